@@ -1,0 +1,101 @@
+//! Rates and exact serialisation times.
+
+use crate::quantity::Bytes;
+use crate::time::{PS_PER_S, Span};
+
+/// A speed in bit/s. Range 1 bit/s to 1.8e19 bit/s; never zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rate(u64);
+
+impl Rate {
+    /// `bits` bit/s.
+    ///
+    /// # Panics
+    /// When `bits` is zero: nothing would ever leave such a link.
+    #[must_use]
+    pub const fn from_bps(bits: u64) -> Self {
+        assert!(bits > 0, "a rate is positive");
+        Self(bits)
+    }
+
+    /// Bits a second.
+    #[must_use]
+    pub const fn as_bps(self) -> u64 {
+        self.0
+    }
+}
+
+/// Turns sizes into serialisation spans at one rate, exactly: what one packet's span leaves below a
+/// picosecond is carried to the next packet, so that n packets take the span of their bits rounded
+/// down once, not n times.
+#[derive(Clone, Debug)]
+pub struct Serializer {
+    rate: Rate,
+    /// Carried remainder, in 1/rate picoseconds; always below `rate`.
+    remainder: u64,
+    /// Last size and its quotient and remainder: links carry few different sizes.
+    memo: (Bytes, u64, u64),
+}
+
+impl Serializer {
+    /// A serialiser at `rate` with nothing carried.
+    #[must_use]
+    pub fn new(rate: Rate) -> Self {
+        Self { rate, remainder: 0, memo: (Bytes::ZERO, 0, 0) }
+    }
+
+    /// The rate.
+    #[must_use]
+    pub fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// The time the next `size` bytes take on the wire.
+    #[inline]
+    pub fn next(&mut self, size: Bytes) -> Span {
+        let rate = self.rate.as_bps();
+        if self.memo.0 != size {
+            let units = u128::from(size.get()) * 8 * u128::from(PS_PER_S);
+            let quotient = u64::try_from(units / u128::from(rate)).expect("span fits in u64 ps");
+            self.memo = (size, quotient, (units % u128::from(rate)) as u64);
+        }
+        let (_, quotient, rest) = self.memo;
+        // Written so that no sum can pass u64::MAX, whatever the rate.
+        let room = rate - self.remainder;
+        if rest >= room {
+            self.remainder = rest - room;
+            Span::from_ps(quotient + 1)
+        } else {
+            self.remainder += rest;
+            Span::from_ps(quotient)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_kilobyte_at_one_megabit_takes_eight_milliseconds() {
+        let mut line = Serializer::new(Rate::from_bps(1_000_000));
+        assert_eq!(line.next(Bytes::new(1_000)), Span::from_ms(8));
+        assert_eq!(line.next(Bytes::new(40)), Span::from_us(320));
+    }
+
+    proptest! {
+        #[test]
+        fn many_packets_take_exactly_the_time_of_their_bits(
+            rate in 1u64..=u64::MAX,
+            sizes in proptest::collection::vec(1u64..70_000, 1..60),
+        ) {
+            // Bits as u128: a rate of 1 bit/s makes 70 kB last 5.6e17 ps, within u64.
+            let mut line = Serializer::new(Rate::from_bps(rate));
+            let spent: u128 =
+                sizes.iter().map(|&s| u128::from(line.next(Bytes::new(s)).as_ps())).sum();
+            let bits: u128 = sizes.iter().map(|&s| u128::from(s) * 8).sum();
+            prop_assert_eq!(spent, bits * u128::from(PS_PER_S) / u128::from(rate));
+        }
+    }
+}
