@@ -101,6 +101,12 @@ impl<P> Assembler<P> {
         ClosedBurst { number: self.closed, opened, bytes }
     }
 
+    /// The rule that closes bursts.
+    #[must_use]
+    pub fn policy(&self) -> AssemblyPolicy {
+        self.policy
+    }
+
     /// Packets that wait in the open burst.
     #[must_use]
     pub fn waiting(&self) -> &[P] {
