@@ -64,6 +64,9 @@ pub struct World {
     /// Cumulative ACK that has arrived at this instant and is not in the log yet.
     logged_later: Option<(Time, f64)>,
     pub rows: Vec<Row>,
+    /// Instants at which a timer and a packet, or two timers, coincide: there the order of events is
+    /// the simulator's own, and in ns-2 that of rounding errors.
+    pub ties: u64,
 }
 
 impl World {
@@ -85,6 +88,7 @@ impl World {
             estimator: [-1.0; 4],
             logged_later: None,
             rows: Vec::new(),
+            ties: 0,
         }
     }
 
@@ -103,6 +107,8 @@ impl World {
             let next = [event, timers[0], timers[1]].into_iter().flatten().min();
             self.log_ack(next);
             let Some(now) = next.filter(|&now| now <= end) else { return };
+            let due = [event, timers[0], timers[1]].iter().filter(|&&at| at == Some(now)).count();
+            self.ties += u64::from(due > 1);
             // At one instant what was scheduled first goes first; a timer runs longer than a packet
             // takes on a link.
             if timers[0] == Some(now) {
