@@ -9,8 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use choices::{
-    FastRecoveryExit, NewRenoTimer, Profile, RenoFastRetransmits, RtoEstimator, SackRecovery,
-    SsthreshBasis, Variant, WindowHalving,
+    BackMode, BleOrder, BnakDelay, BnakPartial, Detector, EgressUnknown, FastRecoveryExit,
+    NewRenoTimer, Profile, RenoFastRetransmits, RtoEstimator, SackRecovery, SsthreshBasis, Variant,
+    WindowHalving,
 };
 pub use validate::ConfigError;
 
@@ -217,6 +218,46 @@ parameters! {
     /// Segments in order that make a delayed ACK go out. At least 1. Default 2 (RFC 5681 section
     /// 4.2). Without effect unless `delayed_ack`.
     delayed_ack_every: u32,
+
+    /// How the sender tells a false time-out (one burst was lost, nothing is congested) from a true
+    /// one (Burst TCP: Yu, Qiao, Liu 2004, section IV): `"none"`, `"ble"`, `"back"`, `"bnak"` or
+    /// `"oracle"` (perfect knowledge at the instant of the loss: a bound, not a protocol). Default
+    /// `"none"`. Not with `"tahoe"`. After a false time-out the window is halved, everything
+    /// outstanding is sent again without slow start, and the time-out is not backed off.
+    detector: Detector,
+
+    /// Smallest window, in segments, at which a time-out can be false, 0 to 1,000,000. Default 3
+    /// (Yu et al. 2004: a run of false time-outs halves the window until it is below 3 and then
+    /// ends in a true one); 0: no such guard.
+    detector_window_min: u32,
+
+    /// `"ble"`: whether the estimate takes account of a time-out before it decides on it
+    /// (`"update-first"`, the order in which the paper lists the steps) or after
+    /// (`"decide-first"`). Default `"update-first"`.
+    ble_order: BleOrder,
+
+    /// `"ble"`: a time-out is false only while the estimated burst is longer than this many
+    /// segments. Default 3 (Yu et al. 2004, section IV.A).
+    ble_burst_min: u32,
+
+    /// `"back"`: which edge nodes send burst ACKs: `"ingress"`, `"egress"` or `"both"`. Default
+    /// `"both"`.
+    back_mode: BackMode,
+
+    /// `"back"` with `"egress"`: what a time-out is when not all outstanding segments are known to
+    /// have arrived, on which the paper is silent: `"false-timeout"` or `"true-timeout"`. Default
+    /// `"false-timeout"`.
+    back_egress_unknown: EgressUnknown,
+
+    /// `"bnak"`: when a burst NAK arrives: `"path"` (as soon as the way back takes) or `"rtt"`
+    /// (when the ACKs of the burst would have, as equation (10) of Yu et al. 2004 assumes). Default
+    /// `"path"`.
+    bnak_delay: BnakDelay,
+
+    /// `"bnak"`: what a time-out is after a burst NAK that did not cover all that was outstanding:
+    /// `"true-timeout"` or `"recheck"` (false if it covers what is outstanding by then). Default
+    /// `"true-timeout"`.
+    bnak_partial: BnakPartial,
 }
 
 impl Config {

@@ -3,6 +3,7 @@
 use burstlab_units::{Bytes, Time};
 
 use crate::config::Config;
+use crate::detection::Outstanding;
 use crate::rto::Timer;
 use crate::segment::Transmission;
 use crate::sender::SenderCounters;
@@ -227,7 +228,6 @@ impl Flow {
 
     /// A time-out: threshold, one segment, back-off, go back N.
     pub(crate) fn time_out(&mut self, now: Time) {
-        self.counters.timeouts += 1;
         if self.acked == 0 {
             self.initial_window = self.syn_loss_initial_window;
         }
@@ -238,6 +238,25 @@ impl Flow {
         self.recover = self.sent;
         self.limited_transmissions = 0;
         self.timer.back_off();
+        self.restart_for_retransmission(now);
+        self.next = self.acked;
+    }
+}
+
+impl Flow {
+    /// What a false-time-out detector may know.
+    pub(crate) fn outstanding(&self) -> Outstanding {
+        Outstanding { window: self.window.plain(), segments: self.acked..self.next }
+    }
+
+    /// One lost burst, by a time-out or before it: half the window, everything outstanding goes out
+    /// again in congestion avoidance, no back-off (Yu et al. 2004, section IV).
+    pub(crate) fn repair_burst(&mut self, now: Time) {
+        self.window.excuse();
+        self.last_reduction = Reduction::Timeout;
+        self.recover = self.sent;
+        self.limited_transmissions = 0;
+        self.timer.end_backoff();
         self.restart_for_retransmission(now);
         self.next = self.acked;
     }

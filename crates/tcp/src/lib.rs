@@ -20,6 +20,7 @@
 //! | slow start | `slow_start` | standard |
 //! | loss recovery | `recovery` | Tahoe, Reno, New-Reno, SACK (ns-2's pipe), SACK (RFC 6675) |
 //! | retransmission time-out | `rto` | ticks (4.4BSD, ns-2), RFC 6298 |
+//! | false-time-out detection | `detection` | BLE, BACK, BNAK, oracle |
 //! | acknowledging | `receive` | each segment or delayed, with or without SACK |
 //!
 //! What differs between ns-2 and the RFCs is a field of [`Config`], never hidden in a variant; a
@@ -28,6 +29,7 @@
 mod bitmap;
 mod config;
 mod congestion;
+mod detection;
 mod flow;
 mod receive;
 mod recovery;
@@ -39,9 +41,11 @@ mod slow_start;
 mod window;
 
 pub use config::{
-    Config, ConfigError, FastRecoveryExit, NewRenoTimer, Overrides, Profile, RenoFastRetransmits,
-    RtoEstimator, SackRecovery, SsthreshBasis, Variant, WindowHalving,
+    BackMode, BleOrder, BnakDelay, BnakPartial, Config, ConfigError, Detector, EgressUnknown,
+    FastRecoveryExit, NewRenoTimer, Overrides, Profile, RenoFastRetransmits, RtoEstimator,
+    SackRecovery, SsthreshBasis, Variant, WindowHalving,
 };
+pub use detection::{Notice, Verdict};
 pub use receive::Receiver;
 pub use rto::RttView;
 pub use segment::{Ack, SackBlocks, Transmission};

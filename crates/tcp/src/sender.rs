@@ -1,8 +1,11 @@
 //! The sending endpoint.
 
+use std::ops::Range;
+
 use burstlab_units::{Bytes, Span, Time};
 
 use crate::config::Config;
+use crate::detection::{Detection, Notice, Verdict};
 use crate::flow::Flow;
 use crate::recovery::Recovery;
 use crate::rto::RttView;
@@ -17,6 +20,10 @@ pub struct SenderCounters {
     pub retransmissions: u64,
     /// Retransmission time-outs.
     pub timeouts: u64,
+    /// Of these, time-outs that the detector took for false.
+    pub excused_timeouts: u64,
+    /// Lost bursts that a notice let the sender repair before the time-out.
+    pub early_repairs: u64,
     /// Losses found by duplicate ACKs, each of which reduced the window.
     pub fast_retransmits: u64,
     /// ACKs that arrived, whatever they said.
@@ -46,6 +53,7 @@ pub enum State {
 pub struct Sender {
     flow: Flow,
     recovery: Recovery,
+    detection: Detection,
     started: bool,
     payload: u64,
     headers: Bytes,
@@ -58,6 +66,7 @@ impl Sender {
         Self {
             flow: Flow::new(config),
             recovery: Recovery::new(config),
+            detection: Detection::new(config),
             started: false,
             payload: config.segment_size.get().saturating_sub(config.syn_size.get()).max(1),
             headers: config.syn_size,
@@ -115,7 +124,58 @@ impl Sender {
         if ack.next == self.flow.acked && self.flow.acked < self.flow.sent {
             self.flow.counters.duplicate_acks += 1;
         }
+        let (window, cuts) = (self.flow.window.plain(), self.flow.counters.fast_retransmits);
+        let (acked, from) = (self.flow.acked, out.len());
         self.recovery.on_ack(&mut self.flow, now, ack, out);
+        if self.flow.counters.fast_retransmits > cuts {
+            self.detection.on_fast_retransmit(window);
+        }
+        if self.flow.acked > acked {
+            self.detection.on_progress(self.flow.acked);
+        }
+        self.note_retransmissions(&out[from..]);
+    }
+
+    /// Tells the detector what has gone out again.
+    fn note_retransmissions(&mut self, sent: &[Transmission]) {
+        for again in sent.iter().filter(|sent| sent.retransmission) {
+            self.detection.on_retransmission(again.seq);
+        }
+    }
+
+    /// A node of the optical network tells of `burst`, which carries `segments` of this connection,
+    /// rising. Any content is taken.
+    pub fn on_notice(
+        &mut self,
+        now: Time,
+        notice: Notice,
+        burst: u64,
+        segments: &[u64],
+        out: &mut Vec<Transmission>,
+    ) {
+        let outstanding = self.flow.outstanding();
+        if self.detection.on_notice(notice, burst, segments, &outstanding) {
+            self.flow.counters.early_repairs += 1;
+            self.recover(now, Verdict::False, out);
+        }
+    }
+
+    /// Whoever knows tells what a time-out that came now would be. Only the detector `"oracle"`
+    /// listens.
+    pub fn tell(&mut self, truth: Verdict) {
+        self.detection.tell(truth);
+    }
+
+    /// Begins again from the first segment that is not acknowledged.
+    fn recover(&mut self, now: Time, verdict: Verdict, out: &mut Vec<Transmission>) {
+        let from = out.len();
+        self.recovery.on_timeout(&mut self.flow);
+        match verdict {
+            Verdict::True => self.flow.time_out(now),
+            Verdict::False => self.flow.repair_burst(now),
+        }
+        self.recovery.send(&mut self.flow, now, out);
+        self.note_retransmissions(&out[from..]);
     }
 
     /// When [`Sender::on_timeout`] is due.
@@ -127,10 +187,18 @@ impl Sender {
     /// The retransmission timer runs out. Does nothing before the deadline.
     pub fn on_timeout(&mut self, now: Time, out: &mut Vec<Transmission>) {
         if self.flow.timer.deadline().is_some_and(|deadline| now >= deadline) {
-            self.recovery.on_timeout(&mut self.flow);
-            self.flow.time_out(now);
-            self.recovery.send(&mut self.flow, now, out);
+            let verdict = self.detection.on_timeout(&self.flow.outstanding());
+            self.flow.counters.timeouts += 1;
+            self.flow.counters.excused_timeouts += u64::from(verdict == Verdict::False);
+            self.recover(now, verdict, out);
         }
+    }
+
+    /// Segments sent since the last time-out or repair and not acknowledged: what the timer now
+    /// waits for.
+    #[must_use]
+    pub fn outstanding(&self) -> Range<u64> {
+        self.flow.outstanding().segments
     }
 
     /// What was done so far.

@@ -46,6 +46,20 @@ impl Window {
         (self.cwnd as u64).saturating_add(self.inflation).min(self.receiver)
     }
 
+    /// The congestion window within the receiver's, without inflation.
+    pub(crate) fn plain(&self) -> f64 {
+        self.cwnd.min(self.receiver as f64)
+    }
+
+    /// Halves the window and goes on in congestion avoidance: a burst was lost, and that is all
+    /// (Yu et al. 2004, section IV; the threshold is not below 2, the window not below 1).
+    pub(crate) fn excuse(&mut self) {
+        let half = self.plain() / 2.0;
+        self.ssthresh = half.max(SSTHRESH_MIN);
+        self.cwnd = half.max(1.0);
+        self.inflation = 0;
+    }
+
     /// Opens the window for an ACK of new data.
     pub(crate) fn grow(&mut self) {
         let grown = if self.cwnd < self.ssthresh {

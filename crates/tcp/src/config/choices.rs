@@ -100,4 +100,60 @@ choices! {
         /// RFC 6298.
         Rfc6298,
     }
+
+    /// How false time-outs are told from true ones.
+    Detector {
+        /// Not at all.
+        None,
+        /// Burst length estimation, by the sender alone.
+        Ble,
+        /// Burst ACKs of the edge nodes.
+        Back,
+        /// Burst NAKs of the core node that drops a burst.
+        Bnak,
+        /// Perfect knowledge at the instant of the loss.
+        Oracle,
+    }
+
+    /// Whether burst length estimation decides by the estimate before or after the time-out.
+    BleOrder {
+        /// After it took account of the time-out.
+        UpdateFirst,
+        /// Before.
+        DecideFirst,
+    }
+
+    /// Which edge nodes send burst ACKs.
+    BackMode {
+        /// The ingress, when a burst leaves.
+        Ingress,
+        /// The egress, when a burst arrives.
+        Egress,
+        /// Both.
+        Both,
+    }
+
+    /// What a time-out is where the egress has not heard of all that is outstanding.
+    EgressUnknown {
+        /// Taken for false.
+        FalseTimeout,
+        /// Taken for true.
+        TrueTimeout,
+    }
+
+    /// When a burst NAK reaches the sender.
+    BnakDelay {
+        /// As soon as the way back from the node takes.
+        Path,
+        /// When the ACKs of the burst would have.
+        Rtt,
+    }
+
+    /// What a time-out is after a burst NAK that did not cover all that was outstanding.
+    BnakPartial {
+        /// Taken for true.
+        TrueTimeout,
+        /// Taken for false if the NAK covers what is outstanding now.
+        Recheck,
+    }
 }

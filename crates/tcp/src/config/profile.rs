@@ -3,8 +3,9 @@
 use burstlab_units::{Bytes, Span};
 
 use super::{
-    Config, FastRecoveryExit, NewRenoTimer, Overrides, Profile, RenoFastRetransmits, RtoEstimator,
-    SackRecovery, SsthreshBasis, Variant, WindowHalving,
+    BackMode, BleOrder, BnakDelay, BnakPartial, Config, Detector, EgressUnknown, FastRecoveryExit,
+    NewRenoTimer, Overrides, Profile, RenoFastRetransmits, RtoEstimator, SackRecovery,
+    SsthreshBasis, Variant, WindowHalving,
 };
 
 /// The parameters of the profile that `given` names. Some defaults follow from other parameters
@@ -59,6 +60,14 @@ fn ns2(given: &Overrides) -> Config {
         delayed_ack: false,
         delayed_ack_timeout: Span::from_ms(100),
         delayed_ack_every: 2,
+        detector: Detector::None,
+        detector_window_min: 3,
+        ble_order: BleOrder::UpdateFirst,
+        ble_burst_min: 3,
+        back_mode: BackMode::Both,
+        back_egress_unknown: EgressUnknown::FalseTimeout,
+        bnak_delay: BnakDelay::Path,
+        bnak_partial: BnakPartial::TrueTimeout,
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use burstlab_units::{Bytes, Span};
 
-use super::Config;
+use super::{Config, Detector, Variant};
 use crate::segment::MAX_SACK_BLOCKS;
 
 /// Why parameters make no endpoint.
@@ -65,7 +65,20 @@ fn positive(field: &'static str, value: Span) -> Result<(), ConfigError> {
 pub(super) fn validate(config: &Config) -> Result<(), ConfigError> {
     sizes(config)?;
     windows(config)?;
+    detection(config)?;
     timers(config)
+}
+
+fn detection(config: &Config) -> Result<(), ConfigError> {
+    within("detector_window_min", config.detector_window_min, 0, WINDOW_MAX)?;
+    within("ble_burst_min", config.ble_burst_min, 0, WINDOW_MAX)?;
+    require(
+        config.detector == Detector::None || config.variant != Variant::Tahoe,
+        "detector",
+        format!("{:?}", config.detector).to_lowercase(),
+        "Tahoe answers every loss with slow start, a false time-out too",
+        "write \"none\", or the variant \"reno\", \"new-reno\" or \"sack\"",
+    )
 }
 
 fn sizes(config: &Config) -> Result<(), ConfigError> {

@@ -1,0 +1,153 @@
+//! Telling a time-out after one lost burst from one that means congestion (Burst TCP: Yu, Qiao,
+//! Liu, INFOCOM 2004, section IV).
+
+mod back;
+mod ble;
+mod bnak;
+mod oracle;
+
+use std::ops::Range;
+
+use crate::config::{Config, Detector};
+use back::Back;
+use ble::Ble;
+use bnak::Bnak;
+use oracle::Oracle;
+
+/// What a time-out is taken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// Congestion: slow start from one segment.
+    True,
+    /// One lost burst: half the window, no slow start, no back-off.
+    False,
+}
+
+/// What a node of the optical network tells a sender of a burst that carries its segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// The ingress edge has sent the burst (burst ACK of the ingress).
+    Left,
+    /// The egress edge has received the burst (burst ACK of the egress).
+    Arrived,
+    /// A core node has dropped the burst (burst NAK).
+    Dropped,
+}
+
+/// What a detector may know of the sender.
+#[derive(Clone, Debug)]
+pub(crate) struct Outstanding {
+    /// The congestion window within the receiver's, without inflation.
+    pub(crate) window: f64,
+    /// Segments sent since the last time-out and not acknowledged: what this time-out waits for.
+    pub(crate) segments: Range<u64>,
+}
+
+/// The axis of false-time-out detection. A new detector is a file of its own and a line in each
+/// place here.
+#[derive(Clone, Debug)]
+pub(crate) struct Detection {
+    method: Method,
+    window_min: f64,
+}
+
+#[derive(Clone, Debug)]
+enum Method {
+    None,
+    Ble(Ble),
+    Back(Back),
+    Bnak(Bnak),
+    Oracle(Oracle),
+}
+
+impl Detection {
+    pub(crate) fn new(config: &Config) -> Self {
+        let method = match config.detector {
+            Detector::None => Method::None,
+            Detector::Ble => Method::Ble(Ble::new(config)),
+            Detector::Back => Method::Back(Back::new(config)),
+            Detector::Bnak => Method::Bnak(Bnak::new(config)),
+            Detector::Oracle => Method::Oracle(Oracle::default()),
+        };
+        Self { method, window_min: f64::from(config.detector_window_min) }
+    }
+
+    /// Duplicate ACKs have found a loss; `window` is what it was before its reduction.
+    pub(crate) fn on_fast_retransmit(&mut self, window: f64) {
+        if let Method::Ble(ble) = &mut self.method {
+            ble.on_fast_retransmit(window);
+        }
+    }
+
+    /// Segment `seq` goes out again: what was known of it is out of date.
+    pub(crate) fn on_retransmission(&mut self, seq: u64) {
+        if let Method::Back(back) = &mut self.method {
+            back.on_retransmission(seq);
+        }
+    }
+
+    /// All below `next` has arrived.
+    pub(crate) fn on_progress(&mut self, next: u64) {
+        match &mut self.method {
+            Method::Back(back) => back.on_progress(next),
+            Method::Bnak(bnak) => bnak.on_progress(next),
+            Method::None | Method::Ble(_) | Method::Oracle(_) => {}
+        }
+    }
+
+    /// A notice of `burst` arrives; answers whether the loss is to be repaired at once.
+    pub(crate) fn on_notice(
+        &mut self,
+        notice: Notice,
+        burst: u64,
+        segments: &[u64],
+        outstanding: &Outstanding,
+    ) -> bool {
+        let enough = outstanding.window >= self.window_min;
+        match &mut self.method {
+            Method::Back(back) => {
+                back.on_notice(notice, burst, segments);
+                false
+            }
+            Method::Bnak(bnak) => bnak.on_notice(notice, burst, segments, outstanding) && enough,
+            Method::Oracle(_) => {
+                notice == Notice::Dropped && covers(segments, outstanding) && enough
+            }
+            Method::None | Method::Ble(_) => false,
+        }
+    }
+
+    /// Whoever knows tells what the coming time-out is.
+    pub(crate) fn tell(&mut self, truth: Verdict) {
+        if let Method::Oracle(oracle) = &mut self.method {
+            oracle.truth = truth;
+        }
+    }
+
+    /// The timer has run out: what is it? A window below the least one is never excused, so that a
+    /// run of false time-outs ends in a true one.
+    pub(crate) fn on_timeout(&mut self, outstanding: &Outstanding) -> Verdict {
+        let verdict = match &mut self.method {
+            Method::None => Verdict::True,
+            Method::Ble(ble) => ble.on_timeout(outstanding.window),
+            Method::Back(back) => back.on_timeout(outstanding),
+            Method::Bnak(bnak) => bnak.on_timeout(outstanding),
+            Method::Oracle(oracle) => oracle.truth,
+        };
+        if outstanding.window < self.window_min { Verdict::True } else { verdict }
+    }
+}
+
+/// Whether every outstanding segment, of which there must be one, is among `segments`, which rise.
+fn covers(segments: &[u64], outstanding: &Outstanding) -> bool {
+    !outstanding.segments.is_empty()
+        && outstanding.segments.clone().all(|seq| segments.binary_search(&seq).is_ok())
+}
+
+/// A verdict from the answer to "was it one burst?".
+fn false_if(one_burst: bool) -> Verdict {
+    if one_burst { Verdict::False } else { Verdict::True }
+}
+
+#[cfg(test)]
+mod tests;

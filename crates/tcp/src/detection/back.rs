@@ -1,0 +1,81 @@
+//! Burst acknowledgements: the edge nodes tell which segments a burst carries.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Notice, Outstanding, Verdict, false_if};
+use crate::config::{BackMode, Config, EgressUnknown};
+
+/// Yu et al. 2004, section IV.B.
+#[derive(Clone, Debug)]
+pub(super) struct Back {
+    mode: BackMode,
+    egress_unknown: EgressUnknown,
+    /// The last burst that took each unacknowledged segment out of the ingress.
+    left: BTreeMap<u64, u64>,
+    /// Unacknowledged segments that have reached the egress.
+    arrived: BTreeSet<u64>,
+}
+
+impl Back {
+    pub(super) fn new(config: &Config) -> Self {
+        Self {
+            mode: config.back_mode,
+            egress_unknown: config.back_egress_unknown,
+            left: BTreeMap::new(),
+            arrived: BTreeSet::new(),
+        }
+    }
+
+    pub(super) fn on_notice(&mut self, notice: Notice, burst: u64, segments: &[u64]) {
+        match notice {
+            Notice::Left => self.left.extend(segments.iter().map(|&seq| (seq, burst))),
+            Notice::Arrived => self.arrived.extend(segments),
+            Notice::Dropped => {}
+        }
+    }
+
+    pub(super) fn on_retransmission(&mut self, seq: u64) {
+        self.left.remove(&seq);
+        self.arrived.remove(&seq);
+    }
+
+    pub(super) fn on_progress(&mut self, next: u64) {
+        while self.left.first_key_value().is_some_and(|(&seq, _)| seq < next) {
+            self.left.pop_first();
+        }
+        while self.arrived.first().is_some_and(|&seq| seq < next) {
+            self.arrived.pop_first();
+        }
+    }
+
+    pub(super) fn on_timeout(&self, outstanding: &Outstanding) -> Verdict {
+        match self.mode {
+            BackMode::Ingress => false_if(self.one_burst(outstanding)),
+            BackMode::Egress if self.all_arrived(outstanding) => Verdict::True,
+            BackMode::Egress => match self.egress_unknown {
+                EgressUnknown::FalseTimeout => Verdict::False,
+                EgressUnknown::TrueTimeout => Verdict::True,
+            },
+            BackMode::Both => {
+                let any_arrived =
+                    outstanding.segments.clone().any(|seq| self.arrived.contains(&seq));
+                false_if(self.one_burst(outstanding) && !any_arrived)
+            }
+        }
+    }
+
+    /// Whether one and the same burst took all outstanding segments out of the ingress. A segment
+    /// of which nothing was heard is still in the access network, or was lost there.
+    fn one_burst(&self, outstanding: &Outstanding) -> bool {
+        let mut bursts = outstanding.segments.clone().map(|seq| self.left.get(&seq));
+        match bursts.next().flatten() {
+            Some(first) => bursts.all(|burst| burst == Some(first)),
+            None => false,
+        }
+    }
+
+    fn all_arrived(&self, outstanding: &Outstanding) -> bool {
+        !outstanding.segments.is_empty()
+            && outstanding.segments.clone().all(|seq| self.arrived.contains(&seq))
+    }
+}

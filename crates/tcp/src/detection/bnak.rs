@@ -1,0 +1,49 @@
+//! Burst negative acknowledgements: the core node that drops a burst says so.
+
+use std::collections::BTreeSet;
+
+use super::{Notice, Outstanding, Verdict, covers, false_if};
+use crate::config::{BnakPartial, Config};
+
+/// Yu et al. 2004, section IV.C.
+#[derive(Clone, Debug)]
+pub(super) struct Bnak {
+    partial: BnakPartial,
+    /// Unacknowledged segments of the last dropped burst, and its number.
+    dropped: (u64, BTreeSet<u64>),
+}
+
+impl Bnak {
+    pub(super) fn new(config: &Config) -> Self {
+        Self { partial: config.bnak_partial, dropped: (0, BTreeSet::new()) }
+    }
+
+    /// Answers whether the burst held all that is outstanding.
+    pub(super) fn on_notice(
+        &mut self,
+        notice: Notice,
+        burst: u64,
+        segments: &[u64],
+        outstanding: &Outstanding,
+    ) -> bool {
+        if notice != Notice::Dropped {
+            return false;
+        }
+        self.dropped = (burst, segments.iter().copied().collect());
+        covers(segments, outstanding)
+    }
+
+    pub(super) fn on_progress(&mut self, next: u64) {
+        while self.dropped.1.first().is_some_and(|&seq| seq < next) {
+            self.dropped.1.pop_first();
+        }
+    }
+
+    /// A time-out comes where no notice did, or one that did not hold all.
+    pub(super) fn on_timeout(&self, outstanding: &Outstanding) -> Verdict {
+        let one_burst = self.partial == BnakPartial::Recheck
+            && !outstanding.segments.is_empty()
+            && outstanding.segments.clone().all(|seq| self.dropped.1.contains(&seq));
+        false_if(one_burst)
+    }
+}
