@@ -16,7 +16,7 @@ struct Script {
     out: Vec<Transmission>,
 }
 
-fn config(profile: Profile, variant: Variant, overrides: Overrides) -> Config {
+fn config(profile: Profile, variant: Variant, overrides: &Overrides) -> Config {
     let base = Overrides { profile: Some(profile), variant: Some(variant), ..Overrides::default() };
     Config::resolve(&overrides.over(&base)).expect("is valid")
 }
@@ -96,7 +96,7 @@ fn range(from: u64, to: u64) -> Vec<u64> {
 #[test]
 fn slow_start_doubles_then_the_window_grows_by_one_each_round() {
     let overrides = Overrides { initial_ssthresh: Some(4), ..Overrides::default() };
-    let mut s = Script::new(&config(Profile::Ns2, Variant::Reno, overrides));
+    let mut s = Script::new(&config(Profile::Ns2, Variant::Reno, &overrides));
     assert_eq!(s.sender.state(), State::SlowStart);
     send!(s, wait 100);
     send!(s, ack 1 => [1, 2]);
@@ -114,14 +114,14 @@ fn the_initial_window_follows_rfc_5681() {
     for (segment, window) in [(500, 4), (1000, 4), (1500, 3), (3000, 2)] {
         let overrides =
             Overrides { segment_size: Some(Bytes::new(segment)), ..Overrides::default() };
-        let mut s = Script::new(&config(Profile::Rfc, Variant::Sack, overrides));
+        let mut s = Script::new(&config(Profile::Rfc, Variant::Sack, &overrides));
         send!(s, ack 1 => range(1, 1 + window));
     }
 }
 
 #[test]
 fn a_lost_syn_costs_the_initial_window_and_sets_the_time_out() {
-    let mut s = Script::new(&config(Profile::Rfc, Variant::Sack, Overrides::default()));
+    let mut s = Script::new(&config(Profile::Rfc, Variant::Sack, &Overrides::default()));
     send!(s, timeout at 1_000 => [0]);
     send!(s, timeout at 3_000 => [0]);
     send!(s, wait 100);
@@ -130,7 +130,7 @@ fn a_lost_syn_costs_the_initial_window_and_sets_the_time_out() {
     // RFC 6298 (5.7).
     send!(s, timeout at 6_100 => [1]);
 
-    let mut s = Script::new(&config(Profile::Ns2, Variant::Reno, Overrides::default()));
+    let mut s = Script::new(&config(Profile::Ns2, Variant::Reno, &Overrides::default()));
     send!(s, timeout at 3_000 => [0]);
     send!(s, ack 1 => [1]);
     // The back-off lasts until a segment that was sent once is acknowledged.
@@ -140,7 +140,7 @@ fn a_lost_syn_costs_the_initial_window_and_sets_the_time_out() {
 #[test]
 fn acks_of_what_was_never_sent_are_ignored() {
     for &variant in Variant::ALL {
-        let mut s = Script::new(&config(Profile::Ns2, variant, Overrides::default()));
+        let mut s = Script::new(&config(Profile::Ns2, variant, &Overrides::default()));
         send!(s, ack 2 => NONE);
         send!(s, ack 0 => NONE);
         send!(s, ack 1 => [1, 2]);
@@ -158,7 +158,7 @@ fn limited_transmit_sends_one_segment_for_each_early_duplicate() {
         for limited_transmit in [true, false] {
             let overrides =
                 Overrides { limited_transmit: Some(limited_transmit), ..Overrides::default() };
-            let (mut s, una) = Script::grown(&config(Profile::Ns2, variant, overrides), 8);
+            let (mut s, una) = Script::grown(&config(Profile::Ns2, variant, &overrides), 8);
             let end = una + 8;
             let one = |seq| if limited_transmit { vec![seq] } else { vec![] };
             send!(s, ack una => one(end));
@@ -170,7 +170,7 @@ fn limited_transmit_sends_one_segment_for_each_early_duplicate() {
 
 #[test]
 fn tahoe_goes_back_and_starts_again() {
-    let (mut s, una) = Script::grown(&config(Profile::Ns2, Variant::Tahoe, no_limited()), 8);
+    let (mut s, una) = Script::grown(&config(Profile::Ns2, Variant::Tahoe, &no_limited()), 8);
     send!(s, ack una => NONE);
     send!(s, ack una => NONE);
     send!(s, ack una => [una]);
@@ -186,7 +186,7 @@ fn no_limited() -> Overrides {
 
 #[test]
 fn reno_halves_inflates_and_deflates() {
-    let (mut s, una) = Script::grown(&config(Profile::Ns2, Variant::Reno, no_limited()), 8);
+    let (mut s, una) = Script::grown(&config(Profile::Ns2, Variant::Reno, &no_limited()), 8);
     send!(s, ack una => NONE);
     send!(s, ack una => NONE);
     send!(s, ack una => [una]);
@@ -205,7 +205,7 @@ fn reno_halves_inflates_and_deflates() {
 fn reno_of_the_rfc_leaves_with_the_threshold() {
     let overrides =
         Overrides { fast_recovery_exit: Some(FastRecoveryExit::Ssthresh), ..no_limited() };
-    let (mut s, una) = Script::grown(&config(Profile::Rfc, Variant::Reno, overrides), 9);
+    let (mut s, una) = Script::grown(&config(Profile::Rfc, Variant::Reno, &overrides), 9);
     for _ in 0..3 {
         s.ack(una, &[]);
     }
@@ -222,7 +222,7 @@ fn reno_reduces_once_or_several_times_for_one_window_of_data() {
             false => RenoFastRetransmits::OncePerWindow,
         };
         let overrides = Overrides { reno_fast_retransmits: Some(choice), ..no_limited() };
-        let (mut s, una) = Script::grown(&config(Profile::Ns2, Variant::Reno, overrides), 16);
+        let (mut s, una) = Script::grown(&config(Profile::Ns2, Variant::Reno, &overrides), 16);
         for _ in 0..3 {
             s.ack(una, &[]);
         }
@@ -236,7 +236,7 @@ fn reno_reduces_once_or_several_times_for_one_window_of_data() {
 
 #[test]
 fn new_reno_repairs_one_hole_for_each_partial_ack() {
-    let (mut s, una) = Script::grown(&config(Profile::Ns2, Variant::NewReno, no_limited()), 8);
+    let (mut s, una) = Script::grown(&config(Profile::Ns2, Variant::NewReno, &no_limited()), 8);
     for _ in 0..2 {
         send!(s, ack una => NONE);
     }
@@ -260,7 +260,7 @@ fn new_reno_repairs_one_hole_for_each_partial_ack() {
 fn an_impatient_new_reno_restarts_its_timer_once() {
     for timer in [NewRenoTimer::Impatient, NewRenoTimer::SlowButSteady] {
         let overrides = Overrides { new_reno_timer: Some(timer), ..no_limited() };
-        let (mut s, una) = Script::grown(&config(Profile::Ns2, Variant::NewReno, overrides), 8);
+        let (mut s, una) = Script::grown(&config(Profile::Ns2, Variant::NewReno, &overrides), 8);
         for _ in 0..3 {
             s.ack(una, &[]);
         }
@@ -277,7 +277,7 @@ fn an_impatient_new_reno_restarts_its_timer_once() {
 
 #[test]
 fn new_reno_of_the_rfc_leaves_without_a_burst() {
-    let (mut s, una) = Script::grown(&config(Profile::Rfc, Variant::NewReno, no_limited()), 20);
+    let (mut s, una) = Script::grown(&config(Profile::Rfc, Variant::NewReno, &no_limited()), 20);
     for _ in 0..3 {
         s.ack(una, &[]);
     }
@@ -290,7 +290,7 @@ fn new_reno_of_the_rfc_leaves_without_a_burst() {
 #[test]
 fn the_threshold_leaves_out_what_limited_transmit_released() {
     let (mut s, una) =
-        Script::grown(&config(Profile::Rfc, Variant::NewReno, Overrides::default()), 20);
+        Script::grown(&config(Profile::Rfc, Variant::NewReno, &Overrides::default()), 20);
     send!(s, ack una => [una + 20]);
     send!(s, ack una => [una + 21]);
     send!(s, ack una => [una]);
@@ -299,7 +299,7 @@ fn the_threshold_leaves_out_what_limited_transmit_released() {
 
 #[test]
 fn a_pipe_of_ns2_counts_acks() {
-    let (mut s, una) = Script::grown(&config(Profile::Ns2, Variant::Sack, no_limited()), 8);
+    let (mut s, una) = Script::grown(&config(Profile::Ns2, Variant::Sack, &no_limited()), 8);
     send!(s, ack una => NONE);
     assert_eq!(s.sender.cwnd(), 8.0, "no SACK block, no duplicate");
     send!(s, ack una, sack [(una + 1, una + 2)] => NONE);
@@ -318,7 +318,7 @@ fn a_pipe_of_ns2_counts_acks() {
 
 #[test]
 fn rfc_6675_enters_when_three_segments_above_have_arrived() {
-    let (mut s, una) = Script::grown(&config(Profile::Rfc, Variant::Sack, no_limited()), 10);
+    let (mut s, una) = Script::grown(&config(Profile::Rfc, Variant::Sack, &no_limited()), 10);
     // One ACK is enough if its blocks show the loss: "IsLost (HighACK + 1)".
     send!(s, ack una, sack [(una + 1, una + 4)] => [una]);
     assert_eq!((s.sender.cwnd(), s.sender.ssthresh()), (5.0, 5.0));
@@ -332,7 +332,7 @@ fn rfc_6675_enters_when_three_segments_above_have_arrived() {
 #[test]
 fn rfc_6675_sends_lost_segments_then_new_ones_then_what_may_be_lost() {
     let overrides = Overrides { window: Some(12), ..no_limited() };
-    let (mut s, una) = Script::grown(&config(Profile::Rfc, Variant::Sack, overrides), 12);
+    let (mut s, una) = Script::grown(&config(Profile::Rfc, Variant::Sack, &overrides), 12);
     // 0, 2 and 9 are missing; 2 has three above it, 9 has one.
     let blocks = [(una + 10, una + 11), (una + 3, una + 9), (una + 1, una + 2)];
     // The pipe is 9 and 11, the window 6. The lost ones go, rule (1); rule (2) finds the receiver's
@@ -344,7 +344,7 @@ fn rfc_6675_sends_lost_segments_then_new_ones_then_what_may_be_lost() {
 
 #[test]
 fn rfc_6675_passes_over_what_was_reported_since_the_time_out() {
-    let (mut s, una) = Script::grown(&config(Profile::Rfc, Variant::Sack, no_limited()), 8);
+    let (mut s, una) = Script::grown(&config(Profile::Rfc, Variant::Sack, &no_limited()), 8);
     s.now = s.sender.poll_timeout().expect("running");
     let now = s.now;
     s.sender.on_timeout(now, &mut s.out);
@@ -358,7 +358,7 @@ fn rfc_6675_passes_over_what_was_reported_since_the_time_out() {
 fn a_time_out_backs_off_goes_back_and_restarts() {
     for &variant in Variant::ALL {
         let overrides = Overrides { rto_fixed: Some(Span::from_ms(300)), ..Overrides::default() };
-        let (mut s, una) = Script::grown(&config(Profile::Ns2, variant, overrides), 8);
+        let (mut s, una) = Script::grown(&config(Profile::Ns2, variant, &overrides), 8);
         send!(s, timeout at 400 => [una]);
         assert_eq!((s.sender.cwnd(), s.sender.ssthresh()), (1.0, 4.0));
         assert_eq!(s.sender.rtt().backoff, 2);
@@ -373,7 +373,7 @@ fn a_time_out_backs_off_goes_back_and_restarts() {
 
 #[test]
 fn the_same_segment_lowers_the_threshold_once() {
-    let (mut s, una) = Script::grown(&config(Profile::Rfc, Variant::NewReno, no_limited()), 16);
+    let (mut s, una) = Script::grown(&config(Profile::Rfc, Variant::NewReno, &no_limited()), 16);
     for _ in 0..4 {
         s.now = s.sender.poll_timeout().expect("running");
         let now = s.now;
@@ -393,7 +393,7 @@ fn back_off_stops_at_its_bounds() {
             rto_backoff_past_max: Some(past_max),
             ..Overrides::default()
         };
-        let mut s = Script::new(&config(Profile::Ns2, Variant::Reno, overrides));
+        let mut s = Script::new(&config(Profile::Ns2, Variant::Reno, &overrides));
         for _ in 0..8 {
             s.now = s.sender.poll_timeout().expect("running");
             let now = s.now;
@@ -406,7 +406,7 @@ fn back_off_stops_at_its_bounds() {
 #[test]
 fn rfc_6298_by_its_numbers() {
     let overrides = Overrides { rto_min: Some(Span::ZERO), ..Overrides::default() };
-    let mut s = Script::new(&config(Profile::Rfc, Variant::Sack, overrides));
+    let mut s = Script::new(&config(Profile::Rfc, Variant::Sack, &overrides));
     assert_eq!(s.sender.rto(), Span::from_secs(1));
     send!(s, wait 100);
     s.ack(1, &[]);
@@ -427,7 +427,7 @@ fn ticks_by_their_numbers() {
         rto_clock_phase: Some(Span::from_ms(4)),
         ..Overrides::default()
     };
-    let mut s = Script::new(&config(Profile::Ns2, Variant::Reno, overrides));
+    let mut s = Script::new(&config(Profile::Ns2, Variant::Reno, &overrides));
     send!(s, wait 107);
     s.ack(1, &[]);
     // 107 ms, begun 4 ms after a tick: 11 ticks; then SRTT = 11, RTTVAR = 5.5 ticks.
@@ -444,7 +444,7 @@ fn ticks_by_their_numbers() {
 
 #[test]
 fn a_finite_transfer_ends_and_its_last_segment_is_short() {
-    let mut s = Script::silent(&config(Profile::Rfc, Variant::Sack, Overrides::default()));
+    let mut s = Script::silent(&config(Profile::Rfc, Variant::Sack, &Overrides::default()));
     s.sender.start(Time::ZERO, &mut s.out);
     s.sender.supply_bytes(Time::ZERO, Bytes::new(960 * 2 + 10), &mut s.out);
     assert_eq!(s.out.drain(..).map(|t| t.size.get()).collect::<Vec<_>>(), [40]);
@@ -466,7 +466,7 @@ fn a_finite_transfer_ends_and_its_last_segment_is_short() {
 fn after_idleness_the_window_starts_again() {
     for (profile, burst) in [(Profile::Ns2, 1), (Profile::Rfc, 4)] {
         for idle_ms in [10, 5_000] {
-            let mut s = Script::silent(&config(profile, Variant::Reno, Overrides::default()));
+            let mut s = Script::silent(&config(profile, Variant::Reno, &Overrides::default()));
             s.sender.supply(s.now, 14, &mut s.out);
             s.sender.start(s.now, &mut s.out);
             send!(s, wait 100);
@@ -487,7 +487,7 @@ fn after_idleness_the_window_starts_again() {
 #[test]
 fn a_burst_limit_holds() {
     let overrides = Overrides { max_burst: Some(3), ..Overrides::default() };
-    let (mut s, una) = Script::grown(&config(Profile::Rfc, Variant::Sack, overrides), 12);
+    let (mut s, una) = Script::grown(&config(Profile::Rfc, Variant::Sack, &overrides), 12);
     send!(s, ack una + 12 => range(una + 12, una + 15));
     send!(s, ack una + 13 => range(una + 15, una + 18));
 }
@@ -509,7 +509,7 @@ macro_rules! receive {
 
 #[test]
 fn sack_blocks_report_the_latest_run_first() {
-    let mut r = Receiver::new(&config(Profile::Ns2, Variant::Sack, Overrides::default()));
+    let mut r = Receiver::new(&config(Profile::Ns2, Variant::Sack, &Overrides::default()));
     receive!(r, at 0, 0 => ack 1 []);
     receive!(r, at 1, 2 => ack 1 [(2, 3)]);
     receive!(r, at 2, 4 => ack 1 [(4, 5), (2, 3)]);
@@ -525,7 +525,7 @@ fn sack_blocks_report_the_latest_run_first() {
 
 #[test]
 fn without_sack_there_are_no_blocks() {
-    let mut r = Receiver::new(&config(Profile::Ns2, Variant::Reno, Overrides::default()));
+    let mut r = Receiver::new(&config(Profile::Ns2, Variant::Reno, &Overrides::default()));
     receive!(r, at 0, 0 => ack 1 []);
     receive!(r, at 1, 2 => ack 1 []);
     receive!(r, at 2, 1 => ack 3 []);
@@ -534,7 +534,7 @@ fn without_sack_there_are_no_blocks() {
 #[test]
 fn what_lies_beyond_the_window_is_dropped() {
     let overrides = Overrides { window: Some(4), ..Overrides::default() };
-    let mut r = Receiver::new(&config(Profile::Ns2, Variant::Sack, overrides));
+    let mut r = Receiver::new(&config(Profile::Ns2, Variant::Sack, &overrides));
     receive!(r, at 0, 0 => ack 1 []);
     receive!(r, at 1, 5 => ack 1 []);
     receive!(r, at 2, 4 => ack 1 [(4, 5)]);
@@ -544,7 +544,7 @@ fn what_lies_beyond_the_window_is_dropped() {
 #[test]
 fn delayed_acks_wait_for_a_second_segment_or_the_timer() {
     let overrides = Overrides { delayed_ack: Some(true), ..Overrides::default() };
-    let mut r = Receiver::new(&config(Profile::Ns2, Variant::Sack, overrides));
+    let mut r = Receiver::new(&config(Profile::Ns2, Variant::Sack, &overrides));
     receive!(r, at 0, 0 => ack 1 []);
     receive!(r, at 10, 1 => none);
     assert_eq!(r.poll_timeout(), Some(Time::ZERO + Span::from_ms(110)));

@@ -66,7 +66,7 @@ pub(crate) struct World {
     pub(crate) rows: Vec<Row>,
     /// Instants at which a timer and a packet, or two timers, coincide: there the order of events is
     /// the simulator's own, and in ns-2 that of rounding errors.
-    pub(crate) ties: u64,
+    pub(crate) ties: Vec<Time>,
 }
 
 impl World {
@@ -88,7 +88,7 @@ impl World {
             estimator: [-1.0; 4],
             logged_later: None,
             rows: Vec::new(),
-            ties: 0,
+            ties: Vec::new(),
         }
     }
 
@@ -108,7 +108,9 @@ impl World {
             self.log_ack(next);
             let Some(now) = next.filter(|&now| now <= end) else { return };
             let due = [event, timers[0], timers[1]].iter().filter(|&&at| at == Some(now)).count();
-            self.ties += u64::from(due > 1);
+            if due > 1 {
+                self.ties.push(now);
+            }
             // At one instant what was scheduled first goes first; a timer runs longer than a packet
             // takes on a link.
             if timers[0] == Some(now) {
