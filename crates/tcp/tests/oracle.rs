@@ -92,6 +92,7 @@ fn network(case: &Value) -> Path {
         assembly: Span::from_secs_f64(number(case, "assembly_tb")),
         drop_bursts: numbers(case, "drop_bursts").into_iter().collect(),
         start: time(number(case, "t_start")),
+        segments: None,
     }
 }
 

@@ -19,6 +19,8 @@ pub(crate) struct Path {
     pub(crate) assembly: Span,
     pub(crate) drop_bursts: BTreeSet<u64>,
     pub(crate) start: Time,
+    /// How much data there is; `None`: without end.
+    pub(crate) segments: Option<u64>,
 }
 
 /// One line of a trace, numbers in the order of the columns a to d.
@@ -96,7 +98,8 @@ impl World {
     pub(crate) fn run(&mut self, end: Time) {
         let mut out = Vec::new();
         if self.acks_seen == 0 && self.copies.is_empty() {
-            self.sender.supply(self.path.start, u64::MAX, &mut out);
+            let segments = self.path.segments.unwrap_or(u64::MAX);
+            self.sender.supply(self.path.start, segments, &mut out);
             self.sender.start(self.path.start, &mut out);
             self.send(self.path.start, &out);
         }
