@@ -18,7 +18,7 @@ const ARROWS: [(&str, &[&str]); 8] = [
     ("link", &["units"]),
     ("optical", &["units"]),
     ("sim", &["units", "kernel", "tcp", "link", "optical"]),
-    ("python", &["units", "sim"]),
+    ("python", &["sim"]),
     ("xtask", &["sim"]),
 ];
 
