@@ -16,8 +16,8 @@ pub(crate) fn check(tree: &Tree) -> Vec<String> {
 fn measure(tree: &Tree) -> Measures {
     let mut measures = Measures::default();
     for (path, text) in tree.sources() {
-        let widest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
-        measures.widths.insert(path.to_owned(), widest);
+        let widths = text.lines().zip(1..).map(|(line, at)| (line.chars().count(), at));
+        measures.widths.insert(path.to_owned(), widths.max().unwrap_or_default());
         if is_test(path) {
             continue;
         }
@@ -28,10 +28,10 @@ fn measure(tree: &Tree) -> Measures {
         } else {
             (lines.len(), python_functions(&lines))
         };
-        measures.files.insert(path.to_owned(), code);
-        for (name, length) in functions {
+        measures.files.insert(path.to_owned(), (code, 1));
+        for (name, length, line) in functions {
             let longest = measures.functions.entry(format!("{path}:{name}")).or_default();
-            *longest = length.max(*longest);
+            *longest = (length, line).max(*longest);
         }
     }
     measures
@@ -50,7 +50,8 @@ fn without_tests<'a>(lines: &'a [&'a str]) -> &'a [&'a str] {
     &lines[..tests.unwrap_or(lines.len())]
 }
 
-fn rust_functions(lines: &[&str]) -> Vec<(String, usize)> {
+/// Names with lengths and first lines.
+fn rust_functions(lines: &[&str]) -> Vec<(String, usize, usize)> {
     let mut found = Vec::new();
     for (start, line) in lines.iter().enumerate() {
         let Some(name) = rust_function(line) else { continue };
@@ -62,7 +63,7 @@ fn rust_functions(lines: &[&str]) -> Vec<(String, usize)> {
         let on_one_line = line.ends_with('}');
         let closes = |l: &&str| l.trim_start().starts_with('}') && indent(l) == indent(line);
         let end = if on_one_line { Some(0) } else { rest.iter().position(closes) };
-        found.extend(end.map(|end| (name, end + 1)));
+        found.extend(end.map(|end| (name, end + 1, start + 1)));
     }
     found
 }
@@ -75,7 +76,7 @@ fn rust_function(line: &str) -> Option<String> {
     (words.next() == Some("fn")).then(|| identifier(words.next().unwrap_or("")))
 }
 
-fn python_functions(lines: &[&str]) -> Vec<(String, usize)> {
+fn python_functions(lines: &[&str]) -> Vec<(String, usize, usize)> {
     let mut found = Vec::new();
     for (start, line) in lines.iter().enumerate() {
         let trimmed = line.trim_start();
@@ -93,7 +94,7 @@ fn python_functions(lines: &[&str]) -> Vec<(String, usize)> {
             inside.pop();
         }
         let length = first - start + inside.len() - docstring(&inside);
-        found.push((identifier(rest), length));
+        found.push((identifier(rest), length, start + 1));
     }
     found
 }
@@ -145,8 +146,8 @@ mod tests {
             "}",
         ];
         let found = rust_functions(&text);
-        let expected = [("a", 7), ("b", 1), ("c", 4), ("inner", 2)];
-        assert_eq!(found, expected.map(|(name, length)| (name.to_owned(), length)));
+        let expected = [("a", 7, 7), ("b", 1, 15), ("c", 4, 17), ("inner", 2, 18)];
+        assert_eq!(found, expected.map(|(name, length, line)| (name.to_owned(), length, line)));
     }
 
     #[test]
@@ -171,7 +172,7 @@ mod tests {
             "x = 1",
         ];
         let found = python_functions(&text);
-        assert_eq!(found, [("a".to_owned(), 4), ("b".to_owned(), 3)]);
+        assert_eq!(found, [("a".to_owned(), 4, 2), ("b".to_owned(), 3, 11)]);
     }
 
     #[test]

@@ -21,7 +21,8 @@ pub(crate) fn check(tree: &Tree) -> Vec<String> {
     }
     let map = tree.get("ARCHITECTURE.md").unwrap_or("");
     for folder in crates(tree) {
-        if !map.contains(&format!("crates/{folder}")) && !map.contains(&format!("`{folder}`")) {
+        let named = [format!("crates/{folder}"), format!("`{folder}`"), format!(" {folder}/ ")];
+        if !named.iter().any(|name| map.contains(name)) {
             problems.push(format!("ARCHITECTURE.md: says nothing of crates/{folder}"));
         }
     }
@@ -58,6 +59,7 @@ mod tests {
             (1, ("CHANGELOG.md", "")),
             (2, ("CONTRIBUTING.md", long.as_str())),
             (2, ("NOTHING.md", "")),
+            (0, ("ARCHITECTURE.md", "  ftcp/   not it\n")),
             (3, ("crates/optical/Cargo.toml", "")),
         ] {
             let mut files = GOOD;

@@ -12,12 +12,15 @@ const PATH: &str = "crates/xtask/ratchet.toml";
 /// Sizes by path, or by path and function.
 type Sizes = BTreeMap<String, usize>;
 
+/// Sizes in the tree, each with the line where to look.
+pub(crate) type Measured = BTreeMap<String, (usize, usize)>;
+
 /// What was measured in the tree.
 #[derive(Default)]
 pub(crate) struct Measures {
-    pub(crate) files: Sizes,
-    pub(crate) functions: Sizes,
-    pub(crate) widths: Sizes,
+    pub(crate) files: Measured,
+    pub(crate) functions: Measured,
+    pub(crate) widths: Measured,
 }
 
 /// What is excused.
@@ -66,9 +69,10 @@ fn sizes(name: &str, value: Option<Value>) -> Result<Sizes, String> {
         .collect()
 }
 
-fn hold(what: &str, most: usize, excused: &Sizes, measured: &Sizes) -> Vec<String> {
+fn hold(what: &str, most: usize, excused: &Sizes, measured: &Measured) -> Vec<String> {
     let mut problems = Vec::new();
-    for (place, &size) in measured {
+    for (place, &(size, line)) in measured {
+        let what = format!("{what} (line {line})");
         match excused.get(place) {
             None if size > most => {
                 problems.push(format!("{place}: {size} {what}; at most {most}"));
@@ -98,10 +102,14 @@ mod tests {
         entries.iter().map(|&(place, size)| (place.to_owned(), size)).collect()
     }
 
+    fn measured(entries: &[(&str, usize)]) -> Measured {
+        entries.iter().map(|&(place, size)| (place.to_owned(), (size, 1))).collect()
+    }
+
     #[test]
     fn a_size_may_only_shrink_and_the_list_says_the_truth() {
         let excused = sizes_of(&[("a", 90), ("b", 90), ("c", 90), ("d", 90), ("gone", 90)]);
-        let measured = sizes_of(&[("a", 90), ("b", 91), ("c", 89), ("d", 70), ("e", 71), ("f", 3)]);
+        let measured = measured(&[("a", 90), ("b", 91), ("c", 89), ("d", 70), ("e", 71), ("f", 3)]);
         let problems = hold("lines", 70, &excused, &measured);
         assert_eq!(problems.len(), 5);
         let starts = ["b: 91", "c: 89", "d: 70", "e: 71", "gone"];
