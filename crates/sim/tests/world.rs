@@ -111,12 +111,12 @@ proptest! {
         let packets = &output.tables[0];
         let (kind, fate) = (codes(packets, "kind"), codes(packets, "fate"));
         let steps = ["sent_ps", "ingress_ps", "departed_ps", "delivered_ps", "acked_ps"];
-        for row in 0..kind.len() {
+        for (row, &fate) in fate.iter().enumerate() {
             let delivered = instants(packets, "delivered_ps")[row];
-            prop_assert_eq!(fate[row] == 1, delivered != u64::MAX);
+            prop_assert_eq!(fate == 1, delivered != u64::MAX);
             let mut last = 0;
             // A lost transmission is acknowledged when another one of its segment gets through.
-            let known = if fate[row] == 1 { 5 } else { 3 };
+            let known = if fate == 1 { 5 } else { 3 };
             for step in &steps[..known] {
                 let at = instants(packets, step)[row];
                 if at != u64::MAX {

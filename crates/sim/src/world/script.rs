@@ -30,7 +30,7 @@ impl Script {
     pub(super) fn kills(&mut self, packet: &impl Parcel) -> bool {
         !self.packets.is_empty()
             && packet.flow() == self.flow
-            && packet.segment().is_some_and(|segment| met(&mut self.packets, segment))
+            && packet.segment().is_some_and(|segment| met(&mut self.packets, &segment))
     }
 
     /// Whether the burst of these packets is lost for what it carries.
@@ -42,7 +42,7 @@ impl Script {
         let mut doomed = false;
         for packet in packets.iter().filter(|packet| packet.flow() == self.flow) {
             if let Some((seq, 1)) = packet.segment() {
-                doomed |= met(&mut self.carrying, seq);
+                doomed |= met(&mut self.carrying, &seq);
             }
         }
         doomed
@@ -60,8 +60,8 @@ impl Script {
     }
 }
 
-fn met<K: Ord>(entries: &mut [(K, bool)], key: K) -> bool {
-    let place = entries.binary_search_by(|entry| entry.0.cmp(&key));
+fn met<K: Ord>(entries: &mut [(K, bool)], key: &K) -> bool {
+    let place = entries.binary_search_by(|entry| entry.0.cmp(key));
     place.is_ok_and(|index| {
         entries[index].1 = true;
         true
