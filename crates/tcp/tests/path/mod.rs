@@ -11,7 +11,7 @@ use burstlab_units::{Span, Time};
 
 /// What a case says about the network.
 #[derive(Clone, Debug, Default)]
-pub struct Path {
+pub(crate) struct Path {
     pub rates_bps: [u64; 5],
     pub delays: [Span; 5],
     pub drops: BTreeSet<(u64, u64)>,
@@ -23,7 +23,7 @@ pub struct Path {
 
 /// One line of a trace, numbers in the order of the columns a to d.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub(crate) struct Row {
     pub kind: char,
     pub time: Time,
     pub values: [f64; 4],
@@ -45,7 +45,7 @@ enum Packet {
 /// `place` counts the links a packet has crossed.
 type Event = Reverse<(Time, u64, usize, Packet)>;
 
-pub struct World {
+pub(crate) struct World {
     path: Path,
     pub sender: Sender,
     receiver: Receiver,
@@ -67,7 +67,7 @@ pub struct World {
 }
 
 impl World {
-    pub fn new(path: Path, config: &Config) -> Self {
+    pub(crate) fn new(path: Path, config: &Config) -> Self {
         Self {
             path,
             sender: Sender::new(config),
@@ -89,7 +89,7 @@ impl World {
     }
 
     /// Runs until nothing is left to do up to `end`, `end` included.
-    pub fn run(&mut self, end: Time) {
+    pub(crate) fn run(&mut self, end: Time) {
         let mut out = Vec::new();
         if self.acks_seen == 0 && self.copies.is_empty() {
             self.sender.supply(self.path.start, u64::MAX, &mut out);
@@ -217,8 +217,8 @@ impl World {
         self.logged_later = Some((now, ack.next as f64 - 1.0));
     }
 
-    /// The log of ns-2 reads the sender when all events of the ACK's instant are done: a time-out at
-    /// the same instant shows.
+    /// The log of ns-2 reads the sender when all events of the ACK's instant are done: a time-out
+    /// at the same instant shows.
     fn log_ack(&mut self, next: Option<Time>) {
         let Some((now, last)) = self.logged_later else { return };
         if next == Some(now) {
@@ -246,7 +246,7 @@ impl World {
     }
 
     /// What the application at the receiver got.
-    pub fn delivered(&self) -> u64 {
+    pub(crate) fn delivered(&self) -> u64 {
         self.receiver.delivered()
     }
 }
