@@ -11,7 +11,7 @@ use burstlab_units::{Span, Time};
 
 /// What a case says about the network.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Path {
+pub struct Path {
     pub rates_bps: [u64; 5],
     pub delays: [Span; 5],
     pub drops: BTreeSet<(u64, u64)>,
@@ -23,7 +23,7 @@ pub(crate) struct Path {
 
 /// One line of a trace, numbers in the order of the columns a to d.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Row {
+pub struct Row {
     pub kind: char,
     pub time: Time,
     pub values: [f64; 4],
@@ -45,7 +45,7 @@ enum Packet {
 /// `place` counts the links a packet has crossed.
 type Event = Reverse<(Time, u64, usize, Packet)>;
 
-pub(crate) struct World {
+pub struct World {
     path: Path,
     pub sender: Sender,
     receiver: Receiver,
@@ -64,10 +64,13 @@ pub(crate) struct World {
     /// Cumulative ACK that has arrived at this instant and is not in the log yet.
     logged_later: Option<(Time, f64)>,
     pub rows: Vec<Row>,
+    /// Instants at which a timer and a packet, or two timers, coincide: there the order of events is
+    /// the simulator's own, and in ns-2 that of rounding errors.
+    pub ties: u64,
 }
 
 impl World {
-    pub(crate) fn new(path: Path, config: &Config) -> Self {
+    pub fn new(path: Path, config: &Config) -> Self {
         Self {
             path,
             sender: Sender::new(config),
@@ -85,11 +88,12 @@ impl World {
             estimator: [-1.0; 4],
             logged_later: None,
             rows: Vec::new(),
+            ties: 0,
         }
     }
 
     /// Runs until nothing is left to do up to `end`, `end` included.
-    pub(crate) fn run(&mut self, end: Time) {
+    pub fn run(&mut self, end: Time) {
         let mut out = Vec::new();
         if self.acks_seen == 0 && self.copies.is_empty() {
             self.sender.supply(self.path.start, u64::MAX, &mut out);
@@ -103,6 +107,8 @@ impl World {
             let next = [event, timers[0], timers[1]].into_iter().flatten().min();
             self.log_ack(next);
             let Some(now) = next.filter(|&now| now <= end) else { return };
+            let due = [event, timers[0], timers[1]].iter().filter(|&&at| at == Some(now)).count();
+            self.ties += u64::from(due > 1);
             // At one instant what was scheduled first goes first; a timer runs longer than a packet
             // takes on a link.
             if timers[0] == Some(now) {
@@ -217,8 +223,8 @@ impl World {
         self.logged_later = Some((now, ack.next as f64 - 1.0));
     }
 
-    /// The log of ns-2 reads the sender when all events of the ACK's instant are done: a time-out
-    /// at the same instant shows.
+    /// The log of ns-2 reads the sender when all events of the ACK's instant are done: a time-out at
+    /// the same instant shows.
     fn log_ack(&mut self, next: Option<Time>) {
         let Some((now, last)) = self.logged_later else { return };
         if next == Some(now) {
@@ -246,7 +252,7 @@ impl World {
     }
 
     /// What the application at the receiver got.
-    pub(crate) fn delivered(&self) -> u64 {
+    pub fn delivered(&self) -> u64 {
         self.receiver.delivered()
     }
 }
