@@ -181,7 +181,9 @@ fn replay(directory: &FilePath, case: &Value, summary: Option<&str>) -> Result<u
     let recorded = time(number(case, "t_rec"));
     world.run(recorded);
     let theirs = read_trace(&directory.join(case["trace"].as_str().expect("trace")));
-    let rows = compare(&world.rows, &theirs)?;
+    let ties = world.ties;
+    let rows = compare(&world.rows, &theirs)
+        .map_err(|text| format!("({ties} instants with several events) {text}"))?;
     if let Some(line) = summary {
         world.run(time(number(case, "t_end") + 1e-7));
         compare_summary(&world, line)?;
