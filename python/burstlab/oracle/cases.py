@@ -127,7 +127,7 @@ class Case:
     def _access(self, delays: list[str]) -> Document:
         access: Document = {"rate": _rate(self.entry["access_bps"]), "delay": delays[0]}
         if delays[-1] != delays[0]:
-            access["receiver_delay"] = delays[-1]
+            access["receiver"] = {"delay": delays[-1]}
         return access
 
     def _edge(self) -> Document:
@@ -255,4 +255,14 @@ OPTIONS: Mapping[str, tuple[str, Any]] = {
     "maxrto_": ("rto_max", _seconds),
     "rtxcur_init_": ("rto_initial", _seconds),
     "tcpTick_": ("rto_tick", _seconds),
+    "maxburst_": ("max_burst", int),
+    "maxSackBlocks_": ("sack_blocks", int),
+    "precisionReduce_": ("window_halving", lambda text: "real" if _flag(text) else "integer"),
+    "bugfix_ss_": ("first_window_fast_retransmit", _flag),
+    "exitFastRetrans_": ("inflate_always", lambda text: not _flag(text)),
+    "newreno_changes1_": (
+        "new_reno_timer",
+        lambda text: "impatient" if _flag(text) else "slow-but-steady",
+    ),
+    "partial_window_deflation_": ("new_reno_deflation", _flag),
 }

@@ -84,9 +84,8 @@ def window_rows(panel: Panel, start_s: float, end_s: float) -> list[dict[str, An
 
 def trace_chart(
     panels: Sequence[Panel],
+    spans_s: Sequence[tuple[float, float]],
     *,
-    start_s: float,
-    end_s: float,
     modulus: int = 60,
     width: int = 310,
 ) -> Any:
@@ -96,8 +95,8 @@ def trace_chart(
     ----------
     panels
         The runs.
-    start_s, end_s
-        The part of time to draw.
+    spans_s
+        The part of time to draw of each: start and end.
     modulus
         Packet numbers are drawn modulo this.
     width
@@ -106,8 +105,8 @@ def trace_chart(
     import altair as alt
 
     columns = [
-        _panel(panel, start_s, end_s, modulus, width, first=index == 0)
-        for index, panel in enumerate(panels)
+        _panel(panel, *span, modulus, width, first=index == 0)
+        for index, (panel, span) in enumerate(zip(panels, spans_s, strict=True))
     ]
     return theme.configured(
         alt.hconcat(*columns, spacing=18).resolve_scale(color="shared", shape="shared")

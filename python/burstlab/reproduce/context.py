@@ -145,7 +145,7 @@ class Context:
         effort: Document = self.plan[self.effort]
         series: Sequence[Mapping[str, Any]] = sweep["series"]
         over: str = sweep["over"]
-        settings = {**self.plan.get("set", {}), sweep["field"]: point}
+        settings = {**self.plan.get("set", {}), **sweep.get("set", {}), sweep["field"]: point}
         settings["run.bursts"] = max(
             int(effort["bursts"]), math.ceil(effort["losses"] / point)
         )
