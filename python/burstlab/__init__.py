@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from burstlab import statistics
-    from burstlab._core import __version__
+    from burstlab._core import __version__, schema
     from burstlab.errors import InputError, Interrupted, ScenarioError
     from burstlab.loading import to_document
-    from burstlab._core import schema
     from burstlab.results import Result, read
     from burstlab.simulation import load, resolve, run
     from burstlab.tables import Table

@@ -167,5 +167,8 @@ def _plain(value: Any, path: str) -> Any:
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     raise ScenarioError(
-        path, str(value), f"a {type(value).__name__} has no place here", "quote it as a string"
+        path,
+        str(value),
+        f"a {type(value).__name__} has no place here",
+        "quote it as a string",
     )

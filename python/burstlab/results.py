@@ -185,8 +185,12 @@ class Result:
                 tomli_w.dumps(_without_none(self.scenario)), encoding="utf-8"
             )
             for name in self.recorded:
-                pq.write_table(self.table(name).to_arrow(), out / f"{name}.parquet",
-                               compression="zstd", compression_level=1)
+                pq.write_table(
+                    self.table(name).to_arrow(),
+                    out / f"{name}.parquet",
+                    compression="zstd",
+                    compression_level=1,
+                )
             text = json.dumps(self.summary, indent=2, allow_nan=False)
             (out / "summary.json").write_text(text + "\n", encoding="utf-8")
         return out
@@ -211,16 +215,36 @@ def read(directory: str | os.PathLike[str]) -> Result:
     try:
         document = json.loads(read_text(where / "summary.json"))
         summaries = document.get("replications") or [
-            {key: document[key] for key in ("seed", "fingerprint", "simulated_s", "interrupted",
-                                            "warnings", "counters", "flows")}
+            {
+                key: document[key]
+                for key in (
+                    "seed",
+                    "fingerprint",
+                    "simulated_s",
+                    "interrupted",
+                    "warnings",
+                    "counters",
+                    "flows",
+                )
+            }
         ]
         tables = {
             name: pq.read_table(where / f"{name}.parquet")
             for name in TRACES
             if (where / f"{name}.parquet").exists()
         }
-        seed, version, wall_s = document["seed"], document["burstlab"], document["wall_s"]
-    except (KeyError, TypeError, AttributeError, json.JSONDecodeError, pa.ArrowException) as error:
+        seed, version, wall_s = (
+            document["seed"],
+            document["burstlab"],
+            document["wall_s"],
+        )
+    except (
+        KeyError,
+        TypeError,
+        AttributeError,
+        json.JSONDecodeError,
+        pa.ArrowException,
+    ) as error:
         raise InputError(f"{where}: not a result of burstlab ({error})") from None
     replications = [
         Replication(summary, {name: _part(table, index) for name, table in tables.items()})

@@ -139,9 +139,7 @@ def run_resolved(
             for monitor in monitors:
                 monitor.cancel()
             done = _what_is_done(futures)
-            raise Interrupted(
-                _result(resolved, seed, started, done, interrupted=True)
-            ) from None
+            raise Interrupted(_result(resolved, seed, started, done, interrupted=True)) from None
         except _core.InvalidScenario as error:
             raise _scenario_error(error) from None
     return _result(resolved, seed, started, [f.result() for f in futures], interrupted=False)

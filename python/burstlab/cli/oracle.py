@@ -38,7 +38,8 @@ def oracle(
     if report.skipped:
         reasons = sorted({reason for _, reason in report.skipped})
         print(
-            f"notice: {len(report.skipped)} cases skipped: {'; '.join(reasons)}", file=sys.stderr
+            f"notice: {len(report.skipped)} cases skipped: {'; '.join(reasons)}",
+            file=sys.stderr,
         )
     if json_:
         print(json.dumps(report.to_json()))

@@ -46,10 +46,10 @@ def reproduce(
         Print one JSON document and nothing else.
     """
     from burstlab.errors import InputError
+    from burstlab.report import write
     from burstlab.reproduce.engine import Options
     from burstlab.reproduce.engine import reproduce as reproduce_one
     from burstlab.reproduce.paper import select
-    from burstlab.report import write
     from burstlab.results import ready_directory
     from burstlab.simulation import override
 
@@ -92,8 +92,12 @@ def _progress(count: int) -> Iterator[Progress]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (BarColumn(), "{task.percentage:>3.0f}%", TimeElapsedColumn(),
-               TextColumn("{task.description}"))
+    columns = (
+        BarColumn(),
+        "{task.percentage:>3.0f}%",
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=count)
 

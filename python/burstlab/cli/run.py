@@ -142,9 +142,11 @@ def _caption(result: Result) -> str:
     summary = result.summary
     counters = result.counters
     lines = [
-        f"seed {result.seed} · {len(result.replications)} replication(s) · "
-        f"{summary['simulated_s']:g} s simulated in {result.wall_s:.2g} s · "
-        f"fingerprint {result.fingerprint}"
+        (
+            f"seed {result.seed} · {len(result.replications)} replication(s) · "
+            f"{summary['simulated_s']:g} s simulated in {result.wall_s:.2g} s · "
+            f"fingerprint {result.fingerprint}"
+        )
     ]
     if counters.get("bursts_sent"):
         share = counters["bursts_lost"] / counters["bursts_sent"]

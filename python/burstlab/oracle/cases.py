@@ -257,7 +257,10 @@ OPTIONS: Mapping[str, tuple[str, Any]] = {
     "tcpTick_": ("rto_tick", _seconds),
     "maxburst_": ("max_burst", int),
     "maxSackBlocks_": ("sack_blocks", int),
-    "precisionReduce_": ("window_halving", lambda text: "real" if _flag(text) else "integer"),
+    "precisionReduce_": (
+        "window_halving",
+        lambda text: "real" if _flag(text) else "integer",
+    ),
     "bugfix_ss_": ("first_window_fast_retransmit", _flag),
     "exitFastRetrans_": ("inflate_always", lambda text: not _flag(text)),
     "newreno_changes1_": (

@@ -89,10 +89,11 @@ def _six_digits(expected: float, found: float) -> bool:
     return abs(expected - found) <= 0.5000001 * unit
 
 
-def _difference(
-    index: int, what: str, theirs: Sequence[Row], ours: Sequence[Row]
-) -> Difference:
+def _difference(index: int, what: str, theirs: Sequence[Row], ours: Sequence[Row]) -> Difference:
     around = slice(max(0, index - _CONTEXT), index + _CONTEXT)
     return Difference(
-        index, what, [str(row) for row in theirs[around]], [str(row) for row in ours[around]]
+        index,
+        what,
+        [str(row) for row in theirs[around]],
+        [str(row) for row in ours[around]],
     )

@@ -113,7 +113,10 @@ def _packet_rows(result: Result, assembled: bool) -> list[Row]:
     kinds = packets.column("kind").to_pylist()
     names = ("seq", "transmission", "cwnd", "ssthresh", "burst", "fate")
     seq, nth, cwnd, ssthresh, burst, fate = (packets.column(name).to_pylist() for name in names)
-    sent, ingress = result.packets.seconds("sent_ps"), result.packets.seconds("ingress_ps")
+    sent, ingress = (
+        result.packets.seconds("sent_ps"),
+        result.packets.seconds("ingress_ps"),
+    )
     rows: list[Row] = []
     for i, kind in enumerate(kinds):
         if kind != "data":

@@ -46,8 +46,14 @@ def ratio_chart(points: Sequence[RatioPoint], *, x_title: str, y_title: str) -> 
     margin = 0.06 * (high - low)
     scale = alt.Scale(domain=[low - margin, high + margin], nice=True, zero=False)
     panels = [
-        _panel([p for p in points if p.series == name], name, theme.SERIES[i + 1], x_title,
-               y_title if i == 0 else None, scale)
+        _panel(
+            [p for p in points if p.series == name],
+            name,
+            theme.SERIES[i + 1],
+            x_title,
+            y_title if i == 0 else None,
+            scale,
+        )
         for i, name in enumerate(names)
     ]
     return theme.configured(alt.hconcat(*panels, spacing=24))
@@ -66,9 +72,7 @@ def _panel(
     rows = [asdict(point) for point in points]
     columns = ["x", "measured", "low", "high", "published", "n"]
     base = alt.Chart(theme.inline(rows, columns))
-    kinds = alt.Scale(
-        domain=["published", "measured (95 % interval)"], range=[theme.MUTED, colour]
-    )
+    kinds = alt.Scale(domain=["published", "measured (95 % interval)"], range=[theme.MUTED, colour])
 
     def encode(chart: Any, field: str, kind: str) -> Any:
         return chart.transform_calculate(kind=f"'{kind}'").encode(
@@ -85,13 +89,16 @@ def _panel(
             ],
         )
 
-    one = alt.Chart(theme.inline([{"y": 1.0}], ["y"])).mark_rule(
-        color=theme.MUTED, strokeWidth=1
-    ).encode(y=alt.Y("y:Q", scale=scale))
+    one = (
+        alt.Chart(theme.inline([{"y": 1.0}], ["y"]))
+        .mark_rule(color=theme.MUTED, strokeWidth=1)
+        .encode(y=alt.Y("y:Q", scale=scale))
+    )
     printed = encode(base.mark_line(strokeDash=[4, 3], strokeWidth=1.2), "published", "published")
     dots = encode(
         base.mark_point(size=70, filled=False, strokeWidth=1.6, shape="diamond"),
-        "published", "published",
+        "published",
+        "published",
     )
     kind = "measured (95 % interval)"
     line = encode(base.mark_line(strokeWidth=2), "measured", kind)

@@ -25,11 +25,21 @@ def configured(chart: Any) -> Any:
         chart.configure(font=FONT, background="white")
         .configure_view(stroke="#c9cdd6")
         .configure_axis(
-            gridColor=GRID, domainColor=MUTED, tickColor=MUTED, labelColor=INK, titleColor=INK,
-            titleFontWeight="normal", labelFontSize=11, titleFontSize=12,
+            gridColor=GRID,
+            domainColor=MUTED,
+            tickColor=MUTED,
+            labelColor=INK,
+            titleColor=INK,
+            titleFontWeight="normal",
+            labelFontSize=11,
+            titleFontSize=12,
         )
         .configure_legend(
-            orient="bottom", titleColor=INK, labelColor=INK, labelFontSize=12, symbolSize=70,
+            orient="bottom",
+            titleColor=INK,
+            labelColor=INK,
+            labelFontSize=12,
+            symbolSize=70,
         )
         .configure_title(color=INK, fontSize=14, anchor="start", subtitleColor=MUTED)
     )

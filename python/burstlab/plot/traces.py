@@ -130,9 +130,8 @@ def _panel(
         scale = alt.Scale(domain=[start_s, end_s], nice=False)
         return alt.X(f"{name}:Q", title=title, scale=scale)
 
-    rule = (
-        alt.Chart(theme.inline(timeouts, ["t_s"]))
-        .mark_rule(color=theme.TIMEOUT, strokeDash=[4, 3], strokeWidth=1.2, clip=True)
+    rule = alt.Chart(theme.inline(timeouts, ["t_s"])).mark_rule(
+        color=theme.TIMEOUT, strokeDash=[4, 3], strokeWidth=1.2, clip=True
     )
     points = (
         alt.Chart(
@@ -147,14 +146,16 @@ def _panel(
                 scale=alt.Scale(domain=[0, modulus], nice=False),
             ),
             color=alt.Color(
-                "kind:N", title=None, scale=alt.Scale(domain=list(_KINDS), range=list(_COLOURS))
+                "kind:N",
+                title=None,
+                scale=alt.Scale(domain=list(_KINDS), range=list(_COLOURS)),
             ),
             shape=alt.Shape(
-                "kind:N", title=None, scale=alt.Scale(domain=list(_KINDS), range=list(_SHAPES))
+                "kind:N",
+                title=None,
+                scale=alt.Scale(domain=list(_KINDS), range=list(_SHAPES)),
             ),
-            size=alt.condition(
-                alt.datum.kind == "first transmission", alt.value(9), alt.value(34)
-            ),
+            size=alt.condition(alt.datum.kind == "first transmission", alt.value(9), alt.value(34)),
             tooltip=[
                 alt.Tooltip("packet:Q"),
                 alt.Tooltip("transmission:Q"),
@@ -165,13 +166,24 @@ def _panel(
         )
         .add_params(zoom)
     )
-    label = alt.Chart(theme.inline(timeouts, ["t_s"])).mark_text(
-        text="time-out", color=theme.TIMEOUT, angle=270, align="right", dx=-3, dy=-6, fontSize=10,
-        baseline="middle", clip=True,
-    ).encode(x=x("t_s", titled=False), y=alt.value(0))
-    upper = alt.layer(
-        rule.encode(x=x("t_s", titled=False)), points, label
-    ).properties(width=width, height=270, title=panel.label)
+    label = (
+        alt.Chart(theme.inline(timeouts, ["t_s"]))
+        .mark_text(
+            text="time-out",
+            color=theme.TIMEOUT,
+            angle=270,
+            align="right",
+            dx=-3,
+            dy=-6,
+            fontSize=10,
+            baseline="middle",
+            clip=True,
+        )
+        .encode(x=x("t_s", titled=False), y=alt.value(0))
+    )
+    upper = alt.layer(rule.encode(x=x("t_s", titled=False)), points, label).properties(
+        width=width, height=270, title=panel.label
+    )
     return alt.vconcat(
         upper, _window_panel(windows, rule, x, width, first=first), spacing=6
     ).resolve_scale(x="shared")
@@ -193,8 +205,11 @@ def _window_panel(
         .encode(
             x=x("t_s", titled=True),
             y=y,
-            tooltip=[alt.Tooltip("event:N"), alt.Tooltip("t_s:Q", title="time (s)"),
-                     alt.Tooltip("cwnd:Q")],
+            tooltip=[
+                alt.Tooltip("event:N"),
+                alt.Tooltip("t_s:Q", title="time (s)"),
+                alt.Tooltip("cwnd:Q"),
+            ],
         )
     )
     return alt.layer(rule.encode(x=x("t_s", titled=True)), line, cuts).properties(

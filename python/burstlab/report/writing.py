@@ -14,7 +14,11 @@ from burstlab.reproduce.engine import Options, TargetReport
 
 
 def write(
-    reports: Sequence[TargetReport], out: Path, options: Options, *, interrupted: bool = False
+    reports: Sequence[TargetReport],
+    out: Path,
+    options: Options,
+    *,
+    interrupted: bool = False,
 ) -> Path:
     """Write everything that is known about the targets.
 
@@ -93,8 +97,9 @@ def _render(
     import vl_convert
     from jinja2 import Environment, StrictUndefined
 
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-                              lstrip_blocks=True)
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
     template = environment.from_string(
         files("burstlab.report").joinpath("page.html.j2").read_text(encoding="utf-8")
     )

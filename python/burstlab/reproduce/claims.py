@@ -7,6 +7,7 @@ was measured instead: then it is `differs`, and the report says why.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -60,7 +61,11 @@ class Judged:
 
     def to_json(self) -> dict[str, Any]:
         """Answer the claim as ``burstlab reproduce --json`` prints it."""
-        document = {"claim": self.claim, "verdict": self.verdict, "evidence": self.evidence}
+        document = {
+            "claim": self.claim,
+            "verdict": self.verdict,
+            "evidence": self.evidence,
+        }
         if self.why:
             document["explanation"] = self.why
         return document
@@ -91,9 +96,7 @@ class Claim:
         """Hold the claim against what was measured."""
         entry = self.entry
         holds, evidence = _test(entry, entry, measures, rows)
-        shown = [
-            f"{name}: {_text(measures[name])}" for name in entry.get("evidence", ())
-        ]
+        shown = [f"{name}: {_text(measures[name])}" for name in entry.get("evidence", ())]
         evidence = "; ".join([evidence, *shown])
         verdict: Verdict = "holds" if holds else "fails"
         why = ""
@@ -122,7 +125,7 @@ def _test(
 
 def _test_order(names: Sequence[str], measures: Mapping[str, Measure]) -> tuple[bool, str]:
     values = [_value(measures[name]) for name in names]
-    holds = all(a > b for a, b in zip(values, values[1:], strict=False))
+    holds = all(a > b for a, b in itertools.pairwise(values))
     return holds, ", ".join(f"{name} = {_text(measures[name])}" for name in names)
 
 

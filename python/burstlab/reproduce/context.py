@@ -113,7 +113,9 @@ class Context:
             self.progress(index / len(entries), f"{self.target}: {entry['label']}")
             settings = {**self.plan.get("set", {}), **entry.get("set", {})}
             result = run(
-                self.scenario(settings), trace=self.plan.get("trace", ()), jobs=self.jobs
+                self.scenario(settings),
+                trace=self.plan.get("trace", ()),
+                jobs=self.jobs,
             )
             self.fingerprints.append(result.fingerprint)
             results[entry["label"]] = result
@@ -145,10 +147,12 @@ class Context:
         effort: Document = self.plan[self.effort]
         series: Sequence[Mapping[str, Any]] = sweep["series"]
         over: str = sweep["over"]
-        settings = {**self.plan.get("set", {}), **sweep.get("set", {}), sweep["field"]: point}
-        settings["run.bursts"] = max(
-            int(effort["bursts"]), math.ceil(effort["losses"] / point)
-        )
+        settings = {
+            **self.plan.get("set", {}),
+            **sweep.get("set", {}),
+            sweep["field"]: point,
+        }
+        settings["run.bursts"] = max(int(effort["bursts"]), math.ceil(effort["losses"] / point))
         scenarios = {s["label"]: self.scenario({**settings, **s["set"]}) for s in series}
 
         def sample(numbers: range) -> list[dict[str, float]]:
@@ -173,7 +177,11 @@ class Context:
             return all(e.relative() <= effort["precision"] for e in ratios(samples).values())
 
         done = replicate_until(
-            sample, precise, first=effort["first"], batch=effort["batch"], most=effort["most"]
+            sample,
+            precise,
+            first=effort["first"],
+            batch=effort["batch"],
+            most=effort["most"],
         )
         means = {name: [one[name] for one in done.samples] for name in scenarios}
         return Cell(point, label, ratios(done.samples), means, done.reached)

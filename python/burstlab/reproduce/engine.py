@@ -82,6 +82,4 @@ def reproduce(
     findings = paper.measure(target)(context)
     judged = [claim.judge(findings.measures, findings.rows) for claim in paper.claims(target)]
     fingerprint = hashlib.sha256("\n".join(context.fingerprints).encode()).hexdigest()[:16]
-    return TargetReport(
-        paper, target, findings, judged, fingerprint, time.perf_counter() - started
-    )
+    return TargetReport(paper, target, findings, judged, fingerprint, time.perf_counter() - started)

@@ -68,7 +68,10 @@ def fig1(context: Context) -> Findings:
         measures[f"{label}: time-outs"] = _flow(result, "timeouts")
         measures[f"{label}: fast retransmits"] = _flow(result, "fast_retransmits")
     small = results["W = 20"]
-    timeouts, cuts = _event_times(small, "timeout"), _event_times(small, "fast-retransmit")
+    timeouts, cuts = (
+        _event_times(small, "timeout"),
+        _event_times(small, "fast-retransmit"),
+    )
     before = cuts[cuts < timeouts[0]] if len(timeouts) else cuts
     measures["W = 20: fast retransmits before the time-out"] = len(before)
     if len(timeouts) and len(before):
@@ -99,9 +102,7 @@ def one_loss(context: Context) -> Findings:
                 measures[f"{label}: progress"],
             )
         )
-        findings.rows.append(
-            context.row(f"{label}: time-outs", measures[f"{label}: time-outs"])
-        )
+        findings.rows.append(context.row(f"{label}: time-outs", measures[f"{label}: time-outs"]))
     first, *others = results.values()
     measures["packets in which the three traces differ"] = sum(
         _different_rows(first, other) for other in others
@@ -148,7 +149,8 @@ def fig4a(context: Context) -> Findings:
         progress.append(_progress(result, at, span_s))
         findings.rows.append(
             context.row(
-                f"{label}: packets acknowledged in the {span_s:g} s after them", progress[-1]
+                f"{label}: packets acknowledged in the {span_s:g} s after them",
+                progress[-1],
             )
         )
     measures["fewest time-outs after the back-to-back losses"] = min(timeouts)
@@ -190,7 +192,9 @@ def table(context: Context) -> Findings:
         for estimate in [cell.ratios[name]]
     ]
     findings.charts[context.target] = ratio_chart(
-        points, x_title="log₁₀ of the burst loss probability", y_title="throughput ratio"
+        points,
+        x_title="log₁₀ of the burst loss probability",
+        y_title="throughput ratio",
     )
     findings.data[context.target] = [
         {
