@@ -126,17 +126,19 @@ impl Kind {
         if value < 0.0 {
             return Err(UnitError(format!("{text:?} is negative; a {name} is at least zero")));
         }
-        let base = exact_base(&number, scale).unwrap_or_else(|| (value * scale as f64).round());
-        if !(base < u64::MAX as f64) {
+        // Saturates at what a u64 holds; NaN cannot be written.
+        let rounded = || (value * scale as f64).round() as u64;
+        let base = exact_integer(&number, scale).unwrap_or_else(rounded);
+        if base == u64::MAX {
             return Err(UnitError(format!("{text:?} is too large for a {name}")));
         }
-        if self.positive && base < 1.0 {
+        if self.positive && base == 0 {
             return Err(UnitError(format!("{text:?} is zero; a {name} is positive")));
         }
-        if value > 0.0 && base < 1.0 {
+        if value > 0.0 && base == 0 {
             return Err(UnitError(format!("{text:?} is below the resolution of a {name}")));
         }
-        Ok(exact_integer(&number, scale).unwrap_or(base as u64))
+        Ok(base)
     }
 
     fn format(&self, value: u64) -> String {
@@ -174,10 +176,6 @@ fn exact_integer(number: &str, scale: u64) -> Option<u64> {
     let power = 10u128.pow(u32::try_from(fraction.len()).ok()?);
     let units = whole.checked_mul(power)?.checked_add(part)?.checked_mul(u128::from(scale))?;
     u64::try_from((units + power / 2) / power).ok()
-}
-
-fn exact_base(number: &str, scale: u64) -> Option<f64> {
-    exact_integer(number, scale).map(|v| v as f64)
 }
 
 struct TextVisitor(&'static Kind);

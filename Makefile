@@ -1,0 +1,95 @@
+# On a fresh machine:   make demo   |   make test
+# Needs Python >= 3.11 with venv, Rust >= 1.88 (cargo), make, bash and a C linker.
+SHELL    := /bin/bash
+PYTHON   ?= python3
+RUST_MIN := 1.88
+VENV     := .venv
+BIN      := $(VENV)/bin
+UV       := $(or $(shell command -v uv),$(BIN)/uv)
+# Everything that the extension module is built from.
+SOURCES  := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
+CRATES   := --locked --workspace --exclude burstlab-python
+PYTEST   ?= -q
+
+export VIRTUAL_ENV := $(CURDIR)/$(VENV)
+export UV_PYTHON_DOWNLOADS := never
+# The type checker brings its own Node, so that every machine checks with the same one.
+export PYRIGHT_PYTHON_GLOBAL_NODE := 0
+# The extension links against no particular interpreter, but the build asks one for its version.
+export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
+
+.PHONY: help demo test bench docs lint format codegen lock setup check clean
+.DELETE_ON_ERROR:
+
+help: ## show this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+
+demo: setup ## set up, then reproduce a small part of a paper: data, figures and a report in out/demo
+	$(BIN)/burstlab reproduce yu2004/fig2a yu2004/fig3 yu2004/table1 --quick --out out/demo
+	@echo "The report: $(CURDIR)/out/demo/report.html"
+
+test: setup ## set up, then run every test (Rust and Python)
+	cargo test $(CRATES)
+	$(BIN)/python -m pytest $(PYTEST)
+
+bench: setup ## run the benchmarks, and the comparison with other simulators where they are installed
+	cargo bench $(CRATES)
+	@if [ -f benches/compare/run.py ]; then $(BIN)/python benches/compare/run.py; fi
+
+docs: codegen ## the reference page from the scenario's schema, and the crates' pages in target/doc
+	RUSTDOCFLAGS="-D warnings" cargo doc $(CRATES) --no-deps --document-private-items
+
+lint: setup ## formatting, lints, layers, lengths, stale generated files, types, stubs
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc -q $(CRATES) --no-deps
+	cargo run -q --locked -p xtask -- tidy
+	cargo run -q --locked -p xtask -- codegen --check
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/pyright
+	MYPYPATH=python $(BIN)/python -m mypy.stubtest burstlab._core --ignore-disjoint-bases
+
+format: setup ## format the sources in place
+	cargo fmt --all
+	$(BIN)/ruff check --fix-only -q
+	$(BIN)/ruff format
+
+codegen: ## write what is generated from the scenario's schema
+	cargo run -q --locked -p xtask -- codegen
+
+lock: $(VENV)/.deps ## bring requirements.lock up to date with pyproject.toml
+	$(UV) pip compile -q pyproject.toml --group dev --all-extras --universal --python-version 3.11 \
+	  --generate-hashes --no-header --no-emit-index-url --no-emit-find-links -o requirements.lock
+
+setup: $(VENV)/.built ## the virtual environment with locked dependencies and the extension
+
+check:
+	@command -v cargo >/dev/null || \
+	  { echo "cargo was not found: install Rust $(RUST_MIN) or later (rustup)"; exit 1; }
+	@command -v cc >/dev/null || \
+	  { echo "no C linker was found: install one (Debian: apt install gcc)"; exit 1; }
+	@command -v $(PYTHON) >/dev/null || \
+	  { echo "$(PYTHON) was not found: install Python 3.11 or later, or make PYTHON=..."; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "$$($(PYTHON) --version) is too old: Python 3.11 or later is needed; make PYTHON=..."; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
+	  { echo "Python has no venv (Debian: apt install python3-venv)"; exit 1; }
+	@have=$$(cargo --version | cut -d' ' -f2); \
+	  $(PYTHON) -c 'import sys; a, b = (tuple(map(int, v.split("-")[0].split(".")[:2])) for v in sys.argv[1:]); sys.exit(a < b)' \
+	    "$$have" $(RUST_MIN) || \
+	  { echo "Rust $$have is too old: $(RUST_MIN) or later is needed (rustup update)"; exit 1; }
+
+$(VENV)/.deps: requirements.lock tools.lock | check
+	$(PYTHON) -m venv $(VENV)
+	@test -x "$(UV)" || $(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r tools.lock
+	$(UV) pip sync -q --python $(BIN)/python --require-hashes requirements.lock $(if $(findstring $(BIN),$(UV)),tools.lock)
+	@touch $@
+
+$(VENV)/.built: $(VENV)/.deps $(SOURCES) | check
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin develop --uv --release --locked -q
+	@touch $@
+
+clean: ## remove everything that is built
+	rm -rf $(VENV) target out .pytest_cache .ruff_cache .hypothesis
+	find python -name '_core*.so' -delete

@@ -1,0 +1,89 @@
+//! Things that arrive in the order they were sent, with one entry in the event queue.
+
+use std::collections::VecDeque;
+
+use burstlab_units::Time;
+
+use crate::queue::{EventQueue, Rank, Ticket};
+
+/// A first-in-first-out way to one place, such as a link: items arrive in the order they were put
+/// on it. Only the first of them stands in the event queue, so the queue stays as short as there
+/// are lanes; each item keeps the [`Ticket`] of the moment it was put on the lane, so the order of
+/// all events is the same as if every item stood in the queue.
+#[derive(Clone, Debug)]
+pub struct Lane<T> {
+    items: VecDeque<(Time, Ticket, T)>,
+}
+
+impl<T> Default for Lane<T> {
+    fn default() -> Self {
+        Self { items: VecDeque::new() }
+    }
+}
+
+impl<T> Lane<T> {
+    /// Puts `item` on the lane; it arrives at `at`, announced by `event`.
+    ///
+    /// # Panics
+    /// When `at` is before the arrival of the item in front: the lane would not be in order.
+    #[inline]
+    pub fn push<E>(&mut self, queue: &mut EventQueue<E>, at: Time, event: E, item: T) {
+        let ticket = queue.ticket(Rank::Arrival);
+        match self.items.back() {
+            None => queue.push_at(at, ticket, event),
+            Some(&(last, ..)) => assert!(last <= at, "a lane delivers in order"),
+        }
+        self.items.push_back((at, ticket, item));
+    }
+
+    /// Takes the item whose `event` was just popped, and announces the next one.
+    ///
+    /// # Panics
+    /// When the lane is empty: its event was popped without having been pushed.
+    #[inline]
+    pub fn pop<E>(&mut self, queue: &mut EventQueue<E>, event: E) -> T {
+        let (_, _, item) = self.items.pop_front().expect("an announced item is on its lane");
+        if let Some(&(at, ticket, _)) = self.items.front() {
+            queue.push_at(at, ticket, event);
+        }
+        item
+    }
+
+    /// Items on their way.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.items.iter().map(|(_, _, item)| item)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_lanes_interleave_as_they_were_filled() {
+        let mut queue = EventQueue::new();
+        let (mut a, mut b) = (Lane::default(), Lane::default());
+        let t = Time::from_ps(5);
+        a.push(&mut queue, Time::ZERO, 'a', 1);
+        b.push(&mut queue, t, 'b', 2);
+        a.push(&mut queue, t, 'a', 3);
+        b.push(&mut queue, t, 'b', 4);
+        let mut order = Vec::new();
+        while let Some((_, event)) = queue.pop() {
+            order.push(match event {
+                'a' => a.pop(&mut queue, 'a'),
+                _ => b.pop(&mut queue, 'b'),
+            });
+        }
+        assert_eq!(order, [1, 2, 3, 4]);
+    }
+
+    #[test]
+    #[should_panic(expected = "in order")]
+    fn overtaking_is_a_bug() {
+        let mut queue = EventQueue::new();
+        let mut lane = Lane::default();
+        lane.push(&mut queue, Time::from_ps(2), (), ());
+        lane.push(&mut queue, Time::from_ps(1), (), ());
+    }
+}

@@ -1,0 +1,95 @@
+//! A wired link: a first-in-first-out queue, a rate and a propagation delay.
+
+use std::collections::VecDeque;
+
+use burstlab_units::{Bytes, Rate, Serializer, Span, Time};
+
+/// A store-and-forward link with a drop-tail queue in front of it.
+///
+/// A packet handed over at `t` leaves the head of the queue when the link is free, takes its
+/// serialisation time, and arrives a propagation delay later.
+#[derive(Clone, Debug)]
+pub struct Wire {
+    line: Serializer,
+    delay: Span,
+    free_at: Time,
+    queue: Option<DropTail>,
+}
+
+/// Which packets wait behind the one being sent, by the time each starts to be sent.
+#[derive(Clone, Debug)]
+struct DropTail {
+    limit: usize,
+    starts: VecDeque<Time>,
+}
+
+impl Wire {
+    /// A link of `rate` and propagation `delay`; `queue` is how many packets may wait behind the
+    /// one being sent (`None`: no bound).
+    #[must_use]
+    pub fn new(rate: Rate, delay: Span, queue: Option<u32>) -> Self {
+        let queue = queue.map(|limit| DropTail { limit: limit as usize, starts: VecDeque::new() });
+        Self { line: Serializer::new(rate), delay, free_at: Time::ZERO, queue }
+    }
+
+    /// Hands over a packet of `size` at `now`; answers when its last bit arrives at the far end, or
+    /// `None` where the queue is full and the packet is dropped. Calls must come in order of time.
+    #[inline]
+    pub fn send(&mut self, now: Time, size: Bytes) -> Option<Time> {
+        let start = now.max(self.free_at);
+        if let Some(queue) = &mut self.queue {
+            while queue.starts.front().is_some_and(|&started| started <= now) {
+                queue.starts.pop_front();
+            }
+            if start > now {
+                if queue.starts.len() >= queue.limit {
+                    return None;
+                }
+                queue.starts.push_back(start);
+            }
+        }
+        self.free_at = start + self.line.next(size);
+        Some(self.free_at + self.delay)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KILOBYTE: Bytes = Bytes::new(1000);
+
+    fn megabit(queue: Option<u32>) -> Wire {
+        Wire::new(Rate::from_bps(1_000_000), Span::from_ms(10), queue)
+    }
+
+    fn ms(n: u64) -> Time {
+        Time::ZERO + Span::from_ms(n)
+    }
+
+    #[test]
+    fn packets_queue_behind_one_another() {
+        let mut wire = megabit(None);
+        assert_eq!(wire.send(ms(0), KILOBYTE), Some(ms(18)));
+        assert_eq!(wire.send(ms(0), KILOBYTE), Some(ms(26)));
+        assert_eq!(wire.send(ms(100), KILOBYTE), Some(ms(118)));
+    }
+
+    #[test]
+    fn a_full_queue_drops_its_tail() {
+        let mut wire = megabit(Some(1));
+        assert!(wire.send(ms(0), KILOBYTE).is_some(), "on the wire");
+        assert!(wire.send(ms(0), KILOBYTE).is_some(), "waiting");
+        assert_eq!(wire.send(ms(0), KILOBYTE), None, "the queue is full");
+        assert_eq!(wire.send(ms(7), KILOBYTE), None, "still full");
+        assert_eq!(wire.send(ms(8), KILOBYTE), Some(ms(34)), "the waiting one is on the wire");
+    }
+
+    #[test]
+    fn a_queue_of_none_still_sends() {
+        let mut wire = megabit(Some(0));
+        assert!(wire.send(ms(0), KILOBYTE).is_some());
+        assert_eq!(wire.send(ms(7), KILOBYTE), None);
+        assert!(wire.send(ms(8), KILOBYTE).is_some());
+    }
+}

@@ -1,0 +1,134 @@
+//! A chain of fibres from an ingress to an egress edge, in one direction.
+
+use burstlab_units::{Bytes, Rate, Serializer, Span, Time};
+
+/// How a core node passes on what it receives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Forwarding {
+    /// All-optically: a burst keeps its length and starts to leave as it starts to arrive. The
+    /// egress has its packets when the last bit of the burst is in.
+    CutThrough,
+    /// Packet by packet, each received whole before it is sent on: an electronic packet network.
+    /// The egress has each packet when its own last bit is in.
+    StoreAndForward,
+}
+
+/// The fibres between two edges, all of one rate, used in order by one ingress.
+///
+/// Nothing else enters the chain, so what leaves the ingress in order arrives in order, and a whole
+/// crossing is computed at the ingress: the chain costs nothing at the core nodes.
+#[derive(Clone, Debug)]
+pub struct OpticalPath {
+    delays: Vec<Span>,
+    /// One output line at a node in store-and-forward; the ingress line alone in cut-through.
+    lines: Vec<(Serializer, Time)>,
+}
+
+impl OpticalPath {
+    /// A chain of fibres with these propagation `delays`, at least one, each of `rate`.
+    #[must_use]
+    pub fn new(forwarding: Forwarding, rate: Rate, delays: &[Span]) -> Self {
+        let lines = match forwarding {
+            Forwarding::CutThrough => 1,
+            Forwarding::StoreAndForward => delays.len(),
+        };
+        Self { delays: delays.to_vec(), lines: vec![(Serializer::new(rate), Time::ZERO); lines] }
+    }
+
+    /// Propagation from the ingress to core node `node`, counted from 1; 0 is the ingress itself.
+    #[must_use]
+    pub fn reach(&self, node: usize) -> Span {
+        self.delays[..node].iter().fold(Span::ZERO, |sum, &delay| sum + delay)
+    }
+
+    /// A unit (the burst in cut-through, a packet in store-and-forward) of `size` is ready at the
+    /// ingress at `ready`; answers when its first bit leaves, behind all units before it.
+    /// [`cross`](Self::cross) takes it on. Calls must come in order.
+    #[inline]
+    pub fn start(&mut self, ready: Time, size: Bytes) -> Departure {
+        let (line, free_at) = &mut self.lines[0];
+        let departs = ready.max(*free_at);
+        let last_bit = departs + line.next(size);
+        *free_at = last_bit;
+        Departure { departs, last_bit, size }
+    }
+
+    /// When the last bit of a unit that left the ingress has crossed `hops` fibres, at least one:
+    /// as many as there are core nodes plus one takes it to the egress.
+    #[inline]
+    pub fn cross(&mut self, departure: Departure, hops: usize) -> Time {
+        let mut last_bit = departure.last_bit + self.delays[0];
+        for (hop, &delay) in self.delays.iter().enumerate().take(hops).skip(1) {
+            if let Some((line, free_at)) = self.lines.get_mut(hop) {
+                last_bit = last_bit.max(*free_at) + line.next(departure.size);
+                *free_at = last_bit;
+            }
+            last_bit += delay;
+        }
+        last_bit
+    }
+
+    /// How many fibres there are.
+    #[must_use]
+    pub fn hops(&self) -> usize {
+        self.delays.len()
+    }
+}
+
+/// A unit on its way out of the ingress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Departure {
+    /// When its first bit leaves.
+    pub departs: Time,
+    /// When its last bit leaves.
+    pub last_bit: Time,
+    size: Bytes,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(forwarding: Forwarding) -> OpticalPath {
+        OpticalPath::new(forwarding, Rate::from_bps(8_000_000), &[Span::from_ms(10); 3])
+    }
+
+    fn ms(n: u64) -> Time {
+        Time::ZERO + Span::from_ms(n)
+    }
+
+    #[test]
+    fn a_burst_is_serialised_once_when_switched_optically() {
+        let mut path = path(Forwarding::CutThrough);
+        let burst = path.start(ms(0), Bytes::new(5000));
+        assert_eq!((burst.departs, burst.last_bit), (ms(0), ms(5)));
+        assert_eq!(path.cross(burst, 3), ms(35));
+        let next = path.start(ms(1), Bytes::new(1000));
+        assert_eq!((next.departs, path.cross(next, 3)), (ms(5), ms(36)));
+    }
+
+    #[test]
+    fn a_packet_is_serialised_at_each_node_when_stored_and_forwarded() {
+        let mut path = path(Forwarding::StoreAndForward);
+        let first = path.start(ms(0), Bytes::new(1000));
+        let second = path.start(ms(0), Bytes::new(1000));
+        assert_eq!(path.cross(first, 3), ms(33));
+        assert_eq!(path.cross(second, 3), ms(34), "pipelined behind the first");
+    }
+
+    #[test]
+    fn a_short_packet_waits_behind_a_long_one_at_every_node() {
+        let mut path = path(Forwarding::StoreAndForward);
+        let long = path.start(ms(0), Bytes::new(4000));
+        let short = path.start(ms(0), Bytes::new(1000));
+        assert_eq!(path.cross(long, 3), ms(42));
+        assert_eq!(path.cross(short, 3), ms(43));
+    }
+
+    #[test]
+    fn reach_adds_the_fibres() {
+        let path = path(Forwarding::CutThrough);
+        assert_eq!(path.reach(0), Span::ZERO);
+        assert_eq!(path.reach(2), Span::from_ms(20));
+    }
+}

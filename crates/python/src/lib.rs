@@ -1,0 +1,143 @@
+//! The extension module `burstlab._core`: conversions, and nothing else. Scenarios come in as JSON
+//! text, numbers go out as JSON text, tables as numpy arrays that take over Rust's memory.
+
+use burstlab_sim::scenario::{Resolved, Scenario, ScenarioError, schema_json};
+use burstlab_sim::{Column, Monitor, Simulation, Table, Trace};
+use numpy::IntoPyArray;
+use pyo3::create_exception;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+create_exception!(
+    burstlab._core,
+    InvalidScenario,
+    PyValueError,
+    "A mistake in a scenario; args are (path, value, problem, fix)."
+);
+
+fn refuse(error: ScenarioError) -> PyErr {
+    InvalidScenario::new_err((error.path, error.value, error.problem, error.fix))
+}
+
+fn resolved(scenario_json: &str) -> PyResult<Resolved> {
+    Scenario::from_json(scenario_json).and_then(|scenario| scenario.resolve()).map_err(refuse)
+}
+
+fn to_json(value: &impl serde::Serialize) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// The JSON schema of a scenario.
+#[pyfunction]
+fn schema() -> PyResult<String> {
+    to_json(&schema_json())
+}
+
+/// Checks a scenario and fills in every default.
+#[pyfunction]
+fn resolve(scenario_json: &str) -> PyResult<String> {
+    to_json(&resolved(scenario_json)?.scenario)
+}
+
+/// Runs one replication; other Python threads go on meanwhile.
+#[pyfunction]
+fn simulate(
+    py: Python<'_>,
+    scenario_json: &str,
+    seed: u64,
+    replication: u64,
+    trace: Vec<String>,
+    monitor: &RunMonitor,
+) -> PyResult<RunOutput> {
+    let resolved = resolved(scenario_json)?;
+    let mut tables = Trace::default();
+    for name in trace {
+        if !tables.add(&name) {
+            let known = Trace::NAMES.join(", ");
+            let fix = format!("use some of {known}");
+            return Err(InvalidScenario::new_err(("trace", name, "no such table", fix)));
+        }
+    }
+    let monitor = monitor.inner.clone();
+    let output = py.detach(|| Simulation::new(&resolved, seed, replication, tables).run(&monitor));
+    Ok(RunOutput { summary: to_json(&output.summary)?, tables: Some(output.tables) })
+}
+
+/// A view of a run from another thread.
+#[pyclass(name = "Monitor", frozen, module = "burstlab._core")]
+struct RunMonitor {
+    inner: Monitor,
+}
+
+#[pymethods]
+impl RunMonitor {
+    #[new]
+    fn new() -> Self {
+        Self { inner: Monitor::default() }
+    }
+
+    /// How much of the run is done, from 0 to 1.
+    fn progress(&self) -> f64 {
+        self.inner.progress()
+    }
+
+    /// Asks the run to end soon; what it has done is kept.
+    fn cancel(&self) {
+        self.inner.cancel();
+    }
+}
+
+/// What a run leaves.
+#[pyclass(name = "Output", module = "burstlab._core")]
+struct RunOutput {
+    /// The numbers, as JSON.
+    #[pyo3(get)]
+    summary: String,
+    tables: Option<Vec<Table>>,
+}
+
+#[pymethods]
+impl RunOutput {
+    /// The traced tables by name, each a dict of columns; they are handed over once.
+    fn tables<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let tables = self
+            .tables
+            .take()
+            .ok_or_else(|| PyValueError::new_err("the tables were handed over already"))?;
+        let by_name = PyDict::new(py);
+        for table in tables {
+            let columns = PyDict::new(py);
+            for (name, column) in table.columns {
+                columns.set_item(name, array(py, column)?)?;
+            }
+            by_name.set_item(table.name, columns)?;
+        }
+        Ok(by_name)
+    }
+}
+
+fn array(py: Python<'_>, column: Column) -> PyResult<Bound<'_, PyAny>> {
+    Ok(match column {
+        Column::Category(codes, labels) => {
+            (codes.into_pyarray(py), labels.to_vec()).into_pyobject(py)?.into_any()
+        }
+        Column::U32(values) => values.into_pyarray(py).into_any(),
+        Column::U64(values) => values.into_pyarray(py).into_any(),
+        Column::I64(values) => values.into_pyarray(py).into_any(),
+        Column::F64(values) => values.into_pyarray(py).into_any(),
+    })
+}
+
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use super::{InvalidScenario, RunMonitor, RunOutput, resolve, schema, simulate};
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,12 @@
+//! What a run counts always, and records when asked.
+
+mod columns;
+mod digest;
+mod recorder;
+mod summary;
+
+pub use columns::{Column, Table};
+pub(crate) use digest::Digest;
+pub use recorder::Trace;
+pub(crate) use recorder::{BurstRow, CwndEvent, CwndRow, PacketCause, Recorder, SentRow};
+pub use summary::{Counters, FlowSummary, Summary};

@@ -1,0 +1,337 @@
+//! The tables of a traced run. What is not traced costs one test of a flag.
+
+use std::collections::BTreeSet;
+
+use burstlab_tcp::{Sender, State, Transmission};
+use burstlab_units::{Bytes, Span, Time};
+
+use super::columns::{Column, NONE, Table, table};
+
+/// Stands for "no row": the packet is not traced.
+pub(crate) const NO_ROW: u32 = u32::MAX;
+
+/// Which tables to record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Trace {
+    /// A row for each transmission of a data packet and for each ACK.
+    pub packets: bool,
+    /// A row for each burst.
+    pub bursts: bool,
+    /// A row for each ACK, time-out and fast retransmission at a sender.
+    pub cwnd: bool,
+}
+
+impl Trace {
+    /// The names of the tables.
+    pub const NAMES: [&str; 3] = ["packets", "bursts", "cwnd"];
+
+    /// Adds the table called `name`; answers whether there is one.
+    pub fn add(&mut self, name: &str) -> bool {
+        match name {
+            "packets" => self.packets = true,
+            "bursts" => self.bursts = true,
+            "cwnd" => self.cwnd = true,
+            _ => return false,
+        }
+        true
+    }
+}
+
+const KINDS: &[&str] = &["data", "ack"];
+const FATES: &[&str] = &["in-flight", "delivered", "lost"];
+const PACKET_CAUSES: &[&str] = &["none", "burst-lost", "scripted", "access-overflow"];
+const BURST_CAUSES: &[&str] = &["none", "injected", "scripted"];
+const STATES: &[&str] = &["slow-start", "congestion-avoidance", "recovery"];
+const CWND_EVENTS: &[&str] = &["ack", "timeout", "fast-retransmit"];
+
+const DELIVERED: u8 = 1;
+const LOST: u8 = 2;
+
+/// Why a packet was lost; the order is that of its labels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PacketCause {
+    /// With the burst that carried it.
+    Burst = 1,
+    /// A scripted loss of this very packet.
+    Scripted = 2,
+    /// The queue of an access link was full.
+    Overflow = 3,
+}
+
+/// What happened at a sender; the order is that of its labels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CwndEvent {
+    /// An ACK was processed.
+    Ack = 0,
+    /// The retransmission timer fired.
+    Timeout = 1,
+    /// A fast retransmission began.
+    FastRetransmit = 2,
+}
+
+table! {
+    /// One row a transmission.
+    PacketTable, "packets" {
+        flow: u32 => Column::U32,
+        kind: u8 => |codes| Column::Category(codes, KINDS),
+        seq: i64 => Column::I64,
+        transmission: u32 => Column::U32,
+        size_bytes: u32 => Column::U32,
+        sent_ps: u64 => Column::U64,
+        ingress_ps: u64 => Column::U64,
+        burst: u64 => Column::U64,
+        departed_ps: u64 => Column::U64,
+        delivered_ps: u64 => Column::U64,
+        acked_ps: u64 => Column::U64,
+        fate: u8 => |codes| Column::Category(codes, FATES),
+        cause: u8 => |codes| Column::Category(codes, PACKET_CAUSES),
+        cwnd: f64 => Column::F64,
+        ssthresh: f64 => Column::F64,
+    }
+}
+
+table! {
+    /// One row a burst.
+    BurstTable, "bursts" {
+        burst: u64 => Column::U64,
+        direction: u8 => |codes| Column::Category(codes, KINDS),
+        packets: u32 => Column::U32,
+        bytes: u64 => Column::U64,
+        opened_ps: u64 => Column::U64,
+        closed_ps: u64 => Column::U64,
+        departed_ps: u64 => Column::U64,
+        arrived_ps: u64 => Column::U64,
+        lost_ps: u64 => Column::U64,
+        fate: u8 => |codes| Column::Category(codes, FATES),
+        cause: u8 => |codes| Column::Category(codes, BURST_CAUSES),
+        node: u32 => Column::U32,
+    }
+}
+
+table! {
+    /// One row an event at a sender.
+    CwndTable, "cwnd" {
+        t_ps: u64 => Column::U64,
+        flow: u32 => Column::U32,
+        event: u8 => |codes| Column::Category(codes, CWND_EVENTS),
+        ack: i64 => Column::I64,
+        cwnd: f64 => Column::F64,
+        ssthresh: f64 => Column::F64,
+        in_flight: u64 => Column::U64,
+        rtt_ps: u64 => Column::U64,
+        srtt_ps: u64 => Column::U64,
+        rttvar_ps: u64 => Column::U64,
+        backoff: u32 => Column::U32,
+        rto_ps: u64 => Column::U64,
+        state: u8 => |codes| Column::Category(codes, STATES),
+    }
+}
+
+/// The tables of a run, as far as they are traced.
+#[derive(Clone, Debug)]
+pub(crate) struct Recorder {
+    packets: Option<Box<PacketTable>>,
+    bursts: Option<Box<BurstTable>>,
+    cwnd: Option<Box<CwndTable>>,
+    /// Rows of data packets that no ACK covers yet, by flow: (sequence number, row).
+    unacked: Vec<BTreeSet<(u64, u32)>>,
+}
+
+/// A packet as it is sent.
+pub(crate) enum SentRow<'a> {
+    /// A segment and which transmission of it this is.
+    Data(&'a Transmission, u32),
+    /// An ACK: the highest in-order segment, or -1, and its size.
+    Ack(i64, Bytes),
+}
+
+/// A burst as it is closed.
+pub(crate) struct BurstRow {
+    pub(crate) number: u64,
+    pub(crate) ack: bool,
+    pub(crate) packets: usize,
+    pub(crate) bytes: Bytes,
+    pub(crate) opened: Time,
+    pub(crate) closed: Time,
+    pub(crate) departs: Option<Time>,
+    pub(crate) arrives: Option<Time>,
+    /// When it is lost, at which node, and whether by a script.
+    pub(crate) lost: Option<(Time, usize, bool)>,
+}
+
+/// What happened at a sender, after it happened.
+pub(crate) struct CwndRow<'a> {
+    pub(crate) now: Time,
+    pub(crate) flow: u32,
+    pub(crate) event: CwndEvent,
+    /// The highest in-order segment of the ACK, or -1.
+    pub(crate) ack: i64,
+    pub(crate) sender: &'a Sender,
+}
+
+impl Recorder {
+    pub(crate) fn new(trace: Trace, flows: usize) -> Self {
+        Self {
+            packets: trace.packets.then(Box::default),
+            bursts: trace.bursts.then(Box::default),
+            cwnd: trace.cwnd.then(Box::default),
+            unacked: vec![BTreeSet::new(); if trace.packets { flows } else { 0 }],
+        }
+    }
+
+    /// A packet is handed to its access link; answers its row.
+    #[inline]
+    pub(crate) fn sent(&mut self, now: Time, flow: u32, packet: &SentRow) -> u32 {
+        let Some(table) = &mut self.packets else { return NO_ROW };
+        let row = u32::try_from(table.flow.len()).expect("a trace has fewer than 2^32 rows");
+        table.flow.push(flow);
+        table.sent_ps.push(now.as_ps());
+        for column in [
+            &mut table.ingress_ps,
+            &mut table.burst,
+            &mut table.departed_ps,
+            &mut table.delivered_ps,
+            &mut table.acked_ps,
+        ] {
+            column.push(NONE);
+        }
+        table.fate.push(0);
+        table.cause.push(0);
+        let (kind, seq, nth, size, cwnd, ssthresh) = match *packet {
+            SentRow::Data(t, nth) => {
+                self.unacked[flow as usize].insert((t.seq, row));
+                (0, t.seq as i64, nth, t.size, t.cwnd, t.ssthresh)
+            }
+            SentRow::Ack(seq, size) => (1, seq, 1, size, f64::NAN, f64::NAN),
+        };
+        table.kind.push(kind);
+        table.seq.push(seq);
+        table.transmission.push(nth);
+        table.size_bytes.push(size.get() as u32);
+        table.cwnd.push(cwnd);
+        table.ssthresh.push(ssthresh);
+        row
+    }
+
+    /// The packet of `row` reaches the edge and joins burst `number`.
+    #[inline]
+    pub(crate) fn joined(&mut self, row: u32, now: Time, number: u64) {
+        if row != NO_ROW
+            && let Some(table) = &mut self.packets
+        {
+            table.ingress_ps[row as usize] = now.as_ps();
+            table.burst[row as usize] = number;
+        }
+    }
+
+    /// The burst that carries the packet of `row` leaves the ingress.
+    #[inline]
+    pub(crate) fn departed(&mut self, row: u32, at: Time) {
+        if row != NO_ROW
+            && let Some(table) = &mut self.packets
+        {
+            table.departed_ps[row as usize] = at.as_ps();
+        }
+    }
+
+    /// The packet of `row` reaches the host it was sent to.
+    #[inline]
+    pub(crate) fn delivered(&mut self, row: u32, now: Time) {
+        if row != NO_ROW
+            && let Some(table) = &mut self.packets
+        {
+            table.delivered_ps[row as usize] = now.as_ps();
+            table.fate[row as usize] = DELIVERED;
+        }
+    }
+
+    /// The packet of `row` is lost.
+    #[inline]
+    pub(crate) fn lost(&mut self, row: u32, cause: PacketCause) {
+        if row != NO_ROW
+            && let Some(table) = &mut self.packets
+        {
+            table.fate[row as usize] = LOST;
+            table.cause[row as usize] = cause as u8;
+        }
+    }
+
+    /// An ACK covers all segments of `flow` below `next`.
+    #[inline]
+    pub(crate) fn acked(&mut self, flow: u32, now: Time, next: u64) {
+        let Some(table) = &mut self.packets else { return };
+        let waiting = &mut self.unacked[flow as usize];
+        while let Some(&(seq, row)) = waiting.first()
+            && seq < next
+        {
+            waiting.pop_first();
+            table.acked_ps[row as usize] = now.as_ps();
+        }
+    }
+
+    /// A burst is closed and its fate decided.
+    #[inline]
+    pub(crate) fn burst(&mut self, burst: &BurstRow) {
+        let Some(table) = &mut self.bursts else { return };
+        let ps = |at: Option<Time>| at.map_or(NONE, Time::as_ps);
+        table.burst.push(burst.number);
+        table.direction.push(u8::from(burst.ack));
+        table.packets.push(burst.packets as u32);
+        table.bytes.push(burst.bytes.get());
+        table.opened_ps.push(burst.opened.as_ps());
+        table.closed_ps.push(burst.closed.as_ps());
+        table.departed_ps.push(ps(burst.departs));
+        table.arrived_ps.push(ps(burst.arrives));
+        table.lost_ps.push(ps(burst.lost.map(|lost| lost.0)));
+        table.fate.push(if burst.lost.is_some() { LOST } else { DELIVERED });
+        table.cause.push(burst.lost.map_or(0, |(_, _, scripted)| 1 + u8::from(scripted)));
+        table.node.push(burst.lost.map_or(0, |(_, node, _)| node as u32));
+    }
+
+    /// Whether sender events are recorded.
+    #[inline]
+    pub(crate) fn traces_cwnd(&self) -> bool {
+        self.cwnd.is_some()
+    }
+
+    /// Something happened at a sender.
+    pub(crate) fn cwnd(&mut self, row: &CwndRow) {
+        let Some(table) = &mut self.cwnd else { return };
+        let rtt = row.sender.rtt();
+        table.t_ps.push(row.now.as_ps());
+        table.flow.push(row.flow);
+        table.event.push(row.event as u8);
+        table.ack.push(row.ack);
+        table.cwnd.push(row.sender.cwnd());
+        table.ssthresh.push(row.sender.ssthresh());
+        table.in_flight.push(row.sender.in_flight());
+        for (column, span) in [
+            (&mut table.rtt_ps, rtt.sample),
+            (&mut table.srtt_ps, rtt.smoothed),
+            (&mut table.rttvar_ps, rtt.variance),
+            (&mut table.rto_ps, row.sender.rto()),
+        ] {
+            column.push(Span::as_ps(span));
+        }
+        table.backoff.push(rtt.backoff);
+        table.state.push(match row.sender.state() {
+            State::SlowStart => 0,
+            State::CongestionAvoidance => 1,
+            State::Recovery => 2,
+        });
+    }
+
+    /// The recorded tables; bursts that arrive after `end` are still in flight.
+    pub(crate) fn into_tables(self, end: Time) -> Vec<Table> {
+        let bursts = self.bursts.map(|mut table| {
+            for (fate, &arrives) in table.fate.iter_mut().zip(&table.arrived_ps) {
+                if *fate == DELIVERED && arrives > end.as_ps() {
+                    *fate = 0;
+                }
+            }
+            table.into_table()
+        });
+        let packets = self.packets.map(|table| table.into_table());
+        packets.into_iter().chain(bursts).chain(self.cwnd.map(|table| table.into_table())).collect()
+    }
+}

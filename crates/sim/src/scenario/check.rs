@@ -1,0 +1,319 @@
+//! What the types alone cannot say of a scenario.
+
+use burstlab_units::{Bytes, Rate, Span};
+use serde_json::Value;
+
+use super::{Assembly, Flow, LossKind, LossRule, Scenario, ScenarioError};
+
+type Check = Result<(), ScenarioError>;
+
+/// The longest run: instants are u64 picoseconds, and an event may lie ahead of the end.
+const DURATION_MAX: Span = Span::from_secs(2_000_000);
+/// Most flows of a scenario.
+const FLOWS_MAX: u64 = 1_000_000;
+/// No single delay or timer may be longer, so that sums of instants stay in range.
+const SPAN_MAX: Span = Span::from_secs(100_000);
+/// Slower links would let one packet take longer than a run.
+const RATE_MIN: Rate = Rate::from_bps(100);
+
+/// Checks `scenario`; answers what is allowed but probably not meant.
+pub(super) fn check(scenario: &Scenario) -> Result<Vec<String>, ScenarioError> {
+    network(scenario)?;
+    access(scenario)?;
+    let edge = &scenario.edge;
+    assembly("edge", edge.assembly, edge.timer, edge.size, edge.offset)?;
+    let ack = &edge.ack;
+    assembly("edge.ack", ack.assembly, ack.timer, ack.size, ack.offset)?;
+    let mut total = 0;
+    for (index, one) in scenario.flows.iter().enumerate() {
+        flow(index, one)?;
+        total += u64::from(one.count);
+    }
+    flow_count(scenario, total)?;
+    loss(scenario, "loss.data", &scenario.loss.data, total)?;
+    loss(scenario, "loss.ack", &scenario.loss.ack, total)?;
+    if scenario.loss.ack.carrying.is_some() || scenario.loss.ack.packets.is_some() {
+        return Err(ScenarioError::new(
+            "loss.ack",
+            "",
+            "carrying and packets name data packets",
+            "name bursts of ACKs by number, with bursts = [...]",
+        ));
+    }
+    run(scenario)?;
+    Ok(warnings(scenario))
+}
+
+fn within(path: &str, value: Span, max: Span) -> Check {
+    if value <= max {
+        return Ok(());
+    }
+    let fix = format!("write at most {max}");
+    Err(ScenarioError::new(path, value.to_string(), "it is too long", fix))
+}
+
+fn fast_enough(path: &str, rate: Rate) -> Check {
+    if rate >= RATE_MIN {
+        return Ok(());
+    }
+    let fix = format!("write at least {RATE_MIN}");
+    Err(ScenarioError::new(path, rate.to_string(), "it is too slow", fix))
+}
+
+fn network(scenario: &Scenario) -> Check {
+    let network = &scenario.network;
+    if !(1..=1000).contains(&network.core_nodes) {
+        return Err(ScenarioError::new(
+            "network.core_nodes",
+            network.core_nodes.to_string(),
+            "a path has 1 to 1000 core nodes",
+            "write a number in that range",
+        ));
+    }
+    fast_enough("network.link_rate", network.link_rate)?;
+    within("network.link_delay", network.link_delay, SPAN_MAX)?;
+    let Some(delays) = &network.link_delays else { return Ok(()) };
+    for (index, &delay) in delays.iter().enumerate() {
+        within(&format!("network.link_delays[{index}]"), delay, SPAN_MAX)?;
+    }
+    let fibres = network.core_nodes + 1;
+    if delays.len() == fibres {
+        return Ok(());
+    }
+    Err(ScenarioError::new(
+        "network.link_delays",
+        format!("{} delays", delays.len()),
+        format!("{} core nodes lie between {fibres} fibres", network.core_nodes),
+        format!("write {fibres} delays, or one link_delay for all"),
+    ))
+}
+
+fn access(scenario: &Scenario) -> Check {
+    let (rate, delay, _) = scenario.access.receiver_side();
+    fast_enough("access.rate", scenario.access.rate)?;
+    fast_enough("access.receiver.rate", rate)?;
+    within("access.delay", scenario.access.delay, SPAN_MAX)?;
+    within("access.receiver.delay", delay, SPAN_MAX)
+}
+
+fn assembly(
+    table: &str,
+    assembly: Assembly,
+    timer: Option<Span>,
+    size: Option<Bytes>,
+    offset: Span,
+) -> Check {
+    let (needs_timer, needs_size) = assembly.needs();
+    let name = word(&assembly);
+    let timer = timer.map(|t| (t.to_string(), t.is_zero()));
+    let size = size.map(|s| (s.to_string(), s == Bytes::ZERO));
+    let given = [("timer", needs_timer, timer, "40 ms"), ("size", needs_size, size, "15 KB")];
+    for (field, needed, value, example) in given {
+        let path = format!("{table}.{field}");
+        match (needed, value) {
+            (true, None) => {
+                let problem = format!("assembly = {name} needs it");
+                return Err(ScenarioError::new(
+                    path,
+                    "",
+                    problem,
+                    format!("add {field} = {example:?}"),
+                ));
+            }
+            (false, Some((value, _))) => {
+                let problem = format!("assembly = {name} does not use it");
+                return Err(ScenarioError::new(
+                    path,
+                    value,
+                    problem,
+                    "remove it, or change assembly",
+                ));
+            }
+            (true, Some((value, true))) => {
+                let fix = "write a positive one, or assembly = \"none\" for a burst a packet";
+                return Err(ScenarioError::new(path, value, "an empty threshold", fix));
+            }
+            _ => {}
+        }
+    }
+    within(&format!("{table}.offset"), offset, SPAN_MAX)
+}
+
+fn flow(index: usize, flow: &Flow) -> Check {
+    let at = |field: &str| format!("flows[{index}].{field}");
+    if flow.count == 0 {
+        return Err(ScenarioError::new(at("count"), "0", "no flow", "write at least 1"));
+    }
+    within(&at("start"), flow.start, DURATION_MAX)?;
+    within(&at("stagger"), flow.stagger, SPAN_MAX)?;
+    if flow.bytes == Some(Bytes::ZERO) {
+        let fix = "write a positive size, or remove bytes for a flow without end";
+        return Err(ScenarioError::new(at("bytes"), "0 B", "nothing to send", fix));
+    }
+    let Some(script) = &flow.script else { return Ok(()) };
+    if let Some(bytes) = flow.bytes {
+        let fix = "keep one of the two";
+        return Err(ScenarioError::new(at("bytes"), bytes.to_string(), "script is given too", fix));
+    }
+    for (n, write) in script.iter().enumerate() {
+        let place = at(&format!("script[{n}]"));
+        within(&format!("{place}.at"), write.at, DURATION_MAX)?;
+        if write.bytes == Bytes::ZERO {
+            let path = format!("{place}.bytes");
+            return Err(ScenarioError::new(
+                path,
+                "0 B",
+                "nothing to write",
+                "write a positive size",
+            ));
+        }
+        if n > 0 && script[n - 1].at > write.at {
+            let path = format!("{place}.at");
+            let value = write.at.to_string();
+            return Err(ScenarioError::new(path, value, "out of order", "list writes by time"));
+        }
+    }
+    Ok(())
+}
+
+fn flow_count(scenario: &Scenario, total: u64) -> Check {
+    if total > 0 && total <= FLOWS_MAX {
+        return Ok(());
+    }
+    let value = format!("{} entries, {total} flows", scenario.flows.len());
+    let problem = format!("a scenario has 1 to {FLOWS_MAX} flows");
+    Err(ScenarioError::new("flows", value, problem, "change the entries of [[flows]]"))
+}
+
+fn loss(scenario: &Scenario, table: &str, rule: &LossRule, flows: u64) -> Check {
+    let name = word(&rule.process);
+    let (needed, optional) = rule.process.fields();
+    let given = serde_json::to_value(rule).unwrap_or_default();
+    for field in needed {
+        if given.get(field).is_none() {
+            let problem = format!("process = {name} needs it");
+            return Err(ScenarioError::new(
+                format!("{table}.{field}"),
+                "",
+                problem,
+                format!("add {field} = ..."),
+            ));
+        }
+    }
+    for (field, value) in given.as_object().into_iter().flatten() {
+        let known = field == "process" || [needed, optional].concat().contains(&field.as_str());
+        if !known {
+            let problem = format!("process = {name} does not use it");
+            let fix = "remove it, or change process";
+            return Err(ScenarioError::new(
+                format!("{table}.{field}"),
+                value.to_string(),
+                problem,
+                fix,
+            ));
+        }
+    }
+    loss_values(scenario, table, rule, flows)
+}
+
+fn loss_values(scenario: &Scenario, table: &str, rule: &LossRule, flows: u64) -> Check {
+    let nodes = scenario.network.core_nodes;
+    if let Some(node) = rule.node.filter(|&node| node > nodes) {
+        return Err(ScenarioError::new(
+            format!("{table}.node"),
+            node.to_string(),
+            format!("the path has {nodes} core nodes"),
+            format!("write 0 (the ingress edge) to {nodes}"),
+        ));
+    }
+    if rule.n == Some(0) {
+        return Err(ScenarioError::new(format!("{table}.n"), "0", "no period", "write at least 1"));
+    }
+    if let (Some(size), Some(n)) = (rule.size, rule.n)
+        && !(1..=n).contains(&size)
+    {
+        return Err(ScenarioError::new(
+            format!("{table}.size"),
+            size.to_string(),
+            format!("a batch is 1 to n = {n} bursts"),
+            "write a size in that range",
+        ));
+    }
+    if let Some(flow) = rule.flow.filter(|&flow| u64::from(flow) >= flows) {
+        return Err(ScenarioError::new(
+            format!("{table}.flow"),
+            flow.to_string(),
+            format!("the flows are numbered 0 to {}", flows - 1),
+            "write the number of a flow",
+        ));
+    }
+    let zero_burst = rule.bursts.iter().flatten().any(|&burst| burst == 0);
+    let zero_transmission = rule.packets.iter().flatten().any(|&(_, nth)| nth == 0);
+    for (field, zero) in [("bursts", zero_burst), ("packets", zero_transmission)] {
+        if zero {
+            let path = format!("{table}.{field}");
+            return Err(ScenarioError::new(
+                path,
+                "0",
+                "they are counted from 1",
+                "write 1 or more",
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn run(scenario: &Scenario) -> Check {
+    let run = &scenario.run;
+    within("run.duration", run.duration, DURATION_MAX)?;
+    let problem = |path: &str, value: String, problem: &str, fix: &str| {
+        Err(ScenarioError::new(path, value, problem, fix))
+    };
+    if run.duration.is_zero() {
+        return problem("run.duration", "0 s".into(), "nothing would run", "write a positive time");
+    }
+    if run.warmup >= run.duration {
+        let value = run.warmup.to_string();
+        return problem(
+            "run.warmup",
+            value,
+            "nothing is left to measure",
+            "make it shorter than duration",
+        );
+    }
+    if run.bursts == Some(0) {
+        return problem("run.bursts", "0".into(), "nothing would run", "write at least 1");
+    }
+    if run.seed > i64::MAX as u64 {
+        return problem("run.seed", run.seed.to_string(), "out of range", "write 0 to 2^63 - 1");
+    }
+    if run.replications == 0 {
+        return problem("run.replications", "0".into(), "nothing would run", "write at least 1");
+    }
+    Ok(())
+}
+
+fn warnings(scenario: &Scenario) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let (edge, ack) = (&scenario.edge, &scenario.edge.ack);
+    for (table, assembly) in [("edge", edge.assembly), ("edge.ack", ack.assembly)] {
+        if assembly == Assembly::Size {
+            warnings.push(format!(
+                "{table}.assembly = \"size\" has no timer: the last packets wait until others fill \
+                 the burst, and a lone SYN waits for ever; \"hybrid\" adds a timer"
+            ));
+        }
+    }
+    for (table, rule) in [("loss.data", &scenario.loss.data), ("loss.ack", &scenario.loss.ack)] {
+        let empty = rule.bursts.is_none() && rule.carrying.is_none() && rule.packets.is_none();
+        if rule.process == LossKind::Script && empty {
+            warnings.push(format!("{table}.process = \"script\" names nothing to lose"));
+        }
+    }
+    warnings
+}
+
+/// How a choice is written in a scenario.
+fn word(choice: &impl serde::Serialize) -> String {
+    serde_json::to_value(choice).as_ref().map(Value::to_string).unwrap_or_default()
+}

@@ -1,0 +1,52 @@
+//! A mistake in a scenario, as its writer is told of it.
+
+use std::fmt;
+
+use burstlab_tcp::ConfigError;
+
+use super::Scenario;
+
+/// What is wrong with a scenario: where, what stands there, why that cannot be, what to write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScenarioError {
+    /// Path of the field, such as `loss.data.probability` or `flows[1].start`.
+    pub path: String,
+    /// What stands there, as JSON; empty where nothing does.
+    pub value: String,
+    /// Why that cannot be.
+    pub problem: String,
+    /// What to write instead.
+    pub fix: String,
+}
+
+impl ScenarioError {
+    pub(super) fn new(
+        path: impl Into<String>,
+        value: impl Into<String>,
+        problem: impl Into<String>,
+        fix: impl Into<String>,
+    ) -> Self {
+        Self { path: path.into(), value: value.into(), problem: problem.into(), fix: fix.into() }
+    }
+
+    /// A mistake in the TCP parameters of flow `index`, placed where its writer wrote it.
+    pub(super) fn of_tcp(scenario: &Scenario, index: usize, error: &ConfigError) -> Self {
+        let flow = &scenario.flows[index].tcp;
+        let written = serde_json::to_value(flow).is_ok_and(|own| own.get(error.field).is_some());
+        let table = if written { format!("flows[{index}].tcp") } else { "tcp".into() };
+        Self::new(format!("{table}.{}", error.field), &*error.value, &*error.problem, &*error.fix)
+    }
+}
+
+impl fmt::Display for ScenarioError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = if self.path.is_empty() { "scenario" } else { &self.path };
+        write!(f, "{place}")?;
+        if !self.value.is_empty() {
+            write!(f, " = {}", self.value)?;
+        }
+        write!(f, ": {}; {}", self.problem, self.fix)
+    }
+}
+
+impl std::error::Error for ScenarioError {}

@@ -1,0 +1,53 @@
+//! `[[flows]]`: TCP connections and what they carry.
+
+use burstlab_tcp::Overrides;
+use burstlab_units::{Bytes, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One TCP connection, or several alike. Without `bytes` and `script` it always has data to send.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Flow {
+    /// Name in tables and figures; absent: the variant of TCP.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// How many flows are like this one, at least 1.
+    pub count: u32,
+    /// When the first of them starts.
+    pub start: Span,
+    /// Time from the start of one of them to the start of the next.
+    pub stagger: Span,
+    /// A finite transfer of this many bytes of application data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<Bytes>,
+    /// Writes of the application at given times, in order; takes the place of `bytes`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub script: Option<Vec<Write>>,
+    /// TCP parameters of this flow, over those of `[tcp]`.
+    pub tcp: Overrides,
+}
+
+/// The application hands data to TCP.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Write {
+    /// When, counted from the start of the flow.
+    pub at: Span,
+    /// How much application data.
+    pub bytes: Bytes,
+}
+
+impl Default for Flow {
+    fn default() -> Self {
+        Self {
+            label: None,
+            count: 1,
+            start: Span::ZERO,
+            stagger: Span::ZERO,
+            bytes: None,
+            script: None,
+            tcp: Overrides::default(),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! From JSON to a scenario, with errors that name the field and the mend.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Scenario, ScenarioError};
+
+pub(super) fn from_json(text: &str) -> Result<Scenario, ScenarioError> {
+    let input: Value = serde_json::from_str(text).map_err(|error| {
+        ScenarioError::new("", "", format!("not valid JSON ({error})"), "write a JSON object")
+    })?;
+    if !input.is_object() {
+        return Err(ScenarioError::new(
+            "",
+            shown(&input),
+            "a scenario is a table",
+            "write tables such as [network] and [run]",
+        ));
+    }
+    let mut track = serde_path_to_error::Track::new();
+    let reader = serde_path_to_error::Deserializer::new(&input, &mut track);
+    Scenario::deserialize(reader).map_err(|error| {
+        let path = track.path().to_string();
+        explain(&input, if path == "." { "" } else { &path }, &error.to_string())
+    })
+}
+
+/// Turns what serde says of the field at `path` into a problem and its mend.
+fn explain(input: &Value, path: &str, message: &str) -> ScenarioError {
+    let value = lookup(input, path).map(shown).unwrap_or_default();
+    if let Some((key, known)) = named(message, "unknown field") {
+        let path = if path.ends_with(&key) { path.into() } else { joined(path, &key) };
+        let value = lookup(input, &path).map(shown).unwrap_or_default();
+        let problem = match path.rsplit_once('.') {
+            Some((table, _)) => format!("[{table}] has no such field"),
+            None => "there is no such table".into(),
+        };
+        return ScenarioError::new(&*path, value, problem, suggestion(&key, &known));
+    }
+    if let Some((word, known)) = named(message, "unknown variant") {
+        return ScenarioError::new(path, value, "no such choice", suggestion(&word, &known));
+    }
+    if let Some(rest) = message.strip_prefix("missing field `") {
+        let key = rest.split('`').next().unwrap_or_default();
+        let fix = format!("add {key} = ...");
+        return ScenarioError::new(joined(path, key), "", "it is missing", fix);
+    }
+    if let Some((problem, fix)) = message.split_once("; ") {
+        return ScenarioError::new(path, value, problem, fix);
+    }
+    let (problem, fix) = match message.split_once(", expected ") {
+        Some((found, expected)) => (found.to_string(), format!("write {expected}")),
+        None => (message.to_string(), "see `burstlab schema`".to_string()),
+    };
+    ScenarioError::new(path, value, problem, fix)
+}
+
+/// The word that `message` complains of as `what`, and the words that it would accept.
+fn named(message: &str, what: &str) -> Option<(String, Vec<String>)> {
+    let rest = message.strip_prefix(what)?;
+    let mut words = rest.split('`').skip(1).step_by(2).map(str::to_string);
+    Some((words.next()?, words.collect()))
+}
+
+fn suggestion(word: &str, known: &[String]) -> String {
+    let near = known
+        .iter()
+        .map(|candidate| (strsim::damerau_levenshtein(word, candidate), candidate))
+        .min()
+        .filter(|&(distance, candidate)| distance <= 1 + candidate.len() / 3);
+    match near {
+        Some((_, candidate)) => format!("did you mean {candidate:?}?"),
+        None => format!("use one of {}", known.join(", ")),
+    }
+}
+
+fn joined(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_string() } else { format!("{path}.{key}") }
+}
+
+fn shown(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(80) {
+        Some((cut, _)) => format!("{}...", &text[..cut]),
+        None => text,
+    }
+}
+
+/// The value at a path such as `flows[0].tcp.window`.
+fn lookup<'a>(input: &'a Value, path: &str) -> Option<&'a Value> {
+    let pointer: String = path
+        .split(['.', '['])
+        .filter(|step| !step.is_empty())
+        .map(|step| format!("/{}", step.trim_end_matches(']')))
+        .collect();
+    input.pointer(&pointer)
+}

@@ -1,0 +1,35 @@
+//! `[run]`: how long and how often.
+
+use burstlab_units::Span;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How long to simulate, from which seed, and how often.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Run {
+    /// Simulated time, up to 2e6 s; the run ends earlier when every finite flow is done, or with
+    /// `bursts`.
+    pub duration: Span,
+    /// Rates are measured from here to the end; shorter than `duration`.
+    pub warmup: Span,
+    /// End when this many data bursts have been closed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bursts: Option<u64>,
+    /// Seed of all randomness, 0 to 2^63 - 1.
+    pub seed: u64,
+    /// Independent repetitions, at least 1.
+    pub replications: u32,
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        Self {
+            duration: Span::from_secs(10),
+            warmup: Span::ZERO,
+            bursts: None,
+            seed: 1,
+            replications: 1,
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! One direction of the optical network: assembly at one edge, the fibres, and the other edge.
+
+use std::collections::VecDeque;
+
+use burstlab_kernel::{Lane, RandomSource, Rank, Stream};
+use burstlab_link::{GilbertElliott, LossProcess};
+use burstlab_optical::{Assembler, AssemblyPolicy, ClosedBurst, Forwarding, OpticalPath};
+use burstlab_units::{Bytes, Probability, Span, Time};
+
+use super::flow::Flow;
+use super::packet::Parcel;
+use super::script::Script;
+use super::{Event, Ledger};
+use crate::measure::{BurstRow, PacketCause};
+use crate::scenario::{LossKind, LossRule, Scenario};
+
+/// Which way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    /// From senders to receivers.
+    Data,
+    /// From receivers to senders.
+    Ack,
+}
+
+/// Packets of a burst that reach the far edge together, and whether the burst is then complete.
+#[derive(Clone, Copy, Debug)]
+struct Landing {
+    packets: u32,
+    last: bool,
+}
+
+/// One direction of the optical network.
+#[derive(Clone, Debug)]
+pub(super) struct Crossing<P> {
+    direction: Direction,
+    assembler: Assembler<P>,
+    offset: Span,
+    forwarding: Forwarding,
+    path: OpticalPath,
+    loss: LossProcess,
+    script: Script,
+    node: usize,
+    stream: Stream,
+    /// The packets of the burst being closed; reused.
+    closing: Vec<P>,
+    /// Packets in the core, in the order they will land.
+    flying: VecDeque<P>,
+    lane: Lane<Landing>,
+    closed: u64,
+    pub(super) bursts_sent: u64,
+    pub(super) bursts_delivered: u64,
+    pub(super) bursts_lost: u64,
+}
+
+impl<P: Parcel> Crossing<P> {
+    pub(super) fn new(scenario: &Scenario, random: &RandomSource, direction: Direction) -> Self {
+        let (edge, ack) = (&scenario.edge, &scenario.edge.ack);
+        let mut delays = scenario.network.delays();
+        let (policy, offset, rule, name) = match direction {
+            Direction::Data => {
+                let policy = edge.assembly.policy(edge.timer, edge.size);
+                (policy, edge.offset, &scenario.loss.data, "loss/data")
+            }
+            Direction::Ack => {
+                delays.reverse();
+                let policy = ack.assembly.policy(ack.timer, ack.size);
+                (policy, ack.offset, &scenario.loss.ack, "loss/ack")
+            }
+        };
+        let forwarding = scenario.core.forwarding.into();
+        Self {
+            direction,
+            assembler: Assembler::new(policy),
+            offset,
+            forwarding,
+            path: OpticalPath::new(forwarding, scenario.network.link_rate, &delays),
+            loss: process(rule),
+            script: Script::new(rule),
+            node: rule.node.unwrap_or(1),
+            stream: random.stream(name),
+            closing: Vec::new(),
+            flying: VecDeque::new(),
+            lane: Lane::default(),
+            closed: 0,
+            bursts_sent: 0,
+            bursts_delivered: 0,
+            bursts_lost: 0,
+        }
+    }
+
+    /// Bursts closed so far.
+    pub(super) fn closed(&self) -> u64 {
+        self.closed
+    }
+
+    /// A packet reaches the near edge.
+    #[inline]
+    pub(super) fn arrive(&mut self, now: Time, packet: P, ledger: &mut Ledger, flows: &mut [Flow]) {
+        let idle = self.assembler.poll_timeout().is_none();
+        let number = self.assembler.open(now);
+        ledger.recorder.joined(packet.row(), now, number);
+        let full = if self.script.kills(&packet) {
+            self.lose(&packet, PacketCause::Scripted, ledger, flows);
+            self.assembler.policy() == AssemblyPolicy::None
+        } else {
+            self.assembler.push(now, packet, packet.bytes())
+        };
+        if full {
+            self.close(now, ledger, flows);
+        } else if idle && let Some(deadline) = self.assembler.poll_timeout() {
+            ledger.queue.push(deadline, Rank::Timer, self.assembly_event());
+        }
+    }
+
+    fn assembly_event(&self) -> Event {
+        match self.direction {
+            Direction::Data => Event::DataAssembly,
+            Direction::Ack => Event::AckAssembly,
+        }
+    }
+
+    /// The assembly timer fires; it is stale where the burst it was set for is closed already.
+    pub(super) fn timer(&mut self, now: Time, ledger: &mut Ledger, flows: &mut [Flow]) {
+        if self.assembler.poll_timeout().is_some_and(|deadline| deadline <= now) {
+            self.close(now, ledger, flows);
+        }
+    }
+
+    fn lose(&self, packet: &P, cause: PacketCause, ledger: &mut Ledger, flows: &mut [Flow]) {
+        let tally = &mut flows[packet.flow() as usize].tally;
+        match self.direction {
+            Direction::Data => tally.lost += 1,
+            Direction::Ack => tally.acks_lost += 1,
+        }
+        ledger.recorder.lost(packet.row(), cause);
+    }
+
+    /// Closes the open burst, decides its fate and sends it off.
+    fn close(&mut self, now: Time, ledger: &mut Ledger, flows: &mut [Flow]) {
+        let mut packets = std::mem::take(&mut self.closing);
+        let burst = self.assembler.close(&mut packets);
+        self.closed += 1;
+        let stream = self.stream;
+        let scripted = matches!(self.loss, LossProcess::Listed(_));
+        let hit = self.loss.hits(burst.number, || stream.uniforms(burst.number));
+        let doomed = self.script.dooms(&packets) || hit;
+        if !packets.is_empty() {
+            self.bursts_sent += 1;
+            let passage = if doomed {
+                self.bursts_lost += 1;
+                for packet in &packets {
+                    self.lose(packet, PacketCause::Burst, ledger, flows);
+                }
+                ledger.digest.add(now, 5, burst.number);
+                self.perish(now, &burst, &packets, ledger)
+            } else {
+                self.launch(now, &burst, &packets, ledger)
+            };
+            ledger.recorder.burst(&BurstRow {
+                number: burst.number,
+                ack: self.direction == Direction::Ack,
+                packets: packets.len(),
+                bytes: burst.bytes,
+                opened: burst.opened,
+                closed: now,
+                departs: passage.departs,
+                arrives: passage.arrives,
+                lost: passage.lost.map(|at| (at, self.node, scripted)),
+            });
+        }
+        packets.clear();
+        self.closing = packets;
+    }
+
+    /// Sends a burst to the far edge.
+    fn launch(
+        &mut self,
+        now: Time,
+        burst: &ClosedBurst,
+        packets: &[P],
+        ledger: &mut Ledger,
+    ) -> Passage {
+        let hops = self.path.hops();
+        let event = match self.direction {
+            Direction::Data => Event::DataAtEgress,
+            Direction::Ack => Event::AckAtIngress,
+        };
+        let ready = now + self.offset;
+        self.flying.extend(packets);
+        match self.forwarding {
+            Forwarding::CutThrough => {
+                let departure = self.path.start(ready, burst.bytes);
+                for packet in packets {
+                    ledger.recorder.departed(packet.row(), departure.departs);
+                }
+                let arrives = self.path.cross(departure, hops);
+                let landing = Landing { packets: packets.len() as u32, last: true };
+                self.lane.push(&mut ledger.queue, arrives, event, landing);
+                Passage { departs: Some(departure.departs), arrives: Some(arrives), lost: None }
+            }
+            Forwarding::StoreAndForward => {
+                let (mut departs, mut arrives) = (None, None);
+                for (index, packet) in packets.iter().enumerate() {
+                    let departure = self.path.start(ready, packet.bytes());
+                    ledger.recorder.departed(packet.row(), departure.departs);
+                    let at = self.path.cross(departure, hops);
+                    let landing = Landing { packets: 1, last: index + 1 == packets.len() };
+                    self.lane.push(&mut ledger.queue, at, event, landing);
+                    departs.get_or_insert(departure.departs);
+                    arrives = Some(at);
+                }
+                Passage { departs, arrives, lost: None }
+            }
+        }
+    }
+
+    /// Sends a burst to the node where it is lost.
+    fn perish(
+        &mut self,
+        now: Time,
+        burst: &ClosedBurst,
+        packets: &[P],
+        ledger: &mut Ledger,
+    ) -> Passage {
+        if self.node == 0 {
+            return Passage { departs: None, arrives: None, lost: Some(now) };
+        }
+        let ready = now + self.offset;
+        let mut passage = Passage { departs: None, arrives: None, lost: None };
+        let mut go = |size: Bytes| {
+            let departure = self.path.start(ready, size);
+            let last_bit = self.path.cross(departure, self.node);
+            let first_bit = departure.departs + self.path.reach(self.node);
+            passage.departs.get_or_insert(departure.departs);
+            passage.lost = Some(match self.forwarding {
+                Forwarding::CutThrough => first_bit,
+                Forwarding::StoreAndForward => last_bit,
+            });
+            departure.departs
+        };
+        match self.forwarding {
+            Forwarding::CutThrough => {
+                let departs = go(burst.bytes);
+                packets.iter().for_each(|packet| ledger.recorder.departed(packet.row(), departs));
+            }
+            Forwarding::StoreAndForward => {
+                for packet in packets {
+                    let departs = go(packet.bytes());
+                    ledger.recorder.departed(packet.row(), departs);
+                }
+            }
+        }
+        passage
+    }
+
+    /// Packets reach the far edge; answers how many there are to [`unload`](Self::unload).
+    #[inline]
+    pub(super) fn land(&mut self, ledger: &mut Ledger) -> u32 {
+        let event = match self.direction {
+            Direction::Data => Event::DataAtEgress,
+            Direction::Ack => Event::AckAtIngress,
+        };
+        let landing = self.lane.pop(&mut ledger.queue, event);
+        self.bursts_delivered += u64::from(landing.last);
+        landing.packets
+    }
+
+    /// The next packet that has landed.
+    #[inline]
+    pub(super) fn unload(&mut self) -> P {
+        self.flying.pop_front().expect("a landed packet was flying")
+    }
+
+    /// Packets that wait for assembly or cross the core.
+    pub(super) fn aboard(&self) -> u64 {
+        (self.assembler.waiting().len() + self.flying.len()) as u64
+    }
+
+    /// Bursts that cross the core.
+    pub(super) fn bursts_in_flight(&self) -> u64 {
+        self.lane.iter().filter(|landing| landing.last).count() as u64
+    }
+
+    /// What was scripted and never came.
+    pub(super) fn unmet(&self) -> Vec<String> {
+        let table = match self.direction {
+            Direction::Data => "loss.data",
+            Direction::Ack => "loss.ack",
+        };
+        let mut unmet: Vec<_> = self.script.unmet().map(|what| format!("{table}.{what}")).collect();
+        if let LossProcess::Listed(bursts) = &self.loss {
+            for burst in bursts.iter().filter(|&&burst| burst > self.closed) {
+                let closed = self.closed;
+                unmet.push(format!(
+                    "{table}.bursts: there was no burst {burst}; the run closed {closed} bursts"
+                ));
+            }
+        }
+        unmet
+    }
+}
+
+/// When a burst leaves, and when it arrives or is lost.
+struct Passage {
+    departs: Option<Time>,
+    arrives: Option<Time>,
+    lost: Option<Time>,
+}
+
+/// The loss process of a checked rule.
+fn process(rule: &LossRule) -> LossProcess {
+    let number = |value: Option<u64>| value.expect("a checked rule has its numbers");
+    let chance = |value: Option<Probability>| value.expect("a checked rule has its probabilities");
+    match rule.process {
+        LossKind::None => LossProcess::None,
+        LossKind::Bernoulli => LossProcess::Bernoulli(chance(rule.probability)),
+        LossKind::Every => LossProcess::Periodic { size: 1, period: number(rule.n) },
+        LossKind::Batch => {
+            LossProcess::Periodic { size: number(rule.size), period: number(rule.n) }
+        }
+        LossKind::GilbertElliott => LossProcess::GilbertElliott(GilbertElliott::new(
+            chance(rule.good_to_bad),
+            chance(rule.bad_to_good),
+            rule.loss_good.unwrap_or_default(),
+            rule.loss_bad.or_else(|| Probability::new(1.0)).unwrap_or_default(),
+        )),
+        LossKind::Script => {
+            let mut bursts = rule.bursts.clone().unwrap_or_default();
+            bursts.sort_unstable();
+            bursts.dedup();
+            LossProcess::Listed(bursts)
+        }
+    }
+}

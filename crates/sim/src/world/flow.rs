@@ -1,0 +1,212 @@
+//! One TCP connection: its two hosts, its application, and its alarms.
+
+use std::collections::BTreeMap;
+
+use burstlab_kernel::{EventQueue, Rank};
+use burstlab_tcp::{Config, Receiver, Sender, Transmission};
+use burstlab_units::{Bytes, Span, Time};
+
+use super::Event;
+use crate::measure::FlowSummary;
+use crate::scenario::{self, Resolved, Write};
+
+/// What a flow has sent and received.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tally {
+    pub(super) sent: u64,
+    pub(super) delivered: u64,
+    pub(super) delivered_bytes: u64,
+    pub(super) lost: u64,
+    pub(super) acks_sent: u64,
+    pub(super) acks_delivered: u64,
+    pub(super) acks_lost: u64,
+}
+
+/// When a timer's event stands in the queue. A timer that moves to later is not taken out: its
+/// event comes, sees that it is early, and is put back.
+#[derive(Clone, Copy, Debug)]
+struct Alarm(Time);
+
+impl Alarm {
+    const OFF: Self = Self(Time::MAX);
+
+    /// Sees to it that an event is queued at `deadline` or before.
+    #[inline]
+    fn arm(&mut self, deadline: Option<Time>, queue: &mut EventQueue<Event>, event: Event) {
+        if let Some(at) = deadline
+            && at < self.0
+        {
+            self.0 = at;
+            queue.push(at, Rank::Timer, event);
+        }
+    }
+
+    /// Whether an event at `now` is the one that was armed last.
+    fn takes(&mut self, now: Time) -> bool {
+        let mine = self.0 == now;
+        if mine {
+            *self = Self::OFF;
+        }
+        mine
+    }
+}
+
+/// A connection.
+#[derive(Clone, Debug)]
+pub(super) struct Flow {
+    id: u32,
+    label: String,
+    variant: String,
+    pub(super) start: Time,
+    pub(super) sender: Sender,
+    pub(super) receiver: Receiver,
+    pub(super) tally: Tally,
+    /// Bytes of application data in a full segment.
+    payload: u64,
+    /// Writes still to come, last first, by absolute time; `None` where data never ends.
+    writes: Option<Vec<(Time, u64)>>,
+    written: u64,
+    completed: Option<Time>,
+    sender_alarm: Alarm,
+    receiver_alarm: Alarm,
+    /// How often each segment was sent, where more than once.
+    resent: BTreeMap<u64, u32>,
+    /// Segments and bytes received before measuring began.
+    before: (u64, u64),
+}
+
+impl Flow {
+    /// The flows of a scenario, numbered in order.
+    pub(super) fn all(resolved: &Resolved) -> Vec<Self> {
+        let mut flows = Vec::new();
+        for (one, config) in resolved.scenario.flows.iter().zip(&resolved.tcp) {
+            for copy in 0..one.count {
+                flows.push(Self::new(flows.len() as u32, one, config, copy));
+            }
+        }
+        flows
+    }
+
+    fn new(id: u32, flow: &scenario::Flow, config: &Config, copy: u32) -> Self {
+        let start = Time::ZERO + flow.start + flow.stagger * u64::from(copy);
+        let whole = flow.bytes.map(|bytes| vec![Write { at: Span::ZERO, bytes }]);
+        let script = flow.script.clone().or(whole);
+        let writes = script.map(|script| {
+            script.iter().rev().map(|write| (start + write.at, write.bytes.get())).collect()
+        });
+        let variant = serde_json::to_value(config.variant).unwrap_or_default();
+        let variant = variant.as_str().unwrap_or_default().to_string();
+        Self {
+            id,
+            label: flow.label.clone().unwrap_or_else(|| variant.clone()),
+            variant,
+            start,
+            sender: Sender::new(config),
+            receiver: Receiver::new(config),
+            tally: Tally::default(),
+            payload: config.segment_size.get() - config.syn_size.get(),
+            writes,
+            written: 0,
+            completed: None,
+            sender_alarm: Alarm::OFF,
+            receiver_alarm: Alarm::OFF,
+            resent: BTreeMap::new(),
+            before: (0, 0),
+        }
+    }
+
+    /// When the application writes next; a greedy application writes once, at the start.
+    pub(super) fn next_write(&self) -> Option<Time> {
+        match &self.writes {
+            None => (self.written == 0).then_some(self.start),
+            Some(writes) => writes.last().map(|&(at, _)| at),
+        }
+    }
+
+    /// The application writes what is due.
+    pub(super) fn write(&mut self, now: Time, sending: &mut Vec<Transmission>) {
+        self.written = match &mut self.writes {
+            None => u64::MAX,
+            Some(writes) => self.written + writes.pop().map_or(0, |(_, bytes)| bytes),
+        };
+        let segments = self.written.div_ceil(self.payload);
+        let segments = if self.writes.is_none() { u64::MAX } else { segments };
+        self.sender.supply(now, segments, sending);
+    }
+
+    /// Which transmission of its segment `sent` is, from 1.
+    #[inline]
+    pub(super) fn transmission(&mut self, sent: &Transmission) -> u32 {
+        if !sent.retransmission {
+            return 1;
+        }
+        if self.resent.len() > 4096 {
+            let acked = self.sender.highest_acked().unwrap_or(0);
+            self.resent = self.resent.split_off(&acked);
+        }
+        let nth = self.resent.entry(sent.seq).or_insert(1);
+        *nth += 1;
+        *nth
+    }
+
+    #[inline]
+    pub(super) fn arm_sender(&mut self, index: u32, queue: &mut EventQueue<Event>) {
+        self.sender_alarm.arm(self.sender.poll_timeout(), queue, Event::SenderTimer(index));
+    }
+
+    #[inline]
+    pub(super) fn arm_receiver(&mut self, index: u32, queue: &mut EventQueue<Event>) {
+        self.receiver_alarm.arm(self.receiver.poll_timeout(), queue, Event::ReceiverTimer(index));
+    }
+
+    pub(super) fn sender_alarm_due(&mut self, now: Time) -> bool {
+        self.sender_alarm.takes(now)
+    }
+
+    pub(super) fn receiver_alarm_due(&mut self, now: Time) -> bool {
+        self.receiver_alarm.takes(now)
+    }
+
+    /// Whether the flow is done with `now`, for the first time: all that its application will ever
+    /// write is acknowledged.
+    #[inline]
+    pub(super) fn has_completed(&mut self, now: Time) -> bool {
+        let done = self.writes.as_ref().is_some_and(Vec::is_empty)
+            && self.completed.is_none()
+            && self.sender.finished();
+        if done {
+            self.completed = Some(now);
+        }
+        done
+    }
+
+    /// Measuring begins now.
+    pub(super) fn warmed_up(&mut self) {
+        self.before = (self.receiver.delivered(), self.tally.delivered_bytes);
+    }
+
+    /// The flow's numbers over `measured` time.
+    pub(super) fn summary(&self, measured: Span) -> FlowSummary {
+        let rate = |bytes: u64| {
+            if measured.is_zero() { 0.0 } else { bytes as f64 * 8.0 / measured.as_secs_f64() }
+        };
+        let counters = self.sender.counters();
+        let segments = self.receiver.delivered() - self.before.0;
+        FlowSummary {
+            id: self.id,
+            label: self.label.clone(),
+            variant: self.variant.clone(),
+            goodput_bps: rate(Bytes::new(segments * self.payload).get()),
+            throughput_bps: rate(self.tally.delivered_bytes - self.before.1),
+            segments_delivered: segments,
+            packets_sent: self.tally.sent,
+            packets_delivered: self.tally.delivered,
+            packets_lost: self.tally.lost,
+            duplicates: self.receiver.duplicates(),
+            retransmissions: counters.retransmissions,
+            timeouts: counters.timeouts,
+            fast_retransmits: counters.fast_retransmits,
+            completed_s: self.completed.map(Time::as_secs_f64),
+        }
+    }
+}

@@ -1,0 +1,428 @@
+//! The world: every host, link, edge and fibre of a scenario, as one plain value that can be
+//! cloned and resumed at any instant.
+
+mod crossing;
+mod flow;
+mod packet;
+mod script;
+mod tally;
+
+use burstlab_kernel::{EventQueue, Lane, RandomSource, Rank};
+use burstlab_link::Wire;
+use burstlab_tcp::{Ack, Transmission};
+use burstlab_units::{Span, Time};
+
+use crate::measure::{
+    CwndEvent, CwndRow, Digest, PacketCause, Recorder, SentRow, Summary, Table, Trace,
+};
+use crate::scenario::Resolved;
+use crossing::{Crossing, Direction};
+use flow::Flow;
+use packet::{AckPacket, DataPacket};
+
+/// Everything that can happen next. The number names the flow or the link it happens at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// A flow opens its connection.
+    Start(u32),
+    /// The application of a flow writes.
+    Write(u32),
+    /// The retransmission timer of a flow may be due.
+    SenderTimer(u32),
+    /// The delayed-ACK timer of a flow may be due.
+    ReceiverTimer(u32),
+    /// A data packet reaches the ingress edge over a sender's link.
+    DataAtIngress(u32),
+    /// The assembly timer of the data direction may be due.
+    DataAssembly,
+    /// Data packets reach the egress edge through the core.
+    DataAtEgress,
+    /// A data packet reaches its receiver over a receiver's link.
+    DataAtReceiver(u32),
+    /// An ACK reaches the egress edge over a receiver's link.
+    AckAtEgress(u32),
+    /// The assembly timer of the ACK direction may be due.
+    AckAssembly,
+    /// ACKs reach the ingress edge through the core.
+    AckAtIngress,
+    /// An ACK reaches its sender over a sender's link.
+    AckAtSender(u32),
+    /// Measuring begins.
+    WarmedUp,
+}
+
+/// One direction of an access link, and what is on it.
+#[derive(Clone, Debug)]
+struct Access<P> {
+    wire: Wire,
+    lane: Lane<P>,
+}
+
+impl<P> Access<P> {
+    fn several(count: usize, wire: &Wire) -> Vec<Self> {
+        (0..count).map(|_| Self { wire: wire.clone(), lane: Lane::default() }).collect()
+    }
+}
+
+/// What every part of the world may touch: the order of events, what is recorded, what is counted.
+#[derive(Clone, Debug)]
+pub(crate) struct Ledger {
+    pub(crate) queue: EventQueue<Event>,
+    pub(crate) recorder: Recorder,
+    pub(crate) digest: Digest,
+}
+
+/// A running scenario.
+#[derive(Clone, Debug)]
+pub(crate) struct World {
+    ledger: Ledger,
+    flows: Vec<Flow>,
+    data_up: Vec<Access<DataPacket>>,
+    data_core: Crossing<DataPacket>,
+    data_down: Vec<Access<DataPacket>>,
+    ack_up: Vec<Access<AckPacket>>,
+    ack_core: Crossing<AckPacket>,
+    ack_down: Vec<Access<AckPacket>>,
+    /// Whether flows share the access links.
+    shared: bool,
+    end: Time,
+    burst_limit: u64,
+    /// Flows that still have something to send.
+    active: usize,
+    now: Time,
+    measured_from: Time,
+    events: u64,
+    /// Reused buffer of what a sender sends.
+    sending: Vec<Transmission>,
+}
+
+impl World {
+    pub(crate) fn new(resolved: &Resolved, random: &RandomSource, trace: Trace) -> Self {
+        let scenario = &resolved.scenario;
+        let flows = Flow::all(resolved);
+        let links = if scenario.access.shared { 1 } else { flows.len() };
+        let access = &scenario.access;
+        let (rate, delay, queue) = access.receiver_side();
+        let near = Wire::new(access.rate, access.delay, access.queue);
+        let far = Wire::new(rate, delay, queue);
+        let mut world = Self {
+            ledger: Ledger {
+                queue: EventQueue::new(),
+                recorder: Recorder::new(trace, flows.len()),
+                digest: Digest::default(),
+            },
+            data_up: Access::several(links, &near),
+            data_core: Crossing::new(scenario, random, Direction::Data),
+            data_down: Access::several(links, &far),
+            ack_up: Access::several(links, &far),
+            ack_core: Crossing::new(scenario, random, Direction::Ack),
+            ack_down: Access::several(links, &near),
+            shared: scenario.access.shared,
+            end: Time::ZERO + scenario.run.duration,
+            burst_limit: scenario.run.bursts.unwrap_or(u64::MAX),
+            active: flows.len(),
+            flows,
+            now: Time::ZERO,
+            measured_from: Time::ZERO,
+            events: 0,
+            sending: Vec::new(),
+        };
+        for index in 0..world.flows.len() as u32 {
+            let start = world.flows[index as usize].start;
+            world.ledger.queue.push(start, Rank::Timer, Event::Start(index));
+        }
+        let warm = Time::ZERO + scenario.run.warmup;
+        world.ledger.queue.push(warm, Rank::Timer, Event::WarmedUp);
+        world
+    }
+
+    /// Processes up to `count` events; answers whether the run goes on.
+    pub(crate) fn advance(&mut self, count: u32) -> bool {
+        for _ in 0..count {
+            if self.active == 0 || self.data_core.closed() >= self.burst_limit {
+                return false;
+            }
+            match self.ledger.queue.pop() {
+                Some((at, event)) if at <= self.end => {
+                    self.now = at;
+                    self.events += 1;
+                    self.happen(event);
+                }
+                _ => {
+                    self.now = self.end;
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// How much of the run is done, from 0 to 1.
+    pub(crate) fn progress(&self) -> f64 {
+        let time = self.now.as_secs_f64() / self.end.as_secs_f64();
+        let bursts = self.data_core.closed() as f64 / self.burst_limit as f64;
+        time.max(bursts).min(1.0)
+    }
+
+    fn happen(&mut self, event: Event) {
+        match event {
+            Event::AckAtSender(link) => self.ack_at_sender(link),
+            Event::DataAtReceiver(link) => self.data_at_receiver(link),
+            Event::AckAtEgress(link) => self.ack_at_egress(link),
+            Event::DataAtIngress(link) => self.data_at_ingress(link),
+            Event::AckAtIngress => self.acks_at_ingress(),
+            Event::DataAtEgress => self.data_at_egress(),
+            Event::DataAssembly => {
+                self.data_core.timer(self.now, &mut self.ledger, &mut self.flows);
+            }
+            Event::AckAssembly => {
+                self.ack_core.timer(self.now, &mut self.ledger, &mut self.flows);
+            }
+            Event::SenderTimer(index) => self.sender_timer(index),
+            Event::ReceiverTimer(index) => self.receiver_timer(index),
+            Event::Start(index) => self.start(index),
+            Event::Write(index) => self.write(index),
+            Event::WarmedUp => {
+                self.measured_from = self.now;
+                self.flows.iter_mut().for_each(Flow::warmed_up);
+            }
+        }
+    }
+
+    fn link_of(&self, flow: u32) -> u32 {
+        if self.shared { 0 } else { flow }
+    }
+
+    fn start(&mut self, index: u32) {
+        let mut sending = std::mem::take(&mut self.sending);
+        let flow = &mut self.flows[index as usize];
+        flow.sender.start(self.now, &mut sending);
+        self.transmit(index, sending);
+        self.schedule_write(index);
+    }
+
+    fn schedule_write(&mut self, index: u32) {
+        let flow = &self.flows[index as usize];
+        if let Some(at) = flow.next_write() {
+            self.ledger.queue.push(at.max(self.now), Rank::Timer, Event::Write(index));
+        }
+    }
+
+    fn write(&mut self, index: u32) {
+        let mut sending = std::mem::take(&mut self.sending);
+        self.flows[index as usize].write(self.now, &mut sending);
+        self.transmit(index, sending);
+        self.schedule_write(index);
+    }
+
+    /// Puts what a sender sends on its access link, and sees to its timer.
+    #[inline]
+    fn transmit(&mut self, index: u32, mut sending: Vec<Transmission>) {
+        let link = self.link_of(index);
+        let flow = &mut self.flows[index as usize];
+        let access = &mut self.data_up[link as usize];
+        for sent in sending.drain(..) {
+            let nth = flow.transmission(&sent);
+            flow.tally.sent += 1;
+            self.ledger.digest.add(self.now, 1, sent.seq);
+            let row = self.ledger.recorder.sent(self.now, index, &SentRow::Data(&sent, nth));
+            let size = sent.size.get() as u32;
+            let packet = DataPacket { flow: index, nth, size, row, seq: sent.seq };
+            match access.wire.send(self.now, sent.size) {
+                Some(at) => {
+                    let event = Event::DataAtIngress(link);
+                    access.lane.push(&mut self.ledger.queue, at, event, packet);
+                }
+                None => {
+                    flow.tally.lost += 1;
+                    self.ledger.recorder.lost(row, PacketCause::Overflow);
+                }
+            }
+        }
+        self.sending = sending;
+        flow.arm_sender(index, &mut self.ledger.queue);
+    }
+
+    #[inline]
+    fn data_at_ingress(&mut self, link: u32) {
+        let event = Event::DataAtIngress(link);
+        let packet = self.data_up[link as usize].lane.pop(&mut self.ledger.queue, event);
+        self.data_core.arrive(self.now, packet, &mut self.ledger, &mut self.flows);
+    }
+
+    /// Packets leave the optical network: each goes on its receiver's link.
+    #[inline]
+    fn data_at_egress(&mut self) {
+        for _ in 0..self.data_core.land(&mut self.ledger) {
+            let packet = self.data_core.unload();
+            let link = self.link_of(packet.flow);
+            let access = &mut self.data_down[link as usize];
+            match access.wire.send(self.now, packet.bytes()) {
+                Some(at) => {
+                    let event = Event::DataAtReceiver(link);
+                    access.lane.push(&mut self.ledger.queue, at, event, packet);
+                }
+                None => {
+                    self.flows[packet.flow as usize].tally.lost += 1;
+                    self.ledger.recorder.lost(packet.row, PacketCause::Overflow);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn data_at_receiver(&mut self, link: u32) {
+        let event = Event::DataAtReceiver(link);
+        let packet = self.data_down[link as usize].lane.pop(&mut self.ledger.queue, event);
+        let flow = &mut self.flows[packet.flow as usize];
+        flow.tally.delivered += 1;
+        flow.tally.delivered_bytes += u64::from(packet.size);
+        self.ledger.recorder.delivered(packet.row, self.now);
+        let ack = flow.receiver.on_segment(self.now, packet.seq);
+        self.acknowledge(packet.flow, ack);
+    }
+
+    /// Puts an ACK on its access link, and sees to the timer of delayed ACKs.
+    #[inline]
+    fn acknowledge(&mut self, index: u32, ack: Option<Ack>) {
+        let link = self.link_of(index);
+        let flow = &mut self.flows[index as usize];
+        flow.arm_receiver(index, &mut self.ledger.queue);
+        let Some(ack) = ack else { return };
+        flow.tally.acks_sent += 1;
+        let row = SentRow::Ack(ack.next as i64 - 1, ack.size);
+        let row = self.ledger.recorder.sent(self.now, index, &row);
+        let access = &mut self.ack_up[link as usize];
+        match access.wire.send(self.now, ack.size) {
+            Some(at) => {
+                let packet = AckPacket { flow: index, row, ack };
+                let event = Event::AckAtEgress(link);
+                access.lane.push(&mut self.ledger.queue, at, event, packet);
+            }
+            None => {
+                flow.tally.acks_lost += 1;
+                self.ledger.recorder.lost(row, PacketCause::Overflow);
+            }
+        }
+    }
+
+    #[inline]
+    fn ack_at_egress(&mut self, link: u32) {
+        let event = Event::AckAtEgress(link);
+        let packet = self.ack_up[link as usize].lane.pop(&mut self.ledger.queue, event);
+        self.ack_core.arrive(self.now, packet, &mut self.ledger, &mut self.flows);
+    }
+
+    /// ACKs leave the optical network: each goes on its sender's link.
+    #[inline]
+    fn acks_at_ingress(&mut self) {
+        for _ in 0..self.ack_core.land(&mut self.ledger) {
+            let packet = self.ack_core.unload();
+            let link = self.link_of(packet.flow);
+            let access = &mut self.ack_down[link as usize];
+            match access.wire.send(self.now, packet.ack.size) {
+                Some(at) => {
+                    let event = Event::AckAtSender(link);
+                    access.lane.push(&mut self.ledger.queue, at, event, packet);
+                }
+                None => {
+                    self.flows[packet.flow as usize].tally.acks_lost += 1;
+                    self.ledger.recorder.lost(packet.row, PacketCause::Overflow);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn ack_at_sender(&mut self, link: u32) {
+        let event = Event::AckAtSender(link);
+        let packet = self.ack_down[link as usize].lane.pop(&mut self.ledger.queue, event);
+        let mut sending = std::mem::take(&mut self.sending);
+        let flow = &mut self.flows[packet.flow as usize];
+        flow.tally.acks_delivered += 1;
+        self.ledger.digest.add(self.now, 2, packet.ack.next);
+        self.ledger.recorder.delivered(packet.row, self.now);
+        self.ledger.recorder.acked(packet.flow, self.now, packet.ack.next);
+        let cuts = flow.sender.counters().fast_retransmits;
+        flow.sender.on_ack(self.now, &packet.ack, &mut sending);
+        if self.ledger.recorder.traces_cwnd() {
+            let sender = &flow.sender;
+            let ack = packet.ack.next as i64 - 1;
+            let mut row =
+                CwndRow { now: self.now, flow: packet.flow, event: CwndEvent::Ack, ack, sender };
+            self.ledger.recorder.cwnd(&row);
+            row.event = CwndEvent::FastRetransmit;
+            for _ in cuts..sender.counters().fast_retransmits {
+                self.ledger.recorder.cwnd(&row);
+            }
+        }
+        if flow.has_completed(self.now) {
+            self.active -= 1;
+        }
+        self.transmit(packet.flow, sending);
+    }
+
+    fn sender_timer(&mut self, index: u32) {
+        let flow = &mut self.flows[index as usize];
+        if !flow.sender_alarm_due(self.now) {
+            return;
+        }
+        if flow.sender.poll_timeout().is_some_and(|at| at <= self.now) {
+            let mut sending = std::mem::take(&mut self.sending);
+            let timeouts = flow.sender.counters().timeouts;
+            flow.sender.on_timeout(self.now, &mut sending);
+            self.ledger.digest.add(self.now, 3, u64::from(index));
+            if flow.sender.counters().timeouts > timeouts {
+                let ack = flow.sender.highest_acked().map_or(-1, |seq| seq as i64);
+                let (sender, event) = (&flow.sender, CwndEvent::Timeout);
+                let row = CwndRow { now: self.now, flow: index, event, ack, sender };
+                self.ledger.recorder.cwnd(&row);
+            }
+            self.transmit(index, sending);
+        } else {
+            flow.arm_sender(index, &mut self.ledger.queue);
+        }
+    }
+
+    fn receiver_timer(&mut self, index: u32) {
+        let flow = &mut self.flows[index as usize];
+        if !flow.receiver_alarm_due(self.now) {
+            return;
+        }
+        let due = flow.receiver.poll_timeout().is_some_and(|at| at <= self.now);
+        let ack = if due { flow.receiver.on_timeout(self.now) } else { None };
+        self.acknowledge(index, ack);
+    }
+
+    /// The numbers of the run so far and its tables.
+    pub(crate) fn finish(
+        mut self,
+        random: (u64, u64),
+        interrupted: bool,
+        mut warnings: Vec<String>,
+    ) -> (Summary, Vec<Table>) {
+        warnings.extend(self.data_core.unmet());
+        warnings.extend(self.ack_core.unmet());
+        let measured = if self.now > self.measured_from {
+            self.now.since(self.measured_from)
+        } else {
+            Span::ZERO
+        };
+        let counters = tally::counters(&self);
+        for word in [counters.packets_delivered, counters.packets_lost, counters.bursts_lost] {
+            self.ledger.digest.add(self.now, 4, word);
+        }
+        let summary = Summary {
+            seed: random.0,
+            replication: random.1,
+            simulated_s: self.now.as_secs_f64(),
+            measured_s: measured.as_secs_f64(),
+            fingerprint: self.ledger.digest.hex(),
+            interrupted,
+            warnings,
+            counters,
+            flows: self.flows.iter().map(|flow| flow.summary(measured)).collect(),
+        };
+        (summary, self.ledger.recorder.into_tables(self.now))
+    }
+}

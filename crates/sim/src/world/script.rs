@@ -1,0 +1,69 @@
+//! Scripted losses: which burst or packet of a run is to be lost.
+
+use crate::scenario::LossRule;
+
+use super::packet::Parcel;
+
+/// The parts of a loss script that name packets, and whether each part came true.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Script {
+    flow: u32,
+    /// Segments whose first carrier is lost, rising; with whether it was.
+    carrying: Vec<(u64, bool)>,
+    /// Segment, transmission; with whether it was lost.
+    packets: Vec<((u64, u32), bool)>,
+}
+
+impl Script {
+    pub(super) fn new(rule: &LossRule) -> Self {
+        let mut carrying: Vec<_> = rule.carrying.iter().flatten().map(|&k| (k, false)).collect();
+        let mut packets: Vec<_> = rule.packets.iter().flatten().map(|&k| (k, false)).collect();
+        carrying.sort_unstable();
+        carrying.dedup();
+        packets.sort_unstable();
+        packets.dedup();
+        Self { flow: rule.flow.unwrap_or(0), carrying, packets }
+    }
+
+    /// Whether this very packet is lost as it reaches the ingress.
+    #[inline]
+    pub(super) fn kills(&mut self, packet: &impl Parcel) -> bool {
+        !self.packets.is_empty()
+            && packet.flow() == self.flow
+            && packet.segment().is_some_and(|segment| met(&mut self.packets, &segment))
+    }
+
+    /// Whether the burst of these packets is lost for what it carries.
+    #[inline]
+    pub(super) fn dooms(&mut self, packets: &[impl Parcel]) -> bool {
+        if self.carrying.is_empty() {
+            return false;
+        }
+        let mut doomed = false;
+        for packet in packets.iter().filter(|packet| packet.flow() == self.flow) {
+            if let Some((seq, 1)) = packet.segment() {
+                doomed |= met(&mut self.carrying, &seq);
+            }
+        }
+        doomed
+    }
+
+    /// What was scripted and never came.
+    pub(super) fn unmet(&self) -> impl Iterator<Item = String> {
+        let carrying = self.carrying.iter().filter(|entry| !entry.1);
+        let packets = self.packets.iter().filter(|entry| !entry.1);
+        let carrying = carrying.map(|(seq, _)| format!("carrying: packet {seq} was never sent"));
+        let packets = packets.map(|((seq, nth), _)| {
+            format!("packets: transmission {nth} of packet {seq} never reached the ingress")
+        });
+        carrying.chain(packets)
+    }
+}
+
+fn met<K: Ord>(entries: &mut [(K, bool)], key: &K) -> bool {
+    let place = entries.binary_search_by(|entry| entry.0.cmp(key));
+    place.is_ok_and(|index| {
+        entries[index].1 = true;
+        true
+    })
+}

@@ -1,0 +1,33 @@
+//! The totals of a world. What is in flight is counted where it is, not worked out from the rest.
+
+use super::flow::Tally;
+use super::{Access, World};
+use crate::measure::Counters;
+
+pub(super) fn counters(world: &World) -> Counters {
+    let sum = |of: fn(&Tally) -> u64| world.flows.iter().map(|flow| of(&flow.tally)).sum();
+    let (data, ack) = (&world.data_core, &world.ack_core);
+    Counters {
+        packets_sent: sum(|tally| tally.sent),
+        packets_delivered: sum(|tally| tally.delivered),
+        packets_lost: sum(|tally| tally.lost),
+        packets_in_flight: on_links(&world.data_up) + data.aboard() + on_links(&world.data_down),
+        acks_sent: sum(|tally| tally.acks_sent),
+        acks_delivered: sum(|tally| tally.acks_delivered),
+        acks_lost: sum(|tally| tally.acks_lost),
+        acks_in_flight: on_links(&world.ack_up) + ack.aboard() + on_links(&world.ack_down),
+        bursts_sent: data.bursts_sent,
+        bursts_delivered: data.bursts_delivered,
+        bursts_lost: data.bursts_lost,
+        bursts_in_flight: data.bursts_in_flight(),
+        ack_bursts_sent: ack.bursts_sent,
+        ack_bursts_delivered: ack.bursts_delivered,
+        ack_bursts_lost: ack.bursts_lost,
+        ack_bursts_in_flight: ack.bursts_in_flight(),
+        events: world.events,
+    }
+}
+
+fn on_links<P>(links: &[Access<P>]) -> u64 {
+    links.iter().map(|link| link.lane.iter().count() as u64).sum()
+}

@@ -1,0 +1,3 @@
+//! Time per ACK.
+
+fn main() {}

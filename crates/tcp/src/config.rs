@@ -1,0 +1,285 @@
+//! Every parameter of an endpoint, once.
+
+mod choices;
+mod profile;
+mod validate;
+
+use burstlab_units::{Bytes, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use choices::{
+    FastRecoveryExit, NewRenoTimer, Profile, RenoFastRetransmits, RtoEstimator, SackRecovery,
+    SsthreshBasis, Variant, WindowHalving,
+};
+pub use validate::ConfigError;
+
+/// Writes one list of parameters as `Config` (every field has a value) and as `Overrides` (every
+/// field may be left out).
+macro_rules! parameters {
+    ($($(#[doc = $doc:literal])+ $name:ident: $type:ty,)+) => {
+        /// The parameters of an endpoint, resolved: every field has its value. Made by
+        /// [`Config::resolve`].
+        #[derive(Clone, Debug, PartialEq, Serialize)]
+        pub struct Config {
+            $($(#[doc = $doc])+ pub $name: $type,)+
+        }
+
+        /// The parameters of an endpoint as a user writes them: what is left out has the value that
+        /// the profile gives it.
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct Overrides {
+            $(
+                $(#[doc = $doc])+
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                pub $name: Option<$type>,
+            )+
+        }
+
+        impl Overrides {
+            /// These parameters, and those of `base` where these say nothing.
+            #[must_use]
+            pub fn over(&self, base: &Self) -> Self {
+                Self { $($name: self.$name.or(base.$name),)+ }
+            }
+
+            /// Writes what is given here over `config`.
+            fn apply(&self, config: &mut Config) {
+                $(if let Some(value) = self.$name { config.$name = value; })+
+            }
+        }
+    };
+}
+
+parameters! {
+    /// What the sender does about losses: `"tahoe"`, `"reno"`, `"new-reno"` or `"sack"`. Default
+    /// `"sack"`. With `"sack"` the receiver sends SACK blocks.
+    variant: Variant,
+
+    /// Where the defaults of all other fields come from: `"rfc"` (RFC 5681, 6298, 6582, 6675),
+    /// `"ns2"` (ns-2.35) or `"ns2-2003"` (ns-2.26). Default `"rfc"`. With an ns-2 profile an
+    /// endpoint acts as the agent of ns-2 does, packet by packet.
+    profile: Profile,
+
+    /// Size of a full data segment on the wire, headers included. More than `syn_size`, at most
+    /// 64 KB. Default 1 KB (ns-2 `packetSize_` 960 plus 40 of headers).
+    segment_size: Bytes,
+
+    /// Size of the SYN on the wire; also taken as the headers of every segment. At least 1 B.
+    /// Default 40 B (ns-2 `tcpip_base_hdr_size_`).
+    syn_size: Bytes,
+
+    /// Size of an ACK without SACK blocks on the wire. At least 1 B. Default 40 B (ns-2
+    /// `Agent/TCPSink packetSize_`).
+    ack_size: Bytes,
+
+    /// What each SACK block adds to an ACK. Default 8 B (RFC 2018: two 32-bit numbers).
+    sack_block_size: Bytes,
+
+    /// Most SACK blocks in an ACK, 1 to 3. Default 3 (ns-2 `maxSackBlocks_`). Fewer blocks make
+    /// lost ACKs dearer. Without effect unless `variant` is `"sack"`.
+    sack_blocks: u8,
+
+    /// The receiver's window: most segments outstanding. 1 to 1,000,000. Default 20 (ns-2
+    /// `window_`), 64 in profile `"rfc"` (64 KB without window scaling). It bounds the throughput
+    /// at window × segment size / round-trip time.
+    window: u32,
+
+    /// Congestion window, in segments, once the SYN is acknowledged. At least 1. Default 2 (ns-2
+    /// `windowInit_`); profile `"rfc"`: 4, 3 or 2 for segments with up to 1095, up to 2190 and
+    /// above 2190 bytes of data (RFC 5681 section 3.1).
+    initial_window: u32,
+
+    /// Congestion window in place of `initial_window` when the SYN was lost and a time-out sent it
+    /// again. At least 1. Default 1 (RFC 5681 section 3.1; ns-2 `bugfix_ss_`); profile
+    /// `"ns2-2003"`: as `initial_window`.
+    syn_loss_initial_window: u32,
+
+    /// Slow-start threshold, in segments, before the first loss. At least 1. Default: `window`, so
+    /// that slow start ends at the first loss or at the receiver's window.
+    initial_ssthresh: u32,
+
+    /// Duplicate ACKs that make a fast retransmit. At least 1. Default 3 (RFC 5681 section 3.2;
+    /// ns-2 `numdupacks_`).
+    dupack_threshold: u32,
+
+    /// Whether each duplicate ACK before the threshold releases a new segment (RFC 3042; ns-2
+    /// `singledup_`). Default true. Without it small windows time out more often.
+    limited_transmit: bool,
+
+    /// Most segments that one ACK may release, 0: no limit. Default 0 (ns-2 `maxburst_`).
+    max_burst: u32,
+
+    /// How half a window is taken while `ssthresh_basis` is `"window"`: `"real"` (cwnd keeps the
+    /// fraction) or `"integer"` (rounded down). Default `"real"` (ns-2 `precisionReduce_`); profile
+    /// `"ns2-2003"`: `"integer"`. The threshold itself is a whole number of segments, at least 2.
+    window_halving: WindowHalving,
+
+    /// Half of what becomes the slow-start threshold: `"window"` (the smaller of cwnd and the
+    /// receiver's window, as in ns-2) or `"flight"` (RFC 5681 equation (4): the segments in flight,
+    /// less those that Limited Transmit released; cwnd becomes the threshold; the threshold stays
+    /// when the same segment times out again). Default `"flight"`, in the ns-2 profiles `"window"`.
+    ssthresh_basis: SsthreshBasis,
+
+    /// Whether cwnd stops growing at the receiver's window. Default true, in the ns-2 profiles
+    /// false (`maxcwnd_` 0). While cwnd is larger than the window, one loss need not reduce it
+    /// below; ns-2 halves the smaller of the two all the same.
+    cwnd_limited: bool,
+
+    /// Whether a loss in the very first window can be repaired by a fast retransmit. Default true
+    /// (ns-2 `bugfix_ss_`); profile `"ns2-2003"`: false, it waits for a time-out.
+    first_window_fast_retransmit: bool,
+
+    /// The congestion window when Reno or New-Reno leaves fast recovery: `"keep"` (what it is, and
+    /// the ACK opens it once more: ns-2), `"ssthresh"` (RFC 5681 section 3.2 step 6) or `"flight"`
+    /// (the smaller of the threshold and one more than the segments in flight, against bursts:
+    /// RFC 6582 section 3.2 step 3). Default `"flight"`, in the ns-2 profiles `"keep"`.
+    fast_recovery_exit: FastRecoveryExit,
+
+    /// How often Reno may retransmit fast within one window of data: `"once-per-window"` (ns-2
+    /// since July 2003, `bugFix_`) or `"several"` (unless the last reduction was a time-out, as
+    /// RFC 5681 and earlier ns-2 have it). Default `"several"`; profile `"ns2"`:
+    /// `"once-per-window"`.
+    reno_fast_retransmits: RenoFastRetransmits,
+
+    /// Whether duplicate ACKs from the threshold on inflate the window of Reno and New-Reno even
+    /// when no fast retransmit took place (ns-2 `exitFastRetrans_` false). Default false; profile
+    /// `"ns2-2003"`: true.
+    inflate_always: bool,
+
+    /// Which partial ACKs restart New-Reno's retransmission timer: `"impatient"` (the first alone,
+    /// so that a long repair ends in a time-out) or `"slow-but-steady"` (each). RFC 6582 section 4;
+    /// ns-2 `newreno_changes1_`. Default `"impatient"`; profile `"ns2-2003"`: `"slow-but-steady"`.
+    new_reno_timer: NewRenoTimer,
+
+    /// Whether a partial ACK deflates New-Reno's window by what it acknowledges less one (RFC 6582
+    /// section 3.2 step 3; ns-2 `partial_window_deflation_`) or takes away the inflation. Default
+    /// true; profile `"ns2-2003"`: false.
+    new_reno_deflation: bool,
+
+    /// Most segments that an ACK during New-Reno's fast recovery may release, besides the
+    /// retransmission; 0: no limit. Default 0, in the ns-2 profiles 2.
+    new_reno_burst: u32,
+
+    /// How SACK recovery decides what to send: `"ns2"` (a count of segments in the pipe, as the
+    /// agent Sack1) or `"rfc6675"`. Default `"rfc6675"`, in the ns-2 profiles `"ns2"`.
+    sack_recovery: SackRecovery,
+
+    /// Congestion window, in segments, when the sender has more to send after it was idle for a
+    /// time-out; 0: it keeps its window. Default: `initial_window` (RFC 5681 section 4.1), in the
+    /// ns-2 profiles 1 (`slow_start_restart_`).
+    idle_restart_window: u32,
+
+    /// How the time-out follows the round-trip time: `"ticks"` (integer ticks of a coarse clock, as
+    /// 4.4BSD and ns-2) or `"rfc6298"`. Default `"rfc6298"`, in the ns-2 profiles `"ticks"`.
+    rto_estimator: RtoEstimator,
+
+    /// Granularity of the clock that measures round trips. More than 0 s. Default 10 ms (ns-2
+    /// `tcpTick_`); profile `"rfc"`: 1 ms (G of RFC 6298).
+    rto_tick: Span,
+
+    /// By how much the clock of `"ticks"` is ahead of the simulated time, below `rto_tick`. Default
+    /// 0 s. ns-2 draws it for every agent (`boot_time_`); it decides how a round trip is rounded.
+    rto_clock_phase: Span,
+
+    /// Shortest time-out before back-off. At most `rto_max`. Default 200 ms (ns-2 `minrto_`); 1 s
+    /// in the profiles `"rfc"` (RFC 6298 (2.4)) and `"ns2-2003"`.
+    rto_min: Span,
+
+    /// Longest time-out, back-off included. At most 1,000,000 s. Default 60 s (RFC 6298 (2.5); ns-2
+    /// `maxrto_`); profile `"ns2-2003"`: 100,000 s.
+    rto_max: Span,
+
+    /// Time-out before the first measurement. More than 0 s, at most `rto_max`. Default 3 s (ns-2
+    /// `rtxcur_init_`); 1 s in profile `"rfc"` (RFC 6298 (2.1)), 6 s in `"ns2-2003"`.
+    rto_initial: Span,
+
+    /// The factor up to which every time-out doubles the next. At least 1. Default 64.
+    rto_backoff_max: u32,
+
+    /// Whether doubling goes on beyond `rto_backoff_max` as long as the time-out is below `rto_max`
+    /// (ns-2 `rfc2988_`). Default true.
+    rto_backoff_past_max: bool,
+
+    /// A constant in place of the estimated time-out, before back-off; 0 s: none. Default 0 s. It
+    /// takes no notice of `rto_min`. For papers that state one.
+    rto_fixed: Span,
+
+    /// Whether the receiver delays ACKs of segments in order (RFC 5681 section 4.2; ns-2 sinks
+    /// `DelAck`). Default true, in the ns-2 profiles false.
+    delayed_ack: bool,
+
+    /// Longest delay of an ACK. More than 0 s. Default 100 ms (ns-2 `interval_`; RFC 5681 allows
+    /// 500 ms). Without effect unless `delayed_ack`.
+    delayed_ack_timeout: Span,
+
+    /// Segments in order that make a delayed ACK go out. At least 1. Default 2 (RFC 5681 section
+    /// 4.2). Without effect unless `delayed_ack`.
+    delayed_ack_every: u32,
+}
+
+impl Config {
+    /// The parameters that `overrides` describes: the profile's, with what is written explicitly on
+    /// top.
+    ///
+    /// # Errors
+    /// When a value is out of range or contradicts another; the error names the field and the mend.
+    pub fn resolve(overrides: &Overrides) -> Result<Self, ConfigError> {
+        let mut config = profile::defaults(overrides);
+        overrides.apply(&mut config);
+        validate::validate(&config)?;
+        Ok(config)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_wins_over_the_profile() {
+        let text = r#"{"profile": "ns2", "variant": "new-reno", "window": 40, "rto_min": "1 s"}"#;
+        let overrides: Overrides = serde_json::from_str(text).expect("reads");
+        let config = Config::resolve(&overrides).expect("is valid");
+        assert_eq!(config.initial_ssthresh, 40);
+        assert_eq!(config.rto_min, Span::from_secs(1));
+        assert_eq!(config.rto_initial, Span::from_secs(3));
+        let base = Overrides { window: Some(7), max_burst: Some(4), ..Overrides::default() };
+        let both = overrides.over(&base);
+        assert_eq!((both.window, both.max_burst), (Some(40), Some(4)));
+    }
+
+    #[test]
+    fn every_profile_is_valid() {
+        for &profile in Profile::ALL {
+            let overrides = Overrides { profile: Some(profile), ..Overrides::default() };
+            let config = Config::resolve(&overrides).expect("is valid");
+            assert_eq!(config.profile, profile);
+        }
+    }
+
+    #[test]
+    fn unknown_fields_and_bare_numbers_are_refused() {
+        for (text, says) in [
+            (r#"{"windw": 3}"#, "windw"),
+            (r#"{"rto_min": 3}"#, "no unit"),
+            (r#"{"variant": "vegas"}"#, "new-reno"),
+        ] {
+            let error = serde_json::from_str::<Overrides>(text).expect_err(text).to_string();
+            assert!(error.contains(says), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn errors_name_field_value_and_mend() {
+        let bad = Overrides { window: Some(0), ..Overrides::default() };
+        let error = Config::resolve(&bad).expect_err("no window");
+        assert_eq!((error.field, error.value.as_str()), ("window", "0"));
+        assert!(error.to_string().contains("window") && !error.fix.is_empty());
+        let bad = Overrides { rto_min: Some(Span::from_secs(61)), ..Overrides::default() };
+        assert_eq!(Config::resolve(&bad).expect_err("min > max").field, "rto_min");
+        let bad = Overrides { rto_clock_phase: Some(Span::from_ms(1)), ..Overrides::default() };
+        assert_eq!(Config::resolve(&bad).expect_err("phase").field, "rto_clock_phase");
+    }
+}

@@ -1,0 +1,103 @@
+//! The choices that a parameter can be.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+macro_rules! choices {
+    ($($(#[$meta:meta])* $name:ident { $($(#[$case_meta:meta])* $case:ident,)+ })+) => {
+        $(
+            $(#[$meta])*
+            #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+            #[serde(rename_all = "kebab-case")]
+            pub enum $name { $($(#[$case_meta])* $case,)+ }
+
+            impl $name {
+                /// All of them.
+                pub const ALL: &[Self] = &[$(Self::$case,)+];
+            }
+        )+
+    };
+}
+
+choices! {
+    /// What a sender does about losses.
+    Variant {
+        /// Fast retransmit, then slow start (Jacobson 1988).
+        Tahoe,
+        /// Fast retransmit and fast recovery (RFC 5681).
+        Reno,
+        /// Reno that repairs several losses in one recovery (RFC 6582).
+        NewReno,
+        /// Recovery by selective acknowledgements (RFC 2018, RFC 6675).
+        Sack,
+    }
+
+    /// Where the defaults come from.
+    Profile {
+        /// RFC 5681, 6298, 6582 and 6675.
+        Rfc,
+        /// The agents of ns-2.35.
+        Ns2,
+        /// The agents of ns-2.26, February 2003.
+        #[serde(rename = "ns2-2003")]
+        Ns2Of2003,
+    }
+
+    /// How half a window is taken.
+    WindowHalving {
+        /// cwnd keeps the fraction.
+        Real,
+        /// cwnd is rounded down.
+        Integer,
+    }
+
+    /// Half of what becomes the slow-start threshold.
+    SsthreshBasis {
+        /// The smaller of cwnd and the receiver's window.
+        Window,
+        /// The segments in flight.
+        Flight,
+    }
+
+    /// The congestion window after fast recovery.
+    FastRecoveryExit {
+        /// What it is, opened once by the ACK.
+        Keep,
+        /// The slow-start threshold.
+        Ssthresh,
+        /// The smaller of the threshold and one more than the segments in flight.
+        Flight,
+    }
+
+    /// How often Reno retransmits fast in one window of data.
+    RenoFastRetransmits {
+        /// Once.
+        OncePerWindow,
+        /// As often as there are enough duplicate ACKs, unless the last reduction was a time-out.
+        Several,
+    }
+
+    /// Which partial ACKs restart New-Reno's timer.
+    NewRenoTimer {
+        /// The first of a recovery.
+        Impatient,
+        /// All.
+        SlowButSteady,
+    }
+
+    /// How SACK recovery decides what to send.
+    SackRecovery {
+        /// A count of segments in the pipe, as ns-2's Sack1.
+        Ns2,
+        /// RFC 6675.
+        Rfc6675,
+    }
+
+    /// How the time-out follows the round-trip time.
+    RtoEstimator {
+        /// Integer ticks of a coarse clock.
+        Ticks,
+        /// RFC 6298.
+        Rfc6298,
+    }
+}

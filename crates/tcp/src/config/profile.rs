@@ -1,0 +1,114 @@
+//! The defaults of the profiles.
+
+use burstlab_units::{Bytes, Span};
+
+use super::{
+    Config, FastRecoveryExit, NewRenoTimer, Overrides, Profile, RenoFastRetransmits, RtoEstimator,
+    SackRecovery, SsthreshBasis, Variant, WindowHalving,
+};
+
+/// The parameters of the profile that `given` names. Some defaults follow from other parameters
+/// (`initial_ssthresh` from `window`, ...); those are taken from `given` where it has them.
+pub(super) fn defaults(given: &Overrides) -> Config {
+    match given.profile.unwrap_or(Profile::Rfc) {
+        Profile::Rfc => rfc(given),
+        Profile::Ns2 => ns2(given),
+        Profile::Ns2Of2003 => ns2_of_2003(given),
+    }
+}
+
+/// ns-2.35: `ns-default.tcl`, read from the running binary.
+fn ns2(given: &Overrides) -> Config {
+    let window = given.window.unwrap_or(20);
+    Config {
+        variant: Variant::Sack,
+        profile: Profile::Ns2,
+        segment_size: Bytes::new(1000),
+        syn_size: Bytes::new(40),
+        ack_size: Bytes::new(40),
+        sack_block_size: Bytes::new(8),
+        sack_blocks: 3,
+        window,
+        initial_window: 2,
+        syn_loss_initial_window: 1,
+        initial_ssthresh: window,
+        dupack_threshold: 3,
+        limited_transmit: true,
+        max_burst: 0,
+        window_halving: WindowHalving::Real,
+        ssthresh_basis: SsthreshBasis::Window,
+        cwnd_limited: false,
+        first_window_fast_retransmit: true,
+        fast_recovery_exit: FastRecoveryExit::Keep,
+        reno_fast_retransmits: RenoFastRetransmits::OncePerWindow,
+        inflate_always: false,
+        new_reno_timer: NewRenoTimer::Impatient,
+        new_reno_deflation: true,
+        new_reno_burst: 2,
+        sack_recovery: SackRecovery::Ns2,
+        idle_restart_window: 1,
+        rto_estimator: RtoEstimator::Ticks,
+        rto_tick: Span::from_ms(10),
+        rto_clock_phase: Span::ZERO,
+        rto_min: Span::from_ms(200),
+        rto_max: Span::from_secs(60),
+        rto_initial: Span::from_secs(3),
+        rto_backoff_max: 64,
+        rto_backoff_past_max: true,
+        rto_fixed: Span::ZERO,
+        delayed_ack: false,
+        delayed_ack_timeout: Span::from_ms(100),
+        delayed_ack_every: 2,
+    }
+}
+
+/// ns-2.26, as far as its defaults differ from those of 2.35.
+fn ns2_of_2003(given: &Overrides) -> Config {
+    let later = ns2(given);
+    Config {
+        profile: Profile::Ns2Of2003,
+        syn_loss_initial_window: given.initial_window.unwrap_or(later.initial_window),
+        window_halving: WindowHalving::Integer,
+        first_window_fast_retransmit: false,
+        reno_fast_retransmits: RenoFastRetransmits::Several,
+        inflate_always: true,
+        new_reno_timer: NewRenoTimer::SlowButSteady,
+        new_reno_deflation: false,
+        rto_min: Span::from_secs(1),
+        rto_max: Span::from_secs(100_000),
+        rto_initial: Span::from_secs(6),
+        ..later
+    }
+}
+
+/// The RFCs, with what they leave open as in ns-2.35.
+fn rfc(given: &Overrides) -> Config {
+    let open = ns2(given);
+    let window = given.window.unwrap_or(64);
+    let segment = given.segment_size.unwrap_or(open.segment_size).get();
+    let headers = given.syn_size.unwrap_or(open.syn_size).get();
+    let initial_window = given.initial_window.unwrap_or(match segment.saturating_sub(headers) {
+        0..=1095 => 4,
+        1096..=2190 => 3,
+        _ => 2,
+    });
+    Config {
+        profile: Profile::Rfc,
+        window,
+        initial_window,
+        initial_ssthresh: window,
+        ssthresh_basis: SsthreshBasis::Flight,
+        cwnd_limited: true,
+        fast_recovery_exit: FastRecoveryExit::Flight,
+        reno_fast_retransmits: RenoFastRetransmits::Several,
+        new_reno_burst: 0,
+        sack_recovery: SackRecovery::Rfc6675,
+        idle_restart_window: initial_window,
+        rto_estimator: RtoEstimator::Rfc6298,
+        rto_tick: Span::from_ms(1),
+        rto_min: Span::from_secs(1),
+        rto_initial: Span::from_secs(1),
+        delayed_ack: true,
+        ..open
+    }
+}

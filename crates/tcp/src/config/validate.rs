@@ -1,0 +1,148 @@
+//! Which parameters make sense.
+
+use std::fmt;
+
+use burstlab_units::{Bytes, Span};
+
+use super::Config;
+use crate::segment::MAX_SACK_BLOCKS;
+
+/// Why parameters make no endpoint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    /// The parameter.
+    pub field: &'static str,
+    /// Its value.
+    pub value: String,
+    /// What is wrong with it.
+    pub problem: String,
+    /// What to write instead.
+    pub fix: String,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { field, value, problem, fix } = self;
+        write!(f, "{field} = {value}: {problem}; {fix}")
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+const WINDOW_MAX: u32 = 1_000_000;
+const SEGMENT_MAX: Bytes = Bytes::new(65_535);
+/// Far below where picoseconds in 64 bits end.
+const SPAN_MAX: Span = Span::from_secs(1_000_000);
+
+fn require(
+    holds: bool,
+    field: &'static str,
+    value: impl fmt::Display,
+    problem: impl Into<String>,
+    fix: impl Into<String>,
+) -> Result<(), ConfigError> {
+    if holds {
+        return Ok(());
+    }
+    Err(ConfigError { field, value: value.to_string(), problem: problem.into(), fix: fix.into() })
+}
+
+fn within(field: &'static str, value: u32, low: u32, high: u32) -> Result<(), ConfigError> {
+    let problem = if value < low { "too small" } else { "too large" };
+    require(
+        (low..=high).contains(&value),
+        field,
+        value,
+        problem,
+        format!("write a number from {low} to {high}"),
+    )
+}
+
+fn positive(field: &'static str, value: Span) -> Result<(), ConfigError> {
+    require(!value.is_zero(), field, value, "must not be zero", "write a time such as \"10 ms\"")
+}
+
+pub(super) fn validate(config: &Config) -> Result<(), ConfigError> {
+    sizes(config)?;
+    windows(config)?;
+    timers(config)
+}
+
+fn sizes(config: &Config) -> Result<(), ConfigError> {
+    for (field, size) in [("syn_size", config.syn_size), ("ack_size", config.ack_size)] {
+        require(
+            size > Bytes::ZERO && size <= SEGMENT_MAX,
+            field,
+            size,
+            "no size of a packet",
+            "write a size from \"1 B\" to \"65535 B\"",
+        )?;
+    }
+    require(
+        config.segment_size > config.syn_size && config.segment_size <= SEGMENT_MAX,
+        "segment_size",
+        config.segment_size,
+        "a segment is its headers and some data, at most 65535 B",
+        format!("write a size above {} (syn_size)", config.syn_size),
+    )?;
+    require(
+        config.sack_block_size <= SEGMENT_MAX,
+        "sack_block_size",
+        config.sack_block_size,
+        "larger than any packet",
+        "write a size such as \"8 B\"",
+    )?;
+    within("sack_blocks", u32::from(config.sack_blocks), 1, MAX_SACK_BLOCKS as u32)
+}
+
+fn windows(config: &Config) -> Result<(), ConfigError> {
+    for (field, value) in [
+        ("window", config.window),
+        ("initial_window", config.initial_window),
+        ("syn_loss_initial_window", config.syn_loss_initial_window),
+        ("initial_ssthresh", config.initial_ssthresh),
+        ("dupack_threshold", config.dupack_threshold),
+        ("delayed_ack_every", config.delayed_ack_every),
+    ] {
+        within(field, value, 1, WINDOW_MAX)?;
+    }
+    within("idle_restart_window", config.idle_restart_window, 0, WINDOW_MAX)
+}
+
+fn timers(config: &Config) -> Result<(), ConfigError> {
+    positive("rto_tick", config.rto_tick)?;
+    positive("rto_initial", config.rto_initial)?;
+    positive("delayed_ack_timeout", config.delayed_ack_timeout)?;
+    for (field, value) in [
+        ("rto_max", config.rto_max),
+        ("rto_fixed", config.rto_fixed),
+        ("rto_tick", config.rto_tick),
+        ("delayed_ack_timeout", config.delayed_ack_timeout),
+    ] {
+        let fix = format!("write a time up to {SPAN_MAX}");
+        require(value <= SPAN_MAX, field, value, "too long", fix)?;
+    }
+    for (field, value) in [("rto_min", config.rto_min), ("rto_initial", config.rto_initial)] {
+        require(
+            value <= config.rto_max,
+            field,
+            value,
+            format!("longer than rto_max = {}", config.rto_max),
+            "lower it or raise rto_max",
+        )?;
+    }
+    require(
+        config.rto_clock_phase < config.rto_tick,
+        "rto_clock_phase",
+        config.rto_clock_phase,
+        format!("not within one tick, rto_tick = {}", config.rto_tick),
+        "write a time below rto_tick",
+    )?;
+    require(
+        config.rto_backoff_max >= 1,
+        "rto_backoff_max",
+        config.rto_backoff_max,
+        "a factor is at least 1",
+        "write 64, or 1 and rto_backoff_past_max = false for no back-off",
+    )
+}

@@ -1,0 +1,249 @@
+//! The state that all loss recoveries share and the acts they are made of.
+
+use burstlab_units::{Bytes, Time};
+
+use crate::config::Config;
+use crate::rto::Timer;
+use crate::segment::Transmission;
+use crate::sender::SenderCounters;
+use crate::window::Window;
+
+/// Why the window was last reduced (ns-2 `last_cwnd_action_`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reduction {
+    None,
+    /// Duplicate ACKs; the repair goes on.
+    Duplicates,
+    /// Duplicate ACKs; the repair is over.
+    Repaired,
+    Timeout,
+}
+
+/// A connection as its sender sees it: sequence space, window, timer.
+#[derive(Clone, Debug)]
+pub(crate) struct Flow {
+    /// Cumulative ACK: all below has arrived.
+    pub(crate) acked: u64,
+    /// The next segment to send in order; falls back to `acked` to go back N.
+    pub(crate) next: u64,
+    /// One past the highest segment ever sent.
+    pub(crate) sent: u64,
+    /// One past the last segment that the application offered.
+    pub(crate) limit: u64,
+    /// What `sent` was at the last reduction: ACKs up to it tell of the same window of data.
+    pub(crate) recover: u64,
+    /// Duplicate ACKs since the last progress.
+    pub(crate) duplicates: u32,
+    /// Segments that Limited Transmit released since the last progress.
+    pub(crate) limited_transmissions: u64,
+    pub(crate) last_reduction: Reduction,
+    pub(crate) window: Window,
+    pub(crate) timer: Timer,
+    pub(crate) counters: SenderCounters,
+    pub(crate) dupack_threshold: u32,
+    pub(crate) limited_transmit: bool,
+    /// Most segments an ACK may release; `u64::MAX`: no limit.
+    pub(crate) max_burst: u64,
+    first_window_fast_retransmit: bool,
+    initial_window: u32,
+    syn_loss_initial_window: u32,
+    idle_restart_window: u32,
+    /// When nothing is outstanding: from when on the sender counts as idle.
+    idle_from: Option<Time>,
+    /// The segment that the last time-out was about.
+    timed_out: Option<u64>,
+    segment_size: Bytes,
+    syn_size: Bytes,
+    /// The last segment of the data, if it is not full.
+    short_segment: Option<(u64, Bytes)>,
+}
+
+impl Flow {
+    pub(crate) fn new(config: &Config) -> Self {
+        Self {
+            acked: 0,
+            next: 0,
+            sent: 0,
+            limit: 1,
+            // One and not zero: the SYN belongs to no window of data (ns-2 `recover_` 0).
+            recover: 1,
+            duplicates: 0,
+            limited_transmissions: 0,
+            last_reduction: Reduction::None,
+            window: Window::new(config),
+            timer: Timer::new(config),
+            counters: SenderCounters::default(),
+            dupack_threshold: config.dupack_threshold,
+            limited_transmit: config.limited_transmit,
+            max_burst: unlimited_if_zero(config.max_burst),
+            first_window_fast_retransmit: config.first_window_fast_retransmit,
+            initial_window: config.initial_window,
+            syn_loss_initial_window: config.syn_loss_initial_window,
+            idle_restart_window: config.idle_restart_window,
+            idle_from: None,
+            timed_out: None,
+            segment_size: config.segment_size,
+            syn_size: config.syn_size,
+            short_segment: None,
+        }
+    }
+
+    /// The segments sent since the last fall-back and not acknowledged (FlightSize of RFC 5681),
+    /// without those of Limited Transmit, which must not count.
+    pub(crate) fn flight(&self) -> u64 {
+        self.next.saturating_sub(self.acked).saturating_sub(self.limited_transmissions)
+    }
+
+    /// The application offers data up to segment `segments`; the last may be short.
+    pub(crate) fn offer(&mut self, segments: u64, short: Option<Bytes>) {
+        self.limit = self.limit.max(segments.saturating_add(1));
+        self.short_segment = short.map(|size| (segments, size)).or(self.short_segment);
+    }
+
+    /// Restarts the window if the sender was idle until `now` (RFC 5681 section 4.1). ns-2 does so
+    /// by letting the timer run out with nothing outstanding; the outcome is the same.
+    pub(crate) fn end_idleness(&mut self, now: Time) {
+        let idle = self.acked == self.sent && self.idle_from.is_some_and(|from| now >= from);
+        if self.idle_restart_window == 0 || !idle {
+            return;
+        }
+        self.idle_from = None;
+        self.window.cwnd = self.window.cwnd.min(f64::from(self.idle_restart_window));
+        self.window.inflation = 0;
+        self.duplicates = 0;
+        self.recover = self.sent;
+        self.last_reduction = Reduction::Timeout;
+        self.timer.cancel_measurement();
+    }
+
+    /// Hands one segment to the link.
+    pub(crate) fn emit(&mut self, now: Time, seq: u64, out: &mut Vec<Transmission>) {
+        let nothing_outstanding = self.acked == self.sent;
+        let retransmission = seq < self.sent;
+        self.counters.segments_sent += 1;
+        if retransmission {
+            self.counters.retransmissions += 1;
+        } else {
+            self.sent = seq + 1;
+            self.timer.on_first_transmission(now, seq);
+        }
+        out.push(Transmission {
+            seq,
+            size: self.size(seq),
+            retransmission,
+            cwnd: self.window.cwnd,
+            ssthresh: self.window.ssthresh,
+        });
+        if nothing_outstanding || self.timer.deadline().is_none() {
+            self.timer.restart(now);
+        }
+    }
+
+    fn size(&self, seq: u64) -> Bytes {
+        match self.short_segment {
+            _ if seq == 0 => self.syn_size,
+            Some((short, size)) if seq == short => size,
+            _ => self.segment_size,
+        }
+    }
+
+    /// Sends in order what the window allows, at most `burst` segments.
+    pub(crate) fn send_window(&mut self, now: Time, burst: u64, out: &mut Vec<Transmission>) {
+        let end = (self.acked + self.window.segments()).min(self.limit);
+        let end = end.min(self.next.saturating_add(burst));
+        while self.next < end {
+            self.emit(now, self.next, out);
+            self.next += 1;
+        }
+    }
+
+    /// Limited Transmit (RFC 3042): one segment more than the window allows for each duplicate ACK.
+    pub(crate) fn send_limited(&mut self, now: Time, out: &mut Vec<Transmission>) {
+        let outstanding = (self.next + 1 - self.acked) as f64;
+        if self.next < self.limit
+            && self.next < self.acked + self.window.receiver
+            && outstanding <= self.window.cwnd + f64::from(self.duplicates)
+        {
+            self.emit(now, self.next, out);
+            self.next += 1;
+            self.limited_transmissions += 1;
+        }
+    }
+
+    /// Takes a cumulative ACK of new data: sequence space, measurement, timer.
+    pub(crate) fn accept(&mut self, now: Time, next: u64) {
+        self.advance(next);
+        self.duplicates = 0;
+        self.limited_transmissions = 0;
+        self.timer.on_progress(now, next);
+        self.restart_timer(now);
+    }
+
+    /// Moves the cumulative ACK alone.
+    pub(crate) fn advance(&mut self, next: u64) {
+        self.acked = next;
+        self.next = self.next.max(next);
+    }
+
+    /// Restarts the timer, or stops it when nothing is outstanding.
+    pub(crate) fn restart_timer(&mut self, now: Time) {
+        if self.acked < self.sent {
+            self.timer.restart(now);
+        } else {
+            self.timer.stop();
+            self.idle_from = Some(now.saturating_add(self.timer.rto()));
+        }
+    }
+
+    /// Opens the window for an ACK of new data; the ACK of the SYN sets the initial window.
+    pub(crate) fn grow(&mut self) {
+        if self.acked == 1 {
+            if self.timed_out == Some(0) {
+                self.timer.on_late_syn();
+            }
+            self.window.set(f64::from(self.initial_window));
+        } else {
+            self.window.grow();
+        }
+    }
+
+    /// Whether enough duplicate ACKs may reduce the window: not twice for one window of data.
+    pub(crate) fn may_reduce(&self) -> bool {
+        self.acked > self.recover || (self.first_window_fast_retransmit && self.acked == 1)
+    }
+
+    /// Bookkeeping of a fast retransmit, before the window is reduced.
+    pub(crate) fn begin_fast_retransmit(&mut self) {
+        self.recover = self.sent;
+        self.last_reduction = Reduction::Duplicates;
+        self.counters.fast_retransmits += 1;
+    }
+
+    /// Restarts the timer for a segment that goes out again.
+    pub(crate) fn restart_for_retransmission(&mut self, now: Time) {
+        self.timer.restart(now);
+        self.timer.cancel_measurement();
+    }
+
+    /// A time-out: threshold, one segment, back-off, go back N.
+    pub(crate) fn time_out(&mut self, now: Time) {
+        self.counters.timeouts += 1;
+        if self.acked == 0 {
+            self.initial_window = self.syn_loss_initial_window;
+        }
+        let again = self.timed_out == Some(self.acked);
+        self.timed_out = Some(self.acked);
+        self.window.restart(self.flight(), again);
+        self.last_reduction = Reduction::Timeout;
+        self.recover = self.sent;
+        self.limited_transmissions = 0;
+        self.timer.back_off();
+        self.restart_for_retransmission(now);
+        self.next = self.acked;
+    }
+}
+
+/// Zero stands for "no limit" in the parameters.
+pub(crate) fn unlimited_if_zero(limit: u32) -> u64 {
+    if limit == 0 { u64::MAX } else { u64::from(limit) }
+}

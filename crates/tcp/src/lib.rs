@@ -1,0 +1,48 @@
+//! TCP endpoints as plain values.
+//!
+//! A [`Sender`] and a [`Receiver`] are told what happened and when, and answer with what goes on
+//! the wire. They own no clock, no event queue and no generator, and know nothing of what lies
+//! between them. Order of calls:
+//!
+//! 1. [`Sender::start`] sends the SYN; [`Sender::supply`] offers data, before or after.
+//! 2. Every segment that arrives goes to [`Receiver::on_segment`], every ACK that arrives to
+//!    [`Sender::on_ack`].
+//! 3. After each call ask `poll_timeout()`, and call `on_timeout` at that instant unless a later
+//!    answer has moved it. A call that comes early does nothing.
+//!
+//! Segments are counted, not bytes: segment 0 is the SYN, data are 1, 2, …
+//!
+//! The parts are axes that combine freely, one file for each algorithm:
+//!
+//! | axis | module | algorithms |
+//! |---|---|---|
+//! | window law | `congestion` | AIMD |
+//! | slow start | `slow_start` | standard |
+//! | loss recovery | `recovery` | Tahoe, Reno, New-Reno, SACK (ns-2's pipe), SACK (RFC 6675) |
+//! | retransmission time-out | `rto` | ticks (4.4BSD, ns-2), RFC 6298 |
+//! | acknowledging | `receive` | each segment or delayed, with or without SACK |
+//!
+//! What differs between ns-2 and the RFCs is a field of [`Config`], never hidden in a variant; a
+//! [`Profile`] is a set of values of these fields.
+
+mod bitmap;
+mod config;
+mod congestion;
+mod flow;
+mod receive;
+mod recovery;
+mod rto;
+mod scoreboard;
+mod segment;
+mod sender;
+mod slow_start;
+mod window;
+
+pub use config::{
+    Config, ConfigError, FastRecoveryExit, NewRenoTimer, Overrides, Profile, RenoFastRetransmits,
+    RtoEstimator, SackRecovery, SsthreshBasis, Variant, WindowHalving,
+};
+pub use receive::Receiver;
+pub use rto::RttView;
+pub use segment::{Ack, SackBlocks, Transmission};
+pub use sender::{Sender, SenderCounters, State};

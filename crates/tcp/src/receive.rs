@@ -1,0 +1,121 @@
+//! The receiving endpoint.
+
+mod delayed;
+mod sack_history;
+
+use burstlab_units::{Bytes, Time};
+
+use crate::bitmap::Bitmap;
+use crate::config::{Config, Variant};
+use crate::segment::{Ack, SackBlocks};
+use delayed::AckPolicy;
+use sack_history::SackHistory;
+
+/// The receiving endpoint of one connection: puts segments in order and acknowledges them.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    arrived: Bitmap,
+    /// The segment it waits for: all below have arrived.
+    next: u64,
+    /// One past the highest segment that arrived.
+    high: u64,
+    window: u64,
+    /// What SACK blocks are made from; `None`: the receiver sends none.
+    history: Option<SackHistory>,
+    policy: AckPolicy,
+    duplicates: u64,
+    ack_size: Bytes,
+    sack_block_size: Bytes,
+}
+
+impl Receiver {
+    /// A receiver that waits for the SYN.
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
+        let window = u64::from(config.window);
+        Self {
+            arrived: Bitmap::new(window),
+            next: 0,
+            high: 0,
+            window,
+            history: (config.variant == Variant::Sack)
+                .then(|| SackHistory::new(usize::from(config.sack_blocks))),
+            policy: AckPolicy::new(config),
+            duplicates: 0,
+            ack_size: config.ack_size,
+            sack_block_size: config.sack_block_size,
+        }
+    }
+
+    /// Segment `seq` arrives. Returns the ACK that goes out at once, if one does. A segment beyond
+    /// the window is dropped and acknowledged like a duplicate (RFC 9293 section 3.10.7.4).
+    pub fn on_segment(&mut self, now: Time, seq: u64) -> Option<Ack> {
+        let fills_hole = seq.saturating_add(1) < self.high;
+        self.store(seq);
+        let in_order = seq.saturating_add(1) == self.next;
+        let delayable = in_order && !fills_hole && seq > 0;
+        self.policy.on_segment(now, delayable).then(|| self.acknowledge(seq))
+    }
+
+    fn store(&mut self, seq: u64) {
+        if seq < self.next || (seq < self.high && self.arrived.contains(seq)) {
+            self.duplicates += 1;
+            return;
+        }
+        if seq - self.next >= self.window {
+            return;
+        }
+        self.high = self.high.max(seq + 1);
+        if seq > self.next {
+            self.arrived.insert(seq, seq + 1);
+        } else {
+            let next = self.arrived.first_absent(seq + 1, self.high);
+            self.arrived.remove(seq + 1, next);
+            self.next = next;
+        }
+    }
+
+    /// When [`Receiver::on_timeout`] is due.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Time> {
+        self.policy.deadline()
+    }
+
+    /// The delayed ACK is due. Does nothing before the deadline.
+    pub fn on_timeout(&mut self, now: Time) -> Option<Ack> {
+        self.policy.on_timeout(now).then(|| self.acknowledge(self.next.saturating_sub(1)))
+    }
+
+    /// Data segments delivered in order to the application, the SYN not counted.
+    #[must_use]
+    pub fn delivered(&self) -> u64 {
+        self.next.saturating_sub(1)
+    }
+
+    /// Segments that arrived though they had arrived before.
+    #[must_use]
+    pub fn duplicates(&self) -> u64 {
+        self.duplicates
+    }
+
+    /// The ACK for the arrival of segment `seq`.
+    fn acknowledge(&mut self, seq: u64) -> Ack {
+        let mut sack = SackBlocks::NONE;
+        if let Some(history) = &mut self.history {
+            if self.next >= self.high {
+                history.clear();
+            } else if seq < self.next || !self.arrived.contains(seq) {
+                sack = history.report((0, self.next));
+            } else {
+                let left = self.arrived.run_start(self.next, seq + 1);
+                let right = self.arrived.first_absent(seq, self.high);
+                sack = history.report((left, right));
+            }
+        }
+        let blocks = Bytes::new(self.sack_block_size.get() * sack.len() as u64);
+        Ack { next: self.next, sack, size: self.ack_size + blocks }
+    }
+}
+
+#[cfg(test)]
+mod tests;

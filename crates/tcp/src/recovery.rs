@@ -1,0 +1,79 @@
+//! What a sender does about losses.
+
+mod new_reno;
+mod reno;
+mod rfc6675;
+mod sack_pipe;
+mod tahoe;
+
+use burstlab_units::Time;
+
+use crate::config::{Config, SackRecovery, Variant};
+use crate::flow::Flow;
+use crate::segment::{Ack, Transmission};
+use new_reno::NewReno;
+use reno::Reno;
+use rfc6675::Rfc6675;
+use sack_pipe::SackPipe;
+use tahoe::Tahoe;
+
+/// The loss-recovery axis. A new algorithm is a file of its own and a line in each place here.
+#[derive(Clone, Debug)]
+pub(crate) enum Recovery {
+    Tahoe(Tahoe),
+    Reno(Reno),
+    NewReno(NewReno),
+    SackPipe(SackPipe),
+    Rfc6675(Rfc6675),
+}
+
+/// Calls the same function of whichever algorithm it is.
+macro_rules! each {
+    ($recovery:expr, $algorithm:ident => $call:expr) => {
+        match $recovery {
+            Recovery::Tahoe($algorithm) => $call,
+            Recovery::Reno($algorithm) => $call,
+            Recovery::NewReno($algorithm) => $call,
+            Recovery::SackPipe($algorithm) => $call,
+            Recovery::Rfc6675($algorithm) => $call,
+        }
+    };
+}
+
+impl Recovery {
+    pub(crate) fn new(config: &Config) -> Self {
+        match (config.variant, config.sack_recovery) {
+            (Variant::Tahoe, _) => Self::Tahoe(Tahoe),
+            (Variant::Reno, _) => Self::Reno(Reno::new(config)),
+            (Variant::NewReno, _) => Self::NewReno(NewReno::new(config)),
+            (Variant::Sack, SackRecovery::Ns2) => Self::SackPipe(SackPipe::new(config)),
+            (Variant::Sack, SackRecovery::Rfc6675) => Self::Rfc6675(Rfc6675::new(config)),
+        }
+    }
+
+    /// An ACK whose cumulative part is not beyond what was sent.
+    pub(crate) fn on_ack(
+        &mut self,
+        flow: &mut Flow,
+        now: Time,
+        ack: &Ack,
+        out: &mut Vec<Transmission>,
+    ) {
+        each!(self, algorithm => algorithm.on_ack(flow, now, ack, out));
+    }
+
+    /// The timer ran out; what the flow itself does about it comes after this.
+    pub(crate) fn on_timeout(&mut self, flow: &mut Flow) {
+        each!(self, algorithm => algorithm.on_timeout(flow));
+    }
+
+    /// Sends what may go: new data have been offered, or the timer has run out.
+    pub(crate) fn send(&mut self, flow: &mut Flow, now: Time, out: &mut Vec<Transmission>) {
+        each!(self, algorithm => algorithm.send(flow, now, out));
+    }
+
+    /// Whether losses are being repaired without a time-out.
+    pub(crate) fn is_repairing(&self, flow: &Flow) -> bool {
+        each!(self, algorithm => algorithm.is_repairing(flow))
+    }
+}

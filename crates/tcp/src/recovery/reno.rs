@@ -1,0 +1,119 @@
+//! Reno: fast retransmit and fast recovery (RFC 5681 section 3.2).
+
+use burstlab_units::Time;
+
+use crate::config::{Config, FastRecoveryExit, RenoFastRetransmits};
+use crate::flow::{Flow, Reduction};
+use crate::segment::{Ack, Transmission};
+
+#[derive(Clone, Debug)]
+pub(crate) struct Reno {
+    recovery: FastRecovery,
+    several: bool,
+}
+
+impl Reno {
+    pub(super) fn new(config: &Config) -> Self {
+        Self {
+            recovery: FastRecovery::new(config),
+            several: config.reno_fast_retransmits == RenoFastRetransmits::Several,
+        }
+    }
+
+    pub(super) fn on_ack(
+        &mut self,
+        flow: &mut Flow,
+        now: Time,
+        ack: &Ack,
+        out: &mut Vec<Transmission>,
+    ) {
+        if ack.next > flow.acked {
+            self.recovery.leave(flow, now, ack.next);
+        } else if ack.next == flow.acked && flow.acked < flow.sent {
+            let may_reduce =
+                flow.may_reduce() || (self.several && flow.last_reduction != Reduction::Timeout);
+            self.recovery.on_duplicate(flow, now, may_reduce, out);
+        }
+        if flow.duplicates == 0 || flow.duplicates >= flow.dupack_threshold {
+            self.send(flow, now, out);
+        }
+    }
+
+    pub(super) fn on_timeout(&mut self, flow: &mut Flow) {
+        self.recovery.on_timeout(flow);
+    }
+
+    pub(super) fn send(&mut self, flow: &mut Flow, now: Time, out: &mut Vec<Transmission>) {
+        flow.send_window(now, flow.max_burst, out);
+    }
+
+    pub(super) fn is_repairing(&self, flow: &Flow) -> bool {
+        flow.last_reduction == Reduction::Duplicates
+    }
+}
+
+/// Fast retransmit and the inflation of the window, which Reno and New-Reno share.
+#[derive(Clone, Debug)]
+pub(super) struct FastRecovery {
+    inflate_always: bool,
+    exit: FastRecoveryExit,
+}
+
+impl FastRecovery {
+    pub(super) fn new(config: &Config) -> Self {
+        Self { inflate_always: config.inflate_always, exit: config.fast_recovery_exit }
+    }
+
+    /// A duplicate ACK.
+    pub(super) fn on_duplicate(
+        &self,
+        flow: &mut Flow,
+        now: Time,
+        may_reduce: bool,
+        out: &mut Vec<Transmission>,
+    ) {
+        let threshold = flow.dupack_threshold;
+        flow.duplicates = flow.duplicates.saturating_add(1);
+        if flow.duplicates == threshold {
+            if may_reduce {
+                flow.begin_fast_retransmit();
+                let flight = flow.flight();
+                flow.window.reduce(flight);
+                flow.restart_for_retransmission(now);
+                flow.emit(now, flow.acked, out);
+            }
+            if may_reduce || self.inflate_always {
+                flow.window.inflation = u64::from(threshold);
+            }
+        } else if flow.duplicates > threshold {
+            if self.inflate_always || flow.last_reduction == Reduction::Duplicates {
+                flow.window.inflation += 1;
+            }
+        } else if flow.limited_transmit {
+            flow.send_limited(now, out);
+        }
+    }
+
+    /// An ACK of new data that does not leave the sender in fast recovery.
+    pub(super) fn leave(&self, flow: &mut Flow, now: Time, next: u64) {
+        let repaired = flow.last_reduction == Reduction::Duplicates;
+        if repaired {
+            flow.last_reduction = Reduction::Repaired;
+        }
+        flow.window.inflation = 0;
+        flow.accept(now, next);
+        match self.exit {
+            FastRecoveryExit::Ssthresh if repaired => flow.window.set(flow.window.ssthresh),
+            FastRecoveryExit::Flight if repaired => {
+                let room = (flow.sent - next).max(1) + 1;
+                flow.window.set(flow.window.ssthresh.min(room as f64));
+            }
+            _ => flow.grow(),
+        }
+    }
+
+    pub(super) fn on_timeout(&self, flow: &mut Flow) {
+        flow.window.inflation = 0;
+        flow.duplicates = 0;
+    }
+}

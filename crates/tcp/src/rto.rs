@@ -1,0 +1,160 @@
+//! The retransmission timer: estimator, bounds, back-off and deadline.
+
+mod rfc6298;
+mod ticks;
+
+use burstlab_units::{Span, Time};
+
+use crate::config::{Config, RtoEstimator};
+use rfc6298::Rfc6298;
+use ticks::Ticks;
+
+/// What a sender has learnt of its round-trip time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RttView {
+    /// The last measurement.
+    pub sample: Span,
+    /// The smoothed round-trip time (SRTT); zero before the first measurement, and when the ticks
+    /// estimator has forgotten it after long back-off.
+    pub smoothed: Span,
+    /// The smoothed deviation (RTTVAR).
+    pub variance: Span,
+    /// Factor on the time-out: 1, 2, 4, …
+    pub backoff: u32,
+    /// How many measurements were taken.
+    pub samples: u64,
+}
+
+/// The estimator axis. A new estimator is a file of its own and a line in each place here.
+#[derive(Clone, Debug)]
+enum Estimator {
+    Ticks(Ticks),
+    Rfc6298(Rfc6298),
+}
+
+/// The timer of a sender. One segment is timed at a time, and none that was sent twice (Karn).
+#[derive(Clone, Debug)]
+pub(crate) struct Timer {
+    estimator: Estimator,
+    /// Constant time-out in place of the estimate; zero: none.
+    fixed: Span,
+    min: Span,
+    max: Span,
+    backoff: u32,
+    backoff_max: u32,
+    backoff_past_max: bool,
+    deadline: Option<Time>,
+    /// The segment being timed and when it was sent.
+    timed: Option<(u64, Time)>,
+    samples: u64,
+}
+
+impl Timer {
+    pub(crate) fn new(config: &Config) -> Self {
+        let estimator = match config.rto_estimator {
+            RtoEstimator::Ticks => Estimator::Ticks(Ticks::new(config)),
+            RtoEstimator::Rfc6298 => Estimator::Rfc6298(Rfc6298::new(config)),
+        };
+        Self {
+            estimator,
+            fixed: config.rto_fixed,
+            min: config.rto_min,
+            max: config.rto_max,
+            backoff: 1,
+            backoff_max: config.rto_backoff_max,
+            backoff_past_max: config.rto_backoff_past_max,
+            deadline: None,
+            timed: None,
+            samples: 0,
+        }
+    }
+
+    /// The time-out that the timer would be set to now: estimate, not below the minimum, times
+    /// back-off, not above the maximum.
+    pub(crate) fn rto(&self) -> Span {
+        let (estimate, floor) = match &self.estimator {
+            Estimator::Ticks(ticks) => (ticks.rto(), ticks.shortest()),
+            Estimator::Rfc6298(rfc) => (rfc.rto(), Span::ZERO),
+        };
+        let base = if self.fixed.is_zero() { estimate.max(self.min) } else { self.fixed };
+        base.saturating_mul(u64::from(self.backoff)).min(self.max).max(floor)
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        self.deadline
+    }
+
+    pub(crate) fn restart(&mut self, now: Time) {
+        self.deadline = Some(now.saturating_add(self.rto()));
+    }
+
+    pub(crate) fn stop(&mut self) {
+        self.deadline = None;
+    }
+
+    /// A segment goes out for the first time.
+    pub(crate) fn on_first_transmission(&mut self, now: Time, seq: u64) {
+        if self.timed.is_none() {
+            self.timed = Some((seq, now));
+        }
+    }
+
+    /// All below `next` has arrived: takes the measurement if that includes the timed segment, and
+    /// ends the back-off.
+    pub(crate) fn on_progress(&mut self, now: Time, next: u64) {
+        let Some((seq, sent)) = self.timed else { return };
+        if next > seq {
+            self.timed = None;
+            self.backoff = 1;
+            self.samples += 1;
+            match &mut self.estimator {
+                Estimator::Ticks(ticks) => ticks.measure(sent, now),
+                Estimator::Rfc6298(rfc) => rfc.measure(now.since(sent)),
+            }
+        }
+    }
+
+    /// As [`Timer::on_progress`], for an ACK within recovery, which is not measured (ns-2
+    /// `partialnewack`).
+    pub(crate) fn on_partial_progress(&mut self, next: u64) {
+        if self.timed.is_some_and(|(seq, _)| next > seq) {
+            self.timed = None;
+            self.backoff = 1;
+        }
+    }
+
+    pub(crate) fn end_backoff(&mut self) {
+        self.backoff = 1;
+    }
+
+    /// Drops the running measurement: its segment may be retransmitted (Karn).
+    pub(crate) fn cancel_measurement(&mut self) {
+        self.timed = None;
+    }
+
+    /// Doubles the time-out.
+    pub(crate) fn back_off(&mut self) {
+        if self.backoff < self.backoff_max || (self.backoff_past_max && self.rto() < self.max) {
+            self.backoff = self.backoff.saturating_mul(2);
+        }
+        if let Estimator::Ticks(ticks) = &mut self.estimator {
+            ticks.on_backoff(self.backoff);
+        }
+    }
+
+    /// The SYN was lost by time-out and has now arrived.
+    pub(crate) fn on_late_syn(&mut self) {
+        if let Estimator::Rfc6298(rfc) = &mut self.estimator {
+            rfc.on_late_syn();
+            self.backoff = 1;
+        }
+    }
+
+    pub(crate) fn view(&self) -> RttView {
+        let (sample, smoothed, variance) = match &self.estimator {
+            Estimator::Ticks(ticks) => ticks.view(),
+            Estimator::Rfc6298(rfc) => rfc.view(),
+        };
+        RttView { sample, smoothed, variance, backoff: self.backoff, samples: self.samples }
+    }
+}

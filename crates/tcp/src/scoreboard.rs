@@ -1,0 +1,101 @@
+//! What a sender knows of the segments above the cumulative ACK.
+
+use crate::bitmap::Bitmap;
+use crate::segment::SackBlocks;
+
+/// The segments that were reported as received out of order.
+#[derive(Clone, Debug)]
+pub(crate) struct Scoreboard {
+    sacked: Bitmap,
+    /// Cumulative ACK: members lie at or above it.
+    low: u64,
+    /// One past the highest member; `low` or less when there is none.
+    high: u64,
+    count: u64,
+}
+
+impl Scoreboard {
+    /// For a sender that never has more than `window` segments outstanding.
+    pub(crate) fn new(window: u64) -> Self {
+        Self { sacked: Bitmap::new(window), low: 0, high: 0, count: 0 }
+    }
+
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        if self.count > 0 {
+            self.sacked.clear();
+        }
+        (self.high, self.count) = (0, 0);
+    }
+
+    /// Takes in an ACK whose cumulative part is `acked`, from a receiver that can have seen nothing
+    /// at or above `sent`: what a block says beyond these bounds is ignored. Returns how many
+    /// segments are newly known to have arrived out of order.
+    pub(crate) fn update(&mut self, acked: u64, sent: u64, blocks: &SackBlocks) -> u64 {
+        if acked > self.low {
+            if self.count > 0 {
+                self.count -= self.sacked.remove(self.low, acked.min(self.high));
+            }
+            self.low = acked;
+        }
+        let mut news = 0;
+        for &(left, right) in blocks.as_slice() {
+            let (left, right) = (left.max(self.low), right.min(sent));
+            if left < right {
+                news += self.sacked.insert(left, right);
+                self.high = self.high.max(right);
+            }
+        }
+        self.count += news;
+        news
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    pub(crate) fn contains(&self, seq: u64) -> bool {
+        self.count > 0 && (self.low..self.high).contains(&seq) && self.sacked.contains(seq)
+    }
+
+    /// The first segment at or above `from` that was not reported while a higher one was.
+    pub(crate) fn next_hole(&self, from: u64) -> Option<u64> {
+        let from = from.max(self.low);
+        if self.count == 0 || from >= self.high {
+            return None;
+        }
+        let hole = self.sacked.first_absent(from, self.high);
+        (hole < self.high).then_some(hole)
+    }
+
+    /// The number of segments of `[from, to)` that were not reported.
+    pub(crate) fn missing(&self, from: u64, to: u64) -> u64 {
+        let (from, to) = (from.max(self.low), to.max(self.low));
+        let known = if self.count == 0 { 0 } else { self.sacked.count(from, to.min(self.high)) };
+        to.saturating_sub(from) - known
+    }
+
+    /// The `n`-th highest reported segment, n from 1; below it everything missing has at least `n`
+    /// reported segments above it.
+    pub(crate) fn nth_highest(&self, n: u32) -> Option<u64> {
+        if self.count < u64::from(n) {
+            return None;
+        }
+        let mut end = self.high;
+        for _ in 0..n {
+            end = self.sacked.last_member(self.low, end)?;
+        }
+        Some(end)
+    }
+
+    /// The highest segment below `to` that was not reported.
+    pub(crate) fn highest_missing(&self, to: u64) -> Option<u64> {
+        if to <= self.low {
+            return None;
+        }
+        if self.count == 0 || to > self.high {
+            return Some(to - 1);
+        }
+        self.sacked.run_start(self.low, to).checked_sub(1).filter(|&seq| seq >= self.low)
+    }
+}
