@@ -56,7 +56,7 @@ def ratio_chart(points: Sequence[RatioPoint], *, x_title: str, y_title: str) -> 
         )
         for i, name in enumerate(names)
     ]
-    return theme.configured(alt.hconcat(*panels, spacing=24))
+    return theme.configured(alt.hconcat(*panels, spacing=24).resolve_scale(color="independent"))
 
 
 def _panel(
@@ -76,7 +76,12 @@ def _panel(
 
     def encode(chart: Any, field: str, kind: str) -> Any:
         return chart.transform_calculate(kind=f"'{kind}'").encode(
-            x=alt.X("x:Q", title=x_title, axis=alt.Axis(values=[p.x for p in points])),
+            x=alt.X(
+                "x:Q",
+                title=x_title,
+                scale=alt.Scale(padding=12, zero=False),
+                axis=alt.Axis(values=[p.x for p in points], labelFlush=False, format=".1f"),
+            ),
             y=alt.Y(f"{field}:Q", title=y_title, scale=scale),
             color=alt.Color("kind:N", title=None, scale=kinds),
             tooltip=[
@@ -108,8 +113,6 @@ def _panel(
         encode(base.mark_tick(thickness=2, size=10, orient="horizontal"), end, kind)
         for end in ("low", "high")
     ]
-    return (
-        alt.layer(one, printed, dots, line, bars, *caps, marks)
-        .properties(width=330, height=280, title=name)
-        .resolve_scale(color="independent")
+    return alt.layer(one, printed, dots, line, bars, *caps, marks).properties(
+        width=330, height=280, title=name
     )

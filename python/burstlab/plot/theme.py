@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 INK = "#1f2430"
@@ -12,6 +13,7 @@ FIRST = "#3b6fb6"
 AGAIN = "#e08a1e"
 LOST = "#c8102e"
 TIMEOUT = "#7a3e9d"
+CUT = "#2f8f6b"
 
 #: Series of a comparison, in the order in which they are drawn.
 SERIES = ("#3b6fb6", "#d1651b", "#2f8f6b", "#7a3e9d")
@@ -56,9 +58,10 @@ def inline(rows: list[dict[str, Any]], columns: list[str]) -> Any:
         for name in columns
         if all(isinstance(row.get(name), (int, float, type(None))) for row in rows)
     }
-    return alt.InlineData(
-        values="\n".join(lines), format=alt.CsvDataFormat(type="csv", parse=parse)
-    )
+    text = "\n".join(lines)
+    # Without a name of its own Vega-Lite takes one text of CSV for another.
+    name = "rows-" + hashlib.sha256(text.encode()).hexdigest()[:16]
+    return alt.InlineData(name=name, values=text, format=alt.CsvDataFormat(type="csv", parse=parse))
 
 
 def _cell(value: Any) -> str:

@@ -11,14 +11,22 @@ import numpy as np
 from burstlab.plot import theme
 from burstlab.results import Result
 
-_KINDS = ("first transmission", "retransmission", "lost")
-_COLOURS = (theme.FIRST, theme.AGAIN, theme.LOST)
-_SHAPES = ("circle", "triangle-up", "cross")
+#: What a mark can be: its name, colour and shape.
+_MARKS = (
+    ("first transmission", theme.FIRST, "circle"),
+    ("retransmission", theme.AGAIN, "triangle-up"),
+    ("lost", theme.LOST, "cross"),
+    ("fast retransmit", theme.CUT, "triangle-down"),
+    ("time-out", theme.TIMEOUT, "M-0.11,-1L0.11,-1L0.11,1L-0.11,1Z"),
+)
+
+#: From this length on the marks are small, so that bursts stay apart.
+_LONG_S = 20.0
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One run in a figure: it must have traced packets, bursts and cwnd.
+    """One run in a figure: it must have traced packets and cwnd.
 
     Attributes
     ----------
@@ -26,27 +34,39 @@ class Panel:
         What distinguishes it, above the panel.
     result
         The run.
+    start_s, end_s
+        The part of time that is drawn.
     """
 
     label: str
     result: Result
+    start_s: float
+    end_s: float
+
+    @property
+    def receiver_window(self) -> int:
+        """The most packets that the receiver of the first flow allows."""
+        return int(self.result.scenario["flows"][0]["tcp"]["window"])
+
+    def holds(self, t_s: float) -> bool:
+        """Whether an instant is drawn."""
+        return self.start_s <= t_s <= self.end_s
 
 
-def panel_rows(panel: Panel, start_s: float, end_s: float) -> list[dict[str, Any]]:
+def panel_rows(panel: Panel) -> list[dict[str, Any]]:
     """Answer what a panel draws: one row per packet in a burst.
 
     The time is that of the burst's departure at the ingress.
     """
     table = panel.result.packets.where(kind="data")
     departed = table.seconds("departed_ps")
-    seq, nth = table["seq"], table["transmission"]
-    fates, bursts = table["fate"], table.to_arrow().column("burst").to_pylist()
+    seq, nth, fates = table["seq"], table["transmission"], table["fate"]
+    bursts = table.to_arrow().column("burst").to_pylist()
     rows: list[dict[str, Any]] = []
     for i in np.argsort(departed, kind="stable"):
-        if np.isnan(departed[i]) or not start_s <= departed[i] <= end_s:
+        if np.isnan(departed[i]) or not panel.holds(departed[i]):
             continue
-        lost = fates[i] == "lost"
-        kind = "lost" if lost else "retransmission" if nth[i] > 1 else "first transmission"
+        again = "retransmission" if nth[i] > 1 else "first transmission"
         rows.append(
             {
                 "run": panel.label,
@@ -54,49 +74,40 @@ def panel_rows(panel: Panel, start_s: float, end_s: float) -> list[dict[str, Any
                 "packet": int(seq[i]),
                 "transmission": int(nth[i]),
                 "burst": bursts[i],
-                "kind": kind,
+                "kind": "lost" if fates[i] == "lost" else again,
             }
         )
     return rows
 
 
-def window_rows(panel: Panel, start_s: float, end_s: float) -> list[dict[str, Any]]:
-    """Answer the congestion window over time, one row per change or event."""
+def window_rows(panel: Panel) -> list[dict[str, Any]]:
+    """Answer the window over time, one row per change or event.
+
+    The window is the smaller of cwnd and what the receiver allows.
+    """
     table = panel.result.cwnd
     t, events, cwnd = table.seconds("t_ps"), table["event"], table["cwnd"]
+    names = {"timeout": "time-out", "fast-retransmit": "fast retransmit"}
     rows: list[dict[str, Any]] = []
     last = None
     for i in range(len(t)):
-        marked = events[i] in ("timeout", "fast-retransmit")
-        value = round(float(cwnd[i]), 4)
-        if start_s <= t[i] <= end_s and (marked or value != last):
-            rows.append(
-                {
-                    "run": panel.label,
-                    "t_s": round(float(t[i]), 6),
-                    "cwnd": value,
-                    "event": str(events[i]) if marked else "",
-                }
-            )
-        last = value
+        kind = names.get(events[i], "")
+        window = round(min(float(cwnd[i]), panel.receiver_window), 4)
+        if panel.holds(t[i]) and (kind or window != last or not rows):
+            rows.append({"t_s": round(float(t[i]), 6), "window": window, "kind": kind})
+        last = window
+    if rows:
+        rows.append({"t_s": panel.end_s, "window": rows[-1]["window"], "kind": ""})
     return rows
 
 
-def trace_chart(
-    panels: Sequence[Panel],
-    spans_s: Sequence[tuple[float, float]],
-    *,
-    modulus: int = 60,
-    width: int = 310,
-) -> Any:
+def trace_chart(panels: Sequence[Panel], *, modulus: int = 60, width: int = 310) -> Any:
     """Draw packet number (modulo) against departure time, the window beneath, runs side by side.
 
     Parameters
     ----------
     panels
         The runs.
-    spans_s
-        The part of time to draw of each: start and end.
     modulus
         Packet numbers are drawn modulo this.
     width
@@ -105,57 +116,57 @@ def trace_chart(
     import altair as alt
 
     columns = [
-        _panel(panel, *span, modulus, width, first=index == 0)
-        for index, (panel, span) in enumerate(zip(panels, spans_s, strict=True))
+        _column(panel, modulus=modulus, width=width, number=index)
+        for index, panel in enumerate(panels)
     ]
     return theme.configured(
         alt.hconcat(*columns, spacing=18).resolve_scale(color="shared", shape="shared")
     )
 
 
-def _panel(
-    panel: Panel, start_s: float, end_s: float, modulus: int, width: int, *, first: bool
-) -> Any:
+def _column(panel: Panel, *, modulus: int, width: int, number: int) -> Any:
     import altair as alt
 
-    packets = panel_rows(panel, start_s, end_s)
-    for row in packets:
-        row["y"] = row["packet"] % modulus
-    windows = window_rows(panel, start_s, end_s)
-    timeouts = [{"t_s": row["t_s"]} for row in windows if row["event"] == "timeout"]
-    zoom = alt.selection_interval(bind="scales", encodings=["x"])
-
-    def x(name: str, *, titled: bool) -> Any:
-        title = "time (s)" if titled else None
-        scale = alt.Scale(domain=[start_s, end_s], nice=False)
-        return alt.X(f"{name}:Q", title=title, scale=scale)
-
-    rule = alt.Chart(theme.inline(timeouts, ["t_s"])).mark_rule(
-        color=theme.TIMEOUT, strokeDash=[4, 3], strokeWidth=1.2, clip=True
+    windows = window_rows(panel)
+    timeouts = [row for row in windows if row["kind"] == "time-out"]
+    rule = (
+        alt.Chart(theme.inline(timeouts, ["t_s", "kind"]))
+        .mark_rule(strokeDash=[4, 3], strokeWidth=1.2, clip=True)
+        .encode(color=_colour(), tooltip=[alt.Tooltip("t_s:Q", title="time (s)")])
     )
-    points = (
-        alt.Chart(
-            theme.inline(packets, ["departed_s", "y", "packet", "transmission", "burst", "kind"])
-        )
+    above = rule.encode(x=_time(panel, "t_s"))
+    below = rule.encode(x=_time(panel, "t_s", title="time (s)"))
+    upper = alt.layer(above, _packets(panel, modulus, number)).properties(
+        width=width, height=270, title=panel.label
+    )
+    lower = alt.layer(below, *_window(panel, windows, number)).properties(width=width, height=110)
+    return alt.vconcat(upper, lower, spacing=6).resolve_scale(x="shared")
+
+
+def _packets(panel: Panel, modulus: int, number: int) -> Any:
+    import altair as alt
+
+    rows = panel_rows(panel)
+    for row in rows:
+        row["y"] = row["packet"] % modulus
+    small, large = (4, 20) if panel.end_s - panel.start_s > _LONG_S else (9, 34)
+    zoom = alt.selection_interval(name=f"zoom_{number}", bind="scales", encodings=["x"])
+    columns = ["departed_s", "y", "packet", "transmission", "burst", "kind"]
+    return (
+        alt.Chart(theme.inline(rows, columns))
         .mark_point(filled=True, opacity=0.9, strokeWidth=0.4, clip=True)
         .encode(
-            x=x("departed_s", titled=False),
+            x=_time(panel, "departed_s"),
             y=alt.Y(
                 "y:Q",
-                title=f"packet number mod {modulus}" if first else None,
+                title=f"packet number mod {modulus}" if number == 0 else None,
                 scale=alt.Scale(domain=[0, modulus], nice=False),
             ),
-            color=alt.Color(
-                "kind:N",
-                title=None,
-                scale=alt.Scale(domain=list(_KINDS), range=list(_COLOURS)),
+            color=_colour(),
+            shape=alt.Shape("kind:N", title=None, scale=_scale(2)),
+            size=alt.condition(
+                alt.datum.kind == "first transmission", alt.value(small), alt.value(large)
             ),
-            shape=alt.Shape(
-                "kind:N",
-                title=None,
-                scale=alt.Scale(domain=list(_KINDS), range=list(_SHAPES)),
-            ),
-            size=alt.condition(alt.datum.kind == "first transmission", alt.value(9), alt.value(34)),
             tooltip=[
                 alt.Tooltip("packet:Q"),
                 alt.Tooltip("transmission:Q"),
@@ -166,52 +177,49 @@ def _panel(
         )
         .add_params(zoom)
     )
-    label = (
-        alt.Chart(theme.inline(timeouts, ["t_s"]))
-        .mark_text(
-            text="time-out",
-            color=theme.TIMEOUT,
-            angle=270,
-            align="right",
-            dx=-3,
-            dy=-6,
-            fontSize=10,
-            baseline="middle",
-            clip=True,
-        )
-        .encode(x=x("t_s", titled=False), y=alt.value(0))
-    )
-    upper = alt.layer(rule.encode(x=x("t_s", titled=False)), points, label).properties(
-        width=width, height=270, title=panel.label
-    )
-    return alt.vconcat(
-        upper, _window_panel(windows, rule, x, width, first=first), spacing=6
-    ).resolve_scale(x="shared")
 
 
-def _window_panel(
-    windows: list[dict[str, Any]], rule: Any, x: Any, width: int, *, first: bool
-) -> Any:
+def _window(panel: Panel, rows: list[dict[str, Any]], number: int) -> list[Any]:
     import altair as alt
 
-    base = alt.Chart(theme.inline(windows, ["t_s", "cwnd", "event"]))
-    y = alt.Y("cwnd:Q", title="cwnd (packets)" if first else None, scale=alt.Scale(zero=True))
+    base = alt.Chart(theme.inline(rows, ["t_s", "window", "kind"]))
+    y = alt.Y(
+        "window:Q",
+        title="window (packets)" if number == 0 else None,
+        scale=alt.Scale(domain=[0, 1.1 * max(row["window"] for row in rows)], nice=True),
+    )
+    x = _time(panel, "t_s", title="time (s)")
     line = base.mark_line(
         interpolate="step-after", color=theme.INK, strokeWidth=1.2, clip=True
-    ).encode(x=x("t_s", titled=True), y=y)
+    ).encode(x=x, y=y)
     cuts = (
-        base.transform_filter(alt.datum.event == "fast-retransmit")
-        .mark_point(filled=True, shape="triangle-down", size=46, color=theme.AGAIN, clip=True)
+        base.transform_filter(alt.datum.kind == "fast retransmit")
+        .mark_point(filled=True, size=46, opacity=1, clip=True)
         .encode(
-            x=x("t_s", titled=True),
+            x=x,
             y=y,
-            tooltip=[
-                alt.Tooltip("event:N"),
-                alt.Tooltip("t_s:Q", title="time (s)"),
-                alt.Tooltip("cwnd:Q"),
-            ],
+            color=_colour(),
+            shape=alt.Shape("kind:N", title=None, scale=_scale(2)),
+            tooltip=[alt.Tooltip("kind:N"), alt.Tooltip("t_s:Q", title="time (s)"), "window:Q"],
         )
     )
-    return alt.layer(rule.encode(x=x("t_s", titled=True)), line, cuts).properties(
-        width=width, height=110
-    )
+    return [line, cuts]
+
+
+def _time(panel: Panel, name: str, title: str | None = None) -> Any:
+    import altair as alt
+
+    scale = alt.Scale(domain=[panel.start_s, panel.end_s], nice=False)
+    return alt.X(f"{name}:Q", title=title, scale=scale, axis=alt.Axis(labelFlush=False))
+
+
+def _colour() -> Any:
+    import altair as alt
+
+    return alt.Color("kind:N", title=None, scale=_scale(1))
+
+
+def _scale(place: int) -> Any:
+    import altair as alt
+
+    return alt.Scale(domain=[mark[0] for mark in _MARKS], range=[mark[place] for mark in _MARKS])

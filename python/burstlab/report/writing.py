@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -57,11 +58,13 @@ def _section(report: TargetReport, out: Path, options: Options) -> dict[str, Any
     findings = report.findings
     charts: list[dict[str, Any]] = []
     for name, chart in findings.charts.items():
+        spec = json.dumps(specification(chart), separators=(",", ":"))
         paths = save(chart, findings.data.get(name, ()), directory / name)
         charts.append(
             {
-                "id": f"{report.paper.key}-{name}".replace(".", "-"),
-                "spec": _script_safe(json.dumps(specification(chart), separators=(",", ":"))),
+                "id": f"chart-{report.paper.key}-{name}".replace(".", "-"),
+                "spec": _script_safe(spec),
+                "zooms": '"bind":"scales"' in spec,
                 "files": [str(path.relative_to(out)) for path in paths],
             }
         )
@@ -118,5 +121,9 @@ def _render(
 
 
 def _script_safe(text: str) -> str:
-    """Keep the text from ending the script element it stands in."""
-    return text.replace("</", "<\\/").replace("<!--", "<\\!--")
+    """Keep the text from ending the script element it stands in.
+
+    The escapes mean the same within a string, which is where these words can occur.
+    """
+    text = re.sub(r"</(script)", r"<\\/\1", text, flags=re.IGNORECASE)
+    return text.replace("<!--", "<\\!--")

@@ -46,17 +46,16 @@ def _progress(result: Result, start_s: float, span_s: float) -> int:
 
 def _draw(context: Context, results: Mapping[str, Result], findings: Findings) -> None:
     """Put the packet traces of the runs that the plan wants drawn into the findings."""
-    drawn = [(entry["label"], entry["draw"]) for entry in context.plan["runs"] if "draw" in entry]
-    panels = [Panel(label, results[label]) for label, _ in drawn]
-    spans = [tuple(span) for _, span in drawn]
-    modulus = context.plan["modulus"]
-    width = 460 if len(panels) < 3 else 310
-    findings.charts[context.target] = trace_chart(panels, spans, modulus=modulus, width=width)
-    findings.data[context.target] = [
-        row
-        for panel, (start_s, end_s) in zip(panels, spans, strict=True)
-        for row in panel_rows(panel, start_s, end_s)
+    panels = [
+        Panel(entry["label"], results[entry["label"]], *entry["draw"])
+        for entry in context.plan["runs"]
+        if "draw" in entry
     ]
+    width = 460 if len(panels) < 3 else 310
+    findings.charts[context.target] = trace_chart(
+        panels, modulus=context.plan["modulus"], width=width
+    )
+    findings.data[context.target] = [row for panel in panels for row in panel_rows(panel)]
 
 
 def fig1(context: Context) -> Findings:
