@@ -1,0 +1,60 @@
+"""Burstlab: a laboratory for TCP over optical burst-switched networks.
+
+>>> import burstlab as bl
+>>> result = bl.run("scenario.toml", seed=1)  # doctest: +SKIP
+>>> result.flows.to_pandas()  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from burstlab import statistics
+    from burstlab._core import __version__, schema
+    from burstlab.errors import InputError, Interrupted, ScenarioError
+    from burstlab.loading import to_document
+    from burstlab.results import Result, read
+    from burstlab.simulation import load, resolve, run
+    from burstlab.tables import Table
+
+__all__ = [
+    "InputError",
+    "Interrupted",
+    "Result",
+    "ScenarioError",
+    "Table",
+    "__version__",
+    "load",
+    "read",
+    "resolve",
+    "run",
+    "schema",
+    "statistics",
+    "to_document",
+]
+
+# Imported on first use: the command line answers --help without numpy and pyarrow.
+_HOMES = {
+    "InputError": "burstlab.errors",
+    "Interrupted": "burstlab.errors",
+    "Result": "burstlab.results",
+    "ScenarioError": "burstlab.errors",
+    "Table": "burstlab.tables",
+    "__version__": "burstlab._core",
+    "load": "burstlab.simulation",
+    "read": "burstlab.results",
+    "resolve": "burstlab.simulation",
+    "run": "burstlab.simulation",
+    "schema": "burstlab._core",
+    "to_document": "burstlab.loading",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "statistics":
+        return importlib.import_module("burstlab.statistics")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'burstlab' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)

@@ -1,0 +1,5 @@
+"""The command `burstlab`."""
+
+from burstlab.cli.app import main
+
+__all__ = ["main"]

@@ -1,0 +1,81 @@
+"""The application: its commands, and what becomes of an error.
+
+Each command lives in a file of its own and imports what is heavy inside its function, so that
+``burstlab --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from cyclopts import App, CycloptsError
+
+from burstlab.cli import check, listing, model, oracle, reproduce, run
+from burstlab.errors import InputError
+
+DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+
+def _version() -> str:
+    import burstlab
+
+    return f"burstlab {burstlab.__version__}"
+
+
+app = App(
+    name="burstlab",
+    help="A laboratory for TCP over optical burst-switched networks.",
+    version=_version,
+    version_flags=["--version"],
+    help_epilogue="Exit status: 0 done, 1 a check or claim failed, 2 bad input, 130 interrupted.",
+)
+app.command(run.run)
+app.command(listing.list_, name="list")
+app.command(reproduce.reproduce)
+app.command(check.check)
+app.command(check.schema)
+app.command(oracle.oracle)
+app.command(model.model)
+
+
+@app.command
+def version() -> int:
+    """Print the version."""
+    print(_version())
+    return DONE
+
+
+def main(tokens: Sequence[str] | None = None) -> None:
+    """Entry point of the command line; leaves with the exit status."""
+    try:
+        status = _answer(tokens)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader (head, less) has gone; nothing is left to say and nowhere to say it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = DONE
+    sys.exit(status)
+
+
+def _answer(tokens: Sequence[str] | None) -> int:
+    try:
+        status = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        return status if isinstance(status, int) else DONE
+    except CycloptsError as error:
+        return _complain(f"{str(error).strip()}\n  fix: burstlab --help lists what there is")
+    except InputError as error:
+        return _complain(str(error))
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+
+
+def _complain(message: str) -> int:
+    print(f"error: {message}", file=sys.stderr)
+    return BAD_INPUT
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""``burstlab list``: what there is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+
+def list_(*, json_: Annotated[bool, Parameter(name="--json", negative="")] = False) -> int:
+    """List the papers, figures and tables that can be reproduced, topologies and schemes.
+
+    Parameters
+    ----------
+    json_
+        Print one JSON document and nothing else.
+    """
+    from burstlab import _core
+    from burstlab.reproduce.paper import papers
+
+    targets = [
+        {"target": f"{paper.key}/{target}", "title": paper.title(target)}
+        for paper in papers()
+        for target in paper.targets
+    ]
+    choices = dict(_choices(json.loads(_core.schema())))
+    if json_:
+        print(json.dumps({"targets": targets, "choices": choices}))
+        return 0
+    for paper in papers():
+        about = paper.about
+        print(f"{about['authors']}: {about['title']} ({about['venue']})")
+        for target in paper.targets:
+            name = f"{paper.key}/{target}"
+            print(f"  {name:18} {paper.title(target)}")
+    print("\nchoices in a scenario")
+    for name, values in choices.items():
+        print(f"  {name:18} {', '.join(values)}")
+    return 0
+
+
+def _choices(schema: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    """Find the fields of the schema that are a choice among names."""
+    definitions = schema.get("$defs", {})
+    seen: set[str] = set()
+
+    def walk(node: Any, path: str) -> Iterator[tuple[str, list[str]]]:
+        node = _target(node, definitions)
+        values = _values(node)
+        if values and path and path not in seen:
+            seen.add(path)
+            yield path, values
+        for name, child in node.get("properties", {}).items():
+            if path.count(".") < 3:
+                yield from walk(child, f"{path}.{name}" if path else name)
+        for key in ("oneOf", "anyOf", "allOf"):
+            for child in node.get(key, ()):
+                if not _values(child):
+                    yield from walk(child, path)
+
+    yield from walk(schema, "")
+
+
+def _target(node: Mapping[str, Any], definitions: Mapping[str, Any]) -> Mapping[str, Any]:
+    reference = node.get("$ref", "")
+    return definitions.get(reference.rsplit("/", 1)[-1], {}) if reference else node
+
+
+def _values(node: Mapping[str, Any]) -> list[str]:
+    if "enum" in node:
+        return [str(value) for value in node["enum"] if value is not None]
+    values = [child["const"] for child in node.get("oneOf", ()) if "const" in child]
+    return [str(value) for value in values]

@@ -1,0 +1,64 @@
+"""``burstlab oracle``: traces of another simulator, packet by packet."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from burstlab.oracle import Report
+
+
+def oracle(
+    directory: str,
+    /,
+    *,
+    jobs: int | None = None,
+    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+) -> int:
+    """Replay recorded traces of another simulator and compare packet by packet.
+
+    Parameters
+    ----------
+    directory
+        Holds index.json and the traces it names.
+    jobs
+        Cases at a time (default: one per processor); it changes no answer.
+    json_
+        Print one JSON document and nothing else.
+    """
+    from burstlab.cli.progress import progress_bar
+    from burstlab.oracle import replay
+
+    with progress_bar("replaying") as progress:
+        report = replay(directory, jobs=jobs, progress=progress)
+    if report.skipped:
+        reasons = sorted({reason for _, reason in report.skipped})
+        print(
+            f"notice: {len(report.skipped)} cases skipped: {'; '.join(reasons)}",
+            file=sys.stderr,
+        )
+    if json_:
+        print(json.dumps(report.to_json()))
+    else:
+        _print(report)
+    return 0 if all(outcome.match for outcome in report.outcomes) else 1
+
+
+def _print(report: Report) -> None:
+    for outcome in report.outcomes:
+        if outcome.match:
+            continue
+        print(f"{outcome.case.name}: {outcome.difference or outcome.problem}")
+        if outcome.difference is not None:
+            for title, rows in (
+                ("recorded", outcome.difference.theirs),
+                ("burstlab", outcome.difference.ours),
+            ):
+                print("".join(f"  {title}  {row}\n" for row in rows), end="")
+    good = sum(outcome.match for outcome in report.outcomes)
+    rows = sum(outcome.compared for outcome in report.outcomes)
+    print(f"{good} of {len(report.outcomes)} cases match ({rows:,} rows agree)")

@@ -1,0 +1,147 @@
+"""``burstlab reproduce``: figures and tables of the literature."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from burstlab.reproduce.engine import Progress, TargetReport
+
+
+def reproduce(
+    *targets: str,
+    quick: Annotated[bool, Parameter(negative="")] = False,
+    full: Annotated[bool, Parameter(negative="")] = False,
+    seed: int | None = None,
+    out: str = "out",
+    jobs: int | None = None,
+    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+) -> int:
+    """Reproduce figures and tables, and compare them with what was published.
+
+    Writes the data, the figures and report.html. The exit status is 1 if a claim fails without
+    an explanation.
+
+    Parameters
+    ----------
+    targets
+        yu2004/table1, yu2004 for a whole paper, or all; burstlab list names them.
+    quick
+        Short runs (this is the default).
+    full
+        Runs long enough for the precision that the plans state.
+    seed
+        Seed of all random decisions, 0 to 2^63 - 1; else that of the plans.
+    out
+        Directory for what is written.
+    jobs
+        Replications at a time (default: one per processor); it changes no number.
+    json_
+        Print one JSON document and nothing else.
+    """
+    from burstlab.errors import InputError
+    from burstlab.report import write
+    from burstlab.reproduce.engine import Options
+    from burstlab.reproduce.engine import reproduce as reproduce_one
+    from burstlab.reproduce.paper import select
+    from burstlab.results import ready_directory
+    from burstlab.simulation import override
+
+    if quick and full:
+        raise InputError("--quick and --full exclude each other\n  fix: give one of them")
+    if not targets:
+        raise InputError("no target named\n  fix: burstlab list names them, or say all")
+    wanted = select(targets)
+    override({}, seed=seed, replications=None)
+    options = Options("full" if full else "quick", seed, jobs)
+    directory = ready_directory(out)
+    reports: list[TargetReport] = []
+    interrupted = False
+    with _progress(len(wanted)) as progress:
+        try:
+            for index, (paper, target) in enumerate(wanted):
+                reports.append(reproduce_one(paper, target, options, progress(index)))
+        except KeyboardInterrupt:
+            interrupted = True
+    if reports:
+        write(reports, directory, options, interrupted=interrupted)
+    if json_:
+        document: dict[str, object] = {"targets": [report.to_json() for report in reports]}
+        if interrupted:
+            document["interrupted"] = True
+        print(json.dumps(document))
+    else:
+        _print(reports, str(directory))
+    if interrupted:
+        print("interrupted: the report has the targets that were done", file=sys.stderr)
+        return 130
+    return 1 if any(report.failed for report in reports) else 0
+
+
+@contextmanager
+def _progress(count: int) -> Iterator[Progress]:
+    if not sys.stderr.isatty():
+        yield lambda index: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        BarColumn(),
+        "{task.percentage:>3.0f}%",
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=count)
+
+        def of_target(index: int):
+            def show(share: float, label: str) -> None:
+                bar.update(task, completed=index + share, description=label)
+
+            return show
+
+        yield of_target
+
+
+def _print(reports: list[TargetReport], directory: str) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    styles = {"holds": "green", "differs": "yellow", "fails": "bold red"}
+    for report in reports:
+        console.print(f"\n[bold]{report.name}[/bold]  {report.paper.title(report.target)}")
+        rows = report.findings.rows
+        if rows:
+            table = Table(box=None, pad_edge=False)
+            table.add_column("")
+            for title in ("published", "measured", "± 95 %", "n"):
+                table.add_column(title, justify="right")
+            for row in rows:
+                table.add_row(
+                    row.label,
+                    "" if row.published is None else f"{row.published:g}",
+                    f"{row.measured:.4g}",
+                    "" if row.ci95 is None else f"{row.ci95:.2g}",
+                    str(row.n),
+                )
+            console.print(table)
+        for claim in report.claims:
+            style = styles[claim.verdict]
+            console.print(f"  [{style}]{claim.verdict:7}[/{style}] {claim.claim}")
+            console.print(f"          {claim.evidence}", markup=False)
+    count = {verdict: 0 for verdict in styles}
+    for report in reports:
+        for claim in report.claims:
+            count[claim.verdict] += 1
+    console.print(
+        f"\n{count['holds']} claims hold, {count['differs']} differ with an explanation, "
+        f"{count['fails']} fail\nlook at {directory}/report.html"
+    )

@@ -1,0 +1,75 @@
+"""The errors a user can cause, each of which says what to change."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class InputError(ValueError):
+    """Something the user gave cannot be used: a file, a flag, a name.
+
+    The command line prints the message and exits with status 2.
+    """
+
+
+class ScenarioError(InputError):
+    """A field of a scenario is wrong.
+
+    Parameters
+    ----------
+    path
+        Where the field is, for example ``network.link_rate`` or ``flows[0].start``.
+    value
+        What was found there, as written.
+    problem
+        What is wrong with it.
+    fix
+        What to write instead; may be empty.
+    """
+
+    def __init__(self, path: str, value: object, problem: str, fix: str = "") -> None:
+        self.path = path
+        self.value = value
+        self.problem = problem
+        self.fix = fix
+        super().__init__(path, value, problem, fix)
+
+    def __str__(self) -> str:
+        found = "" if self.value in ("", None) else f" = {_shown(self.value)}"
+        fix = f"\n  fix: {self.fix}" if self.fix else ""
+        return f"{self.path or 'scenario'}{found}: {self.problem}{fix}"
+
+
+class Interrupted(KeyboardInterrupt):
+    """A run was stopped by Ctrl-C; ``result`` holds what was done until then."""
+
+    def __init__(self, result: object) -> None:
+        self.result = result
+        super().__init__("interrupted")
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
+    """Build the error for a name that is not one of those known.
+
+    Parameters
+    ----------
+    kind
+        What the name should have been: ``"target"``, ``"trace"``, ...
+    name
+        What was given.
+    known
+        The names that exist.
+    """
+    names = list(known)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    if near:
+        hint = f"did you mean {near[0]!r}?"
+    else:
+        hint = "known: " + ", ".join(names) if names else "there is none yet"
+    return InputError(f"unknown {kind} {name!r}\n  fix: {hint}")
+
+
+def _shown(value: object) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= 120 else text[:117] + "..."

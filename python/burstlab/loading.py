@@ -1,0 +1,174 @@
+"""From a file, a dictionary or a `Scenario` to the JSON text the engine reads.
+
+The engine checks every field. What is checked here is only what JSON cannot carry: syntax, dates,
+and numbers that are not finite.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+from burstlab.errors import InputError, ScenarioError
+
+Document: TypeAlias = dict[str, Any]
+
+
+@runtime_checkable
+class HasToDict(Protocol):
+    """What `bl.Scenario` offers: its fields as nested dictionaries."""
+
+    def to_dict(self) -> Document: ...
+
+
+ScenarioLike: TypeAlias = "HasToDict | Mapping[str, Any] | str | os.PathLike[str]"
+
+_STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """Read a UTF-8 text file, or say in one line why that is not possible."""
+    where = Path(path)
+    try:
+        return where.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(f"{where}: no such file") from None
+    except IsADirectoryError:
+        raise InputError(f"{where}: is a directory, a file is needed") from None
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{where}: not a text file (byte {error.start} is not UTF-8)\n  fix: give a TOML file"
+        ) from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise InputError(f"{str(where)!r}: cannot be read ({reason})") from None
+
+
+def read_toml(path: str | os.PathLike[str]) -> Document:
+    """Read a TOML file; a syntax error is reported with its line and column."""
+    text = read_text(path)
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: not valid TOML: {error}") from None
+    except RecursionError:
+        raise InputError(f"{path}: not valid TOML: nested too deeply") from None
+
+
+def to_document(scenario: ScenarioLike) -> Document:
+    """Turn anything that describes a scenario into a dictionary of its own.
+
+    Parameters
+    ----------
+    scenario
+        A `bl.Scenario`, a dictionary, or the path of a TOML file.
+    """
+    if isinstance(scenario, HasToDict):
+        found: object = scenario.to_dict()
+    elif isinstance(scenario, Mapping):
+        found = dict(scenario)
+    elif isinstance(scenario, (str, os.PathLike)):
+        found = read_toml(scenario)
+    else:
+        raise TypeError(
+            f"a scenario is a Scenario, a dict or the path of a file, not {type(scenario).__name__}"
+        )
+    return _plain(found, "")
+
+
+def apply_settings(document: Document, settings: Sequence[str]) -> Document:
+    """Apply ``path=value`` settings in order and answer a changed copy.
+
+    A value is read as TOML (``40``, ``true``, ``["1 ms", "2 ms"]``); what is not TOML is taken as
+    a bare string, so ``core.link_delay=5 ms`` needs no quotes.
+    """
+    changed = json.loads(json.dumps(document))
+    for setting in settings:
+        path, separator, text = setting.partition("=")
+        path = path.strip()
+        if not separator or not path:
+            raise InputError(
+                f"--set {setting}: no '=' found\n  fix: write path=value, for example "
+                "--set tcp.window=40"
+                if not separator
+                else f"--set {setting}: no field named\n  fix: write path=value"
+            )
+        set_at(changed, path, parse_value(text.strip()))
+    return changed
+
+
+def parse_value(text: str) -> Any:
+    """Read one TOML value; text that is none is itself the value."""
+    try:
+        found = tomllib.loads(f"value = {text}")
+        return _plain(found["value"], "") if list(found) == ["value"] else text
+    except (tomllib.TOMLDecodeError, RecursionError, ScenarioError):
+        return text
+
+
+def set_at(document: Document, path: str, value: Any) -> None:
+    """Set the field at a dotted path, making the tables on the way.
+
+    ``flows[1].tcp.variant`` and ``flows.1.tcp.variant`` name the same field.
+    """
+    steps = _steps(path)
+    here: Any = document
+    for depth, step in enumerate(steps):
+        last = depth == len(steps) - 1
+        if isinstance(here, list):
+            here = _enter_list(here, step, path, value, last)
+        elif isinstance(here, dict):
+            if last:
+                here[step] = value
+            else:
+                here = here.setdefault(step, {})
+        else:
+            parent = ".".join(steps[:depth])
+            raise ScenarioError(path, value, f"{parent} is a value and has no fields")
+
+
+def _enter_list(here: list[Any], step: str, path: str, value: Any, last: bool) -> Any:
+    if not step.isdigit() or int(step) >= len(here):
+        raise ScenarioError(
+            path,
+            value,
+            f"{step!r} is not an index of a list of {len(here)}",
+            f"use 0 to {len(here) - 1}" if here else "the list is empty",
+        )
+    if last:
+        here[int(step)] = value
+    return here[int(step)]
+
+
+def _steps(path: str) -> list[str]:
+    steps: list[str] = []
+    for part in path.split("."):
+        found = ["".join(match) for match in _STEP.findall(part)]
+        if not found or re.sub(_STEP, "", part):
+            raise InputError(f"--set {path}: not the path of a field\n  fix: write table.field")
+        steps.extend(found)
+    return steps
+
+
+def _plain(value: Any, path: str) -> Any:
+    """Copy, refusing what JSON has no word for."""
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v, f"{path}.{k}" if path else str(k)) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item, f"{path}[{index}]") for index, item in enumerate(value)]
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ScenarioError(path, value, "not a finite number")
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise ScenarioError(
+        path,
+        str(value),
+        f"a {type(value).__name__} has no place here",
+        "quote it as a string",
+    )

@@ -1,0 +1,99 @@
+"""Find the first difference between two event logs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from burstlab.oracle.rows import ORDER, WINDOW_FIELDS, Row
+
+#: The recorded times have nine decimals: the tolerance and half a unit of the last one.
+TIME_TOLERANCE_S = 1e-9 + 0.5e-9
+
+_CONTEXT = 3
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where two logs part.
+
+    Attributes
+    ----------
+    index
+        Number of rows that agree.
+    what
+        One sentence on what differs.
+    theirs, ours
+        The rows around the place.
+    """
+
+    index: int
+    what: str
+    theirs: list[str]
+    ours: list[str]
+
+    def __str__(self) -> str:
+        return f"row {self.index + 1}: {self.what}"
+
+
+def in_order(rows: Sequence[Row]) -> list[Row]:
+    """Sort by time; within one instant by event, then as logged.
+
+    Times closer than the tolerance are one instant, so a rounding in the ninth decimal cannot
+    swap two rows.
+    """
+    ordered = sorted(rows, key=lambda row: row.t)
+    result: list[Row] = []
+    start = 0
+    for index in range(1, len(ordered) + 1):
+        ends = index == len(ordered) or ordered[index].t - ordered[index - 1].t > TIME_TOLERANCE_S
+        if ends:
+            result.extend(sorted(ordered[start:index], key=lambda row: ORDER[row.event]))
+            start = index
+    return result
+
+
+def first_difference(theirs: Sequence[Row], ours: Sequence[Row]) -> Difference | None:
+    """Compare row by row; both logs are in order."""
+    for index, (their, our) in enumerate(zip(theirs, ours, strict=False)):
+        what = _differs(their, our)
+        if what:
+            return _difference(index, what, theirs, ours)
+    if len(theirs) == len(ours):
+        return None
+    shorter, longer = ("ours", theirs) if len(ours) < len(theirs) else ("theirs", ours)
+    index = min(len(theirs), len(ours))
+    return _difference(index, f"{shorter} ends before {longer[index]}", theirs, ours)
+
+
+def _differs(their: Row, our: Row) -> str:
+    if their.event != our.event:
+        return f"event {our.event} instead of {their.event}"
+    if abs(their.t - our.t) > TIME_TOLERANCE_S:
+        return f"{their.event} at {our.t:.9f} s instead of {their.t:.9f} s"
+    window = WINDOW_FIELDS.get(their.event)
+    for place, (expected, found) in enumerate(zip(their.fields, our.fields, strict=True)):
+        same = _six_digits(expected, found) if place == window else expected == found
+        if not same:
+            return f"{their.event} has {found:.9g} instead of {expected:.9g} in field {place + 1}"
+    return ""
+
+
+def _six_digits(expected: float, found: float) -> bool:
+    if expected == found:
+        return True
+    if expected == 0.0:
+        return abs(found) < 1e-6
+    unit = 10.0 ** (math.floor(math.log10(abs(expected))) - 5)
+    return abs(expected - found) <= 0.5000001 * unit
+
+
+def _difference(index: int, what: str, theirs: Sequence[Row], ours: Sequence[Row]) -> Difference:
+    around = slice(max(0, index - _CONTEXT), index + _CONTEXT)
+    return Difference(
+        index,
+        what,
+        [str(row) for row in theirs[around]],
+        [str(row) for row in ours[around]],
+    )

@@ -1,0 +1,1 @@
+"""The papers that can be reproduced, one directory each."""

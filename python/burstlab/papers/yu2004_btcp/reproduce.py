@@ -1,0 +1,261 @@
+"""Measures and figures of Yu, Qiao, Liu 2004. Every parameter is in the plans beside this file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from burstlab.plot import Panel, RatioPoint, panel_rows, ratio_chart, trace_chart
+from burstlab.reproduce.context import Cell, Context, Findings
+from burstlab.results import Result
+from burstlab.statistics import paired_ratio
+
+
+def _flow(result: Result, field: str) -> int:
+    return int(result.flows[field][0])
+
+
+def _goodput(summary: Mapping[str, Any]) -> float:
+    return float(summary["flows"][0]["goodput_bps"])
+
+
+def _first_loss_s(result: Result, packet: int = 0) -> float:
+    """When the first burst with a packet from this number on left the ingress to be lost."""
+    packets = result.packets.where(kind="data", fate="lost")
+    departed = packets.seconds("departed_ps")[packets["seq"] >= packet]
+    return float(np.nanmin(departed))
+
+
+def _event_times(result: Result, event: str) -> np.ndarray:
+    return result.cwnd.where(event=event).seconds("t_ps")
+
+
+def _acknowledged_until(result: Result, t_s: float) -> int:
+    acks = result.cwnd.where(event="ack")
+    seen = acks["ack"][acks.seconds("t_ps") <= t_s]
+    return int(seen.max()) if len(seen) else 0
+
+
+def _progress(result: Result, start_s: float, span_s: float) -> int:
+    """Packets acknowledged in order from one instant to another."""
+    return _acknowledged_until(result, start_s + span_s) - _acknowledged_until(result, start_s)
+
+
+def _draw(context: Context, results: Mapping[str, Result], findings: Findings) -> None:
+    """Put the packet traces of the runs that the plan wants drawn into the findings."""
+    panels = [
+        Panel(entry["label"], results[entry["label"]], *entry["draw"])
+        for entry in context.plan["runs"]
+        if "draw" in entry
+    ]
+    width = 460 if len(panels) < 3 else 310
+    findings.charts[context.target] = trace_chart(
+        panels, modulus=context.plan["modulus"], width=width
+    )
+    findings.data[context.target] = [row for panel in panels for row in panel_rows(panel)]
+
+
+def fig1(context: Context) -> Findings:
+    """Reno alone: W = 20 against W = 200, and which losses W = 200 survives."""
+    results = context.runs()
+    findings = Findings()
+    measures = findings.measures
+    for label, result in results.items():
+        measures[f"{label}: time-outs"] = _flow(result, "timeouts")
+        measures[f"{label}: fast retransmits"] = _flow(result, "fast_retransmits")
+    small = results["W = 20"]
+    timeouts, cuts = (
+        _event_times(small, "timeout"),
+        _event_times(small, "fast-retransmit"),
+    )
+    before = cuts[cuts < timeouts[0]] if len(timeouts) else cuts
+    measures["W = 20: fast retransmits before the time-out"] = len(before)
+    if len(timeouts) and len(before):
+        gap = float(timeouts[0] - before[-1])
+        measures["W = 20: last fast retransmit to time-out (s)"] = gap
+    findings.rows = [
+        context.row(name, measures[name])
+        for name in measures
+        if context.published(name) is not None or name.endswith("time-outs")
+    ]
+    _draw(context, results, findings)
+    return findings
+
+
+def one_loss(context: Context) -> Findings:
+    """The three variants after one lost burst (Figures 2 and 3)."""
+    results = context.runs()
+    span_s = context.plan["progress_s"]
+    findings = Findings()
+    measures = findings.measures
+    for label, result in results.items():
+        measures[f"{label}: progress"] = _progress(result, _first_loss_s(result), span_s)
+        measures[f"{label}: time-outs"] = _flow(result, "timeouts")
+        measures[f"{label}: fast retransmits"] = _flow(result, "fast_retransmits")
+        findings.rows.append(
+            context.row(
+                f"{label}: packets acknowledged in the {span_s:g} s after the loss",
+                measures[f"{label}: progress"],
+            )
+        )
+        findings.rows.append(context.row(f"{label}: time-outs", measures[f"{label}: time-outs"]))
+    first, *others = results.values()
+    measures["packets in which the three traces differ"] = sum(
+        _different_rows(first, other) for other in others
+    )
+    measures["time-outs, all three"] = sum(_flow(r, "timeouts") for r in results.values())
+    _draw(context, results, findings)
+    return findings
+
+
+def _different_rows(a: Result, b: Result) -> int:
+    """Count transmissions of data packets that differ in number, time or fate."""
+    rows = []
+    for result in (a, b):
+        packets = result.packets.where(kind="data")
+        rows.append(
+            set(
+                zip(
+                    packets["seq"].tolist(),
+                    packets["transmission"].tolist(),
+                    packets["sent_ps"].tolist(),
+                    packets["fate"].tolist(),
+                    strict=True,
+                )
+            )
+        )
+    return len(rows[0] ^ rows[1])
+
+
+def fig4a(context: Context) -> Findings:
+    """Scattered losses, then losses back to back."""
+    results = context.runs()
+    span_s, packet = context.plan["progress_s"], context.plan["back_to_back"]
+    findings = Findings()
+    measures = findings.measures
+    progress: list[int] = []
+    timeouts: list[int] = []
+    for label, result in results.items():
+        at = _first_loss_s(result, packet)
+        name = f"{label}: back-to-back losses at (s)"
+        measures[name] = at
+        findings.rows.append(context.row(name, at))
+        times = _event_times(result, "timeout")
+        timeouts.append(int(np.sum((times > at) & (times <= at + span_s))))
+        progress.append(_progress(result, at, span_s))
+        findings.rows.append(
+            context.row(
+                f"{label}: packets acknowledged in the {span_s:g} s after them",
+                progress[-1],
+            )
+        )
+    measures["fewest time-outs after the back-to-back losses"] = min(timeouts)
+    measures["most over fewest packets after the back-to-back losses"] = (
+        max(progress) / min(progress) if min(progress) else math.inf
+    )
+    _draw(context, results, findings)
+    return findings
+
+
+def fig4b(context: Context) -> Findings:
+    """Random losses: one trace each, and the ratios over many."""
+    results = context.runs()
+    findings = Findings()
+    _draw(context, results, findings)
+    cells = context.sweep(_goodput)
+    _add_ratios(context, cells, findings)
+    return findings
+
+
+def table(context: Context) -> Findings:
+    """Throughput ratios over Reno (Tables I and II)."""
+    cells = context.sweep(_goodput)
+    findings = Findings()
+    _add_ratios(context, cells, findings)
+    _add_shape(cells, findings)
+    points = [
+        RatioPoint(
+            f"{name} / {context.plan['sweep']['over']}",
+            float(cell.label),
+            estimate.mean,
+            estimate.low,
+            estimate.high,
+            context.published(_label(context, name, cell)),
+            estimate.n,
+        )
+        for name in cells[0].ratios
+        for cell in cells
+        for estimate in [cell.ratios[name]]
+    ]
+    findings.charts[context.target] = ratio_chart(
+        points,
+        x_title="log₁₀ of the burst loss probability",
+        y_title="throughput ratio",
+    )
+    findings.data[context.target] = [
+        {
+            "series": p.series,
+            "log10_p": p.x,
+            "published": p.published,
+            "measured": p.measured,
+            "ci95": p.high - p.measured,
+            "n": p.n,
+        }
+        for p in points
+    ]
+    short = [cell.label for cell in cells if not cell.reached]
+    if short:
+        findings.notes.append(
+            "The wanted precision was not reached within the limit of replications at log p = "
+            + ", ".join(short)
+            + "."
+        )
+    return findings
+
+
+def _label(context: Context, name: str, cell: Cell) -> str:
+    return f"{name}/{context.plan['sweep']['over']}, log p = {cell.label}"
+
+
+def _add_ratios(context: Context, cells: Sequence[Cell], findings: Findings) -> None:
+    for name in cells[0].ratios:
+        for cell in cells:
+            label = _label(context, name, cell)
+            findings.measures[label] = cell.ratios[name]
+            findings.rows.append(context.row(label, cell.ratios[name]))
+    for cell in cells:
+        ratio = paired_ratio(cell.means["SACK"], cell.means["New-Reno"])
+        findings.measures[f"SACK/New-Reno, log p = {cell.label}"] = ratio
+
+
+def _add_shape(cells: Sequence[Cell], findings: Findings) -> None:
+    """Add the measures on the shape of the curves."""
+    measures = findings.measures
+    for cell in (cells[0], cells[-1]):
+        gap = max(abs(estimate.mean - 1.0) for estimate in cell.ratios.values())
+        measures[f"largest gap from 1 at log p = {cell.label}"] = gap
+    for name in cells[0].ratios:
+        best = max(cells, key=lambda cell: cell.ratios[name].mean)
+        measures[f"{name}: log p of the largest ratio"] = float(best.label)
+    medium = [cell.ratios["New-Reno"].mean for cell in cells if -2.5 <= float(cell.label) <= -1.5]
+    measures["least New-Reno/Reno at medium loss"] = min(medium)
+    measures["largest New-Reno/Reno at medium loss"] = max(medium)
+    measures["least SACK/Reno"] = min(cell.ratios["SACK"].mean for cell in cells)
+    measures["least SACK/New-Reno"] = min(
+        paired_ratio(cell.means["SACK"], cell.means["New-Reno"]).mean for cell in cells
+    )
+
+
+TARGETS = {
+    "fig1": fig1,
+    "fig2a": one_loss,
+    "fig2b": one_loss,
+    "fig3": one_loss,
+    "fig4a": fig4a,
+    "fig4b": fig4b,
+    "table1": table,
+    "table2": table,
+}

@@ -1,0 +1,118 @@
+"""Ratios over a loss probability, measured with intervals, beside published points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from burstlab.plot import theme
+
+
+@dataclass(frozen=True)
+class RatioPoint:
+    """One value of one series.
+
+    Attributes
+    ----------
+    series
+        Name of the curve.
+    x
+        Common logarithm of the loss probability.
+    measured, low, high
+        The ratio and its 95 % interval.
+    published
+        What the paper prints.
+    n
+        Number of replications.
+    """
+
+    series: str
+    x: float
+    measured: float
+    low: float
+    high: float
+    published: float | None
+    n: int
+
+
+def ratio_chart(points: Sequence[RatioPoint], *, x_title: str, y_title: str) -> Any:
+    """Draw measured ratios with error bars, one panel per series, published values hollow."""
+    import altair as alt
+
+    names = list(dict.fromkeys(point.series for point in points))
+    values = [v for p in points for v in (p.low, p.high, p.published) if v is not None]
+    low, high = min(values), max(values)
+    margin = 0.06 * (high - low)
+    scale = alt.Scale(domain=[low - margin, high + margin], nice=True, zero=False)
+    panels = [
+        _panel(
+            [p for p in points if p.series == name],
+            name,
+            theme.SERIES[i + 1],
+            x_title,
+            y_title if i == 0 else None,
+            scale,
+        )
+        for i, name in enumerate(names)
+    ]
+    return theme.configured(alt.hconcat(*panels, spacing=24).resolve_scale(color="independent"))
+
+
+def _panel(
+    points: Sequence[RatioPoint],
+    name: str,
+    colour: str,
+    x_title: str,
+    y_title: str | None,
+    scale: Any,
+) -> Any:
+    import altair as alt
+
+    rows = [asdict(point) for point in points]
+    columns = ["x", "measured", "low", "high", "published", "n"]
+    base = alt.Chart(theme.inline(rows, columns))
+    kinds = alt.Scale(domain=["published", "measured (95 % interval)"], range=[theme.MUTED, colour])
+
+    def encode(chart: Any, field: str, kind: str) -> Any:
+        return chart.transform_calculate(kind=f"'{kind}'").encode(
+            x=alt.X(
+                "x:Q",
+                title=x_title,
+                scale=alt.Scale(padding=12, zero=False),
+                axis=alt.Axis(values=[p.x for p in points], labelFlush=False, format=".1f"),
+            ),
+            y=alt.Y(f"{field}:Q", title=y_title, scale=scale),
+            color=alt.Color("kind:N", title=None, scale=kinds),
+            tooltip=[
+                alt.Tooltip("x:Q", title=x_title),
+                alt.Tooltip("measured:Q", format=".3f"),
+                alt.Tooltip("low:Q", format=".3f"),
+                alt.Tooltip("high:Q", format=".3f"),
+                alt.Tooltip("published:Q"),
+                alt.Tooltip("n:Q"),
+            ],
+        )
+
+    one = (
+        alt.Chart(theme.inline([{"y": 1.0}], ["y"]))
+        .mark_rule(color=theme.MUTED, strokeWidth=1)
+        .encode(y=alt.Y("y:Q", scale=scale))
+    )
+    printed = encode(base.mark_line(strokeDash=[4, 3], strokeWidth=1.2), "published", "published")
+    dots = encode(
+        base.mark_point(size=70, filled=False, strokeWidth=1.6, shape="diamond"),
+        "published",
+        "published",
+    )
+    kind = "measured (95 % interval)"
+    line = encode(base.mark_line(strokeWidth=2), "measured", kind)
+    marks = encode(base.mark_point(size=46, filled=True, opacity=1), "measured", kind)
+    bars = encode(base.mark_rule(strokeWidth=2), "low", kind).encode(y2="high:Q")
+    caps = [
+        encode(base.mark_tick(thickness=2, size=10, orient="horizontal"), end, kind)
+        for end in ("low", "high")
+    ]
+    return alt.layer(one, printed, dots, line, bars, *caps, marks).properties(
+        width=330, height=280, title=name
+    )

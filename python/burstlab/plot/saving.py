@@ -1,0 +1,58 @@
+"""Every figure is saved three times: PNG to look at, SVG to print, CSV to draw anew."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+
+def save(chart: Any, rows: Sequence[Mapping[str, Any]], path: Path) -> list[Path]:
+    """Write ``path.png``, ``path.svg`` and ``path.csv``.
+
+    Parameters
+    ----------
+    chart
+        An Altair chart.
+    rows
+        The numbers behind it.
+    path
+        Where, without extension.
+    """
+    import vl_convert
+
+    spec = json.dumps(specification(chart))
+    version = _vegalite_version()
+    png = path.with_suffix(".png")
+    png.write_bytes(vl_convert.vegalite_to_png(spec, vl_version=version, scale=2))
+    svg = path.with_suffix(".svg")
+    svg.write_text(vl_convert.vegalite_to_svg(spec, vl_version=version), encoding="utf-8")
+    return [png, svg, *([write_csv(rows, path.with_suffix(".csv"))] if rows else [])]
+
+
+def specification(chart: Any) -> dict[str, Any]:
+    """Answer the Vega-Lite specification of a chart."""
+    import altair as alt
+
+    with alt.data_transformers.enable("default", max_rows=None):
+        return chart.to_dict()
+
+
+def write_csv(rows: Sequence[Mapping[str, Any]], path: Path) -> Path:
+    """Write rows as CSV, with the fields of all rows as columns."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, names, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def _vegalite_version() -> str:
+    """Name the Vega-Lite that Altair writes for, as vl-convert calls it."""
+    import altair as alt
+
+    major, minor, *_ = alt.SCHEMA_VERSION.lstrip("v").split(".")
+    return f"{major}.{minor}"

@@ -1,0 +1,225 @@
+"""Packet traces: when each packet left the ingress, and the window that let it go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from burstlab.plot import theme
+from burstlab.results import Result
+
+#: What a mark can be: its name, colour and shape.
+_MARKS = (
+    ("first transmission", theme.FIRST, "circle"),
+    ("retransmission", theme.AGAIN, "triangle-up"),
+    ("lost", theme.LOST, "cross"),
+    ("fast retransmit", theme.CUT, "triangle-down"),
+    ("time-out", theme.TIMEOUT, "M-0.11,-1L0.11,-1L0.11,1L-0.11,1Z"),
+)
+
+#: From this length on the marks are small, so that bursts stay apart.
+_LONG_S = 20.0
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One run in a figure: it must have traced packets and cwnd.
+
+    Attributes
+    ----------
+    label
+        What distinguishes it, above the panel.
+    result
+        The run.
+    start_s, end_s
+        The part of time that is drawn.
+    """
+
+    label: str
+    result: Result
+    start_s: float
+    end_s: float
+
+    @property
+    def receiver_window(self) -> int:
+        """The most packets that the receiver of the first flow allows."""
+        return int(self.result.scenario["flows"][0]["tcp"]["window"])
+
+    def holds(self, t_s: float) -> bool:
+        """Whether an instant is drawn."""
+        return self.start_s <= t_s <= self.end_s
+
+
+def panel_rows(panel: Panel) -> list[dict[str, Any]]:
+    """Answer what a panel draws: one row per packet in a burst.
+
+    The time is that of the burst's departure at the ingress.
+    """
+    table = panel.result.packets.where(kind="data")
+    departed = table.seconds("departed_ps")
+    seq, nth, fates = table["seq"], table["transmission"], table["fate"]
+    bursts = table.to_arrow().column("burst").to_pylist()
+    rows: list[dict[str, Any]] = []
+    for i in np.argsort(departed, kind="stable"):
+        if np.isnan(departed[i]) or not panel.holds(departed[i]):
+            continue
+        again = "retransmission" if nth[i] > 1 else "first transmission"
+        rows.append(
+            {
+                "run": panel.label,
+                "departed_s": round(float(departed[i]), 6),
+                "packet": int(seq[i]),
+                "transmission": int(nth[i]),
+                "burst": bursts[i],
+                "kind": "lost" if fates[i] == "lost" else again,
+            }
+        )
+    return rows
+
+
+def window_rows(panel: Panel) -> list[dict[str, Any]]:
+    """Answer the window over time, one row per change or event.
+
+    The window is the smaller of cwnd and what the receiver allows.
+    """
+    table = panel.result.cwnd
+    t, events, cwnd = table.seconds("t_ps"), table["event"], table["cwnd"]
+    names = {"timeout": "time-out", "fast-retransmit": "fast retransmit"}
+    rows: list[dict[str, Any]] = []
+    last = None
+    for i in range(len(t)):
+        kind = names.get(events[i], "")
+        window = round(min(float(cwnd[i]), panel.receiver_window), 4)
+        if panel.holds(t[i]) and (kind or window != last or not rows):
+            rows.append({"t_s": round(float(t[i]), 6), "window": window, "kind": kind})
+        last = window
+    if rows:
+        rows.append({"t_s": panel.end_s, "window": rows[-1]["window"], "kind": ""})
+    return rows
+
+
+def trace_chart(panels: Sequence[Panel], *, modulus: int = 60, width: int = 310) -> Any:
+    """Draw packet number (modulo) against departure time, the window beneath, runs side by side.
+
+    Parameters
+    ----------
+    panels
+        The runs.
+    modulus
+        Packet numbers are drawn modulo this.
+    width
+        Width of one panel.
+    """
+    import altair as alt
+
+    columns = [
+        _column(panel, modulus=modulus, width=width, number=index)
+        for index, panel in enumerate(panels)
+    ]
+    return theme.configured(
+        alt.hconcat(*columns, spacing=18).resolve_scale(color="shared", shape="shared")
+    )
+
+
+def _column(panel: Panel, *, modulus: int, width: int, number: int) -> Any:
+    import altair as alt
+
+    windows = window_rows(panel)
+    timeouts = [row for row in windows if row["kind"] == "time-out"]
+    rule = (
+        alt.Chart(theme.inline(timeouts, ["t_s", "kind"]))
+        .mark_rule(strokeDash=[4, 3], strokeWidth=1.2, clip=True)
+        .encode(color=_colour(), tooltip=[alt.Tooltip("t_s:Q", title="time (s)")])
+    )
+    above = rule.encode(x=_time(panel, "t_s"))
+    below = rule.encode(x=_time(panel, "t_s", title="time (s)"))
+    upper = alt.layer(above, _packets(panel, modulus, number)).properties(
+        width=width, height=270, title=panel.label
+    )
+    lower = alt.layer(below, *_window(panel, windows, number)).properties(width=width, height=110)
+    return alt.vconcat(upper, lower, spacing=6).resolve_scale(x="shared")
+
+
+def _packets(panel: Panel, modulus: int, number: int) -> Any:
+    import altair as alt
+
+    rows = panel_rows(panel)
+    for row in rows:
+        row["y"] = row["packet"] % modulus
+    small, large = (4, 20) if panel.end_s - panel.start_s > _LONG_S else (9, 34)
+    zoom = alt.selection_interval(name=f"zoom_{number}", bind="scales", encodings=["x"])
+    columns = ["departed_s", "y", "packet", "transmission", "burst", "kind"]
+    return (
+        alt.Chart(theme.inline(rows, columns))
+        .mark_point(filled=True, opacity=0.9, strokeWidth=0.4, clip=True)
+        .encode(
+            x=_time(panel, "departed_s"),
+            y=alt.Y(
+                "y:Q",
+                title=f"packet number mod {modulus}" if number == 0 else None,
+                scale=alt.Scale(domain=[0, modulus], nice=False),
+            ),
+            color=_colour(),
+            shape=alt.Shape("kind:N", title=None, scale=_scale(2)),
+            size=alt.condition(
+                alt.datum.kind == "first transmission", alt.value(small), alt.value(large)
+            ),
+            tooltip=[
+                alt.Tooltip("packet:Q"),
+                alt.Tooltip("transmission:Q"),
+                alt.Tooltip("burst:Q"),
+                alt.Tooltip("departed_s:Q", title="departed (s)"),
+                alt.Tooltip("kind:N"),
+            ],
+        )
+        .add_params(zoom)
+    )
+
+
+def _window(panel: Panel, rows: list[dict[str, Any]], number: int) -> list[Any]:
+    import altair as alt
+
+    base = alt.Chart(theme.inline(rows, ["t_s", "window", "kind"]))
+    y = alt.Y(
+        "window:Q",
+        title="window (packets)" if number == 0 else None,
+        scale=alt.Scale(domain=[0, 1.1 * max(row["window"] for row in rows)], nice=True),
+    )
+    x = _time(panel, "t_s", title="time (s)")
+    line = base.mark_line(
+        interpolate="step-after", color=theme.INK, strokeWidth=1.2, clip=True
+    ).encode(x=x, y=y)
+    cuts = (
+        base.transform_filter(alt.datum.kind == "fast retransmit")
+        .mark_point(filled=True, size=46, opacity=1, clip=True)
+        .encode(
+            x=x,
+            y=y,
+            color=_colour(),
+            shape=alt.Shape("kind:N", title=None, scale=_scale(2)),
+            tooltip=[alt.Tooltip("kind:N"), alt.Tooltip("t_s:Q", title="time (s)"), "window:Q"],
+        )
+    )
+    return [line, cuts]
+
+
+def _time(panel: Panel, name: str, title: str | None = None) -> Any:
+    import altair as alt
+
+    scale = alt.Scale(domain=[panel.start_s, panel.end_s], nice=False)
+    return alt.X(f"{name}:Q", title=title, scale=scale, axis=alt.Axis(labelFlush=False))
+
+
+def _colour() -> Any:
+    import altair as alt
+
+    return alt.Color("kind:N", title=None, scale=_scale(1))
+
+
+def _scale(place: int) -> Any:
+    import altair as alt
+
+    return alt.Scale(domain=[mark[0] for mark in _MARKS], range=[mark[place] for mark in _MARKS])

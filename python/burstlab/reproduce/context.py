@@ -1,0 +1,187 @@
+"""What a target's function is given: its runs, its sweep, its published values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from burstlab.loading import Document, read_toml, set_at
+from burstlab.reproduce.claims import Measure, Row
+from burstlab.results import Result
+from burstlab.simulation import override, resolve, run, run_resolved
+from burstlab.statistics import Estimate, paired_ratio, replicate_until
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from burstlab.reproduce.paper import Paper
+
+
+@dataclass
+class Findings:
+    """What a target found.
+
+    Attributes
+    ----------
+    rows
+        Values beside the published ones.
+    measures
+        Values that claims refer to, by name.
+    charts
+        Figures, by file name without extension.
+    data
+        The numbers behind the figures: rows of a CSV file, by file name without extension.
+    notes
+        Sentences for the report.
+    """
+
+    rows: list[Row] = field(default_factory=list)
+    measures: dict[str, Measure] = field(default_factory=dict)
+    charts: dict[str, alt.TopLevelMixin] = field(default_factory=dict)
+    data: dict[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One point of a sweep.
+
+    Attributes
+    ----------
+    point
+        Value of the swept field.
+    label
+        How the paper calls it.
+    ratios
+        Ratio of each compared series over the reference, by label.
+    means
+        The metric of every series, by label, one number per replication.
+    reached
+        Whether the wanted precision was reached.
+    """
+
+    point: float
+    label: str
+    ratios: Mapping[str, Estimate]
+    means: Mapping[str, Sequence[float]]
+    reached: bool
+
+
+@dataclass
+class Context:
+    """The runs of one target."""
+
+    paper: Paper
+    target: str
+    effort: str
+    seed: int | None
+    jobs: int | None
+    progress: Callable[[float, str], None]
+    fingerprints: list[str] = field(default_factory=list)
+
+    @property
+    def plan(self) -> Document:
+        """The table of the target in ``plans.toml``."""
+        return self.paper.plans[self.target]
+
+    def published(self, label: str) -> float | None:
+        """Answer the published value with this label."""
+        return self.paper.published.get((self.target, label))
+
+    def row(self, label: str, measure: Measure) -> Row:
+        """Put a measure beside the published value with the same label."""
+        published = self.published(label)
+        if isinstance(measure, Estimate):
+            return Row(label, published, measure.mean, measure.ci95, measure.n)
+        return Row(label, published, float(measure), None, 1)
+
+    def scenario(self, settings: Mapping[str, Any]) -> Document:
+        """Answer the scenario of the target, changed and resolved."""
+        document = read_toml(self.paper.directory / self.plan["scenario"])
+        for path, value in settings.items():
+            set_at(document, path, value)
+        override(document, seed=self.seed, replications=None)
+        return resolve(document)
+
+    def runs(self) -> dict[str, Result]:
+        """Run every entry of ``runs`` once and answer the results by label."""
+        entries: Sequence[Mapping[str, Any]] = self.plan["runs"]
+        results: dict[str, Result] = {}
+        for index, entry in enumerate(entries):
+            self.progress(index / len(entries), f"{self.target}: {entry['label']}")
+            settings = {**self.plan.get("set", {}), **entry.get("set", {})}
+            result = run(
+                self.scenario(settings),
+                trace=self.plan.get("trace", ()),
+                jobs=self.jobs,
+            )
+            self.fingerprints.append(result.fingerprint)
+            results[entry["label"]] = result
+        return results
+
+    def sweep(self, metric: Callable[[Mapping[str, Any]], float]) -> list[Cell]:
+        """Compare series over the points of the plan's sweep, with common random numbers.
+
+        Parameters
+        ----------
+        metric
+            Answers the compared number from the summary of one replication.
+        """
+        sweep: Document = self.plan["sweep"]
+        labels: Sequence[str] = sweep.get("labels") or [str(point) for point in sweep["points"]]
+        cells: list[Cell] = []
+        for index, (point, label) in enumerate(zip(sweep["points"], labels, strict=True)):
+            self.progress(index / len(labels), f"{self.target}: {sweep['field']} = {point:g}")
+            cells.append(self._cell(sweep, point, label, metric))
+        return cells
+
+    def _cell(
+        self,
+        sweep: Document,
+        point: float,
+        label: str,
+        metric: Callable[[Mapping[str, Any]], float],
+    ) -> Cell:
+        effort: Document = self.plan[self.effort]
+        series: Sequence[Mapping[str, Any]] = sweep["series"]
+        over: str = sweep["over"]
+        settings = {
+            **self.plan.get("set", {}),
+            **sweep.get("set", {}),
+            sweep["field"]: point,
+        }
+        settings["run.bursts"] = max(int(effort["bursts"]), math.ceil(effort["losses"] / point))
+        scenarios = {s["label"]: self.scenario({**settings, **s["set"]}) for s in series}
+
+        def sample(numbers: range) -> list[dict[str, float]]:
+            found: dict[str, list[float]] = {}
+            for name, scenario in scenarios.items():
+                result = run_resolved(scenario, numbers, jobs=self.jobs)
+                self.fingerprints.append(result.fingerprint)
+                found[name] = [metric(one.summary) for one in result.replications]
+            return [
+                {name: values[i] for name, values in found.items()} for i in range(len(numbers))
+            ]
+
+        def ratios(samples: Sequence[Mapping[str, float]]) -> dict[str, Estimate]:
+            reference = [one[over] for one in samples]
+            return {
+                name: paired_ratio([one[name] for one in samples], reference)
+                for name in scenarios
+                if name != over
+            }
+
+        def precise(samples: Sequence[Mapping[str, float]]) -> bool:
+            return all(e.relative() <= effort["precision"] for e in ratios(samples).values())
+
+        done = replicate_until(
+            sample,
+            precise,
+            first=effort["first"],
+            batch=effort["batch"],
+            most=effort["most"],
+        )
+        means = {name: [one[name] for one in done.samples] for name in scenarios}
+        return Cell(point, label, ratios(done.samples), means, done.reached)

@@ -1,0 +1,85 @@
+"""Run targets one after the other and gather what the report needs."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from burstlab.reproduce.claims import Judged
+from burstlab.reproduce.context import Context, Findings
+from burstlab.reproduce.paper import Paper
+
+Progress = Callable[[float, str], None]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to reproduce.
+
+    Attributes
+    ----------
+    effort
+        ``"quick"`` or ``"full"``: which table of the plan says how much to run.
+    seed
+        Instead of the scenario's seed.
+    jobs
+        Replications at a time.
+    """
+
+    effort: str = "quick"
+    seed: int | None = None
+    jobs: int | None = None
+
+
+@dataclass(frozen=True)
+class TargetReport:
+    """One figure or table, reproduced."""
+
+    paper: Paper
+    target: str
+    findings: Findings
+    claims: Sequence[Judged]
+    fingerprint: str
+    wall_s: float
+
+    @property
+    def name(self) -> str:
+        """Name of the target as the command line takes it."""
+        return f"{self.paper.key}/{self.target}"
+
+    @property
+    def failed(self) -> bool:
+        """Whether a claim fails without an explanation."""
+        return any(claim.verdict == "fails" for claim in self.claims)
+
+    def to_json(self) -> dict[str, Any]:
+        """Answer the target as ``burstlab reproduce --json`` prints it."""
+        return {
+            "target": self.name,
+            "rows": [row.to_json() for row in self.findings.rows],
+            "claims": [claim.to_json() for claim in self.claims],
+            "fingerprint": self.fingerprint,
+            "wall_s": round(self.wall_s, 3),
+        }
+
+
+def reproduce(
+    paper: Paper, target: str, options: Options, progress: Progress | None = None
+) -> TargetReport:
+    """Run one target and judge its claims."""
+    started = time.perf_counter()
+    context = Context(
+        paper,
+        target,
+        options.effort,
+        options.seed,
+        options.jobs,
+        progress or (lambda share, label: None),
+    )
+    findings = paper.measure(target)(context)
+    judged = [claim.judge(findings.measures, findings.rows) for claim in paper.claims(target)]
+    fingerprint = hashlib.sha256("\n".join(context.fingerprints).encode()).hexdigest()[:16]
+    return TargetReport(paper, target, findings, judged, fingerprint, time.perf_counter() - started)

@@ -1,0 +1,111 @@
+"""The papers that can be reproduced, and what each brings along."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import burstlab.papers
+from burstlab.errors import unknown
+from burstlab.loading import Document, read_toml
+
+if TYPE_CHECKING:
+    from burstlab.reproduce.claims import Claim
+    from burstlab.reproduce.context import Context, Findings
+
+
+@dataclass(frozen=True)
+class Paper:
+    """One paper.
+
+    Attributes
+    ----------
+    directory
+        Where its plans, values and claims are.
+    plans
+        The content of ``plans.toml``: a table ``paper`` and one table per target.
+    """
+
+    directory: Path
+    plans: Document
+
+    @property
+    def key(self) -> str:
+        """Short name, first half of the name of a target."""
+        return self.plans["paper"]["key"]
+
+    @property
+    def about(self) -> Mapping[str, str]:
+        """Authors, title, venue and year."""
+        return self.plans["paper"]
+
+    @property
+    def targets(self) -> list[str]:
+        """Names of its figures and tables, in the order of the paper."""
+        return [name for name in self.plans if name != "paper"]
+
+    def title(self, target: str) -> str:
+        """Answer what a figure or table shows."""
+        return self.plans[target]["title"]
+
+    @cached_property
+    def published(self) -> Mapping[tuple[str, str], float]:
+        """Published values by target and label."""
+        with open(self.directory / "expected.csv", encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+        return {(row["target"], row["label"]): float(row["published"]) for row in rows}
+
+    def claims(self, target: str) -> Sequence[Claim]:
+        """Answer the claims of a target."""
+        from burstlab.reproduce.claims import Claim
+
+        table = read_toml(self.directory / "claims.toml")
+        return [Claim(entry) for entry in table.get(target, {}).get("claims", [])]
+
+    def measure(self, target: str) -> Callable[[Context], Findings]:
+        """Answer the function that runs a target and measures it."""
+        module = importlib.import_module(f"burstlab.papers.{self.directory.name}.reproduce")
+        functions: Mapping[str, Any] = module.TARGETS
+        return functions[target]
+
+
+def papers() -> list[Paper]:
+    """List every paper of the package."""
+    found: list[Paper] = []
+    for root in burstlab.papers.__path__:
+        for plans in sorted(Path(root).glob("*/plans.toml")):
+            found.append(Paper(plans.parent, read_toml(plans)))
+    return found
+
+
+def select(names: Sequence[str]) -> list[tuple[Paper, str]]:
+    """Find the targets that are named.
+
+    Parameters
+    ----------
+    names
+        ``"yu2004/table1"``, ``"yu2004"`` for a whole paper, or ``"all"``.
+
+    Raises
+    ------
+    InputError
+        If one is unknown; the error names the nearest that exists.
+    """
+    every = [(paper, target) for paper in papers() for target in paper.targets]
+    wanted: list[tuple[Paper, str]] = []
+    for name in names:
+        found = [
+            (paper, target)
+            for paper, target in every
+            if name in ("all", paper.key, f"{paper.key}/{target}")
+        ]
+        if not found:
+            known = [f"{paper.key}/{target}" for paper, target in every]
+            raise unknown("target", name, ["all", *dict.fromkeys(p.key for p, _ in every), *known])
+        wanted.extend(item for item in found if item not in wanted)
+    return wanted

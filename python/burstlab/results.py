@@ -1,0 +1,312 @@
+"""What a run leaves behind: tables, counters, a summary, and a directory that holds them."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from burstlab.errors import InputError, unknown
+from burstlab.statistics import mean_ci95
+from burstlab.tables import Table, from_rows, join
+
+#: Tables that are recorded only when asked for.
+TRACES = ("packets", "bursts", "cwnd")
+
+
+@dataclass(frozen=True)
+class Replication:
+    """One independent repetition of a run.
+
+    Attributes
+    ----------
+    summary
+        What the engine said about it: counters, flows, fingerprint, warnings.
+    tables
+        The recorded tables, by name.
+    """
+
+    summary: Mapping[str, Any]
+    tables: Mapping[str, pa.Table]
+
+
+@dataclass(frozen=True)
+class Result:
+    """A finished run.
+
+    Attributes
+    ----------
+    scenario
+        The resolved scenario: every field, defaults included.
+    seed
+        The seed; with the scenario and the version it determines every number.
+    version
+        Version of burstlab that made it.
+    wall_s
+        How long it took.
+    replications
+        The repetitions, in order.
+    interrupted
+        Whether it was stopped before its end.
+    """
+
+    scenario: Mapping[str, Any]
+    seed: int
+    version: str
+    wall_s: float
+    replications: Sequence[Replication]
+    interrupted: bool = False
+    _joined: dict[str, Table] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def flows(self) -> Table:
+        """One row per flow and replication."""
+        return self.table("flows")
+
+    @property
+    def packets(self) -> Table:
+        """One row per transmission of a packet or an ACK; needs ``trace=("packets",)``."""
+        return self.table("packets")
+
+    @property
+    def bursts(self) -> Table:
+        """One row per burst; needs ``trace=("bursts",)``."""
+        return self.table("bursts")
+
+    @property
+    def cwnd(self) -> Table:
+        """One row per event at a sender; needs ``trace=("cwnd",)``."""
+        return self.table("cwnd")
+
+    @property
+    def counters(self) -> dict[str, Any]:
+        """Packets, ACKs and bursts by fate, summed over the replications."""
+        total: dict[str, Any] = {}
+        for one in self.replications:
+            _add(total, one.summary.get("counters", {}))
+        return total
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the engine found odd, each once."""
+        found = (w for one in self.replications for w in one.summary.get("warnings", []))
+        return list(dict.fromkeys(found))
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash over everything that happened; equal runs have equal fingerprints."""
+        prints = [str(one.summary.get("fingerprint", "")) for one in self.replications]
+        if len(prints) == 1:
+            return prints[0]
+        return hashlib.sha256("\n".join(prints).encode()).hexdigest()[:16]
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The document that ``burstlab run --json`` prints."""
+        document: dict[str, Any] = {
+            "burstlab": self.version,
+            "seed": self.seed,
+            "fingerprint": self.fingerprint,
+            "simulated_s": sum(float(one.summary["simulated_s"]) for one in self.replications),
+            "wall_s": round(self.wall_s, 6),
+            "interrupted": self.interrupted,
+            "warnings": self.warnings,
+            "counters": self.counters,
+        }
+        if len(self.replications) == 1:
+            document["flows"] = [dict(flow) for flow in self.replications[0].summary["flows"]]
+        else:
+            document["replications"] = [dict(one.summary) for one in self.replications]
+            document["summary"] = self.estimates()
+        return document
+
+    def estimates(self) -> dict[str, dict[str, Any]]:
+        """Answer mean, 95 % half-width and n of every metric over the replications.
+
+        Each number of a flow is summed over the flows of a replication; rates and counts of a
+        single flow are under ``label.metric`` when there are several flows.
+        """
+        series: dict[str, list[float]] = {}
+        for one in self.replications:
+            flows = one.summary["flows"]
+            for name in _numbers(flows):
+                series.setdefault(name, []).append(sum(float(f.get(name) or 0) for f in flows))
+            if len(flows) > 1:
+                for flow in flows:
+                    label = f"{flow.get('label') or 'flow'}[{flow['id']}]"
+                    for name in _numbers([flow]):
+                        series.setdefault(f"{label}.{name}", []).append(float(flow[name]))
+        return {name: mean_ci95(values).to_json() for name, values in series.items()}
+
+    def table(self, name: str) -> Table:
+        """Answer a recorded table, all replications one below the other."""
+        if name not in self._joined:
+            self._joined[name] = Table(self._join(name))
+        return self._joined[name]
+
+    def _join(self, name: str) -> pa.Table:
+        if name == "flows":
+            rows = [
+                {"replication": one.summary.get("replication", index), **flow}
+                for index, one in enumerate(self.replications)
+                for flow in one.summary["flows"]
+            ]
+            return from_rows(rows)
+        if name not in TRACES:
+            raise unknown("table", name, ("flows", *TRACES))
+        found = [one.tables[name] for one in self.replications if name in one.tables]
+        if not found:
+            raise InputError(
+                f"the {name} of this run were not recorded\n  fix: run it with trace=({name!r},)"
+            )
+        return join(found)
+
+    @property
+    def recorded(self) -> list[str]:
+        """Names of the tables this result holds."""
+        present = {name for one in self.replications for name in one.tables}
+        return ["flows", *(name for name in TRACES if name in present)]
+
+    def write(self, directory: str | os.PathLike[str]) -> Path:
+        """Write ``scenario.toml``, ``summary.json`` and one Parquet file per table."""
+        import pyarrow.parquet as pq
+        import tomli_w
+
+        out = ready_directory(directory)
+        with _writing(out):
+            (out / "scenario.toml").write_text(
+                tomli_w.dumps(_without_none(self.scenario)), encoding="utf-8"
+            )
+            for name in self.recorded:
+                pq.write_table(
+                    self.table(name).to_arrow(),
+                    out / f"{name}.parquet",
+                    compression="zstd",
+                    compression_level=1,
+                )
+            text = json.dumps(self.summary, indent=2, allow_nan=False)
+            (out / "summary.json").write_text(text + "\n", encoding="utf-8")
+        return out
+
+    def _repr_html_(self) -> str:
+        state = " (interrupted)" if self.interrupted else ""
+        head = html.escape(
+            f"seed {self.seed}, fingerprint {self.fingerprint}, "
+            f"{self.summary['simulated_s']:g} s simulated in {self.wall_s:.3g} s{state}"
+        )
+        return f"<p>{head}</p>{self.flows.to_arrow().to_pandas().to_html(index=False)}"
+
+
+def read(directory: str | os.PathLike[str]) -> Result:
+    """Read back what `Result.write` wrote."""
+    import pyarrow.parquet as pq
+
+    from burstlab.loading import read_text, read_toml
+
+    where = Path(directory)
+    scenario = read_toml(where / "scenario.toml")
+    try:
+        document = json.loads(read_text(where / "summary.json"))
+        summaries = document.get("replications") or [
+            {
+                key: document[key]
+                for key in (
+                    "seed",
+                    "fingerprint",
+                    "simulated_s",
+                    "interrupted",
+                    "warnings",
+                    "counters",
+                    "flows",
+                )
+            }
+        ]
+        tables = {
+            name: pq.read_table(where / f"{name}.parquet")
+            for name in TRACES
+            if (where / f"{name}.parquet").exists()
+        }
+        seed, version, wall_s = (
+            document["seed"],
+            document["burstlab"],
+            document["wall_s"],
+        )
+    except (
+        KeyError,
+        TypeError,
+        AttributeError,
+        json.JSONDecodeError,
+        pa.ArrowException,
+    ) as error:
+        raise InputError(f"{where}: not a result of burstlab ({error})") from None
+    replications = [
+        Replication(summary, {name: _part(table, index) for name, table in tables.items()})
+        for index, summary in enumerate(summaries)
+    ]
+    return Result(scenario, seed, version, wall_s, replications, bool(document["interrupted"]))
+
+
+def ready_directory(directory: str | os.PathLike[str]) -> Path:
+    """Make the directory, or say why nothing can be written there."""
+    out = Path(directory)
+    with _writing(out):
+        out.mkdir(parents=True, exist_ok=True)
+        probe = out / f".probe-{os.getpid()}"
+        probe.touch()
+        probe.unlink()
+    return out
+
+
+class _writing:
+    """Turn a failure to write into an error that names the directory."""
+
+    def __init__(self, out: Path) -> None:
+        self._out = out
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, (OSError, ValueError)) and not isinstance(error, InputError):
+            reason = getattr(error, "strerror", None) or str(error)
+            raise InputError(
+                f"{self._out}: cannot be written ({reason})\n  fix: give another --out"
+            ) from None
+
+
+def _part(table: pa.Table, replication: int) -> pa.Table:
+    import pyarrow.compute as pc
+
+    return table.filter(pc.equal(table.column("replication"), replication))  # pyright: ignore
+
+
+def _numbers(flows: Sequence[Mapping[str, Any]]) -> list[str]:
+    names: dict[str, None] = {}
+    for flow in flows:
+        for name, value in flow.items():
+            if name != "id" and isinstance(value, (int, float)) and not isinstance(value, bool):
+                names[name] = None
+    return list(names)
+
+
+def _add(total: dict[str, Any], more: Mapping[str, Any]) -> None:
+    for name, value in more.items():
+        if isinstance(value, Mapping):
+            _add(total.setdefault(name, {}), value)
+        elif isinstance(value, (int, float)):
+            total[name] = total.get(name, 0) + value
+
+
+def _without_none(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {k: _without_none(v) for k, v in value.items() if v is not None}
+    if isinstance(value, (list, tuple)):
+        return [_without_none(item) for item in value if item is not None]
+    return value

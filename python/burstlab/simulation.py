@@ -1,0 +1,205 @@
+"""Run a scenario: replications side by side, the same numbers for any number of workers."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any
+
+from burstlab import _core
+from burstlab.errors import InputError, Interrupted, ScenarioError, unknown
+from burstlab.loading import Document, ScenarioLike, to_document
+from burstlab.results import TRACES, Replication, Result
+from burstlab.tables import from_engine
+
+Progress = Callable[[float], None]
+
+SEED_MAX = 2**63 - 1
+_POLL_S = 0.1
+
+
+def load(path: str | os.PathLike[str]) -> Document:
+    """Read a scenario from a TOML file and check it.
+
+    Answers what the file says, as nested dictionaries to change and to hand to `run`; defaults
+    are not filled in (`resolve` does that).
+    """
+    document = to_document(path)
+    resolve(document)
+    return document
+
+
+def resolve(scenario: ScenarioLike) -> Document:
+    """Check a scenario and fill in every default.
+
+    Raises
+    ------
+    ScenarioError
+        If a field is wrong; the error names it and says what to write.
+    """
+    try:
+        return json.loads(_core.resolve(json.dumps(to_document(scenario))))
+    except _core.InvalidScenario as error:
+        raise _scenario_error(error) from None
+
+
+def run(
+    scenario: ScenarioLike,
+    *,
+    seed: int | None = None,
+    replications: int | None = None,
+    trace: Iterable[str] | str = (),
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Simulate a scenario.
+
+    Parameters
+    ----------
+    scenario
+        A `Scenario`, a dictionary, or the path of a TOML file.
+    seed
+        0 to 2^63 - 1; by default that of the scenario.
+    replications
+        Number of independent repetitions; by default that of the scenario.
+    trace
+        Tables to record: any of ``"packets"``, ``"bursts"``, ``"cwnd"``.
+    jobs
+        Replications at a time; by default the number of processors. It changes no number.
+    progress
+        Called with the share done, 0 to 1, about ten times a second.
+
+    Raises
+    ------
+    ScenarioError
+        If a field of the scenario is wrong.
+    Interrupted
+        On Ctrl-C (a `KeyboardInterrupt`); its ``result`` holds what was done until then.
+    """
+    document = to_document(scenario)
+    override(document, seed=seed, replications=replications)
+    resolved = resolve(document)
+    count = int(resolved["run"]["replications"])
+    numbers = range(count)
+    return run_resolved(resolved, numbers, trace=trace, jobs=jobs, progress=progress)
+
+
+def override(document: Document, *, seed: int | None, replications: int | None) -> None:
+    """Put the seed and the number of replications into a scenario, after checking them."""
+    section = document.setdefault("run", {})
+    if not isinstance(section, dict):
+        return
+    if seed is not None:
+        if not 0 <= seed <= SEED_MAX:
+            raise InputError(f"seed {seed} is out of range\n  fix: use 0 to {SEED_MAX}")
+        section["seed"] = seed
+    if replications is not None:
+        if replications < 1:
+            raise InputError(
+                f"replications = {replications}: at least one is needed\n  fix: use 1 or more"
+            )
+        section["replications"] = replications
+
+
+def run_resolved(
+    resolved: Document,
+    numbers: Sequence[int],
+    *,
+    trace: Iterable[str] | str = (),
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Run the given replications of a scenario that is already resolved."""
+    tables = _tables_to_trace(trace)
+    workers = jobs if jobs is not None else (os.cpu_count() or 1)
+    if workers < 1:
+        raise InputError(f"jobs = {workers}: at least one worker is needed\n  fix: use 1 or more")
+    seed = int(resolved["run"]["seed"])
+    text = json.dumps(resolved)
+    started = time.perf_counter()
+    monitors = [_core.Monitor() for _ in numbers]
+
+    def one(index: int) -> Replication:
+        output = _core.simulate(text, seed, numbers[index], tables, monitors[index])
+        summary = json.loads(output.summary)
+        recorded = {
+            name: from_engine(columns, numbers[index]) for name, columns in output.tables().items()
+        }
+        return Replication(summary, recorded)
+
+    futures: list[Future[Replication]] = []
+    with ThreadPoolExecutor(max_workers=workers) as pool:
+        try:
+            futures = [pool.submit(one, index) for index in range(len(numbers))]
+            _watch(futures, monitors, progress)
+        except KeyboardInterrupt:
+            for monitor in monitors:
+                monitor.cancel()
+            done = _what_is_done(futures)
+            raise Interrupted(_result(resolved, seed, started, done, interrupted=True)) from None
+        except _core.InvalidScenario as error:
+            raise _scenario_error(error) from None
+    return _result(resolved, seed, started, [f.result() for f in futures], interrupted=False)
+
+
+def _watch(
+    futures: Sequence[Future[Replication]],
+    monitors: Sequence[_core.Monitor],
+    progress: Progress | None,
+) -> None:
+    waiting: set[Future[Replication]] = set(futures)
+    while waiting:
+        # The time limit lets the main thread see Ctrl-C.
+        done, waiting = wait(waiting, timeout=_POLL_S, return_when=FIRST_COMPLETED)
+        for future in done:
+            error = future.exception()
+            if error is not None:
+                for other in waiting:
+                    other.cancel()
+                for monitor in monitors:
+                    monitor.cancel()
+                raise error
+        if progress is not None:
+            share = sum(
+                1.0 if future.done() else monitor.progress()
+                for future, monitor in zip(futures, monitors, strict=True)
+            )
+            progress(share / len(futures))
+
+
+def _what_is_done(futures: Sequence[Future[Replication]]) -> list[Replication]:
+    for future in futures:
+        future.cancel()
+    found: list[Replication] = []
+    for future in futures:
+        if not future.cancelled() and future.exception() is None:
+            found.append(future.result())
+    return found
+
+
+def _result(
+    resolved: Document,
+    seed: int,
+    started: float,
+    replications: list[Replication],
+    *,
+    interrupted: bool,
+) -> Result:
+    wall_s = time.perf_counter() - started
+    return Result(resolved, seed, _core.__version__, wall_s, replications, interrupted)
+
+
+def _tables_to_trace(trace: Iterable[str] | str) -> list[str]:
+    asked = [trace] if isinstance(trace, str) else list(trace)
+    for name in asked:
+        if name not in TRACES:
+            raise unknown("table to trace", name, TRACES)
+    return [name for name in TRACES if name in asked]
+
+
+def _scenario_error(error: ValueError) -> ScenarioError:
+    fields: list[Any] = list(error.args) + [""] * 4
+    return ScenarioError(str(fields[0]), fields[1], str(fields[2]), str(fields[3] or ""))

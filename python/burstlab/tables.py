@@ -1,0 +1,128 @@
+"""Columns from the engine as Arrow tables that convert to what the user works with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    from numpy.typing import NDArray
+
+#: What the engine writes in an unsigned 64-bit column where there is nothing to say.
+NULL = np.iinfo(np.uint64).max
+
+EngineColumn = "NDArray[Any] | tuple[NDArray[np.uint8], list[str]]"
+
+
+class Table:
+    """An Arrow table; ``table["column"]`` is a numpy array.
+
+    Parameters
+    ----------
+    arrow
+        The data.
+    """
+
+    def __init__(self, arrow: pa.Table) -> None:
+        self._arrow = arrow
+
+    def to_arrow(self) -> pa.Table:
+        """Answer the data as a `pyarrow.Table`, without a copy."""
+        return self._arrow
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Answer a pandas frame; times stay whole picoseconds (nullable integers)."""
+        import pandas as pd
+
+        return self._arrow.to_pandas(types_mapper={pa.uint64(): pd.UInt64Dtype()}.get)
+
+    def to_polars(self) -> pl.DataFrame:
+        """Answer a polars frame."""
+        try:
+            import polars as pl
+        except ImportError:
+            raise ImportError("to_polars() needs polars: pip install polars") from None
+        frame = pl.from_arrow(self._arrow)
+        assert isinstance(frame, pl.DataFrame)
+        return frame
+
+    def to_pylist(self) -> list[dict[str, Any]]:
+        """Answer one dictionary per row."""
+        return self._arrow.to_pylist()
+
+    def where(self, **equal: Any) -> Table:
+        """Answer the rows whose columns have the given values."""
+        import pyarrow.compute as pc
+
+        rows = self._arrow
+        for name, value in equal.items():
+            column = rows.column(name)
+            if pa.types.is_dictionary(column.type):
+                column = column.cast(pa.string())
+            rows = rows.filter(pc.equal(column, value))  # pyright: ignore[reportAttributeAccessIssue]
+        return Table(rows)
+
+    def seconds(self, name: str) -> NDArray[np.float64]:
+        """Answer a column of picoseconds in seconds, with NaN where there is no value."""
+        values = self._arrow.column(name).to_numpy(zero_copy_only=False)
+        return np.asarray(values, dtype=np.float64) * 1e-12
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns."""
+        return list(self._arrow.column_names)
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return self._arrow.column(name).to_numpy(zero_copy_only=False)
+
+    def __len__(self) -> int:
+        return self._arrow.num_rows
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._arrow.__arrow_c_stream__(requested_schema)  # pyright: ignore
+
+    def __repr__(self) -> str:
+        return f"<Table of {len(self)} rows: {', '.join(self.columns)}>"
+
+    def _repr_html_(self) -> str:
+        return self._arrow.slice(0, 20).to_pandas()._repr_html_() + f"<p>{len(self):,} rows</p>"
+
+
+def from_engine(columns: Mapping[str, Any], replication: int) -> pa.Table:
+    """Build an Arrow table from one table of the engine, with the replication in front."""
+    arrays: dict[str, pa.Array] = {name: _array(column) for name, column in columns.items()}
+    length = len(next(iter(arrays.values()))) if arrays else 0
+    number = pa.array(np.full(length, replication, dtype=np.uint32))
+    return pa.table({"replication": number, **arrays})
+
+
+def from_rows(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """Build an Arrow table from dictionaries of plain values; nested ones are left out."""
+    names: dict[str, None] = {}
+    for row in rows:
+        for name, value in row.items():
+            if not isinstance(value, (dict, list)):
+                names[name] = None
+    return pa.table({name: pa.array([row.get(name) for row in rows]) for name in names})
+
+
+def join(tables: Sequence[pa.Table]) -> pa.Table:
+    """Put the tables of several replications one below the other."""
+    return pa.concat_tables(tables, promote_options="permissive").unify_dictionaries()
+
+
+def _array(column: Any) -> pa.Array:
+    if isinstance(column, tuple):
+        codes, labels = column
+        # pandas knows no unsigned dictionary index.
+        indices = pa.array(codes.astype(np.int16).astype(np.int8))
+        return pa.DictionaryArray.from_arrays(indices, pa.array(labels, type=pa.string()))
+    if column.dtype == np.uint64:
+        empty = column == NULL
+        return pa.array(column, mask=empty) if empty.any() else pa.array(column)
+    return pa.array(column)

@@ -1,0 +1,159 @@
+"""Reading an oracle directory and comparing logs, without a simulation."""
+
+import gzip
+import json
+
+import pytest
+from burstlab.errors import InputError
+from burstlab.oracle.cases import NotReplayable, read_index
+from burstlab.oracle.compare import first_difference, in_order
+from burstlab.oracle.rows import Row, read_trace
+
+ENTRY = {
+    "case": "one",
+    "tcp": "Reno",
+    "profile": "ns235",
+    "opts": "",
+    "window": 20,
+    "ssthresh_init": 12,
+    "access_bps": 1e6,
+    "core_bps": 1e10,
+    "delays_ms": [10, 10, 10, 10, 20],
+    "tick": 0.01,
+    "boot_time": 0.005558807159827996,
+    "t_start": 0.3737,
+    "t_rec": 8,
+    "assembly_tb": 0.039,
+    "drops": [[300, 1]],
+    "drop_bursts": [60],
+    "drop_acks": [290],
+    "delayed_ack": False,
+    "trace": "one.csv.gz",
+}
+
+
+def index(tmp_path, entries):
+    (tmp_path / "index.json").write_text(json.dumps(entries))
+    return tmp_path
+
+
+def write_trace(path, text):
+    with gzip.open(path, "wt") as file:
+        file.write(text)
+    return path
+
+
+def test_a_case_becomes_a_scenario(tmp_path):
+    (case,) = read_index(index(tmp_path, [ENTRY]))
+    scenario = case.scenario()
+    assert scenario["network"]["link_delays"] == ["10 ms"] * 3
+    assert scenario["access"]["receiver"] == {"delay": "20 ms"}
+    assert scenario["edge"] == {"assembly": "timer", "timer": "0.039 s"}
+    assert scenario["tcp"]["rto_clock_phase"] == "0.00555880716 s"
+    assert scenario["tcp"]["initial_ssthresh"] == 12
+    assert scenario["loss"]["data"] == {
+        "process": "script",
+        "packets": [[300, 1]],
+        "bursts": [60],
+    }
+    assert scenario["loss"]["ack"] == {"process": "script", "bursts": [290]}
+    assert scenario["flows"] == [{"start": "0.3737 s"}]
+
+
+def test_options_of_ns2_are_mapped_or_refused(tmp_path):
+    entry = {**ENTRY, "opts": "Agent/TCP minrto_ 0.5 Agent/TCP precisionReduce_ false"}
+    (case,) = read_index(index(tmp_path, [entry]))
+    tcp = case.scenario()["tcp"]
+    assert (tcp["rto_min"], tcp["window_halving"]) == ("0.5 s", "integer")
+    (case,) = read_index(index(tmp_path, [{**ENTRY, "opts": "Agent/TCP ecn_ 1"}]))
+    with pytest.raises(InputError, match="ecn_"):
+        case.scenario()
+
+
+def test_variants_that_the_engine_lacks_are_told_apart(tmp_path):
+    (case,) = read_index(index(tmp_path, [{**ENTRY, "tcp": "Vegas"}]))
+    with pytest.raises(NotReplayable):
+        case.scenario()
+
+
+@pytest.mark.parametrize(
+    ("entries", "says"),
+    [
+        ({}, "list of cases"),
+        ([1], "case 1"),
+        ([{}], "'case' is missing"),
+        ([{**ENTRY, "window": "20"}], "window = '20'"),
+        ([{**ENTRY, "tick": 0}], "not positive"),
+        ([{**ENTRY, "drops": [3]}], "drops"),
+        ([{**ENTRY, "delays_ms": [1]}], "delays_ms"),
+        ([ENTRY, ENTRY], "listed twice"),
+    ],
+)
+def test_a_bad_index_names_the_case(tmp_path, entries, says):
+    with pytest.raises(InputError, match=r"index\.json") as caught:
+        read_index(index(tmp_path, entries))
+    assert says in str(caught.value)
+
+
+def test_a_broken_index_names_the_line(tmp_path):
+    (tmp_path / "index.json").write_text("[\n{,\n]")
+    with pytest.raises(InputError, match="line 2"):
+        read_index(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "empty"),
+        ("a,b\n", "line 1"),
+        ("ev,t,a,b,c,d\nX,1\n", "line 2: unknown event 'X'"),
+        ("ev,t,a,b,c,d\nT,1\nS,2,3,1,2\n", "line 3: an S row has 4 fields"),
+        ("ev,t,a,b,c,d\nT,soon\n", "line 2"),
+    ],
+)
+def test_a_bad_trace_names_the_line(tmp_path, text, says):
+    with pytest.raises(InputError) as caught:
+        read_trace(write_trace(tmp_path / "t.csv.gz", text))
+    assert says in str(caught.value)
+    assert "t.csv.gz" in str(caught.value)
+
+
+def test_what_is_no_gzip_is_refused(tmp_path):
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(b"not gzip")
+    with pytest.raises(InputError, match=r"t\.csv\.gz"):
+        read_trace(path)
+
+
+def rows(*lines):
+    return [Row(event, t, tuple(float(x) for x in fields)) for event, t, *fields in lines]
+
+
+def test_rows_of_one_instant_are_ordered_by_event():
+    log = rows(("S", 1.0, 5, 1, 2, 20), ("A", 1.0000000004, 4, 2, 20), ("T", 0.5))
+    assert [row.event for row in in_order(log)] == ["T", "A", "S"]
+
+
+def test_times_and_windows_have_a_tolerance():
+    theirs = rows(("S", 1.0, 5, 1, 29.8731, 20))
+    assert first_difference(theirs, rows(("S", 1.0000000014, 5, 1, 29.873147, 20))) is None
+    assert first_difference(theirs, rows(("S", 1.0000000016, 5, 1, 29.8731, 20))) is not None
+    assert first_difference(theirs, rows(("S", 1.0, 5, 1, 29.8732, 20))) is not None
+    assert first_difference(theirs, rows(("S", 1.0, 6, 1, 29.8731, 20))) is not None
+
+
+def test_the_first_difference_shows_both_logs():
+    theirs = rows(*(("A", float(i), i, 2, 20) for i in range(10)))
+    ours = [*theirs[:5], *rows(("T", 5.0)), *theirs[6:]]
+    difference = first_difference(theirs, ours)
+    assert difference is not None
+    assert difference.index == 5
+    assert "event T instead of A" in difference.what
+    assert len(difference.theirs) == len(difference.ours) == 6
+
+
+def test_a_log_that_ends_early_differs():
+    theirs = rows(("T", 1.0), ("T", 2.0))
+    difference = first_difference(theirs, theirs[:1])
+    assert difference is not None
+    assert "ours ends before" in difference.what
