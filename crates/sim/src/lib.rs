@@ -6,5 +6,5 @@ mod run;
 pub mod scenario;
 mod world;
 
-pub use measure::{Column, Counters, FlowSummary, Summary, Table, Trace};
+pub use measure::{Column, Confusion, Counters, FlowSummary, Summary, Table, Trace};
 pub use run::{Monitor, Output, Simulation};

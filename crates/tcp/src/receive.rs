@@ -58,7 +58,7 @@ impl Receiver {
     }
 
     fn store(&mut self, seq: u64) {
-        if seq < self.next || (seq < self.high && self.arrived.contains(seq)) {
+        if self.holds(seq) {
             self.duplicates += 1;
             return;
         }
@@ -73,6 +73,12 @@ impl Receiver {
             self.arrived.remove(seq + 1, next);
             self.next = next;
         }
+    }
+
+    /// Whether segment `seq` has arrived.
+    #[must_use]
+    pub fn holds(&self, seq: u64) -> bool {
+        seq < self.next || (seq < self.high && self.arrived.contains(seq))
     }
 
     /// When [`Receiver::on_timeout`] is due.

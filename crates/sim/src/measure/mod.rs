@@ -9,4 +9,4 @@ pub use columns::{Column, Table};
 pub(crate) use digest::Digest;
 pub use recorder::Trace;
 pub(crate) use recorder::{BurstRow, CwndEvent, CwndRow, PacketCause, Recorder, SentRow};
-pub use summary::{Counters, FlowSummary, Summary};
+pub use summary::{Confusion, Counters, FlowSummary, Summary};

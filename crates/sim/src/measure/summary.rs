@@ -38,8 +38,58 @@ pub struct Counters {
     pub ack_bursts_lost: u64,
     /// ACK bursts in the core at the end.
     pub ack_bursts_in_flight: u64,
+    /// Packets of other traffic handed to access links.
+    pub other_sent: u64,
+    /// Packets of other traffic that crossed their access link.
+    pub other_delivered: u64,
+    /// Packets of other traffic dropped by a full queue.
+    pub other_lost: u64,
+    /// Packets of other traffic on a link at the end.
+    pub other_in_flight: u64,
+    /// Packets offered to access links in the direction of the data, other traffic included.
+    pub access_offered: u64,
+    /// Of these, packets dropped by a full queue.
+    pub access_lost: u64,
+    /// Burst ACKs and burst NAKs sent.
+    pub notices_sent: u64,
+    /// Of these, those dropped by a full queue.
+    pub notices_lost: u64,
     /// Events processed by the simulator.
     pub events: u64,
+}
+
+/// How a detector judged the time-outs of a flow, against what they were. A spurious time-out is
+/// no sign of congestion: to excuse it is right.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Confusion {
+    /// False time-outs that were taken for false.
+    pub false_excused: u64,
+    /// False time-outs that were taken for true.
+    pub false_missed: u64,
+    /// True time-outs that were taken for false.
+    pub true_excused: u64,
+    /// True time-outs that were taken for true.
+    pub true_kept: u64,
+    /// Spurious time-outs that were taken for false.
+    pub spurious_excused: u64,
+    /// Spurious time-outs that were taken for true.
+    pub spurious_kept: u64,
+}
+
+impl Confusion {
+    /// From counts by truth (false, true, spurious) and by verdict (kept, excused).
+    pub(crate) fn of(counts: &[[u64; 2]; 3]) -> Self {
+        let [[false_missed, false_excused], [true_kept, true_excused], spurious] = *counts;
+        let [spurious_kept, spurious_excused] = spurious;
+        Self {
+            false_excused,
+            false_missed,
+            true_excused,
+            true_kept,
+            spurious_excused,
+            spurious_kept,
+        }
+    }
 }
 
 /// What one flow achieved.
@@ -67,8 +117,20 @@ pub struct FlowSummary {
     pub duplicates: u64,
     /// Segments sent again.
     pub retransmissions: u64,
+    /// Of these, segments whose last transmission was not lost.
+    pub spurious_retransmissions: u64,
     /// Times the retransmission timer fired.
     pub timeouts: u64,
+    /// Of these, false ones: all that was lost was in one burst.
+    pub false_timeouts: u64,
+    /// Of these, true ones: several bursts were lost, or packets outside the optical network.
+    pub true_timeouts: u64,
+    /// Of these, spurious ones: nothing was lost.
+    pub spurious_timeouts: u64,
+    /// Lost bursts that a burst NAK let the sender repair before the time-out.
+    pub early_repairs: u64,
+    /// How the detector judged the time-outs; absent without a detector.
+    pub detector: Option<Confusion>,
     /// Times duplicate ACKs began a fast retransmission.
     pub fast_retransmits: u64,
     /// When the last byte of a finite transfer was acknowledged, in s.

@@ -1,9 +1,10 @@
 //! What the types alone cannot say of a scenario.
 
+use burstlab_tcp::Detector;
 use burstlab_units::{Bytes, Rate, Span};
 use serde_json::Value;
 
-use super::{Assembly, Flow, LossKind, LossRule, Scenario, ScenarioError};
+use super::{Assembly, Flow, LossKind, LossRule, Scenario, ScenarioError, Traffic};
 
 type Check = Result<(), ScenarioError>;
 
@@ -39,6 +40,9 @@ pub(super) fn check(scenario: &Scenario) -> Result<Vec<String>, ScenarioError> {
             "carrying and packets name data packets",
             "name bursts of ACKs by number, with bursts = [...]",
         ));
+    }
+    for (index, one) in scenario.traffic.iter().enumerate() {
+        traffic(scenario, index, one)?;
     }
     run(scenario)?;
     Ok(warnings(scenario))
@@ -261,6 +265,55 @@ fn loss_values(scenario: &Scenario, table: &str, rule: &LossRule, flows: u64) ->
         }
     }
     Ok(())
+}
+
+fn traffic(scenario: &Scenario, index: usize, traffic: &Traffic) -> Check {
+    let at = |field: &str| format!("traffic[{index}].{field}");
+    if !scenario.access.shared {
+        return Err(ScenarioError::new(
+            "access.shared",
+            "false",
+            "traffic loads the link that all flows share",
+            "write shared = true, or remove [[traffic]]",
+        ));
+    }
+    if traffic.count == 0 {
+        return Err(ScenarioError::new(at("count"), "0", "no source", "write at least 1"));
+    }
+    fast_enough(&at("rate"), traffic.rate)?;
+    if !(1..=65_535).contains(&traffic.packet_size.get()) {
+        let value = traffic.packet_size.to_string();
+        let fix = "write a size from \"1 B\" to \"65535 B\"";
+        return Err(ScenarioError::new(at("packet_size"), value, "no size of a packet", fix));
+    }
+    within(&at("start"), traffic.start, DURATION_MAX)?;
+    for (field, mean) in [("on_mean", traffic.on_mean), ("off_mean", traffic.off_mean)] {
+        within(&at(field), mean, SPAN_MAX)?;
+        if mean.is_zero() {
+            let fix = "write a positive time";
+            return Err(ScenarioError::new(at(field), mean.to_string(), "no time at all", fix));
+        }
+    }
+    if traffic.shape > 1.0 && traffic.shape <= 100.0 {
+        return Ok(());
+    }
+    let problem = "a Pareto time has a mean only for shapes above 1";
+    let fix = "write a number above 1, up to 100";
+    Err(ScenarioError::new(at("shape"), traffic.shape.to_string(), problem, fix))
+}
+
+/// A detector that listens to the edge or the core needs bursts to hear of.
+pub(super) fn detector(scenario: &Scenario, table: &str, detector: Detector) -> Check {
+    let listens = matches!(detector, Detector::Back | Detector::Bnak);
+    if !listens || scenario.edge.assembly != Assembly::None {
+        return Ok(());
+    }
+    Err(ScenarioError::new(
+        format!("{table}.detector"),
+        format!("{detector:?}").to_lowercase(),
+        "no edge node assembles bursts that it could hear of",
+        "write edge.assembly = \"timer\" (or size, hybrid), or the detector \"ble\"",
+    ))
 }
 
 fn run(scenario: &Scenario) -> Check {

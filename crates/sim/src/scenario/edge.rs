@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Burst assembly at the edge nodes: the data direction here, the ACK direction in `ack`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Edge {
     /// When the queue of arrived packets becomes a burst.
@@ -20,8 +20,37 @@ pub struct Edge {
     pub size: Option<Bytes>,
     /// Time from the end of assembly until the burst may leave (the offset time of its header).
     pub offset: Span,
+    /// How burst ACKs and burst NAKs cross the sender's access link.
+    pub notices: NoticeTransport,
+    /// `notices` = `in-band`: size of a burst ACK or burst NAK.
+    pub notice_size: Bytes,
     /// Assembly of the ACKs on their way back.
     pub ack: EdgeAck,
+}
+
+/// How burst ACKs and burst NAKs, which Burst TCP listens to, cross the sender's access link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoticeTransport {
+    /// Beside the data: they take the propagation delay of the link alone and are never lost.
+    #[default]
+    OutOfBand,
+    /// As packets of the link: they wait in its queue and are lost where that is full.
+    InBand,
+}
+
+impl Default for Edge {
+    fn default() -> Self {
+        Self {
+            assembly: Assembly::None,
+            timer: None,
+            size: None,
+            offset: Span::ZERO,
+            notices: NoticeTransport::OutOfBand,
+            notice_size: Bytes::new(40),
+            ack: EdgeAck::default(),
+        }
+    }
 }
 
 /// Burst assembly in the ACK direction; the fields are those of `[edge]`.

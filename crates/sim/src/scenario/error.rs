@@ -31,10 +31,15 @@ impl ScenarioError {
 
     /// A mistake in the TCP parameters of flow `index`, placed where its writer wrote it.
     pub(super) fn of_tcp(scenario: &Scenario, index: usize, error: &ConfigError) -> Self {
-        let flow = &scenario.flows[index].tcp;
-        let written = serde_json::to_value(flow).is_ok_and(|own| own.get(error.field).is_some());
-        let table = if written { format!("flows[{index}].tcp") } else { "tcp".into() };
+        let table = Self::table_of(scenario, index, error.field);
         Self::new(format!("{table}.{}", error.field), &*error.value, &*error.problem, &*error.fix)
+    }
+
+    /// The table that gives flow `index` its TCP parameter `field`.
+    pub(super) fn table_of(scenario: &Scenario, index: usize, field: &str) -> String {
+        let flow = &scenario.flows[index].tcp;
+        let written = serde_json::to_value(flow).is_ok_and(|own| own.get(field).is_some());
+        if written { format!("flows[{index}].tcp") } else { "tcp".into() }
     }
 }
 

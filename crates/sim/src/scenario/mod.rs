@@ -11,6 +11,7 @@ mod loss;
 mod network;
 mod read;
 mod run;
+mod traffic;
 
 use burstlab_tcp::{Config, Overrides};
 use schemars::{JsonSchema, schema_for};
@@ -18,12 +19,13 @@ use serde::{Deserialize, Serialize};
 
 pub use access::{Access, AccessSide};
 pub use core_network::{Core, CoreForwarding};
-pub use edge::{Assembly, Edge, EdgeAck};
+pub use edge::{Assembly, Edge, EdgeAck, NoticeTransport};
 pub use error::ScenarioError;
 pub use flow::{Flow, Write};
 pub use loss::{Loss, LossKind, LossRule};
 pub use network::{Network, Topology};
 pub use run::Run;
+pub use traffic::{Pattern, Side, Traffic};
 
 /// What is simulated: TCP flows over a path of burst-switched fibres between two edge nodes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -42,6 +44,9 @@ pub struct Scenario {
     /// The flows, at least one.
     #[serde(default = "one_flow")]
     pub flows: Vec<Flow>,
+    /// Packets of others on the access links; needs `access.shared`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub traffic: Vec<Traffic>,
     /// What the core loses.
     pub loss: Loss,
     /// How long to run, and how often.
@@ -83,6 +88,8 @@ impl Scenario {
         for (index, flow) in scenario.flows.iter_mut().enumerate() {
             let config = Config::resolve(&flow.tcp.over(&self.tcp))
                 .map_err(|error| ScenarioError::of_tcp(self, index, &error))?;
+            let table = ScenarioError::table_of(self, index, "detector");
+            check::detector(self, &table, config.detector)?;
             flow.tcp = written_out(&config);
             tcp.push(config);
         }

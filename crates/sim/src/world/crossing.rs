@@ -7,10 +7,12 @@ use burstlab_link::{GilbertElliott, LossProcess};
 use burstlab_optical::{Assembler, AssemblyPolicy, ClosedBurst, Forwarding, OpticalPath};
 use burstlab_units::{Bytes, Probability, Span, Time};
 
+use super::causes::{Loss, LossCause};
 use super::flow::Flow;
+use super::notices::NoticeDesk;
 use super::packet::Parcel;
 use super::script::Script;
-use super::{Event, Ledger};
+use super::{Event, Context};
 use crate::measure::{BurstRow, PacketCause};
 use crate::scenario::{LossKind, LossRule, Scenario};
 
@@ -42,6 +44,8 @@ pub(super) struct Crossing<P> {
     script: Script,
     node: usize,
     stream: Stream,
+    /// Who tells the senders what becomes of their bursts, where one of them listens.
+    desk: Option<NoticeDesk>,
     /// The packets of the burst being closed; reused.
     closing: Vec<P>,
     /// Packets in the core, in the order they will land.
@@ -79,6 +83,7 @@ impl<P: Parcel> Crossing<P> {
             script: Script::new(rule),
             node: rule.node.unwrap_or(1),
             stream: random.stream(name),
+            desk: None,
             closing: Vec::new(),
             flying: VecDeque::new(),
             lane: Lane::default(),
@@ -89,6 +94,12 @@ impl<P: Parcel> Crossing<P> {
         }
     }
 
+    /// Tells the senders of `flows` what becomes of their bursts, as far as they listen.
+    pub(super) fn report_to(&mut self, flows: &[Flow], scenario: &Scenario) {
+        let listening = flows.iter().any(|flow| flow.listens.at_all());
+        self.desk = listening.then(|| NoticeDesk::new(scenario, self.node));
+    }
+
     /// Bursts closed so far.
     pub(super) fn closed(&self) -> u64 {
         self.closed
@@ -96,20 +107,21 @@ impl<P: Parcel> Crossing<P> {
 
     /// A packet reaches the near edge.
     #[inline]
-    pub(super) fn arrive(&mut self, now: Time, packet: P, ledger: &mut Ledger, flows: &mut [Flow]) {
+    pub(super) fn arrive(&mut self, now: Time, packet: P, context: &mut Context, flows: &mut [Flow]) {
         let idle = self.assembler.poll_timeout().is_none();
         let number = self.assembler.open(now);
-        ledger.recorder.joined(packet.row(), now, number);
+        context.recorder.joined(packet.row(), now, number);
         let full = if self.script.kills(&packet) {
-            self.lose(&packet, PacketCause::Scripted, ledger, flows);
+            let loss = Loss { cause: LossCause::Scripted, burst: 0, node: 0, at: now };
+            self.lose(&packet, loss, context, flows);
             self.assembler.policy() == AssemblyPolicy::None
         } else {
             self.assembler.push(now, packet, packet.bytes())
         };
         if full {
-            self.close(now, ledger, flows);
+            self.close(now, context, flows);
         } else if idle && let Some(deadline) = self.assembler.poll_timeout() {
-            ledger.queue.push(deadline, Rank::Timer, self.assembly_event());
+            context.queue.push(deadline, Rank::Timer, self.assembly_event());
         }
     }
 
@@ -121,23 +133,25 @@ impl<P: Parcel> Crossing<P> {
     }
 
     /// The assembly timer fires; it is stale where the burst it was set for is closed already.
-    pub(super) fn timer(&mut self, now: Time, ledger: &mut Ledger, flows: &mut [Flow]) {
+    pub(super) fn timer(&mut self, now: Time, context: &mut Context, flows: &mut [Flow]) {
         if self.assembler.poll_timeout().is_some_and(|deadline| deadline <= now) {
-            self.close(now, ledger, flows);
+            self.close(now, context, flows);
         }
     }
 
-    fn lose(&self, packet: &P, cause: PacketCause, ledger: &mut Ledger, flows: &mut [Flow]) {
-        let tally = &mut flows[packet.flow() as usize].tally;
-        match self.direction {
-            Direction::Data => tally.lost += 1,
-            Direction::Ack => tally.acks_lost += 1,
+    fn lose(&self, packet: &P, loss: Loss, context: &mut Context, flows: &mut [Flow]) {
+        let flow = &mut flows[packet.flow() as usize];
+        match packet.segment() {
+            Some((seq, _)) => flow.lose(seq, loss),
+            None => flow.tally.acks_lost += 1,
         }
-        ledger.recorder.lost(packet.row(), cause);
+        let whole = loss.burst != 0;
+        let cause = if whole { PacketCause::Burst } else { PacketCause::Scripted };
+        context.recorder.lost(packet.row(), cause);
     }
 
     /// Closes the open burst, decides its fate and sends it off.
-    fn close(&mut self, now: Time, ledger: &mut Ledger, flows: &mut [Flow]) {
+    fn close(&mut self, now: Time, context: &mut Context, flows: &mut [Flow]) {
         let mut packets = std::mem::take(&mut self.closing);
         let burst = self.assembler.close(&mut packets);
         self.closed += 1;
@@ -149,15 +163,20 @@ impl<P: Parcel> Crossing<P> {
             self.bursts_sent += 1;
             let passage = if doomed {
                 self.bursts_lost += 1;
-                for packet in &packets {
-                    self.lose(packet, PacketCause::Burst, ledger, flows);
-                }
-                ledger.digest.add(now, 5, burst.number);
-                self.perish(now, &burst, &packets, ledger)
+                context.digest.add(now, 5, burst.number);
+                self.perish(now, &burst, &packets, context)
             } else {
-                self.launch(now, &burst, &packets, ledger)
+                self.launch(now, &burst, &packets, context)
             };
-            ledger.recorder.burst(&BurstRow {
+            if let Some(at) = passage.lost {
+                let cause = if scripted { LossCause::Scripted } else { LossCause::Burst };
+                let loss = Loss { cause, burst: burst.number, node: self.node, at };
+                packets.iter().for_each(|packet| self.lose(packet, loss, context, flows));
+            }
+            if let Some(desk) = &self.desk {
+                desk.notify(burst.number, &packets, &passage, flows, context);
+            }
+            context.recorder.burst(&BurstRow {
                 number: burst.number,
                 ack: self.direction == Direction::Ack,
                 packets: packets.len(),
@@ -179,7 +198,7 @@ impl<P: Parcel> Crossing<P> {
         now: Time,
         burst: &ClosedBurst,
         packets: &[P],
-        ledger: &mut Ledger,
+        context: &mut Context,
     ) -> Passage {
         let hops = self.path.hops();
         let event = match self.direction {
@@ -192,21 +211,21 @@ impl<P: Parcel> Crossing<P> {
             Forwarding::CutThrough => {
                 let departure = self.path.start(ready, burst.bytes);
                 for packet in packets {
-                    ledger.recorder.departed(packet.row(), departure.departs);
+                    context.recorder.departed(packet.row(), departure.departs);
                 }
                 let arrives = self.path.cross(departure, hops);
                 let landing = Landing { packets: packets.len() as u32, last: true };
-                self.lane.push(&mut ledger.queue, arrives, event, landing);
+                self.lane.push(&mut context.queue, arrives, event, landing);
                 Passage { departs: Some(departure.departs), arrives: Some(arrives), lost: None }
             }
             Forwarding::StoreAndForward => {
                 let (mut departs, mut arrives) = (None, None);
                 for (index, packet) in packets.iter().enumerate() {
                     let departure = self.path.start(ready, packet.bytes());
-                    ledger.recorder.departed(packet.row(), departure.departs);
+                    context.recorder.departed(packet.row(), departure.departs);
                     let at = self.path.cross(departure, hops);
                     let landing = Landing { packets: 1, last: index + 1 == packets.len() };
-                    self.lane.push(&mut ledger.queue, at, event, landing);
+                    self.lane.push(&mut context.queue, at, event, landing);
                     departs.get_or_insert(departure.departs);
                     arrives = Some(at);
                 }
@@ -221,7 +240,7 @@ impl<P: Parcel> Crossing<P> {
         now: Time,
         burst: &ClosedBurst,
         packets: &[P],
-        ledger: &mut Ledger,
+        context: &mut Context,
     ) -> Passage {
         if self.node == 0 {
             return Passage { departs: None, arrives: None, lost: Some(now) };
@@ -242,12 +261,12 @@ impl<P: Parcel> Crossing<P> {
         match self.forwarding {
             Forwarding::CutThrough => {
                 let departs = go(burst.bytes);
-                packets.iter().for_each(|packet| ledger.recorder.departed(packet.row(), departs));
+                packets.iter().for_each(|packet| context.recorder.departed(packet.row(), departs));
             }
             Forwarding::StoreAndForward => {
                 for packet in packets {
                     let departs = go(packet.bytes());
-                    ledger.recorder.departed(packet.row(), departs);
+                    context.recorder.departed(packet.row(), departs);
                 }
             }
         }
@@ -256,12 +275,12 @@ impl<P: Parcel> Crossing<P> {
 
     /// Packets reach the far edge; answers how many there are to [`unload`](Self::unload).
     #[inline]
-    pub(super) fn land(&mut self, ledger: &mut Ledger) -> u32 {
+    pub(super) fn land(&mut self, context: &mut Context) -> u32 {
         let event = match self.direction {
             Direction::Data => Event::DataAtEgress,
             Direction::Ack => Event::AckAtIngress,
         };
-        let landing = self.lane.pop(&mut ledger.queue, event);
+        let landing = self.lane.pop(&mut context.queue, event);
         self.bursts_delivered += u64::from(landing.last);
         landing.packets
     }
@@ -302,10 +321,10 @@ impl<P: Parcel> Crossing<P> {
 }
 
 /// When a burst leaves, and when it arrives or is lost.
-struct Passage {
-    departs: Option<Time>,
-    arrives: Option<Time>,
-    lost: Option<Time>,
+pub(super) struct Passage {
+    pub(super) departs: Option<Time>,
+    pub(super) arrives: Option<Time>,
+    pub(super) lost: Option<Time>,
 }
 
 /// The loss process of a checked rule.

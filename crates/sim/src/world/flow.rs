@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use burstlab_kernel::{EventQueue, Rank};
-use burstlab_tcp::{Config, Receiver, Sender, Transmission};
+use burstlab_tcp::{Config, Detector, Receiver, Sender, Transmission};
 use burstlab_units::{Bytes, Span, Time};
 
 use super::Event;
-use crate::measure::FlowSummary;
+use super::causes::{Causes, Loss, Truth};
+use super::notices::Listens;
+use crate::measure::{Confusion, FlowSummary};
 use crate::scenario::{self, Resolved, Write};
 
 /// What a flow has sent and received.
@@ -20,6 +22,10 @@ pub(super) struct Tally {
     pub(super) acks_sent: u64,
     pub(super) acks_delivered: u64,
     pub(super) acks_lost: u64,
+    /// Segments sent again though their last transmission was not lost.
+    pub(super) spurious_retransmissions: u64,
+    /// Time-outs by what they were, and whether the detector excused them.
+    pub(super) timeouts: [[u64; 2]; 3],
 }
 
 /// When a timer's event stands in the queue. A timer that moves to later is not taken out: its
@@ -61,6 +67,9 @@ pub(super) struct Flow {
     pub(super) sender: Sender,
     pub(super) receiver: Receiver,
     pub(super) tally: Tally,
+    pub(super) causes: Causes,
+    pub(super) listens: Listens,
+    detects: bool,
     /// Bytes of application data in a full segment.
     payload: u64,
     /// Writes still to come, last first, by absolute time; `None` where data never ends.
@@ -104,6 +113,9 @@ impl Flow {
             sender: Sender::new(config),
             receiver: Receiver::new(config),
             tally: Tally::default(),
+            causes: Causes::default(),
+            listens: Listens::of(config),
+            detects: config.detector != Detector::None,
             payload: config.segment_size.get() - config.syn_size.get(),
             writes,
             written: 0,
@@ -129,9 +141,25 @@ impl Flow {
             None => u64::MAX,
             Some(writes) => self.written + writes.pop().map_or(0, |(_, bytes)| bytes),
         };
-        let segments = self.written.div_ceil(self.payload);
-        let segments = if self.writes.is_none() { u64::MAX } else { segments };
-        self.sender.supply(now, segments, sending);
+        match &self.writes {
+            None => self.sender.supply(now, u64::MAX, sending),
+            // The last write: its last segment may be short.
+            Some(rest) if rest.is_empty() => {
+                self.sender.supply_bytes(now, Bytes::new(self.written), sending);
+            }
+            Some(_) => {
+                self.sender.supply(now, self.written.div_ceil(self.payload), sending);
+            }
+        }
+    }
+
+    /// A transmission of `seq` is lost.
+    pub(super) fn lose(&mut self, seq: u64, loss: Loss) {
+        self.tally.lost += 1;
+        // An earlier transmission may have arrived; then nothing is missing.
+        if !self.receiver.holds(seq) {
+            self.causes.lost(seq, loss);
+        }
     }
 
     /// Which transmission of its segment `sent` is, from 1.
@@ -140,6 +168,8 @@ impl Flow {
         if !sent.retransmission {
             return 1;
         }
+        let missing = self.causes.found(sent.seq);
+        self.tally.spurious_retransmissions += u64::from(!missing);
         if self.resent.len() > 4096 {
             let acked = self.sender.highest_acked().unwrap_or(0);
             self.resent = self.resent.split_off(&acked);
@@ -192,11 +222,12 @@ impl Flow {
         };
         let counters = self.sender.counters();
         let segments = self.receiver.delivered() - self.before.0;
+        let of = |truth: Truth| self.tally.timeouts[truth as usize].iter().sum();
         FlowSummary {
             id: self.id,
             label: self.label.clone(),
             variant: self.variant.clone(),
-            goodput_bps: rate(Bytes::new(segments * self.payload).get()),
+            goodput_bps: rate((segments * self.payload).min(self.written)),
             throughput_bps: rate(self.tally.delivered_bytes - self.before.1),
             segments_delivered: segments,
             packets_sent: self.tally.sent,
@@ -205,6 +236,12 @@ impl Flow {
             duplicates: self.receiver.duplicates(),
             retransmissions: counters.retransmissions,
             timeouts: counters.timeouts,
+            false_timeouts: of(Truth::False),
+            true_timeouts: of(Truth::True),
+            spurious_timeouts: of(Truth::Spurious),
+            early_repairs: counters.early_repairs,
+            spurious_retransmissions: self.tally.spurious_retransmissions,
+            detector: self.detects.then(|| Confusion::of(&self.tally.timeouts)),
             fast_retransmits: counters.fast_retransmits,
             completed_s: self.completed.map(Time::as_secs_f64),
         }

@@ -66,7 +66,7 @@ impl<P> Access<P> {
 
 /// What every part of the world may touch: the order of events, what is recorded, what is counted.
 #[derive(Clone, Debug)]
-pub(crate) struct Ledger {
+pub(crate) struct Context {
     pub(crate) queue: EventQueue<Event>,
     pub(crate) recorder: Recorder,
     pub(crate) digest: Digest,
@@ -75,7 +75,7 @@ pub(crate) struct Ledger {
 /// A running scenario.
 #[derive(Clone, Debug)]
 pub(crate) struct World {
-    ledger: Ledger,
+    context: Context,
     flows: Vec<Flow>,
     data_up: Vec<Access<DataPacket>>,
     data_core: Crossing<DataPacket>,
@@ -106,7 +106,7 @@ impl World {
         let near = Wire::new(access.rate, access.delay, access.queue);
         let far = Wire::new(rate, delay, queue);
         let mut world = Self {
-            ledger: Ledger {
+            context: Context {
                 queue: EventQueue::new(),
                 recorder: Recorder::new(trace, flows.len()),
                 digest: Digest::default(),
@@ -129,10 +129,10 @@ impl World {
         };
         for index in 0..world.flows.len() as u32 {
             let start = world.flows[index as usize].start;
-            world.ledger.queue.push(start, Rank::Timer, Event::Start(index));
+            world.context.queue.push(start, Rank::Timer, Event::Start(index));
         }
         let warm = Time::ZERO + scenario.run.warmup;
-        world.ledger.queue.push(warm, Rank::Timer, Event::WarmedUp);
+        world.context.queue.push(warm, Rank::Timer, Event::WarmedUp);
         world
     }
 
@@ -142,7 +142,7 @@ impl World {
             if self.active == 0 || self.data_core.closed() >= self.burst_limit {
                 return false;
             }
-            match self.ledger.queue.pop() {
+            match self.context.queue.pop() {
                 Some((at, event)) if at <= self.end => {
                     self.now = at;
                     self.events += 1;
@@ -173,10 +173,10 @@ impl World {
             Event::AckAtIngress => self.acks_at_ingress(),
             Event::DataAtEgress => self.data_at_egress(),
             Event::DataAssembly => {
-                self.data_core.timer(self.now, &mut self.ledger, &mut self.flows);
+                self.data_core.timer(self.now, &mut self.context, &mut self.flows);
             }
             Event::AckAssembly => {
-                self.ack_core.timer(self.now, &mut self.ledger, &mut self.flows);
+                self.ack_core.timer(self.now, &mut self.context, &mut self.flows);
             }
             Event::SenderTimer(index) => self.sender_timer(index),
             Event::ReceiverTimer(index) => self.receiver_timer(index),
@@ -204,7 +204,7 @@ impl World {
     fn schedule_write(&mut self, index: u32) {
         let flow = &self.flows[index as usize];
         if let Some(at) = flow.next_write() {
-            self.ledger.queue.push(at.max(self.now), Rank::Timer, Event::Write(index));
+            self.context.queue.push(at.max(self.now), Rank::Timer, Event::Write(index));
         }
     }
 
@@ -224,47 +224,47 @@ impl World {
         for sent in sending.drain(..) {
             let nth = flow.transmission(&sent);
             flow.tally.sent += 1;
-            self.ledger.digest.add(self.now, 1, sent.seq);
-            let row = self.ledger.recorder.sent(self.now, index, &SentRow::Data(&sent, nth));
+            self.context.digest.add(self.now, 1, sent.seq);
+            let row = self.context.recorder.sent(self.now, index, &SentRow::Data(&sent, nth));
             let size = sent.size.get() as u32;
             let packet = DataPacket { flow: index, nth, size, row, seq: sent.seq };
             match access.wire.send(self.now, sent.size) {
                 Some(at) => {
                     let event = Event::DataAtIngress(link);
-                    access.lane.push(&mut self.ledger.queue, at, event, packet);
+                    access.lane.push(&mut self.context.queue, at, event, packet);
                 }
                 None => {
                     flow.tally.lost += 1;
-                    self.ledger.recorder.lost(row, PacketCause::Overflow);
+                    self.context.recorder.lost(row, PacketCause::Overflow);
                 }
             }
         }
         self.sending = sending;
-        flow.arm_sender(index, &mut self.ledger.queue);
+        flow.arm_sender(index, &mut self.context.queue);
     }
 
     #[inline]
     fn data_at_ingress(&mut self, link: u32) {
         let event = Event::DataAtIngress(link);
-        let packet = self.data_up[link as usize].lane.pop(&mut self.ledger.queue, event);
-        self.data_core.arrive(self.now, packet, &mut self.ledger, &mut self.flows);
+        let packet = self.data_up[link as usize].lane.pop(&mut self.context.queue, event);
+        self.data_core.arrive(self.now, packet, &mut self.context, &mut self.flows);
     }
 
     /// Packets leave the optical network: each goes on its receiver's link.
     #[inline]
     fn data_at_egress(&mut self) {
-        for _ in 0..self.data_core.land(&mut self.ledger) {
+        for _ in 0..self.data_core.land(&mut self.context) {
             let packet = self.data_core.unload();
             let link = self.link_of(packet.flow);
             let access = &mut self.data_down[link as usize];
             match access.wire.send(self.now, packet.bytes()) {
                 Some(at) => {
                     let event = Event::DataAtReceiver(link);
-                    access.lane.push(&mut self.ledger.queue, at, event, packet);
+                    access.lane.push(&mut self.context.queue, at, event, packet);
                 }
                 None => {
                     self.flows[packet.flow as usize].tally.lost += 1;
-                    self.ledger.recorder.lost(packet.row, PacketCause::Overflow);
+                    self.context.recorder.lost(packet.row, PacketCause::Overflow);
                 }
             }
         }
@@ -273,11 +273,11 @@ impl World {
     #[inline]
     fn data_at_receiver(&mut self, link: u32) {
         let event = Event::DataAtReceiver(link);
-        let packet = self.data_down[link as usize].lane.pop(&mut self.ledger.queue, event);
+        let packet = self.data_down[link as usize].lane.pop(&mut self.context.queue, event);
         let flow = &mut self.flows[packet.flow as usize];
         flow.tally.delivered += 1;
         flow.tally.delivered_bytes += u64::from(packet.size);
-        self.ledger.recorder.delivered(packet.row, self.now);
+        self.context.recorder.delivered(packet.row, self.now);
         let ack = flow.receiver.on_segment(self.now, packet.seq);
         self.acknowledge(packet.flow, ack);
     }
@@ -287,21 +287,21 @@ impl World {
     fn acknowledge(&mut self, index: u32, ack: Option<Ack>) {
         let link = self.link_of(index);
         let flow = &mut self.flows[index as usize];
-        flow.arm_receiver(index, &mut self.ledger.queue);
+        flow.arm_receiver(index, &mut self.context.queue);
         let Some(ack) = ack else { return };
         flow.tally.acks_sent += 1;
         let row = SentRow::Ack(ack.next as i64 - 1, ack.size);
-        let row = self.ledger.recorder.sent(self.now, index, &row);
+        let row = self.context.recorder.sent(self.now, index, &row);
         let access = &mut self.ack_up[link as usize];
         match access.wire.send(self.now, ack.size) {
             Some(at) => {
                 let packet = AckPacket { flow: index, row, ack };
                 let event = Event::AckAtEgress(link);
-                access.lane.push(&mut self.ledger.queue, at, event, packet);
+                access.lane.push(&mut self.context.queue, at, event, packet);
             }
             None => {
                 flow.tally.acks_lost += 1;
-                self.ledger.recorder.lost(row, PacketCause::Overflow);
+                self.context.recorder.lost(row, PacketCause::Overflow);
             }
         }
     }
@@ -309,25 +309,25 @@ impl World {
     #[inline]
     fn ack_at_egress(&mut self, link: u32) {
         let event = Event::AckAtEgress(link);
-        let packet = self.ack_up[link as usize].lane.pop(&mut self.ledger.queue, event);
-        self.ack_core.arrive(self.now, packet, &mut self.ledger, &mut self.flows);
+        let packet = self.ack_up[link as usize].lane.pop(&mut self.context.queue, event);
+        self.ack_core.arrive(self.now, packet, &mut self.context, &mut self.flows);
     }
 
     /// ACKs leave the optical network: each goes on its sender's link.
     #[inline]
     fn acks_at_ingress(&mut self) {
-        for _ in 0..self.ack_core.land(&mut self.ledger) {
+        for _ in 0..self.ack_core.land(&mut self.context) {
             let packet = self.ack_core.unload();
             let link = self.link_of(packet.flow);
             let access = &mut self.ack_down[link as usize];
             match access.wire.send(self.now, packet.ack.size) {
                 Some(at) => {
                     let event = Event::AckAtSender(link);
-                    access.lane.push(&mut self.ledger.queue, at, event, packet);
+                    access.lane.push(&mut self.context.queue, at, event, packet);
                 }
                 None => {
                     self.flows[packet.flow as usize].tally.acks_lost += 1;
-                    self.ledger.recorder.lost(packet.row, PacketCause::Overflow);
+                    self.context.recorder.lost(packet.row, PacketCause::Overflow);
                 }
             }
         }
@@ -336,24 +336,24 @@ impl World {
     #[inline]
     fn ack_at_sender(&mut self, link: u32) {
         let event = Event::AckAtSender(link);
-        let packet = self.ack_down[link as usize].lane.pop(&mut self.ledger.queue, event);
+        let packet = self.ack_down[link as usize].lane.pop(&mut self.context.queue, event);
         let mut sending = std::mem::take(&mut self.sending);
         let flow = &mut self.flows[packet.flow as usize];
         flow.tally.acks_delivered += 1;
-        self.ledger.digest.add(self.now, 2, packet.ack.next);
-        self.ledger.recorder.delivered(packet.row, self.now);
-        self.ledger.recorder.acked(packet.flow, self.now, packet.ack.next);
+        self.context.digest.add(self.now, 2, packet.ack.next);
+        self.context.recorder.delivered(packet.row, self.now);
+        self.context.recorder.acked(packet.flow, self.now, packet.ack.next);
         let cuts = flow.sender.counters().fast_retransmits;
         flow.sender.on_ack(self.now, &packet.ack, &mut sending);
-        if self.ledger.recorder.traces_cwnd() {
+        if self.context.recorder.traces_cwnd() {
             let sender = &flow.sender;
             let ack = packet.ack.next as i64 - 1;
             let mut row =
                 CwndRow { now: self.now, flow: packet.flow, event: CwndEvent::Ack, ack, sender };
-            self.ledger.recorder.cwnd(&row);
+            self.context.recorder.cwnd(&row);
             row.event = CwndEvent::FastRetransmit;
             for _ in cuts..sender.counters().fast_retransmits {
-                self.ledger.recorder.cwnd(&row);
+                self.context.recorder.cwnd(&row);
             }
         }
         if flow.has_completed(self.now) {
@@ -371,16 +371,16 @@ impl World {
             let mut sending = std::mem::take(&mut self.sending);
             let timeouts = flow.sender.counters().timeouts;
             flow.sender.on_timeout(self.now, &mut sending);
-            self.ledger.digest.add(self.now, 3, u64::from(index));
+            self.context.digest.add(self.now, 3, u64::from(index));
             if flow.sender.counters().timeouts > timeouts {
                 let ack = flow.sender.highest_acked().map_or(-1, |seq| seq as i64);
                 let (sender, event) = (&flow.sender, CwndEvent::Timeout);
                 let row = CwndRow { now: self.now, flow: index, event, ack, sender };
-                self.ledger.recorder.cwnd(&row);
+                self.context.recorder.cwnd(&row);
             }
             self.transmit(index, sending);
         } else {
-            flow.arm_sender(index, &mut self.ledger.queue);
+            flow.arm_sender(index, &mut self.context.queue);
         }
     }
 
@@ -410,19 +410,19 @@ impl World {
         };
         let counters = tally::counters(&self);
         for word in [counters.packets_delivered, counters.packets_lost, counters.bursts_lost] {
-            self.ledger.digest.add(self.now, 4, word);
+            self.context.digest.add(self.now, 4, word);
         }
         let summary = Summary {
             seed: random.0,
             replication: random.1,
             simulated_s: self.now.as_secs_f64(),
             measured_s: measured.as_secs_f64(),
-            fingerprint: self.ledger.digest.hex(),
+            fingerprint: self.context.digest.hex(),
             interrupted,
             warnings,
             counters,
             flows: self.flows.iter().map(|flow| flow.summary(measured)).collect(),
         };
-        (summary, self.ledger.recorder.into_tables(self.now))
+        (summary, self.context.recorder.into_tables(self.now))
     }
 }

@@ -1,0 +1,69 @@
+//! `[[traffic]]`: packets of others on the access links.
+
+use burstlab_units::{Bytes, Rate, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// UDP sources that share an access link with the flows. Their packets leave at the far end of that
+/// link: they fill its queue and never enter the optical network.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Traffic {
+    /// Which access link they load.
+    pub side: Side,
+    /// How they send.
+    pub pattern: Pattern,
+    /// How many sources are like this one, at least 1.
+    pub count: u32,
+    /// Rate of a source while it sends.
+    pub rate: Rate,
+    /// Size of a packet.
+    pub packet_size: Bytes,
+    /// `pareto`: mean time that a source sends.
+    pub on_mean: Span,
+    /// `pareto`: mean time that a source is silent.
+    pub off_mean: Span,
+    /// `pareto`: shape of both times, above 1; between 1 and 2 the sum of many sources is
+    /// long-range dependent.
+    pub shape: f64,
+    /// When the sources start.
+    pub start: Span,
+}
+
+/// An access link, in the direction of the data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// From the senders to the ingress edge.
+    #[default]
+    Sender,
+    /// From the egress edge to the receivers.
+    Receiver,
+}
+
+/// How a source sends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pattern {
+    /// At constant rate.
+    #[default]
+    Cbr,
+    /// At constant rate for Pareto-distributed times, with Pareto-distributed silences.
+    Pareto,
+}
+
+impl Default for Traffic {
+    fn default() -> Self {
+        Self {
+            side: Side::Sender,
+            pattern: Pattern::Cbr,
+            count: 1,
+            rate: Rate::from_bps(100_000),
+            packet_size: Bytes::new(1000),
+            on_mean: Span::from_ms(500),
+            off_mean: Span::from_ms(500),
+            shape: 1.5,
+            start: Span::ZERO,
+        }
+    }
+}

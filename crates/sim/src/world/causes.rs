@@ -1,0 +1,102 @@
+//! Why a flow's segments are missing, and what that makes of a time-out: the truth that a detector
+//! is measured by.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use burstlab_units::Time;
+
+/// What killed a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Loss {
+    pub(crate) cause: LossCause,
+    /// The burst it was in; 0: none.
+    pub(crate) burst: u64,
+    /// Core node, counted from 1; 0: an edge node or an access link.
+    pub(crate) node: usize,
+    pub(crate) at: Time,
+}
+
+/// The kind of event that killed a packet; the order is that of its labels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LossCause {
+    /// The loss process picked its burst.
+    Burst = 1,
+    /// A script named its burst or itself.
+    Scripted = 2,
+    /// The queue of the sender's access link was full.
+    SenderAccess = 3,
+    /// The queue of the receiver's access link was full.
+    ReceiverAccess = 4,
+}
+
+/// What a time-out really was; the order is that of its labels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Truth {
+    /// All that was lost was in one burst.
+    False = 0,
+    /// Several bursts were lost, or packets outside the optical network.
+    True = 1,
+    /// Nothing was lost: the ACKs were late or lost.
+    Spurious = 2,
+}
+
+/// The segments of a flow whose last transmission was lost, and by what.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Causes {
+    missing: BTreeMap<u64, Loss>,
+}
+
+impl Causes {
+    /// The last transmission of `seq` is lost.
+    pub(crate) fn lost(&mut self, seq: u64, loss: Loss) {
+        self.missing.insert(seq, loss);
+    }
+
+    /// `seq` has arrived, or is sent again; answers whether it was missing.
+    #[inline]
+    pub(crate) fn found(&mut self, seq: u64) -> bool {
+        !self.missing.is_empty() && self.missing.remove(&seq).is_some()
+    }
+
+    /// The losses among `segments`.
+    pub(crate) fn among(&self, segments: Range<u64>) -> impl Iterator<Item = (u64, &Loss)> {
+        // A range that ends before it starts (nothing outstanding) is empty here.
+        let end = segments.end.max(segments.start);
+        self.missing.range(segments.start..end).map(|(&seq, loss)| (seq, loss))
+    }
+
+    /// What a time-out is that waits for `segments`.
+    pub(crate) fn truth(&self, segments: Range<u64>) -> Truth {
+        let mut losses = self.among(segments);
+        let Some((_, first)) = losses.next() else { return Truth::Spurious };
+        let one_burst = first.burst != 0 && losses.all(|(_, loss)| loss.burst == first.burst);
+        if one_burst { Truth::False } else { Truth::True }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn loss(cause: LossCause, burst: u64) -> Loss {
+        Loss { cause, burst, node: 1, at: Time::ZERO }
+    }
+
+    #[test]
+    fn the_truth_is_what_the_missing_segments_have_in_common() {
+        let mut causes = Causes::default();
+        assert_eq!(causes.truth(3..9), Truth::Spurious);
+        causes.lost(4, loss(LossCause::Burst, 7));
+        causes.lost(5, loss(LossCause::Burst, 7));
+        assert_eq!(causes.truth(3..9), Truth::False);
+        causes.lost(8, loss(LossCause::Burst, 8));
+        assert_eq!(causes.truth(3..9), Truth::True, "two bursts");
+        assert_eq!(causes.truth(3..8), Truth::False, "8 is not waited for");
+        assert!(causes.found(8) && !causes.found(8));
+        causes.lost(6, loss(LossCause::SenderAccess, 0));
+        assert_eq!(causes.truth(3..9), Truth::True, "an access loss");
+        assert_eq!(causes.truth(6..7), Truth::True, "an access loss alone");
+        assert_eq!(causes.truth(9..3), Truth::Spurious, "nothing is waited for");
+    }
+}

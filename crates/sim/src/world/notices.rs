@@ -1,0 +1,186 @@
+//! Burst ACKs and burst NAKs on their way to the senders.
+
+use burstlab_kernel::Rank;
+use burstlab_tcp::{BackMode, BnakDelay, Config, Detector, Notice};
+use burstlab_units::{Span, Time};
+
+use super::crossing::Passage;
+use super::flow::Flow;
+use super::packet::Parcel;
+use super::{Context, Event};
+use crate::scenario::{NoticeTransport, Scenario};
+
+/// What a flow wants to hear of its bursts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Listens {
+    /// Burst ACKs of the ingress.
+    pub(super) left: bool,
+    /// Burst ACKs of the egress.
+    pub(super) arrived: bool,
+    /// Burst NAKs, and how they travel.
+    pub(super) dropped: Option<NakDelay>,
+}
+
+/// How long a burst NAK takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NakDelay {
+    /// The way back from the node.
+    Path,
+    /// As long as the ACKs of the burst would have taken.
+    Rtt,
+    /// No time: perfect knowledge.
+    None,
+}
+
+impl Listens {
+    pub(super) fn of(config: &Config) -> Self {
+        let back = |mode| config.detector == Detector::Back && config.back_mode != mode;
+        let dropped = match (config.detector, config.bnak_delay) {
+            (Detector::Bnak, BnakDelay::Path) => Some(NakDelay::Path),
+            (Detector::Bnak, BnakDelay::Rtt) => Some(NakDelay::Rtt),
+            (Detector::Oracle, _) => Some(NakDelay::None),
+            _ => None,
+        };
+        Self { left: back(BackMode::Egress), arrived: back(BackMode::Ingress), dropped }
+    }
+
+    /// Whether it wants to hear anything.
+    pub(super) fn at_all(self) -> bool {
+        self != Self::default()
+    }
+}
+
+/// A message to a sender.
+#[derive(Clone, Debug)]
+pub(super) struct Message {
+    pub(super) flow: u32,
+    pub(super) notice: Notice,
+    pub(super) burst: u64,
+    pub(super) segments: Vec<u64>,
+    /// Whether it has still to cross the sender's access link as a packet.
+    pub(super) in_band: bool,
+}
+
+/// The messages on their way, by the slot that their event names.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Notices {
+    slots: Vec<Option<Message>>,
+    free: Vec<u32>,
+    pub(super) sent: u64,
+    pub(super) lost: u64,
+}
+
+impl Notices {
+    /// Keeps a message; answers its slot.
+    pub(super) fn keep(&mut self, message: Message) -> u32 {
+        if let Some(slot) = self.free.pop() {
+            self.slots[slot as usize] = Some(message);
+            return slot;
+        }
+        self.slots.push(Some(message));
+        self.slots.len() as u32 - 1
+    }
+
+    /// Takes the message of `slot`.
+    ///
+    /// # Panics
+    /// When the slot is empty: its event was queued twice.
+    pub(super) fn take(&mut self, slot: u32) -> Message {
+        self.free.push(slot);
+        self.slots[slot as usize].take().expect("a message waits for its event")
+    }
+}
+
+/// The edge and core nodes as far as they write to senders: who is told what, and when.
+#[derive(Clone, Debug)]
+pub(super) struct NoticeDesk {
+    /// From the dropping node back to the ingress.
+    from_node: Span,
+    /// From the egress back to the ingress.
+    from_egress: Span,
+    /// From the dropping node on to a receiver, and from there back to the ingress.
+    round: Span,
+    /// From the ingress to a sender.
+    access: Span,
+    in_band: bool,
+}
+
+impl NoticeDesk {
+    pub(super) fn new(scenario: &Scenario, node: usize) -> Self {
+        let sum = |delays: &[Span]| delays.iter().fold(Span::ZERO, |sum, &delay| sum + delay);
+        let delays = scenario.network.delays();
+        let (_, receiver, _) = scenario.access.receiver_side();
+        Self {
+            from_node: sum(&delays[..node]),
+            from_egress: sum(&delays),
+            round: sum(&delays[node..]) + receiver + receiver + sum(&delays),
+            access: scenario.access.delay,
+            in_band: scenario.edge.notices == NoticeTransport::InBand,
+        }
+    }
+
+    /// Writes to each listening sender of a burst what becomes of it.
+    pub(super) fn notify(
+        &self,
+        burst: u64,
+        packets: &[impl Parcel],
+        passage: &Passage,
+        flows: &[Flow],
+        context: &mut Context,
+    ) {
+        let mut told: Vec<u32> = packets.iter().map(Parcel::flow).collect();
+        told.sort_unstable();
+        told.dedup();
+        for flow in told {
+            let listens = flows[flow as usize].listens;
+            if !listens.at_all() {
+                continue;
+            }
+            let mut segments: Vec<u64> = packets
+                .iter()
+                .filter(|packet| packet.flow() == flow)
+                .filter_map(|packet| packet.segment().map(|(seq, _)| seq))
+                .collect();
+            segments.sort_unstable();
+            segments.dedup();
+            let message = |notice| Message {
+                flow,
+                notice,
+                burst,
+                segments: segments.clone(),
+                in_band: self.in_band,
+            };
+            if let Some(at) = passage.departs.filter(|_| listens.left) {
+                self.send(at, message(Notice::Left), context);
+            }
+            if let Some(at) = passage.arrives.filter(|_| listens.arrived) {
+                self.send(at + self.from_egress, message(Notice::Arrived), context);
+            }
+            match (passage.lost, listens.dropped) {
+                (Some(at), Some(NakDelay::Path)) => {
+                    self.send(at + self.from_node, message(Notice::Dropped), context);
+                }
+                (Some(at), Some(NakDelay::Rtt)) => {
+                    self.send(at + self.round, message(Notice::Dropped), context);
+                }
+                (Some(at), Some(NakDelay::None)) => {
+                    let message = Message { in_band: false, ..message(Notice::Dropped) };
+                    self.schedule(at, message, context);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// A message is at the ingress at `at`; from there it takes the access link.
+    fn send(&self, at: Time, message: Message, context: &mut Context) {
+        let arrives = if message.in_band { at } else { at + self.access };
+        self.schedule(arrives, message, context);
+    }
+
+    fn schedule(&self, at: Time, message: Message, context: &mut Context) {
+        context.notices.sent += 1;
+        let slot = context.notices.keep(message);
+        context.queue.push(at, Rank::Arrival, Event::Notice(slot));
+    }
+}

@@ -1,0 +1,109 @@
+//! A UDP source: constant rate, or constant rate in Pareto-distributed spells.
+
+use burstlab_kernel::Stream;
+use burstlab_units::{Bytes, Serializer, Span, Time};
+
+use crate::scenario::{Pattern, Side, Traffic};
+
+/// A source of packets; each call of [`fire`](Self::fire) sends one.
+#[derive(Clone, Debug)]
+pub(super) struct Source {
+    pub(super) side: Side,
+    pub(super) size: Bytes,
+    pattern: Pattern,
+    spacing: Serializer,
+    on_mean: Span,
+    off_mean: Span,
+    shape: f64,
+    stream: Stream,
+    /// Spells begun so far.
+    spells: u64,
+    /// When the present spell ends.
+    until: Time,
+    pub(super) next: Time,
+}
+
+impl Source {
+    pub(super) fn new(traffic: &Traffic, stream: Stream) -> Self {
+        let mut source = Self {
+            side: traffic.side,
+            size: traffic.packet_size,
+            pattern: traffic.pattern,
+            spacing: Serializer::new(traffic.rate),
+            on_mean: traffic.on_mean,
+            off_mean: traffic.off_mean,
+            shape: traffic.shape,
+            stream,
+            spells: 0,
+            until: Time::MAX,
+            next: Time::ZERO + traffic.start,
+        };
+        if source.pattern == Pattern::Pareto {
+            source.begin_spell(source.next);
+        }
+        source
+    }
+
+    /// A silence from `now`, then a spell of sending.
+    fn begin_spell(&mut self, now: Time) {
+        let [silent, sending] = self.stream.uniforms(self.spells);
+        self.spells += 1;
+        self.next = now.saturating_add(self.pareto(self.off_mean, silent));
+        self.until = self.next.saturating_add(self.pareto(self.on_mean, sending));
+    }
+
+    /// A Pareto time of this mean and the source's shape, from a uniform number.
+    fn pareto(&self, mean: Span, uniform: f64) -> Span {
+        let scale = mean.as_secs_f64() * (self.shape - 1.0) / self.shape;
+        Span::from_secs_f64(scale / (1.0 - uniform).powf(1.0 / self.shape))
+    }
+
+    /// A packet goes out at `next`; moves `next` to the one after it.
+    pub(super) fn fire(&mut self) {
+        let now = self.next;
+        self.next = now + self.spacing.next(self.size);
+        if self.next >= self.until {
+            self.begin_spell(self.until);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use burstlab_kernel::RandomSource;
+    use burstlab_units::Rate;
+
+    fn packets(traffic: &Traffic, seconds: u64) -> Vec<Time> {
+        let mut source = Source::new(traffic, RandomSource::new(1, 0).stream("test"));
+        let mut sent = Vec::new();
+        while source.next < Time::ZERO + Span::from_secs(seconds) {
+            sent.push(source.next);
+            source.fire();
+        }
+        sent
+    }
+
+    #[test]
+    fn constant_rate_is_constant() {
+        let traffic = Traffic { rate: Rate::from_bps(80_000), ..Traffic::default() };
+        let sent = packets(&traffic, 10);
+        assert_eq!(sent.len(), 100, "one packet of 8,000 bits each 100 ms");
+        assert!(sent.windows(2).all(|pair| pair[1].since(pair[0]) == Span::from_ms(100)));
+    }
+
+    #[test]
+    fn pareto_spells_have_their_mean_rate() {
+        // Shape 2.5: the mean converges in a run of this length; 1.5 would not.
+        let traffic = Traffic {
+            pattern: Pattern::Pareto,
+            rate: Rate::from_bps(800_000),
+            shape: 2.5,
+            ..Traffic::default()
+        };
+        let sent = packets(&traffic, 20_000).len() as f64;
+        // Half the time on, 100 packets/s; a spell also sends the packet that it begins with.
+        let expected = 20_000.0 * 100.0 * 0.5 + 20_000.0 * 0.5;
+        assert!((sent / expected - 1.0).abs() < 0.03, "{sent} of {expected}");
+    }
+}
