@@ -29,7 +29,7 @@ demo: setup ## set up, then reproduce a small part of a paper: data, figures and
 	@echo "The report: $(CURDIR)/out/demo/report.html"
 
 test: setup ## set up, then run every test (Rust and Python)
-	cargo test $(CRATES)
+	cargo test $(CRATES) --no-fail-fast
 	$(BIN)/python -m pytest $(PYTEST)
 
 bench: setup ## run the benchmarks, and the comparison with other simulators where they are installed

@@ -27,7 +27,7 @@ impl<T> Lane<T> {
     /// # Panics
     /// When `at` is before the arrival of the item in front: the lane would not be in order.
     #[inline]
-    pub fn push<E>(&mut self, queue: &mut EventQueue<E>, at: Time, event: E, item: T) {
+    pub fn push<E: Copy>(&mut self, queue: &mut EventQueue<E>, at: Time, event: E, item: T) {
         let ticket = queue.ticket(Rank::Arrival);
         match self.items.back() {
             None => queue.push_at(at, ticket, event),
@@ -41,7 +41,7 @@ impl<T> Lane<T> {
     /// # Panics
     /// When the lane is empty: its event was popped without having been pushed.
     #[inline]
-    pub fn pop<E>(&mut self, queue: &mut EventQueue<E>, event: E) -> T {
+    pub fn pop<E: Copy>(&mut self, queue: &mut EventQueue<E>, event: E) -> T {
         let (_, _, item) = self.items.pop_front().expect("an announced item is on its lane");
         if let Some(&(at, ticket, _)) = self.items.front() {
             queue.push_at(at, ticket, event);

@@ -1,8 +1,5 @@
 //! Events in total order: by time, then rank, then insertion.
 
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
-
 use burstlab_units::Time;
 
 /// Which of two events at the same instant comes first, whatever the order of insertion.
@@ -24,53 +21,35 @@ pub struct Ticket(u64);
 const ARRIVAL_BIT: u64 = 1 << 63;
 
 /// A queue of events, each at an instant; ties are broken by [`Rank`] and then first in, first out.
+///
+/// A four-way heap. The place of a popped event stays open until the next push or pop: nearly every
+/// event is followed by the next one of its kind, which then sinks once from the top instead of
+/// being lifted from the bottom after the bottom was moved to the top.
 #[derive(Clone, Debug)]
 pub struct EventQueue<E> {
-    heap: BinaryHeap<Entry<E>>,
+    heap: Vec<Entry<E>>,
+    /// Whether the first entry of `heap` has been popped.
+    open: bool,
     issued: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Entry<E> {
-    at: Time,
-    ticket: Ticket,
+    /// Time in the upper half, ticket in the lower: one comparison settles both.
+    key: u128,
     event: E,
 }
 
-impl<E> Entry<E> {
-    fn key(&self) -> (Time, Ticket) {
-        (self.at, self.ticket)
-    }
-}
-
-impl<E> PartialEq for Entry<E> {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl<E> Eq for Entry<E> {}
-
-impl<E> PartialOrd for Entry<E> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<E> Ord for Entry<E> {
-    /// Reversed: the heap's greatest entry is the earliest event.
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.key().cmp(&self.key())
-    }
-}
+/// Children of a heap entry.
+const WAYS: usize = 4;
 
 impl<E> Default for EventQueue<E> {
     fn default() -> Self {
-        Self { heap: BinaryHeap::new(), issued: 0 }
+        Self { heap: Vec::new(), open: false, issued: 0 }
     }
 }
 
-impl<E> EventQueue<E> {
+impl<E: Copy> EventQueue<E> {
     /// An empty queue.
     #[must_use]
     pub fn new() -> Self {
@@ -99,32 +78,77 @@ impl<E> EventQueue<E> {
     /// Adds an event at `at` in the place that `ticket` holds.
     #[inline]
     pub fn push_at(&mut self, at: Time, ticket: Ticket, event: E) {
-        self.heap.push(Entry { at, ticket, event });
+        let entry = Entry { key: u128::from(at.as_ps()) << 64 | u128::from(ticket.0), event };
+        if self.open {
+            self.open = false;
+            self.sink(entry);
+        } else {
+            self.heap.push(entry);
+            self.rise(entry);
+        }
     }
 
     /// Removes the earliest event.
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, E)> {
-        self.heap.pop().map(|entry| (entry.at, entry.event))
+        self.settle();
+        let first = self.heap.first()?;
+        self.open = true;
+        Some((Time::from_ps((first.key >> 64) as u64), first.event))
     }
 
-    /// When the earliest event is.
+    /// Fills the place of the popped event with the last entry.
     #[inline]
-    #[must_use]
-    pub fn next_time(&self) -> Option<Time> {
-        self.heap.peek().map(|entry| entry.at)
+    fn settle(&mut self) {
+        if self.open {
+            self.open = false;
+            if let Some(last) = self.heap.pop()
+                && !self.heap.is_empty()
+            {
+                self.sink(last);
+            }
+        }
     }
 
-    /// How many events wait.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.heap.len()
+    /// Places `entry` from the top downwards.
+    #[inline]
+    fn sink(&mut self, entry: Entry<E>) {
+        let heap = &mut self.heap[..];
+        let mut place = 0;
+        loop {
+            let first = place * WAYS + 1;
+            let Some(children) = heap.get(first..heap.len().min(first + WAYS)) else { break };
+            let mut least = 0;
+            for child in 1..children.len() {
+                if children[child].key < children[least].key {
+                    least = child;
+                }
+            }
+            match children.get(least) {
+                Some(child) if child.key < entry.key => {
+                    heap[place] = *child;
+                    place = first + least;
+                }
+                _ => break,
+            }
+        }
+        heap[place] = entry;
     }
 
-    /// Whether nothing waits.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.heap.is_empty()
+    /// Places `entry` from the bottom upwards.
+    #[inline]
+    fn rise(&mut self, entry: Entry<E>) {
+        let heap = &mut self.heap[..];
+        let mut place = heap.len() - 1;
+        while place > 0 {
+            let parent = (place - 1) / WAYS;
+            if heap[parent].key <= entry.key {
+                break;
+            }
+            heap[place] = heap[parent];
+            place = parent;
+        }
+        heap[place] = entry;
     }
 }
 
@@ -166,6 +190,25 @@ mod tests {
             expected.sort_by_key(|&i| (times[i].0, !times[i].1));
             let popped: Vec<_> = std::iter::from_fn(|| queue.pop()).map(|(_, i)| i).collect();
             prop_assert_eq!(popped, expected);
+        }
+
+        #[test]
+        fn pushes_between_pops_keep_the_order(
+            steps in proptest::collection::vec((any::<bool>(), 0u64..9), 0..300),
+        ) {
+            // The twin: a list that is searched for its least (time, insertion).
+            let (mut queue, mut twin) = (EventQueue::new(), Vec::new());
+            for (index, &(pop, at)) in steps.iter().enumerate() {
+                if pop {
+                    let least = (0..twin.len()).min_by_key(|&place| twin[place]);
+                    let expected = least.map(|place| twin.remove(place));
+                    let popped = queue.pop().map(|(at, index)| (at.as_ps(), index));
+                    prop_assert_eq!(popped, expected);
+                } else {
+                    queue.push(Time::from_ps(at), Rank::Arrival, index);
+                    twin.push((at, index));
+                }
+            }
         }
     }
 }

@@ -14,7 +14,8 @@ fn main() {
     for (name, probability) in cases {
         for variant in variants {
             let scenario = format!(
-                r#"{{"access": {{"rate": "100 Mb/s"}}, "edge": {{"assembly": "timer", "timer": "1 ms"}},
+                r#"{{"access": {{"rate": "100 Mb/s"}},
+                    "edge": {{"assembly": "timer", "timer": "1 ms"}},
                     "tcp": {{"profile": "ns2", "variant": "{variant}", "window": 200}},
                     "loss": {{"data": {{"process": "bernoulli", "probability": {probability}}}}},
                     "run": {{"duration": "1000 s"}}}}"#
@@ -33,7 +34,8 @@ fn main() {
                 events = output.summary.counters.events;
             }
             println!(
-                "{name:>20} {variant:>9}: {delivered:>9} packets, {:>6.2} M packets/s, {:>5.1} ns a packet, {:.2} events a packet",
+                "{name:>20} {variant:>9}: {delivered:>9} packets, {:>6.2} M packets/s, \
+                 {:>5.1} ns a packet, {:.2} events a packet",
                 delivered as f64 / best / 1e6,
                 best * 1e9 / delivered as f64,
                 events as f64 / delivered as f64,

@@ -1,4 +1,5 @@
-//! Mistakes in a scenario are named with field, value and mend; a resolved scenario reads as itself.
+//! Mistakes in a scenario are named with field, value and mend; a resolved scenario reads as
+//! itself.
 
 use burstlab_sim::scenario::{Scenario, ScenarioError, schema_json};
 

@@ -133,9 +133,9 @@ proptest! {
         prop_assert_eq!(sent as u64, output.summary.counters.packets_sent);
         let bursts = &output.tables[1];
         for row in 0..codes(bursts, "fate").len() {
-            let opened = instants(bursts, "opened_ps")[row];
-            prop_assert!(opened <= instants(bursts, "closed_ps")[row]);
-            prop_assert!(instants(bursts, "closed_ps")[row] <= instants(bursts, "departed_ps")[row]);
+            let at = |column| instants(bursts, column)[row];
+            prop_assert!(at("opened_ps") <= at("closed_ps"));
+            prop_assert!(at("closed_ps") <= at("departed_ps"));
         }
     }
 }

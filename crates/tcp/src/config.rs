@@ -260,6 +260,28 @@ mod tests {
     }
 
     #[test]
+    fn a_resolved_configuration_is_read_back_as_it_is() {
+        for &profile in Profile::ALL {
+            let overrides = Overrides { profile: Some(profile), ..Overrides::default() };
+            let config = Config::resolve(&overrides).expect("is valid");
+            let text = serde_json::to_string(&config).expect("is written");
+            let again: Overrides = serde_json::from_str(&text).expect("is read");
+            assert_eq!(Config::resolve(&again), Ok(config));
+        }
+    }
+
+    #[test]
+    fn every_field_is_described() {
+        let schema = schemars::schema_for!(Overrides);
+        let fields = schema.as_value()["properties"].as_object().expect("an object");
+        assert!(fields.len() > 30);
+        for (name, field) in fields {
+            let text = field["description"].as_str().unwrap_or_default();
+            assert!(text.contains("Default"), "{name}: {text}");
+        }
+    }
+
+    #[test]
     fn unknown_fields_and_bare_numbers_are_refused() {
         for (text, says) in [
             (r#"{"windw": 3}"#, "windw"),

@@ -104,7 +104,7 @@ impl Receiver {
         if let Some(history) = &mut self.history {
             if self.next >= self.high {
                 history.clear();
-            } else if seq < self.next || !self.arrived.contains(seq) {
+            } else if !(self.next..self.high).contains(&seq) || !self.arrived.contains(seq) {
                 sack = history.report((0, self.next));
             } else {
                 let left = self.arrived.run_start(self.next, seq + 1);

@@ -99,3 +99,55 @@ impl Scoreboard {
         self.sacked.run_start(self.low, to).checked_sub(1).filter(|&seq| seq >= self.low)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    const WINDOW: u64 = 150;
+
+    proptest! {
+        /// The obviously correct twin is a set of segments.
+        #[test]
+        fn agrees_with_a_set(
+            steps in prop::collection::vec(
+                (0u64..4, 0u64..30, prop::array::uniform3((0u64..200, 0u64..20)), 0u8..20), 1..150,
+            ),
+            from in 0u64..200,
+            n in 1u32..5,
+        ) {
+            let mut scoreboard = Scoreboard::new(WINDOW);
+            let (mut twin, mut acked, mut sent) = (BTreeSet::new(), 0, 0);
+            for (progress, growth, blocks, clear) in steps {
+                sent = (sent + growth).min(acked + WINDOW);
+                acked = (acked + progress * progress * 7).min(sent);
+                let mut sack = SackBlocks::NONE;
+                for (left, length) in blocks {
+                    let left = (acked + left).saturating_sub(20);
+                    sack.push(left, left + length);
+                }
+                if clear == 0 {
+                    scoreboard.clear();
+                    twin.clear();
+                }
+                twin.retain(|&seq| seq >= acked);
+                let news = sack.as_slice().iter().flat_map(|&(left, right)| left..right)
+                    .filter(|&seq| seq >= acked && seq < sent && twin.insert(seq)).count();
+                prop_assert_eq!(scoreboard.update(acked, sent, &sack), news as u64);
+
+                let from = acked + from;
+                let high = twin.last().map_or(acked, |last| last + 1);
+                let missing = |a: u64, b: u64| (a.max(acked)..b).filter(|seq| !twin.contains(seq));
+                prop_assert_eq!(scoreboard.is_empty(), twin.is_empty());
+                prop_assert_eq!(scoreboard.contains(from), twin.contains(&from));
+                prop_assert_eq!(scoreboard.next_hole(from), missing(from, high).next());
+                prop_assert_eq!(scoreboard.missing(acked, from), missing(acked, from).count() as u64);
+                prop_assert_eq!(scoreboard.missing(from, sent), missing(from, sent).count() as u64);
+                prop_assert_eq!(scoreboard.nth_highest(n), twin.iter().rev().nth(n as usize - 1).copied());
+                prop_assert_eq!(scoreboard.highest_missing(sent), missing(acked, sent).next_back());
+            }
+        }
+    }
+}

@@ -7,8 +7,8 @@
 //! * [`Serializer`] turns sizes into spans at a rate, carrying the remainder from one packet to the
 //!   next, so that a long run of packets takes exactly as long as its bits do.
 //!
-//! Every quantity reads and writes itself as a string with a unit (`"5 ms"`, `"10 Gb/s"`, `"1 KB"`):
-//! 1 KB = 1000 B, 1 KiB = 1024 B, `b` is a bit and `B` a byte.
+//! Every quantity reads and writes itself as a string with a unit (`"5 ms"`, `"10 Gb/s"`,
+//! `"1 KB"`): 1 KB = 1000 B, 1 KiB = 1024 B, `b` is a bit and `B` a byte.
 
 mod parse;
 mod quantity;

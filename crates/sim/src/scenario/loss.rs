@@ -57,7 +57,8 @@ pub struct LossRule {
     /// which of its transmissions (1: the first).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<Vec<(u64, u32)>>,
-    /// `script`: number of the flow, from 0, whose packets `carrying` and `packets` name. Absent: 0.
+    /// `script`: number of the flow, from 0, whose packets `carrying` and `packets` name. Absent:
+    /// 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow: Option<u32>,
 }

@@ -1,1 +1,1 @@
-
+//! The receiver as a packet script sees it.

@@ -11,22 +11,24 @@ use burstlab_units::{Span, Time};
 
 /// What a case says about the network.
 #[derive(Clone, Debug, Default)]
-pub struct Path {
-    pub rates_bps: [u64; 5],
-    pub delays: [Span; 5],
-    pub drops: BTreeSet<(u64, u64)>,
-    pub drop_acks: BTreeSet<u64>,
-    pub assembly: Span,
-    pub drop_bursts: BTreeSet<u64>,
-    pub start: Time,
+pub(crate) struct Path {
+    pub(crate) rates_bps: [u64; 5],
+    pub(crate) delays: [Span; 5],
+    pub(crate) drops: BTreeSet<(u64, u64)>,
+    pub(crate) drop_acks: BTreeSet<u64>,
+    pub(crate) assembly: Span,
+    pub(crate) drop_bursts: BTreeSet<u64>,
+    pub(crate) start: Time,
+    /// How much data there is; `None`: without end.
+    pub(crate) segments: Option<u64>,
 }
 
 /// One line of a trace, numbers in the order of the columns a to d.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
-    pub kind: char,
-    pub time: Time,
-    pub values: [f64; 4],
+pub(crate) struct Row {
+    pub(crate) kind: char,
+    pub(crate) time: Time,
+    pub(crate) values: [f64; 4],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,9 +47,9 @@ enum Packet {
 /// `place` counts the links a packet has crossed.
 type Event = Reverse<(Time, u64, usize, Packet)>;
 
-pub struct World {
+pub(crate) struct World {
     path: Path,
-    pub sender: Sender,
+    pub(crate) sender: Sender,
     receiver: Receiver,
     tick: Span,
     events: BinaryHeap<Event>,
@@ -63,11 +65,14 @@ pub struct World {
     estimator: [f64; 4],
     /// Cumulative ACK that has arrived at this instant and is not in the log yet.
     logged_later: Option<(Time, f64)>,
-    pub rows: Vec<Row>,
+    pub(crate) rows: Vec<Row>,
+    /// Instants at which a timer and a packet, or two timers, coincide: there the order of events is
+    /// the simulator's own, and in ns-2 that of rounding errors.
+    pub(crate) ties: Vec<Time>,
 }
 
 impl World {
-    pub fn new(path: Path, config: &Config) -> Self {
+    pub(crate) fn new(path: Path, config: &Config) -> Self {
         Self {
             path,
             sender: Sender::new(config),
@@ -85,14 +90,16 @@ impl World {
             estimator: [-1.0; 4],
             logged_later: None,
             rows: Vec::new(),
+            ties: Vec::new(),
         }
     }
 
     /// Runs until nothing is left to do up to `end`, `end` included.
-    pub fn run(&mut self, end: Time) {
+    pub(crate) fn run(&mut self, end: Time) {
         let mut out = Vec::new();
         if self.acks_seen == 0 && self.copies.is_empty() {
-            self.sender.supply(self.path.start, u64::MAX, &mut out);
+            let segments = self.path.segments.unwrap_or(u64::MAX);
+            self.sender.supply(self.path.start, segments, &mut out);
             self.sender.start(self.path.start, &mut out);
             self.send(self.path.start, &out);
         }
@@ -103,6 +110,10 @@ impl World {
             let next = [event, timers[0], timers[1]].into_iter().flatten().min();
             self.log_ack(next);
             let Some(now) = next.filter(|&now| now <= end) else { return };
+            let due = [event, timers[0], timers[1]].iter().filter(|&&at| at == Some(now)).count();
+            if due > 1 {
+                self.ties.push(now);
+            }
             // At one instant what was scheduled first goes first; a timer runs longer than a packet
             // takes on a link.
             if timers[0] == Some(now) {
@@ -246,7 +257,7 @@ impl World {
     }
 
     /// What the application at the receiver got.
-    pub fn delivered(&self) -> u64 {
+    pub(crate) fn delivered(&self) -> u64 {
         self.receiver.delivered()
     }
 }

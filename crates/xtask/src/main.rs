@@ -1,0 +1,60 @@
+//! Work on the source tree itself: `cargo run -p xtask -- tidy` and `... -- codegen [--check]`.
+//!
+//! `tidy` holds what no compiler checks: the arrows between crates and modules, lengths, names and
+//! documentation. `codegen` writes what follows from the scenario's schema. Both exit with 1 when
+//! something is to be mended, and with 2 when they were called wrongly.
+
+mod codegen;
+mod tidy;
+mod tree;
+
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+const USAGE: &str = "usage: cargo run -p xtask -- tidy | codegen [--check]\n";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let outcome = match words[..] {
+        ["tidy"] => run_tidy(),
+        ["codegen"] => codegen::write(root()),
+        ["codegen", "--check"] => codegen::check(root()),
+        ["help" | "--help" | "-h"] => Ok(USAGE.to_owned()),
+        _ => {
+            say(&mut std::io::stderr(), USAGE);
+            return ExitCode::from(2);
+        }
+    };
+    match outcome {
+        Ok(text) => {
+            say(&mut std::io::stdout(), &text);
+            ExitCode::SUCCESS
+        }
+        Err(text) => {
+            say(&mut std::io::stderr(), &text);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run_tidy() -> Result<String, String> {
+    let tree = tree::Tree::read(root()).map_err(|error| format!("{error}\n"))?;
+    let problems = tidy::problems(&tree);
+    if problems.is_empty() {
+        return Ok(format!("tidy: {} files, nothing to mend\n", tree.len()));
+    }
+    Err(format!("{}\ntidy: {} to mend\n", problems.join("\n"), problems.len()))
+}
+
+/// The top of the project: two folders above this crate.
+fn root() -> &'static Path {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors().nth(2).unwrap_or(here)
+}
+
+/// A closed pipe is the reader's choice, not a failure of the check.
+fn say(to: &mut dyn Write, text: &str) {
+    let _ = to.write_all(text.as_bytes());
+}

@@ -1,0 +1,39 @@
+//! The rules of the tree. Each is a file of its own with a function from a tree to the list of what
+//! is to be mended, and with tests that show it can fail.
+
+mod arrows;
+mod heads;
+mod imports;
+mod lengths;
+mod names;
+mod pages;
+mod ratchet;
+mod words;
+
+use crate::tree::Tree;
+
+/// What is to be mended, one line each: place and mend.
+pub(crate) fn problems(tree: &Tree) -> Vec<String> {
+    let checks: [fn(&Tree) -> Vec<String>; 7] = [
+        arrows::check,
+        imports::check,
+        lengths::check,
+        names::check,
+        heads::check,
+        pages::check,
+        words::check,
+    ];
+    checks.iter().flat_map(|check| check(tree)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tree_is_tidy() {
+        let tree = Tree::read(crate::root()).expect("readable");
+        let problems = problems(&tree);
+        assert!(problems.is_empty(), "\n{}\n", problems.join("\n"));
+    }
+}
