@@ -142,4 +142,5 @@ def _array(column: Any) -> pa.Array:
     if column.dtype == np.uint64:
         empty = column == NULL
         return pa.array(column, mask=empty) if empty.any() else pa.array(column)
-    return pa.array(column)
+    # A number that is none, such as the window of an ACK, is no value either.
+    return pa.array(column, from_pandas=True)
