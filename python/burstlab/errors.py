@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from burstlab.results import Result
 
 
 class InputError(ValueError):
@@ -44,7 +48,7 @@ class ScenarioError(InputError):
 class Interrupted(KeyboardInterrupt):
     """A run was stopped by Ctrl-C; ``result`` holds what was done until then."""
 
-    def __init__(self, result: object) -> None:
+    def __init__(self, result: Result) -> None:
         self.result = result
         super().__init__("interrupted")
 

@@ -24,7 +24,9 @@ Document: TypeAlias = dict[str, Any]
 class HasToDict(Protocol):
     """What `bl.Scenario` offers: its fields as nested dictionaries."""
 
-    def to_dict(self) -> Document: ...
+    def to_dict(self) -> Document:
+        """Answer the fields that are set."""
+        ...
 
 
 ScenarioLike: TypeAlias = "HasToDict | Mapping[str, Any] | str | os.PathLike[str]"

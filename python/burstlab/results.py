@@ -201,7 +201,7 @@ class Result:
             f"seed {self.seed}, fingerprint {self.fingerprint}, "
             f"{self.summary['simulated_s']:g} s simulated in {self.wall_s:.3g} s{state}"
         )
-        return f"<p>{head}</p>{self.flows.to_arrow().to_pandas().to_html(index=False)}"
+        return f"<p>{head}</p>{self.flows.to_html()}"
 
 
 def read(directory: str | os.PathLike[str]) -> Result:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 Sample = TypeVar("Sample")
 
@@ -74,7 +75,7 @@ def t_quantile(degrees: int, probability: float = 0.975) -> float:
     return float(stdtrit(degrees, probability))
 
 
-def mean_ci95(values: Sequence[float]) -> Estimate:
+def mean_ci95(values: ArrayLike) -> Estimate:
     """Mean of independent samples with its 95 % t interval."""
     sample = np.asarray(values, dtype=float)
     n = int(sample.size)
@@ -86,7 +87,7 @@ def mean_ci95(values: Sequence[float]) -> Estimate:
     return Estimate(float(sample.mean()), t_quantile(n - 1) * spread, n)
 
 
-def paired_ratio(numerator: Sequence[float], denominator: Sequence[float]) -> Estimate:
+def paired_ratio(numerator: ArrayLike, denominator: ArrayLike) -> Estimate:
     """Ratio of two means measured in pairs, with its 95 % interval.
 
     Both members of a pair come from the same random numbers, so what is common to them cancels.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -84,13 +85,23 @@ class Table:
         return self._arrow.num_rows
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return self._arrow.__arrow_c_stream__(requested_schema)  # pyright: ignore
+        return self._arrow.__arrow_c_stream__(requested_schema)
 
     def __repr__(self) -> str:
         return f"<Table of {len(self)} rows: {', '.join(self.columns)}>"
 
     def _repr_html_(self) -> str:
-        return self._arrow.slice(0, 20).to_pandas()._repr_html_() + f"<p>{len(self):,} rows</p>"
+        return self.to_html(rows=20) + f"<p>{len(self):,} rows</p>"
+
+    def to_html(self, rows: int | None = None) -> str:
+        """Answer the first rows, or all, as an HTML table."""
+        names = "".join(f"<th>{html.escape(name)}</th>" for name in self.columns)
+        shown = self._arrow if rows is None else self._arrow.slice(0, rows)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{_html_cell(value)}</td>" for value in row.values()) + "</tr>"
+            for row in shown.to_pylist()
+        )
+        return f"<table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def from_engine(columns: Mapping[str, Any], replication: int) -> pa.Table:
@@ -116,6 +127,12 @@ def join(tables: Sequence[pa.Table]) -> pa.Table:
     return pa.concat_tables(tables, promote_options="permissive").unify_dictionaries()
 
 
+def _html_cell(value: object) -> str:
+    if value is None:
+        return ""
+    return html.escape(f"{value:.6g}" if isinstance(value, float) else str(value))
+
+
 def _array(column: Any) -> pa.Array:
     if isinstance(column, tuple):
         codes, labels = column
@@ -125,4 +142,5 @@ def _array(column: Any) -> pa.Array:
     if column.dtype == np.uint64:
         empty = column == NULL
         return pa.array(column, mask=empty) if empty.any() else pa.array(column)
-    return pa.array(column)
+    # A number that is none, such as the window of an ACK, is no value either.
+    return pa.array(column, from_pandas=True)

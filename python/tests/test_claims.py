@@ -1,6 +1,7 @@
 """Verdicts: what holds, what differs, what fails."""
 
 import pytest
+
 from burstlab.reproduce.claims import Claim, Row
 from burstlab.statistics import Estimate
 

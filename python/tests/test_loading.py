@@ -1,8 +1,10 @@
 """Files and settings, before the engine sees them."""
 
 import datetime
+from typing import Any
 
 import pytest
+
 from burstlab.errors import InputError, ScenarioError, unknown
 from burstlab.loading import apply_settings, parse_value, read_toml, to_document
 
@@ -49,7 +51,7 @@ def test_values_are_toml_and_bare_words_are_strings(text, value):
 
 
 def test_settings_reach_tables_and_lists():
-    before = {"flows": [{"label": "a"}, {"label": "b"}], "tcp": {"window": 10}}
+    before: dict[str, Any] = {"flows": [{"label": "a"}, {"label": "b"}], "tcp": {"window": 10}}
     after = apply_settings(
         before,
         ["tcp.window=40", "flows[1].tcp.variant=reno", "flows.0.label=c", "loss.p.q=1"],

@@ -4,6 +4,7 @@ import gzip
 import json
 
 import pytest
+
 from burstlab.errors import InputError
 from burstlab.oracle.cases import NotReplayable, read_index
 from burstlab.oracle.compare import first_difference, in_order

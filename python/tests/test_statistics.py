@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+
 from burstlab.statistics import (
     Estimate,
     mean_ci95,

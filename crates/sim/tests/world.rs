@@ -5,7 +5,7 @@ use burstlab_sim::{Column, Monitor, Output, Simulation, Table, Trace};
 use proptest::prelude::*;
 use serde_json::json;
 
-const ALL: Trace = Trace { packets: true, bursts: true, cwnd: true };
+const ALL: Trace = Trace { packets: true, bursts: true, cwnd: true, ledger: true };
 
 fn run(scenario: &serde_json::Value, seed: u64, trace: Trace) -> Output {
     let resolved = Scenario::from_json(&scenario.to_string())

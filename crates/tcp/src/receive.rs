@@ -122,6 +122,3 @@ impl Receiver {
         Ack { next: self.next, sack, size: self.ack_size + blocks }
     }
 }
-
-#[cfg(test)]
-mod tests;

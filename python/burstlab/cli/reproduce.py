@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
@@ -85,7 +85,7 @@ def reproduce(
 
 
 @contextmanager
-def _progress(count: int) -> Iterator[Progress]:
+def _progress(count: int) -> Iterator[Callable[[int], Progress | None]]:
     if not sys.stderr.isatty():
         yield lambda index: None
         return
@@ -101,7 +101,7 @@ def _progress(count: int) -> Iterator[Progress]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=count)
 
-        def of_target(index: int):
+        def of_target(index: int) -> Progress:
             def show(share: float, label: str) -> None:
                 bar.update(task, completed=index + share, description=label)
 

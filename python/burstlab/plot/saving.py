@@ -43,7 +43,7 @@ def specification(chart: Any) -> dict[str, Any]:
 def write_csv(rows: Sequence[Mapping[str, Any]], path: Path) -> Path:
     """Write rows as CSV, with the fields of all rows as columns."""
     names = list(dict.fromkeys(name for row in rows for name in row))
-    with open(path, "w", encoding="utf-8", newline="") as file:
+    with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, names, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)

@@ -64,7 +64,7 @@ def panel_rows(panel: Panel) -> list[dict[str, Any]]:
     bursts = table.to_arrow().column("burst").to_pylist()
     rows: list[dict[str, Any]] = []
     for i in np.argsort(departed, kind="stable"):
-        if np.isnan(departed[i]) or not panel.holds(departed[i]):
+        if np.isnan(departed[i]) or not panel.holds(float(departed[i])):
             continue
         again = "retransmission" if nth[i] > 1 else "first transmission"
         rows.append(
@@ -93,7 +93,7 @@ def window_rows(panel: Panel) -> list[dict[str, Any]]:
     for i in range(len(t)):
         kind = names.get(events[i], "")
         window = round(min(float(cwnd[i]), panel.receiver_window), 4)
-        if panel.holds(t[i]) and (kind or window != last or not rows):
+        if panel.holds(float(t[i])) and (kind or window != last or not rows):
             rows.append({"t_s": round(float(t[i]), 6), "window": window, "kind": kind})
         last = window
     if rows:

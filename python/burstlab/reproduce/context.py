@@ -80,6 +80,7 @@ class Context:
     jobs: int | None
     progress: Callable[[float, str], None]
     fingerprints: list[str] = field(default_factory=list)
+    used_seed: int | None = None
 
     @property
     def plan(self) -> Document:
@@ -103,7 +104,9 @@ class Context:
         for path, value in settings.items():
             set_at(document, path, value)
         override(document, seed=self.seed, replications=None)
-        return resolve(document)
+        resolved = resolve(document)
+        self.used_seed = int(resolved["run"]["seed"])
+        return resolved
 
     def runs(self) -> dict[str, Result]:
         """Run every entry of ``runs`` once and answer the results by label."""

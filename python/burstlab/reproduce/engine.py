@@ -43,6 +43,7 @@ class TargetReport:
     findings: Findings
     claims: Sequence[Judged]
     fingerprint: str
+    seed: int | None
     wall_s: float
 
     @property
@@ -61,6 +62,7 @@ class TargetReport:
             "target": self.name,
             "rows": [row.to_json() for row in self.findings.rows],
             "claims": [claim.to_json() for claim in self.claims],
+            "seed": self.seed,
             "fingerprint": self.fingerprint,
             "wall_s": round(self.wall_s, 3),
         }
@@ -82,4 +84,12 @@ def reproduce(
     findings = paper.measure(target)(context)
     judged = [claim.judge(findings.measures, findings.rows) for claim in paper.claims(target)]
     fingerprint = hashlib.sha256("\n".join(context.fingerprints).encode()).hexdigest()[:16]
-    return TargetReport(paper, target, findings, judged, fingerprint, time.perf_counter() - started)
+    return TargetReport(
+        paper=paper,
+        target=target,
+        findings=findings,
+        claims=judged,
+        fingerprint=fingerprint,
+        seed=context.used_seed,
+        wall_s=time.perf_counter() - started,
+    )

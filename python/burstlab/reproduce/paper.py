@@ -56,7 +56,7 @@ class Paper:
     @cached_property
     def published(self) -> Mapping[tuple[str, str], float]:
         """Published values by target and label."""
-        with open(self.directory / "expected.csv", encoding="utf-8", newline="") as file:
+        with (self.directory / "expected.csv").open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
         return {(row["target"], row["label"]): float(row["published"]) for row in rows}
 

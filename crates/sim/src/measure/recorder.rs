@@ -6,6 +6,7 @@ use burstlab_tcp::{Sender, State, Transmission};
 use burstlab_units::{Bytes, Span, Time};
 
 use super::columns::{Column, NONE, Table, table};
+use super::ledger::{LedgerRow, LedgerTables, LedgerView};
 
 /// Stands for "no row": the packet is not traced.
 pub(crate) const NO_ROW: u32 = u32::MAX;
@@ -19,11 +20,14 @@ pub struct Trace {
     pub bursts: bool,
     /// A row for each ACK, time-out and fast retransmission at a sender.
     pub cwnd: bool,
+    /// A row for each time-out, fast retransmission, early repair and spurious retransmission, and
+    /// a table of the losses behind them.
+    pub ledger: bool,
 }
 
 impl Trace {
     /// The names of the tables.
-    pub const NAMES: [&str; 3] = ["packets", "bursts", "cwnd"];
+    pub const NAMES: [&str; 4] = ["packets", "bursts", "cwnd", "ledger"];
 
     /// Adds the table called `name`; answers whether there is one.
     pub fn add(&mut self, name: &str) -> bool {
@@ -31,6 +35,7 @@ impl Trace {
             "packets" => self.packets = true,
             "bursts" => self.bursts = true,
             "cwnd" => self.cwnd = true,
+            "ledger" => self.ledger = true,
             _ => return false,
         }
         true
@@ -133,6 +138,7 @@ pub(crate) struct Recorder {
     packets: Option<Box<PacketTable>>,
     bursts: Option<Box<BurstTable>>,
     cwnd: Option<Box<CwndTable>>,
+    ledger: Option<Box<LedgerTables>>,
     /// Rows of data packets that no ACK covers yet, by flow: (sequence number, row).
     unacked: Vec<BTreeSet<(u64, u32)>>,
 }
@@ -175,6 +181,7 @@ impl Recorder {
             packets: trace.packets.then(Box::default),
             bursts: trace.bursts.then(Box::default),
             cwnd: trace.cwnd.then(Box::default),
+            ledger: trace.ledger.then(Box::default),
             unacked: vec![BTreeSet::new(); if trace.packets { flows } else { 0 }],
         }
     }
@@ -321,6 +328,14 @@ impl Recorder {
         });
     }
 
+    /// Something happened that the causal ledger explains.
+    #[inline]
+    pub(crate) fn ledger(&mut self, row: &LedgerRow, view: &LedgerView) {
+        if let Some(tables) = &mut self.ledger {
+            tables.add(row, view);
+        }
+    }
+
     /// The recorded tables; bursts that arrive after `end` are still in flight.
     pub(crate) fn into_tables(self, end: Time) -> Vec<Table> {
         let bursts = self.bursts.map(|mut table| {
@@ -332,6 +347,8 @@ impl Recorder {
             table.into_table()
         });
         let packets = self.packets.map(|table| table.into_table());
-        packets.into_iter().chain(bursts).chain(self.cwnd.map(|table| table.into_table())).collect()
+        let cwnd = self.cwnd.map(|table| table.into_table());
+        let ledger = self.ledger.into_iter().flat_map(|tables| tables.into_tables());
+        packets.into_iter().chain(bursts).chain(cwnd).chain(ledger).collect()
     }
 }

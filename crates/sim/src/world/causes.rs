@@ -17,6 +17,13 @@ pub(crate) struct Loss {
     pub(crate) at: Time,
 }
 
+impl Loss {
+    /// A full queue of an access link dropped the packet.
+    pub(crate) fn at_access(cause: LossCause, at: Time) -> Self {
+        Self { cause, burst: 0, node: 0, at }
+    }
+}
+
 /// The kind of event that killed a packet; the order is that of its labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LossCause {

@@ -12,7 +12,7 @@ use super::flow::Flow;
 use super::notices::NoticeDesk;
 use super::packet::Parcel;
 use super::script::Script;
-use super::{Event, Context};
+use super::{Context, Event};
 use crate::measure::{BurstRow, PacketCause};
 use crate::scenario::{LossKind, LossRule, Scenario};
 
@@ -107,7 +107,13 @@ impl<P: Parcel> Crossing<P> {
 
     /// A packet reaches the near edge.
     #[inline]
-    pub(super) fn arrive(&mut self, now: Time, packet: P, context: &mut Context, flows: &mut [Flow]) {
+    pub(super) fn arrive(
+        &mut self,
+        now: Time,
+        packet: P,
+        context: &mut Context,
+        flows: &mut [Flow],
+    ) {
         let idle = self.assembler.poll_timeout().is_none();
         let number = self.assembler.open(now);
         context.recorder.joined(packet.row(), now, number);

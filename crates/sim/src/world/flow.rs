@@ -9,7 +9,7 @@ use burstlab_units::{Bytes, Span, Time};
 use super::Event;
 use super::causes::{Causes, Loss, Truth};
 use super::notices::Listens;
-use crate::measure::{Confusion, FlowSummary};
+use crate::measure::{Confusion, FlowSummary, LedgerView, SenderState};
 use crate::scenario::{self, Resolved, Write};
 
 /// What a flow has sent and received.
@@ -208,6 +208,25 @@ impl Flow {
             self.completed = Some(now);
         }
         done
+    }
+
+    pub(super) fn detects(&self) -> bool {
+        self.detects
+    }
+
+    /// The first segment that is not acknowledged.
+    pub(super) fn first_missing(&self) -> u64 {
+        self.sender.highest_acked().map_or(0, |seq| seq + 1)
+    }
+
+    /// What the causal ledger looks at.
+    pub(super) fn view(&self) -> LedgerView<'_> {
+        LedgerView { sender: &self.sender, causes: &self.causes }
+    }
+
+    /// The sender's state before something happens to it.
+    pub(super) fn state_now(&self) -> SenderState {
+        SenderState::of(&self.sender)
     }
 
     /// Measuring begins now.

@@ -1,23 +1,29 @@
 //! The world: every host, link, edge and fibre of a scenario, as one plain value that can be
 //! cloned and resumed at any instant.
 
+mod causes;
 mod crossing;
 mod flow;
+mod notices;
+mod others;
 mod packet;
 mod script;
+mod sender;
+mod source;
 mod tally;
 
 use burstlab_kernel::{EventQueue, Lane, RandomSource, Rank};
 use burstlab_link::Wire;
 use burstlab_tcp::{Ack, Transmission};
-use burstlab_units::{Span, Time};
+use burstlab_units::{Bytes, Span, Time};
 
-use crate::measure::{
-    CwndEvent, CwndRow, Digest, PacketCause, Recorder, SentRow, Summary, Table, Trace,
-};
-use crate::scenario::Resolved;
+use crate::measure::{Digest, PacketCause, Recorder, SentRow, Summary, Table, Trace};
+use crate::scenario::{Resolved, Side};
+pub(crate) use causes::{Causes, Loss, LossCause, Truth};
 use crossing::{Crossing, Direction};
 use flow::Flow;
+use notices::Notices;
+use others::Others;
 use packet::{AckPacket, DataPacket};
 
 /// Everything that can happen next. The number names the flow or the link it happens at.
@@ -47,6 +53,12 @@ pub(crate) enum Event {
     AckAtIngress,
     /// An ACK reaches its sender over a sender's link.
     AckAtSender(u32),
+    /// A message of an edge or core node reaches its sender, or the sender's access link.
+    Notice(u32),
+    /// A source of other traffic sends a packet.
+    Other(u32),
+    /// A packet of other traffic reaches the far end of the senders' link, or of the receivers'.
+    OtherArrived(Side),
     /// Measuring begins.
     WarmedUp,
 }
@@ -70,6 +82,7 @@ pub(crate) struct Context {
     pub(crate) queue: EventQueue<Event>,
     pub(crate) recorder: Recorder,
     pub(crate) digest: Digest,
+    notices: Notices,
 }
 
 /// A running scenario.
@@ -83,6 +96,7 @@ pub(crate) struct World {
     ack_up: Vec<Access<AckPacket>>,
     ack_core: Crossing<AckPacket>,
     ack_down: Vec<Access<AckPacket>>,
+    others: Others,
     /// Whether flows share the access links.
     shared: bool,
     end: Time,
@@ -92,6 +106,7 @@ pub(crate) struct World {
     now: Time,
     measured_from: Time,
     events: u64,
+    notice_size: Bytes,
     /// Reused buffer of what a sender sends.
     sending: Vec<Transmission>,
 }
@@ -110,6 +125,7 @@ impl World {
                 queue: EventQueue::new(),
                 recorder: Recorder::new(trace, flows.len()),
                 digest: Digest::default(),
+                notices: Notices::default(),
             },
             data_up: Access::several(links, &near),
             data_core: Crossing::new(scenario, random, Direction::Data),
@@ -117,6 +133,7 @@ impl World {
             ack_up: Access::several(links, &far),
             ack_core: Crossing::new(scenario, random, Direction::Ack),
             ack_down: Access::several(links, &near),
+            others: Others::new(scenario, random),
             shared: scenario.access.shared,
             end: Time::ZERO + scenario.run.duration,
             burst_limit: scenario.run.bursts.unwrap_or(u64::MAX),
@@ -125,11 +142,16 @@ impl World {
             now: Time::ZERO,
             measured_from: Time::ZERO,
             events: 0,
+            notice_size: scenario.edge.notice_size,
             sending: Vec::new(),
         };
         for index in 0..world.flows.len() as u32 {
             let start = world.flows[index as usize].start;
             world.context.queue.push(start, Rank::Timer, Event::Start(index));
+        }
+        world.data_core.report_to(&world.flows, scenario);
+        for (index, at) in world.others.starts() {
+            world.context.queue.push(at, Rank::Arrival, Event::Other(index));
         }
         let warm = Time::ZERO + scenario.run.warmup;
         world.context.queue.push(warm, Rank::Timer, Event::WarmedUp);
@@ -182,6 +204,9 @@ impl World {
             Event::ReceiverTimer(index) => self.receiver_timer(index),
             Event::Start(index) => self.start(index),
             Event::Write(index) => self.write(index),
+            Event::Notice(slot) => self.notice(slot),
+            Event::Other(index) => self.other_sends(index),
+            Event::OtherArrived(side) => self.others.arrived(side),
             Event::WarmedUp => {
                 self.measured_from = self.now;
                 self.flows.iter_mut().for_each(Flow::warmed_up);
@@ -191,56 +216,6 @@ impl World {
 
     fn link_of(&self, flow: u32) -> u32 {
         if self.shared { 0 } else { flow }
-    }
-
-    fn start(&mut self, index: u32) {
-        let mut sending = std::mem::take(&mut self.sending);
-        let flow = &mut self.flows[index as usize];
-        flow.sender.start(self.now, &mut sending);
-        self.transmit(index, sending);
-        self.schedule_write(index);
-    }
-
-    fn schedule_write(&mut self, index: u32) {
-        let flow = &self.flows[index as usize];
-        if let Some(at) = flow.next_write() {
-            self.context.queue.push(at.max(self.now), Rank::Timer, Event::Write(index));
-        }
-    }
-
-    fn write(&mut self, index: u32) {
-        let mut sending = std::mem::take(&mut self.sending);
-        self.flows[index as usize].write(self.now, &mut sending);
-        self.transmit(index, sending);
-        self.schedule_write(index);
-    }
-
-    /// Puts what a sender sends on its access link, and sees to its timer.
-    #[inline]
-    fn transmit(&mut self, index: u32, mut sending: Vec<Transmission>) {
-        let link = self.link_of(index);
-        let flow = &mut self.flows[index as usize];
-        let access = &mut self.data_up[link as usize];
-        for sent in sending.drain(..) {
-            let nth = flow.transmission(&sent);
-            flow.tally.sent += 1;
-            self.context.digest.add(self.now, 1, sent.seq);
-            let row = self.context.recorder.sent(self.now, index, &SentRow::Data(&sent, nth));
-            let size = sent.size.get() as u32;
-            let packet = DataPacket { flow: index, nth, size, row, seq: sent.seq };
-            match access.wire.send(self.now, sent.size) {
-                Some(at) => {
-                    let event = Event::DataAtIngress(link);
-                    access.lane.push(&mut self.context.queue, at, event, packet);
-                }
-                None => {
-                    flow.tally.lost += 1;
-                    self.context.recorder.lost(row, PacketCause::Overflow);
-                }
-            }
-        }
-        self.sending = sending;
-        flow.arm_sender(index, &mut self.context.queue);
     }
 
     #[inline]
@@ -257,13 +232,16 @@ impl World {
             let packet = self.data_core.unload();
             let link = self.link_of(packet.flow);
             let access = &mut self.data_down[link as usize];
+            self.others.offered += 1;
             match access.wire.send(self.now, packet.bytes()) {
                 Some(at) => {
                     let event = Event::DataAtReceiver(link);
                     access.lane.push(&mut self.context.queue, at, event, packet);
                 }
                 None => {
-                    self.flows[packet.flow as usize].tally.lost += 1;
+                    let loss = Loss::at_access(LossCause::ReceiverAccess, self.now);
+                    self.flows[packet.flow as usize].lose(packet.seq, loss);
+                    self.others.dropped += 1;
                     self.context.recorder.lost(packet.row, PacketCause::Overflow);
                 }
             }
@@ -276,6 +254,7 @@ impl World {
         let packet = self.data_down[link as usize].lane.pop(&mut self.context.queue, event);
         let flow = &mut self.flows[packet.flow as usize];
         flow.tally.delivered += 1;
+        flow.causes.found(packet.seq);
         flow.tally.delivered_bytes += u64::from(packet.size);
         self.context.recorder.delivered(packet.row, self.now);
         let ack = flow.receiver.on_segment(self.now, packet.seq);
@@ -330,57 +309,6 @@ impl World {
                     self.context.recorder.lost(packet.row, PacketCause::Overflow);
                 }
             }
-        }
-    }
-
-    #[inline]
-    fn ack_at_sender(&mut self, link: u32) {
-        let event = Event::AckAtSender(link);
-        let packet = self.ack_down[link as usize].lane.pop(&mut self.context.queue, event);
-        let mut sending = std::mem::take(&mut self.sending);
-        let flow = &mut self.flows[packet.flow as usize];
-        flow.tally.acks_delivered += 1;
-        self.context.digest.add(self.now, 2, packet.ack.next);
-        self.context.recorder.delivered(packet.row, self.now);
-        self.context.recorder.acked(packet.flow, self.now, packet.ack.next);
-        let cuts = flow.sender.counters().fast_retransmits;
-        flow.sender.on_ack(self.now, &packet.ack, &mut sending);
-        if self.context.recorder.traces_cwnd() {
-            let sender = &flow.sender;
-            let ack = packet.ack.next as i64 - 1;
-            let mut row =
-                CwndRow { now: self.now, flow: packet.flow, event: CwndEvent::Ack, ack, sender };
-            self.context.recorder.cwnd(&row);
-            row.event = CwndEvent::FastRetransmit;
-            for _ in cuts..sender.counters().fast_retransmits {
-                self.context.recorder.cwnd(&row);
-            }
-        }
-        if flow.has_completed(self.now) {
-            self.active -= 1;
-        }
-        self.transmit(packet.flow, sending);
-    }
-
-    fn sender_timer(&mut self, index: u32) {
-        let flow = &mut self.flows[index as usize];
-        if !flow.sender_alarm_due(self.now) {
-            return;
-        }
-        if flow.sender.poll_timeout().is_some_and(|at| at <= self.now) {
-            let mut sending = std::mem::take(&mut self.sending);
-            let timeouts = flow.sender.counters().timeouts;
-            flow.sender.on_timeout(self.now, &mut sending);
-            self.context.digest.add(self.now, 3, u64::from(index));
-            if flow.sender.counters().timeouts > timeouts {
-                let ack = flow.sender.highest_acked().map_or(-1, |seq| seq as i64);
-                let (sender, event) = (&flow.sender, CwndEvent::Timeout);
-                let row = CwndRow { now: self.now, flow: index, event, ack, sender };
-                self.context.recorder.cwnd(&row);
-            }
-            self.transmit(index, sending);
-        } else {
-            flow.arm_sender(index, &mut self.context.queue);
         }
     }
 

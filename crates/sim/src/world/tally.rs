@@ -24,6 +24,14 @@ pub(super) fn counters(world: &World) -> Counters {
         ack_bursts_delivered: ack.bursts_delivered,
         ack_bursts_lost: ack.bursts_lost,
         ack_bursts_in_flight: ack.bursts_in_flight(),
+        other_sent: world.others.sent,
+        other_delivered: world.others.delivered,
+        other_lost: world.others.lost,
+        other_in_flight: world.others.in_flight(),
+        access_offered: world.others.offered,
+        access_lost: world.others.dropped,
+        notices_sent: world.context.notices.sent,
+        notices_lost: world.context.notices.lost,
         events: world.events,
     }
 }

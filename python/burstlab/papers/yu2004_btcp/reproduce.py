@@ -23,7 +23,7 @@ def _goodput(summary: Mapping[str, Any]) -> float:
 
 
 def _first_loss_s(result: Result, packet: int = 0) -> float:
-    """When the first burst with a packet from this number on left the ingress to be lost."""
+    """Find when the first burst with a packet from this number on left the ingress to be lost."""
     packets = result.packets.where(kind="data", fate="lost")
     departed = packets.seconds("departed_ps")[packets["seq"] >= packet]
     return float(np.nanmin(departed))
@@ -40,7 +40,7 @@ def _acknowledged_until(result: Result, t_s: float) -> int:
 
 
 def _progress(result: Result, start_s: float, span_s: float) -> int:
-    """Packets acknowledged in order from one instant to another."""
+    """Count packets acknowledged in order from one instant to another."""
     return _acknowledged_until(result, start_s + span_s) - _acknowledged_until(result, start_s)
 
 
@@ -59,7 +59,7 @@ def _draw(context: Context, results: Mapping[str, Result], findings: Findings) -
 
 
 def fig1(context: Context) -> Findings:
-    """Reno alone: W = 20 against W = 200, and which losses W = 200 survives."""
+    """Compare Reno at W = 20 and at W = 200, and count which losses W = 200 survives."""
     results = context.runs()
     findings = Findings()
     measures = findings.measures
@@ -86,7 +86,7 @@ def fig1(context: Context) -> Findings:
 
 
 def one_loss(context: Context) -> Findings:
-    """The three variants after one lost burst (Figures 2 and 3)."""
+    """Compare the three variants after one lost burst (Figures 2 and 3)."""
     results = context.runs()
     span_s = context.plan["progress_s"]
     findings = Findings()
@@ -131,7 +131,7 @@ def _different_rows(a: Result, b: Result) -> int:
 
 
 def fig4a(context: Context) -> Findings:
-    """Scattered losses, then losses back to back."""
+    """Compare scattered losses with losses back to back."""
     results = context.runs()
     span_s, packet = context.plan["progress_s"], context.plan["back_to_back"]
     findings = Findings()
@@ -161,7 +161,7 @@ def fig4a(context: Context) -> Findings:
 
 
 def fig4b(context: Context) -> Findings:
-    """Random losses: one trace each, and the ratios over many."""
+    """Draw one trace each under random losses, and take the ratios over many runs."""
     results = context.runs()
     findings = Findings()
     _draw(context, results, findings)
@@ -171,7 +171,7 @@ def fig4b(context: Context) -> Findings:
 
 
 def table(context: Context) -> Findings:
-    """Throughput ratios over Reno (Tables I and II)."""
+    """Measure throughput ratios over Reno (Tables I and II)."""
     cells = context.sweep(_goodput)
     findings = Findings()
     _add_ratios(context, cells, findings)

@@ -1,0 +1,171 @@
+//! The causal ledger: each time-out, fast retransmission, early repair and spurious retransmission
+//! of a sender, with the losses behind it and the optical events that caused them.
+
+use std::ops::Range;
+
+use burstlab_tcp::Sender;
+use burstlab_units::{Span, Time};
+
+use super::columns::{Column, NONE, Table, table};
+use crate::world::{Causes, Loss, Truth};
+
+const LEDGER_KINDS: &[&str] =
+    &["timeout", "fast-retransmit", "early-repair", "spurious-retransmission"];
+const TRUTHS: &[&str] = &["false", "true", "spurious", "none"];
+const VERDICTS: &[&str] = &["none", "true", "false"];
+const LOSS_CAUSES: &[&str] = &["none", "injected", "scripted", "sender-access", "receiver-access"];
+
+/// What happened; the order is that of its labels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LedgerKind {
+    /// The retransmission timer fired.
+    Timeout = 0,
+    /// Duplicate ACKs found a loss.
+    FastRetransmit = 1,
+    /// A burst NAK found a loss.
+    EarlyRepair = 2,
+    /// A segment went out again though its last transmission was not lost.
+    SpuriousRetransmission = 3,
+}
+
+table! {
+    /// One row an event at a sender.
+    LedgerTable, "ledger" {
+        event: u64 => Column::U64,
+        t_ps: u64 => Column::U64,
+        flow: u32 => Column::U32,
+        kind: u8 => |codes| Column::Category(codes, LEDGER_KINDS),
+        seq: u64 => Column::U64,
+        cwnd: f64 => Column::F64,
+        ssthresh: f64 => Column::F64,
+        in_flight: u64 => Column::U64,
+        rto_ps: u64 => Column::U64,
+        lost_packets: u32 => Column::U32,
+        lost_bursts: u32 => Column::U32,
+        burst: u64 => Column::U64,
+        node: u32 => Column::U32,
+        cause: u8 => |codes| Column::Category(codes, LOSS_CAUSES),
+        lost_ps: u64 => Column::U64,
+        truth: u8 => |codes| Column::Category(codes, TRUTHS),
+        verdict: u8 => |codes| Column::Category(codes, VERDICTS),
+    }
+}
+
+table! {
+    /// One row a lost packet behind an event of the ledger.
+    LossTable, "ledger_losses" {
+        event: u64 => Column::U64,
+        flow: u32 => Column::U32,
+        seq: u64 => Column::U64,
+        burst: u64 => Column::U64,
+        node: u32 => Column::U32,
+        cause: u8 => |codes| Column::Category(codes, LOSS_CAUSES),
+        lost_ps: u64 => Column::U64,
+    }
+}
+
+/// A sender's state at an instant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SenderState {
+    cwnd: f64,
+    ssthresh: f64,
+    in_flight: u64,
+    rto: Span,
+}
+
+impl SenderState {
+    pub(crate) fn of(sender: &Sender) -> Self {
+        Self {
+            cwnd: sender.cwnd(),
+            ssthresh: sender.ssthresh(),
+            in_flight: sender.in_flight(),
+            rto: sender.rto(),
+        }
+    }
+}
+
+/// What the ledger looks at when something happens to a flow.
+pub(crate) struct LedgerView<'a> {
+    pub(crate) sender: &'a Sender,
+    pub(crate) causes: &'a Causes,
+}
+
+/// An event at a sender.
+pub(crate) struct LedgerRow {
+    now: Time,
+    flow: u32,
+    kind: LedgerKind,
+    /// The segment it is about: the first one missing, or the one that goes out again.
+    seq: u64,
+    /// Of a time-out: what it was.
+    pub(crate) truth: Option<Truth>,
+    /// Of a time-out with a detector: whether it was taken for false.
+    pub(crate) excused: Option<bool>,
+    /// The state before the event, where that is over.
+    pub(crate) state: Option<SenderState>,
+    /// The segments that the event waited for, where the sender no longer says.
+    pub(crate) waited: Option<Range<u64>>,
+}
+
+impl LedgerRow {
+    pub(crate) fn new(now: Time, flow: u32, kind: LedgerKind, seq: u64) -> Self {
+        Self { now, flow, kind, seq, truth: None, excused: None, state: None, waited: None }
+    }
+}
+
+/// The tables of the ledger.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LedgerTables {
+    events: LedgerTable,
+    losses: LossTable,
+}
+
+impl LedgerTables {
+    pub(crate) fn add(&mut self, row: &LedgerRow, view: &LedgerView) {
+        let event = self.events.event.len() as u64;
+        let mut first: Option<Loss> = None;
+        let mut bursts = Vec::new();
+        let mut packets = 0;
+        if row.kind != LedgerKind::SpuriousRetransmission {
+            let waited = row.waited.clone().unwrap_or_else(|| view.sender.outstanding());
+            for (seq, loss) in view.causes.among(waited) {
+                first.get_or_insert(*loss);
+                packets += 1;
+                bursts.push(loss.burst);
+                self.losses.event.push(event);
+                self.losses.flow.push(row.flow);
+                self.losses.seq.push(seq);
+                self.losses.burst.push(if loss.burst == 0 { NONE } else { loss.burst });
+                self.losses.node.push(loss.node as u32);
+                self.losses.cause.push(loss.cause as u8);
+                self.losses.lost_ps.push(loss.at.as_ps());
+            }
+        }
+        bursts.retain(|&burst| burst != 0);
+        bursts.sort_unstable();
+        bursts.dedup();
+        let state = row.state.unwrap_or_else(|| SenderState::of(view.sender));
+        let table = &mut self.events;
+        table.event.push(event);
+        table.t_ps.push(row.now.as_ps());
+        table.flow.push(row.flow);
+        table.kind.push(row.kind as u8);
+        table.seq.push(row.seq);
+        table.cwnd.push(state.cwnd);
+        table.ssthresh.push(state.ssthresh);
+        table.in_flight.push(state.in_flight);
+        table.rto_ps.push(state.rto.as_ps());
+        table.lost_packets.push(packets);
+        table.lost_bursts.push(bursts.len() as u32);
+        table.burst.push(first.map_or(NONE, |l| if l.burst == 0 { NONE } else { l.burst }));
+        table.node.push(first.map_or(0, |loss| loss.node as u32));
+        table.cause.push(first.map_or(0, |loss| loss.cause as u8));
+        table.lost_ps.push(first.map_or(NONE, |loss| loss.at.as_ps()));
+        table.truth.push(row.truth.map_or(3, |truth| truth as u8));
+        table.verdict.push(row.excused.map_or(0, |excused| 1 + u8::from(excused)));
+    }
+
+    pub(crate) fn into_tables(self) -> [Table; 2] {
+        [self.events.into_table(), self.losses.into_table()]
+    }
+}

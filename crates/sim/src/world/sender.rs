@@ -1,0 +1,169 @@
+//! What happens at a sender: it starts, writes, hears ACKs and notices, and times out.
+
+use burstlab_kernel::Rank;
+use burstlab_tcp::{Transmission, Verdict};
+
+use super::causes::{Loss, LossCause, Truth};
+use super::packet::DataPacket;
+use super::{Event, World};
+use crate::measure::{CwndEvent, CwndRow, LedgerKind, LedgerRow, PacketCause, SentRow};
+
+impl World {
+    pub(super) fn start(&mut self, index: u32) {
+        let mut sending = std::mem::take(&mut self.sending);
+        let flow = &mut self.flows[index as usize];
+        flow.sender.start(self.now, &mut sending);
+        self.transmit(index, sending);
+        self.schedule_write(index);
+    }
+
+    fn schedule_write(&mut self, index: u32) {
+        let flow = &self.flows[index as usize];
+        if let Some(at) = flow.next_write() {
+            self.context.queue.push(at.max(self.now), Rank::Timer, Event::Write(index));
+        }
+    }
+
+    pub(super) fn write(&mut self, index: u32) {
+        let mut sending = std::mem::take(&mut self.sending);
+        self.flows[index as usize].write(self.now, &mut sending);
+        self.transmit(index, sending);
+        self.schedule_write(index);
+    }
+
+    /// Puts what a sender sends on its access link, and sees to its timer.
+    #[inline]
+    fn transmit(&mut self, index: u32, mut sending: Vec<Transmission>) {
+        let link = self.link_of(index);
+        let flow = &mut self.flows[index as usize];
+        let access = &mut self.data_up[link as usize];
+        for sent in sending.drain(..) {
+            let spurious = flow.tally.spurious_retransmissions;
+            let nth = flow.transmission(&sent);
+            if flow.tally.spurious_retransmissions > spurious {
+                let kind = LedgerKind::SpuriousRetransmission;
+                let row = LedgerRow::new(self.now, index, kind, sent.seq);
+                self.context.recorder.ledger(&row, &flow.view());
+            }
+            flow.tally.sent += 1;
+            self.context.digest.add(self.now, 1, sent.seq);
+            self.others.offered += 1;
+            let row = self.context.recorder.sent(self.now, index, &SentRow::Data(&sent, nth));
+            let size = sent.size.get() as u32;
+            let packet = DataPacket { flow: index, nth, size, row, seq: sent.seq };
+            match access.wire.send(self.now, sent.size) {
+                Some(at) => {
+                    let event = Event::DataAtIngress(link);
+                    access.lane.push(&mut self.context.queue, at, event, packet);
+                }
+                None => {
+                    flow.lose(sent.seq, Loss::at_access(LossCause::SenderAccess, self.now));
+                    self.others.dropped += 1;
+                    self.context.recorder.lost(row, PacketCause::Overflow);
+                }
+            }
+        }
+        self.sending = sending;
+        flow.arm_sender(index, &mut self.context.queue);
+    }
+
+    #[inline]
+    pub(super) fn ack_at_sender(&mut self, link: u32) {
+        let event = Event::AckAtSender(link);
+        let packet = self.ack_down[link as usize].lane.pop(&mut self.context.queue, event);
+        let mut sending = std::mem::take(&mut self.sending);
+        let flow = &mut self.flows[packet.flow as usize];
+        flow.tally.acks_delivered += 1;
+        self.context.digest.add(self.now, 2, packet.ack.next);
+        self.context.recorder.delivered(packet.row, self.now);
+        self.context.recorder.acked(packet.flow, self.now, packet.ack.next);
+        let cuts = flow.sender.counters().fast_retransmits;
+        flow.sender.on_ack(self.now, &packet.ack, &mut sending);
+        if self.context.recorder.traces_cwnd() {
+            let sender = &flow.sender;
+            let ack = packet.ack.next as i64 - 1;
+            let mut row =
+                CwndRow { now: self.now, flow: packet.flow, event: CwndEvent::Ack, ack, sender };
+            self.context.recorder.cwnd(&row);
+            row.event = CwndEvent::FastRetransmit;
+            for _ in cuts..sender.counters().fast_retransmits {
+                self.context.recorder.cwnd(&row);
+            }
+        }
+        if flow.sender.counters().fast_retransmits > cuts {
+            let seq = packet.ack.next;
+            let row = LedgerRow::new(self.now, packet.flow, LedgerKind::FastRetransmit, seq);
+            self.context.recorder.ledger(&row, &flow.view());
+        }
+        if flow.has_completed(self.now) {
+            self.active -= 1;
+        }
+        self.transmit(packet.flow, sending);
+    }
+
+    pub(super) fn sender_timer(&mut self, index: u32) {
+        let flow = &mut self.flows[index as usize];
+        if !flow.sender_alarm_due(self.now) {
+            return;
+        }
+        if flow.sender.poll_timeout().is_some_and(|at| at <= self.now) {
+            let mut sending = std::mem::take(&mut self.sending);
+            let before = *flow.sender.counters();
+            let truth = flow.causes.truth(flow.sender.outstanding());
+            flow.sender.tell(if truth == Truth::True { Verdict::True } else { Verdict::False });
+            let mut row =
+                LedgerRow::new(self.now, index, LedgerKind::Timeout, flow.first_missing());
+            row.truth = Some(truth);
+            row.state = Some(flow.state_now());
+            row.waited = Some(flow.sender.outstanding());
+            flow.sender.on_timeout(self.now, &mut sending);
+            self.context.digest.add(self.now, 3, u64::from(index));
+            let after = flow.sender.counters();
+            if after.timeouts > before.timeouts {
+                let excused = after.excused_timeouts > before.excused_timeouts;
+                flow.tally.timeouts[truth as usize][usize::from(excused)] += 1;
+                row.excused = flow.detects().then_some(excused);
+                let ack = flow.sender.highest_acked().map_or(-1, |seq| seq as i64);
+                let (sender, event) = (&flow.sender, CwndEvent::Timeout);
+                let cwnd = CwndRow { now: self.now, flow: index, event, ack, sender };
+                self.context.recorder.cwnd(&cwnd);
+                self.context.recorder.ledger(&row, &flow.view());
+            }
+            self.transmit(index, sending);
+        } else {
+            flow.arm_sender(index, &mut self.context.queue);
+        }
+    }
+
+    /// A message reaches the sender's access link, or the sender itself.
+    pub(super) fn notice(&mut self, slot: u32) {
+        let mut message = self.context.notices.take(slot);
+        let index = message.flow;
+        if message.in_band {
+            let link = self.link_of(index);
+            match self.ack_down[link as usize].wire.send(self.now, self.notice_size) {
+                Some(at) => {
+                    message.in_band = false;
+                    let slot = self.context.notices.keep(message);
+                    self.context.queue.push(at, Rank::Arrival, Event::Notice(slot));
+                }
+                None => self.context.notices.lost += 1,
+            }
+            return;
+        }
+        let mut sending = std::mem::take(&mut self.sending);
+        let flow = &mut self.flows[index as usize];
+        let repairs = flow.sender.counters().early_repairs;
+        let (state, waited) = (flow.state_now(), flow.sender.outstanding());
+        let segments = &message.segments;
+        flow.sender.on_notice(self.now, message.notice, message.burst, segments, &mut sending);
+        if flow.sender.counters().early_repairs > repairs {
+            let seq = flow.first_missing();
+            let mut row = LedgerRow::new(self.now, index, LedgerKind::EarlyRepair, seq);
+            row.state = Some(state);
+            row.waited = Some(waited);
+            self.context.recorder.ledger(&row, &flow.view());
+        }
+        self.transmit(index, sending);
+    }
+}

@@ -1,0 +1,79 @@
+"""What several tests need: a small scenario, and the command line in this process."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from burstlab.cli import main
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass
+class Answer:
+    """What a command printed, and its exit status."""
+
+    status: int
+    out: str
+    err: str
+
+    def json(self) -> Any:
+        """Answer the one document on standard output."""
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def root() -> Path:
+    return ROOT
+
+
+@pytest.fixture
+def burstlab(capsys):
+    """Run a command in this process."""
+
+    def call(*tokens: object) -> Answer:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as left:
+            main([str(token) for token in tokens])
+        printed = capsys.readouterr()
+        return Answer(left.value.code or 0, printed.out, printed.err)  # pyright: ignore
+
+    return call
+
+
+@pytest.fixture
+def small() -> dict[str, Any]:
+    """A short run with random losses."""
+    return {
+        "edge": {"assembly": "timer", "timer": "40 ms"},
+        "tcp": {"variant": "sack", "window": 40},
+        "loss": {"data": {"process": "bernoulli", "probability": 0.05}},
+        "run": {"duration": "20 s", "seed": 5},
+    }
+
+
+@pytest.fixture
+def small_file(tmp_path: Path) -> Path:
+    path = tmp_path / "small.toml"
+    path.write_text(
+        """
+[edge]
+assembly = "timer"
+timer = "40 ms"
+[tcp]
+variant = "sack"
+window = 40
+[loss.data]
+process = "bernoulli"
+probability = 0.05
+[run]
+duration = "20 s"
+seed = 5
+"""
+    )
+    return path

@@ -1,0 +1,135 @@
+"""Bad input: exit status 2, a message with field, value and fix, and never a traceback."""
+
+from __future__ import annotations
+
+import pytest
+
+FIELDS = [
+    # setting, what the message names
+    ("tcp.windw=3", "windw", "window"),
+    ("netwrk.core_nodes=3", "netwrk", "network"),
+    ("access.rate=1", "access.rate", "Gb/s"),
+    ("access.rate=1 parsec", "access.rate", "parsec"),
+    ("access.rate=-1 Mb/s", "access.rate", "-1"),
+    ("access.rate=0 b/s", "access.rate", "0"),
+    ("network.link_rate=5 ms", "network.link_rate", "5 ms"),
+    ("network.core_nodes=0", "network.core_nodes", "0"),
+    ("network.core_nodes=two", "network.core_nodes", "two"),
+    ("network.topology=ring", "network.topology", "path"),
+    ('network.link_delays=["1 ms"]', "network.link_delays", "3"),
+    ("edge.timer=0 s", "edge.timer", "0"),
+    ("edge.assembly=timr", "edge.assembly", "timer"),
+    ("edge.size=1 KB", "edge.size", "1 KB"),
+    ("tcp.window=0", "window", "0"),
+    ("tcp.window=1.5", "window", "1.5"),
+    ("tcp.variant=vegas", "variant", "new-reno"),
+    ("tcp.rto_min=70 s", "rto_min", "rto_max"),
+    ("loss.data.probability=1.5", "loss.data.probability", "1.5"),
+    ("loss.data.probability=-0.1", "loss.data.probability", "-0.1"),
+    ("loss.data.probability=nan", "loss.data.probability", "nan"),
+    ("loss.data.n=3", "loss.data.n", "bernoulli"),
+    ("flows=[]", "flows", "0"),
+    ("run.duration=0 s", "run.duration", "0"),
+    ("run.seed=-1", "run.seed", "-1"),
+    ("run.replications=0", "run.replications", "0"),
+    ("run=3", "run", "3"),
+]
+
+
+@pytest.mark.parametrize(("setting", "names", "says"), FIELDS)
+@pytest.mark.parametrize("command", ["run"])
+def test_a_wrong_field(burstlab, small_file, command, setting, names, says):
+    answer = burstlab(command, small_file, "--set", setting)
+    assert answer.status == 2, answer
+    assert answer.out == ""
+    assert names in answer.err
+    assert says in answer.err
+    assert "Traceback" not in answer.err
+
+
+FLAGS = [
+    (("--set", "tcp.window"), "="),
+    (("--set", "=3"), "field"),
+    (("--set", "flows[7].label=x"), "flows"),
+    (("--trace", "pakets"), "packets"),
+    (("--trace", "packets,cwdn"), "cwnd"),
+    (("--seed", "-1"), "seed"),
+    (("--seed", str(2**63)), "seed"),
+    (("--seed", "one"), "one"),
+    (("--replications", "0"), "replications"),
+    (("--jobs", "0"), "jobs"),
+    (("--colour", "red"), "--colour"),
+    (("--out", "/dev/null/x"), "/dev/null/x"),
+]
+
+
+@pytest.mark.parametrize(("flags", "says"), FLAGS)
+def test_a_wrong_flag(burstlab, small_file, flags, says):
+    answer = burstlab("run", small_file, *flags)
+    assert answer.status == 2, answer
+    assert answer.out == ""
+    assert says in answer.err
+    assert "Traceback" not in answer.err
+
+
+@pytest.mark.parametrize("command", ["run", "check"])
+def test_files_that_are_no_scenario(burstlab, tmp_path, command):
+    binary = tmp_path / "binary.toml"
+    binary.write_bytes(bytes(range(256)) * 4)
+    broken = tmp_path / "broken.toml"
+    broken.write_text('[run]\nduration = "1 s\n')
+    wrong = tmp_path / "wrong.toml"
+    wrong.write_text("run = [1, 2]\n")
+    dated = tmp_path / "dated.toml"
+    dated.write_text("[run]\nduration = 2024-01-01\n")
+    for path, says in [
+        (tmp_path / "absent.toml", "no such file"),
+        (tmp_path, "directory"),
+        (binary, "binary.toml"),
+        (broken, "line 2, column"),
+        (wrong, "run"),
+        (dated, "run.duration"),
+    ]:
+        answer = burstlab(command, path)
+        assert answer.status == 2, (path, answer)
+        assert says in answer.err
+        assert answer.out == ""
+
+
+def test_a_burst_that_never_comes_is_a_warning(burstlab, small_file):
+    answer = burstlab(
+        "run", small_file, "--json", "--set", 'loss.data={process="script", bursts=[999999]}'
+    )
+    assert answer.status == 0
+    (warning,) = answer.json()["warnings"]
+    assert "999999" in warning
+    assert "999999" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("tokens", "says"),
+    [
+        (("reproduce", "yu2004/tabel1"), "yu2004/table1"),
+        (("reproduce",), "target"),
+        (("reproduce", "yu2004/fig3", "--quick", "--full"), "exclude"),
+        (("reproduce", "yu2004/fig3", "--seed", "-4"), "seed"),
+        (("model", "reno"), "reno"),
+        (("oracle", "/nowhere"), "/nowhere"),
+        (("simulate",), "simulate"),
+        (("run",), "SCENARIO"),
+    ],
+)
+def test_other_commands(burstlab, tokens, says):
+    answer = burstlab(*tokens)
+    assert answer.status == 2, answer
+    assert answer.out == ""
+    assert says.lower() in answer.err.lower()
+    assert "Traceback" not in answer.err
+
+
+def test_a_directory_that_cannot_be_written_is_told_before_the_run(burstlab, small_file, tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    answer = burstlab("run", small_file, "--out", blocked)
+    assert answer.status == 2
+    assert "cannot be written" in answer.err

@@ -1,0 +1,77 @@
+"""The README's example runs, the commands it names exist, and links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+PAGES = ["README.md", "docs"]
+
+
+def blocks(text: str, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
+
+
+def pages(root):
+    return [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
+
+
+def test_the_example_of_the_readme_runs(root, monkeypatch, capsys):
+    monkeypatch.chdir(root)
+    (example,) = blocks((root / "README.md").read_text(), "python")
+    assert len(example.strip().splitlines()) <= 20
+    exec(compile(example, "README.md", "exec"), {})
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["reno", "new-reno", "sack"]
+    goodputs = [float(re.findall(r"([\d.]+) kb/s", line)[0]) for line in lines]
+    # One burst of five packets lost: SACK repairs it soonest, Reno waits for its timer.
+    assert goodputs[0] < goodputs[1] < goodputs[2] < 1000
+
+
+def test_the_error_of_the_readme_is_the_one_that_is_printed(root, burstlab, monkeypatch):
+    monkeypatch.chdir(root)
+    (shown,) = blocks((root / "README.md").read_text(), "text")
+    command, *message = shown.strip().splitlines()
+    answer = burstlab(*command.removeprefix("$ burstlab ").split())
+    assert answer.status == 2
+    assert answer.err.strip().splitlines() == message
+
+
+def test_the_commands_of_the_documentation_run(root, burstlab, monkeypatch, tmp_path):
+    monkeypatch.chdir(root)
+    commands = []
+    for page in pages(root):
+        for block in blocks(page.read_text(), "sh"):
+            commands += [line for line in block.splitlines() if line.startswith("burstlab run")]
+    assert commands
+    for command in commands:
+        tokens = command.split()[1:]
+        if "--out" in tokens:
+            tokens[tokens.index("--out") + 1] = str(tmp_path / "out")
+        assert burstlab(*tokens).status == 0, command
+
+
+def test_links_lead_somewhere(root):
+    for page in pages(root):
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page}: {target}"
+
+
+@pytest.mark.parametrize(
+    "command", ["run", "list", "reproduce", "check", "schema", "oracle", "model", "version"]
+)
+def test_every_command_has_help_and_a_place_in_the_reference(root, burstlab, command):
+    answer = burstlab(command, "--help")
+    assert answer.status == 0
+    assert len(answer.out) > 100
+    assert f"## `burstlab {command}" in (root / "docs/reference/cli.md").read_text()
+
+
+def test_list_and_schema(burstlab):
+    assert "yu2004/table1" in burstlab("list").out
+    document = burstlab("list", "--json").json()
+    assert "sack" in document["choices"]["tcp.variant"]
+    assert burstlab("schema").json()["properties"]["tcp"]
+    assert burstlab("model").status == 0
+    assert burstlab("--version").out == burstlab("version").out

@@ -1,0 +1,122 @@
+"""Reproductions: their data are whole, one runs, and its report stands alone."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+
+import pytest
+
+from burstlab.loading import read_toml
+from burstlab.plot import Panel, RatioPoint, ratio_chart, trace_chart
+from burstlab.plot.saving import specification
+from burstlab.reproduce.claims import Row
+from burstlab.reproduce.paper import papers, select
+from burstlab.simulation import resolve, run
+
+TARGETS = [(paper, target) for paper in papers() for target in paper.targets]
+
+
+@pytest.mark.parametrize(("paper", "target"), TARGETS, ids=[t for _, t in TARGETS])
+def test_every_target_has_what_it_needs(paper, target):
+    plan = paper.plans[target]
+    resolve(paper.directory / plan["scenario"])
+    assert plan["title"]
+    assert callable(paper.measure(target))
+    claims = paper.claims(target)
+    assert claims
+    for claim in claims:
+        assert claim.entry["claim"]
+        assert claim.entry["source"]
+        if "differs" in claim.entry:
+            assert len(claim.entry["differs"]["why"]) > 80
+
+
+def test_published_values_belong_to_targets():
+    for paper in papers():
+        assert {target for target, _ in paper.published} <= set(paper.targets)
+        assert set(read_toml(paper.directory / "claims.toml")) == set(paper.targets)
+
+
+def test_targets_are_selected_once_and_in_order():
+    names = [f"{paper.key}/{target}" for paper, target in select(["yu2004/fig3", "yu2004"])]
+    assert names[0] == "yu2004/fig3"
+    assert len(names) == len(set(names)) == 8
+    assert len(select(["all"])) == len(TARGETS)
+
+
+@pytest.fixture(scope="module")
+def reproduced(tmp_path_factory):
+    """One figure and a small table, written."""
+    out = tmp_path_factory.mktemp("out")
+    import contextlib
+    import io
+
+    from burstlab.cli import main
+
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), pytest.raises(SystemExit) as left:
+        main(["reproduce", "yu2004/fig2a", "yu2004/fig1", "--out", str(out), "--json"])
+    return out, left.value.code, json.loads(printed.getvalue())
+
+
+def test_the_json_of_a_reproduction(reproduced):
+    _, status, document = reproduced
+    assert status == 0
+    figure, other = document["targets"]
+    assert (figure["target"], other["target"]) == ("yu2004/fig2a", "yu2004/fig1")
+    assert set(figure["rows"][0]) == {"label", "published", "measured", "ci95", "n"}
+    verdicts = {claim["verdict"] for claim in figure["claims"] + other["claims"]}
+    assert verdicts == {"holds", "differs"}
+    differs = [claim for claim in other["claims"] if claim["verdict"] == "differs"]
+    assert all(len(claim["explanation"]) > 80 for claim in differs)
+
+
+def test_the_report_stands_alone(reproduced):
+    out, _, _ = reproduced
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert page.count("<script>") == page.count("</script>") == 2
+    # Nothing is fetched: no script, style or image from elsewhere.
+    assert not re.findall(r"<(?:script|link|img)[^>]+(?:src|href)=", page.split("<script>")[0])
+    identifiers = re.findall(r'\bid="([^"]+)"', page.split("<script>")[0])
+    assert len(identifiers) == len(set(identifiers))
+    for name in re.findall(r'href="([^"#]+)"', page.split("<script>")[0]):
+        assert (out / name).is_file()
+    assert "burstlab reproduce yu2004/fig2a" in page
+
+
+def test_every_figure_is_saved_three_times(reproduced):
+    out, _, _ = reproduced
+    assert (out / "yu2004" / "fig2a.png").read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in (out / "yu2004" / "fig2a.svg").read_text()[:200]
+    with (out / "yu2004" / "fig2a.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert {row["run"] for row in rows} == {"Reno", "New-Reno", "SACK"}
+    lost = [row for row in rows if row["kind"] == "lost"]
+    assert len(lost) == 15
+
+
+def test_each_panel_draws_its_own_run(small):
+    """Vega-Lite merges data sets that it takes for equal; each must keep its own."""
+    vl_convert = pytest.importorskip("vl_convert")
+    panels = []
+    for variant in ("new-reno", "sack"):
+        small["tcp"]["variant"] = variant
+        result = run(small, trace=("packets", "cwnd"))
+        panels.append(Panel(variant, result, 0.0, 20.0))
+    vega = vl_convert.vegalite_to_vega(json.dumps(specification(trace_chart(panels))))
+    texts = [data["values"] for data in vega["data"] if isinstance(data.get("values"), str)]
+    packets = [text for text in texts if text.startswith("departed_s")]
+    assert len(packets) == 2
+    assert packets[0] != packets[1]
+
+
+def test_a_ratio_chart_takes_missing_published_values():
+    points = [RatioPoint("a / b", x, 1.1, 1.0, 1.2, None, 5) for x in (-2.0, -1.0)]
+    assert specification(ratio_chart(points, x_title="x", y_title="y"))["hconcat"]
+
+
+def test_rows_compare_like_the_paper_prints_them():
+    row = Row("label", 1.0, 1.05, 0.01, 10)
+    assert row.to_json()["published"] == 1.0
