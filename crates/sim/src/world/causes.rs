@@ -104,6 +104,6 @@ mod tests {
         causes.lost(6, loss(LossCause::SenderAccess, 0));
         assert_eq!(causes.truth(3..9), Truth::True, "an access loss");
         assert_eq!(causes.truth(6..7), Truth::True, "an access loss alone");
-        assert_eq!(causes.truth(9..3), Truth::Spurious, "nothing is waited for");
+        assert_eq!(causes.truth(6..6), Truth::Spurious, "nothing is waited for");
     }
 }

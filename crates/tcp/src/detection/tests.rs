@@ -7,16 +7,16 @@ use crate::config::{BackMode, BleOrder, BnakPartial, EgressUnknown, Overrides};
 use crate::segment::{Ack, SackBlocks, Transmission};
 use crate::sender::Sender;
 
-fn config(overrides: Overrides) -> Config {
-    Config::resolve(&overrides).expect("valid parameters")
+fn config(overrides: &Overrides) -> Config {
+    Config::resolve(overrides).expect("valid parameters")
 }
 
-fn detection(overrides: Overrides) -> Detection {
+fn detection(overrides: &Overrides) -> Detection {
     Detection::new(&config(overrides))
 }
 
 fn ble(order: BleOrder, window_min: u32) -> Detection {
-    detection(Overrides {
+    detection(&Overrides {
         detector: Some(Detector::Ble),
         ble_order: Some(order),
         detector_window_min: Some(window_min),
@@ -82,7 +82,7 @@ fn a_run_of_false_timeouts_ends_in_a_true_one_unless_the_guard_is_off() {
 }
 
 fn back(mode: BackMode, unknown: EgressUnknown) -> Detection {
-    detection(Overrides {
+    detection(&Overrides {
         detector: Some(Detector::Back),
         back_mode: Some(mode),
         back_egress_unknown: Some(unknown),
@@ -143,7 +143,7 @@ fn back_of_both_wants_the_burst_gone() {
 }
 
 fn bnak(partial: BnakPartial) -> Detection {
-    detection(Overrides {
+    detection(&Overrides {
         detector: Some(Detector::Bnak),
         bnak_partial: Some(partial),
         ..Overrides::default()
@@ -177,7 +177,7 @@ fn bnak_in_part_leaves_a_true_timeout_unless_looked_at_again() {
 #[test]
 fn the_oracle_says_what_it_is_told() {
     let mut detection =
-        detection(Overrides { detector: Some(Detector::Oracle), ..Overrides::default() });
+        detection(&Overrides { detector: Some(Detector::Oracle), ..Overrides::default() });
     let outstanding = out(20.0, 5..8);
     assert_eq!(detection.on_timeout(&outstanding), Verdict::True);
     detection.tell(Verdict::False);
@@ -187,7 +187,7 @@ fn the_oracle_says_what_it_is_told() {
 
 /// A sender of `variant` with a window of eight that has eight segments out.
 fn sender(variant: crate::Variant, detector: Detector) -> (Sender, Time, Vec<Transmission>) {
-    let config = config(Overrides {
+    let config = config(&Overrides {
         variant: Some(variant),
         detector: Some(detector),
         profile: Some(crate::Profile::Ns2),
@@ -254,7 +254,7 @@ fn no_detector_sends_beyond_the_window() {
     let variants = [crate::Variant::Reno, crate::Variant::NewReno, crate::Variant::Sack];
     TestRunner::default()
         .run(&(choice, steps), |((detector, variant, recheck), steps)| {
-            let config = config(Overrides {
+            let config = config(&Overrides {
                 detector: Some(Detector::ALL[detector]),
                 variant: Some(variants[variant]),
                 bnak_partial: recheck.then_some(BnakPartial::Recheck),
