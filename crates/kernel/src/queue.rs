@@ -180,7 +180,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pops_are_a_stable_sort(times in proptest::collection::vec((0u64..20, any::<bool>()), 0..200)) {
+        fn pops_are_a_stable_sort(
+            times in proptest::collection::vec((0u64..20, any::<bool>()), 0..200),
+        ) {
             let mut queue = EventQueue::new();
             for (index, &(at, timer)) in times.iter().enumerate() {
                 let rank = if timer { Rank::Timer } else { Rank::Arrival };

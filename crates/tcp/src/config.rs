@@ -122,9 +122,9 @@ parameters! {
     /// when the same segment times out again). Default `"flight"`, in the ns-2 profiles `"window"`.
     ssthresh_basis: SsthreshBasis,
 
-    /// Whether cwnd stops growing at the receiver's window. Default true, in the ns-2 profiles
-    /// false (`maxcwnd_` 0). While cwnd is larger than the window, one loss need not reduce it
-    /// below; ns-2 halves the smaller of the two all the same.
+    /// Whether cwnd stops growing at the receiver's window. Default true, with ns-2 profiles false
+    /// (`maxcwnd_` 0): there cwnd grows on while the receiver's window is what limits the sender,
+    /// and a loss halves the smaller of the two.
     cwnd_limited: bool,
 
     /// Whether a loss in the very first window can be repaired by a fast retransmit. Default true

@@ -118,7 +118,6 @@ impl Flow {
 
     /// Hands one segment to the link.
     pub(crate) fn emit(&mut self, now: Time, seq: u64, out: &mut Vec<Transmission>) {
-        let nothing_outstanding = self.acked == self.sent;
         let retransmission = seq < self.sent;
         self.counters.segments_sent += 1;
         if retransmission {
@@ -134,7 +133,7 @@ impl Flow {
             cwnd: self.window.cwnd,
             ssthresh: self.window.ssthresh,
         });
-        if nothing_outstanding || self.timer.deadline().is_none() {
+        if self.timer.deadline().is_none() {
             self.timer.restart(now);
         }
     }

@@ -10,6 +10,9 @@
 //! 3. After each call ask `poll_timeout()`, and call `on_timeout` at that instant unless a later
 //!    answer has moved it. A call that comes early does nothing.
 //!
+//! When a timer and a packet fall on the same instant, ns-2 serves first what was scheduled first,
+//! which is nearly always the timer.
+//!
 //! Segments are counted, not bytes: segment 0 is the SYN, data are 1, 2, …
 //!
 //! The parts are axes that combine freely, one file for each algorithm:
@@ -21,6 +24,9 @@
 //! | loss recovery | `recovery` | Tahoe, Reno, New-Reno, SACK (ns-2's pipe), SACK (RFC 6675) |
 //! | retransmission time-out | `rto` | ticks (4.4BSD, ns-2), RFC 6298 |
 //! | acknowledging | `receive` | each segment or delayed, with or without SACK |
+//!
+//! Absent: timestamps, ECN, D-SACK, window scaling, connection release, pacing, byte counting. ACKs
+//! are taken as the segments of one connection in which only one side sends data.
 //!
 //! What differs between ns-2 and the RFCs is a field of [`Config`], never hidden in a variant; a
 //! [`Profile`] is a set of values of these fields.

@@ -116,6 +116,3 @@ impl Receiver {
         Ack { next: self.next, sack, size: self.ack_size + blocks }
     }
 }
-
-#[cfg(test)]
-mod tests;

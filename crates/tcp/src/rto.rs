@@ -114,15 +114,6 @@ impl Timer {
         }
     }
 
-    /// As [`Timer::on_progress`], for an ACK within recovery, which is not measured (ns-2
-    /// `partialnewack`).
-    pub(crate) fn on_partial_progress(&mut self, next: u64) {
-        if self.timed.is_some_and(|(seq, _)| next > seq) {
-            self.timed = None;
-            self.backoff = 1;
-        }
-    }
-
     pub(crate) fn end_backoff(&mut self) {
         self.backoff = 1;
     }

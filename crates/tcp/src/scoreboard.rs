@@ -143,9 +143,11 @@ mod tests {
                 prop_assert_eq!(scoreboard.is_empty(), twin.is_empty());
                 prop_assert_eq!(scoreboard.contains(from), twin.contains(&from));
                 prop_assert_eq!(scoreboard.next_hole(from), missing(from, high).next());
-                prop_assert_eq!(scoreboard.missing(acked, from), missing(acked, from).count() as u64);
-                prop_assert_eq!(scoreboard.missing(from, sent), missing(from, sent).count() as u64);
-                prop_assert_eq!(scoreboard.nth_highest(n), twin.iter().rev().nth(n as usize - 1).copied());
+                let count = |a, b| missing(a, b).count() as u64;
+                prop_assert_eq!(scoreboard.missing(acked, from), count(acked, from));
+                prop_assert_eq!(scoreboard.missing(from, sent), count(from, sent));
+                let nth = twin.iter().nth_back(n as usize - 1).copied();
+                prop_assert_eq!(scoreboard.nth_highest(n), nth);
                 prop_assert_eq!(scoreboard.highest_missing(sent), missing(acked, sent).next_back());
             }
         }

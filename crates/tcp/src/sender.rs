@@ -127,6 +127,7 @@ impl Sender {
     /// The retransmission timer runs out. Does nothing before the deadline.
     pub fn on_timeout(&mut self, now: Time, out: &mut Vec<Transmission>) {
         if self.flow.timer.deadline().is_some_and(|deadline| now >= deadline) {
+            // Every time-out counts as a loss: here is where a detector of false ones would speak.
             self.recovery.on_timeout(&mut self.flow);
             self.flow.time_out(now);
             self.recovery.send(&mut self.flow, now, out);

@@ -355,6 +355,34 @@ fn rfc_6675_passes_over_what_was_reported_since_the_time_out() {
 }
 
 #[test]
+fn a_time_out_forgets_what_was_reported_before() {
+    for &profile in Profile::ALL {
+        let (mut s, una) = Script::grown(&config(profile, Variant::Sack, &no_limited()), 8);
+        send!(s, ack una, sack [(una + 1, una + 3)] => NONE);
+        s.now = s.sender.poll_timeout().expect("running");
+        let now = s.now;
+        s.sender.on_timeout(now, &mut s.out);
+        assert_eq!(s.sent(), [una]);
+        // RFC 2018 section 8: the receiver may have thrown it away.
+        send!(s, ack una + 1 => [una + 1, una + 2]);
+    }
+}
+
+#[test]
+fn a_partial_ack_ends_the_back_off_of_the_pipe_of_ns2() {
+    let overrides = Overrides { syn_loss_initial_window: Some(8), ..Overrides::default() };
+    let mut s = Script::new(&config(Profile::Ns2, Variant::Sack, &overrides));
+    send!(s, timeout at 3_000 => [0]);
+    send!(s, ack 1 => range(1, 9));
+    s.ack(1, &[(2, 3)]);
+    s.ack(1, &[(2, 4)]);
+    send!(s, ack 1, sack [(2, 5)] => [1]);
+    assert_eq!(s.sender.rtt().backoff, 2);
+    s.ack(5, &[]);
+    assert_eq!((s.sender.rtt().backoff, s.sender.rtt().samples), (1, 0));
+}
+
+#[test]
 fn a_time_out_backs_off_goes_back_and_restarts() {
     for &variant in Variant::ALL {
         let overrides = Overrides { rto_fixed: Some(Span::from_ms(300)), ..Overrides::default() };
@@ -385,7 +413,7 @@ fn the_same_segment_lowers_the_threshold_once() {
 
 #[test]
 fn back_off_stops_at_its_bounds() {
-    for (past_max, longest) in [(false, 4), (true, 10)] {
+    for (past_max, longest, backoff) in [(false, 4, 4), (true, 10, 16)] {
         let overrides = Overrides {
             rto_fixed: Some(Span::from_secs(1)),
             rto_max: Some(Span::from_secs(10)),
@@ -400,6 +428,7 @@ fn back_off_stops_at_its_bounds() {
             s.sender.on_timeout(now, &mut s.out);
         }
         assert_eq!(s.sender.rto(), Span::from_secs(longest));
+        assert_eq!(s.sender.rtt().backoff, backoff);
     }
 }
 

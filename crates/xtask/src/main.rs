@@ -9,7 +9,7 @@ mod tidy;
 mod tree;
 
 use std::io::Write;
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo run -p xtask -- tidy | codegen [--check]\n";
@@ -19,8 +19,8 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match words[..] {
         ["tidy"] => run_tidy(),
-        ["codegen"] => codegen::write(root()),
-        ["codegen", "--check"] => codegen::check(root()),
+        ["codegen"] => codegen::write(&root()),
+        ["codegen", "--check"] => codegen::check(&root()),
         ["help" | "--help" | "-h"] => Ok(USAGE.to_owned()),
         _ => {
             say(&mut std::io::stderr(), USAGE);
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
 }
 
 fn run_tidy() -> Result<String, String> {
-    let tree = tree::Tree::read(root()).map_err(|error| format!("{error}\n"))?;
+    let tree = tree::Tree::read(&root()).map_err(|error| format!("{error}\n"))?;
     let problems = tidy::problems(&tree);
     if problems.is_empty() {
         return Ok(format!("tidy: {} files, nothing to mend\n", tree.len()));
@@ -48,10 +48,12 @@ fn run_tidy() -> Result<String, String> {
     Err(format!("{}\ntidy: {} to mend\n", problems.join("\n"), problems.len()))
 }
 
-/// The top of the project: two folders above this crate.
-fn root() -> &'static Path {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.ancestors().nth(2).unwrap_or(here)
+/// The top of the project: two folders above this crate, as cargo says when it runs this. What was
+/// true when this was built may be another checkout, where they share a target folder.
+fn root() -> PathBuf {
+    let here = std::env::var_os("CARGO_MANIFEST_DIR");
+    let here = here.map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+    here.ancestors().nth(2).unwrap_or(&here).to_owned()
 }
 
 /// A closed pipe is the reader's choice, not a failure of the check.

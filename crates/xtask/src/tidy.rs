@@ -32,7 +32,7 @@ mod tests {
 
     #[test]
     fn the_tree_is_tidy() {
-        let tree = Tree::read(crate::root()).expect("readable");
+        let tree = Tree::read(&crate::root()).expect("readable");
         let problems = problems(&tree);
         assert!(problems.is_empty(), "\n{}\n", problems.join("\n"));
     }

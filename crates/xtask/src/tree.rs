@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn the_project_is_read_without_what_is_built() {
-        let tree = Tree::read(crate::root()).expect("readable");
+        let tree = Tree::read(&crate::root()).expect("readable");
         assert!(tree.get("crates/xtask/src/tree.rs").is_some());
         assert!(tree.get("Makefile").is_some());
         assert!(tree.files().all(|(path, _)| !path.starts_with("target/")));

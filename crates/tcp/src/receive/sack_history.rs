@@ -36,11 +36,10 @@ impl SackHistory {
             count = 1;
         }
         for &(older_left, older_right) in &self.runs[..self.count] {
-            let room = sack.len() < self.blocks;
-            if room && left <= older_left && older_right <= right {
+            if left <= older_left && older_right <= right {
                 continue;
             }
-            if room {
+            if sack.len() < self.blocks {
                 sack.push(older_left, older_right);
             }
             if count < self.blocks {

@@ -68,7 +68,6 @@ impl NewReno {
         self.deflate(flow, next - flow.acked);
         flow.advance(next);
         flow.limited_transmissions = 0;
-        flow.timer.on_partial_progress(next);
         flow.emit(now, next, out);
     }
 

@@ -41,7 +41,6 @@ impl Rfc6675 {
             self.repairing = false;
         } else if self.repairing && progress {
             flow.advance(ack.next);
-            flow.timer.on_partial_progress(ack.next);
             flow.restart_timer(now);
         } else if progress {
             flow.accept(now, ack.next);

@@ -66,8 +66,8 @@ pub(crate) struct World {
     /// Cumulative ACK that has arrived at this instant and is not in the log yet.
     logged_later: Option<(Time, f64)>,
     pub(crate) rows: Vec<Row>,
-    /// Instants at which a timer and a packet, or two timers, coincide: there the order of events is
-    /// the simulator's own, and in ns-2 that of rounding errors.
+    /// Instants at which a timer and a packet, or two timers, coincide: there the order of events
+    /// is the simulator's own, and in ns-2 that of rounding errors.
     pub(crate) ties: Vec<Time>,
 }
 
@@ -228,8 +228,8 @@ impl World {
         self.logged_later = Some((now, ack.next as f64 - 1.0));
     }
 
-    /// The log of ns-2 reads the sender when all events of the ACK's instant are done: a time-out at
-    /// the same instant shows.
+    /// The log of ns-2 reads the sender when all events of the ACK's instant are done: a time-out
+    /// at the same instant shows.
     fn log_ack(&mut self, next: Option<Time>) {
         let Some((now, last)) = self.logged_later else { return };
         if next == Some(now) {

@@ -1,1 +1,0 @@
-//! The receiver as a packet script sees it.
