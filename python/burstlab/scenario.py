@@ -28,7 +28,6 @@ __all__ = [
     "LossRule",
     "Network",
     "NewRenoTimer",
-    "Overrides",
     "Profile",
     "RenoFastRetransmits",
     "RtoEstimator",
@@ -36,6 +35,7 @@ __all__ = [
     "SackRecovery",
     "Scenario",
     "SsthreshBasis",
+    "Tcp",
     "Topology",
     "Variant",
     "WindowHalving",
@@ -181,7 +181,7 @@ class Scenario(_Section):
         Burst assembly at the edge nodes.
     core : Core, optional
         The core nodes.
-    tcp : Overrides, optional
+    tcp : Tcp, optional
         TCP parameters of all flows; those not given follow the profile.
     flows : sequence of Flow, optional
         The flows, at least one.
@@ -195,7 +195,7 @@ class Scenario(_Section):
     access: Access | Mapping[str, Any] | None = None
     edge: Edge | Mapping[str, Any] | None = None
     core: Core | Mapping[str, Any] | None = None
-    tcp: Overrides | Mapping[str, Any] | None = None
+    tcp: Tcp | Mapping[str, Any] | None = None
     flows: Sequence[Flow | Mapping[str, Any]] | None = None
     loss: Loss | Mapping[str, Any] | None = None
     run: Run | Mapping[str, Any] | None = None
@@ -334,7 +334,7 @@ class Core(_Section):
 
 
 @dataclass(kw_only=True, slots=True)
-class Overrides(_Section):
+class Tcp(_Section):
     """The parameters of an endpoint as a user writes them: what is left out has the value that ...
 
     The parameters of an endpoint as a user writes them: what is left out has the value that the
@@ -396,9 +396,9 @@ class Overrides(_Section):
         less those that Limited Transmit released; cwnd becomes the threshold; the threshold stays
         when the same segment times out again). Default `"flight"`, in the ns-2 profiles `"window"`.
     cwnd_limited : bool, optional
-        Whether cwnd stops growing at the receiver's window. Default true, in the ns-2 profiles
-        false (`maxcwnd_` 0). While cwnd is larger than the window, one loss need not reduce it
-        below; ns-2 halves the smaller of the two all the same.
+        Whether cwnd stops growing at the receiver's window. Default true, with ns-2 profiles false
+        (`maxcwnd_` 0): there cwnd grows on while the receiver's window is what limits the sender,
+        and a loss halves the smaller of the two.
     first_window_fast_retransmit : bool, optional
         Whether a loss in the very first window can be repaired by a fast retransmit. Default true
         (ns-2 `bugfix_ss_`); profile `"ns2-2003"`: false, it waits for a time-out.
@@ -530,7 +530,7 @@ class Flow(_Section):
         A finite transfer of this many bytes of application data.
     script : sequence of Write, optional
         Writes of the application at given times, in order; takes the place of `bytes`.
-    tcp : Overrides, optional
+    tcp : Tcp, optional
         TCP parameters of this flow, over those of `[tcp]`.
     """
 
@@ -540,7 +540,7 @@ class Flow(_Section):
     stagger: str | None = None
     bytes: str | None = None
     script: Sequence[Write | Mapping[str, Any]] | None = None
-    tcp: Overrides | Mapping[str, Any] | None = None
+    tcp: Tcp | Mapping[str, Any] | None = None
 
 
 @dataclass(kw_only=True, slots=True)

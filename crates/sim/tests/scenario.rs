@@ -100,5 +100,5 @@ fn the_schema_describes_every_field() {
             assert!(described(value), "{name}.{field} says nothing");
         }
     }
-    assert!(tables.contains_key("LossRule") && tables.contains_key("Overrides"));
+    assert!(tables.contains_key("LossRule") && tables.contains_key("Tcp"));
 }

@@ -29,6 +29,7 @@ macro_rules! parameters {
         /// the profile gives it.
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
+        #[schemars(rename = "Tcp")]
         pub struct Overrides {
             $(
                 $(#[doc = $doc])+
