@@ -16,15 +16,43 @@ if TYPE_CHECKING:
     from burstlab.errors import InputError, Interrupted, ScenarioError
     from burstlab.loading import to_document
     from burstlab.results import Result, read
+    from burstlab.scenario import (
+        Access,
+        AccessSide,
+        Core,
+        Edge,
+        EdgeAck,
+        Flow,
+        Loss,
+        LossRule,
+        Network,
+        Overrides,
+        Run,
+        Scenario,
+        Write,
+    )
     from burstlab.simulation import load, resolve, run
     from burstlab.tables import Table
 
 __all__ = [
+    "Access",
+    "AccessSide",
+    "Core",
+    "Edge",
+    "EdgeAck",
+    "Flow",
     "InputError",
     "Interrupted",
+    "Loss",
+    "LossRule",
+    "Network",
+    "Overrides",
     "Result",
+    "Run",
+    "Scenario",
     "ScenarioError",
     "Table",
+    "Write",
     "__version__",
     "load",
     "read",
@@ -49,6 +77,24 @@ _HOMES = {
     "run": "burstlab.simulation",
     "schema": "burstlab._core",
     "to_document": "burstlab.loading",
+    **dict.fromkeys(
+        (
+            "Access",
+            "AccessSide",
+            "Core",
+            "Edge",
+            "EdgeAck",
+            "Flow",
+            "Loss",
+            "LossRule",
+            "Network",
+            "Overrides",
+            "Run",
+            "Scenario",
+            "Write",
+        ),
+        "burstlab.scenario",
+    ),
 }
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from burstlab.errors import InputError
 from burstlab.oracle.cases import NotReplayable, read_index
-from burstlab.oracle.compare import first_difference, in_order
+from burstlab.oracle.compare import first_difference, in_order, recorder_lateness_s
 from burstlab.oracle.rows import Row, read_trace
 
 ENTRY = {
@@ -29,6 +29,8 @@ ENTRY = {
     "drop_bursts": [60],
     "drop_acks": [290],
     "delayed_ack": False,
+    "packet_bytes": 1000,
+    "overrides": {"sack_blocks": 2},
     "trace": "one.csv.gz",
 }
 
@@ -52,6 +54,8 @@ def test_a_case_becomes_a_scenario(tmp_path):
     assert scenario["edge"] == {"assembly": "timer", "timer": "0.039 s"}
     assert scenario["tcp"]["rto_clock_phase"] == "0.00555880716 s"
     assert scenario["tcp"]["initial_ssthresh"] == 12
+    assert scenario["tcp"]["segment_size"] == "1000 B"
+    assert scenario["tcp"]["sack_blocks"] == 2
     assert scenario["loss"]["data"] == {
         "process": "script",
         "packets": [[300, 1]],
@@ -87,6 +91,8 @@ def test_variants_that_the_engine_lacks_are_told_apart(tmp_path):
         ([{**ENTRY, "tick": 0}], "not positive"),
         ([{**ENTRY, "drops": [3]}], "drops"),
         ([{**ENTRY, "delays_ms": [1]}], "delays_ms"),
+        ([{**ENTRY, "delays_ms": ["1", "2", "3", "4"]}], "delays_ms"),
+        ([{**ENTRY, "overrides": [1]}], "overrides"),
         ([ENTRY, ENTRY], "listed twice"),
     ],
 )
@@ -158,3 +164,11 @@ def test_a_log_that_ends_early_differs():
     difference = first_difference(theirs, theirs[:1])
     assert difference is not None
     assert "ours ends before" in difference.what
+
+
+def test_the_nanoseconds_that_the_recorder_adds_behind_lost_packets():
+    whole = rows(("B", 1.0, 5, 1, 7), ("B", 1.1, 6, 1, 7))
+    assert recorder_lateness_s(whole) == 0.0
+    assert recorder_lateness_s([*whole, *rows(("D", 1.0, 5, 1))]) == 1e-9
+    dead = [*whole, *rows(("D", 1.0, 5, 1), ("D", 1.1, 6, 1))]
+    assert recorder_lateness_s(dead) == 0.0

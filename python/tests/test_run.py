@@ -127,7 +127,7 @@ def test_conversions(small):
     pytest.importorskip("pandas")
     frame = packets.to_pandas()
     assert str(frame["acked_ps"].dtype) == "UInt64"
-    assert int(frame["acked_ps"].isna().sum()) > 0
+    assert np.asarray(frame["acked_ps"].isna()).any()
 
 
 def test_what_was_not_recorded_is_told(small):

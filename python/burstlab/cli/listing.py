@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from typing import Any
 
-from cyclopts import Parameter
+from burstlab.cli.flags import Json
 
 
-def list_(*, json_: Annotated[bool, Parameter(name="--json", negative="")] = False) -> int:
+def list_(*, json_: Json = False) -> int:
     """List the papers, figures and tables that can be reproduced, topologies and schemes.
 
     Parameters

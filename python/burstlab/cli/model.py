@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from cyclopts import Parameter
+from burstlab.cli.flags import Json, Settings
 
 
 def model(
     name: str | None = None,
     /,
     *,
-    set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    set_: Settings = None,
+    json_: Json = False,
 ) -> int:
     """Evaluate a closed form of the literature (none is there yet).
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from cyclopts import Parameter
+from burstlab.cli.flags import Json
 
 if TYPE_CHECKING:
     from burstlab.oracle import Report
@@ -17,7 +17,7 @@ def oracle(
     /,
     *,
     jobs: int | None = None,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    json_: Json = False,
 ) -> int:
     """Replay recorded traces of another simulator and compare packet by packet.
 

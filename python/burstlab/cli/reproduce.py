@@ -6,9 +6,9 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from cyclopts import Parameter
+from burstlab.cli.flags import Json, Switch
 
 if TYPE_CHECKING:
     from burstlab.reproduce.engine import Progress, TargetReport
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 def reproduce(
     *targets: str,
-    quick: Annotated[bool, Parameter(negative="")] = False,
-    full: Annotated[bool, Parameter(negative="")] = False,
+    quick: Switch = False,
+    full: Switch = False,
     seed: int | None = None,
     out: str = "out",
     jobs: int | None = None,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    json_: Json = False,
 ) -> int:
     """Reproduce figures and tables, and compare them with what was published.
 
@@ -114,7 +114,7 @@ def _print(reports: list[TargetReport], directory: str) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False)
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
     styles = {"holds": "green", "differs": "yellow", "fails": "bold red"}
     for report in reports:
         console.print(f"\n[bold]{report.name}[/bold]  {report.paper.title(report.target)}")

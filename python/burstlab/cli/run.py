@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from cyclopts import Parameter
+from burstlab.cli.flags import Json, Names, Settings
 
 if TYPE_CHECKING:
     from burstlab.results import Result
@@ -18,11 +18,11 @@ def run(
     *,
     seed: int | None = None,
     replications: int | None = None,
-    set_: Annotated[list[str] | None, Parameter(name="--set", negative="")] = None,
+    set_: Settings = None,
     out: str | None = None,
-    trace: Annotated[list[str] | None, Parameter(negative="")] = None,
+    trace: Names = None,
     jobs: int | None = None,
-    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    json_: Json = False,
 ) -> int:
     """Run one scenario and print what became of its flows.
 
@@ -89,32 +89,41 @@ def _names(trace: list[str] | None) -> list[str]:
 _COLUMNS = (
     ("goodput", "goodput_bps"),
     ("sent", "packets_sent"),
-    ("retransmitted", "retransmissions"),
+    ("resent", "retransmissions"),
     ("time-outs", "timeouts"),
-    ("fast retransmits", "fast_retransmits"),
+    ("fast resends", "fast_retransmits"),
 )
 
 
+_FLOWS_SHOWN = 20
+
+
 def _print_table(result: Result) -> None:
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
-    console = Console()
     if not result.replications:
         return
-    table = Table(title=None, caption=_caption(result), caption_justify="left")
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("flow")
     table.add_column("variant")
     for title, _ in _COLUMNS:
         table.add_column(title, justify="right")
     several = len(result.replications) > 1
-    for index, flow in enumerate(result.replications[0].summary["flows"]):
-        cells = [str(flow.get("label") or flow["id"]), str(flow.get("variant", ""))]
+    flows = result.replications[0].summary["flows"]
+    for index, flow in enumerate(flows[:_FLOWS_SHOWN]):
+        number = f"{flow['id']} " if len(flows) > 1 else ""
+        cells = [f"{number}{flow['label']}", str(flow["variant"])]
         for _, name in _COLUMNS:
             values = [one.summary["flows"][index].get(name) for one in result.replications]
             cells.append(_cell(name, values, several))
         table.add_row(*cells)
-    console.print(table)
+    # A pipe has no width; give the table what it needs.
+    Console(width=None if sys.stdout.isatty() else 120).print(table)
+    if len(flows) > _FLOWS_SHOWN:
+        print(f"... and {len(flows) - _FLOWS_SHOWN} more flows; --json and --out have all\n")
+    print(_caption(result))
 
 
 def _cell(name: str, values: list[Any], several: bool) -> str:

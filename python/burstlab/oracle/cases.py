@@ -31,7 +31,7 @@ VARIANTS: Mapping[str, str] = {
 #: Variants the engine does not have yet.
 MISSING_VARIANTS = frozenset({"vegas"})
 
-_ANY: Mapping[str, type | tuple[type, ...]] = {
+_NEEDED: Mapping[str, type | tuple[type, ...]] = {
     "case": str,
     "tcp": str,
     "profile": str,
@@ -45,6 +45,17 @@ _ANY: Mapping[str, type | tuple[type, ...]] = {
     "t_start": (int, float),
     "t_rec": (int, float),
     "drops": list,
+}
+
+_OPTIONAL: Mapping[str, type | tuple[type, ...]] = {
+    "opts": str,
+    "overrides": dict,
+    "ssthresh_init": int,
+    "packet_bytes": int,
+    "syn_bytes": int,
+    "assembly_tb": (int, float),
+    "drop_bursts": list,
+    "drop_acks": list,
 }
 
 
@@ -146,7 +157,11 @@ class Case:
             "rto_clock_phase": _seconds(entry["boot_time"]),
             "delayed_ack": bool(entry.get("delayed_ack", False)),
         }
+        for name, field in (("packet_bytes", "segment_size"), ("syn_bytes", "syn_size")):
+            if name in entry:
+                tcp[field] = f"{entry[name]} B"
         tcp.update(_options(self.name, entry.get("opts") or ""))
+        tcp.update(entry.get("overrides") or {})
         return tcp
 
     def _loss(self) -> Document:
@@ -190,17 +205,21 @@ def read_index(directory: Path) -> list[Case]:
 def _check_entry(path: Path, number: int, entry: object) -> None:
     if not isinstance(entry, dict):
         raise InputError(f"{path}: case {number}: a table of fields is needed")
-    for name, kind in _ANY.items():
+    for name in _NEEDED:
         if name not in entry:
             raise InputError(f"{path}: case {number}: {name!r} is missing")
-        if not isinstance(entry[name], kind) or isinstance(entry[name], bool):
-            raise InputError(f"{path}: case {number}: {name} = {entry[name]!r} has a wrong type")
+    for name, kind in {**_NEEDED, **_OPTIONAL}.items():
+        found = entry.get(name)
+        if name in entry and (not isinstance(found, kind) or isinstance(found, bool)):
+            raise InputError(f"{path}: case {number}: {name} = {found!r} has a wrong type")
     for name in ("tick", "t_rec", "access_bps", "core_bps"):
         if not entry[name] > 0:
             raise InputError(f"{path}: case {number}: {name} = {entry[name]!r} is not positive")
     for pair in entry["drops"]:
         if not isinstance(pair, list) or len(pair) != 2:
             raise InputError(f"{path}: case {number}: drops has {pair!r}, not [seq, transmission]")
+    if not all(isinstance(delay, (int, float)) for delay in entry["delays_ms"]):
+        raise InputError(f"{path}: case {number}: delays_ms has something that is no number")
     if len(entry["delays_ms"]) < 4:
         raise InputError(f"{path}: case {number}: delays_ms needs at least four links")
 
