@@ -62,7 +62,9 @@ def limited_gain(p: ArrayLike, window: ArrayLike, *, rounds: Rounds = "inverse")
     -------
     numpy.ndarray
         Ratio without unit, in the shape of the arguments broadcast together; NaN where
-        W_m/2 + log2(W_m/2) exceeds the rounds. It rises with `p`, and with `window` from 3 on.
+        W_m/2 + log2(W_m/2) exceeds the rounds. From W_m = 4 on it rises with `p` and with `window`. Below
+        W_m = 3.23 it is less than 1, which is an artefact: the formula counts W_m - 1 packets for
+        a slow start that has hardly a round.
 
     Raises
     ------

@@ -266,7 +266,9 @@ def _root(rounds: FloatArray) -> FloatArray:
     """Solve x + log2(x) = rounds for x, element by element."""
     above = np.maximum(rounds, 1)
     # Both starts lie at or below the root.
-    x = np.where(rounds >= 1, np.maximum(1, above - np.log2(above)), np.exp2(rounds - 1))
+    x = np.where(
+        rounds >= 1, np.maximum(1, above - np.log2(above)), np.exp2(np.minimum(rounds, 1) - 1)
+    )
     for _ in range(NEWTON_STEPS):
         x = x - (x + np.log2(x) - rounds) / (1 + 1 / (x * np.log(2)))
     return x
