@@ -23,6 +23,7 @@ from burstlab.analytic.yu2004.gains import (
     gain_ble,
     gain_bnak,
     limited_gain,
+    rto_from_gains,
     timeout_period_bnak,
     timeout_period_tcp,
 )
@@ -63,6 +64,7 @@ __all__ = [
     "packets_to_window",
     "round_level",
     "rounds_between_losses",
+    "rto_from_gains",
     "timeout_period_bnak",
     "timeout_period_tcp",
     "unlimited_packets_btcp",

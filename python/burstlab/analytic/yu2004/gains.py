@@ -13,10 +13,11 @@ from burstlab.analytic.yu2004.packets import (
     Rounds,
     limited_packets_btcp,
     limited_packets_tcp,
+    slow_start_of,
     unlimited_packets_btcp,
     unlimited_packets_tcp,
 )
-from burstlab.analytic.yu2004.windows import mean_window_ratio, window_regime
+from burstlab.analytic.yu2004.windows import SlowStart, mean_window_ratio, window_regime
 
 FIG5_POINTS = 51
 """Points of a curve by default: every twentieth of a decade, two and a half decades."""
@@ -44,7 +45,13 @@ class Fig5b(NamedTuple):
     """E[H2]/E[H1] of (9), shape (m, n); NaN where W_m is not reached."""
 
 
-def limited_gain(p: ArrayLike, window: ArrayLike, *, rounds: Rounds = "inverse") -> FloatArray:
+def limited_gain(
+    p: ArrayLike,
+    window: ArrayLike,
+    *,
+    rounds: Rounds = "inverse",
+    slow_start: SlowStart = "paper",
+) -> FloatArray:
     """Throughput of BTCP with BLE or BACK over TCP where W_m is reached: (9).
 
     1 + (W_m*(log2(W_m/2) - 1) + 1)/E[H1] with E[H1] of (7), which is (8) over (7).
@@ -55,16 +62,16 @@ def limited_gain(p: ArrayLike, window: ArrayLike, *, rounds: Rounds = "inverse")
         Probability that a burst is lost, 0 < p < 1.
     window
         Largest window W_m in packets, at least 2.
-    rounds
-        Rounds between two losses, as in `limited_packets_tcp`.
+    rounds, slow_start
+        Counts of rounds and packets, as in `limited_packets_tcp`.
 
     Returns
     -------
     numpy.ndarray
         Ratio without unit, in the shape of the arguments broadcast together; NaN where
-        W_m/2 + log2(W_m/2) exceeds the rounds. From W_m = 4 on it rises with `p` and with `window`. Below
-        W_m = 3.23 it is less than 1, which is an artefact: the formula counts W_m - 1 packets for
-        a slow start that has hardly a round.
+        W_m/2 + log2(W_m/2) exceeds the rounds. From W_m = 4 on it rises with `p` and with
+        `window`. Below W_m = 3.23 "paper" gives less than 1, which is an artefact: W_m - 1
+        packets for a slow start of hardly a round.
 
     Raises
     ------
@@ -80,9 +87,11 @@ def limited_gain(p: ArrayLike, window: ArrayLike, *, rounds: Rounds = "inverse")
     >>> f"{limited_gain(0.01, 20):.4f}"
     '1.0249'
     """
-    packets = limited_packets_tcp(p, window, rounds=rounds)
+    packets = limited_packets_tcp(p, window, rounds=rounds, slow_start=slow_start)
     limit = at_least("window", window, 2)
-    return (1 + (limit * (np.log2(limit / 2) - 1) + 1) / packets)[()]
+    starting, carried = slow_start_of(limit, slow_start)
+    # The packets that BTCP sends in the rounds that TCP spends in slow start, beyond TCP's.
+    return (1 + (limit * starting - carried) / packets)[()]
 
 
 def gain_ble(
@@ -90,6 +99,7 @@ def gain_ble(
     window: ArrayLike,
     *,
     rounds: Rounds = "inverse",
+    slow_start: SlowStart = "paper",
     as_printed: bool = False,
 ) -> FloatArray:
     """Throughput of BTCP with BLE or BACK over TCP, in whichever regime holds.
@@ -106,6 +116,8 @@ def gain_ble(
         Largest window W_m in packets, at least 2.
     rounds
         Rounds between two losses in the regime "window-limited", as in `limited_packets_tcp`.
+    slow_start
+        Count of slow start, see `SlowStart`: "half" is nearest to `round_level` with even losses.
     as_printed
         Part the regimes by W_m*p > 1, as the text does; there is no mixed one then.
 
@@ -123,12 +135,12 @@ def gain_ble(
     ----------
     Yu, Qiao, Liu (INFOCOM 2004), V.A.1, equations (4) to (9).
     """
-    regime = np.asarray(window_regime(p, window, as_printed=as_printed))
-    unlimited_tcp = unlimited_packets_tcp(p)
+    regime = np.asarray(window_regime(p, window, slow_start=slow_start, as_printed=as_printed))
+    unlimited_tcp = unlimited_packets_tcp(p, slow_start=slow_start)
     mixed = limited_packets_btcp(p, window, rounds="delivered") / unlimited_tcp
     ratio = np.select(
         [regime == "window-limited", regime == "mixed"],
-        [limited_gain(p, window, rounds=rounds), mixed],
+        [limited_gain(p, window, rounds=rounds, slow_start=slow_start), mixed],
         unlimited_packets_btcp(p) / unlimited_tcp,
     )
     return ratio[()]
@@ -234,6 +246,40 @@ def bnak_time_factor(
     return (1 + weight * (rto - rtt) / rtt)[()]
 
 
+def rto_from_gains(
+    gain_bnak: ArrayLike, gain_ble: ArrayLike, p: ArrayLike, rtt_s: ArrayLike
+) -> FloatArray:
+    """RTO that the corrected (10) needs to explain two measured gains, in s.
+
+    RTT*(1 + (gain_bnak/gain_ble - 1)/p). The paper does not give its RTO; this infers it.
+
+    Parameters
+    ----------
+    gain_bnak, gain_ble
+        Throughput with BNAK and with BLE or BACK over that of TCP, above 0.
+    p
+        Probability that a burst is lost, 0 < p < 1.
+    rtt_s
+        Round-trip time in s with assembly (RTT0 + T_b), above 0.
+
+    Returns
+    -------
+    numpy.ndarray
+        Seconds, in the shape of the arguments broadcast together.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    References
+    ----------
+    Yu, Qiao, Liu (INFOCOM 2004), V.A.2, equation (10), solved for RTO.
+    """
+    factor = positive("gain_bnak", gain_bnak) / positive("gain_ble", gain_ble)
+    return (positive("rtt_s", rtt_s) * (1 + (factor - 1) / probability("p", p)))[()]
+
+
 def gain_bnak(
     p: ArrayLike,
     window: ArrayLike,
@@ -241,6 +287,7 @@ def gain_bnak(
     rto_s: ArrayLike,
     *,
     rounds: Rounds = "inverse",
+    slow_start: SlowStart = "paper",
     as_printed: bool = False,
 ) -> FloatArray:
     """Throughput of BTCP with BNAK over TCP: (10), `gain_ble` times `bnak_time_factor`.
@@ -257,7 +304,7 @@ def gain_bnak(
         Round-trip time in s with assembly (RTT0 + T_b), above 0.
     rto_s
         Retransmission time-out in s, at least `rtt_s`.
-    rounds
+    rounds, slow_start
         As in `gain_ble`.
     as_printed
         Take both factors as printed: the last line of (10) and the condition W_m*p > 1.
@@ -276,7 +323,7 @@ def gain_bnak(
     ----------
     Yu, Qiao, Liu (INFOCOM 2004), V.A.2, equation (10).
     """
-    gain = gain_ble(p, window, rounds=rounds, as_printed=as_printed)
+    gain = gain_ble(p, window, rounds=rounds, slow_start=slow_start, as_printed=as_printed)
     return gain * bnak_time_factor(p, rtt_s, rto_s, as_printed=as_printed)
 
 

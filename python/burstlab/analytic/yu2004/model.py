@@ -150,6 +150,13 @@ def _gains(
         "limited_gain": _number(
             gains.limited_gain(p, window), "", "(9)", "E[H2]/E[H1] where W_m is reached"
         ),
+        "limited_gain_half": _number(
+            gains.limited_gain(p, window, slow_start="half"),
+            "",
+            "(9)",
+            "the same, slow start counted as in (5); printed counts a round more",
+            gains.limited_gain(p, window),
+        ),
         "gain_ble": _number(
             gains.gain_ble(p, window),
             "",

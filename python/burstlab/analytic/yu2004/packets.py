@@ -123,7 +123,12 @@ def unlimited_packets_btcp(p: ArrayLike, *, spacing: Spacing = "even") -> FloatA
 
 
 def limited_packets_tcp(
-    p: ArrayLike, window: ArrayLike, *, rounds: Rounds = "inverse", as_printed: bool = False
+    p: ArrayLike,
+    window: ArrayLike,
+    *,
+    rounds: Rounds = "inverse",
+    slow_start: SlowStart = "paper",
+    as_printed: bool = False,
 ) -> FloatArray:
     """Packets of TCP between two time-outs where W_m is reached: (7).
 
@@ -140,6 +145,8 @@ def limited_packets_tcp(
     rounds
         Rounds between two losses: "inverse" (1/p, as printed) or "delivered" ((1-p)/p, as in (4)
         to (6)); the second is W_m packets less.
+    slow_start
+        Count of slow start, see `SlowStart`; "half" is W_m/2 packets less, "full" W_m.
     as_printed
         Evaluate the first line as printed.
 
@@ -159,9 +166,10 @@ def limited_packets_tcp(
     Yu, Qiao, Liu (INFOCOM 2004), V.A.1, equation (7).
     """
     count, limit = _count(p, rounds), at_least("window", window, 2)
-    full = count - limit / 2 - np.log2(limit / 2)
+    starting, carried = slow_start_of(limit, slow_start)
+    full = count - limit / 2 - starting
     avoidance = 3 * limit / 8 if as_printed else 3 * limit**2 / 8
-    packets = (limit - 1) + avoidance + limit * full
+    packets = carried + avoidance + limit * full
     return np.where(full >= 0, packets, np.nan)[()]
 
 
@@ -199,10 +207,37 @@ def limited_packets_btcp(
     return np.where(full >= 0, limit * full + 3 * limit**2 / 8, np.nan)[()]
 
 
-def _packets_to(window: FloatArray, slow_start: SlowStart) -> FloatArray:
+def slow_start_of(window: FloatArray, slow_start: SlowStart) -> tuple[FloatArray, FloatArray]:
+    """Count the rounds and packets of slow start from a window of 1 to half of `window`.
+
+    Parameters
+    ----------
+    window
+        The window in packets that congestion avoidance goes on to, at least 2.
+    slow_start
+        How they are counted, see `SlowStart`.
+
+    Returns
+    -------
+    rounds, packets : numpy.ndarray
+        In the shape of `window`.
+
+    Raises
+    ------
+    ValueError
+        If `slow_start` is not known.
+
+    References
+    ----------
+    Yu, Qiao, Liu (INFOCOM 2004), V.A.1, the text before (4).
+    """
     choice("slow_start", slow_start, SLOW_STARTS)
-    carried = window / 2 - 1 if slow_start == "half" else window - 1
-    return 3 * window**2 / 8 + carried
+    rounds = np.log2(window if slow_start == "full" else window / 2)
+    return rounds, window / 2 - 1 if slow_start == "half" else window - 1
+
+
+def _packets_to(window: FloatArray, slow_start: SlowStart) -> FloatArray:
+    return 3 * window**2 / 8 + slow_start_of(window, slow_start)[1]
 
 
 def _count(p: ArrayLike, rounds: Rounds) -> FloatArray:

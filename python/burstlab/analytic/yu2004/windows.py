@@ -214,7 +214,13 @@ def mean_window_ratio(p: ArrayLike, *, slow_start: SlowStart = "paper") -> Float
     return mean_window_btcp(p) / mean_window_tcp(p, slow_start=slow_start)
 
 
-def window_regime(p: ArrayLike, window: ArrayLike, *, as_printed: bool = False) -> NDArray[np.str_]:
+def window_regime(
+    p: ArrayLike,
+    window: ArrayLike,
+    *,
+    slow_start: SlowStart = "paper",
+    as_printed: bool = False,
+) -> NDArray[np.str_]:
     """Which equations hold: whether losses or W_m limit the window.
 
     ================= ============================= ==================== =============
@@ -235,6 +241,8 @@ def window_regime(p: ArrayLike, window: ArrayLike, *, as_printed: bool = False) 
         the answer is "loss-limited".
     window
         Largest window W_m in packets, at least 2.
+    slow_start
+        Count of the rounds in slow start in (5), see `SlowStart`.
     as_printed
         "loss-limited" where W_m * p > 1, else "window-limited".
 
@@ -255,7 +263,7 @@ def window_regime(p: ArrayLike, window: ArrayLike, *, as_printed: bool = False) 
     loss, limit = probability("p", p), at_least("window", window, 2)
     if as_printed:
         return np.where(limit * loss > 1, "loss-limited", "window-limited")[()]
-    tcp_limited = limit < np.asarray(mean_window_tcp(loss))
+    tcp_limited = limit < np.asarray(mean_window_tcp(loss, slow_start=slow_start))
     btcp_limited = limit < np.asarray(mean_window_btcp(loss))
     return np.where(tcp_limited, "window-limited", np.where(btcp_limited, "mixed", "loss-limited"))[
         ()
