@@ -2,6 +2,7 @@
 
 import inspect
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from burstlab.analytic.yu2004 import gains, monte_carlo, packets, windows
 
 # Abscissae of Fig. 5 and of Table III.
 FIG5A_P = np.array([0.2, 0.1, 0.05, 10**-1.5, 0.01, 0.001])
+UNKNOWN: Any = "x"
 TABLE3_P = 10.0 ** np.array([-3, -2.5, -2, -1.5, -1])
 
 
@@ -168,6 +170,16 @@ class TestGains:
             ratio = ratio / yu2004.limited_packets_tcp(p, window, rounds=rounds)
             assert yu2004.limited_gain(p, window, rounds=rounds) == pytest.approx(ratio)
 
+    @pytest.mark.parametrize("slow_start", windows.SLOW_STARTS)
+    def test_counts_of_slow_start_agree_with_each_other(self, slow_start):
+        """Wherever slow start is counted, BTCP sends W_m in each of its rounds instead."""
+        ratio = yu2004.limited_packets_btcp(0.01, 20)
+        ratio = ratio / yu2004.limited_packets_tcp(0.01, 20, slow_start=slow_start)
+        assert yu2004.limited_gain(0.01, 20, slow_start=slow_start) == pytest.approx(float(ratio))
+        window = np.linspace(3, 30, 27_001)
+        gain = yu2004.gain_ble(0.1, window, rounds="delivered", slow_start=slow_start)
+        assert np.abs(np.diff(gain)).max() < 1e-3
+
     def test_equation_9_rises_with_window_and_loss(self):
         p, window = np.logspace(-5, -0.5, 200), np.arange(4, 400)
         ratio = yu2004.limited_gain(p, window[:, np.newaxis])
@@ -200,6 +212,15 @@ class TestGains:
         assert printed == pytest.approx(1.1667, abs=5e-5)
         gain = yu2004.gain_bnak(0.1, 10, 0.14, 0.36)
         assert gain == pytest.approx(float(yu2004.gain_ble(0.1, 10)) * (1 + 0.1 * 0.22 / 0.14))
+
+    def test_rto_that_explains_table_4(self):
+        rtt = 0.1 + np.array([0.01, 0.02, 0.04, 0.06, 0.08, 0.1])
+        bnak, ble = [1.48, 1.43, 1.35, 1.31, 1.27, 1.16], [1.20, 1.19, 1.17, 1.18, 1.16, 1.07]
+        rto = yu2004.rto_from_gains(bnak, ble, 0.1, rtt)
+        assert rto == pytest.approx([0.367, 0.362, 0.355, 0.336, 0.351, 0.368], abs=5e-4)
+        assert yu2004.bnak_time_factor(0.1, rtt, rto) == pytest.approx(np.divide(bnak, ble))
+        # The cell of Table III that Table IV contradicts asks for more than twice as much.
+        assert yu2004.rto_from_gains(1.76, 1.17, 0.1, 0.14) == pytest.approx(0.846, abs=5e-4)
 
     def test_equation_11(self):
         # RTO = 1 and N*RTT = 3.5: 7.5/4.5.
@@ -234,7 +255,10 @@ class TestArguments:
             (lambda: yu2004.gain_batch(1, -1, 1, 1, 1, 1), "alpha_btcp = -1"),
             (lambda: yu2004.round_level(0.1, seed=1, rounds=0), "rounds = 0 is no count"),
             (lambda: yu2004.round_level(0.1, seed=1, period=0.5), "period = 0.5 is out of range"),
-            (lambda: yu2004.mean_window_tcp(0.1, slow_start="x"), "slow_start = 'x' is not known"),
+            (
+                lambda: yu2004.mean_window_tcp(0.1, slow_start=UNKNOWN),
+                "slow_start = 'x' is not known",
+            ),
         ],
     )
     def test_errors_name_argument_value_and_mend(self, call, message):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ class Model:
         """
         return self.compute(self.settings(given))
 
-    def document(self, given: Mapping[str, str | float] | None = None) -> dict[str, object]:
+    def document(self, given: Mapping[str, str | float] | None = None) -> dict[str, Any]:
         """Evaluate the closed forms into what ``json.dumps`` takes; NaN becomes None.
 
         Parameters

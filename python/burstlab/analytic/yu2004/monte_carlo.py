@@ -30,7 +30,7 @@ LOSSES: tuple[Losses, ...] = ("random", "even", "batch")
 BATCH = 4
 """Losses back to back in a batch (V.B.1)."""
 BACKOFF_MAX = 64.0
-"""Largest factor on the RTO, as in RFC 6298 implementations and ns-2."""
+"""Largest factor on the RTO, as in ns-2."""
 SSTHRESH_MIN = 2.0
 """RFC 5681, equation (4), in packets."""
 GUARD = 3.0
