@@ -18,6 +18,7 @@ __all__ = [
     "AccessSide",
     "Assembly",
     "BackMode",
+    "BackoffEnd",
     "BleOrder",
     "BnakDelay",
     "BnakPartial",
@@ -150,6 +151,13 @@ RtoEstimator: TypeAlias = Literal["ticks", "rfc6298"]
 
 - `ticks`: Integer ticks of a coarse clock.
 - `rfc6298`: RFC 6298.
+"""
+
+BackoffEnd: TypeAlias = Literal["measurement", "progress"]
+"""What ends the back-off of the time-out.
+
+- `measurement`: A round-trip measurement, which a segment sent twice does not give.
+- `progress`: An ACK of new data.
 """
 
 Detector: TypeAlias = Literal["none", "ble", "back", "bnak", "oracle"]
@@ -543,6 +551,10 @@ class Tcp(_Section):
     rto_backoff_past_max : bool, optional
         Whether doubling goes on beyond `rto_backoff_max` as long as the time-out is below `rto_max`
         (ns-2 `rfc2988_`). Default true.
+    rto_backoff_end : BackoffEnd, optional
+        What ends the back-off: `"measurement"` (of a round trip, which segments sent twice do not
+        give: Karn, RFC 6298 section 5; ns-2) or `"progress"` (any ACK of new data, as many stacks
+        do). Default `"measurement"`. It matters where losses follow one another closely.
     rto_fixed : str (time), optional
         A constant in place of the estimated time-out, before back-off; 0 s: none. Default 0 s. It
         takes no notice of `rto_min`. For papers that state one.
@@ -623,6 +635,7 @@ class Tcp(_Section):
     rto_initial: str | None = None
     rto_backoff_max: int | None = None
     rto_backoff_past_max: bool | None = None
+    rto_backoff_end: BackoffEnd | None = None
     rto_fixed: str | None = None
     delayed_ack: bool | None = None
     delayed_ack_timeout: str | None = None

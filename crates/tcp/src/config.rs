@@ -9,9 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use choices::{
-    BackMode, BleOrder, BnakDelay, BnakPartial, Detector, EgressUnknown, FastRecoveryExit,
-    NewRenoTimer, Profile, RenoFastRetransmits, RtoEstimator, SackRecovery, SsthreshBasis, Variant,
-    WindowHalving,
+    BackMode, BackoffEnd, BleOrder, BnakDelay, BnakPartial, Detector, EgressUnknown,
+    FastRecoveryExit, NewRenoTimer, Profile, RenoFastRetransmits, RtoEstimator, SackRecovery,
+    SsthreshBasis, Variant, WindowHalving,
 };
 pub use validate::ConfigError;
 
@@ -203,6 +203,11 @@ parameters! {
     /// Whether doubling goes on beyond `rto_backoff_max` as long as the time-out is below `rto_max`
     /// (ns-2 `rfc2988_`). Default true.
     rto_backoff_past_max: bool,
+
+    /// What ends the back-off: `"measurement"` (of a round trip, which segments sent twice do not
+    /// give: Karn, RFC 6298 section 5; ns-2) or `"progress"` (any ACK of new data, as many stacks
+    /// do). Default `"measurement"`. It matters where losses follow one another closely.
+    rto_backoff_end: BackoffEnd,
 
     /// A constant in place of the estimated time-out, before back-off; 0 s: none. Default 0 s. It
     /// takes no notice of `rto_min`. For papers that state one.

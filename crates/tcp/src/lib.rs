@@ -47,9 +47,9 @@ mod slow_start;
 mod window;
 
 pub use config::{
-    BackMode, BleOrder, BnakDelay, BnakPartial, Config, ConfigError, Detector, EgressUnknown,
-    FastRecoveryExit, NewRenoTimer, Overrides, Profile, RenoFastRetransmits, RtoEstimator,
-    SackRecovery, SsthreshBasis, Variant, WindowHalving,
+    BackMode, BackoffEnd, BleOrder, BnakDelay, BnakPartial, Config, ConfigError, Detector,
+    EgressUnknown, FastRecoveryExit, NewRenoTimer, Overrides, Profile, RenoFastRetransmits,
+    RtoEstimator, SackRecovery, SsthreshBasis, Variant, WindowHalving,
 };
 pub use detection::{Notice, Verdict};
 pub use receive::Receiver;

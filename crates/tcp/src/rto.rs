@@ -5,7 +5,7 @@ mod ticks;
 
 use burstlab_units::{Span, Time};
 
-use crate::config::{Config, RtoEstimator};
+use crate::config::{BackoffEnd, Config, RtoEstimator};
 use rfc6298::Rfc6298;
 use ticks::Ticks;
 
@@ -43,6 +43,7 @@ pub(crate) struct Timer {
     backoff: u32,
     backoff_max: u32,
     backoff_past_max: bool,
+    backoff_end: BackoffEnd,
     deadline: Option<Time>,
     /// The segment being timed and when it was sent.
     timed: Option<(u64, Time)>,
@@ -63,6 +64,7 @@ impl Timer {
             backoff: 1,
             backoff_max: config.rto_backoff_max,
             backoff_past_max: config.rto_backoff_past_max,
+            backoff_end: config.rto_backoff_end,
             deadline: None,
             timed: None,
             samples: 0,
@@ -99,9 +101,12 @@ impl Timer {
         }
     }
 
-    /// All below `next` has arrived: takes the measurement if that includes the timed segment, and
-    /// ends the back-off.
+    /// All below `next` has arrived, which is news: takes the measurement if that includes the timed
+    /// segment, and ends the back-off.
     pub(crate) fn on_progress(&mut self, now: Time, next: u64) {
+        if self.backoff_end == BackoffEnd::Progress {
+            self.backoff = 1;
+        }
         let Some((seq, sent)) = self.timed else { return };
         if next > seq {
             self.timed = None;

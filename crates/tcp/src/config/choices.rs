@@ -101,6 +101,14 @@ choices! {
         Rfc6298,
     }
 
+    /// What ends the back-off of the time-out.
+    BackoffEnd {
+        /// A round-trip measurement, which a segment sent twice does not give.
+        Measurement,
+        /// An ACK of new data.
+        Progress,
+    }
+
     /// How false time-outs are told from true ones.
     Detector {
         /// Not at all.

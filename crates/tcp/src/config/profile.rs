@@ -3,9 +3,9 @@
 use burstlab_units::{Bytes, Span};
 
 use super::{
-    BackMode, BleOrder, BnakDelay, BnakPartial, Config, Detector, EgressUnknown, FastRecoveryExit,
-    NewRenoTimer, Overrides, Profile, RenoFastRetransmits, RtoEstimator, SackRecovery,
-    SsthreshBasis, Variant, WindowHalving,
+    BackMode, BackoffEnd, BleOrder, BnakDelay, BnakPartial, Config, Detector, EgressUnknown,
+    FastRecoveryExit, NewRenoTimer, Overrides, Profile, RenoFastRetransmits, RtoEstimator,
+    SackRecovery, SsthreshBasis, Variant, WindowHalving,
 };
 
 /// The parameters of the profile that `given` names. Some defaults follow from other parameters
@@ -56,6 +56,7 @@ fn ns2(given: &Overrides) -> Config {
         rto_initial: Span::from_secs(3),
         rto_backoff_max: 64,
         rto_backoff_past_max: true,
+        rto_backoff_end: BackoffEnd::Measurement,
         rto_fixed: Span::ZERO,
         delayed_ack: false,
         delayed_ack_timeout: Span::from_ms(100),
