@@ -137,6 +137,8 @@ def _print(reports: list[TargetReport], directory: str) -> None:
             style = styles[claim.verdict]
             console.print(f"  [{style}]{claim.verdict:7}[/{style}] {claim.claim}")
             console.print(f"          {claim.evidence}", markup=False)
+    if not reports:
+        return
     count = {verdict: 0 for verdict in styles}
     for report in reports:
         for claim in report.claims:
