@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from burstlab.cli.flags import Json, Switch
+from burstlab.cli.flags import Json, Switch, Whole
 
 if TYPE_CHECKING:
     from burstlab.reproduce.engine import Progress, TargetReport
@@ -18,9 +18,9 @@ def reproduce(
     *targets: str,
     quick: Switch = False,
     full: Switch = False,
-    seed: int | None = None,
+    seed: Whole = None,
     out: str = "out",
-    jobs: int | None = None,
+    jobs: Whole = None,
     json_: Json = False,
 ) -> int:
     """Reproduce figures and tables, and compare them with what was published.

@@ -6,7 +6,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from burstlab.cli.flags import Json, Names, Settings
+from burstlab.cli.flags import Json, Names, Settings, Whole
 
 if TYPE_CHECKING:
     from burstlab.results import Result
@@ -16,12 +16,12 @@ def run(
     scenario: str,
     /,
     *,
-    seed: int | None = None,
-    replications: int | None = None,
+    seed: Whole = None,
+    replications: Whole = None,
     set_: Settings = None,
     out: str | None = None,
     trace: Names = None,
-    jobs: int | None = None,
+    jobs: Whole = None,
     json_: Json = False,
 ) -> int:
     """Run one scenario and print what became of its flows.
