@@ -129,13 +129,15 @@ def set_at(document: Document, path: str, value: Any) -> None:
             if last:
                 here[step] = value
             else:
-                here = here.setdefault(step, {})
+                here = here.setdefault(step, [] if steps[depth + 1].isdigit() else {})
         else:
             parent = ".".join(steps[:depth])
             raise ScenarioError(path, value, f"{parent} is a value and has no fields")
 
 
 def _enter_list(here: list[Any], step: str, path: str, value: Any, last: bool) -> Any:
+    if not here and step == "0":
+        here.append({})
     if not step.isdigit() or int(step) >= len(here):
         raise ScenarioError(
             path,

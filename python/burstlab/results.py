@@ -284,7 +284,7 @@ class _writing:
 def _part(table: pa.Table, replication: int) -> pa.Table:
     import pyarrow.compute as pc
 
-    return table.filter(pc.equal(table.column("replication"), replication))  # pyright: ignore
+    return table.filter(pc.field("replication") == replication)
 
 
 def _numbers(flows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -62,10 +62,10 @@ class Table:
 
         rows = self._arrow
         for name, value in equal.items():
-            column = rows.column(name)
-            if pa.types.is_dictionary(column.type):
+            column = pc.field(name)
+            if pa.types.is_dictionary(rows.schema.field(name).type):
                 column = column.cast(pa.string())
-            rows = rows.filter(pc.equal(column, value))  # pyright: ignore[reportAttributeAccessIssue]
+            rows = rows.filter(column == value)
         return Table(rows)
 
     def seconds(self, name: str) -> NDArray[np.float64]:

@@ -56,6 +56,8 @@ FLAGS = [
     (("--seed", "-1"), "seed"),
     (("--seed", str(2**63)), "seed"),
     (("--seed", "one"), "one"),
+    (("--seed", "1.5"), "1.5"),
+    (("--replications", "1e3"), "1e3"),
     (("--replications", "0"), "replications"),
     (("--jobs", "0"), "jobs"),
     (("--colour", "red"), "--colour"),

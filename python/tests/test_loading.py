@@ -63,6 +63,7 @@ def test_settings_reach_tables_and_lists():
     ]
     assert after["loss"] == {"p": {"q": 1}}
     assert before["tcp"]["window"] == 10
+    assert apply_settings({}, ["flows[0].count=2"]) == {"flows": [{"count": 2}]}
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from burstlab.cli.flags import Json
+from burstlab.cli.flags import Json, Whole
 
 if TYPE_CHECKING:
     from burstlab.oracle import Report
@@ -16,7 +16,7 @@ def oracle(
     directory: str,
     /,
     *,
-    jobs: int | None = None,
+    jobs: Whole = None,
     json_: Json = False,
 ) -> int:
     """Replay recorded traces of another simulator and compare packet by packet.

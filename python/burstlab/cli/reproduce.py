@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from burstlab.cli.flags import Json, Switch
+from burstlab.cli.flags import Json, Switch, Whole
 
 if TYPE_CHECKING:
     from burstlab.reproduce.engine import Progress, TargetReport
@@ -18,9 +18,9 @@ def reproduce(
     *targets: str,
     quick: Switch = False,
     full: Switch = False,
-    seed: int | None = None,
+    seed: Whole = None,
     out: str = "out",
-    jobs: int | None = None,
+    jobs: Whole = None,
     json_: Json = False,
 ) -> int:
     """Reproduce figures and tables, and compare them with what was published.
@@ -137,6 +137,8 @@ def _print(reports: list[TargetReport], directory: str) -> None:
             style = styles[claim.verdict]
             console.print(f"  [{style}]{claim.verdict:7}[/{style}] {claim.claim}")
             console.print(f"          {claim.evidence}", markup=False)
+    if not reports:
+        return
     count = {verdict: 0 for verdict in styles}
     for report in reports:
         for claim in report.claims:

@@ -6,7 +6,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from burstlab.cli.flags import Json, Names, Settings
+from burstlab.cli.flags import Json, Names, Settings, Whole
 
 if TYPE_CHECKING:
     from burstlab.results import Result
@@ -16,12 +16,12 @@ def run(
     scenario: str,
     /,
     *,
-    seed: int | None = None,
-    replications: int | None = None,
+    seed: Whole = None,
+    replications: Whole = None,
     set_: Settings = None,
     out: str | None = None,
     trace: Names = None,
-    jobs: int | None = None,
+    jobs: Whole = None,
     json_: Json = False,
 ) -> int:
     """Run one scenario and print what became of its flows.
@@ -136,7 +136,11 @@ def _cell(name: str, values: list[Any], several: bool) -> str:
     estimate = mean_ci95([float(value) for value in values])
     if name.endswith("_bps"):
         return f"{rate(estimate.mean)} ± {rate(estimate.ci95 or 0.0)}"
-    return f"{estimate.mean:,.4g} ± {estimate.ci95 or 0.0:.2g}"
+    return f"{_count(estimate.mean)} ± {_count(estimate.ci95 or 0.0)}"
+
+
+def _count(mean: float) -> str:
+    return f"{mean:,.0f}" if mean >= 100 else f"{mean:.3g}"
 
 
 def rate(bits_per_second: float) -> str:

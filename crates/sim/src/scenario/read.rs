@@ -49,10 +49,38 @@ fn explain(input: &Value, path: &str, message: &str) -> ScenarioError {
         return ScenarioError::new(path, value, problem, fix);
     }
     let (problem, fix) = match message.split_once(", expected ") {
-        Some((found, expected)) => (found.to_string(), format!("write {expected}")),
+        Some((found, expected)) => (in_words(found), format!("write {}", in_words(expected))),
         None => (message.to_string(), "see `burstlab schema`".to_string()),
     };
     ScenarioError::new(path, value, problem, fix)
+}
+
+/// What serde calls a thing, as its writer calls it.
+fn in_words(text: &str) -> String {
+    let kinds = [
+        ("u64", "a whole number of at least 0"),
+        ("u32", "a whole number from 0 to 4294967295"),
+        ("usize", "a whole number of at least 0"),
+        ("u8", "a whole number from 0 to 255"),
+        ("f64", "a number"),
+        ("a sequence", "a list, [...]"),
+        ("a boolean", "true or false"),
+        ("a string", "a text in quotes"),
+        ("a tuple of size 2", "a pair, [a, b]"),
+    ];
+    if let Some((_, words)) = kinds.iter().find(|(kind, _)| text == *kind) {
+        return (*words).to_string();
+    }
+    if text.starts_with("struct ") {
+        return "a table".to_string();
+    }
+    let found = text.strip_prefix("invalid type: ").or(text.strip_prefix("invalid value: "));
+    match found {
+        Some("sequence") => "it is a list".to_string(),
+        Some("map") => "it is a table".to_string(),
+        Some(found) => format!("it is {}", found.replace('`', "")),
+        None => text.to_string(),
+    }
 }
 
 /// The word that `message` complains of as `what`, and the words that it would accept.
