@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
 from burstlab.cli.flags import Json, Settings
+
+if TYPE_CHECKING:
+    from burstlab.analytic import Model
 
 
 def model(
@@ -12,20 +20,115 @@ def model(
     set_: Settings = None,
     json_: Json = False,
 ) -> int:
-    """Evaluate a closed form of the literature (none is there yet).
+    """Evaluate closed forms of the literature at one point, corrected and as printed.
 
     Parameters
     ----------
     name
-        Name of the model; without it, the models are listed.
+        Name of the model; without it, the models and their parameters are listed.
     set_
-        Set a parameter: name=value. Repeatable.
+        Set a parameter: name=value, a number in the unit that the list names. Repeatable.
     json_
         Print one JSON document and nothing else.
     """
-    from burstlab.errors import unknown
+    from burstlab.analytic import MODELS
+    from burstlab.errors import InputError, unknown
 
-    if name is not None:
-        raise unknown("model", name, ())
-    print('{"models": []}' if json_ else "no closed form is there yet")
+    if name is None:
+        if set_:
+            raise InputError(
+                f"--set {set_[0]}: no model is named\n  fix: burstlab model NAME --set ..."
+            )
+        _list(MODELS, json_)
+        return 0
+    if name not in MODELS:
+        raise unknown("model", name, MODELS)
+    chosen = MODELS[name]
+    given = _settings(chosen, set_ or [])
+    try:
+        document = chosen.document(given)
+    except ValueError as error:
+        raise InputError(_with_fix(str(error))) from None
+    if json_:
+        print(json.dumps(document, allow_nan=False))
+    else:
+        _print(document)
     return 0
+
+
+def _settings(model: Model, settings: list[str]) -> dict[str, str]:
+    from burstlab.errors import InputError, unknown
+
+    names = [parameter.name for parameter in model.parameters]
+    given: dict[str, str] = {}
+    for setting in settings:
+        name, equals, value = (part.strip() for part in setting.partition("="))
+        if not (name and equals and value):
+            raise InputError(f"--set {setting}: no value\n  fix: --set name=value, say --set p=0.1")
+        if name not in names:
+            raise unknown(f"parameter of {model.name}", name, names)
+        given[name] = value
+    return given
+
+
+def _with_fix(message: str) -> str:
+    problem, colon, fix = message.partition(": ")
+    return f"{problem}\n  fix: {fix}" if colon else message
+
+
+def _list(models: Mapping[str, Model], json_: bool) -> None:
+    if json_:
+        listed = [
+            {
+                "model": model.name,
+                "description": model.description,
+                "reference": model.reference,
+                "parameters": [
+                    {
+                        "name": parameter.name,
+                        "unit": parameter.unit,
+                        "default": parameter.default,
+                        "description": parameter.description,
+                    }
+                    for parameter in model.parameters
+                ],
+            }
+            for model in models.values()
+        ]
+        print(json.dumps({"models": listed}))
+        return
+    for model in models.values():
+        print(f"{model.name}: {model.description}\n  {model.reference}")
+        for parameter in model.parameters:
+            value = f"{parameter.default:g} {parameter.unit}".strip()
+            print(f"  {parameter.name:14} {value:16} {parameter.description}")
+
+
+def _print(document: Mapping[str, Any]) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    settings = ", ".join(
+        f"{name} = {entry['value']:g} {entry['unit']}".strip()
+        for name, entry in document["parameters"].items()
+    )
+    print(f"{document['reference']}\n{settings}")
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("result")
+    for title in ("value", "as printed"):
+        table.add_column(title, justify="right")
+    for title in ("unit", "equation", "what"):
+        table.add_column(title)
+    for name, result in document["results"].items():
+        value, printed = _cell(result["value"]), _cell(result["as_printed"])
+        same = "" if printed == value else printed
+        table.add_row(name, value, same, result["unit"], result["equation"], result["description"])
+    Console(width=None if sys.stdout.isatty() else 140, highlight=False).print(table)
+    print("as printed: what the formula gives as the paper has it, where that is something else")
+
+
+def _cell(value: float | str | None) -> str:
+    if value is None:
+        return "-"
+    return value if isinstance(value, str) else f"{value:.4g}"

@@ -42,6 +42,12 @@ def compute(settings: Mapping[str, float]) -> dict[str, Quantity]:
     """
     p, window = settings["p"], settings["window"]
     rtt = settings["rtt0"] + settings["assembly"]
+    # Said here in the names of the model; the functions would say it in theirs.
+    if settings["rto"] < rtt:
+        raise ValueError(
+            f"rto = {settings['rto']:g} is below rtt0 + assembly = {rtt:g}: "
+            "a retransmission time-out lasts at least one round trip"
+        )
     return {
         **_windows(settings, p, window),
         **_packets(p, window),
