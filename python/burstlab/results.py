@@ -17,8 +17,11 @@ from burstlab.errors import InputError, unknown
 from burstlab.statistics import mean_ci95
 from burstlab.tables import Table, from_rows, join
 
-#: Tables that are recorded only when asked for.
-TRACES = ("packets", "bursts", "cwnd")
+#: What is recorded only when asked for.
+TRACES = ("packets", "bursts", "cwnd", "ledger")
+
+#: The tables of these recordings; the ledger has two.
+RECORDED = (*TRACES, "ledger_losses")
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,20 @@ class Result:
     def cwnd(self) -> Table:
         """One row per event at a sender; needs ``trace=("cwnd",)``."""
         return self.table("cwnd")
+
+    @property
+    def ledger(self) -> Table:
+        """One row per time-out, fast retransmission, early repair and spurious retransmission.
+
+        Each names the losses behind it, and a time-out whether it was false; needs
+        ``trace=("ledger",)``.
+        """
+        return self.table("ledger")
+
+    @property
+    def ledger_losses(self) -> Table:
+        """One row per lost packet behind an event of the ledger; ``event`` joins the two."""
+        return self.table("ledger_losses")
 
     @property
     def counters(self) -> dict[str, Any]:
@@ -159,12 +176,13 @@ class Result:
                 for flow in one.summary["flows"]
             ]
             return from_rows(rows)
-        if name not in TRACES:
-            raise unknown("table", name, ("flows", *TRACES))
+        if name not in RECORDED:
+            raise unknown("table", name, ("flows", *RECORDED))
         found = [one.tables[name] for one in self.replications if name in one.tables]
         if not found:
             raise InputError(
-                f"the {name} of this run were not recorded\n  fix: run it with trace=({name!r},)"
+                f"the table {name} of this run was not recorded\n"
+                f"  fix: run it with trace=({name.split('_')[0]!r},)"
             )
         return join(found)
 
@@ -172,7 +190,7 @@ class Result:
     def recorded(self) -> list[str]:
         """Names of the tables this result holds."""
         present = {name for one in self.replications for name in one.tables}
-        return ["flows", *(name for name in TRACES if name in present)]
+        return ["flows", *(name for name in RECORDED if name in present)]
 
     def write(self, directory: str | os.PathLike[str]) -> Path:
         """Write ``scenario.toml``, ``summary.json`` and one Parquet file per table."""
@@ -230,7 +248,7 @@ def read(directory: str | os.PathLike[str]) -> Result:
         ]
         tables = {
             name: pq.read_table(where / f"{name}.parquet")
-            for name in TRACES
+            for name in RECORDED
             if (where / f"{name}.parquet").exists()
         }
         seed, version, wall_s = (

@@ -66,7 +66,7 @@ def run(
     replications
         Number of independent repetitions; by default that of the scenario.
     trace
-        Tables to record: any of ``"packets"``, ``"bursts"``, ``"cwnd"``.
+        Tables to record: any of ``"packets"``, ``"bursts"``, ``"cwnd"``, ``"ledger"``.
     jobs
         Replications at a time; by default the number of processors. It changes no number.
     progress

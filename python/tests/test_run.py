@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import burstlab as bl
 from burstlab.loading import read_toml
 
-TRACES = ("packets", "bursts", "cwnd")
+TRACES = ("packets", "bursts", "cwnd", "ledger")
 
 
 def test_the_json_of_a_run(burstlab, small_file):

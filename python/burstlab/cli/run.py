@@ -40,7 +40,7 @@ def run(
     out
         Directory for scenario.toml, summary.json and one Parquet file per table.
     trace
-        Tables to record, separated by commas: packets, bursts, cwnd.
+        Tables to record, separated by commas: packets, bursts, cwnd, ledger.
     jobs
         Replications at a time (default: one per processor); it changes no number.
     json_
@@ -91,6 +91,7 @@ _COLUMNS = (
     ("sent", "packets_sent"),
     ("resent", "retransmissions"),
     ("time-outs", "timeouts"),
+    ("of these false", "false_timeouts"),
     ("fast resends", "fast_retransmits"),
 )
 
