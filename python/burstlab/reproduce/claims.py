@@ -81,8 +81,8 @@ class Claim:
         The table of ``claims.toml``: ``claim``, ``source``, ``measure`` (not for ``order`` and
         ``rows_within``), exactly one of ``equals``, ``band``, ``at_least``, ``at_most``,
         ``order`` (names of measures, largest first), ``rows_within`` (tolerance; ``rows`` is the
-        start of the labels meant), optionally ``evidence`` (names of further measures to show)
-        and ``differs`` (a table with a test and ``why``).
+        start of the labels meant, ``except`` lists labels to leave out), optionally ``evidence``
+        (names of further measures to show) and ``differs`` (a table with a test and ``why``).
     """
 
     entry: Mapping[str, Any]
@@ -115,7 +115,8 @@ def _test(
     if "order" in test:
         return _test_order(test["order"], measures)
     if "rows_within" in test:
-        return _test_rows(test["rows_within"], test.get("rows", entry.get("rows", "")), rows)
+        start, without = test.get("rows", entry.get("rows", "")), entry.get("except", ())
+        return _test_rows(test["rows_within"], start, without, rows)
     name = test.get("measure", entry.get("measure"))
     measure = measures[name]
     low, high = _limits(test)
@@ -129,8 +130,11 @@ def _test_order(names: Sequence[str], measures: Mapping[str, Measure]) -> tuple[
     return holds, ", ".join(f"{name} = {_text(measures[name])}" for name in names)
 
 
-def _test_rows(tolerance: float, start: str, rows: Sequence[Row]) -> tuple[bool, str]:
-    found = [row for row in rows if row.published is not None and row.label.startswith(start)]
+def _test_rows(
+    tolerance: float, start: str, without: Sequence[str], rows: Sequence[Row]
+) -> tuple[bool, str]:
+    meant = [row for row in rows if row.label.startswith(start) and row.label not in without]
+    found = [row for row in meant if row.published is not None]
     if not found:
         raise ValueError(f"no row with a published value starts with {start!r}")
     gaps = {row.label: abs(row.measured - (row.published or 0.0)) for row in found}

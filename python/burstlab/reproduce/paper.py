@@ -28,7 +28,7 @@ class Paper:
     directory
         Where its plans, values and claims are.
     plans
-        The content of ``plans.toml``: a table ``paper`` and one table per target.
+        The content of ``plans*.toml``: a table ``paper`` and one table per target.
     """
 
     directory: Path
@@ -64,7 +64,7 @@ class Paper:
         """Answer the claims of a target."""
         from burstlab.reproduce.claims import Claim
 
-        table = read_toml(self.directory / "claims.toml")
+        table = _together(self.directory, "claims")
         return [Claim(entry) for entry in table.get(target, {}).get("claims", [])]
 
     def measure(self, target: str) -> Callable[[Context], Findings]:
@@ -79,8 +79,16 @@ def papers() -> list[Paper]:
     found: list[Paper] = []
     for root in burstlab.papers.__path__:
         for plans in sorted(Path(root).glob("*/plans.toml")):
-            found.append(Paper(plans.parent, read_toml(plans)))
+            found.append(Paper(plans.parent, _together(plans.parent, "plans")))
     return found
+
+
+def _together(directory: Path, name: str) -> Document:
+    """Read ``name.toml`` and the files ``name_*.toml`` that continue it, in that order."""
+    document: Document = {}
+    for path in [directory / f"{name}.toml", *sorted(directory.glob(f"{name}_*.toml"))]:
+        document.update(read_toml(path))
+    return document
 
 
 def select(names: Sequence[str]) -> list[tuple[Paper, str]]:

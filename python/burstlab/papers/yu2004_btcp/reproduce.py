@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from burstlab.papers.yu2004_btcp import btcp, detectors, gains
 from burstlab.plot import Panel, RatioPoint, panel_rows, ratio_chart, trace_chart
 from burstlab.reproduce.context import Cell, Context, Findings
 from burstlab.results import Result
@@ -258,4 +259,7 @@ TARGETS = {
     "fig4b": fig4b,
     "table1": table,
     "table2": table,
+    **btcp.TARGETS,
+    **gains.TARGETS,
+    **detectors.TARGETS,
 }

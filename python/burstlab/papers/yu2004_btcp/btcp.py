@@ -1,0 +1,379 @@
+"""Measures and figures of section V: Burst TCP in Figures 5 to 7 and Tables III to V."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from burstlab.analytic import yu2004
+from burstlab.plot import Axes, Curve, CurvePanel, Dot, curve_chart, curve_rows, theme
+from burstlab.plot.traces import Panel, panel_rows, trace_chart
+from burstlab.reproduce.context import Context, Findings
+from burstlab.reproduce.grid import Corner, Sample, run_grid
+from burstlab.statistics import Estimate
+
+#: Which colour a sender has in every figure of section V.
+COLOURS = {
+    "Reno": theme.MUTED,
+    "BLE": "#3b6fb6",
+    "BACK": "#d1651b",
+    "BNAK": "#2f8f6b",
+}
+
+
+def packets_per_s(sample: Sample) -> float:
+    """Answer what the first flow delivered in order, in packets per second."""
+    summary = sample.summary
+    return float(summary["flows"][0]["segments_delivered"]) / float(summary["measured_s"])
+
+
+def access_loss(sample: Sample) -> float:
+    """Answer the share of the packets offered to the access links that they dropped."""
+    counters = sample.summary["counters"]
+    return float(counters["access_lost"]) / float(counters["access_offered"])
+
+
+def window_at_timeout(sample: Sample) -> float:
+    """Answer the mean window at which the retransmission timer fired."""
+    table = sample.tables["ledger"]
+    windows = np.asarray(table.column("cwnd"))
+    kinds = np.asarray(table.column("kind").cast("string"))
+    return float(windows[kinds == "timeout"].mean())
+
+
+def by_group(corners: Sequence[Corner]) -> dict[str, list[Corner]]:
+    """Sort corners into their groups, in the order of the plan."""
+    groups: dict[str, list[Corner]] = {}
+    for corner in corners:
+        groups.setdefault(corner.group, []).append(corner)
+    return groups
+
+
+def draw(context: Context, findings: Findings, panels: Sequence[CurvePanel], axes: Axes) -> None:
+    """Put a figure and its numbers into the findings."""
+    findings.charts[context.target] = curve_chart(panels, axes)
+    findings.data[context.target] = curve_rows(panels)
+
+
+def note_precision(corners: Sequence[Corner], findings: Findings) -> None:
+    """Say where the wanted precision was not reached."""
+    short = [" ".join((c.group, c.label)).strip() for c in corners if not c.reached]
+    if short:
+        findings.notes.append(
+            "The wanted precision was not reached within the limit of replications at "
+            + "; ".join(short)
+            + "."
+        )
+
+
+def dots(corners: Sequence[Corner], estimates: Sequence[Estimate]) -> list[Dot]:
+    """Answer what was measured at the places of the corners."""
+    return [
+        Dot(corner.x, one.mean, one.ci95, one.n)
+        for corner, one in zip(corners, estimates, strict=True)
+    ]
+
+
+def _points(plan: Mapping[str, Any]) -> np.ndarray:
+    curve = plan["curve"]
+    return np.logspace(*curve["log10_p"], curve["points"])
+
+
+def _line(x: np.ndarray, y: np.ndarray) -> list[Dot]:
+    return [Dot(float(a), float(b)) for a, b in zip(x, y, strict=True) if np.isfinite(b)]
+
+
+def _increases(values: Sequence[float]) -> bool:
+    return all(a < b for a, b in itertools.pairwise(values))
+
+
+def fig5a(context: Context) -> Findings:
+    """Draw (6) over (4) and the window ratio, and simulate both."""
+    corners = run_grid(context, "grid", lambda c: [c.ratio("BLE", "Reno", packets_per_s)])
+    groups = by_group(corners)
+    findings = Findings()
+    p = _points(context.plan)
+    p = p[p <= 0.5]
+    exact = yu2004.fig5a(p)
+    btcp = yu2004.unlimited_packets_btcp(p)
+    half = btcp / yu2004.unlimited_packets_tcp(p, slow_start="half")
+    printed = btcp / yu2004.unlimited_packets_tcp(p, as_printed=True)
+    throughput = [
+        Curve("(6) over (4), E[W] from (5)", theme.INK, _line(p, exact.throughput_ratio), "line"),
+        Curve("the same, slow start counted as in (5)", theme.TIMEOUT, _line(p, half), "dashed"),
+        Curve("the same, E[W] = (1-p)/p as printed", theme.AGAIN, _line(p, printed), "dashed"),
+    ]
+    windows = [Curve(throughput[0].label, theme.INK, _line(p, exact.window_ratio), "line")]
+    twos = np.full_like(p, 2.0)
+    windows.append(Curve(throughput[2].label, theme.AGAIN, _line(p, twos), "dashed"))
+    measures = findings.measures
+    measures["least throughput ratio of the curve"] = float(np.nanmin(exact.throughput_ratio))
+    measures["least window ratio of the curve"] = float(np.nanmin(exact.window_ratio))
+    colours = {"even": COLOURS["BLE"], "random": COLOURS["BNAK"]}
+    for group, row in groups.items():
+        gains = [corner.ratio("BLE", "Reno", packets_per_s) for corner in row]
+        larger = [corner.ratio("BLE", "Reno", window_at_timeout) for corner in row]
+        label = f"simulated, {group} losses"
+        throughput.append(Curve(label, colours[group], dots(row, gains)))
+        windows.append(Curve(label, colours[group], dots(row, larger)))
+        for corner, gain, window in zip(row, gains, larger, strict=True):
+            name = f"p = {corner.label}, {group}"
+            measures[f"throughput ratio, {name}"] = gain
+            findings.rows.append(context.row(f"throughput ratio, {name}", gain))
+            findings.rows.append(context.row(f"window ratio, {name}", window))
+        measures[f"least throughput ratio, {group}"] = min(gain.mean for gain in gains)
+        measures[f"least window ratio, {group}"] = min(window.mean for window in larger)
+    high = [corner for corner in groups["random"] if (corner.p or 0.0) >= context.plan["high_p"]]
+    formula = yu2004.fig5a([corner.p or 0.0 for corner in high]).throughput_ratio
+    measures["high loss: least simulated ratio over that of the curve"] = min(
+        corner.ratio("BLE", "Reno", packets_per_s).mean / ratio
+        for corner, ratio in zip(high, formula, strict=True)
+    )
+    panels = [
+        CurvePanel("Throughput of BTCP over TCP", throughput),
+        CurvePanel("Mean window of BTCP over TCP", windows),
+    ]
+    draw(context, findings, panels, Axes("burst loss probability p", "ratio", True))
+    note_precision(corners, findings)
+    return findings
+
+
+def fig5b(context: Context) -> Findings:
+    """Draw (9) for several windows, and simulate its even losses."""
+    corners = run_grid(context, "grid", lambda c: [c.ratio("BLE", "Reno", packets_per_s)])
+    findings = Findings()
+    p = _points(context.plan)
+    windows: Sequence[int] = context.plan["curve"]["windows"]
+    curves = yu2004.fig5b(p, windows).throughput_ratio
+    panels: list[CurvePanel] = []
+    measured: dict[int, list[float]] = {}
+    for window, curve, row in zip(windows, curves, by_group(corners).values(), strict=True):
+        btcp = yu2004.limited_packets_btcp(p, window)
+        printed = btcp / yu2004.limited_packets_tcp(p, window, as_printed=True)
+        half = yu2004.limited_gain(p, window, slow_start="half")
+        holds = np.isfinite(curve)
+        gains = [corner.ratio("BLE", "Reno", packets_per_s) for corner in row]
+        measured[window] = [gain.mean for gain in gains]
+        panels.append(
+            CurvePanel(
+                f"W_m = {window}",
+                [
+                    Curve("(9)", theme.INK, _line(p, curve), "line"),
+                    Curve(
+                        "(9), slow start counted as in (5)",
+                        theme.TIMEOUT,
+                        _line(p[holds], half[holds]),
+                        "dashed",
+                    ),
+                    Curve(
+                        "(8) over (7), first line as printed",
+                        theme.AGAIN,
+                        _line(p[holds], printed[holds]),
+                        "dashed",
+                    ),
+                    Curve("simulated, even losses", COLOURS["BLE"], dots(row, gains)),
+                ],
+            )
+        )
+        for corner, gain in zip(row, gains, strict=True):
+            label = f"W_m = {window}, log p = {corner.label}"
+            findings.rows.append(context.row(label, gain))
+    measures = findings.measures
+    joint = np.all(np.isfinite(curves), axis=0)
+    measures["points of the curves where a larger window gains less"] = int(
+        np.sum(np.diff(curves[:, joint], axis=0) <= 0)
+    )
+    measures["points of the curves where more loss gains less"] = int(
+        sum(np.sum(np.diff(curve[np.isfinite(curve)]) <= 0) for curve in curves)
+    )
+    by_p = list(zip(*measured.values(), strict=True))
+    # Where the largest window is never reached, all of the larger ones do the same.
+    reached = [
+        i
+        for i, corner in enumerate(next(iter(by_group(corners).values())))
+        if (corner.p or 1.0) * max(windows) / 2 <= 1.0
+    ]
+    measures["simulated points where a larger window gains less"] = sum(
+        not _increases(by_p[i]) for i in reached
+    )
+    measures["simulated windows for which more loss gains less"] = sum(
+        not _increases(row) for row in measured.values()
+    )
+    axes = Axes(
+        "burst loss probability p",
+        "throughput ratio",
+        True,
+        columns=3,
+        width=290,
+        domain=(0.95, 2.05),
+    )
+    draw(context, findings, panels, axes)
+    note_precision(corners, findings)
+    return findings
+
+
+def fig6(context: Context) -> Findings:
+    """Trace Reno and BLE through one lost burst and through several back to back."""
+    results = context.runs()
+    findings = Findings()
+    measures = findings.measures
+    reno, ble = results.values()
+    for label, result in results.items():
+        ledger = result.ledger.where(kind="timeout")
+        measures[f"{label}: first time-out (s)"] = float(ledger.seconds("t_ps")[0])
+        measures[f"{label}: packets in order"] = int(result.flows["segments_delivered"][0])
+    ledger = ble.ledger.where(kind="timeout")
+    window = int(ble.scenario["flows"][0]["tcp"]["window"])
+    windows = np.minimum(ledger["cwnd"], window)
+    taken_for_false = ledger["verdict"] == "false"
+    measures["BLE: window at the first time-out"] = float(windows[0])
+    measures["BLE: first time-out taken for false"] = int(taken_for_false[0])
+    run_windows, run_false = windows[1:], taken_for_false[1:]
+    measures["BLE: false ones in the run of time-outs"] = int(run_false.sum())
+    measures["BLE: steps of the run that do not halve the window"] = int(
+        np.sum(run_windows[1:] != run_windows[:-1] / 2)
+    )
+    measures["BLE: window at the last time-out of the run"] = float(run_windows[-1])
+    measures["BLE: last time-out of the run taken for false"] = int(run_false[-1])
+    measures["BLE: smallest window of a time-out taken for false"] = float(
+        windows[taken_for_false].min()
+    )
+    at = ", ".join(
+        f"{w:g} ({'false' if verdict else 'true'})"
+        for w, verdict in zip(windows, taken_for_false, strict=True)
+    )
+    findings.notes.append(f"Windows at BLE's time-outs, and what it took them for: {at}.")
+    longest = float(np.max(reno.ledger.where(kind="timeout").seconds("rto_ps")))
+    measures["Reno: longest time-out (s)"] = longest
+    measures["BLE: longest time-out (s)"] = float(np.max(ledger.seconds("rto_ps")))
+    findings.rows = [context.row(name, value) for name, value in measures.items()]
+    panels = [
+        Panel(entry["label"], results[entry["label"]], *entry["draw"])
+        for entry in context.plan["runs"]
+    ]
+    findings.charts[context.target] = trace_chart(
+        panels, modulus=context.plan["modulus"], width=460
+    )
+    findings.data[context.target] = [row for panel in panels for row in panel_rows(panel)]
+    return findings
+
+
+def fig7(context: Context) -> Findings:
+    """Compare throughputs over the assembly time."""
+    plan = context.plan
+    series: list[str] = [one["label"] for one in plan["grid"]["series"]]
+    corners = run_grid(context, "grid", lambda c: [c.mean(name, packets_per_s) for name in series])
+    groups = by_group(corners)
+    main = groups[plan["window"]]
+    findings = Findings()
+    measures = findings.measures
+    panels: list[CurvePanel] = []
+    for group, title in (
+        (plan["window"], "back-off ends with a measurement (ns-2)"),
+        (plan["variation"], "variation: back-off ends with progress"),
+    ):
+        row = groups[group]
+        panels.append(
+            CurvePanel(
+                f"{plan['window']}, {title}",
+                [
+                    Curve(
+                        name,
+                        COLOURS[name],
+                        dots(row, [corner.mean(name, packets_per_s) for corner in row]),
+                    )
+                    for name in series
+                ],
+            )
+        )
+        for name in series:
+            for corner in row:
+                label = f"{name}, T_b = {corner.label}"
+                where = label if row is main else f"{label}, back-off ends with progress"
+                measures[where] = corner.mean(name, packets_per_s)
+                if row is main:
+                    findings.rows.append(context.row(f"{where} (packets/s)", measures[where]))
+    _order_of_fig7(main, series, measures)
+    fast = [corner for corner in main if _is_fast(context, corner)]
+    measures["replications of fast flows in which BLE and BACK differ"] = sum(
+        a.summary["fingerprint"] != b.summary["fingerprint"]
+        for corner in fast
+        for a, b in zip(corner.samples["BLE"], corner.samples["BACK"], strict=True)
+    )
+    other = groups.get("W = 10")
+    if other is not None and other is not main:
+        for name in ("BLE", "BNAK"):
+            gaps = [
+                a.ratio(name, "Reno", packets_per_s).mean
+                - b.ratio(name, "Reno", packets_per_s).mean
+                for a, b in zip(main, other, strict=True)
+                if a in fast
+            ]
+            measures[f"{name}: least gain at W = 20 less that at W = 10"] = min(gaps)
+    measures["Reno, T_b = 0.04: less with a measurement (ratio)"] = (
+        measures["Reno, T_b = 0.04"].mean
+        / measures["Reno, T_b = 0.04, back-off ends with progress"].mean
+    )
+    draw(
+        context,
+        findings,
+        panels,
+        Axes("assembly time T_b (s)", "throughput (packets/s)", ticks=[c.x for c in main]),
+    )
+    note_precision(corners, findings)
+    return findings
+
+
+def _is_fast(context: Context, corner: Corner) -> bool:
+    """Whether (3) holds: the packets of a window arrive within the assembly time."""
+    window = context.plan["grid"]["groups"][0]["set"]["tcp.window"]
+    return str(yu2004.flow_class(context.plan["rate_pps"], corner.x, window)) == "fast"
+
+
+def _order_of_fig7(main: Sequence[Corner], series: Sequence[str], measures: Any) -> None:
+    """Count where the order of the paper does not hold, replication by replication."""
+    over = {
+        name: [corner.ratio(name, "Reno", packets_per_s) for corner in main]
+        for name in series
+        if name != "Reno"
+    }
+    measures["T_b = 0.01: share of what BLE takes for false that is true"] = _wrong(main[0], "BLE")
+    measures["least BNAK over BLE after the first T_b"] = min(
+        corner.ratio("BNAK", "BLE", packets_per_s).low for corner in main[1:]
+    )
+    measures["least BNAK over BACK"] = min(
+        corner.ratio("BNAK", "BACK", packets_per_s).low for corner in main
+    )
+    measures["least BNAK over BLE"] = min(
+        corner.ratio("BNAK", "BLE", packets_per_s).low for corner in main
+    )
+    measures["least BLE over Reno"] = min(ratio.low for ratio in over["BLE"])
+    measures["largest gap of BACK from BLE"] = max(
+        abs(corner.ratio("BACK", "BLE", packets_per_s).mean - 1.0) for corner in main
+    )
+    for name in series:
+        means = [corner.mean(name, packets_per_s).mean for corner in main]
+        measures[f"{name}: steps of T_b that raise the throughput"] = sum(
+            a <= b for a, b in itertools.pairwise(means)
+        )
+        measures[f"{name}: highest throughput at T_b (s)"] = main[int(np.argmax(means))].x
+
+
+def _wrong(corner: Corner, name: str) -> float:
+    """Answer which share of the time-outs that a detector took for false were true."""
+    counts = [sample.summary["flows"][0]["detector"] for sample in corner.samples[name]]
+    true = sum(one["true_excused"] for one in counts)
+    taken = true + sum(one["false_excused"] + one["spurious_excused"] for one in counts)
+    return true / taken if taken else 0.0
+
+
+TARGETS = {
+    "fig5a": fig5a,
+    "fig5b": fig5b,
+    "fig6": fig6,
+    "fig7a": fig7,
+    "fig7b": fig7,
+}

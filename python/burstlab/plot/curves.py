@@ -1,0 +1,214 @@
+"""Curves and measured points with intervals, in panels that share a legend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from burstlab.plot import theme
+
+Look = Literal["line", "dashed", "measured", "published"]
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A value at a place, with its 95 % interval where it has one."""
+
+    x: float
+    y: float
+    ci95: float | None = None
+    n: int | None = None
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What is drawn in one colour.
+
+    Attributes
+    ----------
+    label
+        Its name in the legend; curves of one name look alike in all panels.
+    colour
+        Its colour.
+    dots
+        The values, from left to right.
+    look
+        A formula is a ``"line"`` or ``"dashed"``; what was ``"measured"`` has marks and
+        intervals; what was ``"published"`` hollow marks.
+    """
+
+    label: str
+    colour: str
+    dots: Sequence[Dot]
+    look: Look = "measured"
+
+
+@dataclass(frozen=True)
+class CurvePanel:
+    """One pair of axes."""
+
+    title: str
+    curves: Sequence[Curve]
+
+
+@dataclass(frozen=True)
+class Axes:
+    """What the panels share.
+
+    Attributes
+    ----------
+    x, y
+        Titles.
+    log_x
+        Whether x is drawn in a logarithmic scale.
+    ticks
+        Where x is labelled; by default wherever Vega-Lite likes.
+    rule
+        A value of y to mark.
+    domain
+        Ends of y, if not those of the data.
+    columns, width, height
+        Panels in a row, and their size.
+    """
+
+    x: str
+    y: str
+    log_x: bool = False
+    ticks: Sequence[float] | None = None
+    rule: float | None = None
+    domain: tuple[float, float] | None = None
+    columns: int = 2
+    width: int = 420
+    height: int = 280
+
+
+def curve_rows(panels: Sequence[CurvePanel]) -> list[dict[str, Any]]:
+    """Answer what is drawn, one row a value."""
+    return [
+        {
+            "panel": panel.title,
+            "curve": curve.label,
+            "look": curve.look,
+            "x": dot.x,
+            "y": dot.y,
+            "ci95": dot.ci95,
+            "n": dot.n,
+        }
+        for panel in panels
+        for curve in panel.curves
+        for dot in curve.dots
+    ]
+
+
+def curve_chart(panels: Sequence[CurvePanel], axes: Axes) -> Any:
+    """Draw panels in rows, with one scale and one legend."""
+    import altair as alt
+
+    labels: dict[str, Curve] = {}
+    for panel in panels:
+        for curve in panel.curves:
+            labels.setdefault(curve.label, curve)
+    names = list(labels)
+    colour = alt.Color(
+        "curve:N",
+        title=None,
+        scale=alt.Scale(domain=names, range=[labels[name].colour for name in names]),
+        legend=alt.Legend(columns=3, labelLimit=420, symbolType="stroke", symbolStrokeWidth=3),
+    )
+    dash = alt.StrokeDash(
+        "curve:N",
+        title=None,
+        scale=alt.Scale(domain=names, range=[_DASHES[labels[name].look] for name in names]),
+        legend=None if len(panels) == 0 else alt.Legend(columns=3, labelLimit=420),
+    )
+    drawn = [
+        _panel(panel, axes, colour, dash, leftmost=i % axes.columns == 0)
+        for i, panel in enumerate(panels)
+    ]
+    rows = [
+        alt.hconcat(*drawn[i : i + axes.columns], spacing=26)
+        for i in range(0, len(drawn), axes.columns)
+    ]
+    return theme.configured(
+        alt.vconcat(*rows, spacing=22).resolve_scale(color="shared", strokeDash="shared")
+    )
+
+
+_DASHES: dict[Look, list[int]] = {
+    "line": [1, 0],
+    "dashed": [6, 4],
+    "measured": [1, 0],
+    "published": [2, 3],
+}
+
+
+def _panel(panel: CurvePanel, axes: Axes, colour: Any, dash: Any, *, leftmost: bool) -> Any:
+    import altair as alt
+
+    rows = [
+        {**row, "low": row["y"] - (row["ci95"] or 0.0), "high": row["y"] + (row["ci95"] or 0.0)}
+        for row in curve_rows([panel])
+    ]
+    columns = ["curve", "look", "x", "y", "low", "high", "n"]
+    base = alt.Chart(theme.inline(rows, columns))
+    y_scale = (
+        alt.Scale(domain=list(axes.domain), nice=False)
+        if axes.domain
+        else alt.Scale(zero=False, nice=True)
+    )
+    x = alt.X("x:Q", title=axes.x, scale=_x_scale(axes), axis=_x_axis(axes))
+    y = alt.Y("y:Q", title=axes.y if leftmost else None, scale=y_scale)
+    tips = [
+        alt.Tooltip("curve:N"),
+        alt.Tooltip("x:Q", title=axes.x),
+        alt.Tooltip("y:Q", title=axes.y, format=".4g"),
+        alt.Tooltip("low:Q", format=".4g"),
+        alt.Tooltip("high:Q", format=".4g"),
+        alt.Tooltip("n:Q"),
+    ]
+    common = {"x": x, "color": colour, "tooltip": tips}
+    line = base.mark_line(strokeWidth=1.8, clip=True).encode(
+        y=y, strokeDash=dash, detail="curve:N", **common
+    )
+    measured = base.transform_filter(alt.datum.look == "measured")
+    bars = measured.mark_rule(strokeWidth=1.6, clip=True).encode(
+        y=alt.Y("low:Q", scale=y_scale), y2="high:Q", **common
+    )
+    caps = [
+        measured.mark_tick(thickness=1.6, size=8, orient="horizontal", clip=True).encode(
+            y=alt.Y(f"{end}:Q", scale=y_scale), **common
+        )
+        for end in ("low", "high")
+    ]
+    marks = measured.mark_point(size=34, filled=True, opacity=1, clip=True).encode(y=y, **common)
+    hollow = (
+        base.transform_filter(alt.datum.look == "published")
+        .mark_point(size=64, filled=False, strokeWidth=1.6, shape="diamond", clip=True)
+        .encode(y=y, **common)
+    )
+    layers = [line, bars, *caps, marks, hollow]
+    if axes.rule is not None:
+        rule = (
+            alt.Chart(theme.inline([{"y": axes.rule}], ["y"]))
+            .mark_rule(color=theme.MUTED, strokeWidth=1)
+            .encode(y=alt.Y("y:Q", scale=y_scale))
+        )
+        layers.insert(0, rule)
+    return alt.layer(*layers).properties(width=axes.width, height=axes.height, title=panel.title)
+
+
+def _x_scale(axes: Axes) -> Any:
+    import altair as alt
+
+    if axes.log_x:
+        return alt.Scale(type="log", nice=False, padding=10)
+    return alt.Scale(zero=False, nice=False, padding=12)
+
+
+def _x_axis(axes: Axes) -> Any:
+    import altair as alt
+
+    if axes.ticks is not None:
+        return alt.Axis(values=list(axes.ticks), labelFlush=False, format="~g")
+    return alt.Axis(labelFlush=False, format="~g", tickCount=6)

@@ -1,0 +1,172 @@
+"""Paired runs over a grid: points, groups of settings, and the series compared within each.
+
+A plan's table ``grid`` has ``points`` (``label``, ``x``, optionally ``p`` and ``set``), ``series``
+(``label`` and ``set``) and optionally ``groups`` (``label``, ``set``, ``at``: one table of settings
+a point, ``series``: the labels that are run, ``deterministic``: nothing is drawn, so two
+replications, which agree, are enough). Within a group and point all series have the same random
+numbers. Replications are added until the compared numbers are as precise as the plan asks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from burstlab.loading import Document
+from burstlab.reproduce.context import Context
+from burstlab.simulation import run_resolved
+from burstlab.statistics import Estimate, mean_ci95, paired_ratio, replicate_until
+
+#: The group of a plan that names none.
+_ALL: Document = {"label": ""}
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What one replication of one series left.
+
+    Attributes
+    ----------
+    summary
+        Counters and flows.
+    tables
+        What the plan wants traced.
+    """
+
+    summary: Mapping[str, Any]
+    tables: Mapping[str, pa.Table]
+
+
+Metric = Callable[[Sample], float]
+
+
+@dataclass(frozen=True)
+class Corner:
+    """One point of one group.
+
+    Attributes
+    ----------
+    group, label
+        Names of the group and the point.
+    x
+        Where the point is drawn.
+    p
+        Its loss probability, where the plan gives one.
+    samples
+        One per replication, by series.
+    reached
+        Whether the wanted precision was reached.
+    """
+
+    group: str
+    label: str
+    x: float
+    p: float | None
+    samples: Mapping[str, Sequence[Sample]]
+    reached: bool
+
+    def values(self, series: str, metric: Metric) -> list[float]:
+        """Answer a number of each replication."""
+        return [metric(sample) for sample in self.samples[series]]
+
+    def mean(self, series: str, metric: Metric) -> Estimate:
+        """Answer the mean of a number over the replications."""
+        return mean_ci95(self.values(series, metric))
+
+    def ratio(self, series: str, over: str, metric: Metric) -> Estimate:
+        """Answer the ratio of two series, replication by replication."""
+        return paired_ratio(self.values(series, metric), self.values(over, metric))
+
+
+#: Answers the estimates of a corner that have to be precise.
+Wanted = Callable[[Corner], Sequence[Estimate]]
+
+
+def run_grid(context: Context, name: str, wanted: Wanted) -> list[Corner]:
+    """Run a grid of the plan, group by group and point by point.
+
+    Parameters
+    ----------
+    context
+        The target.
+    name
+        Which table of its plan is the grid.
+    wanted
+        What must reach the precision of the effort.
+    """
+    grid: Document = context.plan[name]
+    groups: Sequence[Document] = grid.get("groups", [_ALL])
+    cells = [(g, i, point) for g in groups for i, point in enumerate(grid["points"])]
+    corners: list[Corner] = []
+    for done, (group, i, point) in enumerate(cells):
+        what = " ".join(part for part in (group["label"], point["label"]) if part)
+        context.progress(done / len(cells), f"{context.target}: {what}")
+        corners.append(_corner(context, grid, group, i, point, wanted))
+    return corners
+
+
+def _corner(
+    context: Context,
+    grid: Document,
+    group: Document,
+    i: int,
+    point: Document,
+    wanted: Wanted,
+) -> Corner:
+    effort: Document = {**context.plan[context.effort], **grid.get(context.effort, {})}
+    scenarios = _scenarios(context, grid, group, i, point, effort)
+    trace: Sequence[str] = grid.get("trace", ())
+
+    def corner(samples: Sequence[Mapping[str, Sample]], reached: bool) -> Corner:
+        by_series = {name: [one[name] for one in samples] for name in scenarios}
+        x, p = float(point["x"]), point.get("p")
+        return Corner(group["label"], point["label"], x, p, by_series, reached)
+
+    def sample(numbers: range) -> list[dict[str, Sample]]:
+        found: dict[str, list[Sample]] = {}
+        for name, scenario in scenarios.items():
+            result = run_resolved(scenario, numbers, trace=trace, jobs=context.jobs)
+            context.fingerprints.append(result.fingerprint)
+            found[name] = [Sample(one.summary, one.tables) for one in result.replications]
+        return [{name: runs[i] for name, runs in found.items()} for i in range(len(numbers))]
+
+    def precise(samples: Sequence[Mapping[str, Sample]]) -> bool:
+        estimates = wanted(corner(samples, reached=False))
+        return all(estimate.relative() <= effort["precision"] for estimate in estimates)
+
+    first, batch, most = effort["first"], effort["batch"], effort["most"]
+    if group.get("deterministic", False):
+        first, batch, most = 2, 2, 2
+    done = replicate_until(sample, precise, first=first, batch=batch, most=most)
+    return corner(done.samples, done.reached)
+
+
+def _scenarios(
+    context: Context, grid: Document, group: Document, i: int, point: Document, effort: Document
+) -> dict[str, Document]:
+    """Build the resolved scenario of every series at one corner."""
+    settings: Document = {
+        **context.plan.get("set", {}),
+        **grid.get("set", {}),
+        **point.get("set", {}),
+        **group.get("set", {}),
+    }
+    if "at" in group:
+        settings.update(group["at"][i])
+    if "bursts" in effort:
+        bursts = int(effort["bursts"])
+        if "losses" in effort and point.get("p"):
+            bursts = max(bursts, math.ceil(effort["losses"] / point["p"]))
+        settings["run.bursts"] = bursts
+    if "duration" in effort:
+        settings["run.duration"] = effort["duration"]
+    labels: Sequence[str] | None = group.get("series")
+    return {
+        one["label"]: context.scenario({**settings, **one.get("set", {})})
+        for one in grid["series"]
+        if labels is None or one["label"] in labels
+    }
