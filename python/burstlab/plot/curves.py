@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from burstlab.plot import theme
 
-Look = Literal["line", "dashed", "measured", "published"]
+Look = Literal["line", "dashed", "measured", "measured-dashed", "published"]
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,8 @@ class Curve:
         The values, from left to right.
     look
         A formula is a ``"line"`` or ``"dashed"``; what was ``"measured"`` has marks and
-        intervals; what was ``"published"`` hollow marks.
+        intervals, and ``"measured-dashed"`` leaves another in sight that does the same; what was
+        ``"published"`` has hollow marks.
     """
 
     label: str
@@ -68,6 +69,8 @@ class Axes:
         A value of y to mark.
     domain
         Ends of y, if not those of the data.
+    shared_y
+        Whether all panels have the same scale of y.
     columns, width, height
         Panels in a row, and their size.
     """
@@ -78,6 +81,7 @@ class Axes:
     ticks: Sequence[float] | None = None
     rule: float | None = None
     domain: tuple[float, float] | None = None
+    shared_y: bool = False
     columns: int = 2
     width: int = 420
     height: int = 280
@@ -105,6 +109,8 @@ def curve_chart(panels: Sequence[CurvePanel], axes: Axes) -> Any:
     """Draw panels in rows, with one scale and one legend."""
     import altair as alt
 
+    if axes.shared_y and axes.domain is None:
+        axes = replace(axes, domain=_ends(panels, axes.rule))
     labels: dict[str, Curve] = {}
     for panel in panels:
         for curve in panel.curves:
@@ -114,31 +120,40 @@ def curve_chart(panels: Sequence[CurvePanel], axes: Axes) -> Any:
         "curve:N",
         title=None,
         scale=alt.Scale(domain=names, range=[labels[name].colour for name in names]),
-        legend=alt.Legend(columns=3, labelLimit=420, symbolType="stroke", symbolStrokeWidth=3),
+        legend=alt.Legend(columns=4, labelLimit=420, symbolType="stroke", symbolStrokeWidth=3),
     )
     dash = alt.StrokeDash(
         "curve:N",
         title=None,
         scale=alt.Scale(domain=names, range=[_DASHES[labels[name].look] for name in names]),
-        legend=None if len(panels) == 0 else alt.Legend(columns=3, labelLimit=420),
+        legend=alt.Legend(columns=4, labelLimit=420),
     )
     drawn = [
         _panel(panel, axes, colour, dash, leftmost=i % axes.columns == 0)
         for i, panel in enumerate(panels)
     ]
-    rows = [
-        alt.hconcat(*drawn[i : i + axes.columns], spacing=26)
-        for i in range(0, len(drawn), axes.columns)
-    ]
     return theme.configured(
-        alt.vconcat(*rows, spacing=22).resolve_scale(color="shared", strokeDash="shared")
+        alt.concat(*drawn, columns=axes.columns, spacing=22).resolve_scale(
+            color="shared", strokeDash="shared"
+        )
     )
+
+
+def _ends(panels: Sequence[CurvePanel], rule: float | None) -> tuple[float, float]:
+    every = [dot for panel in panels for curve in panel.curves for dot in curve.dots]
+    values = [
+        value for dot in every for value in (dot.y - (dot.ci95 or 0), dot.y + (dot.ci95 or 0))
+    ]
+    values += [] if rule is None else [rule]
+    margin = 0.05 * (max(values) - min(values))
+    return min(values) - margin, max(values) + margin
 
 
 _DASHES: dict[Look, list[int]] = {
     "line": [1, 0],
     "dashed": [6, 4],
     "measured": [1, 0],
+    "measured-dashed": [7, 5],
     "published": [2, 3],
 }
 
@@ -171,7 +186,7 @@ def _panel(panel: CurvePanel, axes: Axes, colour: Any, dash: Any, *, leftmost: b
     line = base.mark_line(strokeWidth=1.8, clip=True).encode(
         y=y, strokeDash=dash, detail="curve:N", **common
     )
-    measured = base.transform_filter(alt.datum.look == "measured")
+    measured = base.transform_filter("indexof(datum.look, 'measured') == 0")
     bars = measured.mark_rule(strokeWidth=1.6, clip=True).encode(
         y=alt.Y("low:Q", scale=y_scale), y2="high:Q", **common
     )

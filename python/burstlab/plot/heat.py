@@ -63,23 +63,20 @@ def heat_chart(
     import altair as alt
 
     columns = list(dict.fromkeys(cell.column for cell in cells))
-    drawn: list[Any] = []
-    for line in lines:
-        here = [c for c in cells if c.line == line.title]
-        panels = [
-            _panel(
-                [c for c in here if c.column == column],
-                line,
-                title=column if line is lines[0] else "",
-                x_title=x_title if line is lines[-1] else None,
-                leftmost=column == columns[0],
-                size=size,
-            )
-            for column in columns
-        ]
-        drawn.append(alt.hconcat(*panels, spacing=14).properties(title=line.title))
-    chart = alt.vconcat(*drawn, spacing=20).resolve_scale(color="independent")
-    return theme.configured(chart)
+    drawn = [
+        _panel(
+            [c for c in cells if (c.line, c.column) == (line.title, column)],
+            line,
+            title=column if line is lines[0] else "",
+            x_title=x_title if line is lines[-1] else None,
+            leftmost=column == columns[0],
+            size=size,
+        )
+        for line in lines
+        for column in columns
+    ]
+    chart = alt.concat(*drawn, columns=len(columns), spacing=14)
+    return theme.configured(chart.resolve_scale(color="independent"))
 
 
 def _panel(
@@ -106,7 +103,12 @@ def _panel(
             sort=xs,
             axis=alt.Axis(labels=x_title is not None, ticks=x_title is not None, labelAngle=-60),
         ),
-        y=alt.Y("y:N", title=None, sort=ys, axis=alt.Axis(labels=leftmost, ticks=leftmost)),
+        y=alt.Y(
+            "y:N",
+            title=line.title if leftmost else None,
+            sort=ys,
+            axis=alt.Axis(labels=leftmost, ticks=leftmost),
+        ),
         tooltip=[
             alt.Tooltip("y:N", title="detector"),
             alt.Tooltip("x:N", title=x_title or "at"),

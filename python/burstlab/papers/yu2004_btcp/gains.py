@@ -62,7 +62,13 @@ def gains(context: Context) -> Findings:
                 label = f"{name}, {plan['x']} = {corner.label}, {group} (packets/s)"
                 measures[label] = corner.mean(name, packets_per_s)
     _contradictions(context, findings)
-    axes = Axes(plan["x_title"], "throughput over Reno's", ticks=[c.x for c in corners[:6]], rule=1)
+    axes = Axes(
+        plan["x_title"],
+        "throughput over Reno's",
+        ticks=[c.x for c in corners[:6]],
+        rule=1,
+        shared_y=True,
+    )
     draw(context, findings, panels, axes)
     findings.notes.append(
         "Even losses and batches have no randomness: their interval is zero, whatever the number "
@@ -211,7 +217,7 @@ def lossy_access(context: Context) -> Findings:
         panels.append(CurvePanel(title, curves))
     for group, row in groups.items():
         _add_excuses(findings, group, row)
-    axes = Axes(plan["x_title"], "ratio", ticks=[c.x for c in corners[:6]], rule=1)
+    axes = Axes(plan["x_title"], "ratio", ticks=[c.x for c in corners[:6]], rule=1, shared_y=True)
     draw(context, findings, panels, axes)
     note_precision(corners, findings)
     return findings
@@ -290,9 +296,9 @@ def closed_form(context: Context) -> Findings:
         "measured gain over the closed form",
         log_x=True,
         rule=1,
-        ticks=[0.01, 0.03, 0.1, 0.3, 1, 3, 10],
-        domain=(0.6, 2.4),
-        height=220,
+        ticks=[0.01, 0.03, 0.1, 0.3, 1, 3],
+        shared_y=True,
+        height=200,
     )
     draw(context, findings, panels, axes)
     note_precision(corners, findings)
