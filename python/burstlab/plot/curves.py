@@ -182,7 +182,7 @@ def _panel(panel: CurvePanel, axes: Axes, colour: Any, dash: Any, *, leftmost: b
         alt.Tooltip("high:Q", format=".4g"),
         alt.Tooltip("n:Q"),
     ]
-    common = {"x": x, "color": colour, "tooltip": tips}
+    common: dict[str, Any] = {"x": x, "color": colour, "tooltip": tips}
     line = base.mark_line(strokeWidth=1.8, clip=True).encode(
         y=y, strokeDash=dash, detail="curve:N", **common
     )
