@@ -72,6 +72,12 @@ impl Detection {
         Self { method, window_min: f64::from(config.detector_window_min) }
     }
 
+    /// Whether there is a detector.
+    #[inline]
+    pub(crate) fn is_on(&self) -> bool {
+        !matches!(self.method, Method::None)
+    }
+
     /// Duplicate ACKs have found a loss; `window` is what it was before its reduction.
     pub(crate) fn on_fast_retransmit(&mut self, window: f64) {
         if let Method::Ble(ble) = &mut self.method {
