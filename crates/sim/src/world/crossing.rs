@@ -38,6 +38,11 @@ pub(super) struct Crossing<P> {
     direction: Direction,
     assembler: Assembler<P>,
     offset: Span,
+    spacing: Span,
+    /// How many packets reached the edge before each one that waits, in its burst; kept where
+    /// `spacing` asks for it.
+    positions: Vec<u64>,
+    arrivals: u64,
     forwarding: Forwarding,
     path: OpticalPath,
     loss: LossProcess,
@@ -76,6 +81,9 @@ impl<P: Parcel> Crossing<P> {
             direction,
             assembler: Assembler::new(policy),
             offset,
+            spacing: if direction == Direction::Data { edge.spacing } else { Span::ZERO },
+            positions: Vec::new(),
+            arrivals: 0,
             forwarding,
             path: OpticalPath::new(forwarding, scenario.network.link_rate, &delays),
             loss: process(rule),
@@ -119,7 +127,14 @@ impl<P: Parcel> Crossing<P> {
         let idle = self.assembler.poll_timeout().is_none();
         let number = self.assembler.open(now);
         context.recorder.joined(packet.row(), now, number);
-        let full = if self.script.kills(&packet) {
+        let killed = self.script.kills(&packet);
+        if !self.spacing.is_zero() {
+            if !killed {
+                self.positions.push(self.arrivals);
+            }
+            self.arrivals += 1;
+        }
+        let full = if killed {
             self.lose_alone(now, &packet, context, flows);
             false
         } else {
@@ -184,6 +199,8 @@ impl<P: Parcel> Crossing<P> {
         }
         packets.clear();
         self.closing = packets;
+        self.positions.clear();
+        self.arrivals = 0;
     }
 
     /// Decides the fate of a burst and sends it where that takes it.
@@ -260,7 +277,8 @@ impl<P: Parcel> Crossing<P> {
             Forwarding::StoreAndForward => {
                 let (mut departs, mut arrives) = (None, None);
                 for (index, packet) in packets.iter().enumerate() {
-                    let departure = self.path.start(ready, packet.bytes());
+                    let before = self.positions.get(index).copied().unwrap_or(0);
+                    let departure = self.path.start(ready + self.spacing * before, packet.bytes());
                     context.recorder.departed(packet.row(), departure.departs);
                     let at = self.path.cross(departure, hops);
                     let landing = Landing { packets: 1, last: index + 1 == packets.len() };
