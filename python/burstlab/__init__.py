@@ -93,6 +93,7 @@ _HOMES = {
             "Tcp",
             "Run",
             "Scenario",
+            "Traffic",
             "Write",
         ),
         "burstlab.scenario",

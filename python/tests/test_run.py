@@ -61,7 +61,7 @@ def test_a_run_is_written_and_read_back(burstlab, small_file, tmp_path):
         "run",
         small_file,
         "--trace",
-        "packets,bursts",
+        "packets,bursts,ledger",
         "--trace",
         "cwnd",
         "--out",
@@ -78,6 +78,8 @@ def test_a_run_is_written_and_read_back(burstlab, small_file, tmp_path):
         "packets.parquet",
         "bursts.parquet",
         "cwnd.parquet",
+        "ledger.parquet",
+        "ledger_losses.parquet",
     }
     result = bl.read(out)
     again = bl.run(read_toml(out / "scenario.toml"), trace=TRACES)
