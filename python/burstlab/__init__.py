@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Run,
         Scenario,
         Tcp,
+        Traffic,
         Write,
     )
     from burstlab.simulation import load, resolve, run
@@ -52,6 +53,7 @@ __all__ = [
     "ScenarioError",
     "Table",
     "Tcp",
+    "Traffic",
     "Write",
     "__version__",
     "load",
@@ -91,6 +93,7 @@ _HOMES = {
             "Tcp",
             "Run",
             "Scenario",
+            "Traffic",
             "Write",
         ),
         "burstlab.scenario",

@@ -9,13 +9,14 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from burstlab.errors import InputError, unknown
 from burstlab.statistics import mean_ci95
 from burstlab.tables import Table, from_rows, join
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 #: What is recorded only when asked for.
 TRACES = ("packets", "bursts", "cwnd", "ledger")
@@ -224,6 +225,7 @@ class Result:
 
 def read(directory: str | os.PathLike[str]) -> Result:
     """Read back what `Result.write` wrote."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     from burstlab.loading import read_text, read_toml

@@ -376,6 +376,10 @@ class Edge(_Section):
         Burst length threshold, for `size` and `hybrid`; the packet that reaches it is in the burst.
     offset : str (time), default "0 s"
         Time from the end of assembly until the burst may leave (the offset time of its header).
+    spacing : str (time), default "0 s"
+        Time between one packet of a burst and the next as they are handed to the line, where the
+        core stores and forwards; packets that are lost alone count. An edge node needs none; the
+        ns-2 scripts behind the oracle traces delay packet by packet and keep the order by 1 ns.
     notices : NoticeTransport, default "out-of-band"
         How burst ACKs and burst NAKs cross the sender's access link.
     notice_size : str (size), default "40 B"
@@ -388,6 +392,7 @@ class Edge(_Section):
     timer: str | None = None
     size: str | None = None
     offset: str | None = None
+    spacing: str | None = None
     notices: NoticeTransport | None = None
     notice_size: str | None = None
     ack: EdgeAck | Mapping[str, Any] | None = None
@@ -576,7 +581,7 @@ class Tcp(_Section):
     detector_window_min : int, optional
         Smallest window, in segments, at which a time-out can be false, 0 to 1,000,000. Default 3
         (Yu et al. 2004: a run of false time-outs halves the window until it is below 3 and then
-        ends in a true one); 0: no such guard.
+        ends in a true one); 0: no such guard. Without effect on `"oracle"`.
     ble_order : BleOrder, optional
         `"ble"`: whether the estimate takes account of a time-out before it decides on it
         (`"update-first"`, the order in which the paper lists the steps) or after

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-import numpy as np
-from numpy.typing import ArrayLike
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 Sample = TypeVar("Sample")
 
@@ -77,6 +77,8 @@ def t_quantile(degrees: int, probability: float = 0.975) -> float:
 
 def mean_ci95(values: ArrayLike) -> Estimate:
     """Mean of independent samples with its 95 % t interval."""
+    import numpy as np
+
     sample = np.asarray(values, dtype=float)
     n = int(sample.size)
     if n == 0:
@@ -94,6 +96,8 @@ def paired_ratio(numerator: ArrayLike, denominator: ArrayLike) -> Estimate:
     The interval is the usual one of a ratio estimator: the spread of ``x - R y`` over the mean
     of ``y`` (Cochran, Sampling Techniques, 3rd edition, section 6.3).
     """
+    import numpy as np
+
     x = np.asarray(numerator, dtype=float)
     y = np.asarray(denominator, dtype=float)
     if x.shape != y.shape:

@@ -6,16 +6,18 @@ import html
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pyarrow as pa
-
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
     import polars as pl
+    import pyarrow as pa
     from numpy.typing import NDArray
 
+# numpy and pyarrow are imported where tables are made: a run that records none starts without them,
+# in half the time.
+
 #: What the engine writes in an unsigned 64-bit column where there is nothing to say.
-NULL = np.iinfo(np.uint64).max
+NULL = 2**64 - 1
 
 EngineColumn = "NDArray[Any] | tuple[NDArray[np.uint8], list[str]]"
 
@@ -39,6 +41,7 @@ class Table:
     def to_pandas(self) -> pd.DataFrame:
         """Answer a pandas frame; times stay whole picoseconds (nullable integers)."""
         import pandas as pd
+        import pyarrow as pa
 
         return self._arrow.to_pandas(types_mapper={pa.uint64(): pd.UInt64Dtype()}.get)
 
@@ -58,6 +61,7 @@ class Table:
 
     def where(self, **equal: Any) -> Table:
         """Answer the rows whose columns have the given values."""
+        import pyarrow as pa
         import pyarrow.compute as pc
 
         rows = self._arrow
@@ -70,6 +74,8 @@ class Table:
 
     def seconds(self, name: str) -> NDArray[np.float64]:
         """Answer a column of picoseconds in seconds, with NaN where there is no value."""
+        import numpy as np
+
         values = self._arrow.column(name).to_numpy(zero_copy_only=False)
         return np.asarray(values, dtype=np.float64) * 1e-12
 
@@ -106,6 +112,9 @@ class Table:
 
 def from_engine(columns: Mapping[str, Any], replication: int) -> pa.Table:
     """Build an Arrow table from one table of the engine, with the replication in front."""
+    import numpy as np
+    import pyarrow as pa
+
     arrays: dict[str, pa.Array] = {name: _array(column) for name, column in columns.items()}
     length = len(next(iter(arrays.values()))) if arrays else 0
     number = pa.array(np.full(length, replication, dtype=np.uint32))
@@ -114,6 +123,8 @@ def from_engine(columns: Mapping[str, Any], replication: int) -> pa.Table:
 
 def from_rows(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
     """Build an Arrow table from dictionaries of plain values; nested ones are left out."""
+    import pyarrow as pa
+
     names: dict[str, None] = {}
     for row in rows:
         for name, value in row.items():
@@ -124,6 +135,8 @@ def from_rows(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
 
 def join(tables: Sequence[pa.Table]) -> pa.Table:
     """Put the tables of several replications one below the other."""
+    import pyarrow as pa
+
     return pa.concat_tables(tables, promote_options="permissive").unify_dictionaries()
 
 
@@ -134,6 +147,9 @@ def _html_cell(value: object) -> str:
 
 
 def _array(column: Any) -> pa.Array:
+    import numpy as np
+    import pyarrow as pa
+
     if isinstance(column, tuple):
         codes, labels = column
         # pandas knows no unsigned dictionary index.

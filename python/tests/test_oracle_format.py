@@ -7,7 +7,7 @@ import pytest
 
 from burstlab.errors import InputError
 from burstlab.oracle.cases import NotReplayable, read_index
-from burstlab.oracle.compare import first_difference, in_order, recorder_lateness_s
+from burstlab.oracle.compare import first_difference, in_order
 from burstlab.oracle.rows import Row, read_trace
 
 ENTRY = {
@@ -51,17 +51,22 @@ def test_a_case_becomes_a_scenario(tmp_path):
     scenario = case.scenario()
     assert scenario["network"]["link_delays"] == ["10 ms"] * 3
     assert scenario["access"]["receiver"] == {"delay": "20 ms"}
-    assert scenario["edge"] == {"assembly": "timer", "timer": "0.039 s"}
+    assert scenario["edge"] == {
+        "assembly": "timer",
+        "timer": "0.039 s",
+        "spacing": "1 ns",
+    }
     assert scenario["tcp"]["rto_clock_phase"] == "0.00555880716 s"
     assert scenario["tcp"]["initial_ssthresh"] == 12
     assert scenario["tcp"]["segment_size"] == "1000 B"
     assert scenario["tcp"]["sack_blocks"] == 2
     assert scenario["loss"]["data"] == {
         "process": "script",
+        "node": 0,
         "packets": [[300, 1]],
         "bursts": [60],
     }
-    assert scenario["loss"]["ack"] == {"process": "script", "bursts": [290]}
+    assert scenario["loss"]["ack"] == {"process": "script", "node": 0, "bursts": [290]}
     assert scenario["flows"] == [{"start": "0.3737 s"}]
 
 
@@ -164,11 +169,3 @@ def test_a_log_that_ends_early_differs():
     difference = first_difference(theirs, theirs[:1])
     assert difference is not None
     assert "ours ends before" in difference.what
-
-
-def test_the_nanoseconds_that_the_recorder_adds_behind_lost_packets():
-    whole = rows(("B", 1.0, 5, 1, 7), ("B", 1.1, 6, 1, 7))
-    assert recorder_lateness_s(whole) == 0.0
-    assert recorder_lateness_s([*whole, *rows(("D", 1.0, 5, 1))]) == 1e-9
-    dead = [*whole, *rows(("D", 1.0, 5, 1), ("D", 1.1, 6, 1))]
-    assert recorder_lateness_s(dead) == 0.0

@@ -115,22 +115,25 @@ impl<E: Copy> EventQueue<E> {
     fn sink(&mut self, entry: Entry<E>) {
         let heap = &mut self.heap[..];
         let mut place = 0;
-        loop {
-            let first = place * WAYS + 1;
-            let Some(children) = heap.get(first..heap.len().min(first + WAYS)) else { break };
-            let mut least = 0;
-            for child in 1..children.len() {
-                if children[child].key < children[least].key {
-                    least = child;
+        while let Some(children) = heap.get(place * WAYS + 1..) {
+            // Two rounds of a knock-out where all four are there: no comparison waits for another.
+            let least = match children {
+                [a, b, c, d, ..] => {
+                    let left = usize::from(b.key < a.key);
+                    let right = 2 + usize::from(d.key < c.key);
+                    if children[right].key < children[left].key { right } else { left }
                 }
+                [a, b, c] if c.key < a.key && c.key < b.key => 2,
+                [a, b, ..] => usize::from(b.key < a.key),
+                [_] => 0,
+                [] => break,
+            };
+            if entry.key < children[least].key {
+                break;
             }
-            match children.get(least) {
-                Some(child) if child.key < entry.key => {
-                    heap[place] = *child;
-                    place = first + least;
-                }
-                _ => break,
-            }
+            let child = place * WAYS + 1 + least;
+            heap[place] = heap[child];
+            place = child;
         }
         heap[place] = entry;
     }

@@ -81,6 +81,13 @@ impl<P> Assembler<P> {
         self.closed + 1
     }
 
+    /// A packet of `size` is a burst of its own, under [`AssemblyPolicy::None`].
+    #[inline]
+    pub fn pass(&mut self, now: Time, size: Bytes) -> ClosedBurst {
+        self.closed += 1;
+        ClosedBurst { number: self.closed, opened: now, bytes: size }
+    }
+
     /// When the open burst is to be closed, where a timer runs.
     #[inline]
     #[must_use]
@@ -99,6 +106,12 @@ impl<P> Assembler<P> {
         self.closed += 1;
         let bytes = std::mem::take(&mut self.bytes);
         ClosedBurst { number: self.closed, opened, bytes }
+    }
+
+    /// Bursts closed so far.
+    #[must_use]
+    pub fn closed(&self) -> u64 {
+        self.closed
     }
 
     /// The rule that closes bursts.

@@ -62,6 +62,7 @@ pub struct Simulation {
     seed: u64,
     replication: u64,
     warnings: Vec<String>,
+    running: bool,
 }
 
 impl Simulation {
@@ -70,19 +71,30 @@ impl Simulation {
     pub fn new(resolved: &Resolved, seed: u64, replication: u64, trace: Trace) -> Self {
         let random = RandomSource::new(seed, replication);
         let world = World::new(resolved, &random, trace);
-        Self { world, seed, replication, warnings: resolved.warnings.clone() }
+        Self { world, seed, replication, warnings: resolved.warnings.clone(), running: true }
     }
 
     /// Runs to the end, or until `monitor` is told to cancel.
     #[must_use]
     pub fn run(mut self, monitor: &Monitor) -> Output {
-        let mut running = true;
-        while running && !monitor.cancelled() {
-            running = self.world.advance(SLICE);
+        while !monitor.cancelled() && self.advance(SLICE) {
             monitor.report(self.world.progress());
         }
+        monitor.report(self.world.progress());
+        self.finish()
+    }
+
+    /// Processes up to `events` events; answers whether the run goes on after them.
+    pub fn advance(&mut self, events: u32) -> bool {
+        self.running = self.running && self.world.advance(events);
+        self.running
+    }
+
+    /// The numbers and tables of what was run; interrupted where the end was not reached.
+    #[must_use]
+    pub fn finish(self) -> Output {
         let random = (self.seed, self.replication);
-        let (summary, tables) = self.world.finish(random, running, self.warnings);
+        let (summary, tables) = self.world.finish(random, self.running, self.warnings);
         Output { summary, tables }
     }
 }

@@ -106,6 +106,24 @@ proptest! {
     }
 
     #[test]
+    fn a_run_that_is_cut_and_cloned_is_the_run_in_one_piece(
+        scenario in any_scenario(),
+        seed in 0u64..1000,
+        cut in 1u32..3000,
+    ) {
+        let whole = run(&scenario, seed, ALL);
+        let resolved = Scenario::from_json(&scenario.to_string()).and_then(|s| s.resolve());
+        let mut first = Simulation::new(&resolved.expect("valid"), seed, 0, ALL);
+        first.advance(cut);
+        let copy = first.clone();
+        first.advance(cut);
+        drop(first);
+        let resumed = copy.run(&Monitor::default());
+        prop_assert_eq!(&resumed.summary, &whole.summary);
+        prop_assert_eq!(format!("{:?}", resumed.tables), format!("{:?}", whole.tables));
+    }
+
+    #[test]
     fn causes_precede_effects(scenario in any_scenario(), seed in 0u64..1000) {
         let output = run(&scenario, seed, ALL);
         let packets = &output.tables[0];

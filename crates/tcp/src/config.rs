@@ -234,7 +234,7 @@ parameters! {
 
     /// Smallest window, in segments, at which a time-out can be false, 0 to 1,000,000. Default 3
     /// (Yu et al. 2004: a run of false time-outs halves the window until it is below 3 and then
-    /// ends in a true one); 0: no such guard.
+    /// ends in a true one); 0: no such guard. Without effect on `"oracle"`.
     detector_window_min: u32,
 
     /// `"ble"`: whether the estimate takes account of a time-out before it decides on it

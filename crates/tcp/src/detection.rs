@@ -72,6 +72,12 @@ impl Detection {
         Self { method, window_min: f64::from(config.detector_window_min) }
     }
 
+    /// Whether there is a detector.
+    #[inline]
+    pub(crate) fn is_on(&self) -> bool {
+        !matches!(self.method, Method::None)
+    }
+
     /// Duplicate ACKs have found a loss; `window` is what it was before its reduction.
     pub(crate) fn on_fast_retransmit(&mut self, window: f64) {
         if let Method::Ble(ble) = &mut self.method {
@@ -110,9 +116,7 @@ impl Detection {
                 false
             }
             Method::Bnak(bnak) => bnak.on_notice(notice, burst, segments, outstanding) && enough,
-            Method::Oracle(_) => {
-                notice == Notice::Dropped && covers(segments, outstanding) && enough
-            }
+            Method::Oracle(_) => notice == Notice::Dropped && covers(segments, outstanding),
             Method::None | Method::Ble(_) => false,
         }
     }
@@ -125,14 +129,14 @@ impl Detection {
     }
 
     /// The timer has run out: what is it? A window below the least one is never excused, so that a
-    /// run of false time-outs ends in a true one.
+    /// run of false time-outs ends in a true one; who knows the truth needs no such guard.
     pub(crate) fn on_timeout(&mut self, outstanding: &Outstanding) -> Verdict {
         let verdict = match &mut self.method {
             Method::None => Verdict::True,
             Method::Ble(ble) => ble.on_timeout(outstanding.window),
             Method::Back(back) => back.on_timeout(outstanding),
             Method::Bnak(bnak) => bnak.on_timeout(outstanding),
-            Method::Oracle(oracle) => oracle.truth,
+            Method::Oracle(oracle) => return oracle.truth,
         };
         if outstanding.window < self.window_min { Verdict::True } else { verdict }
     }

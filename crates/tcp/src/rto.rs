@@ -101,8 +101,8 @@ impl Timer {
         }
     }
 
-    /// All below `next` has arrived, which is news: takes the measurement if that includes the timed
-    /// segment, and ends the back-off.
+    /// All below `next` has arrived, which is news: takes the measurement if that includes the
+    /// timed segment, and ends the back-off.
     pub(crate) fn on_progress(&mut self, now: Time, next: u64) {
         if self.backoff_end == BackoffEnd::Progress {
             self.backoff = 1;

@@ -124,6 +124,10 @@ impl Sender {
         if ack.next == self.flow.acked && self.flow.acked < self.flow.sent {
             self.flow.counters.duplicate_acks += 1;
         }
+        if !self.detection.is_on() {
+            self.recovery.on_ack(&mut self.flow, now, ack, out);
+            return;
+        }
         let (window, cuts) = (self.flow.window.plain(), self.flow.counters.fast_retransmits);
         let (acked, from) = (self.flow.acked, out.len());
         self.recovery.on_ack(&mut self.flow, now, ack, out);

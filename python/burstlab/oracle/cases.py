@@ -118,6 +118,7 @@ class Case:
         if entry["profile"] not in PROFILES:
             raise InputError(f"{self.name}: unknown profile {entry['profile']!r}")
         delays = [_milliseconds(delay) for delay in entry["delays_ms"]]
+        assembly_s = float(entry.get("assembly_tb") or 0.0)
         document: Document = {
             "network": {
                 "topology": "path",
@@ -131,7 +132,8 @@ class Case:
             "tcp": self._tcp(),
             "flows": [{"start": _seconds(entry["t_start"])}],
             "loss": self._loss(),
-            "run": {"duration": _seconds(self.until_s + 0.001)},
+            # A burst that is open when the log ends is closed and its fate known soon after.
+            "run": {"duration": _seconds(self.until_s + assembly_s + 0.001)},
         }
         return document
 
@@ -144,7 +146,9 @@ class Case:
     def _edge(self) -> Document:
         if not self.assembled:
             return {"assembly": "none"}
-        return {"assembly": "timer", "timer": _seconds(self.entry["assembly_tb"])}
+        timer = _seconds(self.entry["assembly_tb"])
+        # The recorder hands the packets of a burst to the line one by one, 1 ns apart.
+        return {"assembly": "timer", "timer": timer, "spacing": "1 ns"}
 
     def _tcp(self) -> Document:
         entry = self.entry
@@ -173,9 +177,10 @@ class Case:
             script["bursts"] = list(entry["drop_bursts"])
         loss: Document = {}
         if script:
-            loss["data"] = {"process": "script", **script}
+            # Lost at the head of the first fibre, before it is sent.
+            loss["data"] = {"process": "script", "node": 0, **script}
         if entry.get("drop_acks"):
-            loss["ack"] = {"process": "script", "bursts": list(entry["drop_acks"])}
+            loss["ack"] = {"process": "script", "node": 0, "bursts": list(entry["drop_acks"])}
         return loss
 
 

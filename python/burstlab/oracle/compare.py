@@ -37,21 +37,6 @@ class Difference:
         return f"row {self.index + 1}: {self.what}"
 
 
-def recorder_lateness_s(rows: Sequence[Row]) -> float:
-    """Answer by how much the recording simulator may have sent packets of a burst late.
-
-    It hands the k-th packet of a burst to the fibre k - 1 ns after the first, to keep their order.
-    Behind a packet that was sent nothing is seen of that, for sending takes longer; behind packets
-    that were lost one by one it shows.
-    """
-    lost = {row.fields[:2] for row in rows if row.event == "D"}
-    bursts: dict[float, list[bool]] = {}
-    for row in rows:
-        if row.event == "B":
-            bursts.setdefault(row.fields[2], []).append(row.fields[:2] in lost)
-    return 1e-9 * max((sum(dead) for dead in bursts.values() if not all(dead)), default=0)
-
-
 def in_order(rows: Sequence[Row]) -> list[Row]:
     """Sort by time; within one instant by event, then as logged.
 
@@ -69,20 +54,16 @@ def in_order(rows: Sequence[Row]) -> list[Row]:
     return result
 
 
-def first_difference(
-    theirs: Sequence[Row], ours: Sequence[Row], lateness_s: float = 0.0
-) -> Difference | None:
+def first_difference(theirs: Sequence[Row], ours: Sequence[Row]) -> Difference | None:
     """Compare row by row; both logs are in order.
 
     Parameters
     ----------
     theirs, ours
         The logs.
-    lateness_s
-        What the recorder adds to the tolerance (`recorder_lateness_s`).
     """
     for index, (their, our) in enumerate(zip(theirs, ours, strict=False)):
-        what = _differs(their, our, TIME_TOLERANCE_S + lateness_s)
+        what = _differs(their, our, TIME_TOLERANCE_S)
         if what:
             return _difference(index, what, theirs, ours)
     if len(theirs) == len(ours):

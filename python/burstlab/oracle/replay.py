@@ -12,7 +12,7 @@ from typing import Any
 
 from burstlab.errors import InputError, ScenarioError
 from burstlab.oracle.cases import Case, NotReplayable, read_index
-from burstlab.oracle.compare import Difference, first_difference, in_order, recorder_lateness_s
+from burstlab.oracle.compare import Difference, first_difference, in_order
 from burstlab.oracle.rows import Row, read_trace, rebuild
 from burstlab.simulation import run
 
@@ -122,5 +122,5 @@ def _replay_one(
     except ScenarioError as error:
         return Outcome(case, 0, None, str(error))
     ours = in_order(rebuild(result, case.tick_s, case.until_s, assembled=case.assembled))
-    difference = first_difference(theirs, ours, recorder_lateness_s(theirs))
+    difference = first_difference(theirs, ours)
     return Outcome(case, difference.index if difference else len(theirs), difference)

@@ -276,6 +276,12 @@ impl Recorder {
         }
     }
 
+    /// Whether bursts are recorded.
+    #[inline]
+    pub(crate) fn traces_bursts(&self) -> bool {
+        self.bursts.is_some()
+    }
+
     /// A burst is closed and its fate decided.
     #[inline]
     pub(crate) fn burst(&mut self, burst: &BurstRow) {

@@ -4,7 +4,7 @@ use burstlab_tcp::Detector;
 use burstlab_units::{Bytes, Rate, Span};
 use serde_json::Value;
 
-use super::{Assembly, Flow, LossKind, LossRule, Scenario, ScenarioError, Traffic};
+use super::{Assembly, CoreForwarding, Flow, LossKind, LossRule, Scenario, ScenarioError, Traffic};
 
 type Check = Result<(), ScenarioError>;
 
@@ -23,6 +23,12 @@ pub(super) fn check(scenario: &Scenario) -> Result<Vec<String>, ScenarioError> {
     access(scenario)?;
     let edge = &scenario.edge;
     assembly("edge", edge.assembly, edge.timer, edge.size, edge.offset)?;
+    within("edge.spacing", edge.spacing, SPAN_MAX)?;
+    if !edge.spacing.is_zero() && scenario.core.forwarding == CoreForwarding::CutThrough {
+        let fix = "remove it, or write core.forwarding = \"store-and-forward\"";
+        let problem = "a burst that is switched optically has no gaps";
+        return Err(ScenarioError::new("edge.spacing", edge.spacing.to_string(), problem, fix));
+    }
     let ack = &edge.ack;
     assembly("edge.ack", ack.assembly, ack.timer, ack.size, ack.offset)?;
     let mut total = 0;

@@ -20,6 +20,10 @@ pub struct Edge {
     pub size: Option<Bytes>,
     /// Time from the end of assembly until the burst may leave (the offset time of its header).
     pub offset: Span,
+    /// Time between one packet of a burst and the next as they are handed to the line, where the
+    /// core stores and forwards; packets that are lost alone count. An edge node needs none; the
+    /// ns-2 scripts behind the oracle traces delay packet by packet and keep the order by 1 ns.
+    pub spacing: Span,
     /// How burst ACKs and burst NAKs cross the sender's access link.
     pub notices: NoticeTransport,
     /// `notices` = `in-band`: size of a burst ACK or burst NAK.
@@ -46,6 +50,7 @@ impl Default for Edge {
             timer: None,
             size: None,
             offset: Span::ZERO,
+            spacing: Span::ZERO,
             notices: NoticeTransport::OutOfBand,
             notice_size: Bytes::new(40),
             ack: EdgeAck::default(),

@@ -1,7 +1,7 @@
 //! Why a flow's segments are missing, and what that makes of a time-out: the truth that a detector
 //! is measured by.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use burstlab_units::Time;
@@ -51,26 +51,44 @@ pub(crate) enum Truth {
 /// The segments of a flow whose last transmission was lost, and by what.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Causes {
-    missing: BTreeMap<u64, Loss>,
+    /// Rising by segment. Losses come in runs at the back and are repaired from the front, so that
+    /// a ring does what a tree would, in a fraction of the time.
+    missing: VecDeque<(u64, Loss)>,
 }
 
 impl Causes {
     /// The last transmission of `seq` is lost.
     pub(crate) fn lost(&mut self, seq: u64, loss: Loss) {
-        self.missing.insert(seq, loss);
+        if self.missing.back().is_none_or(|&(last, _)| last < seq) {
+            self.missing.push_back((seq, loss));
+            return;
+        }
+        match self.place(seq) {
+            Ok(place) => self.missing[place].1 = loss,
+            Err(place) => self.missing.insert(place, (seq, loss)),
+        }
     }
 
     /// `seq` has arrived, or is sent again; answers whether it was missing.
     #[inline]
     pub(crate) fn found(&mut self, seq: u64) -> bool {
-        !self.missing.is_empty() && self.missing.remove(&seq).is_some()
+        // Most arrive in order, behind nothing that is missing.
+        if self.missing.front().is_none_or(|&(first, _)| seq < first) {
+            return false;
+        }
+        let place = self.place(seq);
+        place.is_ok_and(|place| self.missing.remove(place).is_some())
+    }
+
+    fn place(&self, seq: u64) -> Result<usize, usize> {
+        self.missing.binary_search_by_key(&seq, |&(missing, _)| missing)
     }
 
     /// The losses among `segments`.
     pub(crate) fn among(&self, segments: Range<u64>) -> impl Iterator<Item = (u64, &Loss)> {
-        // A range that ends before it starts (nothing outstanding) is empty here.
-        let end = segments.end.max(segments.start);
-        self.missing.range(segments.start..end).map(|(&seq, loss)| (seq, loss))
+        let first = self.missing.partition_point(|&(seq, _)| seq < segments.start);
+        let losses = self.missing.range(first..).map(|(seq, loss)| (*seq, loss));
+        losses.take_while(move |&(seq, _)| seq < segments.end)
     }
 
     /// What a time-out is that waits for `segments`.

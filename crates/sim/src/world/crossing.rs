@@ -38,6 +38,11 @@ pub(super) struct Crossing<P> {
     direction: Direction,
     assembler: Assembler<P>,
     offset: Span,
+    spacing: Span,
+    /// How many packets reached the edge before each one that waits, in its burst; kept where
+    /// `spacing` asks for it.
+    positions: Vec<u64>,
+    arrivals: u64,
     forwarding: Forwarding,
     path: OpticalPath,
     loss: LossProcess,
@@ -51,7 +56,6 @@ pub(super) struct Crossing<P> {
     /// Packets in the core, in the order they will land.
     flying: VecDeque<P>,
     lane: Lane<Landing>,
-    closed: u64,
     pub(super) bursts_sent: u64,
     pub(super) bursts_delivered: u64,
     pub(super) bursts_lost: u64,
@@ -77,6 +81,9 @@ impl<P: Parcel> Crossing<P> {
             direction,
             assembler: Assembler::new(policy),
             offset,
+            spacing: if direction == Direction::Data { edge.spacing } else { Span::ZERO },
+            positions: Vec::new(),
+            arrivals: 0,
             forwarding,
             path: OpticalPath::new(forwarding, scenario.network.link_rate, &delays),
             loss: process(rule),
@@ -87,7 +94,6 @@ impl<P: Parcel> Crossing<P> {
             closing: Vec::new(),
             flying: VecDeque::new(),
             lane: Lane::default(),
-            closed: 0,
             bursts_sent: 0,
             bursts_delivered: 0,
             bursts_lost: 0,
@@ -102,7 +108,7 @@ impl<P: Parcel> Crossing<P> {
 
     /// Bursts closed so far.
     pub(super) fn closed(&self) -> u64 {
-        self.closed
+        self.assembler.closed()
     }
 
     /// A packet reaches the near edge.
@@ -114,13 +120,23 @@ impl<P: Parcel> Crossing<P> {
         context: &mut Context,
         flows: &mut [Flow],
     ) {
+        if self.assembler.policy() == AssemblyPolicy::None {
+            self.pass(now, packet, context, flows);
+            return;
+        }
         let idle = self.assembler.poll_timeout().is_none();
         let number = self.assembler.open(now);
         context.recorder.joined(packet.row(), now, number);
-        let full = if self.script.kills(&packet) {
-            let loss = Loss { cause: LossCause::Scripted, burst: 0, node: 0, at: now };
-            self.lose(&packet, loss, context, flows);
-            self.assembler.policy() == AssemblyPolicy::None
+        let killed = self.script.kills(&packet);
+        if !self.spacing.is_zero() {
+            if !killed {
+                self.positions.push(self.arrivals);
+            }
+            self.arrivals += 1;
+        }
+        let full = if killed {
+            self.lose_alone(now, &packet, context, flows);
+            false
         } else {
             self.assembler.push(now, packet, packet.bytes())
         };
@@ -129,6 +145,24 @@ impl<P: Parcel> Crossing<P> {
         } else if idle && let Some(deadline) = self.assembler.poll_timeout() {
             context.queue.push(deadline, Rank::Timer, self.assembly_event());
         }
+    }
+
+    /// A packet that is a burst of its own.
+    #[inline]
+    fn pass(&mut self, now: Time, packet: P, context: &mut Context, flows: &mut [Flow]) {
+        let burst = self.assembler.pass(now, packet.bytes());
+        context.recorder.joined(packet.row(), now, burst.number);
+        if self.script.kills(&packet) {
+            self.lose_alone(now, &packet, context, flows);
+        } else {
+            self.dispatch(now, &burst, std::slice::from_ref(&packet), context, flows);
+        }
+    }
+
+    /// A script loses this very packet as it reaches the edge.
+    fn lose_alone(&self, now: Time, packet: &P, context: &mut Context, flows: &mut [Flow]) {
+        let loss = Loss { cause: LossCause::Scripted, burst: 0, node: 0, at: now };
+        self.lose(packet, loss, context, flows);
     }
 
     fn assembly_event(&self) -> Event {
@@ -156,32 +190,50 @@ impl<P: Parcel> Crossing<P> {
         context.recorder.lost(packet.row(), cause);
     }
 
-    /// Closes the open burst, decides its fate and sends it off.
+    /// Closes the open burst and sends it off.
     fn close(&mut self, now: Time, context: &mut Context, flows: &mut [Flow]) {
         let mut packets = std::mem::take(&mut self.closing);
         let burst = self.assembler.close(&mut packets);
-        self.closed += 1;
+        if !packets.is_empty() {
+            self.dispatch(now, &burst, &packets, context, flows);
+        }
+        packets.clear();
+        self.closing = packets;
+        self.positions.clear();
+        self.arrivals = 0;
+    }
+
+    /// Decides the fate of a burst and sends it where that takes it.
+    #[inline]
+    fn dispatch(
+        &mut self,
+        now: Time,
+        burst: &ClosedBurst,
+        packets: &[P],
+        context: &mut Context,
+        flows: &mut [Flow],
+    ) {
+        self.bursts_sent += 1;
         let stream = self.stream;
         let scripted = matches!(self.loss, LossProcess::Listed(_));
         let hit = self.loss.hits(burst.number, || stream.uniforms(burst.number));
-        let doomed = self.script.dooms(&packets) || hit;
-        if !packets.is_empty() {
-            self.bursts_sent += 1;
-            let passage = if doomed {
-                self.bursts_lost += 1;
-                context.digest.add(now, 5, burst.number);
-                self.perish(now, &burst, &packets, context)
-            } else {
-                self.launch(now, &burst, &packets, context)
-            };
-            if let Some(at) = passage.lost {
-                let cause = if scripted { LossCause::Scripted } else { LossCause::Burst };
-                let loss = Loss { cause, burst: burst.number, node: self.node, at };
-                packets.iter().for_each(|packet| self.lose(packet, loss, context, flows));
-            }
-            if let Some(desk) = &self.desk {
-                desk.notify(burst.number, &packets, &passage, flows, context);
-            }
+        let doomed = self.script.dooms(packets) || hit;
+        let passage = if doomed {
+            self.bursts_lost += 1;
+            context.digest.add(now, 5, burst.number);
+            self.perish(now, burst, packets, context)
+        } else {
+            self.launch(now, burst, packets, context)
+        };
+        if let Some(at) = passage.lost {
+            let cause = if scripted { LossCause::Scripted } else { LossCause::Burst };
+            let loss = Loss { cause, burst: burst.number, node: self.node, at };
+            packets.iter().for_each(|packet| self.lose(packet, loss, context, flows));
+        }
+        if let Some(desk) = &self.desk {
+            desk.notify(burst.number, packets, &passage, flows, context);
+        }
+        if context.recorder.traces_bursts() {
             context.recorder.burst(&BurstRow {
                 number: burst.number,
                 ack: self.direction == Direction::Ack,
@@ -194,8 +246,6 @@ impl<P: Parcel> Crossing<P> {
                 lost: passage.lost.map(|at| (at, self.node, scripted)),
             });
         }
-        packets.clear();
-        self.closing = packets;
     }
 
     /// Sends a burst to the far edge.
@@ -227,7 +277,8 @@ impl<P: Parcel> Crossing<P> {
             Forwarding::StoreAndForward => {
                 let (mut departs, mut arrives) = (None, None);
                 for (index, packet) in packets.iter().enumerate() {
-                    let departure = self.path.start(ready, packet.bytes());
+                    let before = self.positions.get(index).copied().unwrap_or(0);
+                    let departure = self.path.start(ready + self.spacing * before, packet.bytes());
                     context.recorder.departed(packet.row(), departure.departs);
                     let at = self.path.cross(departure, hops);
                     let landing = Landing { packets: 1, last: index + 1 == packets.len() };
@@ -315,8 +366,8 @@ impl<P: Parcel> Crossing<P> {
         };
         let mut unmet: Vec<_> = self.script.unmet().map(|what| format!("{table}.{what}")).collect();
         if let LossProcess::Listed(bursts) = &self.loss {
-            for burst in bursts.iter().filter(|&&burst| burst > self.closed) {
-                let closed = self.closed;
+            for burst in bursts.iter().filter(|&&burst| burst > self.closed()) {
+                let closed = self.closed();
                 unmet.push(format!(
                     "{table}.bursts: there was no burst {burst}; the run closed {closed} bursts"
                 ));

@@ -107,6 +107,9 @@ pub(crate) struct World {
     measured_from: Time,
     events: u64,
     notice_size: Bytes,
+    /// Data packets of flows that the full queue of an access link dropped, on either side.
+    sender_drops: u64,
+    receiver_drops: u64,
     /// Reused buffer of what a sender sends.
     sending: Vec<Transmission>,
 }
@@ -143,6 +146,8 @@ impl World {
             measured_from: Time::ZERO,
             events: 0,
             notice_size: scenario.edge.notice_size,
+            sender_drops: 0,
+            receiver_drops: 0,
             sending: Vec::new(),
         };
         for index in 0..world.flows.len() as u32 {
@@ -186,6 +191,8 @@ impl World {
         time.max(bursts).min(1.0)
     }
 
+    // Without this the call costs 3 % of all instructions of a run (counted with callgrind).
+    #[inline(always)]
     fn happen(&mut self, event: Event) {
         match event {
             Event::AckAtSender(link) => self.ack_at_sender(link),
@@ -232,7 +239,6 @@ impl World {
             let packet = self.data_core.unload();
             let link = self.link_of(packet.flow);
             let access = &mut self.data_down[link as usize];
-            self.others.offered += 1;
             match access.wire.send(self.now, packet.bytes()) {
                 Some(at) => {
                     let event = Event::DataAtReceiver(link);
@@ -241,7 +247,7 @@ impl World {
                 None => {
                     let loss = Loss::at_access(LossCause::ReceiverAccess, self.now);
                     self.flows[packet.flow as usize].lose(packet.seq, loss);
-                    self.others.dropped += 1;
+                    self.receiver_drops += 1;
                     self.context.recorder.lost(packet.row, PacketCause::Overflow);
                 }
             }

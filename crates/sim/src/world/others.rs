@@ -1,4 +1,4 @@
-//! Other traffic on the shared access links, and what those links are offered and drop.
+//! Other traffic on the shared access links.
 
 use burstlab_kernel::{RandomSource, Rank};
 use burstlab_units::Time;
@@ -16,10 +16,6 @@ pub(super) struct Others {
     /// Packets on the senders' link, and on the receivers'.
     on_link: [u64; 2],
     pub(super) delivered: u64,
-    /// Packets offered to access links in the direction of the data, those of flows included.
-    pub(super) offered: u64,
-    /// Of these, packets that a full queue dropped.
-    pub(super) dropped: u64,
 }
 
 impl Others {
@@ -29,15 +25,7 @@ impl Others {
         let sources = all.enumerate().map(|(index, traffic)| {
             Source::new(traffic, random.stream(&format!("traffic/{index}")))
         });
-        Self {
-            sources: sources.collect(),
-            sent: 0,
-            lost: 0,
-            on_link: [0; 2],
-            delivered: 0,
-            offered: 0,
-            dropped: 0,
-        }
+        Self { sources: sources.collect(), sent: 0, lost: 0, on_link: [0; 2], delivered: 0 }
     }
 
     /// When each source sends first.
@@ -64,7 +52,6 @@ impl World {
         source.fire();
         self.context.queue.push(source.next, Rank::Arrival, Event::Other(index));
         self.others.sent += 1;
-        self.others.offered += 1;
         let wire = match side {
             Side::Sender => &mut self.data_up[0].wire,
             Side::Receiver => &mut self.data_down[0].wire,
@@ -74,10 +61,7 @@ impl World {
                 self.others.on_link[side as usize] += 1;
                 self.context.queue.push(at, Rank::Arrival, Event::OtherArrived(side));
             }
-            None => {
-                self.others.lost += 1;
-                self.others.dropped += 1;
-            }
+            None => self.others.lost += 1,
         }
     }
 }

@@ -47,7 +47,6 @@ impl World {
             }
             flow.tally.sent += 1;
             self.context.digest.add(self.now, 1, sent.seq);
-            self.others.offered += 1;
             let row = self.context.recorder.sent(self.now, index, &SentRow::Data(&sent, nth));
             let size = sent.size.get() as u32;
             let packet = DataPacket { flow: index, nth, size, row, seq: sent.seq };
@@ -58,7 +57,7 @@ impl World {
                 }
                 None => {
                     flow.lose(sent.seq, Loss::at_access(LossCause::SenderAccess, self.now));
-                    self.others.dropped += 1;
+                    self.sender_drops += 1;
                     self.context.recorder.lost(row, PacketCause::Overflow);
                 }
             }

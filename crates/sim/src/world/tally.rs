@@ -7,6 +7,8 @@ use crate::measure::Counters;
 pub(super) fn counters(world: &World) -> Counters {
     let sum = |of: fn(&Tally) -> u64| world.flows.iter().map(|flow| of(&flow.tally)).sum();
     let (data, ack) = (&world.data_core, &world.ack_core);
+    let delivered = sum(|tally| tally.delivered);
+    let reached_egress = delivered + on_links(&world.data_down) + world.receiver_drops;
     Counters {
         packets_sent: sum(|tally| tally.sent),
         packets_delivered: sum(|tally| tally.delivered),
@@ -28,8 +30,8 @@ pub(super) fn counters(world: &World) -> Counters {
         other_delivered: world.others.delivered,
         other_lost: world.others.lost,
         other_in_flight: world.others.in_flight(),
-        access_offered: world.others.offered,
-        access_lost: world.others.dropped,
+        access_offered: sum(|tally| tally.sent) + reached_egress + world.others.sent,
+        access_lost: world.sender_drops + world.receiver_drops + world.others.lost,
         notices_sent: world.context.notices.sent,
         notices_lost: world.context.notices.lost,
         events: world.events,
