@@ -33,6 +33,17 @@ FIELDS = [
     ("run.seed=-1", "run.seed", "-1"),
     ("run.replications=0", "run.replications", "0"),
     ("run=3", "run", "3"),
+    ("tcp.detector=bel", "detector", "ble"),
+    ("tcp.detector_window_min=-1", "detector_window_min", "-1"),
+    ('tcp={variant="tahoe", detector="ble"}', "tcp.detector", "Tahoe"),
+    ("tcp.rto_fixed=-1 s", "rto_fixed", "-1"),
+    ("tcp.bnak_delay=5 ms", "bnak_delay", "rtt"),
+    ("tcp.rto_backoff_end=never", "rto_backoff_end", "progress"),
+    ("edge.offset=-1 ms", "edge.offset", "-1"),
+    ("edge.notices=inband", "edge.notices", "in-band"),
+    ("network.link_delay=-10 ms", "network.link_delay", "-10"),
+    ("access.delay=-10 ms", "access.delay", "-10"),
+    ("traffic=[{}]", "access.shared", "true"),
 ]
 
 
@@ -96,6 +107,15 @@ def test_files_that_are_no_scenario(burstlab, tmp_path, command):
         assert answer.status == 2, (path, answer)
         assert says in answer.err
         assert answer.out == ""
+
+
+def test_burst_acks_need_bursts(burstlab, small_file):
+    settings = ("--set", "tcp.detector=back", "--set", 'edge={assembly="none"}')
+    answer = burstlab("run", small_file, *settings)
+    assert answer.status == 2
+    assert "tcp.detector" in answer.err
+    assert "back" in answer.err
+    assert "fix: " in answer.err
 
 
 def test_a_burst_that_never_comes_is_a_warning(burstlab, small_file):

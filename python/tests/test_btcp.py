@@ -1,0 +1,147 @@
+"""Burst TCP: the ledger in the API, and the targets of section V with tiny runs."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+
+import burstlab as bl
+from burstlab.plot import Axes, Curve, CurvePanel, Dot, curve_chart
+from burstlab.plot.heat import HeatCell, HeatLine, heat_chart
+from burstlab.plot.saving import specification
+from burstlab.reproduce.engine import Options, reproduce
+from burstlab.reproduce.paper import Paper, select
+
+#: How little of each target is enough to have every number that its claims ask for.
+TINY = {
+    "fig5a": {"bursts": 200, "losses": 1},
+    "fig5b": {"bursts": 200, "losses": 1},
+    "fig6": {},
+    "fig7a": {"bursts": 400},
+    "fig7b": {"bursts": 400},
+    "table3": {"bursts": 400, "losses": 1},
+    "table4": {"bursts": 400, "losses": 1},
+    "table5": {"duration": "40 s"},
+    "closed-form": {"bursts": 300, "losses": 1},
+    "detectors": {"bursts": 150, "losses": 1},
+}
+
+#: What holds in however short a run, by the start of its claim.
+CERTAIN = {
+    "fig6": ["The first time-out", "BLE takes it", "Consecutive", "Down to", "At a window below"],
+    "fig7a": ["BLE and BACK do the same"],
+    "fig7b": ["Wherever the flow is fast"],
+    "table4": ["With even losses the gain", "BNAK gains more"],
+    "detectors": ["With perfect", "With detection off", "For a fast flow with lossless access BLE"],
+}
+
+
+@pytest.fixture(scope="module")
+def tiny():
+    """Run a target briefly."""
+    done = {}
+
+    def run(target):
+        if target not in done:
+            ((paper, _),) = select([f"yu2004/{target}"])
+            plans = copy.deepcopy(paper.plans)
+            effort = {"precision": 1.0, "first": 2, "batch": 2, "most": 2}
+            plans[target]["quick"] = {**effort, **TINY[target]}
+            done[target] = reproduce(Paper(paper.directory, plans), target, Options(jobs=2))
+        return done[target]
+
+    return run
+
+
+@pytest.mark.parametrize("target", TINY)
+def test_every_claim_of_section_v_finds_its_measures(tiny, target):
+    report = tiny(target)
+    document = report.to_json()
+    assert document["target"] == f"yu2004/{target}"
+    assert len(document["claims"]) >= 4
+    assert {claim["verdict"] for claim in document["claims"]} <= {"holds", "differs", "fails"}
+    assert document["rows"]
+    assert all(np.isfinite(row["measured"]) for row in document["rows"])
+    for start in CERTAIN.get(target, ()):
+        (claim,) = [c for c in document["claims"] if c["claim"].startswith(start)]
+        assert claim["verdict"] == "holds", claim
+
+
+@pytest.mark.parametrize("target", ["table3", "table4", "table5"])
+def test_every_printed_cell_has_a_measured_one(tiny, target):
+    report = tiny(target)
+    printed = {label for name, label in report.paper.published if name == target}
+    assert printed == {row.label for row in report.findings.rows if row.published is not None}
+
+
+def test_cells_that_contradict_each_other_are_in_no_band():
+    ((paper, _),) = select(["yu2004/table3"])
+    contradictory = {
+        ("table3", "BNAK-r, log p = -1"),
+        ("table3", "BLE-e, log p = -1"),
+        ("table4", "BNAK-r, T_b = 0.04"),
+        ("table4", "BLE-e, T_b = 0.04"),
+    }
+    for target, label in contradictory:
+        bands = [c.entry for c in paper.claims(target) if "rows_within" in c.entry]
+        assert bands
+        for entry in bands:
+            assert not label.startswith(entry["rows"]) or label in entry["except"]
+
+
+@pytest.mark.parametrize("target", TINY)
+def test_every_figure_can_be_drawn(tiny, target):
+    charts = tiny(target).findings.charts
+    assert set(charts) == {target}
+    assert specification(charts[target])["$schema"]
+    assert tiny(target).findings.data[target]
+
+
+def fast(**tcp):
+    """The fast flow of the paper, for 60 s."""
+    return {
+        "access": {"rate": "8 Mb/s"},
+        "edge": {"assembly": "timer", "timer": "40 ms"},
+        "tcp": {"profile": "ns2-2003", "variant": "reno", "window": 10, **tcp},
+        "loss": {"data": {"process": "bernoulli", "probability": 0.1}},
+        "run": {"duration": "60 s", "seed": 4},
+    }
+
+
+def test_the_ledger_adds_up_to_the_flows():
+    result = bl.run(fast(detector="ble"), trace="ledger", replications=3)
+    assert result.recorded == ["flows", "ledger", "ledger_losses"]
+    timeouts = result.ledger.where(kind="timeout")
+    assert len(timeouts) == result.flows["timeouts"].sum() > 20
+    false = timeouts.where(truth="false")
+    assert len(false) == result.flows["false_timeouts"].sum()
+    assert (false["lost_bursts"] == 1).all()
+    assert len(result.ledger_losses) == result.ledger["lost_packets"].sum()
+    # Ten windows in a burst each: a lost burst of the fast flow is a time-out.
+    assert (timeouts["cwnd"] > 0).all()
+
+
+def test_without_a_trace_the_error_says_how_to_get_one():
+    result = bl.run(fast())
+    for table in ("ledger", "ledger_losses"):
+        with pytest.raises(bl.InputError, match=r"trace=\('ledger',\)"):
+            getattr(result, table)
+
+
+def test_detection_changes_what_it_should():
+    goodput = {
+        detector: bl.run(fast(detector=detector), replications=4).flows["goodput_bps"].mean()
+        for detector in ("none", "ble", "back", "bnak", "oracle")
+    }
+    assert goodput["none"] < goodput["ble"] == goodput["back"]
+    assert goodput["back"] < goodput["bnak"] < goodput["oracle"]
+
+
+def test_curves_and_heat_maps_take_gaps():
+    curve = Curve("c", "#000000", [Dot(1.0, 2.0, None), Dot(2.0, 3.0, 0.1, 4)])
+    chart = curve_chart([CurvePanel("p", [curve])], Axes("x", "y", shared_y=True))
+    assert specification(chart)["concat"]
+    cells = [HeatCell("column", "line", "x", "y", value) for value in (None, 0.5)]
+    assert specification(heat_chart(cells, [HeatLine("line", 0.0, 1.0)], x_title="x"))["concat"]
