@@ -57,7 +57,7 @@ def heat_rows(cells: Sequence[HeatCell]) -> list[dict[str, Any]]:
 
 
 def heat_chart(
-    cells: Sequence[HeatCell], lines: Sequence[HeatLine], *, x_title: str, size: int = 27
+    cells: Sequence[HeatCell], lines: Sequence[HeatLine], *, x_title: str, size: int = 22
 ) -> Any:
     """Draw the panels: what differs in ``line`` one below the other, in ``column`` side by side."""
     import altair as alt
@@ -75,7 +75,7 @@ def heat_chart(
         for line in lines
         for column in columns
     ]
-    chart = alt.concat(*drawn, columns=len(columns), spacing=14)
+    chart = alt.concat(*drawn, columns=len(columns), spacing=14, align="each")
     return theme.configured(chart.resolve_scale(color="independent"))
 
 
@@ -131,7 +131,7 @@ def _panel(
     )
     dark = f"datum.value < {line.low + 0.2 * (line.high - line.low)}"
     dark += f" || datum.value > {line.low + 0.85 * (line.high - line.low)}"
-    texts = base.mark_text(fontSize=9.5).encode(
+    texts = base.mark_text(fontSize=9).encode(
         text="shown:N",
         color=alt.condition(
             f"isValid(datum.value) && ({dark})", alt.value("white"), alt.value(theme.INK)

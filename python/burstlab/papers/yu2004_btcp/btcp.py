@@ -23,6 +23,9 @@ COLOURS = {
     "BNAK": "#2f8f6b",
 }
 
+#: So many points that are not precise enough are named; more are counted.
+_NAMED = 4
+
 
 def packets_per_s(sample: Sample) -> float:
     """Answer what the first flow delivered in order, in packets per second."""
@@ -62,10 +65,11 @@ def note_precision(corners: Sequence[Corner], findings: Findings) -> None:
     """Say where the wanted precision was not reached."""
     short = [" ".join((c.group, c.label)).strip() for c in corners if not c.reached]
     if short:
+        where = (
+            "; ".join(short) if len(short) <= _NAMED else f"{len(short)} of {len(corners)} points"
+        )
         findings.notes.append(
-            "The wanted precision was not reached within the limit of replications at "
-            + "; ".join(short)
-            + "."
+            f"The wanted precision was not reached within the limit of replications at {where}."
         )
 
 

@@ -20,8 +20,7 @@ _LEGEND = (
     "the share that is no congestion. Recall: of the false time-outs, the share that it finds; "
     "below a window of 3 all but the oracle find none, by the guard. Within a panel the columns "
     "are T_b and the loss probability of a burst. A dash: there was nothing to judge. More "
-    "throughput than the oracle's, over lossy access, is taken from others: true time-outs are "
-    "ignored."
+    "throughput than the oracle's, over lossy access, comes from ignoring true time-outs."
 )
 
 

@@ -141,7 +141,7 @@ def _gain_panel(
                 continue
             findings.measures[label] = estimate
             findings.rows.append(context.row(label, estimate))
-        label = "measured" if look == "measured" else "variation (see the row's name)"
+        label = "measured" if look == "measured" else "variation (in the title)"
         curves.append(
             Curve(label, _MEASURED if look == "measured" else _VARIED, dots(corners, estimates))
         )
