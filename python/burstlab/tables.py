@@ -122,15 +122,29 @@ def from_engine(columns: Mapping[str, Any], replication: int) -> pa.Table:
 
 
 def from_rows(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """Build an Arrow table from dictionaries of plain values; nested ones are left out."""
+    """Build an Arrow table from dictionaries of plain values.
+
+    A dictionary within becomes columns of its own, ``outer_inner``; lists are left out.
+    """
     import pyarrow as pa
 
+    rows = [_flat(row) for row in rows]
     names: dict[str, None] = {}
     for row in rows:
         for name, value in row.items():
-            if not isinstance(value, (dict, list)):
+            if not isinstance(value, list):
                 names[name] = None
     return pa.table({name: pa.array([row.get(name) for row in rows]) for name in names})
+
+
+def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in row.items():
+        if isinstance(value, Mapping):
+            flat.update({f"{name}_{inner}": item for inner, item in value.items()})
+        else:
+            flat[name] = value
+    return flat
 
 
 def join(tables: Sequence[pa.Table]) -> pa.Table:
