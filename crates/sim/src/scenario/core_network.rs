@@ -1,15 +1,46 @@
 //! `[core]`: the core nodes.
 
 use burstlab_optical::Forwarding;
+use burstlab_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The core nodes.
+/// The core nodes. All but `forwarding` belongs to a mesh; on a `path` bursts never meet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Core {
     /// How a core node passes on what it receives.
     pub forwarding: CoreForwarding,
+    /// Which of the free wavelengths a burst takes.
+    #[serde(skip_serializing_if = "is_default")]
+    pub scheduler: SchedulerKind,
+    /// Whether a node can change the wavelength of a burst.
+    #[serde(skip_serializing_if = "is_default")]
+    pub conversion: ConversionKind,
+    /// `conversion` = `limited`: how far the wavelength out may lie from the wavelength in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conversion_range: Option<u32>,
+    /// What a node tries, in this order, for a burst whose way is taken; a burst for which all
+    /// fails is dropped. Where `conversion` is listed, a burst keeps its wavelength until then;
+    /// otherwise the scheduler converts from the start, as far as `conversion` allows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub contention: Vec<Resolution>,
+    /// The fibre delay lines of each node.
+    #[serde(skip_serializing_if = "is_default")]
+    pub delay_lines: DelayLines,
+    /// Deflection to another fibre.
+    #[serde(skip_serializing_if = "is_default")]
+    pub deflection: Deflection,
+    /// Segmentation of bursts.
+    #[serde(skip_serializing_if = "is_default")]
+    pub segmentation: Segmentation,
+    /// Retransmission of bursts by the ingress edge.
+    #[serde(skip_serializing_if = "is_default")]
+    pub retransmission: Retransmission,
+}
+
+pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// How a core node passes on what it receives.
@@ -31,5 +62,125 @@ impl From<CoreForwarding> for Forwarding {
             CoreForwarding::CutThrough => Self::CutThrough,
             CoreForwarding::StoreAndForward => Self::StoreAndForward,
         }
+    }
+}
+
+/// Which of the free wavelengths a burst takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SchedulerKind {
+    /// The lowest wavelength whose last reservation is over when the burst arrives.
+    FirstFit,
+    /// LAUC, latest available unscheduled channel: of these wavelengths, the one whose last
+    /// reservation ends latest (Turner 1999; Xiong, Vandenhoute and Cankaya 2000).
+    #[serde(alias = "lauc")]
+    Horizon,
+    /// LAUC with void filling: of the wavelengths with a gap that holds the burst, the one whose
+    /// reservation before it ends latest (Xiong, Vandenhoute and Cankaya 2000).
+    #[default]
+    LaucVf,
+    /// The lowest wavelength with a gap that holds the burst.
+    FfVf,
+    /// Of the wavelengths with such a gap, the one that leaves the least of it behind the burst
+    /// (Xu, Qiao, Li and Xu 2003).
+    MinEv,
+    /// Of the wavelengths with such a gap, the one that leaves the least of it on both sides.
+    BestFit,
+}
+
+/// Whether a node can change the wavelength of a burst.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ConversionKind {
+    /// From any wavelength to any other.
+    #[default]
+    Full,
+    /// Not at all: a burst keeps its wavelength from end to end.
+    None,
+    /// To wavelengths not further than `conversion_range` away.
+    Limited,
+}
+
+/// What a node tries for a burst whose way is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Resolution {
+    /// Another wavelength of the same fibre.
+    Conversion,
+    /// A fibre delay line.
+    DelayLine,
+    /// Another fibre.
+    Deflection,
+    /// Cutting the tail of whichever of the two bursts started earlier.
+    Segmentation,
+    /// A message to the ingress, which sends its copy.
+    Retransmission,
+}
+
+/// Fibre delay lines, a feed-forward pool: a burst passes at most one of them at a node, once.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DelayLines {
+    /// Delay of each line of a node.
+    pub delays: Vec<Span>,
+    /// Bursts that a line takes in at a time, each on a wavelength of its own; at least 1.
+    pub channels: u32,
+}
+
+impl Default for DelayLines {
+    fn default() -> Self {
+        Self { delays: Vec::new(), channels: 1 }
+    }
+}
+
+/// Deflection to another fibre.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Deflection {
+    /// How many fibres a burst may cross beyond those of its route. The offset time has room for
+    /// as many more headers.
+    pub hop_limit: u32,
+}
+
+impl Default for Deflection {
+    fn default() -> Self {
+        Self { hop_limit: 2 }
+    }
+}
+
+/// Segmentation of bursts: the tail of the burst that started earlier is cut off where the other
+/// one begins (Vokkarane and Jue 2003). Data packets lie in a burst in the order they arrived, ACKs
+/// behind them; a packet that is cut is lost.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Segmentation {
+    /// Whether a trailer follows a burst that was cut, so that the nodes behind give back what they
+    /// hold for its tail.
+    pub trailer: bool,
+}
+
+impl Default for Segmentation {
+    fn default() -> Self {
+        Self { trailer: true }
+    }
+}
+
+/// Retransmission of bursts by the ingress edge (Zhang, Vokkarane, Wang and Jue 2005).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Retransmission {
+    /// How often a burst is sent again, at least 1.
+    pub attempts: u32,
+    /// Bytes of copies an edge node keeps; a burst that finds no room is not sent again. Absent: no
+    /// bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Bytes>,
+    /// Time from the arrival of the message at the ingress until the burst is offered again.
+    pub wait: Span,
+}
+
+impl Default for Retransmission {
+    fn default() -> Self {
+        Self { attempts: 1, buffer: None, wait: Span::ZERO }
     }
 }

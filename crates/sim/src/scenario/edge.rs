@@ -5,6 +5,8 @@ use burstlab_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::core_network::is_default;
+
 /// Burst assembly at the edge nodes: the data direction here, the ACK direction in `ack`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -18,7 +20,37 @@ pub struct Edge {
     /// Burst length threshold, for `size` and `hybrid`; the packet that reaches it is in the burst.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Bytes>,
-    /// Time from the end of assembly until the burst may leave (the offset time of its header).
+    /// Where `size` and `timer` are those of `adaptive`: the shortest time it may come to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timer_min: Option<Span>,
+    /// `adaptive`: weight of the latest burst in the estimate of the load, above 0 and up to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
+    /// `cwnd-classes`: congestion windows, in segments, at which the next class begins; rising.
+    /// The sender stamps each packet with its window.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cwnd_thresholds: Vec<u32>,
+    /// `cwnd-classes`: assembly time of each class, one more than there are thresholds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub class_timers: Vec<Span>,
+    /// What a mesh keeps assembly queues for.
+    #[serde(skip_serializing_if = "is_default")]
+    pub queues: Queues,
+    /// Assembly queues for each of these; flows are spread over them by number. At least 1.
+    #[serde(skip_serializing_if = "is_one")]
+    pub burstifiers: u32,
+    /// Bursts that are shorter are padded to this length.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_size: Option<Bytes>,
+    /// How bursts get from an edge node of a mesh on a fibre.
+    #[serde(skip_serializing_if = "is_default")]
+    pub port: IngressPort,
+    /// Extra offset time of the bursts of each class, from class 0; classes beyond the list have
+    /// none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub class_offsets: Vec<Span>,
+    /// On a `path`: time from the end of assembly until the burst may leave. A mesh has
+    /// `signalling.offset`.
     pub offset: Span,
     /// Time between one packet of a burst and the next as they are handed to the line, where the
     /// core stores and forwards; packets that are lost alone count. An edge node needs none; the
@@ -49,6 +81,15 @@ impl Default for Edge {
             assembly: Assembly::None,
             timer: None,
             size: None,
+            timer_min: None,
+            weight: None,
+            cwnd_thresholds: Vec::new(),
+            class_timers: Vec::new(),
+            queues: Queues::Destination,
+            burstifiers: 1,
+            min_size: None,
+            port: IngressPort::Fifo,
+            class_offsets: Vec::new(),
             offset: Span::ZERO,
             spacing: Span::ZERO,
             notices: NoticeTransport::OutOfBand,
@@ -70,8 +111,43 @@ pub struct EdgeAck {
     /// Burst length threshold, for `size` and `hybrid`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Bytes>,
-    /// Time from the end of assembly until the burst may leave.
+    /// Whether the ACKs of a mesh enter the queues of the data that go the same way, in place of
+    /// queues of their own.
+    #[serde(skip_serializing_if = "is_default")]
+    pub with_data: bool,
+    /// `with_data` and `cwnd-classes`: the class of ACKs, from 0; they carry no window.
+    #[serde(skip_serializing_if = "is_default")]
+    pub class: u32,
+    /// On a `path`: time from the end of assembly until the burst may leave.
     pub offset: Span,
+}
+
+/// What a mesh keeps assembly queues for; each pair of edge nodes has its own in any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Queues {
+    /// Each destination.
+    #[default]
+    Destination,
+    /// Each destination and class of packets.
+    Class,
+    /// Each flow.
+    Flow,
+}
+
+/// How bursts get from an edge node of a mesh on a fibre.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum IngressPort {
+    /// They wait in an electronic queue until a wavelength is free.
+    #[default]
+    Fifo,
+    /// They contend for the wavelengths like bursts in transit.
+    Shared,
+}
+
+fn is_one(count: &u32) -> bool {
+    *count == 1
 }
 
 /// When a queue of packets becomes a burst.
@@ -87,6 +163,12 @@ pub enum Assembly {
     Size,
     /// Timer or size, whichever comes first.
     Hybrid,
+    /// After a time that follows the load: as long as `size` took to arrive lately, from
+    /// `timer_min` to `timer`.
+    Adaptive,
+    /// After a time that depends on the sender's congestion window; a mesh keeps a queue for each
+    /// class of windows (Ramantas et al.).
+    CwndClasses,
 }
 
 impl Assembly {
@@ -97,7 +179,8 @@ impl Assembly {
             Self::None => (false, false),
             Self::Timer => (true, false),
             Self::Size => (false, true),
-            Self::Hybrid => (true, true),
+            Self::Hybrid | Self::Adaptive => (true, true),
+            Self::CwndClasses => (false, false),
         }
     }
 

@@ -14,6 +14,15 @@ pub struct Flow {
     pub label: Option<String>,
     /// How many flows are like this one, at least 1.
     pub count: u32,
+    /// Name of the edge node of the sender; on a `path` it is the ingress.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// Name of the edge node of the receiver; on a `path` it is the egress.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// Class of the packets, from 0.
+    #[serde(skip_serializing_if = "super::core_network::is_default")]
+    pub class: u32,
     /// When the first of them starts.
     pub start: Span,
     /// Time from the start of one of them to the start of the next.
@@ -43,6 +52,9 @@ impl Default for Flow {
         Self {
             label: None,
             count: 1,
+            from: None,
+            to: None,
+            class: 0,
             start: Span::ZERO,
             stagger: Span::ZERO,
             bytes: None,

@@ -16,6 +16,10 @@ pub struct Run {
     /// End when this many data bursts have been closed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bursts: Option<u64>,
+    /// Record the number of active flows and what each fibre carries this often, in the table
+    /// `samples`; needs a mesh. Absent: not at all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sample: Option<Span>,
     /// Seed of all randomness, 0 to 2^63 - 1.
     pub seed: u64,
     /// Independent repetitions, at least 1.
@@ -28,6 +32,7 @@ impl Default for Run {
             duration: Span::from_secs(10),
             warmup: Span::ZERO,
             bursts: None,
+            sample: None,
             seed: 1,
             replications: 1,
         }

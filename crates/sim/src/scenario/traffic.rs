@@ -1,16 +1,26 @@
-//! `[[traffic]]`: packets of others on the access links.
+//! `[[traffic]]`: packets of others, on the access links or through the network.
 
 use burstlab_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// UDP sources that share an access link with the flows. Their packets leave at the far end of that
-/// link: they fill its queue and never enter the optical network.
+/// UDP sources. On a `path` they share an access link with the flows; their packets leave at the far
+/// end of that link: they fill its queue and never enter the optical network. In a mesh they have
+/// links of their own, and their packets travel from one edge node to another in bursts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Traffic {
-    /// Which access link they load.
+    /// On a `path`: which access link they load.
     pub side: Side,
+    /// In a mesh: name of the edge node where their packets enter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// In a mesh: name of the edge node where their packets leave.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// In a mesh: class of their packets, from 0.
+    #[serde(skip_serializing_if = "super::core_network::is_default")]
+    pub class: u32,
     /// How they send.
     pub pattern: Pattern,
     /// How many sources are like this one, at least 1.
@@ -50,12 +60,17 @@ pub enum Pattern {
     Cbr,
     /// At constant rate for Pareto-distributed times, with Pareto-distributed silences.
     Pareto,
+    /// At random: a Poisson process of this mean rate.
+    Poisson,
 }
 
 impl Default for Traffic {
     fn default() -> Self {
         Self {
             side: Side::Sender,
+            from: None,
+            to: None,
+            class: 0,
             pattern: Pattern::Cbr,
             count: 1,
             rate: Rate::from_bps(100_000),

@@ -3,18 +3,19 @@
 use std::collections::VecDeque;
 
 use burstlab_kernel::{Lane, RandomSource, Rank, Stream};
-use burstlab_link::{GilbertElliott, LossProcess};
+use burstlab_link::LossProcess;
 use burstlab_optical::{Assembler, AssemblyPolicy, ClosedBurst, Forwarding, OpticalPath};
-use burstlab_units::{Bytes, Probability, Span, Time};
+use burstlab_units::{Bytes, Span, Time};
 
 use super::causes::{Loss, LossCause};
 use super::flow::Flow;
+use super::injected::process;
 use super::notices::NoticeDesk;
 use super::packet::Parcel;
 use super::script::Script;
 use super::{Context, Event};
 use crate::measure::{BurstRow, PacketCause};
-use crate::scenario::{LossKind, LossRule, Scenario};
+use crate::scenario::Scenario;
 
 /// Which way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +103,7 @@ impl<P: Parcel> Crossing<P> {
 
     /// Tells the senders of `flows` what becomes of their bursts, as far as they listen.
     pub(super) fn report_to(&mut self, flows: &[Flow], scenario: &Scenario) {
-        let listening = flows.iter().any(|flow| flow.listens.at_all());
+        let listening = flows.iter().any(|flow| flow.kind.listens.at_all());
         self.desk = listening.then(|| NoticeDesk::new(scenario, self.node));
     }
 
@@ -382,30 +383,4 @@ pub(super) struct Passage {
     pub(super) departs: Option<Time>,
     pub(super) arrives: Option<Time>,
     pub(super) lost: Option<Time>,
-}
-
-/// The loss process of a checked rule.
-fn process(rule: &LossRule) -> LossProcess {
-    let number = |value: Option<u64>| value.expect("a checked rule has its numbers");
-    let chance = |value: Option<Probability>| value.expect("a checked rule has its probabilities");
-    match rule.process {
-        LossKind::None => LossProcess::None,
-        LossKind::Bernoulli => LossProcess::Bernoulli(chance(rule.probability)),
-        LossKind::Every => LossProcess::Periodic { size: 1, period: number(rule.n) },
-        LossKind::Batch => {
-            LossProcess::Periodic { size: number(rule.size), period: number(rule.n) }
-        }
-        LossKind::GilbertElliott => LossProcess::GilbertElliott(GilbertElliott::new(
-            chance(rule.good_to_bad),
-            chance(rule.bad_to_good),
-            rule.loss_good.unwrap_or_default(),
-            rule.loss_bad.or_else(|| Probability::new(1.0)).unwrap_or_default(),
-        )),
-        LossKind::Script => {
-            let mut bursts = rule.bursts.clone().unwrap_or_default();
-            bursts.sort_unstable();
-            bursts.dedup();
-            LossProcess::Listed(bursts)
-        }
-    }
 }

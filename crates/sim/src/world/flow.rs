@@ -1,6 +1,7 @@
 //! One TCP connection: its two hosts, its application, and its alarms.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use burstlab_kernel::{EventQueue, Rank};
 use burstlab_tcp::{Config, Detector, Receiver, Sender, Transmission};
@@ -10,7 +11,7 @@ use super::Event;
 use super::causes::{Causes, Loss, Truth};
 use super::notices::Listens;
 use crate::measure::{Confusion, FlowSummary, LedgerView, SenderState};
-use crate::scenario::{self, Resolved, Write};
+use crate::scenario::{Resolved, Write};
 
 /// What a flow has sent and received.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +27,57 @@ pub(super) struct Tally {
     pub(super) spurious_retransmissions: u64,
     /// Time-outs by what they were, and whether the detector excused them.
     pub(super) timeouts: [[u64; 2]; 3],
+    /// Bursts of a mesh that carried a segment, and those of them that were lost.
+    pub(super) bursts: u64,
+    pub(super) bursts_lost: u64,
+}
+
+impl Tally {
+    /// Adds what another flow has sent and received.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.sent += other.sent;
+        self.delivered += other.delivered;
+        self.delivered_bytes += other.delivered_bytes;
+        self.lost += other.lost;
+        self.acks_sent += other.acks_sent;
+        self.acks_delivered += other.acks_delivered;
+        self.acks_lost += other.acks_lost;
+    }
+
+    /// Whether nothing is on its way.
+    pub(super) fn settled(&self) -> bool {
+        self.sent == self.delivered + self.lost
+            && self.acks_sent == self.acks_delivered + self.acks_lost
+    }
+}
+
+/// What flows of one entry of the scenario have in common.
+#[derive(Clone, Debug)]
+pub(super) struct FlowKind {
+    pub(super) label: String,
+    pub(super) variant: String,
+    config: Config,
+    pub(super) listens: Listens,
+    detects: bool,
+    /// Bytes of application data in a full segment.
+    payload: u64,
+    pub(super) class: u32,
+}
+
+impl FlowKind {
+    pub(super) fn new(label: Option<&String>, class: u32, config: &Config) -> Self {
+        let variant = serde_json::to_value(config.variant).unwrap_or_default();
+        let variant = variant.as_str().unwrap_or_default().to_string();
+        Self {
+            label: label.cloned().unwrap_or_else(|| variant.clone()),
+            variant,
+            config: config.clone(),
+            listens: Listens::of(config),
+            detects: config.detector != Detector::None,
+            payload: config.segment_size.get() - config.syn_size.get(),
+            class,
+        }
+    }
 }
 
 /// When a timer's event stands in the queue. A timer that moves to later is not taken out: its
@@ -60,22 +112,22 @@ impl Alarm {
 /// A connection.
 #[derive(Clone, Debug)]
 pub(super) struct Flow {
-    id: u32,
-    label: String,
-    variant: String,
+    pub(super) id: u32,
+    pub(super) kind: Arc<FlowKind>,
+    /// Nodes of the sender and of the receiver; both 0 on a path.
+    pub(super) from: u32,
+    pub(super) to: u32,
+    /// Entry of the scenario's `demand` that it came from.
+    pub(super) demand: Option<u32>,
     pub(super) start: Time,
     pub(super) sender: Sender,
     pub(super) receiver: Receiver,
     pub(super) tally: Tally,
     pub(super) causes: Causes,
-    pub(super) listens: Listens,
-    detects: bool,
-    /// Bytes of application data in a full segment.
-    payload: u64,
     /// Writes still to come, last first, by absolute time; `None` where data never ends.
     writes: Option<Vec<(Time, u64)>>,
     written: u64,
-    completed: Option<Time>,
+    pub(super) completed: Option<Time>,
     sender_alarm: Alarm,
     receiver_alarm: Alarm,
     /// How often each segment was sent, where more than once.
@@ -85,38 +137,44 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    /// The flows of a scenario, numbered in order.
+    /// The flows of a scenario that are there from the beginning, numbered in order.
     pub(super) fn all(resolved: &Resolved) -> Vec<Self> {
         let mut flows = Vec::new();
         for (one, config) in resolved.scenario.flows.iter().zip(&resolved.tcp) {
+            let kind = Arc::new(FlowKind::new(one.label.as_ref(), one.class, config));
+            let ends = resolved.ends(one);
             for copy in 0..one.count {
-                flows.push(Self::new(flows.len() as u32, one, config, copy));
+                let start = Time::ZERO + one.start + one.stagger * u64::from(copy);
+                let whole = one.bytes.map(|bytes| vec![Write { at: Span::ZERO, bytes }]);
+                let script = one.script.clone().or(whole);
+                let writes = script.map(|script| {
+                    let write = |write: &Write| (start + write.at, write.bytes.get());
+                    script.iter().rev().map(write).collect()
+                });
+                flows.push(Self::new(flows.len() as u32, &kind, ends, start, writes));
             }
         }
         flows
     }
 
-    fn new(id: u32, flow: &scenario::Flow, config: &Config, copy: u32) -> Self {
-        let start = Time::ZERO + flow.start + flow.stagger * u64::from(copy);
-        let whole = flow.bytes.map(|bytes| vec![Write { at: Span::ZERO, bytes }]);
-        let script = flow.script.clone().or(whole);
-        let writes = script.map(|script| {
-            script.iter().rev().map(|write| (start + write.at, write.bytes.get())).collect()
-        });
-        let variant = serde_json::to_value(config.variant).unwrap_or_default();
-        let variant = variant.as_str().unwrap_or_default().to_string();
+    pub(super) fn new(
+        id: u32,
+        kind: &Arc<FlowKind>,
+        (from, to): (u32, u32),
+        start: Time,
+        writes: Option<Vec<(Time, u64)>>,
+    ) -> Self {
         Self {
             id,
-            label: flow.label.clone().unwrap_or_else(|| variant.clone()),
-            variant,
+            from,
+            to,
+            demand: None,
             start,
-            sender: Sender::new(config),
-            receiver: Receiver::new(config),
+            sender: Sender::new(&kind.config),
+            receiver: Receiver::new(&kind.config),
+            kind: Arc::clone(kind),
             tally: Tally::default(),
             causes: Causes::default(),
-            listens: Listens::of(config),
-            detects: config.detector != Detector::None,
-            payload: config.segment_size.get() - config.syn_size.get(),
             writes,
             written: 0,
             completed: None,
@@ -125,6 +183,11 @@ impl Flow {
             resent: BTreeMap::new(),
             before: (0, 0),
         }
+    }
+
+    /// Application data that it has been given so far, in bytes.
+    pub(super) fn written(&self) -> u64 {
+        self.written
     }
 
     /// When the application writes next; a greedy application writes once, at the start.
@@ -148,7 +211,7 @@ impl Flow {
                 self.sender.supply_bytes(now, Bytes::new(self.written), sending);
             }
             Some(_) => {
-                self.sender.supply(now, self.written.div_ceil(self.payload), sending);
+                self.sender.supply(now, self.written.div_ceil(self.kind.payload), sending);
             }
         }
     }
@@ -211,7 +274,7 @@ impl Flow {
     }
 
     pub(super) fn detects(&self) -> bool {
-        self.detects
+        self.kind.detects
     }
 
     /// The first segment that is not acknowledged.
@@ -244,9 +307,9 @@ impl Flow {
         let of = |truth: Truth| self.tally.timeouts[truth as usize].iter().sum();
         FlowSummary {
             id: self.id,
-            label: self.label.clone(),
-            variant: self.variant.clone(),
-            goodput_bps: rate((segments * self.payload).min(self.written)),
+            label: self.kind.label.clone(),
+            variant: self.kind.variant.clone(),
+            goodput_bps: rate((segments * self.kind.payload).min(self.written)),
             throughput_bps: rate(self.tally.delivered_bytes - self.before.1),
             segments_delivered: segments,
             packets_sent: self.tally.sent,
@@ -260,8 +323,10 @@ impl Flow {
             spurious_timeouts: of(Truth::Spurious),
             early_repairs: counters.early_repairs,
             spurious_retransmissions: self.tally.spurious_retransmissions,
-            detector: self.detects.then(|| Confusion::of(&self.tally.timeouts)),
+            detector: self.kind.detects.then(|| Confusion::of(&self.tally.timeouts)),
             fast_retransmits: counters.fast_retransmits,
+            bursts: self.tally.bursts,
+            bursts_lost: self.tally.bursts_lost,
             completed_s: self.completed.map(Time::as_secs_f64),
         }
     }

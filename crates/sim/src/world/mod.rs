@@ -3,8 +3,12 @@
 
 mod causes;
 mod crossing;
+mod demand;
 mod flow;
+mod injected;
+mod mesh;
 mod notices;
+mod optics;
 mod others;
 mod packet;
 mod script;
@@ -14,15 +18,18 @@ mod tally;
 
 use burstlab_kernel::{EventQueue, Lane, RandomSource, Rank};
 use burstlab_link::Wire;
-use burstlab_tcp::{Ack, Transmission};
+use burstlab_tcp::Transmission;
+use burstlab_tcp::Ack;
 use burstlab_units::{Bytes, Span, Time};
 
 use crate::measure::{Digest, PacketCause, Recorder, SentRow, Summary, Table, Trace};
 use crate::scenario::{Resolved, Side};
 pub(crate) use causes::{Causes, Loss, LossCause, Truth};
-use crossing::{Crossing, Direction};
-use flow::Flow;
+use demand::Demands;
+use flow::{Flow, Tally};
+use mesh::MeshEvent;
 use notices::Notices;
+use optics::Optics;
 use others::Others;
 use packet::{AckPacket, DataPacket};
 
@@ -59,6 +66,12 @@ pub(crate) enum Event {
     Other(u32),
     /// A packet of other traffic reaches the far end of the senders' link, or of the receivers'.
     OtherArrived(Side),
+    /// A connection of a demand arrives.
+    Demand(u32),
+    /// Something in a mesh.
+    Mesh(MeshEvent),
+    /// The network is sampled.
+    Sample,
     /// Measuring begins.
     WarmedUp,
 }
@@ -90,14 +103,16 @@ pub(crate) struct Context {
 pub(crate) struct World {
     context: Context,
     flows: Vec<Flow>,
+    demands: Demands,
     data_up: Vec<Access<DataPacket>>,
-    data_core: Crossing<DataPacket>,
     data_down: Vec<Access<DataPacket>>,
     ack_up: Vec<Access<AckPacket>>,
-    ack_core: Crossing<AckPacket>,
     ack_down: Vec<Access<AckPacket>>,
+    optics: Optics,
     others: Others,
-    /// Whether flows share the access links.
+    /// Access links as they are before anything was sent: of senders, of receivers.
+    wires: (Wire, Wire),
+    /// Whether the flows of an edge node share the access links.
     shared: bool,
     end: Time,
     burst_limit: u64,
@@ -107,6 +122,7 @@ pub(crate) struct World {
     measured_from: Time,
     events: u64,
     notice_size: Bytes,
+    sample_every: Span,
     /// Data packets of flows that the full queue of an access link dropped, on either side.
     sender_drops: u64,
     receiver_drops: u64,
@@ -118,7 +134,8 @@ impl World {
     pub(crate) fn new(resolved: &Resolved, random: &RandomSource, trace: Trace) -> Self {
         let scenario = &resolved.scenario;
         let flows = Flow::all(resolved);
-        let links = if scenario.access.shared { 1 } else { flows.len() };
+        let optics = Optics::new(resolved, random, &flows);
+        let links = if scenario.access.shared { optics.sites() } else { flows.len() };
         let access = &scenario.access;
         let (rate, delay, queue) = access.receiver_side();
         let near = Wire::new(access.rate, access.delay, access.queue);
@@ -131,21 +148,23 @@ impl World {
                 notices: Notices::default(),
             },
             data_up: Access::several(links, &near),
-            data_core: Crossing::new(scenario, random, Direction::Data),
             data_down: Access::several(links, &far),
             ack_up: Access::several(links, &far),
-            ack_core: Crossing::new(scenario, random, Direction::Ack),
             ack_down: Access::several(links, &near),
-            others: Others::new(scenario, random),
+            optics,
+            others: Others::new(resolved, random),
+            demands: Demands::new(resolved, random),
+            wires: (near, far),
             shared: scenario.access.shared,
             end: Time::ZERO + scenario.run.duration,
             burst_limit: scenario.run.bursts.unwrap_or(u64::MAX),
-            active: flows.len(),
+            active: flows.len() + optics.endless() + resolved.scenario.demand.len(),
             flows,
             now: Time::ZERO,
             measured_from: Time::ZERO,
             events: 0,
             notice_size: scenario.edge.notice_size,
+            sample_every: Span::ZERO,
             sender_drops: 0,
             receiver_drops: 0,
             sending: Vec::new(),
@@ -154,7 +173,14 @@ impl World {
             let start = world.flows[index as usize].start;
             world.context.queue.push(start, Rank::Timer, Event::Start(index));
         }
-        world.data_core.report_to(&world.flows, scenario);
+        world.optics.begin(&mut world.context.queue);
+        for (source, at) in world.demands.starts() {
+            world.context.queue.push(at, Rank::Arrival, Event::Demand(source));
+        }
+        if let Some(every) = scenario.run.sample {
+            world.sample_every = every;
+            world.context.queue.push(Time::ZERO + every, Rank::Timer, Event::Sample);
+        }
         for (index, at) in world.others.starts() {
             world.context.queue.push(at, Rank::Arrival, Event::Other(index));
         }
@@ -166,7 +192,7 @@ impl World {
     /// Processes up to `count` events; answers whether the run goes on.
     pub(crate) fn advance(&mut self, count: u32) -> bool {
         for _ in 0..count {
-            if self.active == 0 || self.data_core.closed() >= self.burst_limit {
+            if self.active == 0 || self.optics.closed() >= self.burst_limit {
                 return false;
             }
             match self.context.queue.pop() {
@@ -187,7 +213,7 @@ impl World {
     /// How much of the run is done, from 0 to 1.
     pub(crate) fn progress(&self) -> f64 {
         let time = self.now.as_secs_f64() / self.end.as_secs_f64();
-        let bursts = self.data_core.closed() as f64 / self.burst_limit as f64;
+        let bursts = self.optics.closed() as f64 / self.burst_limit as f64;
         time.max(bursts).min(1.0)
     }
 
@@ -202,11 +228,14 @@ impl World {
             Event::AckAtIngress => self.acks_at_ingress(),
             Event::DataAtEgress => self.data_at_egress(),
             Event::DataAssembly => {
-                self.data_core.timer(self.now, &mut self.context, &mut self.flows);
+                let path = self.optics.path();
+                path.data.timer(self.now, &mut self.context, &mut self.flows);
             }
             Event::AckAssembly => {
-                self.ack_core.timer(self.now, &mut self.context, &mut self.flows);
+                let path = self.optics.path();
+                path.ack.timer(self.now, &mut self.context, &mut self.flows);
             }
+            Event::Mesh(event) => self.mesh(event),
             Event::SenderTimer(index) => self.sender_timer(index),
             Event::ReceiverTimer(index) => self.receiver_timer(index),
             Event::Start(index) => self.start(index),
@@ -214,42 +243,63 @@ impl World {
             Event::Notice(slot) => self.notice(slot),
             Event::Other(index) => self.other_sends(index),
             Event::OtherArrived(side) => self.others.arrived(side),
+            Event::Demand(source) => self.connect(source),
+            Event::Sample => self.sample(),
             Event::WarmedUp => {
                 self.measured_from = self.now;
                 self.flows.iter_mut().for_each(Flow::warmed_up);
+                self.optics.warmed_up(self.now);
             }
         }
     }
 
-    fn link_of(&self, flow: u32) -> u32 {
-        if self.shared { 0 } else { flow }
+    /// The sender's access link of the flow in slot `flow`.
+    #[inline]
+    fn near_link(&self, flow: u32) -> u32 {
+        if self.shared { self.flows[flow as usize].from } else { flow }
+    }
+
+    /// The receiver's access link of the flow in slot `flow`.
+    #[inline]
+    fn far_link(&self, flow: u32) -> u32 {
+        if self.shared { self.flows[flow as usize].to } else { flow }
     }
 
     #[inline]
     fn data_at_ingress(&mut self, link: u32) {
         let event = Event::DataAtIngress(link);
         let packet = self.data_up[link as usize].lane.pop(&mut self.context.queue, event);
-        self.data_core.arrive(self.now, packet, &mut self.context, &mut self.flows);
+        let (context, flows) = (&mut self.context, &mut self.flows);
+        match &mut self.optics {
+            Optics::Path(path) => path.data.arrive(self.now, packet, context, flows),
+            Optics::Mesh(mesh) => mesh.data_arrives(self.now, packet, context, flows),
+        }
     }
 
-    /// Packets leave the optical network: each goes on its receiver's link.
+    /// Packets leave the fibres of a path: each goes on its receiver's link.
     #[inline]
     fn data_at_egress(&mut self) {
-        for _ in 0..self.data_core.land(&mut self.context) {
-            let packet = self.data_core.unload();
-            let link = self.link_of(packet.flow);
-            let access = &mut self.data_down[link as usize];
-            match access.wire.send(self.now, packet.bytes()) {
-                Some(at) => {
-                    let event = Event::DataAtReceiver(link);
-                    access.lane.push(&mut self.context.queue, at, event, packet);
-                }
-                None => {
-                    let loss = Loss::at_access(LossCause::ReceiverAccess, self.now);
-                    self.flows[packet.flow as usize].lose(packet.seq, loss);
-                    self.receiver_drops += 1;
-                    self.context.recorder.lost(packet.row, PacketCause::Overflow);
-                }
+        for _ in 0..self.optics.path().data.land(&mut self.context) {
+            let packet = self.optics.path().data.unload();
+            self.data_on_link(packet);
+        }
+    }
+
+    /// Puts a packet on its receiver's link.
+    #[inline]
+    fn data_on_link(&mut self, packet: DataPacket) {
+        let link = self.far_link(packet.flow);
+        let access = &mut self.data_down[link as usize];
+        match access.wire.send(self.now, packet.bytes()) {
+            Some(at) => {
+                let event = Event::DataAtReceiver(link);
+                access.lane.push(&mut self.context.queue, at, event, packet);
+            }
+            None => {
+                let loss = Loss::at_access(LossCause::ReceiverAccess, self.now);
+                self.flows[packet.flow as usize].lose(packet.seq, loss);
+                self.receiver_drops += 1;
+                self.context.recorder.lost(packet.row, PacketCause::Overflow);
             }
         }
     }
@@ -270,7 +320,7 @@ impl World {
     /// Puts an ACK on its access link, and sees to the timer of delayed ACKs.
     #[inline]
     fn acknowledge(&mut self, index: u32, ack: Option<Ack>) {
-        let link = self.link_of(index);
+        let link = self.far_link(index);
         let flow = &mut self.flows[index as usize];
         flow.arm_receiver(index, &mut self.context.queue);
         let Some(ack) = ack else { return };
@@ -295,25 +345,35 @@ impl World {
     fn ack_at_egress(&mut self, link: u32) {
         let event = Event::AckAtEgress(link);
         let packet = self.ack_up[link as usize].lane.pop(&mut self.context.queue, event);
-        self.ack_core.arrive(self.now, packet, &mut self.context, &mut self.flows);
+        let (context, flows) = (&mut self.context, &mut self.flows);
+        match &mut self.optics {
+            Optics::Path(path) => path.ack.arrive(self.now, packet, context, flows),
+            Optics::Mesh(mesh) => mesh.ack_arrives(self.now, packet, context, flows),
+        }
     }
 
-    /// ACKs leave the optical network: each goes on its sender's link.
+    /// ACKs leave the fibres of a path: each goes on its sender's link.
     #[inline]
     fn acks_at_ingress(&mut self) {
-        for _ in 0..self.ack_core.land(&mut self.context) {
-            let packet = self.ack_core.unload();
-            let link = self.link_of(packet.flow);
-            let access = &mut self.ack_down[link as usize];
-            match access.wire.send(self.now, packet.ack.size) {
-                Some(at) => {
-                    let event = Event::AckAtSender(link);
-                    access.lane.push(&mut self.context.queue, at, event, packet);
-                }
-                None => {
-                    self.flows[packet.flow as usize].tally.acks_lost += 1;
-                    self.context.recorder.lost(packet.row, PacketCause::Overflow);
-                }
+        for _ in 0..self.optics.path().ack.land(&mut self.context) {
+            let packet = self.optics.path().ack.unload();
+            self.ack_on_link(packet);
+        }
+    }
+
+    /// Puts an ACK on its sender's link.
+    #[inline]
+    fn ack_on_link(&mut self, packet: AckPacket) {
+        let link = self.near_link(packet.flow);
+        let access = &mut self.ack_down[link as usize];
+        match access.wire.send(self.now, packet.ack.size) {
+            Some(at) => {
+                let event = Event::AckAtSender(link);
+                access.lane.push(&mut self.context.queue, at, event, packet);
+            }
+            None => {
+                self.flows[packet.flow as usize].tally.acks_lost += 1;
+                self.context.recorder.lost(packet.row, PacketCause::Overflow);
             }
         }
     }
@@ -335,8 +395,7 @@ impl World {
         interrupted: bool,
         mut warnings: Vec<String>,
     ) -> (Summary, Vec<Table>) {
-        warnings.extend(self.data_core.unmet());
-        warnings.extend(self.ack_core.unmet());
+        warnings.extend(self.optics.unmet());
         let measured = if self.now > self.measured_from {
             self.now.since(self.measured_from)
         } else {
@@ -346,6 +405,8 @@ impl World {
         for word in [counters.packets_delivered, counters.packets_lost, counters.bursts_lost] {
             self.context.digest.add(self.now, 4, word);
         }
+        let network = self.optics.summary(&self, measured);
+        let demand = self.depart_all(measured);
         let summary = Summary {
             seed: random.0,
             replication: random.1,
@@ -356,7 +417,10 @@ impl World {
             warnings,
             counters,
             flows: self.flows.iter().map(|flow| flow.summary(measured)).collect(),
+            network,
+            demand,
         };
-        (summary, self.context.recorder.into_tables(self.now))
+        let tables = self.optics.tables(self.now);
+        (summary, self.context.recorder.into_tables(self.now).into_iter().chain(tables).collect())
     }
 }

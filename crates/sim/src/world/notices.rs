@@ -54,6 +54,8 @@ impl Listens {
 #[derive(Clone, Debug)]
 pub(super) struct Message {
     pub(super) flow: u32,
+    /// The flow's number: its slot may hold another one by now.
+    pub(super) id: u32,
     pub(super) notice: Notice,
     pub(super) burst: u64,
     pub(super) segments: Vec<u64>,
@@ -106,6 +108,19 @@ pub(super) struct NoticeDesk {
 }
 
 impl NoticeDesk {
+    /// For a burst of a mesh: `back` is the way from where it is lost to its ingress, `on` the way
+    /// from there to its egress, `home` the way of the ACKs.
+    pub(super) fn of_route(scenario: &Scenario, back: Span, on: Span, home: Span) -> Self {
+        let (_, receiver, _) = scenario.access.receiver_side();
+        Self {
+            from_node: back,
+            from_egress: home,
+            round: on + receiver + receiver + home,
+            access: scenario.access.delay,
+            in_band: scenario.edge.notices == NoticeTransport::InBand,
+        }
+    }
+
     pub(super) fn new(scenario: &Scenario, node: usize) -> Self {
         let sum = |delays: &[Span]| delays.iter().fold(Span::ZERO, |sum, &delay| sum + delay);
         let delays = scenario.network.delays();
@@ -132,7 +147,7 @@ impl NoticeDesk {
         told.sort_unstable();
         told.dedup();
         for flow in told {
-            let listens = flows[flow as usize].listens;
+            let listens = flows[flow as usize].kind.listens;
             if !listens.at_all() {
                 continue;
             }
@@ -145,6 +160,7 @@ impl NoticeDesk {
             segments.dedup();
             let message = |notice| Message {
                 flow,
+                id: flows[flow as usize].id,
                 notice,
                 burst,
                 segments: segments.clone(),

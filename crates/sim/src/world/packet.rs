@@ -6,15 +6,22 @@ use burstlab_units::Bytes;
 /// A data packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DataPacket {
+    /// Slot of its flow, or a source of other traffic (see [`OTHER`]).
     pub(super) flow: u32,
-    /// Which transmission of its segment this is, from 1.
-    pub(super) nth: u32,
+    /// Which transmission of its segment this is, from 1; the highest number stands for all above.
+    pub(super) nth: u16,
+    /// Congestion window of its sender as it was sent, in segments; the highest number stands for
+    /// all above.
+    pub(super) cwnd: u16,
     /// Bytes on the wire.
     pub(super) size: u32,
     /// Row in the trace, or `NO_ROW`.
     pub(super) row: u32,
     pub(super) seq: u64,
 }
+
+/// Marks, in [`DataPacket::flow`], the number of a source of other traffic.
+pub(super) const OTHER: u32 = 1 << 31;
 
 impl DataPacket {
     pub(super) fn bytes(&self) -> Bytes {
@@ -51,7 +58,7 @@ impl Parcel for DataPacket {
         Self::bytes(self)
     }
     fn segment(&self) -> Option<(u64, u32)> {
-        Some((self.seq, self.nth))
+        Some((self.seq, u32::from(self.nth)))
     }
 }
 

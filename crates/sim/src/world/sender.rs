@@ -1,7 +1,7 @@
 //! What happens at a sender: it starts, writes, hears ACKs and notices, and times out.
 
 use burstlab_kernel::Rank;
-use burstlab_tcp::{Transmission, Verdict};
+use burstlab_tcp::{State, Transmission, Verdict};
 
 use super::causes::{Loss, LossCause, Truth};
 use super::packet::DataPacket;
@@ -34,7 +34,7 @@ impl World {
     /// Puts what a sender sends on its access link, and sees to its timer.
     #[inline]
     fn transmit(&mut self, index: u32, mut sending: Vec<Transmission>) {
-        let link = self.link_of(index);
+        let link = self.near_link(index);
         let flow = &mut self.flows[index as usize];
         let access = &mut self.data_up[link as usize];
         for sent in sending.drain(..) {
@@ -49,7 +49,13 @@ impl World {
             self.context.digest.add(self.now, 1, sent.seq);
             let row = self.context.recorder.sent(self.now, index, &SentRow::Data(&sent, nth));
             let size = sent.size.get() as u32;
-            let packet = DataPacket { flow: index, nth, size, row, seq: sent.seq };
+            let nth = u16::try_from(nth).unwrap_or(u16::MAX);
+            let cwnd = match flow.sender.state() {
+                State::Recovery => sent.cwnd.min(sent.ssthresh),
+                State::SlowStart | State::CongestionAvoidance => sent.cwnd,
+            };
+            let cwnd = cwnd.min(f64::from(u16::MAX)) as u16;
+            let packet = DataPacket { flow: index, nth, cwnd, size, row, seq: sent.seq };
             match access.wire.send(self.now, sent.size) {
                 Some(at) => {
                     let event = Event::DataAtIngress(link);
@@ -94,10 +100,14 @@ impl World {
             let row = LedgerRow::new(self.now, packet.flow, LedgerKind::FastRetransmit, seq);
             self.context.recorder.ledger(&row, &flow.view());
         }
-        if flow.has_completed(self.now) {
+        let completed = flow.has_completed(self.now);
+        if completed {
             self.active -= 1;
         }
         self.transmit(packet.flow, sending);
+        if completed {
+            self.leave(packet.flow);
+        }
     }
 
     pub(super) fn sender_timer(&mut self, index: u32) {
@@ -138,8 +148,11 @@ impl World {
     pub(super) fn notice(&mut self, slot: u32) {
         let mut message = self.context.notices.take(slot);
         let index = message.flow;
+        if self.flows[index as usize].id != message.id {
+            return;
+        }
         if message.in_band {
-            let link = self.link_of(index);
+            let link = self.near_link(index);
             match self.ack_down[link as usize].wire.send(self.now, self.notice_size) {
                 Some(at) => {
                     message.in_band = false;

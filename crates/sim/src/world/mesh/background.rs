@@ -1,0 +1,114 @@
+//! Sources of bursts that carry no packets of flows.
+
+use burstlab_kernel::{RandomSource, Rank, Stream};
+use burstlab_units::{Span, Time};
+
+use super::super::flow::Flow;
+use super::super::{Context, Event};
+use super::burst::BurstKind;
+use super::rules::Rules;
+use super::{Mesh, MeshEvent};
+use crate::scenario::{Per, Scenario};
+use crate::topology::Graph;
+use crate::traffic::{Sampler, exponential};
+
+/// A Poisson source of bursts from one edge node to another.
+#[derive(Clone, Debug)]
+pub(super) struct Background {
+    from: u32,
+    to: u32,
+    class: u32,
+    /// Mean time from one burst to the next.
+    mean: Span,
+    length: Sampler,
+    stream: Stream,
+    sent: u64,
+    next: Time,
+    stop: Time,
+}
+
+impl Background {
+    /// When it sends next, if ever.
+    pub(super) fn next(&self) -> Option<Time> {
+        (self.next < self.stop).then_some(self.next)
+    }
+}
+
+/// The sources of a scenario, one for each pair of edge nodes.
+pub(super) fn sources(
+    scenario: &Scenario,
+    graph: &Graph,
+    rules: &Rules,
+    random: &RandomSource,
+) -> Vec<Background> {
+    let edges = graph.edges();
+    let mut sources = Vec::new();
+    for (index, load) in scenario.bursts.iter().enumerate() {
+        let named = |name: &Option<String>, node: u32| {
+            name.as_ref().is_none_or(|name| graph.find(name) == Some(node))
+        };
+        let froms: Vec<u32> =
+            edges.iter().copied().filter(|&node| named(&load.from, node)).collect();
+        let tos: Vec<u32> = edges.iter().copied().filter(|&node| named(&load.to, node)).collect();
+        let pairs = froms.iter().flat_map(|&from| tos.iter().map(move |&to| (from, to)));
+        let pairs: Vec<_> = pairs.filter(|(from, to)| from != to).collect();
+        let length = load.length.sampler();
+        let hold = length.mean() * 8.0 / rules.rate.as_bps() as f64;
+        for &(from, to) in &pairs {
+            let share = match load.per {
+                Per::Pair => 1.0,
+                Per::Network => pairs.len() as f64,
+                Per::Node => pairs.iter().filter(|pair| pair.0 == from).count() as f64,
+            };
+            if load.erlangs == 0.0 {
+                continue;
+            }
+            let name = format!("bursts/{index}/{from}/{to}");
+            let mut source = Background {
+                from,
+                to,
+                class: load.class,
+                mean: Span::from_secs_f64(hold * share / load.erlangs),
+                length: length.clone(),
+                stream: random.stream(&name),
+                sent: 0,
+                next: Time::ZERO + load.start,
+                stop: load.stop.map_or(Time::MAX, |stop| Time::ZERO + stop),
+            };
+            let [wait, _] = source.stream.uniforms(0);
+            source.next = source.next.saturating_add(exponential(source.mean, wait));
+            sources.push(source);
+        }
+    }
+    sources
+}
+
+impl Mesh {
+    /// A source sends a burst.
+    pub(super) fn background(
+        &mut self,
+        now: Time,
+        number: u32,
+        context: &mut Context,
+        flows: &mut [Flow],
+    ) {
+        let source = &mut self.background[number as usize];
+        source.sent += 1;
+        let [wait, length] = source.stream.uniforms(source.sent);
+        let bytes = source.length.draw(length);
+        source.next = now.saturating_add(exponential(source.mean, wait));
+        let (from, to, class) = (source.from, source.to, source.class);
+        if let Some(at) = source.next() {
+            let event = Event::Mesh(MeshEvent::Background(number));
+            context.queue.push(at, Rank::Arrival, event);
+        }
+        self.numbered += 1;
+        let slot = self.bursts.open(self.numbered);
+        let burst = self.bursts.get_mut(slot);
+        burst.kind = BurstKind::Background;
+        (burst.from, burst.to, burst.class) = (from, to, class);
+        burst.bytes = bytes;
+        (burst.opened, burst.closed) = (now, now);
+        self.send(now, slot, context, flows);
+    }
+}

@@ -1,0 +1,171 @@
+//! Bursts of a mesh, in slots that are used again.
+
+use burstlab_units::{Bytes, Span, Time};
+
+use super::super::causes::LossCause;
+use super::super::packet::{AckPacket, DataPacket, Parcel};
+
+/// What a burst carries. Data packets lie in it in the order they came, ACKs behind them, padding
+/// last.
+#[derive(Clone, Debug, Default)]
+pub(in crate::world) struct Cargo {
+    pub(in crate::world) data: Vec<DataPacket>,
+    pub(in crate::world) acks: Vec<AckPacket>,
+}
+
+impl Cargo {
+    pub(super) fn packets(&self) -> usize {
+        self.data.len() + self.acks.len()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.data.clear();
+        self.acks.clear();
+    }
+
+    /// How many data packets and ACKs lie wholly in the first `kept` bytes.
+    pub(super) fn within(&self, kept: Bytes) -> (usize, usize) {
+        let mut room = kept.get();
+        let mut fits = |size: u64| {
+            let inside = size <= room;
+            room = room.saturating_sub(size);
+            inside
+        };
+        let data = self.data.iter().take_while(|packet| fits(packet.bytes().get())).count();
+        let all = data == self.data.len();
+        let acks = self.acks.iter().take_while(|packet| all && fits(packet.bytes().get())).count();
+        (data, acks)
+    }
+}
+
+/// What a burst is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::world) enum BurstKind {
+    /// It carries data packets, and perhaps ACKs.
+    #[default]
+    Data,
+    /// It carries ACKs alone.
+    Ack,
+    /// It belongs to others, and carries nothing that is followed.
+    Background,
+}
+
+/// A wavelength that a burst holds at the output of a node.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Taken {
+    pub(super) link: u32,
+    pub(super) wavelength: u32,
+    /// When the reservation begins.
+    pub(super) start: Time,
+    /// When the first bit of the burst leaves.
+    pub(super) departs: Time,
+}
+
+/// A burst between its closing and its end.
+#[derive(Clone, Debug, Default)]
+pub(in crate::world) struct Burst {
+    /// Its number in the run, from 1; 0: the slot is free.
+    pub(super) number: u64,
+    pub(super) kind: BurstKind,
+    pub(super) from: u32,
+    pub(super) to: u32,
+    pub(super) class: u32,
+    pub(super) cargo: Cargo,
+    /// Packets it was closed with.
+    pub(super) packets: u32,
+    /// Length it was closed with, padding included.
+    pub(super) bytes: Bytes,
+    pub(super) opened: Time,
+    pub(super) closed: Time,
+    pub(super) departs: Time,
+    /// The fibres of its way.
+    pub(super) route: Vec<u32>,
+    /// Fibres of the way it was first given.
+    pub(super) planned: usize,
+    /// The fibre that is to be reserved next.
+    pub(super) hop: usize,
+    /// When its first bit reaches the node that schedules it next.
+    pub(super) arrives: Time,
+    /// How long it is, as its header says.
+    pub(super) hold: Span,
+    /// How long it is, as far as it was not cut.
+    pub(super) left: Span,
+    pub(super) wavelength: u32,
+    /// Where it is lost as the scenario prescribes: 0 at the ingress, and so on.
+    pub(super) doomed: Option<(usize, bool)>,
+    /// What it holds, hop by hop.
+    pub(super) taken: Vec<Taken>,
+    /// How often it was sent again, or asked for.
+    pub(super) attempts: u32,
+    /// Whether its ingress keeps a copy.
+    pub(super) copy: bool,
+    pub(super) deflected: bool,
+    /// When its last bit reaches the egress, once all is reserved.
+    pub(super) lands: Time,
+}
+
+impl Burst {
+    /// Why it is lost at this hop, if the scenario prescribes that. A node beyond the last one that
+    /// schedules the burst stands for that one.
+    pub(super) fn doomed_here(&self) -> Option<LossCause> {
+        let (node, scripted) = self.doomed?;
+        let cause = if scripted { LossCause::Scripted } else { LossCause::Burst };
+        (self.hop == node.min(self.planned - 1)).then_some(cause)
+    }
+
+    /// The reservation of `wavelength` of `link` that begins at `start`, if the burst holds it.
+    pub(super) fn holds(&self, link: u32, wavelength: u32, start: Time) -> Option<usize> {
+        self.taken.iter().position(|taken| {
+            (taken.link, taken.wavelength, taken.start) == (link, wavelength, start)
+        })
+    }
+}
+
+/// The bursts that are under way.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Bursts {
+    slots: Vec<Burst>,
+    free: Vec<u32>,
+}
+
+impl Bursts {
+    /// A slot for a burst called `number`; its vectors are empty and keep their room.
+    pub(super) fn open(&mut self, number: u64) -> u32 {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(Burst::default());
+            self.slots.len() as u32 - 1
+        });
+        self.slots[slot as usize].number = number;
+        slot
+    }
+
+    /// Frees a slot.
+    pub(super) fn close(&mut self, slot: u32) {
+        let burst = &mut self.slots[slot as usize];
+        let (mut cargo, mut route) =
+            (std::mem::take(&mut burst.cargo), std::mem::take(&mut burst.route));
+        let mut taken = std::mem::take(&mut burst.taken);
+        cargo.clear();
+        route.clear();
+        taken.clear();
+        *burst = Burst { cargo, route, taken, ..Burst::default() };
+        self.free.push(slot);
+    }
+
+    pub(super) fn get(&self, slot: u32) -> &Burst {
+        &self.slots[slot as usize]
+    }
+
+    pub(super) fn get_mut(&mut self, slot: u32) -> &mut Burst {
+        &mut self.slots[slot as usize]
+    }
+
+    /// Whether `slot` holds burst `number`.
+    pub(super) fn is(&self, slot: u32, number: u64) -> bool {
+        self.slots[slot as usize].number == number
+    }
+
+    pub(super) fn live(&self) -> impl Iterator<Item = &Burst> {
+        self.slots.iter().filter(|burst| burst.number != 0)
+    }
+}

@@ -1,0 +1,215 @@
+//! What a node does for a burst whose way is taken, in the order the scenario states.
+
+use burstlab_optical::Conversion;
+use burstlab_units::{Span, Time};
+
+use super::super::Context;
+use super::super::flow::Flow;
+use super::Mesh;
+use super::burst::Taken;
+use crate::scenario::{Protocol, Resolution};
+
+/// What becomes of a burst at a node.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Outcome {
+    /// It has a wavelength.
+    Placed(Taken),
+    /// Its ingress is to send it again.
+    Again,
+    /// Nothing helped.
+    Blocked,
+}
+
+/// Where and when a burst wants to go out.
+#[derive(Clone, Copy, Debug)]
+struct Wish {
+    link: u32,
+    /// When its first bit is there to leave.
+    departs: Time,
+    hold: Span,
+    /// The lowest and the highest wavelength that it may take; `None`: there is none.
+    range: Option<(u32, u32)>,
+}
+
+impl Mesh {
+    /// Finds a burst a way out of the node it comes to.
+    pub(super) fn resolve(
+        &mut self,
+        now: Time,
+        slot: u32,
+        context: &mut Context,
+        flows: &mut [Flow],
+    ) -> Outcome {
+        let burst = self.bursts.get(slot);
+        let link = burst.route[burst.hop];
+        let mut converts = !self.rules.keeps_wavelength;
+        let wish = Wish {
+            link,
+            departs: burst.arrives,
+            hold: burst.hold,
+            range: self.range(link, slot, converts),
+        };
+        self.tally.offered(link);
+        if let Some(taken) = self.direct(now, &wish) {
+            return Outcome::Placed(taken);
+        }
+        self.tally.contended(link);
+        for step in 0..self.rules.contention.len() {
+            let wish = Wish { range: self.range(link, slot, converts), ..wish };
+            let found = match self.rules.contention[step] {
+                Resolution::Conversion => {
+                    converts = true;
+                    let wish = Wish { range: self.range(link, slot, true), ..wish };
+                    self.direct(now, &wish).inspect(|_| self.tally.converted += 1)
+                }
+                Resolution::DelayLine => self.delay(now, slot, &wish),
+                Resolution::Deflection => self.deflect(now, slot, &wish, converts),
+                Resolution::Segmentation => self.segment(now, slot, &wish, context, flows),
+                Resolution::Retransmission => {
+                    let burst = self.bursts.get(slot);
+                    if burst.copy && burst.attempts < self.rules.resends {
+                        return Outcome::Again;
+                    }
+                    None
+                }
+            };
+            if let Some(taken) = found {
+                return Outcome::Placed(taken);
+            }
+        }
+        Outcome::Blocked
+    }
+
+    /// The wavelengths of a fibre that a burst may take.
+    fn range(&self, link: u32, slot: u32, converts: bool) -> Option<(u32, u32)> {
+        let wavelengths = self.ports[link as usize].wavelengths();
+        let burst = self.bursts.get(slot);
+        let last = wavelengths - 1;
+        if burst.hop == 0 {
+            return Some((0, last));
+        }
+        let rule = if converts { self.rules.conversion } else { Conversion::None };
+        let reach = match rule {
+            Conversion::Full => return Some((0, last)),
+            Conversion::None => 0,
+            Conversion::Limited(range) => range,
+        };
+        let low = burst.wavelength.saturating_sub(reach);
+        (low <= last).then(|| (low, last.min(burst.wavelength.saturating_add(reach))))
+    }
+
+    /// When a reservation begins for a burst that leaves at `departs`.
+    fn opens(&self, now: Time, departs: Time) -> Time {
+        match self.rules.protocol {
+            Protocol::Jit => now,
+            Protocol::Jet | Protocol::TwoWay => {
+                Time::from_ps(departs.as_ps() - self.rules.switching.as_ps())
+            }
+        }
+    }
+
+    /// A wavelength of the fibre itself.
+    fn direct(&mut self, now: Time, wish: &Wish) -> Option<Taken> {
+        let start = self.opens(now, wish.departs);
+        let port = &mut self.ports[wish.link as usize];
+        port.forget(now);
+        let hold = (wish.departs + wish.hold).since(start);
+        let wavelength = port.find(start, hold, wish.range?)?;
+        Some(Taken { link: wish.link, wavelength, start, departs: wish.departs })
+    }
+
+    /// A fibre delay line, and a wavelength behind it.
+    fn delay(&mut self, now: Time, slot: u32, wish: &Wish) -> Option<Taken> {
+        let node = self.graph.link(wish.link).from as usize;
+        self.lines[node].forget(now);
+        let options: Vec<(u32, Span)> =
+            self.lines[node].options(wish.departs, wish.hold).collect();
+        for (line, delay) in options {
+            let later = Wish { departs: wish.departs + delay, ..*wish };
+            if let Some(taken) = self.direct(now, &later) {
+                self.lines[node].take(line, wish.departs, wish.departs + wish.hold, slot);
+                self.tally.delayed += 1;
+                return Some(taken);
+            }
+        }
+        None
+    }
+
+    /// Another fibre, from which the egress is near enough.
+    fn deflect(&mut self, now: Time, slot: u32, wish: &Wish, converts: bool) -> Option<Taken> {
+        let burst = self.bursts.get(slot);
+        let (hop, to) = (burst.hop, burst.to);
+        let node = self.graph.link(wish.link).from;
+        let limit = burst.planned + self.rules.detour;
+        let time_left = burst.arrives.since(now);
+        let detours: Vec<u32> = self.routes.detours(node, to).collect();
+        for link in detours.into_iter().filter(|&link| link != wish.link) {
+            let next = self.graph.link(link).to;
+            let Some(way) = self.routes.way(next, to) else { continue };
+            let passes = |link: &u32| self.graph.link(*link).to == node;
+            let headers = 1 + way.len() as u64;
+            let enough = self.rules.processing * headers + self.rules.switching;
+            if hop + 1 + way.len() > limit || way.iter().any(passes) || time_left < enough {
+                continue;
+            }
+            let range = self.range(link, slot, converts);
+            let wish = Wish { link, range, ..*wish };
+            if let Some(taken) = self.direct(now, &wish) {
+                let way = self.routes.way(next, to).unwrap_or_default();
+                let burst = self.bursts.get_mut(slot);
+                burst.route.truncate(hop);
+                burst.route.push(link);
+                burst.route.extend_from_slice(way);
+                burst.deflected = true;
+                self.tally.deflected += 1;
+                return Some(taken);
+            }
+        }
+        None
+    }
+
+    /// A wavelength on which the least is cut: off the tail of the burst before, and off the
+    /// burst's own tail.
+    fn segment(
+        &mut self,
+        now: Time,
+        slot: u32,
+        wish: &Wish,
+        context: &mut Context,
+        flows: &mut [Flow],
+    ) -> Option<Taken> {
+        let start = self.opens(now, wish.departs);
+        let end = wish.departs + wish.hold;
+        let (low, high) = wish.range?;
+        let mut best: Option<(Span, u32, Time)> = None;
+        for wavelength in low..=high {
+            let (mut cut, mut free_until) = (Span::ZERO, end);
+            for held in self.ports[wish.link as usize].overlapping(wavelength, start, end) {
+                if held.start < start {
+                    cut += held.end.since(start);
+                } else {
+                    free_until = free_until.min(held.start);
+                }
+            }
+            cut += end.since(free_until);
+            if free_until > wish.departs && best.is_none_or(|(least, ..)| cut < least) {
+                best = Some((cut, wavelength, free_until));
+            }
+        }
+        let (_, wavelength, free_until) = best?;
+        let left = free_until.since(wish.departs);
+        let burst = self.bursts.get(slot);
+        let (data, acks) = burst.cargo.within(self.rules.bytes_in(left));
+        if burst.packets > 0 && data + acks == 0 {
+            return None;
+        }
+        self.tally.segmented += 1;
+        self.cut_tail(now, (wish.link, wavelength), start, context, flows);
+        if left < self.bursts.get(slot).left {
+            self.cut(now, slot, left, context, flows);
+        }
+        let burst = self.bursts.get_mut(slot);
+        burst.hold = burst.hold.min(left);
+        Some(Taken { link: wish.link, wavelength, start, departs: wish.departs })
+    }
+}

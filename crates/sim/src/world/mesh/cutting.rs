@@ -1,0 +1,121 @@
+//! Segmentation: bursts that lose their tail.
+
+use burstlab_units::{Span, Time};
+
+use super::super::causes::{Loss, LossCause};
+use super::super::flow::Flow;
+use super::super::packet::OTHER;
+use super::super::{Context, Event};
+use super::header::Signal;
+use super::{Mesh, MeshEvent};
+use crate::measure::PacketCause;
+
+impl Mesh {
+    /// Cuts what is reserved at `from` on a wavelength of a fibre and began before.
+    pub(super) fn cut_tail(
+        &mut self,
+        now: Time,
+        (link, wavelength): (u32, u32),
+        from: Time,
+        context: &mut Context,
+        flows: &mut [Flow],
+    ) {
+        let port = &self.ports[link as usize];
+        let instant = Span::from_ps(1);
+        let held = port.overlapping(wavelength, from, from + instant).next().copied();
+        let Some(held) = held.filter(|held| held.start < from) else { return };
+        self.ports[link as usize].shorten(wavelength, held.start, held.owner, from);
+        // A burst that was lost further on holds this for nothing.
+        let burst = self.bursts.get(held.owner);
+        let Some(hop) = burst.holds(link, wavelength, held.start) else { return };
+        let left = burst.taken[hop].gone_by(from);
+        let (number, further) = (burst.number, burst.hop > hop && hop + 1 < burst.route.len());
+        if left < burst.left {
+            self.cut(now, held.owner, left, context, flows);
+        }
+        if self.rules.trailer && further {
+            let signal = Signal {
+                slot: held.owner,
+                number,
+                trailer: Some((hop as u32 + 1, left)),
+            };
+            self.pass_on(now + self.rules.processing, link, signal, context);
+        }
+    }
+
+    /// What is left of a burst is `left` long; the packets beyond are lost.
+    pub(super) fn cut(
+        &mut self,
+        now: Time,
+        slot: u32,
+        left: Span,
+        context: &mut Context,
+        flows: &mut [Flow],
+    ) {
+        let room = self.rules.bytes_in(left);
+        let node = self.node_at(slot, self.bursts.get(slot).hop) as usize + 1;
+        let burst = self.bursts.get_mut(slot);
+        let (data, acks) = burst.cargo.within(room);
+        burst.left = left;
+        let loss = Loss { cause: LossCause::Cut, burst: burst.number, node, at: now };
+        for packet in burst.cargo.data.drain(data..) {
+            if packet.flow & OTHER == 0 {
+                flows[packet.flow as usize].lose(packet.seq, loss);
+            } else {
+                self.others_lost += 1;
+            }
+            context.recorder.lost(packet.row, PacketCause::Cut);
+            self.tally.packets_cut += 1;
+        }
+        for packet in burst.cargo.acks.drain(acks..) {
+            flows[packet.flow as usize].tally.acks_lost += 1;
+            context.recorder.lost(packet.row, PacketCause::Cut);
+            self.tally.packets_cut += 1;
+        }
+        // Where the landing is certain already, it comes earlier now.
+        if burst.lands > Time::ZERO {
+            burst.lands = burst.arrives + left;
+            let event = Event::Mesh(MeshEvent::Landed(slot));
+            context.queue.push(burst.lands, burstlab_kernel::Rank::Arrival, event);
+        }
+    }
+
+    /// Puts a trailer on the control channel of a fibre.
+    fn pass_on(&mut self, done: Time, link: u32, signal: Signal, context: &mut Context) {
+        let sent = self.control[link as usize].send(done);
+        let at = sent + self.graph.link(link).delay;
+        let event = Event::Mesh(MeshEvent::Signal(link));
+        self.signals[link as usize].push(&mut context.queue, at, event, signal);
+    }
+
+    /// A trailer reaches a node: what the node holds for the tail is free again.
+    pub(super) fn trail(
+        &mut self,
+        now: Time,
+        signal: &Signal,
+        hop: usize,
+        left: Span,
+        context: &mut Context,
+    ) {
+        if !self.bursts.is(signal.slot, signal.number) {
+            return;
+        }
+        let burst = self.bursts.get(signal.slot);
+        let Some(&taken) = burst.taken.get(hop) else { return };
+        let end = (taken.departs + left).max(now);
+        let port = &mut self.ports[taken.link as usize];
+        let held = port
+            .overlapping(taken.wavelength, taken.start, taken.start + Span::from_ps(1))
+            .next()
+            .copied();
+        if held.is_some_and(|held| held.start == taken.start && held.end > end) {
+            port.shorten(taken.wavelength, taken.start, signal.slot, end);
+        }
+        if hop + 1 < burst.route.len() {
+            let node = self.graph.link(taken.link).from;
+            let done = self.processors[node as usize].serve(now);
+            let signal = Signal { trailer: Some((hop as u32 + 1, left)), ..*signal };
+            self.pass_on(done, taken.link, signal, context);
+        }
+    }
+}

@@ -1,0 +1,381 @@
+//! Edge nodes: assembly queues, and the way of a burst on its first fibre.
+
+use burstlab_kernel::Rank;
+use burstlab_optical::{Assembler, AssemblyPolicy};
+use burstlab_units::{Bytes, Time};
+
+use super::super::causes::{Loss, LossCause};
+use super::super::flow::Flow;
+use super::super::packet::{AckPacket, DataPacket, OTHER, Parcel};
+use super::super::{Context, Event};
+use super::burst::{BurstKind, Cargo, Taken};
+use super::rules::Rules;
+use super::{Mesh, MeshEvent, Prescribed};
+use crate::measure::PacketCause;
+use crate::scenario::{Assembly, Protocol, Queues, RouteChoice, Scenario};
+
+/// An assembly queue, with the burst that is open in it.
+#[derive(Clone, Debug)]
+pub(super) struct Queue {
+    from: u32,
+    to: u32,
+    class: u32,
+    assembler: Assembler<()>,
+    pub(super) cargo: Cargo,
+    /// Number of the open burst.
+    number: u64,
+}
+
+impl Queue {
+    fn new(ends: (u32, u32), class: u32, policy: AssemblyPolicy, minimum: Option<Bytes>) -> Self {
+        let assembler = Assembler::new(policy);
+        let assembler = match minimum {
+            Some(size) => assembler.with_minimum(size),
+            None => assembler,
+        };
+        let (from, to) = ends;
+        Self { from, to, class, assembler, cargo: Cargo::default(), number: 0 }
+    }
+}
+
+/// The rule of the data queues of `class`.
+fn data_policy(scenario: &Scenario, class: u32) -> AssemblyPolicy {
+    let edge = &scenario.edge;
+    match edge.assembly {
+        Assembly::CwndClasses => AssemblyPolicy::Timer(edge.class_timers[class as usize]),
+        _ => edge.policy(),
+    }
+}
+
+/// The queues of all pairs of nodes with hosts: those of data, then those of ACKs.
+pub(super) fn queues(scenario: &Scenario, rules: &Rules, sites: &[u32]) -> Vec<Queue> {
+    if rules.queues == Queues::Flow {
+        return Vec::new();
+    }
+    let (edge, ack) = (&scenario.edge, &scenario.edge.ack);
+    let ack_policy = ack.assembly.policy(ack.timer, ack.size);
+    let kinds = if rules.acks_with_data { 1 } else { 2 };
+    let mut queues = Vec::new();
+    for kind in 0..kinds {
+        for &from in sites {
+            for &to in sites {
+                for class in 0..rules.classes_of(kind == 1) {
+                    let policy =
+                        if kind == 0 { data_policy(scenario, class) } else { ack_policy };
+                    for _ in 0..rules.burstifiers {
+                        queues.push(Queue::new((from, to), class, policy, edge.min_size));
+                    }
+                }
+            }
+        }
+    }
+    queues
+}
+
+impl Rules {
+    /// Classes of the queues of ACKs, or of data.
+    fn classes_of(&self, acks: bool) -> u32 {
+        if acks && self.cwnd_thresholds.is_some() { 1 } else { self.classes }
+    }
+
+    /// The class of a data packet.
+    #[inline]
+    fn class_of(&self, packet: &DataPacket, class: u32) -> u32 {
+        match &self.cwnd_thresholds {
+            Some(list) => list.partition_point(|&from| from <= u32::from(packet.cwnd)) as u32,
+            None => class,
+        }
+    }
+}
+
+impl Mesh {
+    /// A data packet reaches its ingress.
+    #[inline]
+    pub(in crate::world) fn data_arrives(
+        &mut self,
+        now: Time,
+        packet: DataPacket,
+        context: &mut Context,
+        flows: &mut [Flow],
+    ) {
+        if self.data_loss.script.kills(&packet) {
+            let loss = Loss { cause: LossCause::Scripted, burst: 0, node: 0, at: now };
+            flows[packet.flow as usize].lose(packet.seq, loss);
+            context.recorder.lost(packet.row, PacketCause::Scripted);
+            return;
+        }
+        let flow = &flows[packet.flow as usize];
+        let class = self.rules.class_of(&packet, flow.kind.class);
+        let ends = (flow.from, flow.to);
+        let queue = self.queue_of(ends, class, packet.flow, false);
+        self.number(now, queue, packet.row, context);
+        self.queues[queue].cargo.data.push(packet);
+        self.joined(now, queue, packet.bytes(), context, flows);
+    }
+
+    /// A packet of other traffic reaches its ingress.
+    pub(in crate::world) fn other_arrives(
+        &mut self,
+        now: Time,
+        packet: DataPacket,
+        (ends, class): ((u32, u32), u32),
+        context: &mut Context,
+        flows: &mut [Flow],
+    ) {
+        // Without a window of its own it goes with the least patient.
+        let queue = self.queue_of(ends, class, packet.flow & !OTHER, false);
+        self.number(now, queue, packet.row, context);
+        self.queues[queue].cargo.data.push(packet);
+        self.joined(now, queue, packet.bytes(), context, flows);
+    }
+
+    /// An ACK reaches the edge node of its receiver.
+    #[inline]
+    pub(in crate::world) fn ack_arrives(
+        &mut self,
+        now: Time,
+        packet: AckPacket,
+        context: &mut Context,
+        flows: &mut [Flow],
+    ) {
+        let flow = &flows[packet.flow as usize];
+        let ends = (flow.to, flow.from);
+        let class = match self.rules.cwnd_thresholds {
+            Some(_) => self.rules.ack_class,
+            None => flow.kind.class,
+        };
+        let queue = self.queue_of(ends, class, packet.flow, true);
+        self.number(now, queue, packet.row, context);
+        self.queues[queue].cargo.acks.push(packet);
+        self.joined(now, queue, packet.bytes(), context, flows);
+    }
+
+    /// The queue for packets of a flow, from one node to another.
+    #[inline]
+    fn queue_of(&mut self, ends: (u32, u32), class: u32, flow: u32, ack: bool) -> usize {
+        let rules = &self.rules;
+        if rules.queues == Queues::Flow {
+            return self.queue_of_flow(ends, class, flow, ack);
+        }
+        let site = |node: u32| self.sites[node as usize].expect("hosts are at nodes with hosts");
+        let pair = site(ends.0) * self.site_count + site(ends.1);
+        let own = ack && !rules.acks_with_data;
+        let classes = rules.classes_of(own);
+        let pairs = self.site_count * self.site_count;
+        let base = if own { pairs * rules.classes * rules.burstifiers } else { 0 };
+        let class = class.min(classes - 1);
+        let queue = (pair * classes + class) * rules.burstifiers + flow % rules.burstifiers;
+        (base + queue) as usize
+    }
+
+    /// The queue of a single flow: its data and its ACKs, in each class.
+    fn queue_of_flow(&mut self, ends: (u32, u32), class: u32, flow: u32, ack: bool) -> usize {
+        let each = self.rules.classes as usize + 1;
+        let first = flow as usize * each;
+        while self.queues.len() < first + each {
+            let place = self.queues.len() % each;
+            let (edge, acks) = (&self.scenario.edge, &self.scenario.edge.ack);
+            let policy = if place + 1 == each {
+                acks.assembly.policy(acks.timer, acks.size)
+            } else {
+                data_policy(&self.scenario, place as u32)
+            };
+            self.queues.push(Queue::new(ends, place as u32, policy, edge.min_size));
+        }
+        let place = if ack { each - 1 } else { class.min(self.rules.classes - 1) as usize };
+        let queue = &mut self.queues[first + place];
+        if queue.cargo.packets() == 0 {
+            (queue.from, queue.to) = ends;
+        }
+        first + place
+    }
+
+    /// A packet enters a queue: numbers the burst it opens.
+    #[inline]
+    fn number(&mut self, now: Time, queue: usize, row: u32, context: &mut Context) {
+        let place = &mut self.queues[queue];
+        if place.cargo.packets() == 0 {
+            self.numbered += 1;
+            place.number = self.numbered;
+        }
+        context.recorder.joined(row, now, place.number);
+    }
+
+    /// A packet has entered a queue: closes the burst, or starts its timer.
+    #[inline]
+    fn joined(
+        &mut self,
+        now: Time,
+        queue: usize,
+        size: Bytes,
+        context: &mut Context,
+        flows: &mut [Flow],
+    ) {
+        let place = &mut self.queues[queue];
+        let idle = place.assembler.poll_timeout().is_none();
+        if place.assembler.push(now, (), size) {
+            self.close(now, queue, context, flows);
+        } else if idle && let Some(deadline) = place.assembler.poll_timeout() {
+            let event = Event::Mesh(MeshEvent::Assembly(queue as u32));
+            context.queue.push(deadline, Rank::Timer, event);
+        }
+    }
+
+    /// The timer of a queue fires; it is stale where its burst is closed already.
+    pub(super) fn timer(
+        &mut self,
+        now: Time,
+        queue: u32,
+        context: &mut Context,
+        flows: &mut [Flow],
+    ) {
+        let queue = queue as usize;
+        if self.queues[queue].assembler.poll_timeout().is_some_and(|at| at <= now) {
+            self.close(now, queue, context, flows);
+        }
+    }
+
+    /// Closes the open burst of a queue and sends it off.
+    fn close(&mut self, now: Time, queue: usize, context: &mut Context, flows: &mut [Flow]) {
+        let place = &mut self.queues[queue];
+        let closed = place.assembler.close(&mut Vec::new());
+        let slot = self.bursts.open(place.number);
+        let burst = self.bursts.get_mut(slot);
+        std::mem::swap(&mut burst.cargo, &mut place.cargo);
+        (burst.from, burst.to, burst.class) = (place.from, place.to, place.class);
+        burst.packets = burst.cargo.packets() as u32;
+        burst.bytes = closed.bytes;
+        (burst.opened, burst.closed) = (closed.opened, now);
+        burst.kind = if burst.cargo.data.is_empty() { BurstKind::Ack } else { BurstKind::Data };
+        self.tally.assembled(burst.packets, closed.bytes, now.since(closed.opened));
+        self.count_flows(slot, flows);
+        self.prescribe(slot);
+        self.send(now, slot, context, flows);
+    }
+
+    /// Counts the segments of each flow in a burst.
+    fn count_flows(&mut self, slot: u32, flows: &mut [Flow]) {
+        let (counts, seen) = &mut self.census;
+        counts.resize(counts.len().max(flows.len()), 0);
+        let data = &self.bursts.get(slot).cargo.data;
+        for packet in data.iter().filter(|packet| packet.flow & OTHER == 0) {
+            let count = &mut counts[packet.flow as usize];
+            if *count == 0 {
+                seen.push(packet.flow);
+            }
+            *count += 1;
+        }
+        if seen.is_empty() {
+            return;
+        }
+        self.tally.carries(data.len(), seen.len());
+        for flow in seen.drain(..) {
+            let count = std::mem::take(&mut counts[flow as usize]);
+            self.tally.segments_of_flow(count);
+            flows[flow as usize].tally.bursts += 1;
+        }
+    }
+
+    /// Decides whether a burst is lost as the scenario prescribes, and where.
+    fn prescribe(&mut self, slot: u32) {
+        let burst = self.bursts.get_mut(slot);
+        let rule = match burst.kind {
+            BurstKind::Data => &mut self.data_loss,
+            BurstKind::Ack => &mut self.ack_loss,
+            BurstKind::Background => return,
+        };
+        rule.closed += 1;
+        let Prescribed { process, script, node, stream, closed } = rule;
+        let hit = process.hits(*closed, || stream.uniforms(*closed));
+        let scripted = script.dooms(&burst.cargo.data);
+        let listed = matches!(process, burstlab_link::LossProcess::Listed(_));
+        burst.doomed = (hit || scripted).then_some((*node, scripted || listed));
+    }
+
+    /// A closed burst is counted, gets its copy, and is launched.
+    pub(super) fn send(
+        &mut self,
+        now: Time,
+        slot: u32,
+        context: &mut Context,
+        flows: &mut [Flow],
+    ) {
+        let burst = self.bursts.get_mut(slot);
+        self.counts[burst.kind as usize].sent += 1;
+        if self.rules.resends > 0 {
+            let used = &mut self.copies[burst.from as usize];
+            let room = self.rules.buffer - *used;
+            burst.copy = burst.bytes.get() <= room;
+            if burst.copy {
+                *used += burst.bytes.get();
+            } else {
+                self.tally.no_copy += 1;
+            }
+        }
+        self.launch(now, slot, context, flows);
+    }
+
+    /// The ingress sends a burst on its way, for the first time or again.
+    pub(super) fn launch(
+        &mut self,
+        now: Time,
+        slot: u32,
+        context: &mut Context,
+        flows: &mut [Flow],
+    ) {
+        let rules = &self.rules;
+        let burst = self.bursts.get_mut(slot);
+        let routes = self.routes.of(burst.from, burst.to);
+        let pick = match rules.choice {
+            RouteChoice::First => 0,
+            RouteChoice::RoundRobin => (burst.number % routes.len() as u64) as usize,
+            RouteChoice::Random => {
+                let [share, _] = self.choices.uniforms(burst.number);
+                (share * routes.len() as f64) as usize
+            }
+        };
+        burst.route.clear();
+        burst.route.extend_from_slice(&routes[pick]);
+        burst.planned = burst.route.len();
+        burst.taken.clear();
+        (burst.hop, burst.wavelength) = (0, 0);
+        burst.hold = rules.hold(burst.bytes);
+        burst.left = burst.hold;
+        let mut offset = rules.offset(burst.planned, burst.class);
+        if rules.protocol == Protocol::TwoWay {
+            let hops = burst.planned - 1;
+            offset = offset + self.reach(slot, hops) * 2;
+        }
+        let burst = self.bursts.get_mut(slot);
+        burst.arrives = now + offset;
+        if let Some(cause) = burst.doomed_here() {
+            self.lose(now, slot, cause, context, flows);
+            return;
+        }
+        if !self.rules.fifo {
+            burst.departs = burst.arrives;
+            self.header_arrives(now, slot, context, flows);
+            return;
+        }
+        let (link, switching) = (burst.route[0], self.rules.switching);
+        let (ready, hold) = (now + offset, burst.hold + switching);
+        let port = &mut self.ports[link as usize];
+        port.forget(now);
+        let start = Time::from_ps(ready.as_ps() - switching.as_ps());
+        let (start, wavelength) = port.earliest(start, hold);
+        port.reserve(wavelength, start, start + hold, slot);
+        let departs = start + switching;
+        burst.departs = departs;
+        burst.arrives = departs;
+        burst.taken.push(Taken { link, wavelength, start, departs });
+        burst.wavelength = wavelength;
+        self.tally.waited(departs.since(ready));
+        let submits = now + departs.since(ready);
+        if submits > now {
+            let event = Event::Mesh(MeshEvent::Submit(slot));
+            context.queue.push(submits, Rank::Arrival, event);
+        } else {
+            self.submit(now, slot, context, flows);
+        }
+    }
+}

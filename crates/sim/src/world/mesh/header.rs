@@ -1,0 +1,261 @@
+//! Headers: from node to node, reserving ahead of their bursts.
+
+use burstlab_kernel::Rank;
+use burstlab_units::{Span, Time};
+
+use super::super::causes::LossCause;
+use super::super::flow::Flow;
+use super::super::{Context, Event};
+use super::burst::{Cargo, Taken};
+use super::contention::Outcome;
+use super::{Mesh, MeshEvent};
+use crate::scenario::Protocol;
+
+/// What travels on a control channel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Signal {
+    pub(super) slot: u32,
+    /// Number of the burst: by now its slot may hold another one.
+    pub(super) number: u64,
+    /// Of a trailer: the hop it comes to, and what is left of the burst.
+    pub(super) trailer: Option<(u32, Span)>,
+}
+
+impl Mesh {
+    /// A header whose first fibre is reserved enters the processor of its ingress.
+    pub(super) fn submit(
+        &mut self,
+        now: Time,
+        slot: u32,
+        context: &mut Context,
+        flows: &[Flow],
+    ) {
+        let node = self.bursts.get(slot).from;
+        let done = self.processors[node as usize].serve(now);
+        self.tally.served(node, done.since(now + self.rules.processing));
+        self.go_on(done, slot, context, flows);
+    }
+
+    /// A signal reaches the end of a fibre.
+    pub(super) fn signal(
+        &mut self,
+        now: Time,
+        link: u32,
+        context: &mut Context,
+        flows: &mut [Flow],
+    ) {
+        let event = Event::Mesh(MeshEvent::Signal(link));
+        let signal = self.signals[link as usize].pop(&mut context.queue, event);
+        match signal.trailer {
+            Some((hop, left)) => self.trail(now, &signal, hop as usize, left, context),
+            None if self.bursts.is(signal.slot, signal.number) => {
+                self.header_arrives(now, signal.slot, context, flows);
+            }
+            None => {}
+        }
+    }
+
+    /// A header reaches a node; it may have to wait for the processor.
+    pub(super) fn header_arrives(
+        &mut self,
+        now: Time,
+        slot: u32,
+        context: &mut Context,
+        flows: &mut [Flow],
+    ) {
+        let node = self.node_at(slot, self.bursts.get(slot).hop);
+        let done = self.processors[node as usize].serve(now);
+        let waits = done.since(now + self.rules.processing);
+        self.tally.served(node, waits);
+        if waits.is_zero() {
+            self.schedule(now, slot, context, flows);
+        } else {
+            let event = Event::Mesh(MeshEvent::Served(slot));
+            context.queue.push(now + waits, Rank::Arrival, event);
+        }
+    }
+
+    /// A node works on a header from `now` on: it finds the burst a way out.
+    pub(super) fn schedule(
+        &mut self,
+        now: Time,
+        slot: u32,
+        context: &mut Context,
+        flows: &mut [Flow],
+    ) {
+        let done = now + self.rules.processing;
+        let burst = self.bursts.get(slot);
+        let (hop, departs) = (burst.hop, burst.departs);
+        if let Some(cause) = burst.doomed_here() {
+            self.lose(now, slot, cause, context, flows);
+            return;
+        }
+        let two_way = self.rules.protocol == Protocol::TwoWay;
+        let late = if two_way {
+            done + self.reach(slot, hop) > departs
+        } else {
+            done + self.rules.switching > burst.arrives
+        };
+        if late && two_way {
+            self.refuse(done, slot, LossCause::LateHeader, context, flows);
+            return;
+        }
+        if late {
+            self.lose(now, slot, LossCause::LateHeader, context, flows);
+            return;
+        }
+        match self.resolve(now, slot, context, flows) {
+            Outcome::Placed(taken) => {
+                let hold = self.bursts.get(slot).hold;
+                let port = &mut self.ports[taken.link as usize];
+                port.reserve(taken.wavelength, taken.start, taken.departs + hold, slot);
+                let burst = self.bursts.get_mut(slot);
+                burst.wavelength = taken.wavelength;
+                if burst.taken.is_empty() {
+                    burst.departs = taken.departs;
+                }
+                burst.taken.push(taken);
+                self.go_on(done, slot, context, flows);
+            }
+            Outcome::Blocked if two_way => {
+                self.refuse(done, slot, LossCause::Contention, context, flows);
+            }
+            Outcome::Blocked => self.lose(now, slot, LossCause::Contention, context, flows),
+            Outcome::Again => {
+                let back = self.reach(slot, hop);
+                self.tally.resent += 1;
+                let burst = self.bursts.get_mut(slot);
+                burst.attempts += 1;
+                let event = Event::Mesh(MeshEvent::Again(slot));
+                let at = done + back + self.rules.wait;
+                context.queue.push(at, Rank::Arrival, event);
+            }
+        }
+    }
+
+    /// The fibre of this hop is reserved: the header goes on, or the burst's landing is certain.
+    fn go_on(&mut self, done: Time, slot: u32, context: &mut Context, flows: &[Flow]) {
+        let burst = self.bursts.get_mut(slot);
+        let taken = *burst.taken.last().expect("a fibre was reserved");
+        let delay = self.graph.link(taken.link).delay;
+        burst.arrives = taken.departs + delay;
+        burst.hop += 1;
+        if self.reports && burst.hop == 1 && burst.attempts == 0 {
+            self.tell_left(slot, context, flows);
+        }
+        let sent = self.control[taken.link as usize].send(done);
+        let burst = self.bursts.get_mut(slot);
+        if burst.hop == burst.route.len() {
+            burst.lands = burst.arrives + burst.left;
+            let event = Event::Mesh(MeshEvent::Landed(slot));
+            context.queue.push(burst.lands, Rank::Arrival, event);
+            return;
+        }
+        let signal = Signal { slot, number: burst.number, trailer: None };
+        self.signals[taken.link as usize].push(
+            &mut context.queue,
+            sent + delay,
+            Event::Mesh(MeshEvent::Signal(taken.link)),
+            signal,
+        );
+    }
+
+    /// A node refuses a two-way reservation: the refusal goes back fibre by fibre.
+    fn refuse(
+        &mut self,
+        done: Time,
+        slot: u32,
+        cause: LossCause,
+        context: &mut Context,
+        flows: &mut [Flow],
+    ) {
+        self.tally.refused += 1;
+        let burst = self.bursts.get_mut(slot);
+        match burst.taken.last() {
+            Some(taken) => {
+                let at = done + self.graph.link(taken.link).delay;
+                let event = Event::Mesh(MeshEvent::Refused(slot));
+                context.queue.push(at, Rank::Arrival, event);
+            }
+            None => self.ask_again(done, slot, cause, context, flows),
+        }
+    }
+
+    /// A refusal reaches a node: what was reserved there is free again.
+    pub(super) fn refused(
+        &mut self,
+        now: Time,
+        slot: u32,
+        context: &mut Context,
+        flows: &mut [Flow],
+    ) {
+        let burst = self.bursts.get_mut(slot);
+        let taken = burst.taken.pop().expect("a refusal follows a reservation");
+        let port = &mut self.ports[taken.link as usize];
+        port.shorten(taken.wavelength, taken.start, slot, taken.start);
+        match burst.taken.last() {
+            Some(before) => {
+                let at = now + self.graph.link(before.link).delay;
+                let event = Event::Mesh(MeshEvent::Refused(slot));
+                context.queue.push(at, Rank::Arrival, event);
+            }
+            None => self.ask_again(now, slot, LossCause::Contention, context, flows),
+        }
+    }
+
+    /// The ingress knows of a refusal: it asks again after a while, or gives up.
+    fn ask_again(
+        &mut self,
+        now: Time,
+        slot: u32,
+        cause: LossCause,
+        context: &mut Context,
+        flows: &mut [Flow],
+    ) {
+        let burst = self.bursts.get_mut(slot);
+        burst.attempts += 1;
+        if burst.attempts >= self.rules.requests {
+            burst.hop = 0;
+            self.lose(now, slot, cause, context, flows);
+            return;
+        }
+        let event = Event::Mesh(MeshEvent::Again(slot));
+        context.queue.push(now + self.rules.retry, Rank::Arrival, event);
+    }
+
+    /// The last bit of a burst reaches its egress; answers what it carries, unless the event is
+    /// stale.
+    pub(in crate::world) fn land(
+        &mut self,
+        now: Time,
+        slot: u32,
+        context: &mut Context,
+        flows: &mut [Flow],
+    ) -> Option<Cargo> {
+        let burst = self.bursts.get(slot);
+        if burst.number == 0 || burst.lands != now {
+            return None;
+        }
+        if burst.packets > 0 && burst.cargo.packets() == 0 {
+            // All that it carried was cut off on the way.
+            self.ends(now, slot, Some(LossCause::Cut), context, flows);
+            self.bursts.close(slot);
+            return None;
+        }
+        self.ends(now, slot, None, context, flows);
+        Some(std::mem::take(&mut self.bursts.get_mut(slot).cargo))
+    }
+
+    /// What a burst carried is with its hosts; its slot and its vectors are used again.
+    pub(in crate::world) fn clear_away(&mut self, slot: u32, cargo: Cargo) {
+        self.bursts.get_mut(slot).cargo = cargo;
+        self.bursts.close(slot);
+    }
+}
+
+impl Taken {
+    /// How long the burst has left this node at `at`.
+    pub(super) fn gone_by(&self, at: Time) -> Span {
+        if at > self.departs { at.since(self.departs) } else { Span::ZERO }
+    }
+}

@@ -1,0 +1,137 @@
+//! The end of a burst, by loss or landing.
+
+use burstlab_units::{Span, Time};
+
+use super::super::causes::{Loss, LossCause};
+use super::super::crossing::Passage;
+use super::super::flow::Flow;
+use super::super::notices::NoticeDesk;
+use super::super::packet::{DataPacket, OTHER};
+use super::super::Context;
+use super::Mesh;
+use super::burst::BurstKind;
+use crate::measure::{BurstRow, BurstEnd, PacketCause};
+
+impl Mesh {
+    /// A burst is lost at the node its header has come to.
+    pub(super) fn lose(
+        &mut self,
+        now: Time,
+        slot: u32,
+        cause: LossCause,
+        context: &mut Context,
+        flows: &mut [Flow],
+    ) {
+        let hop = self.bursts.get(slot).hop;
+        let node = self.node_at(slot, hop) as usize + 1;
+        self.ends(now, slot, Some(cause), context, flows);
+        let burst = self.bursts.get_mut(slot);
+        let loss = Loss { cause, burst: burst.number, node, at: now };
+        let mut last = None;
+        let cargo = std::mem::take(&mut burst.cargo);
+        for packet in &cargo.data {
+            context.recorder.lost(packet.row, PacketCause::Burst);
+            if packet.flow & OTHER != 0 {
+                self.others_lost += 1;
+                continue;
+            }
+            flows[packet.flow as usize].lose(packet.seq, loss);
+            // A flow's segments come in runs; the census finds those that do not.
+            if last != Some(packet.flow) {
+                last = Some(packet.flow);
+                let counts = &mut self.census.0;
+                counts.resize(counts.len().max(flows.len()), 0);
+                let seen = &mut counts[packet.flow as usize];
+                if *seen == 0 {
+                    *seen = 1;
+                    self.census.1.push(packet.flow);
+                }
+            }
+        }
+        for flow in self.census.1.drain(..) {
+            self.census.0[flow as usize] = 0;
+            flows[flow as usize].tally.bursts_lost += 1;
+        }
+        for packet in &cargo.acks {
+            flows[packet.flow as usize].tally.acks_lost += 1;
+            context.recorder.lost(packet.row, PacketCause::Burst);
+        }
+        self.clear_away(slot, cargo);
+    }
+
+    /// Counts and records the end of a burst, and tells who listens.
+    pub(super) fn ends(
+        &mut self,
+        now: Time,
+        slot: u32,
+        lost: Option<LossCause>,
+        context: &mut Context,
+        flows: &mut [Flow],
+    ) {
+        let burst = self.bursts.get(slot);
+        let counts = &mut self.counts[burst.kind as usize];
+        let node = lost.map(|_| self.node_at(slot, burst.hop));
+        match lost {
+            None => counts.delivered += 1,
+            Some(_) => {
+                counts.lost += 1;
+                context.digest.add(now, 5, burst.number);
+            }
+        }
+        if burst.copy {
+            self.copies[burst.from as usize] -= burst.bytes.get();
+        }
+        let link = burst.route.get(burst.hop).copied();
+        self.tally.ended(burst.into(), lost.zip(node), link);
+        if context.recorder.traces_bursts() {
+            context.recorder.burst(&self.row(slot, Some((now, lost))));
+        }
+        if self.reports {
+            self.tell(now, slot, lost, context, flows);
+        }
+    }
+
+    /// The row of a burst in the trace; without an end it is still under way.
+    pub(super) fn row(&self, slot: u32, end: Option<(Time, Option<LossCause>)>) -> BurstRow {
+        self.row_of(self.bursts.get(slot), end)
+    }
+
+    /// Senders that listen hear of the end of a burst.
+    fn tell(
+        &mut self,
+        now: Time,
+        slot: u32,
+        lost: Option<LossCause>,
+        context: &mut Context,
+        flows: &[Flow],
+    ) {
+        let burst = self.bursts.get(slot);
+        if burst.kind != BurstKind::Data {
+            return;
+        }
+        let hops = burst.hop.min(burst.route.len());
+        let (back, whole) = (self.reach(slot, hops), self.reach(slot, burst.route.len()));
+        let on = Span::from_ps(whole.as_ps() - back.as_ps());
+        let desk = NoticeDesk::of_route(&self.scenario, back, on, whole);
+        let passage = match lost {
+            None => Passage { departs: None, arrives: Some(now), lost: None },
+            Some(_) => Passage { departs: None, arrives: None, lost: Some(now) },
+        };
+        desk.notify(burst.number, &self.own_data(slot), &passage, flows, context);
+    }
+
+    /// Senders that listen hear that a burst has left its ingress.
+    pub(super) fn tell_left(&mut self, slot: u32, context: &mut Context, flows: &[Flow]) {
+        let burst = self.bursts.get(slot);
+        let none = Span::ZERO;
+        let desk = NoticeDesk::of_route(&self.scenario, none, none, none);
+        let passage = Passage { departs: Some(burst.departs), arrives: None, lost: None };
+        desk.notify(burst.number, &self.own_data(slot), &passage, flows, context);
+    }
+
+    /// The data packets of flows in a burst.
+    fn own_data(&self, slot: u32) -> Vec<DataPacket> {
+        let data = &self.bursts.get(slot).cargo.data;
+        data.iter().filter(|packet| packet.flow & OTHER == 0).copied().collect()
+    }
+}

@@ -1,0 +1,273 @@
+//! A mesh of edge and core nodes in which bursts meet. A header walks from node to node ahead of
+//! its burst and reserves; the burst itself costs nothing until it lands.
+
+mod background;
+mod burst;
+mod contention;
+mod cutting;
+mod edge;
+mod header;
+mod losing;
+mod report;
+mod rules;
+
+use burstlab_kernel::{EventQueue, Lane, RandomSource, Rank, Stream};
+use burstlab_link::LossProcess;
+use burstlab_optical::{ControlChannels, DelayLines, HeaderProcessor, Port};
+use burstlab_units::{Span, Time};
+
+use self::background::Background;
+pub(super) use self::burst::Cargo;
+use self::burst::{BurstKind, Bursts};
+use self::edge::Queue;
+use self::header::Signal;
+use self::rules::Rules;
+use super::flow::Flow;
+use super::injected::process;
+use super::packet::OTHER;
+use super::script::Script;
+use super::{Context, Event, World};
+use crate::measure::NetworkTally;
+use crate::scenario::{LossRule, Resolved, Scenario};
+use crate::topology::{Graph, Routes};
+
+/// What can happen in a mesh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MeshEvent {
+    /// The timer of an assembly queue may be due.
+    Assembly(u32),
+    /// The header of the burst in a slot enters the processor of its ingress.
+    Submit(u32),
+    /// A header or trailer reaches the end of a fibre.
+    Signal(u32),
+    /// A node begins to work on the header of the burst in a slot.
+    Served(u32),
+    /// The last bit of the burst in a slot reaches its egress.
+    Landed(u32),
+    /// A refusal of a two-way reservation reaches a node on its way back.
+    Refused(u32),
+    /// The ingress offers the burst in a slot again.
+    Again(u32),
+    /// A source of bursts sends one.
+    Background(u32),
+}
+
+/// Losses that a scenario prescribes for bursts of one kind.
+#[derive(Clone, Debug)]
+struct Prescribed {
+    process: LossProcess,
+    script: Script,
+    node: usize,
+    stream: Stream,
+    /// Bursts of this kind so far.
+    closed: u64,
+}
+
+impl Prescribed {
+    fn new(rule: &LossRule, stream: Stream) -> Self {
+        let (process, script) = (process(rule), Script::new(rule));
+        Self { process, script, node: rule.node.unwrap_or(1), stream, closed: 0 }
+    }
+}
+
+/// Totals by kind of burst.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct BurstCounts {
+    pub(super) sent: u64,
+    pub(super) delivered: u64,
+    pub(super) lost: u64,
+}
+
+/// The mesh.
+#[derive(Clone, Debug)]
+pub(super) struct Mesh {
+    scenario: Scenario,
+    graph: Graph,
+    routes: Routes,
+    rules: Rules,
+    /// By fibre.
+    ports: Vec<Port>,
+    control: Vec<ControlChannels>,
+    signals: Vec<Lane<Signal>>,
+    /// By node.
+    processors: Vec<HeaderProcessor>,
+    lines: Vec<DelayLines>,
+    copies: Vec<u64>,
+    /// Which of the nodes with hosts a node is.
+    sites: Vec<Option<u32>>,
+    site_count: u32,
+    queues: Vec<Queue>,
+    bursts: Bursts,
+    background: Vec<Background>,
+    data_loss: Prescribed,
+    ack_loss: Prescribed,
+    choices: Stream,
+    /// Bursts numbered so far.
+    numbered: u64,
+    /// Whether a sender listens to what becomes of its bursts.
+    reports: bool,
+    /// Segments of a flow in a burst, by slot of the flow; and the slots that are not zero.
+    census: (Vec<u32>, Vec<u32>),
+    pub(super) counts: [BurstCounts; 3],
+    pub(super) others_lost: u64,
+    pub(super) tally: NetworkTally,
+    measured_from: Time,
+}
+
+impl Mesh {
+    pub(super) fn new(resolved: &Resolved, random: &RandomSource) -> Self {
+        let scenario = &resolved.scenario;
+        let (graph, routes) = resolved.mesh.clone().expect("a mesh was resolved");
+        let (signalling, core) = (&scenario.signalling, &scenario.core);
+        let rules = Rules::new(scenario);
+        let nodes = graph.nodes.len();
+        let port = |wavelengths| Port::new(wavelengths, core.scheduler.into());
+        let rate = signalling.rate.unwrap_or(rules.rate);
+        let control = ControlChannels::new(signalling.channels, rate, signalling.header_size);
+        let processor = HeaderProcessor::new(signalling.processors, signalling.processing);
+        let lines = DelayLines::new(&core.delay_lines.delays, core.delay_lines.channels);
+        let mut sites = vec![None; nodes];
+        for (site, node) in (0..).zip(graph.edges()) {
+            sites[node as usize] = Some(site);
+        }
+        let queues = edge::queues(scenario, &rules, &graph.edges());
+        Self {
+            ports: graph.links.iter().map(|link| port(link.wavelengths)).collect(),
+            control: vec![control; graph.links.len()],
+            signals: vec![Lane::default(); graph.links.len()],
+            processors: vec![processor; nodes],
+            lines: vec![lines; nodes],
+            copies: vec![0; nodes],
+            sites,
+            site_count: graph.edges().len() as u32,
+            queues,
+            bursts: Bursts::default(),
+            background: background::sources(scenario, &graph, &rules, random),
+            data_loss: Prescribed::new(&scenario.loss.data, random.stream("loss/data")),
+            ack_loss: Prescribed::new(&scenario.loss.ack, random.stream("loss/ack")),
+            choices: random.stream("routes"),
+            numbered: 0,
+            reports: resolved.listens(),
+            census: (Vec::new(), Vec::new()),
+            counts: [BurstCounts::default(); 3],
+            others_lost: 0,
+            tally: NetworkTally::new(&graph),
+            measured_from: Time::ZERO,
+            scenario: scenario.clone(),
+            graph,
+            routes,
+            rules,
+        }
+    }
+
+    pub(super) fn nodes(&self) -> usize {
+        self.graph.nodes.len()
+    }
+
+    pub(super) fn background_sources(&self) -> usize {
+        self.background.len()
+    }
+
+    /// Queues the first bursts of others.
+    pub(super) fn begin(&mut self, queue: &mut EventQueue<Event>) {
+        for (number, source) in (0..).zip(&self.background) {
+            if let Some(at) = source.next() {
+                let event = Event::Mesh(MeshEvent::Background(number));
+                queue.push(at, Rank::Arrival, event);
+            }
+        }
+    }
+
+    /// Bursts with data closed so far; where there are only bursts of others, these.
+    #[inline]
+    pub(super) fn closed(&self) -> u64 {
+        let [data, _, background] = &self.counts;
+        if self.background.is_empty() { data.sent } else { data.sent + background.sent }
+    }
+
+    /// Measuring begins.
+    pub(super) fn warmed_up(&mut self, now: Time) {
+        self.measured_from = now;
+        self.tally = NetworkTally::new(&self.graph);
+        for port in &mut self.ports {
+            port.forget(now);
+            port.measure_from(now);
+        }
+    }
+
+    /// What was scripted and never came.
+    pub(super) fn unmet(&self) -> Vec<String> {
+        let tables = [("loss.data", &self.data_loss), ("loss.ack", &self.ack_loss)];
+        let unmet = tables.into_iter().flat_map(|(table, rule)| {
+            let closed = rule.closed;
+            let listed = match &rule.process {
+                LossProcess::Listed(bursts) => bursts.as_slice(),
+                _ => &[],
+            };
+            let bursts = listed.iter().filter(move |&&burst| burst > closed).map(move |burst| {
+                format!("bursts: there was no burst {burst}; the run closed {closed} bursts")
+            });
+            rule.script.unmet().chain(bursts).map(move |what| format!("{table}.{what}"))
+        });
+        unmet.collect()
+    }
+
+    /// The node at which a header stands that has `hop` fibres behind it.
+    fn node_at(&self, slot: u32, hop: usize) -> u32 {
+        let burst = self.bursts.get(slot);
+        match hop {
+            0 => burst.from,
+            _ => self.graph.link(burst.route[hop - 1]).to,
+        }
+    }
+
+    /// Propagation over the first `hops` fibres of a burst's way.
+    fn reach(&self, slot: u32, hops: usize) -> Span {
+        let route = &self.bursts.get(slot).route[..hops];
+        route.iter().fold(Span::ZERO, |sum, &link| sum + self.graph.link(link).delay)
+    }
+
+    /// Something happens that no host takes part in.
+    fn happen(&mut self, now: Time, event: MeshEvent, context: &mut Context, flows: &mut [Flow]) {
+        match event {
+            MeshEvent::Signal(link) => self.signal(now, link, context, flows),
+            MeshEvent::Assembly(queue) => self.timer(now, queue, context, flows),
+            MeshEvent::Submit(slot) => self.submit(now, slot, context, flows),
+            MeshEvent::Served(slot) => self.schedule(now, slot, context, flows),
+            MeshEvent::Refused(slot) => self.refused(now, slot, context, flows),
+            MeshEvent::Again(slot) => self.launch(now, slot, context, flows),
+            MeshEvent::Background(source) => self.background(now, source, context, flows),
+            MeshEvent::Landed(_) => unreachable!("a landing goes to the hosts"),
+        }
+    }
+}
+
+impl World {
+    /// Something happens in the mesh.
+    #[inline]
+    pub(super) fn mesh(&mut self, event: MeshEvent) {
+        let super::Optics::Mesh(mesh) = &mut self.optics else {
+            panic!("an event of a mesh happened on a path");
+        };
+        let MeshEvent::Landed(slot) = event else {
+            mesh.happen(self.now, event, &mut self.context, &mut self.flows);
+            return;
+        };
+        let Some(mut cargo) = mesh.land(self.now, slot, &mut self.context, &mut self.flows) else {
+            return;
+        };
+        for packet in cargo.data.drain(..) {
+            if packet.flow & OTHER == 0 {
+                self.data_on_link(packet);
+            } else {
+                self.others.delivered += 1;
+            }
+        }
+        for packet in cargo.acks.drain(..) {
+            self.ack_on_link(packet);
+        }
+        if let super::Optics::Mesh(mesh) = &mut self.optics {
+            mesh.clear_away(slot, cargo);
+        }
+    }
+}

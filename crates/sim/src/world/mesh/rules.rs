@@ -1,0 +1,124 @@
+//! What a scenario says of a mesh, ready for use.
+
+use burstlab_optical::{Conversion, Scheduler};
+use burstlab_units::{Bytes, Rate, Span};
+
+use crate::scenario::{
+    Assembly, ConversionKind, IngressPort, Protocol, Queues, Resolution, RouteChoice, Scenario,
+    SchedulerKind,
+};
+
+#[derive(Clone, Debug)]
+pub(super) struct Rules {
+    pub(super) rate: Rate,
+    pub(super) protocol: Protocol,
+    pub(super) processing: Span,
+    pub(super) guard: Span,
+    pub(super) offset: Option<Span>,
+    pub(super) switching: Span,
+    pub(super) requests: u32,
+    pub(super) retry: Span,
+    pub(super) conversion: Conversion,
+    pub(super) contention: Vec<Resolution>,
+    /// Whether a burst keeps its wavelength until `contention` comes to conversion.
+    pub(super) keeps_wavelength: bool,
+    /// Fibres that a burst may cross beyond its route.
+    pub(super) detour: usize,
+    pub(super) trailer: bool,
+    /// How often a burst is sent again.
+    pub(super) resends: u32,
+    pub(super) buffer: u64,
+    pub(super) wait: Span,
+    pub(super) fifo: bool,
+    pub(super) choice: RouteChoice,
+    pub(super) class_offsets: Vec<Span>,
+    pub(super) queues: Queues,
+    /// Classes that queues are kept for.
+    pub(super) classes: u32,
+    pub(super) burstifiers: u32,
+    pub(super) cwnd_thresholds: Option<Vec<u32>>,
+    pub(super) acks_with_data: bool,
+    pub(super) ack_class: u32,
+}
+
+impl Rules {
+    pub(super) fn new(scenario: &Scenario) -> Self {
+        let (signalling, core, edge) = (&scenario.signalling, &scenario.core, &scenario.edge);
+        let lists = |what| core.contention.contains(&what);
+        let by_cwnd = edge.assembly == Assembly::CwndClasses;
+        Self {
+            rate: scenario.network.link_rate,
+            protocol: signalling.protocol,
+            processing: signalling.processing,
+            guard: signalling.guard,
+            offset: signalling.offset,
+            switching: signalling.switching,
+            requests: signalling.requests,
+            retry: signalling.retry,
+            conversion: match core.conversion {
+                ConversionKind::Full => Conversion::Full,
+                ConversionKind::None => Conversion::None,
+                ConversionKind::Limited => Conversion::Limited(core.conversion_range.unwrap_or(0)),
+            },
+            contention: core.contention.clone(),
+            keeps_wavelength: lists(Resolution::Conversion),
+            detour: if lists(Resolution::Deflection) {
+                core.deflection.hop_limit as usize
+            } else {
+                0
+            },
+            trailer: core.segmentation.trailer,
+            resends: if lists(Resolution::Retransmission) {
+                core.retransmission.attempts
+            } else {
+                0
+            },
+            buffer: core.retransmission.buffer.map_or(u64::MAX, Bytes::get),
+            wait: core.retransmission.wait,
+            fifo: edge.port == IngressPort::Fifo,
+            choice: scenario.network.route_choice,
+            class_offsets: edge.class_offsets.clone(),
+            queues: edge.queues,
+            classes: match edge.queues {
+                _ if by_cwnd => edge.cwnd_thresholds.len() as u32 + 1,
+                Queues::Class => scenario.classes(),
+                Queues::Destination | Queues::Flow => 1,
+            },
+            burstifiers: edge.burstifiers,
+            cwnd_thresholds: by_cwnd.then(|| edge.cwnd_thresholds.clone()),
+            acks_with_data: edge.ack.with_data,
+            ack_class: edge.ack.class,
+        }
+    }
+
+    /// Offset time of a burst of `class` whose route has `hops` fibres.
+    pub(super) fn offset(&self, hops: usize, class: u32) -> Span {
+        let headers = (hops + self.detour) as u64;
+        let usual = self.offset.unwrap_or(self.processing * headers + self.guard);
+        usual + self.class_offsets.get(class as usize).copied().unwrap_or(Span::ZERO)
+    }
+
+    /// How long a burst of `size` takes.
+    pub(super) fn hold(&self, size: Bytes) -> Span {
+        burstlab_units::Serializer::new(self.rate).next(size)
+    }
+
+    /// What `span` has room for.
+    pub(super) fn bytes_in(&self, span: Span) -> Bytes {
+        let bits = u128::from(span.as_ps()) * u128::from(self.rate.as_bps()) / 1_000_000_000_000;
+        Bytes::new((bits / 8) as u64)
+    }
+}
+
+impl From<SchedulerKind> for Scheduler {
+    fn from(kind: SchedulerKind) -> Self {
+        match kind {
+            SchedulerKind::FirstFit => Self::FirstFit,
+            SchedulerKind::Horizon => Self::Horizon,
+            SchedulerKind::LaucVf => Self::LaucVf,
+            SchedulerKind::FfVf => Self::FfVf,
+            SchedulerKind::MinEv => Self::MinEv,
+            SchedulerKind::BestFit => Self::BestFit,
+        }
+    }
+}
