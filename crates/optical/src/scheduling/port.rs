@@ -144,8 +144,8 @@ impl Port {
         self.past = self.past.max(now);
     }
 
-    /// How long `wavelength` was taken up to `until`, since the run or the measurement began. Counts
-    /// what is reserved now: a burst that was cut counts with what was left of it.
+    /// How long `wavelength` was taken up to `until`, since the run or the measurement began. A
+    /// burst that was cut counts with what was left of it.
     ///
     /// # Panics
     /// When `until` lies before the time forgotten.

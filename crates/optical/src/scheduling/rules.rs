@@ -14,8 +14,8 @@ pub enum Scheduler {
     /// The latest horizon that has come, so that the unused stretch is the shortest: latest
     /// available unused channel, LAUC (Turner 1999; Xiong, Vandenhoute and Cankaya 2000).
     Horizon,
-    /// LAUC with void filling: the wavelength whose reservation before the burst ends latest (Xiong,
-    /// Vandenhoute and Cankaya 2000).
+    /// LAUC with void filling: the wavelength whose reservation before the burst ends latest
+    /// (Xiong, Vandenhoute and Cankaya 2000).
     LaucVf,
     /// The lowest index with a void.
     FfVf,
