@@ -1,0 +1,154 @@
+//! The reservations of one channel.
+
+use std::collections::VecDeque;
+
+use burstlab_units::{Span, Time};
+
+/// A channel is taken from `start` up to, but not including, `end`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reservation {
+    /// When the first bit passes.
+    pub start: Time,
+    /// When the last bit has passed; later than `start`.
+    pub end: Time,
+    /// Who reserved it: a number of the caller's.
+    pub owner: u32,
+}
+
+impl Reservation {
+    /// How much of it lies between `from` and `until`.
+    fn within(&self, from: Time, until: Time) -> Span {
+        let (start, end) = (self.start.max(from), self.end.min(until));
+        if start < end { end.since(start) } else { Span::ZERO }
+    }
+}
+
+/// A stretch in which a channel is free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Void {
+    /// End of the reservation before it; the start of the run where there is none.
+    pub(super) since: Time,
+    /// Start of the reservation after it; [`Time::MAX`] where there is none.
+    pub(super) until: Time,
+}
+
+/// The reservations of one channel, in order of time and without overlap, so that both their starts
+/// and their ends rise. What is past is dropped from the front; what comes is inserted at or near
+/// the back.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Calendar {
+    ring: VecDeque<Reservation>,
+    /// End of the last reservation that was dropped.
+    dropped_end: Time,
+    /// What the dropped reservations took since the measurement began.
+    dropped: Span,
+}
+
+impl Calendar {
+    /// End of the last reservation; the start of the run where there was none.
+    #[inline]
+    pub(super) fn horizon(&self) -> Time {
+        self.ring.back().map_or(self.dropped_end, |last| last.end)
+    }
+
+    /// The void that contains the whole of [`start`, `end`), if one does.
+    #[inline]
+    pub(super) fn void(&self, start: Time, end: Time) -> Option<Void> {
+        let horizon = self.horizon();
+        if horizon <= start {
+            return Some(Void { since: horizon, until: Time::MAX });
+        }
+        let next = self.ring.partition_point(|taken| taken.start <= start);
+        let since = self.end_before(next);
+        // Not beyond the horizon, so the void ends with a reservation or is none.
+        let until = self.ring.get(next)?.start;
+        (since <= start && end <= until).then_some(Void { since, until })
+    }
+
+    fn end_before(&self, index: usize) -> Time {
+        index.checked_sub(1).map_or(self.dropped_end, |before| self.ring[before].end)
+    }
+
+    /// The first instant from `ready` on that begins a free stretch of `hold`; walks over the voids
+    /// in between, and gives up at `limit`, with an instant that is not before it.
+    pub(super) fn first_void(&self, ready: Time, hold: Span, limit: Time) -> Time {
+        let mut at = ready;
+        let from = self.ring.partition_point(|taken| taken.end <= ready);
+        for taken in self.ring.range(from..) {
+            if at >= limit || at + hold <= taken.start {
+                break;
+            }
+            at = taken.end;
+        }
+        at
+    }
+
+    /// Enters a reservation.
+    ///
+    /// # Panics
+    /// When it overlaps another one, or is empty.
+    pub(super) fn reserve(&mut self, new: Reservation) {
+        assert!(new.start < new.end, "an empty reservation: {new:?}");
+        if self.horizon() <= new.start {
+            self.ring.push_back(new);
+            return;
+        }
+        let next = self.ring.partition_point(|taken| taken.start <= new.start);
+        let free = self.end_before(next) <= new.start
+            && self.ring.get(next).is_none_or(|after| new.end <= after.start);
+        assert!(free, "{new:?} overlaps another reservation");
+        self.ring.insert(next, new);
+    }
+
+    /// Lets the reservation of `owner` that starts at `start` end at `new_end`, or removes it where
+    /// that leaves nothing; answers whether there was one.
+    ///
+    /// # Panics
+    /// When `new_end` lies after its end.
+    pub(super) fn shorten(&mut self, start: Time, owner: u32, new_end: Time) -> bool {
+        let index = self.ring.partition_point(|taken| taken.start < start);
+        let Some(taken) = self.ring.get_mut(index) else { return false };
+        if taken.start != start || taken.owner != owner {
+            return false;
+        }
+        assert!(new_end <= taken.end, "{taken:?} cannot be lengthened to {new_end}");
+        if new_end <= start {
+            self.ring.remove(index);
+        } else {
+            taken.end = new_end;
+        }
+        true
+    }
+
+    /// Reservations of which some part lies in [`start`, `end`), in order.
+    pub(super) fn overlapping(&self, start: Time, end: Time) -> impl Iterator<Item = &Reservation> {
+        let from = self.ring.partition_point(|taken| taken.end <= start);
+        self.ring.range(from..).take_while(move |taken| taken.start < end)
+    }
+
+    /// Drops what ended at or before `past`; counts what of it lies after `origin`.
+    #[inline]
+    pub(super) fn drop_past(&mut self, past: Time, origin: Time) {
+        while let Some(first) = self.ring.front().filter(|first| first.end <= past) {
+            self.dropped += first.within(origin, Time::MAX);
+            self.dropped_end = first.end;
+            self.ring.pop_front();
+        }
+    }
+
+    /// Time taken between `origin` and `until`, which is not before what was dropped.
+    pub(super) fn busy(&self, origin: Time, until: Time) -> Span {
+        let open = self.ring.iter().take_while(|taken| taken.start < until);
+        open.fold(self.dropped, |sum, taken| sum + taken.within(origin, until))
+    }
+
+    /// Counts from zero again.
+    pub(super) fn reset_measure(&mut self) {
+        self.dropped = Span::ZERO;
+    }
+
+    /// Reservations that are kept.
+    pub(super) fn len(&self) -> usize {
+        self.ring.len()
+    }
+}

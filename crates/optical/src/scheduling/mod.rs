@@ -1,0 +1,11 @@
+//! Data channels: which wavelength of an output fibre a burst is given, and what is reserved.
+
+mod calendar;
+mod port;
+mod rules;
+#[cfg(test)]
+mod tests;
+
+pub use calendar::Reservation;
+pub use port::Port;
+pub use rules::{Conversion, Scheduler};

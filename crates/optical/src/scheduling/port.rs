@@ -1,0 +1,196 @@
+//! The output of a node: one fibre, its wavelengths and what is reserved on them.
+
+use std::cmp::Reverse;
+
+use burstlab_units::{Span, Time};
+
+use super::calendar::{Calendar, Reservation, Void};
+use super::rules::Scheduler;
+
+/// One output fibre with its data wavelengths, numbered from 0.
+///
+/// As a header is processed: [`find`](Self::find) a wavelength, then [`reserve`](Self::reserve) it;
+/// where a burst is cut or withdrawn, [`shorten`](Self::shorten) what it had. Call
+/// [`forget`](Self::forget) as time goes on. Nothing before the time forgotten may be asked for.
+#[derive(Clone, Debug)]
+pub struct Port {
+    scheduler: Scheduler,
+    calendars: Vec<Calendar>,
+    /// What ended up to here is of no interest; a calendar drops it when it is next changed.
+    past: Time,
+    /// Use is measured from here.
+    origin: Time,
+}
+
+impl Port {
+    /// A fibre of `wavelengths`, all free.
+    ///
+    /// # Panics
+    /// When there is no wavelength.
+    #[must_use]
+    pub fn new(wavelengths: u32, scheduler: Scheduler) -> Self {
+        assert!(wavelengths > 0, "a port has a wavelength");
+        let calendars = vec![Calendar::default(); wavelengths as usize];
+        Self { scheduler, calendars, past: Time::ZERO, origin: Time::ZERO }
+    }
+
+    /// The wavelength of a burst that passes from `start` for `hold`, of those from `allowed.0` to
+    /// `allowed.1`; `None` where it fits on none. Nothing is reserved yet.
+    ///
+    /// # Panics
+    /// When `hold` is zero, `start` is forgotten, or a wavelength does not exist.
+    #[must_use]
+    pub fn find(&self, start: Time, hold: Span, allowed: (u32, u32)) -> Option<u32> {
+        self.check(start, hold);
+        let end = start + hold;
+        let (low, high) = allowed;
+        let candidates = (low..).zip(&self.calendars[low as usize..=high as usize]);
+        if !self.scheduler.fills_voids() {
+            let mut free = candidates
+                .map(|(index, calendar)| (index, calendar.horizon()))
+                .filter(|&(_, horizon)| horizon <= start);
+            return match self.scheduler {
+                Scheduler::FirstFit => free.next(),
+                _ => free.min_by_key(|&(_, horizon)| Reverse(horizon)),
+            }
+            .map(|(index, _)| index);
+        }
+        let mut free = candidates
+            .filter_map(|(index, calendar)| calendar.void(start, end).map(|void| (index, void)));
+        // `min_by_key` takes the first of equals.
+        match self.scheduler {
+            Scheduler::LaucVf => free.min_by_key(|(_, void)| Reverse(void.since)),
+            Scheduler::MinEv => free.min_by_key(|(_, void)| void.until),
+            Scheduler::BestFit => free.min_by_key(|(_, void)| (length(void), Reverse(void.since))),
+            Scheduler::FfVf | Scheduler::FirstFit | Scheduler::Horizon => free.next(),
+        }
+        .map(|(index, _)| index)
+    }
+
+    /// The first instant from `ready` on at which some wavelength is free for `hold`, and the
+    /// wavelength which the scheduler then chooses: what a burst gets that can wait in electronic
+    /// memory. A scheduler that does not fill voids waits for a horizon.
+    ///
+    /// Where voids are filled, those that are too short are walked over one by one.
+    ///
+    /// # Panics
+    /// When `hold` is zero or `ready` is forgotten.
+    #[must_use]
+    pub fn earliest(&self, ready: Time, hold: Span) -> (Time, u32) {
+        self.check(ready, hold);
+        let mut at = Time::MAX;
+        for calendar in &self.calendars {
+            at = at.min(if self.scheduler.fills_voids() {
+                calendar.first_void(ready, hold, at)
+            } else {
+                calendar.horizon().max(ready)
+            });
+            if at == ready {
+                break;
+            }
+        }
+        let wavelength = self.find(at, hold, (0, self.wavelengths() - 1));
+        (at, wavelength.expect("some wavelength is free at this instant"))
+    }
+
+    #[inline]
+    fn check(&self, start: Time, hold: Span) {
+        assert!(!hold.is_zero(), "a burst takes time");
+        assert!(self.past <= start, "{start} is past: {} was forgotten", self.past);
+    }
+
+    /// Takes `wavelength` from `start` up to `end` for `owner`.
+    ///
+    /// # Panics
+    /// When it is not free, `end` is not after `start`, or `start` is forgotten.
+    pub fn reserve(&mut self, wavelength: u32, start: Time, end: Time, owner: u32) {
+        assert!(self.past <= start, "{start} is past: {} was forgotten", self.past);
+        self.changing(wavelength).reserve(Reservation { start, end, owner });
+    }
+
+    /// Lets the reservation of `owner` on `wavelength` that begins at `start` end at `new_end`;
+    /// removes it where `new_end` is not after `start`. Answers whether there was such a
+    /// reservation that is not forgotten.
+    ///
+    /// # Panics
+    /// When `new_end` lies after its end.
+    pub fn shorten(&mut self, wavelength: u32, start: Time, owner: u32, new_end: Time) -> bool {
+        self.changing(wavelength).shorten(start, owner, new_end)
+    }
+
+    #[inline]
+    fn changing(&mut self, wavelength: u32) -> &mut Calendar {
+        let calendar = &mut self.calendars[wavelength as usize];
+        calendar.drop_past(self.past, self.origin);
+        calendar
+    }
+
+    /// The reservations of `wavelength` of which some part lies in [`start`, `end`), in order of
+    /// time, without those that are forgotten.
+    pub fn overlapping(
+        &self,
+        wavelength: u32,
+        start: Time,
+        end: Time,
+    ) -> impl Iterator<Item = &Reservation> {
+        self.calendars[wavelength as usize].overlapping(start.max(self.past), end)
+    }
+
+    /// Reservations that ended at or before `now` are of no interest any more, but for how much
+    /// they took and when the last of them ended. Costs next to nothing: a wavelength drops them
+    /// when its next burst is reserved.
+    #[inline]
+    pub fn forget(&mut self, now: Time) {
+        self.past = self.past.max(now);
+    }
+
+    /// How long `wavelength` was taken up to `until`, since the run or the measurement began. A
+    /// burst that was cut counts with what was left of it.
+    ///
+    /// # Panics
+    /// When `until` lies before the time forgotten.
+    #[must_use]
+    pub fn busy(&self, wavelength: u32, until: Time) -> Span {
+        assert!(self.past <= until, "{until} is past: {} was forgotten", self.past);
+        self.calendars[wavelength as usize].busy(self.origin, until)
+    }
+
+    /// Use counts from `now` on: warm-up is over.
+    ///
+    /// # Panics
+    /// When `now` lies before the time forgotten.
+    pub fn measure_from(&mut self, now: Time) {
+        assert!(self.past <= now, "{now} is past: {} was forgotten", self.past);
+        self.origin = now;
+        self.calendars.iter_mut().for_each(Calendar::reset_measure);
+    }
+
+    /// End of the last reservation on `wavelength`; the start of the run where there was none.
+    #[must_use]
+    pub fn horizon(&self, wavelength: u32) -> Time {
+        self.calendars[wavelength as usize].horizon()
+    }
+
+    /// How many wavelengths there are.
+    #[must_use]
+    pub fn wavelengths(&self) -> u32 {
+        self.calendars.len() as u32
+    }
+
+    /// The rule by which wavelengths are chosen.
+    #[must_use]
+    pub fn scheduler(&self) -> Scheduler {
+        self.scheduler
+    }
+
+    /// Reservations kept in memory, over all wavelengths.
+    #[must_use]
+    pub fn outstanding(&self) -> usize {
+        self.calendars.iter().map(Calendar::len).sum()
+    }
+}
+
+/// A void without an end is longer than any other.
+fn length(void: &Void) -> Span {
+    if void.until == Time::MAX { Span::MAX } else { void.until.since(void.since) }
+}

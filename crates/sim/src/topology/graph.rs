@@ -1,0 +1,193 @@
+//! Nodes, links between them, and what hangs together.
+
+use burstlab_units::{Rate, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a node is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "NodeRole")]
+pub enum Role {
+    /// Hosts attach; bursts of others do not pass.
+    Edge,
+    /// Bursts pass; no host attaches.
+    Core,
+    /// Hosts attach and bursts of others pass.
+    #[default]
+    Both,
+}
+
+impl Role {
+    /// Whether hosts attach.
+    #[must_use]
+    pub fn has_hosts(self) -> bool {
+        self != Self::Core
+    }
+
+    /// Whether bursts that neither begin nor end here may pass.
+    #[must_use]
+    pub fn switches(self) -> bool {
+        self != Self::Edge
+    }
+}
+
+/// A node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// Its name, which no other node has.
+    pub name: String,
+    /// What it is for.
+    pub role: Role,
+}
+
+impl Node {
+    /// A node.
+    #[must_use]
+    pub fn new(name: impl Into<String>, role: Role) -> Self {
+        Self { name: name.into(), role }
+    }
+}
+
+/// What a fibre is, wherever it leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fibre {
+    /// Propagation delay, one way.
+    pub delay: Span,
+    /// Rate of one wavelength.
+    pub rate: Rate,
+    /// Data wavelengths, at least 1.
+    pub wavelengths: u32,
+}
+
+/// A fibre with its direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Index of the node where it begins.
+    pub from: u32,
+    /// Index of the node where it ends.
+    pub to: u32,
+    /// Propagation delay.
+    pub delay: Span,
+    /// Rate of one wavelength.
+    pub rate: Rate,
+    /// Data wavelengths, at least 1.
+    pub wavelengths: u32,
+}
+
+impl Link {
+    /// A fibre laid from one node to another.
+    #[must_use]
+    pub fn new(from: u32, to: u32, fibre: Fibre) -> Self {
+        let Fibre { delay, rate, wavelengths } = fibre;
+        Self { from, to, delay, rate, wavelengths }
+    }
+}
+
+/// A network: nodes and directed links, both numbered from 0 in the order in which they were given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Graph {
+    /// The nodes; not to be changed, as what follows from them is not computed anew.
+    pub nodes: Vec<Node>,
+    /// The links; not to be changed either.
+    pub links: Vec<Link>,
+    /// Links that begin at each node, by rising number.
+    outgoing: Vec<Vec<u32>>,
+}
+
+impl Graph {
+    /// The graph of `nodes` and `links`.
+    ///
+    /// # Panics
+    /// When a link begins or ends at no node, leads to where it begins or has no wavelength.
+    #[must_use]
+    pub fn new(nodes: Vec<Node>, links: Vec<Link>) -> Self {
+        let mut outgoing = vec![Vec::new(); nodes.len()];
+        for (number, link) in (0..).zip(&links) {
+            assert!((link.to as usize) < nodes.len(), "link {number} ends at no node");
+            assert!(link.from != link.to, "link {number} leads to where it begins");
+            assert!(link.wavelengths > 0, "link {number} has no wavelength");
+            outgoing[link.from as usize].push(number);
+        }
+        Self { nodes, links, outgoing }
+    }
+
+    /// The graph whose fibres lie in both directions: pair `n` becomes links `2n`, as given, and
+    /// `2n + 1`, the other way.
+    ///
+    /// # Panics
+    /// As [`Graph::new`].
+    #[must_use]
+    pub fn of_pairs(nodes: Vec<Node>, pairs: impl IntoIterator<Item = (u32, u32, Fibre)>) -> Self {
+        let both = |(a, b, fibre)| [Link::new(a, b, fibre), Link::new(b, a, fibre)];
+        Self::new(nodes, pairs.into_iter().flat_map(both).collect())
+    }
+
+    /// The number of the node called `name`.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<u32> {
+        self.nodes.iter().position(|node| node.name == name).map(|index| index as u32)
+    }
+
+    /// The name of a node.
+    #[must_use]
+    pub fn name(&self, node: u32) -> &str {
+        &self.nodes[node as usize].name
+    }
+
+    /// The nodes that hosts attach to, by rising number.
+    #[must_use]
+    pub fn edges(&self) -> Vec<u32> {
+        let hosts = |&node: &u32| self.nodes[node as usize].role.has_hosts();
+        (0..self.nodes.len() as u32).filter(hosts).collect()
+    }
+
+    /// The numbers of the links that begin at `node`, rising.
+    #[must_use]
+    pub fn outgoing(&self, node: u32) -> &[u32] {
+        &self.outgoing[node as usize]
+    }
+
+    /// A link by its number.
+    #[must_use]
+    pub fn link(&self, number: u32) -> &Link {
+        &self.links[number as usize]
+    }
+
+    /// The lowest-numbered link from one node to another.
+    #[must_use]
+    pub fn link_between(&self, from: u32, to: u32) -> Option<u32> {
+        self.outgoing(from).iter().copied().find(|&link| self.link(link).to == to)
+    }
+
+    /// Propagation delay over `route`, a list of links.
+    #[must_use]
+    pub fn delay(&self, route: &[u32]) -> Span {
+        route.iter().fold(Span::ZERO, |sum, &link| sum + self.link(link).delay)
+    }
+
+    /// The nodes that `route` touches, from its first to its last.
+    #[must_use]
+    pub fn nodes_of(&self, route: &[u32]) -> Vec<u32> {
+        let first = route.first().map(|&link| self.link(link).from);
+        first.into_iter().chain(route.iter().map(|&link| self.link(link).to)).collect()
+    }
+
+    /// A node that no link, taken in either direction, connects with node 0; the lowest-numbered.
+    #[must_use]
+    pub fn separate(&self) -> Option<u32> {
+        let mut beside = vec![Vec::new(); self.nodes.len()];
+        for link in &self.links {
+            beside[link.from as usize].push(link.to);
+            beside[link.to as usize].push(link.from);
+        }
+        let mut reached = vec![false; self.nodes.len()];
+        let mut ahead: Vec<u32> = if reached.is_empty() { vec![] } else { vec![0] };
+        while let Some(node) = ahead.pop() {
+            if !std::mem::replace(&mut reached[node as usize], true) {
+                ahead.extend(&beside[node as usize]);
+            }
+        }
+        reached.iter().position(|&reached| !reached).map(|node| node as u32)
+    }
+}

@@ -1,0 +1,199 @@
+//! The routes of a graph, computed once.
+
+use std::fmt;
+
+use super::graph::Graph;
+use super::shortest::{Metric, Search};
+
+/// The links of a route in the order in which they are crossed.
+pub type Route = Vec<u32>;
+
+/// Most links that all routes of a graph may have together: they are kept in memory.
+const STEPS_MAX: usize = 20_000_000;
+/// Most links looked at to find alternative routes: a few seconds.
+const WORK_MAX: usize = 2_000_000_000;
+
+/// Routes between nodes with hosts, and ways there from every other node.
+///
+/// Of two routes the one with the smaller metric comes first, then what [`Metric`] says, then the
+/// one that goes to the lower-numbered node where the two part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Routes {
+    /// For each node its place among those with hosts.
+    place: Vec<Option<usize>>,
+    hosts: usize,
+    /// For each node with hosts, for each other: the routes.
+    routes: Vec<Vec<Route>>,
+    /// For each node, for each with hosts: the shortest way.
+    ways: Vec<Option<Route>>,
+    /// For each node, for each with hosts: the links out, best first.
+    detours: Vec<Vec<u32>>,
+}
+
+/// Why a graph has no routes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RouteError {
+    /// No way leads from one node with hosts to another.
+    Unreachable {
+        /// Where a route should begin.
+        from: u32,
+        /// Where it should end.
+        to: u32,
+        /// The edge node that would have to switch, where that is what is missing.
+        blocked: Option<u32>,
+    },
+    /// The routes are more than memory or patience hold.
+    TooMany,
+}
+
+impl fmt::Display for RouteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreachable { from, to, .. } => write!(f, "no way from node {from} to node {to}"),
+            Self::TooMany => f.write_str("too many routes"),
+        }
+    }
+}
+
+impl std::error::Error for RouteError {}
+
+impl Routes {
+    /// Finds `count` routes for each ordered pair of nodes with hosts, fewer where there are not as
+    /// many. Those of `explicit`, lists of links, come first in the order given, however many they
+    /// are, and each counts as one.
+    ///
+    /// # Errors
+    /// When a pair has no route, or the graph is too large.
+    ///
+    /// # Panics
+    /// When `count` is 0, or an explicit route is empty, broken, or does not join two nodes with
+    /// hosts.
+    pub fn new(
+        graph: &Graph,
+        metric: Metric,
+        count: usize,
+        explicit: &[Route],
+    ) -> Result<Self, RouteError> {
+        assert!(count > 0, "a pair has at least one route");
+        let edges = graph.edges();
+        let (nodes, hosts) = (graph.nodes.len(), edges.len());
+        let mut place = vec![None; nodes];
+        for (index, &edge) in edges.iter().enumerate() {
+            place[edge as usize] = Some(index);
+        }
+        let mut found = Self {
+            place,
+            hosts,
+            routes: vec![Vec::new(); hosts * hosts],
+            ways: vec![None; nodes * hosts],
+            detours: vec![Vec::new(); nodes * hosts],
+        };
+        for route in explicit {
+            let pair = found.pair(graph, route);
+            found.routes[pair].push(route.clone());
+        }
+        let search = Search::new(graph, metric, true);
+        let mut steps = 0;
+        for &to in &edges {
+            steps += found.find_ways(&search, to);
+            if steps > STEPS_MAX / count {
+                return Err(RouteError::TooMany);
+            }
+        }
+        if count > 1 && steps.saturating_mul(graph.links.len()) > WORK_MAX / count {
+            return Err(RouteError::TooMany);
+        }
+        for &to in &edges {
+            for &from in edges.iter().filter(|&&from| from != to) {
+                let way = found.way(from, to).map(<[u32]>::to_vec);
+                let way = way.ok_or_else(|| unreachable(graph, metric, from, to))?;
+                let shortest = if count == 1 { vec![way] } else { search.routes(way, count) };
+                found.fill(from, to, count, shortest);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The routes from one node with hosts to another, at least one; none where the two are one.
+    ///
+    /// # Panics
+    /// When a node has no hosts.
+    #[must_use]
+    pub fn of(&self, from: u32, to: u32) -> &[Route] {
+        &self.routes[self.index(from) * self.hosts + self.index(to)]
+    }
+
+    /// The shortest way from any node to one with hosts; None where there is none, empty where the
+    /// two are one.
+    ///
+    /// # Panics
+    /// When `to` has no hosts.
+    #[must_use]
+    pub fn way(&self, node: u32, to: u32) -> Option<&[u32]> {
+        self.ways[self.slot(node, to)].as_deref()
+    }
+
+    /// The links out of `node` from which `to` can be reached over nodes that switch, by rising
+    /// length of the shortest way through them. The first is that of [`Routes::way`]; what follows
+    /// may lead back through `node`.
+    ///
+    /// # Panics
+    /// When `to` has no hosts.
+    pub fn detours(&self, node: u32, to: u32) -> impl Iterator<Item = u32> + '_ {
+        self.detours[self.slot(node, to)].iter().copied()
+    }
+
+    fn index(&self, node: u32) -> usize {
+        self.place[node as usize].expect("the node has hosts")
+    }
+
+    fn slot(&self, node: u32, to: u32) -> usize {
+        node as usize * self.hosts + self.index(to)
+    }
+
+    /// Where the routes between the ends of `route` are kept.
+    fn pair(&self, graph: &Graph, route: &[u32]) -> usize {
+        let broken = route.windows(2).any(|two| graph.link(two[0]).to != graph.link(two[1]).from);
+        let (&[first, ..], &[.., last]) = (route, route) else { panic!("a route without links") };
+        let (from, to) = (graph.link(first).from, graph.link(last).to);
+        assert!(!broken && from != to, "a route leads link by link from one node to another");
+        self.index(from) * self.hosts + self.index(to)
+    }
+
+    /// Enters the ways and the detours to `to`; answers how many links the ways have.
+    fn find_ways(&mut self, search: &Search<'_>, to: u32) -> usize {
+        let tree = search.tree(to, |_| true);
+        let mut steps = 0;
+        for from in 0..self.place.len() as u32 {
+            let slot = self.slot(from, to);
+            let way = tree.way(from);
+            steps += way.as_ref().map_or(0, Vec::len);
+            self.ways[slot] = way;
+            if from != to {
+                self.detours[slot] = tree.turns(from);
+            }
+        }
+        steps
+    }
+
+    fn fill(&mut self, from: u32, to: u32, count: usize, shortest: Vec<Route>) {
+        let pair = self.index(from) * self.hosts + self.index(to);
+        let routes = &mut self.routes[pair];
+        for route in shortest {
+            if routes.len() < count && !routes.contains(&route) {
+                routes.push(route);
+            }
+        }
+    }
+}
+
+/// Says what keeps `from` and `to` apart.
+fn unreachable(graph: &Graph, metric: Metric, from: u32, to: u32) -> RouteError {
+    let search = Search::new(graph, metric, false);
+    let way = search.tree(to, |_| true).way(from).unwrap_or_default();
+    let blocked = graph
+        .nodes_of(&way)
+        .into_iter()
+        .find(|&node| node != from && node != to && !graph.nodes[node as usize].role.switches());
+    RouteError::Unreachable { from, to, blocked }
+}

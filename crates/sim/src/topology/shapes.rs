@@ -1,0 +1,67 @@
+//! Shapes that are made by rule.
+
+use burstlab_units::{Rate, Span};
+
+use super::graph::{Fibre, Graph, Link, Node, Role};
+
+/// A chain between two edge nodes: `ingress`, `core1`, `core2` and so on, `egress`. `delays` are
+/// those of the fibres from ingress to egress, at least one, each the same both ways. Link `2n`
+/// leads towards the egress, `2n + 1` back.
+///
+/// # Panics
+/// When there is no delay.
+#[must_use]
+pub fn path(delays: &[Span], rate: Rate, wavelengths: u32) -> Graph {
+    assert!(!delays.is_empty(), "a path has a fibre");
+    let core = (1..delays.len()).map(|n| Node::new(format!("core{n}"), Role::Core));
+    let mut nodes = vec![Node::new("ingress", Role::Edge)];
+    nodes.extend(core);
+    nodes.push(Node::new("egress", Role::Edge));
+    let fibre = |&delay| Fibre { delay, rate, wavelengths };
+    Graph::of_pairs(nodes, (0..).zip(delays).map(|(n, delay)| (n, n + 1, fibre(delay))))
+}
+
+/// Nodes `1` to `count` in a row, each with its neighbours; all have hosts and switch.
+#[must_use]
+pub fn line(count: u32, fibre: Fibre) -> Graph {
+    Graph::of_pairs(numbered(count), (1..count).map(|n| (n - 1, n, fibre)))
+}
+
+/// Nodes `1` to `count`, at least 3, in a circle; all have hosts and switch.
+///
+/// # Panics
+/// When `count` is below 3.
+#[must_use]
+pub fn ring(count: u32, fibre: Fibre) -> Graph {
+    assert!(count >= 3, "a ring has at least 3 nodes");
+    Graph::of_pairs(numbered(count), (0..count).map(|n| (n, (n + 1) % count, fibre)))
+}
+
+/// A node `hub` that only switches, and around it nodes `1` to `count` that only have hosts. Links
+/// `2n` lead to the hub from node `n + 1`.
+#[must_use]
+pub fn star(count: u32, fibre: Fibre) -> Graph {
+    let mut nodes = vec![Node::new("hub", Role::Core)];
+    nodes.extend((1..=count).map(|n| Node::new(n.to_string(), Role::Edge)));
+    Graph::of_pairs(nodes, (1..=count).map(|n| (n, 0, fibre)))
+}
+
+/// Two core nodes, `left` and `right`, one fibre between them, and `count` edge nodes on each side:
+/// `left1`, `left2` and so on, `right1` and so on. Link 0 leads from left to right, link 1 back.
+#[must_use]
+pub fn dumbbell(count: u32, fibre: Fibre) -> Graph {
+    let mut nodes = vec![Node::new("left", Role::Core), Node::new("right", Role::Core)];
+    let mut links = vec![Link::new(0, 1, fibre), Link::new(1, 0, fibre)];
+    for (core, side) in [(0, "left"), (1, "right")] {
+        for n in 1..=count {
+            let node = nodes.len() as u32;
+            nodes.push(Node::new(format!("{side}{n}"), Role::Edge));
+            links.extend([Link::new(node, core, fibre), Link::new(core, node, fibre)]);
+        }
+    }
+    Graph::new(nodes, links)
+}
+
+fn numbered(count: u32) -> Vec<Node> {
+    (1..=count).map(|n| Node::new(n.to_string(), Role::Both)).collect()
+}

@@ -1,0 +1,167 @@
+//! Shortest ways to a node, and the k shortest routes between two.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::graph::{Graph, Link};
+
+/// What the shortest route has least of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "Routing")]
+pub enum Metric {
+    /// Propagation delay; of two routes alike in it, the one with fewer links.
+    #[default]
+    Delay,
+    /// Links; of two routes alike in them, the one with less propagation delay.
+    Hops,
+}
+
+/// The length of a route: what the metric counts, then what decides between equals.
+pub(super) type Cost = (u128, u128);
+
+impl Metric {
+    fn of(self, link: &Link) -> Cost {
+        let delay = u128::from(link.delay.as_ps());
+        match self {
+            Self::Delay => (delay, 1),
+            Self::Hops => (1, delay),
+        }
+    }
+}
+
+fn sum(a: Cost, b: Cost) -> Cost {
+    (a.0 + b.0, a.1 + b.1)
+}
+
+/// A route as it is ranked: its length, then node for node the lower number, then the lower link.
+type Ranked = (Cost, Vec<(u32, u32)>);
+
+/// A graph to find ways in.
+pub(super) struct Search<'a> {
+    pub(super) graph: &'a Graph,
+    pub(super) metric: Metric,
+    /// Whether ways keep out of nodes that do not switch, but for their ends.
+    pub(super) heed_roles: bool,
+    incoming: Vec<Vec<u32>>,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(graph: &'a Graph, metric: Metric, heed_roles: bool) -> Self {
+        let mut incoming = vec![Vec::new(); graph.nodes.len()];
+        for (number, link) in (0..).zip(&graph.links) {
+            incoming[link.to as usize].push(number);
+        }
+        Self { graph, metric, heed_roles, incoming }
+    }
+
+    fn passes(&self, node: u32) -> bool {
+        !self.heed_roles || self.graph.nodes[node as usize].role.switches()
+    }
+
+    /// Distances to `to` over nodes for which `open` holds (Dijkstra's algorithm, backwards).
+    pub(super) fn tree(&'a self, to: u32, open: impl Fn(u32) -> bool) -> Tree<'a> {
+        let mut distance: Vec<Option<Cost>> = vec![None; self.graph.nodes.len()];
+        let mut ahead = BinaryHeap::from([Reverse(((0, 0), to))]);
+        distance[to as usize] = Some((0, 0));
+        while let Some(Reverse((cost, node))) = ahead.pop() {
+            let settled = distance[node as usize] != Some(cost);
+            if settled || (node != to && !self.passes(node)) {
+                continue;
+            }
+            for &number in &self.incoming[node as usize] {
+                let link = self.graph.link(number);
+                let through = sum(cost, self.metric.of(link));
+                let known = &mut distance[link.from as usize];
+                if open(link.from) && known.is_none_or(|known| through < known) {
+                    *known = Some(through);
+                    ahead.push(Reverse((through, link.from)));
+                }
+            }
+        }
+        Tree { search: self, to, distance }
+    }
+
+    /// The `count` shortest routes without loops, shortest first (Yen's algorithm); `first` is the
+    /// shortest.
+    pub(super) fn routes(&'a self, first: Vec<u32>, count: usize) -> Vec<Vec<u32>> {
+        let Some(&last) = first.last() else { return vec![first] };
+        let to = self.graph.link(last).to;
+        let mut found = vec![first];
+        let mut candidates: BTreeSet<Ranked> = BTreeSet::new();
+        while let Some(last) = found.last().filter(|_| found.len() < count) {
+            let nodes = self.graph.nodes_of(last);
+            for turn in 0..last.len() {
+                let root = &last[..turn];
+                let same_root = found.iter().filter(|route| route.starts_with(root));
+                let taken: Vec<u32> = same_root.map(|route| route[turn]).collect();
+                let rest = self.tree(to, |node| !nodes[..=turn].contains(&node));
+                if let Some(rest) = rest.way_without(nodes[turn], &taken) {
+                    candidates.insert(self.ranked(&[root, &rest].concat()));
+                }
+            }
+            let Some((_, steps)) = candidates.pop_first() else { break };
+            found.push(steps.into_iter().map(|(_, link)| link).collect());
+        }
+        found
+    }
+
+    /// A route with its rank: routes are ordered by what this gives.
+    pub(super) fn ranked(&self, route: &[u32]) -> Ranked {
+        let cost = |&link: &u32| self.metric.of(self.graph.link(link));
+        let total = route.iter().map(cost).fold((0, 0), sum);
+        (total, route.iter().map(|&link| (self.graph.link(link).to, link)).collect())
+    }
+}
+
+/// How far every node is from one, and hence the ways there.
+pub(super) struct Tree<'a> {
+    search: &'a Search<'a>,
+    to: u32,
+    /// None: no way leads from there.
+    distance: Vec<Option<Cost>>,
+}
+
+impl Tree<'_> {
+    /// The links out of `node` by which its destination can be reached, by the length of the way
+    /// through them, then by the number of the node they lead to.
+    pub(super) fn turns(&self, node: u32) -> Vec<u32> {
+        let mut turns: Vec<(Cost, u32, u32)> = self.unsorted(node).collect();
+        turns.sort_unstable();
+        turns.into_iter().map(|(_, _, link)| link).collect()
+    }
+
+    /// The shortest way from `node`, where there is one.
+    pub(super) fn way(&self, node: u32) -> Option<Vec<u32>> {
+        if node == self.to { Some(Vec::new()) } else { self.way_without(node, &[]) }
+    }
+
+    /// The shortest way from `node` whose first link is none of `taken`.
+    fn way_without(&self, node: u32, taken: &[u32]) -> Option<Vec<u32>> {
+        let open = |&(_, _, link): &(Cost, u32, u32)| !taken.contains(&link);
+        let (_, mut here, first) = self.unsorted(node).filter(open).min()?;
+        let mut way = vec![first];
+        while here != self.to {
+            // Each link adds a hop, so that the distance falls with every step.
+            let next = self.unsorted(here).min();
+            let (_, head, link) = next.expect("a node with a distance has a way on");
+            way.push(link);
+            here = head;
+        }
+        Some(way)
+    }
+
+    /// For each link out of `node` that leads on: the length of the way through it, where it ends,
+    /// and its number.
+    fn unsorted(&self, node: u32) -> impl Iterator<Item = (Cost, u32, u32)> {
+        self.search.graph.outgoing(node).iter().filter_map(|&number| {
+            let link = self.search.graph.link(number);
+            let rest = self.distance[link.to as usize]?;
+            let passes = link.to == self.to || self.search.passes(link.to);
+            passes.then(|| (sum(rest, self.search.metric.of(link)), link.to, number))
+        })
+    }
+}

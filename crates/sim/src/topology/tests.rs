@@ -1,0 +1,268 @@
+//! Shapes, NSFNET, and routes against the enumeration of all.
+
+use burstlab_units::{Rate, Span};
+use proptest::prelude::*;
+
+use super::shortest::Search;
+use super::*;
+
+const FIBRE: Fibre =
+    Fibre { delay: Span::from_ms(1), rate: Rate::from_bps(10_000_000_000), wavelengths: 4 };
+
+fn the_nsfnet(lengths: Lengths) -> Graph {
+    nsfnet(lengths, Span::from_us(5), FIBRE.rate, 1)
+}
+
+fn shortest(graph: &Graph) -> Routes {
+    Routes::new(graph, Metric::Delay, 1, &[]).expect("connected")
+}
+
+/// The names of the nodes that a route touches.
+fn names(graph: &Graph, route: &[u32]) -> String {
+    let names: Vec<&str> = graph.nodes_of(route).into_iter().map(|node| graph.name(node)).collect();
+    names.join("-")
+}
+
+/// The route between two named nodes and its delay.
+fn between(graph: &Graph, from: &str, to: &str) -> (String, Span) {
+    let routes = shortest(graph);
+    let ends = [from, to].map(|name| graph.find(name).expect(name));
+    let [route] = routes.of(ends[0], ends[1]) else { panic!("one route") };
+    (names(graph, route), graph.delay(route))
+}
+
+#[test]
+fn shapes_are_what_they_are_called() {
+    let ms = Span::from_ms;
+    let way = |way: &str, delay| (way.to_owned(), ms(delay));
+    let path = path(&[ms(1), ms(2), ms(3)], FIBRE.rate, 1);
+    assert_eq!(between(&path, "ingress", "egress"), way("ingress-core1-core2-egress", 6));
+    assert_eq!(between(&path, "egress", "ingress"), way("egress-core2-core1-ingress", 6));
+    assert_eq!(path.edges(), [0, 3]);
+    assert_eq!(between(&line(4, FIBRE), "4", "1"), way("4-3-2-1", 3));
+    assert_eq!(between(&ring(6, FIBRE), "1", "5"), way("1-6-5", 2));
+    assert_eq!(between(&star(3, FIBRE), "1", "3"), way("1-hub-3", 2));
+    assert_eq!(star(3, FIBRE).edges(), [1, 2, 3]);
+    let dumbbell = dumbbell(2, FIBRE);
+    assert_eq!(between(&dumbbell, "left2", "right1"), way("left2-left-right-right1", 3));
+    assert_eq!(between(&dumbbell, "left2", "left1"), way("left2-left-left1", 2));
+    let counts = [path, line(4, FIBRE), ring(6, FIBRE), star(3, FIBRE), dumbbell]
+        .map(|graph| (graph.nodes.len(), graph.links.len()));
+    assert_eq!(counts, [(4, 6), (4, 6), (6, 12), (4, 6), (6, 10)]);
+}
+
+#[test]
+fn nsfnet_has_the_distances_of_its_table() {
+    let graph = the_nsfnet(Lengths::Common);
+    assert_eq!((graph.nodes.len(), graph.links.len()), (14, 42));
+    assert_eq!(between(&graph, "1", "14"), ("1-8-9-14".to_owned(), Span::from_ms(20)));
+    let graph = the_nsfnet(Lengths::DeepRmsa);
+    assert_eq!((graph.nodes.len(), graph.links.len()), (14, 44));
+    let (_, delay) = between(&graph, "1", "13");
+    assert_eq!(delay, Span::from_us(5 * (2400 + 750 + 300)));
+    for graph in [the_nsfnet(Lengths::Common), graph] {
+        assert_eq!(graph.separate(), None);
+    }
+}
+
+/// How many shortest routes pass each node of NSFNET, by name.
+fn transits(metric: Metric) -> Vec<(usize, u32)> {
+    let graph = the_nsfnet(Lengths::Common);
+    let routes = Routes::new(&graph, metric, 1, &[]).expect("connected");
+    let mut passed = [0; 14];
+    for (from, to) in pairs(&graph) {
+        let nodes = graph.nodes_of(&routes.of(from, to)[0]);
+        nodes[1..nodes.len() - 1].iter().for_each(|&node| passed[node as usize] += 1);
+    }
+    let mut ranked: Vec<(usize, u32)> = passed.into_iter().zip(1..).collect();
+    ranked.sort_unstable_by(|a, b| b.cmp(a));
+    ranked
+}
+
+#[test]
+fn the_core_of_nsfnet_is_what_most_routes_pass() {
+    let mut six: Vec<u32> = transits(Metric::Delay)[..6].iter().map(|&(_, node)| node).collect();
+    six.sort_unstable();
+    assert_eq!(six, NSFNET_CORE, "{:?}", transits(Metric::Delay));
+}
+
+#[test]
+fn what_is_apart_is_named() {
+    let nodes = ["a", "b", "c", "d"].map(|name| Node::new(name, Role::Both));
+    let graph = Graph::of_pairs(nodes.to_vec(), [(0, 1, FIBRE), (2, 3, FIBRE)]);
+    assert_eq!(graph.separate(), Some(2));
+    let one_way = Graph::new(nodes[..2].to_vec(), vec![Link::new(0, 1, FIBRE)]);
+    assert_eq!(one_way.separate(), None);
+    let error = Routes::new(&one_way, Metric::Hops, 1, &[]);
+    assert_eq!(error, Err(RouteError::Unreachable { from: 1, to: 0, blocked: None }));
+}
+
+#[test]
+fn edge_nodes_do_not_switch() {
+    let mut graph = line(3, FIBRE);
+    graph.nodes[1].role = Role::Edge;
+    let error = Routes::new(&graph, Metric::Delay, 1, &[]);
+    // The routes are found by destination, the lowest first.
+    assert_eq!(error, Err(RouteError::Unreachable { from: 2, to: 0, blocked: Some(1) }));
+    let mut graph = ring(4, FIBRE);
+    graph.nodes[1].role = Role::Edge;
+    assert_eq!(between(&graph, "1", "3").0, "1-4-3");
+    assert_eq!(between(&graph, "2", "3").0, "2-3");
+    let routes = shortest(&graph);
+    let heads: Vec<u32> = routes.detours(0, 2).map(|link| graph.link(link).to).collect();
+    assert_eq!(heads, [3], "node 2 is no detour to node 3");
+}
+
+#[test]
+fn explicit_routes_come_first() {
+    let graph = ring(5, FIBRE);
+    let hop = |from, to| graph.link_between(from, to).expect("adjacent");
+    let around = vec![hop(0, 4), hop(4, 3), hop(3, 2), hop(2, 1)];
+    for (count, expected) in
+        [(1, vec!["1-5-4-3-2"]), (2, vec!["1-5-4-3-2", "1-2"]), (3, vec!["1-5-4-3-2", "1-2"])]
+    {
+        let routes = Routes::new(&graph, Metric::Delay, count, std::slice::from_ref(&around));
+        let routes = routes.expect("connected");
+        let found: Vec<String> = routes.of(0, 1).iter().map(|route| names(&graph, route)).collect();
+        assert_eq!(found, expected, "{count}");
+        assert_eq!(routes.way(0, 1), Some(&[hop(0, 1)][..]), "the shortest all the same");
+    }
+}
+
+#[test]
+fn hops_and_delay_differ_where_a_chord_is_long() {
+    let chord = Fibre { delay: Span::from_ms(10), ..FIBRE };
+    let nodes = line(4, FIBRE).nodes;
+    let graph =
+        Graph::of_pairs(nodes, [(0, 1, FIBRE), (1, 2, FIBRE), (2, 3, FIBRE), (0, 3, chord)]);
+    let by = |metric| {
+        let routes = Routes::new(&graph, metric, 1, &[]).expect("connected");
+        names(&graph, &routes.of(0, 3)[0])
+    };
+    assert_eq!((by(Metric::Delay), by(Metric::Hops)), ("1-2-3-4".into(), "1-4".into()));
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let graph = ring(1000, FIBRE);
+    assert_eq!(Routes::new(&graph, Metric::Delay, 1, &[]), Err(RouteError::TooMany));
+    assert_eq!(Routes::new(&star(400, FIBRE), Metric::Delay, 9, &[]), Err(RouteError::TooMany));
+}
+
+/// All pairs of different nodes with hosts.
+fn pairs(graph: &Graph) -> Vec<(u32, u32)> {
+    let edges = graph.edges();
+    let to = |from: u32| edges.iter().filter(move |&&to| to != from).map(move |&to| (from, to));
+    edges.iter().flat_map(|&from| to(from)).collect()
+}
+
+/// Every route without loops, in the order in which routes are ranked.
+fn all_routes(graph: &Graph, metric: Metric, from: u32, to: u32) -> Vec<Route> {
+    let search = Search::new(graph, metric, true);
+    let mut all = Vec::new();
+    let mut begun = vec![Vec::new()];
+    while let Some(route) = begun.pop() {
+        let mut nodes = graph.nodes_of(&route);
+        if nodes.is_empty() {
+            nodes.push(from);
+        }
+        let here = nodes[nodes.len() - 1];
+        if here == to {
+            all.push(search.ranked(&route));
+        } else if here == from || graph.nodes[here as usize].role.switches() {
+            let fresh = |&&link: &&u32| !nodes.contains(&graph.link(link).to);
+            let on = graph.outgoing(here).iter().filter(fresh);
+            begun.extend(on.map(|&link| [&route[..], &[link]].concat()));
+        }
+    }
+    all.sort();
+    all.into_iter().map(|(_, steps)| steps.into_iter().map(|step| step.1).collect()).collect()
+}
+
+/// Small graphs with few different delays, so that many routes are equally long. Parallel links,
+/// nodes of all roles and, where `one_way` says so, links of one direction occur.
+fn graphs(one_way: bool) -> impl Strategy<Value = Graph> {
+    let role = prop_oneof![Just(Role::Both), Just(Role::Both), Just(Role::Edge), Just(Role::Core)];
+    prop::collection::vec(role, 2..7).prop_flat_map(move |roles| {
+        let count = roles.len() as u32;
+        let link = (0..count, 0..count, 0u64..4, any::<bool>().prop_map(move |one| one && one_way));
+        prop::collection::vec(link, 1..14).prop_map(move |raw| {
+            let nodes =
+                (0..count).zip(&roles).map(|(n, &role)| Node::new(n.to_string(), role)).collect();
+            let mut links = Vec::new();
+            for (from, to, ms, one) in raw.into_iter().filter(|link| link.0 != link.1) {
+                let fibre = Fibre { delay: Span::from_ms(ms), ..FIBRE };
+                links.push(Link::new(from, to, fibre));
+                links.extend((!one).then(|| Link::new(to, from, fibre)));
+            }
+            Graph::new(nodes, links)
+        })
+    })
+}
+
+fn metrics() -> impl Strategy<Value = Metric> {
+    prop_oneof![Just(Metric::Delay), Just(Metric::Hops)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn routes_are_the_first_of_all(graph in graphs(true), metric in metrics(), count in 1usize..6) {
+        let all: Vec<Vec<Route>> =
+            pairs(&graph).iter().map(|&(a, b)| all_routes(&graph, metric, a, b)).collect();
+        let routes = Routes::new(&graph, metric, count, &[]);
+        if all.iter().any(Vec::is_empty) {
+            let refused = matches!(routes, Err(RouteError::Unreachable { .. }));
+            prop_assert!(refused, "{routes:?}");
+            return Ok(());
+        }
+        let routes = routes.expect("every pair has a route");
+        for ((from, to), all) in pairs(&graph).into_iter().zip(all) {
+            prop_assert_eq!(routes.of(from, to), &all[..count.min(all.len())]);
+            prop_assert_eq!(routes.way(from, to), Some(&all[0][..]));
+        }
+    }
+
+    #[test]
+    fn ways_and_detours_agree(graph in graphs(true), metric in metrics()) {
+        let Ok(routes) = Routes::new(&graph, metric, 1, &[]) else { return Ok(()) };
+        let search = Search::new(&graph, metric, true);
+        for (node, to) in (0..graph.nodes.len() as u32)
+            .flat_map(|node| graph.edges().into_iter().map(move |to| (node, to)))
+        {
+            let detours: Vec<u32> = routes.detours(node, to).collect();
+            let way = routes.way(node, to).map(<[u32]>::to_vec);
+            if node == to {
+                prop_assert_eq!((way, detours), (Some(vec![]), vec![]));
+                continue;
+            }
+            prop_assert_eq!(way.and_then(|way| way.first().copied()), detours.first().copied());
+            // The rest of a detour is the way from its end.
+            let through = |&link: &u32| {
+                let rest = routes.way(graph.link(link).to, to).expect("a detour arrives");
+                search.ranked(&[&[link], rest].concat()).0
+            };
+            prop_assert!(detours.iter().map(through).is_sorted());
+            let leads_on = |&&link: &&u32| {
+                let head = graph.link(link).to;
+                let switches = graph.nodes[head as usize].role.switches();
+                head == to || (switches && routes.way(head, to).is_some())
+            };
+            prop_assert_eq!(graph.outgoing(node).iter().filter(leads_on).count(), detours.len());
+        }
+    }
+
+    #[test]
+    fn the_way_back_is_as_long(graph in graphs(false), metric in metrics()) {
+        let Ok(routes) = Routes::new(&graph, metric, 3, &[]) else { return Ok(()) };
+        let search = Search::new(&graph, metric, true);
+        for (from, to) in pairs(&graph) {
+            // Lengths, not nodes: where two are equal, each end decides by the numbers it sees.
+            let costs = |from, to| -> Vec<_> {
+                routes.of(from, to).iter().map(|route| search.ranked(route).0).collect()
+            };
+            prop_assert_eq!(costs(from, to), costs(to, from));
+        }
+    }
+}
