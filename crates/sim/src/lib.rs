@@ -5,6 +5,7 @@ mod measure;
 mod run;
 pub mod scenario;
 pub mod topology;
+pub mod traffic;
 mod world;
 
 pub use measure::{Column, Confusion, Counters, FlowSummary, Summary, Table, Trace};

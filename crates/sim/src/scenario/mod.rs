@@ -11,6 +11,7 @@ mod loss;
 mod network;
 mod read;
 mod run;
+mod size;
 mod traffic;
 
 use burstlab_tcp::{Config, Overrides};
@@ -25,6 +26,7 @@ pub use flow::{Flow, Write};
 pub use loss::{Loss, LossKind, LossRule};
 pub use network::{Network, Topology};
 pub use run::Run;
+pub use size::{Distribution, Size};
 pub use traffic::{Pattern, Side, Traffic};
 
 /// What is simulated: TCP flows over a path of burst-switched fibres between two edge nodes.
