@@ -3,7 +3,7 @@
 use burstlab_units::{Bytes, Span, Time};
 
 /// When an assembly queue becomes a burst.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AssemblyPolicy {
     /// Every packet is a burst of its own.
     None,
@@ -13,12 +13,34 @@ pub enum AssemblyPolicy {
     Size(Bytes),
     /// Whichever of the two comes first.
     Hybrid(Span, Bytes),
+    /// By a timer that follows the load: as long as `size` bytes take to arrive at the rate at
+    /// which packets arrived of late, but at least `shortest` and at most `longest`. The first
+    /// burst, which knows no rate, waits for `longest`.
+    ///
+    /// The rate of a burst is its bytes over the time from its opening to that of the next; the
+    /// estimate is the exponentially weighted mean of these, the newest with `weight`, in (0, 1].
+    /// It is a float, and rounded to whole bytes a second before it makes a time. A timer that
+    /// adapts to what was assembled is the idea of Cao, Li, Chen and Qiao (2002); theirs is in
+    /// proportion to the mean length of recent bursts, longer as load grows, where this one is
+    /// shorter, so that bursts stay near one size.
+    Adaptive {
+        /// What a burst should hold.
+        size: Bytes,
+        /// The least timer.
+        shortest: Span,
+        /// The greatest timer, not less than `shortest`.
+        longest: Span,
+        /// Weight of the newest burst in the mean rate.
+        weight: f64,
+    },
 }
 
 impl AssemblyPolicy {
+    /// The timer of the first burst; all but the adaptive one keep it.
     fn timer(self) -> Option<Span> {
         match self {
             Self::Timer(span) | Self::Hybrid(span, _) => Some(span),
+            Self::Adaptive { longest, .. } => Some(longest),
             Self::None | Self::Size(_) => None,
         }
     }
@@ -26,7 +48,7 @@ impl AssemblyPolicy {
     fn is_full(self, bytes: Bytes) -> bool {
         match self {
             Self::None => true,
-            Self::Timer(_) => false,
+            Self::Timer(_) | Self::Adaptive { .. } => false,
             Self::Size(limit) | Self::Hybrid(_, limit) => bytes >= limit,
         }
     }
@@ -39,8 +61,11 @@ pub struct ClosedBurst {
     pub number: u64,
     /// When its first packet arrived.
     pub opened: Time,
-    /// Size of all its packets.
+    /// Size of all its packets and of the padding.
     pub bytes: Bytes,
+    /// What of it was added to make it the least size; zero without
+    /// [`with_minimum`](Assembler::with_minimum).
+    pub padding: Bytes,
 }
 
 /// One assembly queue: packets of type `P` in, bursts out.
@@ -51,6 +76,10 @@ pub struct ClosedBurst {
 #[derive(Clone, Debug)]
 pub struct Assembler<P> {
     policy: AssemblyPolicy,
+    /// Timer of the open burst.
+    timer: Option<Span>,
+    arrivals: Arrivals,
+    minimum: Bytes,
     waiting: Vec<P>,
     bytes: Bytes,
     opened: Option<Time>,
@@ -59,9 +88,32 @@ pub struct Assembler<P> {
 
 impl<P> Assembler<P> {
     /// An empty queue.
+    ///
+    /// # Panics
+    /// When an adaptive timer has a `shortest` above its `longest`, or a `weight` outside (0, 1].
     #[must_use]
     pub fn new(policy: AssemblyPolicy) -> Self {
-        Self { policy, waiting: Vec::new(), bytes: Bytes::ZERO, opened: None, closed: 0 }
+        if let AssemblyPolicy::Adaptive { shortest, longest, weight, .. } = policy {
+            assert!(shortest <= longest, "the shortest timer is above the longest: {policy:?}");
+            assert!(weight > 0.0 && weight <= 1.0, "a weight is in (0, 1]: {policy:?}");
+        }
+        Self {
+            policy,
+            timer: policy.timer(),
+            arrivals: Arrivals::default(),
+            minimum: Bytes::ZERO,
+            waiting: Vec::new(),
+            bytes: Bytes::ZERO,
+            opened: None,
+            closed: 0,
+        }
+    }
+
+    /// Bursts of less than `minimum` are padded up to it. One without packets stays empty: it is
+    /// never sent.
+    #[must_use]
+    pub fn with_minimum(self, minimum: Bytes) -> Self {
+        Self { minimum, ..self }
     }
 
     /// A packet of `size` arrives at `now`; answers whether the burst is complete.
@@ -77,22 +129,36 @@ impl<P> Assembler<P> {
     /// the open burst will have.
     #[inline]
     pub fn open(&mut self, now: Time) -> u64 {
-        self.opened.get_or_insert(now);
+        if self.opened.is_none() {
+            self.opened = Some(now);
+            if let AssemblyPolicy::Adaptive { size, shortest, longest, weight } = self.policy {
+                self.arrivals.opens(now, weight);
+                let timer = self.arrivals.time_of(size).unwrap_or(longest);
+                self.timer = Some(timer.clamp(shortest, longest));
+            }
+        }
         self.closed + 1
     }
 
     /// A packet of `size` is a burst of its own, under [`AssemblyPolicy::None`].
     #[inline]
     pub fn pass(&mut self, now: Time, size: Bytes) -> ClosedBurst {
+        self.finish(now, size)
+    }
+
+    #[inline]
+    fn finish(&mut self, opened: Time, packets: Bytes) -> ClosedBurst {
         self.closed += 1;
-        ClosedBurst { number: self.closed, opened: now, bytes: size }
+        let missing = self.minimum.get().saturating_sub(packets.get());
+        let padding = if packets == Bytes::ZERO { Bytes::ZERO } else { Bytes::new(missing) };
+        ClosedBurst { number: self.closed, opened, bytes: packets + padding, padding }
     }
 
     /// When the open burst is to be closed, where a timer runs.
     #[inline]
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Time> {
-        Some(self.opened? + self.policy.timer()?)
+        Some(self.opened? + self.timer?)
     }
 
     /// Closes the open burst: its packets are moved to the end of `packets`, in order.
@@ -103,9 +169,9 @@ impl<P> Assembler<P> {
     pub fn close(&mut self, packets: &mut Vec<P>) -> ClosedBurst {
         let opened = self.opened.take().expect("a burst is open");
         packets.append(&mut self.waiting);
-        self.closed += 1;
         let bytes = std::mem::take(&mut self.bytes);
-        ClosedBurst { number: self.closed, opened, bytes }
+        self.arrivals.bytes += bytes;
+        self.finish(opened, bytes)
     }
 
     /// Bursts closed so far.
@@ -127,9 +193,44 @@ impl<P> Assembler<P> {
     }
 }
 
+/// How fast packets arrive at a queue, judged by its bursts.
+#[derive(Clone, Debug, Default)]
+struct Arrivals {
+    /// When the burst before was opened.
+    since: Option<Time>,
+    /// What was closed since then.
+    bytes: Bytes,
+    /// Mean rate in bytes a second, once there is one.
+    rate: Option<f64>,
+}
+
+impl Arrivals {
+    /// A burst is opened at `now`: the one before it has a rate, unless no time has passed, when
+    /// its bytes count with those of the next.
+    fn opens(&mut self, now: Time, weight: f64) {
+        let since = *self.since.get_or_insert(now);
+        if now == since {
+            return;
+        }
+        let bytes = std::mem::take(&mut self.bytes);
+        let newest = bytes.get() as f64 / now.since(since).as_secs_f64();
+        self.rate = Some(self.rate.map_or(newest, |mean| mean + weight * (newest - mean)));
+        self.since = Some(now);
+    }
+
+    /// How long `size` takes to arrive, in whole picoseconds, rounded down.
+    fn time_of(&self, size: Bytes) -> Option<Span> {
+        let rate = self.rate?.round() as u64;
+        let ps = u128::from(size.get()) * u128::from(Span::from_secs(1).as_ps());
+        let ps = ps.checked_div(u128::from(rate))?;
+        Some(u64::try_from(ps).map_or(Span::MAX, Span::from_ps))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     const PACKET: Bytes = Bytes::new(1000);
 
@@ -190,5 +291,134 @@ mod tests {
         assert_eq!(queue.close(&mut packets).number, 1);
         assert!(packets.is_empty());
         assert_eq!(queue.open(ms(9)), 2);
+    }
+
+    const ADAPTIVE: AssemblyPolicy = AssemblyPolicy::Adaptive {
+        size: Bytes::new(10_000),
+        shortest: Span::from_ms(2),
+        longest: Span::from_ms(50),
+        weight: 0.25,
+    };
+
+    /// The timer of each burst, when packets come `gaps` ms apart.
+    fn timers(policy: AssemblyPolicy, gaps: &[u64]) -> Vec<Span> {
+        let mut queue = Assembler::new(policy);
+        let (mut now, mut timers) = (0, Vec::new());
+        for gap in gaps {
+            now += gap;
+            if queue.poll_timeout().is_some_and(|at| at <= ms(now)) {
+                queue.close(&mut Vec::new());
+            }
+            let idle = queue.waiting().is_empty();
+            assert!(!queue.push(ms(now), (), PACKET), "a timer alone closes");
+            if idle {
+                timers.push(queue.poll_timeout().expect("a timer runs").since(ms(now)));
+            }
+        }
+        timers
+    }
+
+    #[test]
+    fn an_adaptive_timer_becomes_the_time_in_which_a_burst_fills() {
+        // 1000 bytes every 4 ms are 250 kB/s: 10,000 bytes in 40 ms.
+        let timers = timers(ADAPTIVE, &[4; 60]);
+        assert_eq!((timers[0], timers[1]), (Span::from_ms(50), Span::from_ms(40)));
+        assert!(timers[1..].iter().all(|&timer| timer == Span::from_ms(40)), "{timers:?}");
+    }
+
+    #[test]
+    fn the_newest_burst_counts_with_its_weight() {
+        // 13 packets in 52 ms are 250 kB/s. The second burst, of 40 ms, holds 40 of 1 ms: 1 MB/s,
+        // and a mean of 250 + (1000 - 250) / 4 = 437.5 kB/s.
+        let gaps = [vec![4; 14], vec![1; 41]].concat();
+        let timers = timers(ADAPTIVE, &gaps);
+        assert_eq!(timers[..2], [Span::from_ms(50), Span::from_ms(40)]);
+        assert_eq!(timers[2], Span::from_ps(10_000 * 1_000_000_000_000 / 437_500));
+    }
+
+    #[test]
+    fn an_adaptive_timer_stays_within_its_bounds() {
+        let AssemblyPolicy::Adaptive { size, shortest, longest, .. } = ADAPTIVE else {
+            unreachable!("it is adaptive")
+        };
+        let last = AssemblyPolicy::Adaptive { size, shortest, longest, weight: 1.0 };
+        // One packet in 1000 ms, then 100 at an instant and one behind them.
+        let gaps = [vec![1, 1000], vec![0; 100], vec![60, 60]].concat();
+        let timers = timers(last, &gaps);
+        assert_eq!(timers[1], longest, "1 kB/s would take 10 s");
+        assert_eq!(timers[2], Span::from_ps(10_000 * 1_000_000_000_000 / 1_683_333));
+        let fast = AssemblyPolicy::Adaptive { size: PACKET, shortest, longest, weight: 1.0 };
+        assert_eq!(self::timers(fast, &gaps)[2], shortest, "0.6 ms");
+    }
+
+    #[test]
+    fn bursts_that_open_at_one_instant_make_no_rate() {
+        let still = AssemblyPolicy::Adaptive {
+            size: Bytes::new(10_000),
+            shortest: Span::ZERO,
+            longest: Span::ZERO,
+            weight: 0.5,
+        };
+        assert_eq!(timers(still, &[1, 0, 0, 1]), [Span::ZERO; 4]);
+    }
+
+    #[test]
+    #[should_panic(expected = "above the longest")]
+    fn bounds_that_cross_are_a_bug() {
+        let _ = Assembler::<()>::new(AssemblyPolicy::Adaptive {
+            size: PACKET,
+            shortest: Span::from_ms(2),
+            longest: Span::from_ms(1),
+            weight: 0.5,
+        });
+    }
+
+    #[test]
+    fn a_short_burst_is_padded_and_says_so() {
+        let mut queue =
+            Assembler::new(AssemblyPolicy::Timer(Span::from_ms(5))).with_minimum(Bytes::new(1500));
+        let sizes = |burst: ClosedBurst| (burst.bytes.get(), burst.padding.get());
+        queue.push(ms(0), 0, PACKET);
+        assert_eq!(sizes(queue.close(&mut Vec::new())), (1500, 500));
+        queue.push(ms(9), 0, Bytes::new(1500));
+        assert_eq!(sizes(queue.close(&mut Vec::new())), (1500, 0));
+        queue.open(ms(18));
+        assert_eq!(sizes(queue.close(&mut Vec::new())), (0, 0), "never sent");
+        let mut single = Assembler::<u64>::new(AssemblyPolicy::None).with_minimum(Bytes::new(1500));
+        assert_eq!(sizes(single.pass(ms(0), PACKET)), (1500, 500));
+        assert_eq!(sizes(single.pass(ms(0), Bytes::new(2000))), (2000, 0));
+    }
+
+    proptest! {
+        /// Every packet leaves in exactly one burst, in order, and no sooner than its timer says.
+        #[test]
+        fn adaptive_bursts_hold_every_packet_once(
+            gaps in proptest::collection::vec(0u64..30, 1..120),
+            weight in 0.01f64..=1.0,
+            shortest in 0u64..10,
+            longest in 10u64..40,
+        ) {
+            let (shortest, longest) = (Span::from_ms(shortest), Span::from_ms(longest));
+            let size = Bytes::new(10_000);
+            let policy = AssemblyPolicy::Adaptive { size, shortest, longest, weight };
+            let mut queue = Assembler::new(policy);
+            let (mut now, mut out, mut sent) = (0, Vec::new(), Bytes::ZERO);
+            for (packet, gap) in gaps.iter().enumerate() {
+                now += gap;
+                if queue.poll_timeout().is_some_and(|at| at <= ms(now)) {
+                    sent += queue.close(&mut out).bytes;
+                }
+                let idle = queue.waiting().is_empty();
+                queue.push(ms(now), packet, PACKET);
+                let timer = queue.poll_timeout().expect("a timer runs");
+                if idle {
+                    let timer = timer.since(ms(now));
+                    prop_assert!(shortest <= timer && timer <= longest);
+                }
+            }
+            sent += queue.close(&mut out).bytes;
+            prop_assert_eq!(&out, &(0..gaps.len()).collect::<Vec<_>>());
+            prop_assert_eq!(sent.get(), 1000 * gaps.len() as u64);
+        }
     }
 }
