@@ -1,10 +1,16 @@
 //! Tables by column, as they leave the simulator.
 
+use crate::topology::Graph;
+
 /// A column of a table. A `u64` of all ones stands for "none".
 #[derive(Clone, Debug, PartialEq)]
 pub enum Column {
     /// Codes into a list of labels.
     Category(Vec<u8>, &'static [&'static str]),
+    /// Numbers of nodes, as yet without their names.
+    Node(Vec<u32>),
+    /// Codes into a list of names.
+    Name(Vec<u32>, Vec<String>),
     /// Small counts.
     U32(Vec<u32>),
     /// Instants in picoseconds, numbers of bursts.
@@ -25,6 +31,19 @@ pub struct Table {
     pub name: &'static str,
     /// Names and contents of its columns.
     pub columns: Vec<(&'static str, Column)>,
+}
+
+impl Table {
+    /// The same table with the nodes of `graph` by their names.
+    pub(crate) fn naming(mut self, graph: &Graph) -> Self {
+        for (_, column) in &mut self.columns {
+            if let Column::Node(codes) = column {
+                let names = graph.nodes.iter().map(|node| node.name.clone());
+                *column = Column::Name(std::mem::take(codes), names.collect());
+            }
+        }
+        self
+    }
 }
 
 /// Declares a table as a struct of vectors that turns into a [`Table`].

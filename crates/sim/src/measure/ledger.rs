@@ -13,7 +13,17 @@ const LEDGER_KINDS: &[&str] =
     &["timeout", "fast-retransmit", "early-repair", "spurious-retransmission"];
 const TRUTHS: &[&str] = &["false", "true", "spurious", "none"];
 const VERDICTS: &[&str] = &["none", "true", "false"];
-const LOSS_CAUSES: &[&str] = &["none", "injected", "scripted", "sender-access", "receiver-access"];
+const LOSS_CAUSES: &[&str] = &[
+    "none",
+    "injected",
+    "scripted",
+    "sender-access",
+    "receiver-access",
+    "contention",
+    "late-header",
+    "blocked",
+    "cut",
+];
 
 /// What happened; the order is that of its labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

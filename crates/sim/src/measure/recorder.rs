@@ -7,6 +7,7 @@ use burstlab_units::{Bytes, Span, Time};
 
 use super::columns::{Column, NONE, Table, table};
 use super::ledger::{LedgerRow, LedgerTables, LedgerView};
+use crate::world::LossCause;
 
 /// Stands for "no row": the packet is not traced.
 pub(crate) const NO_ROW: u32 = u32::MAX;
@@ -44,8 +45,10 @@ impl Trace {
 
 const KINDS: &[&str] = &["data", "ack"];
 const FATES: &[&str] = &["in-flight", "delivered", "lost"];
-const PACKET_CAUSES: &[&str] = &["none", "burst-lost", "scripted", "access-overflow"];
-const BURST_CAUSES: &[&str] = &["none", "injected", "scripted"];
+const PACKET_CAUSES: &[&str] = &["none", "burst-lost", "scripted", "access-overflow", "cut"];
+const BURST_KINDS: &[&str] = &["data", "ack", "background"];
+const BURST_CAUSES: &[&str] =
+    &["none", "injected", "scripted", "contention", "late-header", "blocked", "cut"];
 const STATES: &[&str] = &["slow-start", "congestion-avoidance", "recovery"];
 const CWND_EVENTS: &[&str] = &["ack", "timeout", "fast-retransmit"];
 
@@ -61,6 +64,8 @@ pub(crate) enum PacketCause {
     Scripted = 2,
     /// The queue of an access link was full.
     Overflow = 3,
+    /// With the tail of the burst that carried it.
+    Cut = 4,
 }
 
 /// What happened at a sender; the order is that of its labels.
@@ -99,7 +104,11 @@ table! {
     /// One row a burst.
     BurstTable, "bursts" {
         burst: u64 => Column::U64,
-        direction: u8 => |codes| Column::Category(codes, KINDS),
+        direction: u8 => |codes| Column::Category(codes, BURST_KINDS),
+        from: u32 => Column::U32,
+        to: u32 => Column::U32,
+        hops: u32 => Column::U32,
+        attempts: u32 => Column::U32,
         packets: u32 => Column::U32,
         bytes: u64 => Column::U64,
         opened_ps: u64 => Column::U64,
@@ -151,18 +160,50 @@ pub(crate) enum SentRow<'a> {
     Ack(i64, Bytes),
 }
 
-/// A burst as it is closed.
+/// A burst whose fate is known, or that is under way at the end.
 pub(crate) struct BurstRow {
     pub(crate) number: u64,
-    pub(crate) ack: bool,
+    /// Index of its kind.
+    pub(crate) kind: u8,
+    /// First and last node, and fibres between them; 0 on a path.
+    pub(crate) ends: (u32, u32),
+    pub(crate) hops: u32,
+    /// How often it was sent again or asked for.
+    pub(crate) attempts: u32,
     pub(crate) packets: usize,
     pub(crate) bytes: Bytes,
     pub(crate) opened: Time,
     pub(crate) closed: Time,
     pub(crate) departs: Option<Time>,
     pub(crate) arrives: Option<Time>,
-    /// When it is lost, at which node, and whether by a script.
-    pub(crate) lost: Option<(Time, usize, bool)>,
+    /// When it is lost, at which node, and why.
+    pub(crate) lost: Option<(Time, usize, BurstEnd)>,
+}
+
+/// Why a burst was lost; the order is that of its labels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BurstEnd {
+    Injected = 1,
+    Scripted = 2,
+    Contention = 3,
+    LateHeader = 4,
+    Blocked = 5,
+    Cut = 6,
+}
+
+impl From<LossCause> for BurstEnd {
+    fn from(cause: LossCause) -> Self {
+        match cause {
+            LossCause::Scripted => Self::Scripted,
+            LossCause::Contention => Self::Contention,
+            LossCause::LateHeader => Self::LateHeader,
+            LossCause::Blocked => Self::Blocked,
+            LossCause::Cut => Self::Cut,
+            LossCause::Burst | LossCause::SenderAccess | LossCause::ReceiverAccess => {
+                Self::Injected
+            }
+        }
+    }
 }
 
 /// What happened at a sender, after it happened.
@@ -176,13 +217,13 @@ pub(crate) struct CwndRow<'a> {
 }
 
 impl Recorder {
-    pub(crate) fn new(trace: Trace, flows: usize) -> Self {
+    pub(crate) fn new(trace: Trace) -> Self {
         Self {
             packets: trace.packets.then(Box::default),
             bursts: trace.bursts.then(Box::default),
             cwnd: trace.cwnd.then(Box::default),
             ledger: trace.ledger.then(Box::default),
-            unacked: vec![BTreeSet::new(); if trace.packets { flows } else { 0 }],
+            unacked: Vec::new(),
         }
     }
 
@@ -206,6 +247,8 @@ impl Recorder {
         table.cause.push(0);
         let (kind, seq, nth, size, cwnd, ssthresh) = match *packet {
             SentRow::Data(t, nth) => {
+                let flows = self.unacked.len().max(flow as usize + 1);
+                self.unacked.resize(flows, BTreeSet::new());
                 self.unacked[flow as usize].insert((t.seq, row));
                 (0, t.seq as i64, nth, t.size, t.cwnd, t.ssthresh)
             }
@@ -267,7 +310,7 @@ impl Recorder {
     #[inline]
     pub(crate) fn acked(&mut self, flow: u32, now: Time, next: u64) {
         let Some(table) = &mut self.packets else { return };
-        let waiting = &mut self.unacked[flow as usize];
+        let Some(waiting) = self.unacked.get_mut(flow as usize) else { return };
         while let Some(&(seq, row)) = waiting.first()
             && seq < next
         {
@@ -288,7 +331,11 @@ impl Recorder {
         let Some(table) = &mut self.bursts else { return };
         let ps = |at: Option<Time>| at.map_or(NONE, Time::as_ps);
         table.burst.push(burst.number);
-        table.direction.push(u8::from(burst.ack));
+        table.direction.push(burst.kind);
+        table.from.push(burst.ends.0);
+        table.to.push(burst.ends.1);
+        table.hops.push(burst.hops);
+        table.attempts.push(burst.attempts);
         table.packets.push(burst.packets as u32);
         table.bytes.push(burst.bytes.get());
         table.opened_ps.push(burst.opened.as_ps());
@@ -297,7 +344,7 @@ impl Recorder {
         table.arrived_ps.push(ps(burst.arrives));
         table.lost_ps.push(ps(burst.lost.map(|lost| lost.0)));
         table.fate.push(if burst.lost.is_some() { LOST } else { DELIVERED });
-        table.cause.push(burst.lost.map_or(0, |(_, _, scripted)| 1 + u8::from(scripted)));
+        table.cause.push(burst.lost.map_or(0, |(_, _, cause)| cause as u8));
         table.node.push(burst.lost.map_or(0, |(_, node, _)| node as u32));
     }
 

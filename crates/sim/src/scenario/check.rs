@@ -4,16 +4,18 @@ use burstlab_tcp::Detector;
 use burstlab_units::{Bytes, Rate, Span};
 use serde_json::Value;
 
-use super::{Assembly, CoreForwarding, Flow, LossKind, LossRule, Scenario, ScenarioError, Traffic};
+use super::{
+    Assembly, CoreForwarding, Flow, LossKind, LossRule, Scenario, ScenarioError, Topology, Traffic,
+};
 
-type Check = Result<(), ScenarioError>;
+pub(super) type Check = Result<(), ScenarioError>;
 
 /// The longest run: instants are u64 picoseconds, and an event may lie ahead of the end.
-const DURATION_MAX: Span = Span::from_secs(2_000_000);
+pub(super) const DURATION_MAX: Span = Span::from_secs(2_000_000);
 /// Most flows of a scenario.
 const FLOWS_MAX: u64 = 1_000_000;
 /// No single delay or timer may be longer, so that sums of instants stay in range.
-const SPAN_MAX: Span = Span::from_secs(100_000);
+pub(super) const SPAN_MAX: Span = Span::from_secs(100_000);
 /// Slower links would let one packet take longer than a run.
 const RATE_MIN: Rate = Rate::from_bps(100);
 
@@ -32,7 +34,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<Vec<String>, ScenarioError> {
     let ack = &edge.ack;
     assembly("edge.ack", ack.assembly, ack.timer, ack.size, ack.offset)?;
     let mut total = 0;
-    for (index, one) in scenario.flows.iter().enumerate() {
+    for (index, one) in scenario.flows().iter().enumerate() {
         flow(index, one)?;
         total += u64::from(one.count);
     }
@@ -54,7 +56,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<Vec<String>, ScenarioError> {
     Ok(warnings(scenario))
 }
 
-fn within(path: &str, value: Span, max: Span) -> Check {
+pub(super) fn within(path: &str, value: Span, max: Span) -> Check {
     if value <= max {
         return Ok(());
     }
@@ -187,10 +189,12 @@ fn flow(index: usize, flow: &Flow) -> Check {
 }
 
 fn flow_count(scenario: &Scenario, total: u64) -> Check {
-    if total > 0 && total <= FLOWS_MAX {
+    let others = scenario.demand.len() + scenario.traffic.len() + scenario.bursts.len();
+    let needed = u64::from(scenario.network.topology == Topology::Path || others == 0);
+    if (needed..=FLOWS_MAX).contains(&total) {
         return Ok(());
     }
-    let value = format!("{} entries, {total} flows", scenario.flows.len());
+    let value = format!("{} entries, {total} flows", scenario.flows().len());
     let problem = format!("a scenario has 1 to {FLOWS_MAX} flows");
     Err(ScenarioError::new("flows", value, problem, "change the entries of [[flows]]"))
 }
@@ -227,12 +231,15 @@ fn loss(scenario: &Scenario, table: &str, rule: &LossRule, flows: u64) -> Check 
 }
 
 fn loss_values(scenario: &Scenario, table: &str, rule: &LossRule, flows: u64) -> Check {
-    let nodes = scenario.network.core_nodes;
+    let nodes = match scenario.network.topology {
+        Topology::Path => scenario.network.core_nodes,
+        _ => 1000,
+    };
     if let Some(node) = rule.node.filter(|&node| node > nodes) {
         return Err(ScenarioError::new(
             format!("{table}.node"),
             node.to_string(),
-            format!("the path has {nodes} core nodes"),
+            format!("there are at most {nodes} core nodes on the way"),
             format!("write 0 (the ingress edge) to {nodes}"),
         ));
     }
@@ -275,7 +282,7 @@ fn loss_values(scenario: &Scenario, table: &str, rule: &LossRule, flows: u64) ->
 
 fn traffic(scenario: &Scenario, index: usize, traffic: &Traffic) -> Check {
     let at = |field: &str| format!("traffic[{index}].{field}");
-    if !scenario.access.shared {
+    if !scenario.access.shared && scenario.network.topology == Topology::Path {
         return Err(ScenarioError::new(
             "access.shared",
             "false",
@@ -340,6 +347,9 @@ fn run(scenario: &Scenario) -> Check {
             "make it shorter than duration",
         );
     }
+    if run.sample.is_some_and(Span::is_zero) {
+        return problem("run.sample", "0 s".into(), "no time", "write a positive time");
+    }
     if run.bursts == Some(0) {
         return problem("run.bursts", "0".into(), "nothing would run", "write at least 1");
     }
@@ -373,6 +383,6 @@ fn warnings(scenario: &Scenario) -> Vec<String> {
 }
 
 /// How a choice is written in a scenario.
-fn word(choice: &impl serde::Serialize) -> String {
+pub(super) fn word(choice: &impl serde::Serialize) -> String {
     serde_json::to_value(choice).as_ref().map(Value::to_string).unwrap_or_default()
 }

@@ -64,6 +64,26 @@ pub struct Edge {
     pub ack: EdgeAck,
 }
 
+impl Edge {
+    /// The rule by which data queues close their bursts.
+    ///
+    /// # Panics
+    /// When a needed parameter is missing: the scenario was not checked.
+    #[must_use]
+    pub fn policy(&self) -> AssemblyPolicy {
+        let needed = "a checked scenario has what its assembly needs";
+        match self.assembly {
+            Assembly::Adaptive => AssemblyPolicy::Adaptive {
+                size: self.size.expect(needed),
+                shortest: self.timer_min.expect(needed),
+                longest: self.timer.expect(needed),
+                weight: self.weight.expect(needed),
+            },
+            other => other.policy(self.timer, self.size),
+        }
+    }
+}
+
 /// How burst ACKs and burst NAKs, which Burst TCP listens to, cross the sender's access link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -197,6 +217,7 @@ impl Assembly {
             Self::Timer => AssemblyPolicy::Timer(timer()),
             Self::Size => AssemblyPolicy::Size(size()),
             Self::Hybrid => AssemblyPolicy::Hybrid(timer(), size()),
+            Self::Adaptive | Self::CwndClasses => panic!("{self:?} has more parameters"),
         }
     }
 }

@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use burstlab_tcp::ConfigError;
-
-use super::Scenario;
+use burstlab_tcp::{ConfigError, Overrides};
 
 /// What is wrong with a scenario: where, what stands there, why that cannot be, what to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,17 +27,16 @@ impl ScenarioError {
         Self { path: path.into(), value: value.into(), problem: problem.into(), fix: fix.into() }
     }
 
-    /// A mistake in the TCP parameters of flow `index`, placed where its writer wrote it.
-    pub(super) fn of_tcp(scenario: &Scenario, index: usize, error: &ConfigError) -> Self {
-        let table = Self::table_of(scenario, index, error.field);
+    /// A mistake in the TCP parameters `own` of the entry `at`, placed where its writer wrote it.
+    pub(super) fn of_tcp(at: &str, own: &Overrides, error: &ConfigError) -> Self {
+        let table = Self::table_of(at, own, error.field);
         Self::new(format!("{table}.{}", error.field), &*error.value, &*error.problem, &*error.fix)
     }
 
-    /// The table that gives flow `index` its TCP parameter `field`.
-    pub(super) fn table_of(scenario: &Scenario, index: usize, field: &str) -> String {
-        let flow = &scenario.flows[index].tcp;
-        let written = serde_json::to_value(flow).is_ok_and(|own| own.get(field).is_some());
-        if written { format!("flows[{index}].tcp") } else { "tcp".into() }
+    /// The table that gives the entry `at`, with parameters `own`, its TCP parameter `field`.
+    pub(super) fn table_of(at: &str, own: &Overrides, field: &str) -> String {
+        let written = serde_json::to_value(own).is_ok_and(|own| own.get(field).is_some());
+        if written { format!("{at}.tcp") } else { "tcp".into() }
     }
 }
 

@@ -3,7 +3,9 @@
 
 mod access;
 mod check;
+mod check_mesh;
 mod core_network;
+mod demand;
 mod edge;
 mod error;
 mod flow;
@@ -11,25 +13,34 @@ mod loss;
 mod network;
 mod read;
 mod run;
+mod signalling;
 mod size;
 mod traffic;
 
-use burstlab_tcp::{Config, Overrides};
+use burstlab_tcp::{Config, Detector, Overrides};
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
+use crate::topology::{Graph, Routes};
+
 pub use access::{Access, AccessSide};
-pub use core_network::{Core, CoreForwarding};
-pub use edge::{Assembly, Edge, EdgeAck, NoticeTransport};
+pub use core_network::{
+    ConversionKind, Core, CoreForwarding, Deflection, DelayLines, Resolution, Retransmission,
+    SchedulerKind, Segmentation,
+};
+pub use demand::{Bursts, Demand, Destination, NodeWeight, PairWeight, Per};
+pub use edge::{Assembly, Edge, EdgeAck, IngressPort, NoticeTransport, Queues};
 pub use error::ScenarioError;
 pub use flow::{Flow, Write};
 pub use loss::{Loss, LossKind, LossRule};
 pub use network::{Network, Topology};
 pub use run::Run;
+pub use signalling::{Protocol, Signalling};
 pub use size::{Distribution, Size};
 pub use traffic::{Pattern, Side, Traffic};
 
-/// What is simulated: TCP flows over a path of burst-switched fibres between two edge nodes.
+/// What is simulated: TCP flows over a burst-switched network, a path between two edge nodes or a
+/// mesh.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Scenario {
@@ -39,24 +50,31 @@ pub struct Scenario {
     pub access: Access,
     /// Burst assembly at the edge nodes.
     pub edge: Edge,
+    /// The control plane of a mesh.
+    #[serde(skip_serializing_if = "core_network::is_default")]
+    pub signalling: Signalling,
     /// The core nodes.
     pub core: Core,
     /// TCP parameters of all flows; those not given follow the profile.
     pub tcp: Overrides,
-    /// The flows, at least one.
-    #[serde(default = "one_flow")]
-    pub flows: Vec<Flow>,
-    /// Packets of others on the access links; needs `access.shared`.
+    /// The flows that are there from the beginning. Absent: one, or none where there is `demand` or
+    /// `bursts`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flows: Option<Vec<Flow>>,
+    /// Connections that come and go in a mesh.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub demand: Vec<Demand>,
+    /// Packets of others: on the access links of a path, which needs `access.shared`, or through a
+    /// mesh.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub traffic: Vec<Traffic>,
+    /// Bursts of others in a mesh.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub bursts: Vec<Bursts>,
     /// What the core loses.
     pub loss: Loss,
     /// How long to run, and how often.
     pub run: Run,
-}
-
-fn one_flow() -> Vec<Flow> {
-    vec![Flow::default()]
 }
 
 /// A scenario that was checked, with every default filled in.
@@ -66,6 +84,10 @@ pub struct Resolved {
     pub scenario: Scenario,
     /// TCP parameters of each entry of `scenario.flows`.
     pub tcp: Vec<Config>,
+    /// TCP parameters of each entry of `scenario.demand`.
+    pub demand_tcp: Vec<Config>,
+    /// The mesh and its routes; absent for a path.
+    pub mesh: Option<(Graph, Routes)>,
     /// What is allowed but probably not meant.
     pub warnings: Vec<String>,
 }
@@ -84,18 +106,74 @@ impl Scenario {
     /// # Errors
     /// The first mistake, with the path of its field, its value and the mend.
     pub fn resolve(&self) -> Result<Resolved, ScenarioError> {
-        let warnings = check::check(self)?;
         let mut scenario = self.clone();
-        let mut tcp = Vec::with_capacity(self.flows.len());
-        for (index, flow) in scenario.flows.iter_mut().enumerate() {
-            let config = Config::resolve(&flow.tcp.over(&self.tcp))
-                .map_err(|error| ScenarioError::of_tcp(self, index, &error))?;
-            let table = ScenarioError::table_of(self, index, "detector");
-            check::detector(self, &table, config.detector)?;
+        let alone = self.demand.is_empty() && self.bursts.is_empty();
+        let usual = if alone { vec![Flow::default()] } else { Vec::new() };
+        scenario.flows.get_or_insert(usual);
+        let warnings = check::check(&scenario)?;
+        let mesh = check_mesh::mesh(&scenario)?;
+        let (mut tcp, mut demand_tcp) = (Vec::new(), Vec::new());
+        for (index, flow) in scenario.flows.iter_mut().flatten().enumerate() {
+            let config = self.endpoint(&format!("flows[{index}]"), &flow.tcp)?;
             flow.tcp = written_out(&config);
             tcp.push(config);
         }
-        Ok(Resolved { scenario, tcp, warnings })
+        for (index, demand) in scenario.demand.iter_mut().enumerate() {
+            let config = self.endpoint(&format!("demand[{index}]"), &demand.tcp)?;
+            demand.tcp = written_out(&config);
+            demand_tcp.push(config);
+        }
+        Ok(Resolved { scenario, tcp, demand_tcp, mesh, warnings })
+    }
+
+    /// The TCP parameters of the entry `at`, which has parameters `own`.
+    fn endpoint(&self, at: &str, own: &Overrides) -> Result<Config, ScenarioError> {
+        let config = Config::resolve(&own.over(&self.tcp))
+            .map_err(|error| ScenarioError::of_tcp(at, own, &error))?;
+        let table = ScenarioError::table_of(at, own, "detector");
+        check::detector(self, &table, config.detector)?;
+        Ok(config)
+    }
+
+    /// The flows that are there from the beginning.
+    #[must_use]
+    pub fn flows(&self) -> &[Flow] {
+        self.flows.as_deref().unwrap_or_default()
+    }
+
+    /// How many classes of packets there are.
+    pub(crate) fn classes(&self) -> u32 {
+        let flows = self.flows().iter().map(|flow| flow.class);
+        let demand = self.demand.iter().map(|demand| demand.class);
+        let traffic = self.traffic.iter().map(|traffic| traffic.class);
+        1 + flows.chain(demand).chain(traffic).max().unwrap_or(0)
+    }
+}
+
+impl Resolved {
+    /// The nodes of a flow; both 0 on a path.
+    pub(crate) fn ends(&self, flow: &Flow) -> (u32, u32) {
+        self.nodes(flow.from.as_ref(), flow.to.as_ref())
+    }
+
+    /// The nodes between which traffic of others crosses a mesh; both 0 on a path.
+    pub(crate) fn ends_of_traffic(&self, traffic: &Traffic) -> (u32, u32) {
+        self.nodes(traffic.from.as_ref(), traffic.to.as_ref())
+    }
+
+    fn nodes(&self, from: Option<&String>, to: Option<&String>) -> (u32, u32) {
+        let Some((graph, _)) = &self.mesh else { return (0, 0) };
+        let node = |name: Option<&String>| {
+            name.and_then(|name| graph.find(name)).expect("a checked scenario names its nodes")
+        };
+        (node(from), node(to))
+    }
+
+    /// Whether a sender listens to what becomes of its bursts.
+    pub(crate) fn listens(&self) -> bool {
+        self.tcp.iter().chain(&self.demand_tcp).any(|tcp| {
+            matches!(tcp.detector, Detector::Back | Detector::Bnak | Detector::Oracle)
+        })
     }
 }
 

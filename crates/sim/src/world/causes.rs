@@ -12,7 +12,8 @@ pub(crate) struct Loss {
     pub(crate) cause: LossCause,
     /// The burst it was in; 0: none.
     pub(crate) burst: u64,
-    /// Core node, counted from 1; 0: an edge node or an access link.
+    /// Core node of a path, or node of a mesh, counted from 1; 0: an edge node of a path or an access
+    /// link.
     pub(crate) node: usize,
     pub(crate) at: Time,
 }
@@ -35,6 +36,14 @@ pub(crate) enum LossCause {
     SenderAccess = 3,
     /// The queue of the receiver's access link was full.
     ReceiverAccess = 4,
+    /// Its burst found no way out of a node of a mesh.
+    Contention = 5,
+    /// The header of its burst came too late for the burst.
+    LateHeader = 6,
+    /// Its burst was refused a two-way reservation too often.
+    Blocked = 7,
+    /// It lay in the tail of a burst that was cut.
+    Cut = 8,
 }
 
 /// What a time-out really was; the order is that of its labels.

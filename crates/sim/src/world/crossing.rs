@@ -68,7 +68,7 @@ impl<P: Parcel> Crossing<P> {
         let mut delays = scenario.network.delays();
         let (policy, offset, rule, name) = match direction {
             Direction::Data => {
-                let policy = edge.assembly.policy(edge.timer, edge.size);
+                let policy = edge.policy();
                 (policy, edge.offset, &scenario.loss.data, "loss/data")
             }
             Direction::Ack => {
@@ -226,8 +226,8 @@ impl<P: Parcel> Crossing<P> {
         } else {
             self.launch(now, burst, packets, context)
         };
+        let cause = if scripted { LossCause::Scripted } else { LossCause::Burst };
         if let Some(at) = passage.lost {
-            let cause = if scripted { LossCause::Scripted } else { LossCause::Burst };
             let loss = Loss { cause, burst: burst.number, node: self.node, at };
             packets.iter().for_each(|packet| self.lose(packet, loss, context, flows));
         }
@@ -237,14 +237,17 @@ impl<P: Parcel> Crossing<P> {
         if context.recorder.traces_bursts() {
             context.recorder.burst(&BurstRow {
                 number: burst.number,
-                ack: self.direction == Direction::Ack,
+                kind: u8::from(self.direction == Direction::Ack),
+                ends: (0, 0),
+                hops: self.path.hops() as u32,
+                attempts: 0,
                 packets: packets.len(),
                 bytes: burst.bytes,
                 opened: burst.opened,
                 closed: now,
                 departs: passage.departs,
                 arrives: passage.arrives,
-                lost: passage.lost.map(|at| (at, self.node, scripted)),
+                lost: passage.lost.map(|at| (at, self.node, cause.into())),
             });
         }
     }

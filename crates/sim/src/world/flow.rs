@@ -119,6 +119,8 @@ pub(super) struct Flow {
     pub(super) to: u32,
     /// Entry of the scenario's `demand` that it came from.
     pub(super) demand: Option<u32>,
+    /// Whether the slot is empty.
+    pub(super) vacant: bool,
     pub(super) start: Time,
     pub(super) sender: Sender,
     pub(super) receiver: Receiver,
@@ -140,7 +142,7 @@ impl Flow {
     /// The flows of a scenario that are there from the beginning, numbered in order.
     pub(super) fn all(resolved: &Resolved) -> Vec<Self> {
         let mut flows = Vec::new();
-        for (one, config) in resolved.scenario.flows.iter().zip(&resolved.tcp) {
+        for (one, config) in resolved.scenario.flows().iter().zip(&resolved.tcp) {
             let kind = Arc::new(FlowKind::new(one.label.as_ref(), one.class, config));
             let ends = resolved.ends(one);
             for copy in 0..one.count {
@@ -169,6 +171,7 @@ impl Flow {
             from,
             to,
             demand: None,
+            vacant: false,
             start,
             sender: Sender::new(&kind.config),
             receiver: Receiver::new(&kind.config),
@@ -183,6 +186,19 @@ impl Flow {
             resent: BTreeMap::new(),
             before: (0, 0),
         }
+    }
+
+    /// The connection is gone; the slot is empty.
+    pub(super) fn vacate(&mut self) {
+        self.demand = None;
+        self.vacant = true;
+        self.resent = BTreeMap::new();
+        self.causes = Causes::default();
+    }
+
+    /// Time-outs whose losses were all in one burst.
+    pub(super) fn false_timeouts(&self) -> u64 {
+        self.tally.timeouts[Truth::False as usize].iter().sum()
     }
 
     /// Application data that it has been given so far, in bytes.
@@ -318,7 +334,7 @@ impl Flow {
             duplicates: self.receiver.duplicates(),
             retransmissions: counters.retransmissions,
             timeouts: counters.timeouts,
-            false_timeouts: of(Truth::False),
+            false_timeouts: self.false_timeouts(),
             true_timeouts: of(Truth::True),
             spurious_timeouts: of(Truth::Spurious),
             early_repairs: counters.early_repairs,

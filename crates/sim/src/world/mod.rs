@@ -120,6 +120,8 @@ pub(crate) struct World {
     active: usize,
     now: Time,
     measured_from: Time,
+    /// Whether measuring has begun.
+    warm: bool,
     events: u64,
     notice_size: Bytes,
     sample_every: Span,
@@ -143,7 +145,7 @@ impl World {
         let mut world = Self {
             context: Context {
                 queue: EventQueue::new(),
-                recorder: Recorder::new(trace, flows.len()),
+                recorder: Recorder::new(trace),
                 digest: Digest::default(),
                 notices: Notices::default(),
             },
@@ -162,6 +164,7 @@ impl World {
             flows,
             now: Time::ZERO,
             measured_from: Time::ZERO,
+            warm: false,
             events: 0,
             notice_size: scenario.edge.notice_size,
             sample_every: Span::ZERO,
@@ -247,6 +250,8 @@ impl World {
             Event::Sample => self.sample(),
             Event::WarmedUp => {
                 self.measured_from = self.now;
+                self.warm = true;
+                self.demands.warmed_up(self.now);
                 self.flows.iter_mut().for_each(Flow::warmed_up);
                 self.optics.warmed_up(self.now);
             }
@@ -326,7 +331,7 @@ impl World {
         let Some(ack) = ack else { return };
         flow.tally.acks_sent += 1;
         let row = SentRow::Ack(ack.next as i64 - 1, ack.size);
-        let row = self.context.recorder.sent(self.now, index, &row);
+        let row = self.context.recorder.sent(self.now, flow.id, &row);
         let access = &mut self.ack_up[link as usize];
         match access.wire.send(self.now, ack.size) {
             Some(at) => {
@@ -405,9 +410,9 @@ impl World {
         for word in [counters.packets_delivered, counters.packets_lost, counters.bursts_lost] {
             self.context.digest.add(self.now, 4, word);
         }
-        let network = self.optics.summary(&self, measured);
-        let demand = self.depart_all(measured);
-        let summary = Summary {
+        let demand = self.close_demands(measured);
+        let listed = self.flows.iter().filter(|flow| flow.demand.is_none() && !flow.vacant);
+        let mut summary = Summary {
             seed: random.0,
             replication: random.1,
             simulated_s: self.now.as_secs_f64(),
@@ -416,11 +421,18 @@ impl World {
             interrupted,
             warnings,
             counters,
-            flows: self.flows.iter().map(|flow| flow.summary(measured)).collect(),
-            network,
+            flows: listed.map(|flow| flow.summary(measured)).collect(),
+            network: None,
             demand,
         };
-        let tables = self.optics.tables(self.now);
-        (summary, self.context.recorder.into_tables(self.now).into_iter().chain(tables).collect())
+        let mut tables = Vec::new();
+        if let Optics::Mesh(mesh) = &self.optics {
+            summary.network = Some(mesh.summary(self.now, measured));
+            mesh.record_rest(&mut self.context.recorder);
+            tables.push(mesh.table());
+            tables.extend(self.demands.into_tables(mesh.graph(), !self.sample_every.is_zero()));
+        }
+        tables.splice(0..0, self.context.recorder.into_tables(self.now));
+        (summary, tables)
     }
 }

@@ -97,4 +97,19 @@ impl Optics {
             Self::Mesh(mesh) => mesh.unmet(),
         }
     }
+
+    /// A connection is done: it travelled in so many bursts, of which so many were lost.
+    pub(super) fn connection(&mut self, bursts: u64, lost: u64) {
+        if let Self::Mesh(mesh) = self {
+            mesh.tally.connection(bursts, lost);
+        }
+    }
+
+    /// The nodes with hosts.
+    pub(super) fn hosts(&self) -> Vec<u32> {
+        match self {
+            Self::Path(_) => vec![0],
+            Self::Mesh(mesh) => mesh.graph().edges(),
+        }
+    }
 }

@@ -1,11 +1,14 @@
-//! Other traffic on the shared access links.
+//! Other traffic: on the shared access links of a path, or through a mesh.
 
 use burstlab_kernel::{RandomSource, Rank};
 use burstlab_units::Time;
 
+use super::optics::Optics;
+use super::packet::{DataPacket, OTHER};
 use super::source::Source;
 use super::{Event, World};
-use crate::scenario::{Scenario, Side};
+use crate::measure::NO_ROW;
+use crate::scenario::{Resolved, Side};
 
 /// The sources of other traffic and their totals.
 #[derive(Clone, Debug)]
@@ -16,16 +19,20 @@ pub(super) struct Others {
     /// Packets on the senders' link, and on the receivers'.
     on_link: [u64; 2],
     pub(super) delivered: u64,
+    /// Packets handed to access links.
+    offered: u64,
 }
 
 impl Others {
-    pub(super) fn new(scenario: &Scenario, random: &RandomSource) -> Self {
-        let all = scenario.traffic.iter();
+    pub(super) fn new(resolved: &Resolved, random: &RandomSource) -> Self {
+        let all = resolved.scenario.traffic.iter();
         let all = all.flat_map(|one| (0..one.count).map(move |_| one));
         let sources = all.enumerate().map(|(index, traffic)| {
-            Source::new(traffic, random.stream(&format!("traffic/{index}")))
+            let stream = random.stream(&format!("traffic/{index}"));
+            Source::new(traffic, resolved.ends_of_traffic(traffic), stream)
         });
-        Self { sources: sources.collect(), sent: 0, lost: 0, on_link: [0; 2], delivered: 0 }
+        let sources = sources.collect();
+        Self { sources, sent: 0, lost: 0, on_link: [0; 2], delivered: 0, offered: 0 }
     }
 
     /// When each source sends first.
@@ -42,16 +49,31 @@ impl Others {
     pub(super) fn in_flight(&self) -> u64 {
         self.on_link.iter().sum()
     }
+
+    /// Packets handed to access links.
+    pub(super) fn on_access(&self) -> u64 {
+        self.offered
+    }
 }
 
 impl World {
-    /// A source sends a packet over the link it loads.
+    /// A source sends a packet: over the link it loads, or into the mesh.
     pub(super) fn other_sends(&mut self, index: u32) {
         let source = &mut self.others.sources[index as usize];
         let (side, size) = (source.side, source.size);
         source.fire();
         self.context.queue.push(source.next, Rank::Arrival, Event::Other(index));
+        let seq = self.others.sent;
         self.others.sent += 1;
+        if let Optics::Mesh(mesh) = &mut self.optics {
+            let way = (source.ends, source.class);
+            let size = size.get() as u32;
+            let packet =
+                DataPacket { flow: OTHER | index, nth: 1, cwnd: 0, size, row: NO_ROW, seq };
+            mesh.other_arrives(self.now, packet, way, &mut self.context, &mut self.flows);
+            return;
+        }
+        self.others.offered += 1;
         let wire = match side {
             Side::Sender => &mut self.data_up[0].wire,
             Side::Receiver => &mut self.data_down[0].wire,

@@ -24,6 +24,12 @@ pub(super) struct DataPacket {
 pub(super) const OTHER: u32 = 1 << 31;
 
 impl DataPacket {
+    /// Whether it belongs to other traffic.
+    #[inline]
+    pub(super) fn is_other(&self) -> bool {
+        self.flow & OTHER != 0
+    }
+
     pub(super) fn bytes(&self) -> Bytes {
         Bytes::new(u64::from(self.size))
     }

@@ -42,12 +42,12 @@ impl World {
             let nth = flow.transmission(&sent);
             if flow.tally.spurious_retransmissions > spurious {
                 let kind = LedgerKind::SpuriousRetransmission;
-                let row = LedgerRow::new(self.now, index, kind, sent.seq);
+                let row = LedgerRow::new(self.now, flow.id, kind, sent.seq);
                 self.context.recorder.ledger(&row, &flow.view());
             }
             flow.tally.sent += 1;
             self.context.digest.add(self.now, 1, sent.seq);
-            let row = self.context.recorder.sent(self.now, index, &SentRow::Data(&sent, nth));
+            let row = self.context.recorder.sent(self.now, flow.id, &SentRow::Data(&sent, nth));
             let size = sent.size.get() as u32;
             let nth = u16::try_from(nth).unwrap_or(u16::MAX);
             let cwnd = match flow.sender.state() {
@@ -81,14 +81,14 @@ impl World {
         flow.tally.acks_delivered += 1;
         self.context.digest.add(self.now, 2, packet.ack.next);
         self.context.recorder.delivered(packet.row, self.now);
-        self.context.recorder.acked(packet.flow, self.now, packet.ack.next);
+        self.context.recorder.acked(flow.id, self.now, packet.ack.next);
         let cuts = flow.sender.counters().fast_retransmits;
         flow.sender.on_ack(self.now, &packet.ack, &mut sending);
         if self.context.recorder.traces_cwnd() {
             let sender = &flow.sender;
             let ack = packet.ack.next as i64 - 1;
             let mut row =
-                CwndRow { now: self.now, flow: packet.flow, event: CwndEvent::Ack, ack, sender };
+                CwndRow { now: self.now, flow: flow.id, event: CwndEvent::Ack, ack, sender };
             self.context.recorder.cwnd(&row);
             row.event = CwndEvent::FastRetransmit;
             for _ in cuts..sender.counters().fast_retransmits {
@@ -97,7 +97,7 @@ impl World {
         }
         if flow.sender.counters().fast_retransmits > cuts {
             let seq = packet.ack.next;
-            let row = LedgerRow::new(self.now, packet.flow, LedgerKind::FastRetransmit, seq);
+            let row = LedgerRow::new(self.now, flow.id, LedgerKind::FastRetransmit, seq);
             self.context.recorder.ledger(&row, &flow.view());
         }
         let completed = flow.has_completed(self.now);
@@ -121,7 +121,7 @@ impl World {
             let truth = flow.causes.truth(flow.sender.outstanding());
             flow.sender.tell(if truth == Truth::True { Verdict::True } else { Verdict::False });
             let mut row =
-                LedgerRow::new(self.now, index, LedgerKind::Timeout, flow.first_missing());
+                LedgerRow::new(self.now, flow.id, LedgerKind::Timeout, flow.first_missing());
             row.truth = Some(truth);
             row.state = Some(flow.state_now());
             row.waited = Some(flow.sender.outstanding());
@@ -134,7 +134,7 @@ impl World {
                 row.excused = flow.detects().then_some(excused);
                 let ack = flow.sender.highest_acked().map_or(-1, |seq| seq as i64);
                 let (sender, event) = (&flow.sender, CwndEvent::Timeout);
-                let cwnd = CwndRow { now: self.now, flow: index, event, ack, sender };
+                let cwnd = CwndRow { now: self.now, flow: flow.id, event, ack, sender };
                 self.context.recorder.cwnd(&cwnd);
                 self.context.recorder.ledger(&row, &flow.view());
             }
@@ -171,7 +171,7 @@ impl World {
         flow.sender.on_notice(self.now, message.notice, message.burst, segments, &mut sending);
         if flow.sender.counters().early_repairs > repairs {
             let seq = flow.first_missing();
-            let mut row = LedgerRow::new(self.now, index, LedgerKind::EarlyRepair, seq);
+            let mut row = LedgerRow::new(self.now, flow.id, LedgerKind::EarlyRepair, seq);
             row.state = Some(state);
             row.waited = Some(waited);
             self.context.recorder.ledger(&row, &flow.view());

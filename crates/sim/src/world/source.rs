@@ -1,22 +1,26 @@
-//! A UDP source: constant rate, or constant rate in Pareto-distributed spells.
+//! A UDP source: constant rate, constant rate in Pareto-distributed spells, or Poisson.
 
 use burstlab_kernel::Stream;
 use burstlab_units::{Bytes, Serializer, Span, Time};
 
 use crate::scenario::{Pattern, Side, Traffic};
+use crate::traffic::exponential;
 
 /// A source of packets; each call of [`fire`](Self::fire) sends one.
 #[derive(Clone, Debug)]
 pub(super) struct Source {
     pub(super) side: Side,
     pub(super) size: Bytes,
+    /// In a mesh: the nodes where its packets enter and leave, and their class.
+    pub(super) ends: (u32, u32),
+    pub(super) class: u32,
     pattern: Pattern,
     spacing: Serializer,
     on_mean: Span,
     off_mean: Span,
     shape: f64,
     stream: Stream,
-    /// Spells begun so far.
+    /// Spells begun so far; packets drawn so far of a Poisson source.
     spells: u64,
     /// When the present spell ends.
     until: Time,
@@ -24,10 +28,12 @@ pub(super) struct Source {
 }
 
 impl Source {
-    pub(super) fn new(traffic: &Traffic, stream: Stream) -> Self {
+    pub(super) fn new(traffic: &Traffic, ends: (u32, u32), stream: Stream) -> Self {
         let mut source = Self {
             side: traffic.side,
             size: traffic.packet_size,
+            ends,
+            class: traffic.class,
             pattern: traffic.pattern,
             spacing: Serializer::new(traffic.rate),
             on_mean: traffic.on_mean,
@@ -38,8 +44,10 @@ impl Source {
             until: Time::MAX,
             next: Time::ZERO + traffic.start,
         };
-        if source.pattern == Pattern::Pareto {
-            source.begin_spell(source.next);
+        match source.pattern {
+            Pattern::Cbr => {}
+            Pattern::Pareto => source.begin_spell(source.next),
+            Pattern::Poisson => source.fire(),
         }
         source
     }
@@ -61,6 +69,14 @@ impl Source {
     /// A packet goes out at `next`; moves `next` to the one after it.
     pub(super) fn fire(&mut self) {
         let now = self.next;
+        if self.pattern == Pattern::Poisson {
+            // Each wait is that of a packet on the line on average.
+            let [wait, _] = self.stream.uniforms(self.spells);
+            self.spells += 1;
+            let mean = self.spacing.next(self.size);
+            self.next = now.saturating_add(exponential(mean, wait));
+            return;
+        }
         self.next = now + self.spacing.next(self.size);
         if self.next >= self.until {
             self.begin_spell(self.until);
@@ -75,7 +91,7 @@ mod tests {
     use burstlab_units::Rate;
 
     fn packets(traffic: &Traffic, seconds: u64) -> Vec<Time> {
-        let mut source = Source::new(traffic, RandomSource::new(1, 0).stream("test"));
+        let mut source = Source::new(traffic, (0, 0), RandomSource::new(1, 0).stream("test"));
         let mut sent = Vec::new();
         while source.next < Time::ZERO + Span::from_secs(seconds) {
             sent.push(source.next);

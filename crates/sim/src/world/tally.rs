@@ -1,41 +1,77 @@
 //! The totals of a world. What is in flight is counted where it is, not worked out from the rest.
 
-use super::flow::Tally;
+use super::crossing::Crossing;
+use super::mesh::{BurstCounts, BurstKind, Mesh};
+use super::optics::{Optics, Path};
+use super::packet::Parcel;
 use super::{Access, World};
 use crate::measure::Counters;
 
 pub(super) fn counters(world: &World) -> Counters {
-    let sum = |of: fn(&Tally) -> u64| world.flows.iter().map(|flow| of(&flow.tally)).sum();
-    let (data, ack) = (&world.data_core, &world.ack_core);
-    let delivered = sum(|tally| tally.delivered);
-    let reached_egress = delivered + on_links(&world.data_down) + world.receiver_drops;
+    let mut all = world.demands.gone.clone();
+    world.flows.iter().for_each(|flow| all.add(&flow.tally));
+    let (bursts, aboard) = match &world.optics {
+        Optics::Path(path) => (path_bursts(path), [path.data.aboard(), path.ack.aboard(), 0]),
+        Optics::Mesh(mesh) => (mesh_bursts(mesh), mesh.aboard()),
+    };
+    let others_lost = world.others.lost
+        + match &world.optics {
+            Optics::Path(_) => 0,
+            Optics::Mesh(mesh) => mesh.others_lost,
+        };
+    let reached_egress = all.delivered + on_links(&world.data_down) + world.receiver_drops;
+    let [data, ack, background] = bursts;
     Counters {
-        packets_sent: sum(|tally| tally.sent),
-        packets_delivered: sum(|tally| tally.delivered),
-        packets_lost: sum(|tally| tally.lost),
-        packets_in_flight: on_links(&world.data_up) + data.aboard() + on_links(&world.data_down),
-        acks_sent: sum(|tally| tally.acks_sent),
-        acks_delivered: sum(|tally| tally.acks_delivered),
-        acks_lost: sum(|tally| tally.acks_lost),
-        acks_in_flight: on_links(&world.ack_up) + ack.aboard() + on_links(&world.ack_down),
-        bursts_sent: data.bursts_sent,
-        bursts_delivered: data.bursts_delivered,
-        bursts_lost: data.bursts_lost,
-        bursts_in_flight: data.bursts_in_flight(),
-        ack_bursts_sent: ack.bursts_sent,
-        ack_bursts_delivered: ack.bursts_delivered,
-        ack_bursts_lost: ack.bursts_lost,
-        ack_bursts_in_flight: ack.bursts_in_flight(),
+        packets_sent: all.sent,
+        packets_delivered: all.delivered,
+        packets_lost: all.lost,
+        packets_in_flight: on_links(&world.data_up) + aboard[0] + on_links(&world.data_down),
+        acks_sent: all.acks_sent,
+        acks_delivered: all.acks_delivered,
+        acks_lost: all.acks_lost,
+        acks_in_flight: on_links(&world.ack_up) + aboard[1] + on_links(&world.ack_down),
+        bursts_sent: data.0.sent,
+        bursts_delivered: data.0.delivered,
+        bursts_lost: data.0.lost,
+        bursts_in_flight: data.1,
+        ack_bursts_sent: ack.0.sent,
+        ack_bursts_delivered: ack.0.delivered,
+        ack_bursts_lost: ack.0.lost,
+        ack_bursts_in_flight: ack.1,
+        background_bursts_sent: background.0.sent,
+        background_bursts_delivered: background.0.delivered,
+        background_bursts_lost: background.0.lost,
+        background_bursts_in_flight: background.1,
         other_sent: world.others.sent,
         other_delivered: world.others.delivered,
-        other_lost: world.others.lost,
-        other_in_flight: world.others.in_flight(),
-        access_offered: sum(|tally| tally.sent) + reached_egress + world.others.sent,
+        other_lost: others_lost,
+        other_in_flight: world.others.in_flight() + aboard[2],
+        access_offered: all.sent + reached_egress + world.others.on_access(),
         access_lost: world.sender_drops + world.receiver_drops + world.others.lost,
         notices_sent: world.context.notices.sent,
         notices_lost: world.context.notices.lost,
         events: world.events,
     }
+}
+
+/// Bursts that ended and bursts under way, of data, of ACKs, of others.
+type Bursts = [(BurstCounts, u64); 3];
+
+fn path_bursts(path: &Path) -> Bursts {
+    fn of<P: Parcel>(crossing: &Crossing<P>) -> (BurstCounts, u64) {
+        let counts = BurstCounts {
+            sent: crossing.bursts_sent,
+            delivered: crossing.bursts_delivered,
+            lost: crossing.bursts_lost,
+        };
+        (counts, crossing.bursts_in_flight())
+    }
+    [of(&path.data), of(&path.ack), Default::default()]
+}
+
+fn mesh_bursts(mesh: &Mesh) -> Bursts {
+    [BurstKind::Data, BurstKind::Ack, BurstKind::Background]
+        .map(|kind| (mesh.counts[kind as usize], mesh.in_flight(kind)))
 }
 
 fn on_links<P>(links: &[Access<P>]) -> u64 {

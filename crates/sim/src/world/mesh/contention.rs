@@ -1,6 +1,6 @@
 //! What a node does for a burst whose way is taken, in the order the scenario states.
 
-use burstlab_optical::Conversion;
+use burstlab_optical::scheduling::Conversion;
 use burstlab_units::{Span, Time};
 
 use super::super::Context;
@@ -60,7 +60,7 @@ impl Mesh {
                 Resolution::Conversion => {
                     converts = true;
                     let wish = Wish { range: self.range(link, slot, true), ..wish };
-                    self.direct(now, &wish).inspect(|_| self.tally.converted += 1)
+                    self.direct(now, &wish).inspect(|_| self.tally.resolutions.converted += 1)
                 }
                 Resolution::DelayLine => self.delay(now, slot, &wish),
                 Resolution::Deflection => self.deflect(now, slot, &wish, converts),
@@ -128,7 +128,7 @@ impl Mesh {
             let later = Wish { departs: wish.departs + delay, ..*wish };
             if let Some(taken) = self.direct(now, &later) {
                 self.lines[node].take(line, wish.departs, wish.departs + wish.hold, slot);
-                self.tally.delayed += 1;
+                self.tally.resolutions.delayed += 1;
                 return Some(taken);
             }
         }
@@ -161,7 +161,7 @@ impl Mesh {
                 burst.route.push(link);
                 burst.route.extend_from_slice(way);
                 burst.deflected = true;
-                self.tally.deflected += 1;
+                self.tally.resolutions.deflected += 1;
                 return Some(taken);
             }
         }
@@ -203,7 +203,7 @@ impl Mesh {
         if burst.packets > 0 && data + acks == 0 {
             return None;
         }
-        self.tally.segmented += 1;
+        self.tally.resolutions.segmented += 1;
         self.cut_tail(now, (wish.link, wavelength), start, context, flows);
         if left < self.bursts.get(slot).left {
             self.cut(now, slot, left, context, flows);

@@ -4,7 +4,6 @@ use burstlab_units::{Span, Time};
 
 use super::super::causes::{Loss, LossCause};
 use super::super::flow::Flow;
-use super::super::packet::OTHER;
 use super::super::{Context, Event};
 use super::header::Signal;
 use super::{Mesh, MeshEvent};
@@ -59,18 +58,18 @@ impl Mesh {
         burst.left = left;
         let loss = Loss { cause: LossCause::Cut, burst: burst.number, node, at: now };
         for packet in burst.cargo.data.drain(data..) {
-            if packet.flow & OTHER == 0 {
+            if !packet.is_other() {
                 flows[packet.flow as usize].lose(packet.seq, loss);
             } else {
                 self.others_lost += 1;
             }
             context.recorder.lost(packet.row, PacketCause::Cut);
-            self.tally.packets_cut += 1;
+            self.tally.resolutions.packets_cut += 1;
         }
         for packet in burst.cargo.acks.drain(acks..) {
             flows[packet.flow as usize].tally.acks_lost += 1;
             context.recorder.lost(packet.row, PacketCause::Cut);
-            self.tally.packets_cut += 1;
+            self.tally.resolutions.packets_cut += 1;
         }
         // Where the landing is certain already, it comes earlier now.
         if burst.lands > Time::ZERO {

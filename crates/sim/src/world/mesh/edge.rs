@@ -258,7 +258,7 @@ impl Mesh {
         let (counts, seen) = &mut self.census;
         counts.resize(counts.len().max(flows.len()), 0);
         let data = &self.bursts.get(slot).cargo.data;
-        for packet in data.iter().filter(|packet| packet.flow & OTHER == 0) {
+        for packet in data.iter().filter(|packet| !packet.is_other()) {
             let count = &mut counts[packet.flow as usize];
             if *count == 0 {
                 seen.push(packet.flow);
@@ -309,7 +309,7 @@ impl Mesh {
             if burst.copy {
                 *used += burst.bytes.get();
             } else {
-                self.tally.no_copy += 1;
+                self.tally.resolutions.no_copy += 1;
             }
         }
         self.launch(now, slot, context, flows);

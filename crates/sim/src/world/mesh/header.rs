@@ -97,7 +97,7 @@ impl Mesh {
             done + self.rules.switching > burst.arrives
         };
         if late && two_way {
-            self.refuse(done, slot, LossCause::LateHeader, context, flows);
+            self.refuse(done, slot, context, flows);
             return;
         }
         if late {
@@ -117,13 +117,11 @@ impl Mesh {
                 burst.taken.push(taken);
                 self.go_on(done, slot, context, flows);
             }
-            Outcome::Blocked if two_way => {
-                self.refuse(done, slot, LossCause::Contention, context, flows);
-            }
+            Outcome::Blocked if two_way => self.refuse(done, slot, context, flows),
             Outcome::Blocked => self.lose(now, slot, LossCause::Contention, context, flows),
             Outcome::Again => {
                 let back = self.reach(slot, hop);
-                self.tally.resent += 1;
+                self.tally.resolutions.resent += 1;
                 let burst = self.bursts.get_mut(slot);
                 burst.attempts += 1;
                 let event = Event::Mesh(MeshEvent::Again(slot));
@@ -165,11 +163,10 @@ impl Mesh {
         &mut self,
         done: Time,
         slot: u32,
-        cause: LossCause,
         context: &mut Context,
         flows: &mut [Flow],
     ) {
-        self.tally.refused += 1;
+        self.tally.resolutions.refused += 1;
         let burst = self.bursts.get_mut(slot);
         match burst.taken.last() {
             Some(taken) => {
@@ -177,7 +174,7 @@ impl Mesh {
                 let event = Event::Mesh(MeshEvent::Refused(slot));
                 context.queue.push(at, Rank::Arrival, event);
             }
-            None => self.ask_again(done, slot, cause, context, flows),
+            None => self.ask_again(done, slot, context, flows),
         }
     }
 
@@ -199,7 +196,7 @@ impl Mesh {
                 let event = Event::Mesh(MeshEvent::Refused(slot));
                 context.queue.push(at, Rank::Arrival, event);
             }
-            None => self.ask_again(now, slot, LossCause::Contention, context, flows),
+            None => self.ask_again(now, slot, context, flows),
         }
     }
 
@@ -208,7 +205,6 @@ impl Mesh {
         &mut self,
         now: Time,
         slot: u32,
-        cause: LossCause,
         context: &mut Context,
         flows: &mut [Flow],
     ) {
@@ -216,7 +212,7 @@ impl Mesh {
         burst.attempts += 1;
         if burst.attempts >= self.rules.requests {
             burst.hop = 0;
-            self.lose(now, slot, cause, context, flows);
+            self.lose(now, slot, LossCause::Blocked, context, flows);
             return;
         }
         let event = Event::Mesh(MeshEvent::Again(slot));

@@ -6,11 +6,11 @@ use super::super::causes::{Loss, LossCause};
 use super::super::crossing::Passage;
 use super::super::flow::Flow;
 use super::super::notices::NoticeDesk;
-use super::super::packet::{DataPacket, OTHER};
+use super::super::packet::DataPacket;
 use super::super::Context;
 use super::Mesh;
-use super::burst::BurstKind;
-use crate::measure::{BurstRow, BurstEnd, PacketCause};
+use super::burst::{Burst, BurstKind};
+use crate::measure::{BurstRow, Ended, PacketCause};
 
 impl Mesh {
     /// A burst is lost at the node its header has come to.
@@ -31,7 +31,7 @@ impl Mesh {
         let cargo = std::mem::take(&mut burst.cargo);
         for packet in &cargo.data {
             context.recorder.lost(packet.row, PacketCause::Burst);
-            if packet.flow & OTHER != 0 {
+            if packet.is_other() {
                 self.others_lost += 1;
                 continue;
             }
@@ -82,9 +82,16 @@ impl Mesh {
             self.copies[burst.from as usize] -= burst.bytes.get();
         }
         let link = burst.route.get(burst.hop).copied();
-        self.tally.ended(burst.into(), lost.zip(node), link);
+        let ended = Ended {
+            from: burst.from,
+            to: burst.to,
+            hops: burst.planned,
+            bytes: burst.bytes,
+            took: now.since(burst.closed),
+        };
+        self.tally.ended(&ended, lost.zip(node), link);
         if context.recorder.traces_bursts() {
-            context.recorder.burst(&self.row(slot, Some((now, lost))));
+            context.recorder.burst(&self.row(burst, Some((now, lost))));
         }
         if self.reports {
             self.tell(now, slot, lost, context, flows);
@@ -92,8 +99,30 @@ impl Mesh {
     }
 
     /// The row of a burst in the trace; without an end it is still under way.
-    pub(super) fn row(&self, slot: u32, end: Option<(Time, Option<LossCause>)>) -> BurstRow {
-        self.row_of(self.bursts.get(slot), end)
+    pub(super) fn row(&self, burst: &Burst, end: Option<(Time, Option<LossCause>)>) -> BurstRow {
+        let lost = end.and_then(|(at, cause)| cause.map(|cause| (at, cause)));
+        let node = match burst.hop {
+            0 => burst.from,
+            _ => self.graph.link(burst.route[burst.hop - 1]).to,
+        };
+        BurstRow {
+            number: burst.number,
+            kind: burst.kind as u8,
+            ends: (burst.from + 1, burst.to + 1),
+            hops: burst.planned as u32,
+            attempts: burst.attempts,
+            packets: burst.packets as usize,
+            bytes: burst.bytes,
+            opened: burst.opened,
+            closed: burst.closed,
+            departs: (burst.hop > 0).then_some(burst.departs),
+            arrives: match end {
+                Some((at, None)) => Some(at),
+                Some(_) => None,
+                None => Some(Time::MAX),
+            },
+            lost: lost.map(|(at, cause)| (at, node as usize + 1, cause.into())),
+        }
     }
 
     /// Senders that listen hear of the end of a burst.
@@ -132,6 +161,6 @@ impl Mesh {
     /// The data packets of flows in a burst.
     fn own_data(&self, slot: u32) -> Vec<DataPacket> {
         let data = &self.bursts.get(slot).cargo.data;
-        data.iter().filter(|packet| packet.flow & OTHER == 0).copied().collect()
+        data.iter().filter(|packet| !packet.is_other()).copied().collect()
     }
 }

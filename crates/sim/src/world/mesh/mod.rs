@@ -13,18 +13,19 @@ mod rules;
 
 use burstlab_kernel::{EventQueue, Lane, RandomSource, Rank, Stream};
 use burstlab_link::LossProcess;
-use burstlab_optical::{ControlChannels, DelayLines, HeaderProcessor, Port};
+use burstlab_optical::delay_lines::DelayLines;
+use burstlab_optical::scheduling::Port;
+use burstlab_optical::signalling::{ControlChannels, HeaderProcessor};
 use burstlab_units::{Span, Time};
 
 use self::background::Background;
-pub(super) use self::burst::Cargo;
-use self::burst::{BurstKind, Bursts};
+use self::burst::Bursts;
+pub(super) use self::burst::BurstKind;
 use self::edge::Queue;
 use self::header::Signal;
 use self::rules::Rules;
 use super::flow::Flow;
 use super::injected::process;
-use super::packet::OTHER;
 use super::script::Script;
 use super::{Context, Event, World};
 use crate::measure::NetworkTally;
@@ -257,7 +258,7 @@ impl World {
             return;
         };
         for packet in cargo.data.drain(..) {
-            if packet.flow & OTHER == 0 {
+            if !packet.is_other() {
                 self.data_on_link(packet);
             } else {
                 self.others.delivered += 1;

@@ -1,6 +1,6 @@
 //! What a scenario says of a mesh, ready for use.
 
-use burstlab_optical::{Conversion, Scheduler};
+use burstlab_optical::scheduling::{Conversion, Scheduler};
 use burstlab_units::{Bytes, Rate, Span};
 
 use crate::scenario::{

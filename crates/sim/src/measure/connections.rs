@@ -1,0 +1,106 @@
+//! Connections that came and went, and what was under way over time.
+
+use burstlab_units::Time;
+
+use super::columns::{Column, NONE, Table, table};
+use crate::topology::Graph;
+
+table! {
+    /// One row a connection of a demand.
+    ConnectionTable, "connections" {
+        id: u32 => Column::U32,
+        demand: u32 => Column::U32,
+        from: u32 => Column::Node,
+        to: u32 => Column::Node,
+        class: u32 => Column::U32,
+        started_ps: u64 => Column::U64,
+        completed_ps: u64 => Column::U64,
+        bytes: u64 => Column::U64,
+        packets_sent: u64 => Column::U64,
+        packets_lost: u64 => Column::U64,
+        retransmissions: u64 => Column::U64,
+        timeouts: u64 => Column::U64,
+        false_timeouts: u64 => Column::U64,
+        fast_retransmits: u64 => Column::U64,
+        bursts: u64 => Column::U64,
+        bursts_lost: u64 => Column::U64,
+    }
+}
+
+/// A connection that is done, or under way at the end.
+pub(crate) struct ConnectionRow {
+    pub(crate) id: u32,
+    pub(crate) demand: u32,
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+    pub(crate) class: u32,
+    pub(crate) started: Time,
+    pub(crate) completed: Option<Time>,
+    pub(crate) bytes: u64,
+    pub(crate) packets_sent: u64,
+    pub(crate) packets_lost: u64,
+    pub(crate) retransmissions: u64,
+    pub(crate) timeouts: u64,
+    pub(crate) false_timeouts: u64,
+    pub(crate) fast_retransmits: u64,
+    pub(crate) bursts: u64,
+    pub(crate) bursts_lost: u64,
+}
+
+/// The rows of connections.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Connections(ConnectionTable);
+
+impl Connections {
+    pub(crate) fn add(&mut self, row: &ConnectionRow) {
+        let table = &mut self.0;
+        table.id.push(row.id);
+        table.demand.push(row.demand);
+        table.from.push(row.from);
+        table.to.push(row.to);
+        table.class.push(row.class);
+        table.started_ps.push(row.started.as_ps());
+        table.completed_ps.push(row.completed.map_or(NONE, Time::as_ps));
+        table.bytes.push(row.bytes);
+        table.packets_sent.push(row.packets_sent);
+        table.packets_lost.push(row.packets_lost);
+        table.retransmissions.push(row.retransmissions);
+        table.timeouts.push(row.timeouts);
+        table.false_timeouts.push(row.false_timeouts);
+        table.fast_retransmits.push(row.fast_retransmits);
+        table.bursts.push(row.bursts);
+        table.bursts_lost.push(row.bursts_lost);
+    }
+
+    /// The table, with the nodes of `graph` by name.
+    pub(crate) fn into_table(self, graph: &Graph) -> Table {
+        self.0.into_table().naming(graph)
+    }
+}
+
+table! {
+    /// One row an edge node and instant.
+    SampleTable, "samples" {
+        t_ps: u64 => Column::U64,
+        node: u32 => Column::Node,
+        active: u32 => Column::U32,
+    }
+}
+
+/// Connections under way over time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Samples(SampleTable);
+
+impl Samples {
+    /// `active` connections that started at `node` are under way.
+    pub(crate) fn add(&mut self, now: Time, node: u32, active: u32) {
+        self.0.t_ps.push(now.as_ps());
+        self.0.node.push(node);
+        self.0.active.push(active);
+    }
+
+    /// The table, with the nodes of `graph` by name.
+    pub(crate) fn into_table(self, graph: &Graph) -> Table {
+        self.0.into_table().naming(graph)
+    }
+}

@@ -1,0 +1,449 @@
+//! What a mesh needs, and what only a mesh has.
+
+use burstlab_units::{Bytes, Rate, Serializer, Span};
+
+use super::check::{Check, SPAN_MAX, within, word};
+use super::core_network::is_default;
+use super::{
+    Assembly, Bursts, ConversionKind, CoreForwarding, Demand, Destination, Edge, IngressPort,
+    Protocol, Queues, Resolution, Scenario, ScenarioError, Topology,
+};
+use crate::topology::{Graph, Routes};
+
+/// A mesh as the scenario describes it, or nothing for a path.
+pub(super) fn mesh(scenario: &Scenario) -> Result<Option<(Graph, Routes)>, ScenarioError> {
+    edge(&scenario.edge)?;
+    if scenario.network.topology == Topology::Path {
+        path(scenario)?;
+        return Ok(None);
+    }
+    not_of_a_mesh(scenario)?;
+    let graph = scenario.network.graph()?;
+    one_rate(scenario, &graph)?;
+    let routes = scenario.network.routes(&graph)?;
+    ends(scenario, &graph)?;
+    signalling(scenario, &graph, &routes)?;
+    core(scenario)?;
+    for (index, one) in scenario.demand.iter().enumerate() {
+        demand(index, one, &graph)?;
+    }
+    for (index, one) in scenario.bursts.iter().enumerate() {
+        bursts(index, one, &graph)?;
+    }
+    Ok(Some((graph, routes)))
+}
+
+fn error<T>(
+    path: impl Into<String>,
+    value: impl Into<String>,
+    problem: impl Into<String>,
+    fix: impl Into<String>,
+) -> Result<T, ScenarioError> {
+    Err(ScenarioError::new(path, value, problem, fix))
+}
+
+/// Refuses what only a mesh has.
+fn path(scenario: &Scenario) -> Check {
+    let edge = &scenario.edge;
+    let mut given: Vec<String> = Vec::new();
+    let mut note = |field: &str, plain: bool| {
+        if !plain {
+            given.push(field.to_string());
+        }
+    };
+    note("edge.queues", is_default(&edge.queues));
+    note("edge.burstifiers", edge.burstifiers == 1);
+    note("edge.min_size", edge.min_size.is_none());
+    note("edge.port", is_default(&edge.port));
+    note("edge.class_offsets", edge.class_offsets.is_empty());
+    note("edge.assembly", edge.assembly != Assembly::CwndClasses);
+    note("edge.ack.with_data", !edge.ack.with_data);
+    note("signalling", is_default(&scenario.signalling));
+    let mut core = scenario.core.clone();
+    core.forwarding = CoreForwarding::default();
+    note("core", is_default(&core));
+    note("demand", scenario.demand.is_empty());
+    note("bursts", scenario.bursts.is_empty());
+    note("run.sample", scenario.run.sample.is_none());
+    for (index, flow) in scenario.flows().iter().enumerate() {
+        note(&format!("flows[{index}].from"), flow.from.is_none());
+        note(&format!("flows[{index}].to"), flow.to.is_none());
+    }
+    for (index, traffic) in scenario.traffic.iter().enumerate() {
+        note(&format!("traffic[{index}].from"), traffic.from.is_none());
+        note(&format!("traffic[{index}].to"), traffic.to.is_none());
+    }
+    match given.into_iter().next() {
+        None => Ok(()),
+        Some(field) => error(
+            field,
+            "",
+            "a path has one ingress, one egress and no contention",
+            "remove it, or choose a mesh, such as network.topology = \"nsfnet\" or \"line\"",
+        ),
+    }
+}
+
+/// Refuses what only a path has.
+fn not_of_a_mesh(scenario: &Scenario) -> Check {
+    let (edge, ack) = (&scenario.edge, &scenario.edge.ack);
+    let fix = "remove it; the offset time of a mesh is signalling.offset";
+    for (field, offset) in [("edge.offset", edge.offset), ("edge.ack.offset", ack.offset)] {
+        if !offset.is_zero() {
+            return error(field, offset.to_string(), "it belongs to a path", fix);
+        }
+    }
+    if !edge.spacing.is_zero() {
+        let value = edge.spacing.to_string();
+        return error("edge.spacing", value, "it belongs to a path", "remove it");
+    }
+    if scenario.core.forwarding != CoreForwarding::CutThrough {
+        let value = word(&scenario.core.forwarding);
+        let problem = "the nodes of a mesh switch bursts";
+        return error("core.forwarding", value, problem, "remove it");
+    }
+    Ok(())
+}
+
+/// All-optical switching cannot change the rate of a burst.
+fn one_rate(scenario: &Scenario, graph: &Graph) -> Check {
+    let rate = scenario.network.link_rate;
+    match graph.links.iter().find(|link| link.rate != rate) {
+        None => Ok(()),
+        Some(link) => error(
+            "network.link_rate",
+            rate.to_string(),
+            format!(
+                "the fibre from {} to {} has {}, and a burst that is switched optically keeps its rate",
+                graph.name(link.from),
+                graph.name(link.to),
+                link.rate
+            ),
+            "give all fibres the same rate, and more wavelengths where more is to be carried",
+        ),
+    }
+}
+
+/// The edge node called `name`.
+fn host(graph: &Graph, path: &str, name: Option<&String>) -> Result<u32, ScenarioError> {
+    let edges = graph.edges();
+    let names: Vec<&str> = edges.iter().map(|&node| graph.name(node)).collect();
+    let shown = names.iter().take(20).copied().collect::<Vec<_>>().join(", ");
+    let fix = format!("write the name of an edge node: {shown}");
+    let Some(name) = name else {
+        return error(path, "", "a mesh has more than one way to go", fix);
+    };
+    match graph.find(name) {
+        Some(node) if edges.contains(&node) => Ok(node),
+        Some(_) => error(path, format!("{name:?}"), "hosts do not attach to a core node", fix),
+        None => error(path, format!("{name:?}"), "there is no such node", fix),
+    }
+}
+
+fn two_ends(graph: &Graph, at: &str, from: Option<&String>, to: Option<&String>) -> Check {
+    let ends = (host(graph, &format!("{at}.from"), from)?, host(graph, &format!("{at}.to"), to)?);
+    if ends.0 == ends.1 {
+        let value = to.map(|name| format!("{name:?}")).unwrap_or_default();
+        let fix = "name two different edge nodes";
+        return error(format!("{at}.to"), value, "it is where the packets start", fix);
+    }
+    Ok(())
+}
+
+fn ends(scenario: &Scenario, graph: &Graph) -> Check {
+    for (index, flow) in scenario.flows().iter().enumerate() {
+        two_ends(graph, &format!("flows[{index}]"), flow.from.as_ref(), flow.to.as_ref())?;
+    }
+    for (index, traffic) in scenario.traffic.iter().enumerate() {
+        let at = format!("traffic[{index}]");
+        two_ends(graph, &at, traffic.from.as_ref(), traffic.to.as_ref())?;
+    }
+    Ok(())
+}
+
+/// The fields of `[edge]` that more than one topology or assembler shares.
+fn edge(edge: &Edge) -> Check {
+    let by_cwnd = edge.assembly == Assembly::CwndClasses;
+    let adaptive = edge.assembly == Assembly::Adaptive;
+    let name = word(&edge.assembly);
+    for (field, given, needed, example) in [
+        ("cwnd_thresholds", !edge.cwnd_thresholds.is_empty(), by_cwnd, "[32, 100]"),
+        ("class_timers", !edge.class_timers.is_empty(), by_cwnd, "[\"1 ms\", \"5 ms\", \"10 ms\"]"),
+        ("timer_min", edge.timer_min.is_some(), adaptive, "\"1 ms\""),
+        ("weight", edge.weight.is_some(), adaptive, "0.25"),
+    ] {
+        let path = format!("edge.{field}");
+        if needed && !given {
+            let problem = format!("assembly = {name} needs it");
+            return error(path, "", problem, format!("add {field} = {example}"));
+        }
+        if given && !needed {
+            let problem = format!("assembly = {name} does not use it");
+            return error(path, "", problem, "remove it, or change assembly");
+        }
+    }
+    if by_cwnd {
+        cwnd_classes(edge)?;
+    }
+    if adaptive {
+        adaptive_timer(edge)?;
+    }
+    if edge.burstifiers == 0 || edge.burstifiers > 1000 {
+        let value = edge.burstifiers.to_string();
+        return error("edge.burstifiers", value, "out of range", "write 1 to 1000");
+    }
+    if edge.queues == Queues::Flow && edge.burstifiers > 1 {
+        let value = edge.burstifiers.to_string();
+        let problem = "each flow has a queue of its own";
+        return error("edge.burstifiers", value, problem, "remove it, or change edge.queues");
+    }
+    if edge.min_size.is_some_and(|size| size > Bytes::new(1_000_000_000)) {
+        return error("edge.min_size", "", "no burst is so long", "write at most \"1 GB\"");
+    }
+    for (index, &offset) in edge.class_offsets.iter().enumerate() {
+        within(&format!("edge.class_offsets[{index}]"), offset, SPAN_MAX)?;
+    }
+    let ack = &edge.ack;
+    if matches!(ack.assembly, Assembly::Adaptive | Assembly::CwndClasses) {
+        let fix = "write timer, size or hybrid, or with_data = true";
+        return error("edge.ack.assembly", word(&ack.assembly), "not for ACKs", fix);
+    }
+    if ack.with_data && ack.assembly != Assembly::None {
+        let problem = "ACKs enter the queues of the data";
+        return error("edge.ack.assembly", word(&ack.assembly), problem, "remove it");
+    }
+    let classes = if by_cwnd { edge.cwnd_thresholds.len() as u32 + 1 } else { 1 };
+    if ack.class >= classes {
+        let problem = format!("there are {classes} classes of windows, from 0");
+        return error("edge.ack.class", ack.class.to_string(), problem, "write one of them");
+    }
+    Ok(())
+}
+
+fn cwnd_classes(edge: &Edge) -> Check {
+    let rising = edge.cwnd_thresholds.windows(2).all(|pair| pair[0] < pair[1]);
+    if !rising || edge.cwnd_thresholds[0] < 2 {
+        let value = format!("{:?}", edge.cwnd_thresholds);
+        let fix = "list windows above 1 in rising order";
+        return error("edge.cwnd_thresholds", value, "the classes overlap", fix);
+    }
+    let classes = edge.cwnd_thresholds.len() + 1;
+    if edge.class_timers.len() != classes {
+        let value = format!("{} timers", edge.class_timers.len());
+        let problem = format!("{} thresholds make {classes} classes", classes - 1);
+        let fix = format!("write {classes} timers");
+        return error("edge.class_timers", value, problem, fix);
+    }
+    for (index, &timer) in edge.class_timers.iter().enumerate() {
+        let path = format!("edge.class_timers[{index}]");
+        within(&path, timer, SPAN_MAX)?;
+        if timer.is_zero() {
+            return error(path, "0 s", "no time to assemble", "write a positive time");
+        }
+    }
+    Ok(())
+}
+
+fn adaptive_timer(edge: &Edge) -> Check {
+    let (shortest, longest) = (edge.timer_min.unwrap_or_default(), edge.timer.unwrap_or_default());
+    if shortest.is_zero() || shortest > longest {
+        let value = shortest.to_string();
+        let fix = format!("write a positive time up to edge.timer = {longest}");
+        return error("edge.timer_min", value, "it is no shortest time", fix);
+    }
+    match edge.weight {
+        Some(weight) if weight > 0.0 && weight <= 1.0 => Ok(()),
+        weight => {
+            let value = weight.unwrap_or_default().to_string();
+            error("edge.weight", value, "no weight", "write a number above 0, up to 1")
+        }
+    }
+}
+
+fn signalling(scenario: &Scenario, graph: &Graph, routes: &Routes) -> Check {
+    let signalling = &scenario.signalling;
+    for (field, value) in [
+        ("processing", signalling.processing),
+        ("guard", signalling.guard),
+        ("switching", signalling.switching),
+        ("retry", signalling.retry),
+        ("offset", signalling.offset.unwrap_or_default()),
+    ] {
+        within(&format!("signalling.{field}"), value, SPAN_MAX)?;
+    }
+    for (field, value) in [
+        ("channels", signalling.channels),
+        ("requests", signalling.requests),
+        ("processors", signalling.processors.unwrap_or(1)),
+    ] {
+        if value == 0 {
+            let fix = "write at least 1";
+            return error(format!("signalling.{field}"), "0", "nothing could be reserved", fix);
+        }
+    }
+    if signalling.rate.is_some_and(|rate| rate < Rate::from_bps(100)) {
+        return error("signalling.rate", "", "it is too slow", "write at least \"100 b/s\"");
+    }
+    let rate = signalling.rate.unwrap_or(scenario.network.link_rate);
+    let sending = Serializer::new(rate).next(signalling.header_size);
+    let edges = graph.edges();
+    let pairs = edges.iter().flat_map(|&from| edges.iter().map(move |&to| (from, to)));
+    for (from, to) in pairs.filter(|(from, to)| from != to) {
+        let Some(hops) = routes.of(from, to).iter().map(Vec::len).max() else { continue };
+        let needed = signalling.processing * hops as u64
+            + sending * (hops as u64 - 1)
+            + signalling.switching;
+        let usual = signalling.processing * hops as u64 + signalling.guard;
+        let offset = signalling.offset.unwrap_or(usual);
+        if offset >= needed || hops == 1 && scenario.edge.port == IngressPort::Fifo {
+            continue;
+        }
+        let (field, value) = match signalling.offset {
+            Some(offset) => ("signalling.offset", offset),
+            None => ("signalling.guard", signalling.guard),
+        };
+        let short = Span::from_ps(needed.as_ps() - offset.as_ps());
+        let (from, to) = (graph.name(from), graph.name(to));
+        return error(
+            field,
+            value.to_string(),
+            format!("on the {hops} fibres from {from} to {to} every header would be late by {short}"),
+            format!("write at least {}", value + short),
+        );
+    }
+    Ok(())
+}
+
+fn core(scenario: &Scenario) -> Check {
+    let core = &scenario.core;
+    let limited = core.conversion == ConversionKind::Limited;
+    if limited != core.conversion_range.is_some() {
+        let (value, problem, fix) = match core.conversion_range {
+            None => (String::new(), "conversion = \"limited\" needs it", "add conversion_range = 1"),
+            Some(range) => (
+                range.to_string(),
+                "only conversion = \"limited\" uses it",
+                "remove it, or change conversion",
+            ),
+        };
+        return error("core.conversion_range", value, problem, fix);
+    }
+    let two_way = scenario.signalling.protocol == Protocol::TwoWay;
+    for (index, step) in core.contention.iter().enumerate() {
+        let path = format!("core.contention[{index}]");
+        if core.contention[..index].contains(step) {
+            return error(path, word(step), "it is listed twice", "list each once");
+        }
+        let helps = matches!(step, Resolution::Conversion | Resolution::DelayLine);
+        if two_way && !helps {
+            let problem = "bursts with a two-way reservation meet no contention";
+            return error(path, word(step), problem, "remove it, or use jet or jit");
+        }
+    }
+    let lists = |what: Resolution| core.contention.contains(&what);
+    let lines = &core.delay_lines;
+    if lists(Resolution::DelayLine) == lines.delays.is_empty() {
+        let (problem, fix) = if lines.delays.is_empty() {
+            ("contention lists delay-line and there is none", "write delays = [\"0.1 ms\"]")
+        } else {
+            ("contention does not list delay-line", "add \"delay-line\" to core.contention")
+        };
+        return error("core.delay_lines.delays", "", problem, fix);
+    }
+    for (index, &delay) in lines.delays.iter().enumerate() {
+        let path = format!("core.delay_lines.delays[{index}]");
+        within(&path, delay, SPAN_MAX)?;
+        if delay.is_zero() {
+            return error(path, "0 s", "no delay", "write a positive time");
+        }
+    }
+    within("core.retransmission.wait", core.retransmission.wait, SPAN_MAX)?;
+    for (field, value, what) in [
+        ("core.delay_lines.channels", lines.channels, "a line takes nothing in"),
+        ("core.retransmission.attempts", core.retransmission.attempts, "nothing is sent again"),
+    ] {
+        if value == 0 {
+            return error(field, "0", what, "write at least 1");
+        }
+    }
+    if core.deflection.hop_limit > 1000 {
+        let value = core.deflection.hop_limit.to_string();
+        return error("core.deflection.hop_limit", value, "out of range", "write at most 1000");
+    }
+    Ok(())
+}
+
+fn positive(path: String, value: f64, least: f64, most: f64) -> Check {
+    if value.is_finite() && value >= least && value <= most {
+        return Ok(());
+    }
+    error(path, value.to_string(), "out of range", format!("write a number from {least} to {most}"))
+}
+
+fn span_of(at: &str, start: Span, stop: Option<Span>) -> Check {
+    within(&format!("{at}.start"), start, super::check::DURATION_MAX)?;
+    match stop {
+        Some(stop) if stop <= start => {
+            let problem = format!("it is not after start = {start}");
+            error(format!("{at}.stop"), stop.to_string(), problem, "write a later time")
+        }
+        _ => Ok(()),
+    }
+}
+
+fn demand(index: usize, demand: &Demand, graph: &Graph) -> Check {
+    let at = format!("demand[{index}]");
+    positive(format!("{at}.flows_per_second"), demand.flows_per_second, 1e-9, 1e9)?;
+    span_of(&at, demand.start, demand.stop)?;
+    demand.size.check(&format!("{at}.size"))?;
+    let gravity = demand.destination == Destination::Gravity;
+    let matrix = demand.destination == Destination::Matrix;
+    for (field, given, used) in [
+        ("weights", !demand.weights.is_empty(), gravity),
+        ("matrix", !demand.matrix.is_empty(), matrix),
+    ] {
+        if given != used {
+            let name = word(&demand.destination);
+            let verb = if used { "needs" } else { "does not use" };
+            let problem = format!("destination = {name} {verb} it");
+            let fix = if used { "add it" } else { "remove it, or change destination" };
+            return error(format!("{at}.{field}"), "", problem, fix);
+        }
+    }
+    for (n, one) in demand.weights.iter().enumerate() {
+        host(graph, &format!("{at}.weights[{n}].node"), Some(&one.node))?;
+        positive(format!("{at}.weights[{n}].weight"), one.weight, 0.0, 1e12)?;
+    }
+    for (n, one) in demand.matrix.iter().enumerate() {
+        let place = format!("{at}.matrix[{n}]");
+        two_ends(graph, &place, Some(&one.from), Some(&one.to))?;
+        positive(format!("{place}.weight"), one.weight, 0.0, 1e12)?;
+    }
+    let edges = graph.edges().len();
+    let heavy = demand.weights.iter().filter(|one| one.weight > 0.0).count()
+        + edges.saturating_sub(demand.weights.len());
+    let nowhere = matrix && demand.matrix.iter().all(|one| one.weight == 0.0);
+    if nowhere || gravity && heavy < 2 {
+        let field = if matrix { "matrix" } else { "weights" };
+        let fix = "give at least one pair of edge nodes a positive weight";
+        return error(format!("{at}.{field}"), "", "no connection could arrive", fix);
+    }
+    Ok(())
+}
+
+fn bursts(index: usize, load: &Bursts, graph: &Graph) -> Check {
+    let at = format!("bursts[{index}]");
+    positive(format!("{at}.erlangs"), load.erlangs, 0.0, 1e9)?;
+    span_of(&at, load.start, load.stop)?;
+    load.length.check(&format!("{at}.length"))?;
+    let ends = [("from", &load.from), ("to", &load.to)];
+    for (field, name) in ends.into_iter().filter(|(_, name)| name.is_some()) {
+        host(graph, &format!("{at}.{field}"), name.as_ref())?;
+    }
+    if load.from.is_some() && load.from == load.to {
+        let value = word(&load.to);
+        let fix = "name two different edge nodes";
+        return error(format!("{at}.to"), value, "it is where the bursts start", fix);
+    }
+    Ok(())
+}

@@ -1,0 +1,378 @@
+//! Connections that come and go: they arrive at random, take a slot, and leave a row.
+
+use std::sync::Arc;
+
+use burstlab_kernel::{RandomSource, Rank, Stream};
+use burstlab_units::{Span, Time};
+
+use super::flow::{Flow, FlowKind, Tally};
+use super::{Access, Event, World};
+use crate::measure::{ConnectionRow, Connections, DemandSummary, Samples, Table};
+use crate::scenario::{Demand, Destination, Per, Resolved};
+use crate::topology::Graph;
+use crate::traffic::{Sampler, exponential};
+
+/// Arrivals of one demand at one edge node, a Poisson process.
+#[derive(Clone, Debug)]
+struct Arrivals {
+    demand: u32,
+    from: u32,
+    /// Where connections go, with the share of those that go there or to one before it.
+    targets: Vec<(f64, u32)>,
+    mean: Span,
+    times: Stream,
+    sizes: Stream,
+    arrived: u64,
+    next: Time,
+    stop: Time,
+}
+
+/// What became of the connections of a demand.
+#[derive(Clone, Copy, Debug, Default)]
+struct Outcome {
+    started: u64,
+    completed: u64,
+    measured: u64,
+    active: u64,
+    /// Connections x picoseconds since measuring began, up to `counted`.
+    active_time: u128,
+    counted: Time,
+    time_s: f64,
+    rate: f64,
+    rate_squared: f64,
+    least: f64,
+    greatest: f64,
+    bytes: f64,
+}
+
+impl Outcome {
+    /// The number of connections under way is about to change.
+    fn count_to(&mut self, now: Time) {
+        self.active_time += u128::from(self.active) * u128::from(now.since(self.counted).as_ps());
+        self.counted = now;
+    }
+
+    fn done(&mut self, took: Span, bytes: u64) {
+        let rate = bytes as f64 * 8.0 / took.as_secs_f64();
+        self.measured += 1;
+        self.time_s += took.as_secs_f64();
+        self.rate += rate;
+        self.rate_squared += rate * rate;
+        self.least = if self.measured == 1 { rate } else { self.least.min(rate) };
+        self.greatest = self.greatest.max(rate);
+        self.bytes += bytes as f64;
+    }
+
+    fn summary(&self, label: &str, measured: Span) -> DemandSummary {
+        let n = self.measured.max(1) as f64;
+        let mean = self.rate / n;
+        let span = measured.as_ps().max(1) as f64;
+        DemandSummary {
+            label: label.into(),
+            started: self.started,
+            completed: self.completed,
+            measured: self.measured,
+            active: self.active_time as f64 / span,
+            completion_time_s: self.time_s / n,
+            flow_throughput_bps: mean,
+            flow_throughput_variance: (self.rate_squared / n - mean * mean).max(0.0),
+            flow_throughput_range_bps: (self.least, self.greatest),
+            size_bytes: self.bytes / n,
+        }
+    }
+}
+
+/// All demands, and the slots of their connections.
+#[derive(Clone, Debug)]
+pub(super) struct Demands {
+    kinds: Vec<Arc<FlowKind>>,
+    samplers: Vec<Sampler>,
+    arrivals: Vec<Arrivals>,
+    outcomes: Vec<Outcome>,
+    /// Slots of connections that are gone.
+    free: Vec<u32>,
+    /// Slots of connections that are done while something of theirs is still on its way.
+    lingering: Vec<u32>,
+    /// What connections that are gone have sent and received.
+    pub(super) gone: Tally,
+    connections: Connections,
+    samples: Samples,
+    /// Connections under way, by the node where they started.
+    active: Vec<u32>,
+    ids: u32,
+}
+
+impl Demands {
+    pub(super) fn new(resolved: &Resolved, random: &RandomSource) -> Self {
+        let demands = &resolved.scenario.demand;
+        let mut arrivals = Vec::new();
+        let nodes = resolved.mesh.as_ref().map_or(0, |(graph, _)| graph.nodes.len());
+        if let Some((graph, _)) = &resolved.mesh {
+            for (index, demand) in (0..).zip(demands) {
+                arrivals.extend(Arrivals::of(index, demand, graph, random));
+            }
+        }
+        let kinds = demands.iter().zip(&resolved.demand_tcp).map(|(demand, config)| {
+            Arc::new(FlowKind::new(demand.label.as_ref(), demand.class, config))
+        });
+        Self {
+            kinds: kinds.collect(),
+            samplers: demands.iter().map(|demand| demand.size.sampler()).collect(),
+            arrivals,
+            outcomes: vec![Outcome::default(); demands.len()],
+            free: Vec::new(),
+            lingering: Vec::new(),
+            gone: Tally::default(),
+            connections: Connections::default(),
+            samples: Samples::default(),
+            active: vec![0; nodes],
+            ids: resolved.scenario.flows().iter().map(|flow| flow.count).sum(),
+        }
+    }
+
+    /// When each process has its first arrival.
+    pub(super) fn starts(&self) -> Vec<(u32, Time)> {
+        let live = (0..).zip(&self.arrivals).filter(|(_, arrivals)| arrivals.next < arrivals.stop);
+        live.map(|(number, arrivals)| (number, arrivals.next)).collect()
+    }
+
+    /// Measuring begins.
+    pub(super) fn warmed_up(&mut self, now: Time) {
+        for outcome in &mut self.outcomes {
+            outcome.active_time = 0;
+            outcome.counted = now;
+        }
+    }
+
+    /// Whether any connection ever comes.
+    pub(super) fn any(&self) -> bool {
+        !self.kinds.is_empty()
+    }
+
+    /// The tables of connections and samples.
+    pub(super) fn into_tables(self, graph: &Graph, sampled: bool) -> Vec<Table> {
+        let connections = self.any().then(|| self.connections.clone().into_table(graph));
+        let samples = sampled.then(|| self.samples.into_table(graph));
+        connections.into_iter().chain(samples).collect()
+    }
+}
+
+impl Arrivals {
+    /// The processes of a demand, one for each node where its connections start.
+    fn of(number: u32, demand: &Demand, graph: &Graph, random: &RandomSource) -> Vec<Self> {
+        let edges = graph.edges();
+        let weight = |from: u32, to: u32| -> f64 {
+            let name = |node: u32| graph.name(node);
+            let of = |node: u32| {
+                let given = demand.weights.iter().find(|given| given.node == name(node));
+                given.map_or(1.0, |given| given.weight)
+            };
+            match demand.destination {
+                _ if from == to => 0.0,
+                Destination::Uniform => 1.0,
+                Destination::Gravity => of(from) * of(to),
+                Destination::Matrix => {
+                    let entries = demand.matrix.iter();
+                    let own = entries.filter(|pair| {
+                        (pair.from.as_str(), pair.to.as_str()) == (name(from), name(to))
+                    });
+                    own.map(|pair| pair.weight).sum()
+                }
+            }
+        };
+        let row = |from: u32| edges.iter().map(move |&to| (weight(from, to), to));
+        let sum = |from: u32| row(from).map(|(weight, _)| weight).sum::<f64>();
+        let whole: f64 = edges.iter().map(|&from| sum(from)).sum();
+        let mut all = Vec::new();
+        for &from in &edges {
+            let own = sum(from);
+            let pairs = row(from).filter(|(weight, _)| *weight > 0.0).count() as f64;
+            let rate = demand.flows_per_second
+                * match (demand.per, demand.destination) {
+                    (Per::Network, _) => own / whole,
+                    (Per::Node | Per::Pair, Destination::Matrix) => own,
+                    (Per::Node, _) => 1.0,
+                    (Per::Pair, _) => pairs,
+                };
+            if own <= 0.0 || rate <= 0.0 {
+                continue;
+            }
+            let mut shares = 0.0;
+            let targets = row(from).filter(|(weight, _)| *weight > 0.0).map(|(weight, to)| {
+                shares += weight / own;
+                (shares, to)
+            });
+            let targets: Vec<_> = targets.collect();
+            let name = format!("demand/{number}/{from}");
+            let mut arrivals = Self {
+                demand: number,
+                from,
+                targets,
+                mean: Span::from_secs_f64(1.0 / rate),
+                times: random.stream(&name),
+                sizes: random.stream(&format!("{name}/size")),
+                arrived: 0,
+                next: Time::ZERO + demand.start,
+                stop: demand.stop.map_or(Time::MAX, |stop| Time::ZERO + stop),
+            };
+            arrivals.draw();
+            all.push(arrivals);
+        }
+        all
+    }
+
+    /// Moves to the next arrival; answers the destination of the present one and the uniform
+    /// number of its size.
+    fn draw(&mut self) -> (u32, f64) {
+        let [wait, place] = self.times.uniforms(self.arrived);
+        let [size, _] = self.sizes.uniforms(self.arrived);
+        self.arrived += 1;
+        self.next = self.next.saturating_add(exponential(self.mean, wait));
+        let last = self.targets.len() - 1;
+        let target = self.targets.partition_point(|&(share, _)| share <= place).min(last);
+        (self.targets[target].1, size)
+    }
+}
+
+impl World {
+    /// A connection arrives.
+    pub(super) fn connect(&mut self, number: u32) {
+        let mut lingering = std::mem::take(&mut self.demands.lingering);
+        lingering.retain(|&slot| {
+            let settled = self.flows[slot as usize].tally.settled();
+            if settled {
+                self.retire(slot);
+            }
+            !settled
+        });
+        self.demands.lingering = lingering;
+        let demands = &mut self.demands;
+        let arrivals = &mut demands.arrivals[number as usize];
+        let (to, share) = arrivals.draw();
+        let (demand, from) = (arrivals.demand, arrivals.from);
+        if arrivals.next < arrivals.stop {
+            self.context.queue.push(arrivals.next, Rank::Arrival, Event::Demand(number));
+        }
+        let bytes = demands.samplers[demand as usize].draw(share);
+        let writes = Some(vec![(self.now, bytes.get())]);
+        let kind = &demands.kinds[demand as usize];
+        let mut flow = Flow::new(demands.ids, kind, (from, to), self.now, writes);
+        flow.demand = Some(demand);
+        demands.ids += 1;
+        demands.active[from as usize] += 1;
+        let outcome = &mut demands.outcomes[demand as usize];
+        outcome.count_to(self.now);
+        outcome.started += 1;
+        outcome.active += 1;
+        let slot = demands.free.pop();
+        self.active += 1;
+        let slot = self.seat(slot, flow);
+        self.start(slot);
+    }
+
+    /// Puts a connection in a slot, a new one if none is free.
+    fn seat(&mut self, slot: Option<u32>, flow: Flow) -> u32 {
+        let (near, far) = &self.wires;
+        if let Some(slot) = slot {
+            let place = slot as usize;
+            self.flows[place] = flow;
+            if !self.shared {
+                self.data_up[place].wire = near.clone();
+                self.ack_down[place].wire = near.clone();
+                self.data_down[place].wire = far.clone();
+                self.ack_up[place].wire = far.clone();
+            }
+            return slot;
+        }
+        self.flows.push(flow);
+        if !self.shared {
+            self.data_up.extend(Access::several(1, near));
+            self.ack_down.extend(Access::several(1, near));
+            self.data_down.extend(Access::several(1, far));
+            self.ack_up.extend(Access::several(1, far));
+        }
+        self.flows.len() as u32 - 1
+    }
+
+    /// A flow is done; a connection of a demand leaves when nothing of it is on its way.
+    pub(super) fn leave(&mut self, slot: u32) {
+        let flow = &self.flows[slot as usize];
+        let Some(demand) = flow.demand else { return };
+        let outcome = &mut self.demands.outcomes[demand as usize];
+        outcome.count_to(self.now);
+        outcome.active -= 1;
+        outcome.completed += 1;
+        self.demands.active[flow.from as usize] -= 1;
+        if self.now > self.measured_from && self.warm {
+            outcome.done(self.now.since(flow.start), flow.written());
+        }
+        if flow.tally.settled() {
+            self.retire(slot);
+        } else {
+            self.demands.lingering.push(slot);
+        }
+    }
+
+    /// A connection leaves its row and frees its slot.
+    fn retire(&mut self, slot: u32) {
+        let flow = &mut self.flows[slot as usize];
+        let Some(row) = row(flow) else { return };
+        self.demands.connections.add(&row);
+        if self.warm {
+            self.optics.connection(row.bursts, row.bursts_lost);
+        }
+        self.demands.gone.add(&std::mem::take(&mut flow.tally));
+        flow.vacate();
+        self.demands.free.push(slot);
+    }
+
+    /// Notes how many connections are under way.
+    pub(super) fn sample(&mut self) {
+        for node in self.optics.hosts() {
+            let active = self.demands.active[node as usize];
+            self.demands.samples.add(self.now, node, active);
+        }
+        self.context.queue.push(self.now + self.sample_every, Rank::Timer, Event::Sample);
+    }
+
+    /// At the end of the run: connections under way leave their rows too. Answers what the demands
+    /// achieved.
+    pub(super) fn close_demands(&mut self, measured: Span) -> Vec<DemandSummary> {
+        for flow in &self.flows {
+            if let Some(row) = row(flow) {
+                self.demands.connections.add(&row);
+            }
+        }
+        let now = self.now;
+        let outcomes = self.demands.kinds.iter().zip(&mut self.demands.outcomes);
+        let summary = |(kind, outcome): (&Arc<FlowKind>, &mut Outcome)| {
+            outcome.count_to(now);
+            outcome.summary(&kind.label, measured)
+        };
+        outcomes.map(summary).collect()
+    }
+}
+
+/// The row of a connection; a flow that the scenario lists has none.
+fn row(flow: &Flow) -> Option<ConnectionRow> {
+    let demand = flow.demand?;
+    let counters = flow.sender.counters();
+    Some(ConnectionRow {
+        id: flow.id,
+        demand,
+        from: flow.from,
+        to: flow.to,
+        class: flow.kind.class,
+        started: flow.start,
+        completed: flow.completed,
+        bytes: flow.written(),
+        packets_sent: flow.tally.sent,
+        packets_lost: flow.tally.lost,
+        retransmissions: counters.retransmissions,
+        timeouts: counters.timeouts,
+        false_timeouts: flow.false_timeouts(),
+        fast_retransmits: counters.fast_retransmits,
+        bursts: flow.tally.bursts,
+        bursts_lost: flow.tally.bursts_lost,
+    })
+}

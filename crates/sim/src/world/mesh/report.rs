@@ -1,0 +1,55 @@
+//! The numbers and tables of a mesh.
+
+use burstlab_units::{Span, Time};
+
+use super::Mesh;
+use super::burst::BurstKind;
+use crate::measure::{NetworkSummary, Recorder, Table};
+use crate::topology::Graph;
+
+impl Mesh {
+    /// The numbers of the measured time, which ends at `now`.
+    pub(in crate::world) fn summary(&self, now: Time, measured: Span) -> NetworkSummary {
+        let busy = |port: &burstlab_optical::scheduling::Port| {
+            (0..port.wavelengths()).map(|wavelength| port.busy(wavelength, now)).collect()
+        };
+        let busy: Vec<Vec<Span>> = self.ports.iter().map(busy).collect();
+        self.tally.summary(&self.graph, &busy, measured)
+    }
+
+    /// The histograms.
+    pub(in crate::world) fn table(&self) -> Table {
+        self.tally.histograms()
+    }
+
+    /// Adds the bursts that are under way to the trace.
+    pub(in crate::world) fn record_rest(&self, recorder: &mut Recorder) {
+        if recorder.traces_bursts() {
+            self.bursts.live().for_each(|burst| recorder.burst(&self.row(burst, None)));
+        }
+    }
+
+    pub(in crate::world) fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// Data packets of flows, ACKs, and packets of other traffic that wait for assembly or are in
+    /// bursts.
+    pub(in crate::world) fn aboard(&self) -> [u64; 3] {
+        let queued = self.queues.iter().map(|queue| &queue.cargo);
+        let flying = self.bursts.live().map(|burst| &burst.cargo);
+        let mut aboard = [0; 3];
+        for cargo in queued.chain(flying) {
+            let others = cargo.data.iter().filter(|packet| packet.is_other()).count();
+            aboard[0] += (cargo.data.len() - others) as u64;
+            aboard[1] += cargo.acks.len() as u64;
+            aboard[2] += others as u64;
+        }
+        aboard
+    }
+
+    /// Bursts of a kind that are under way.
+    pub(in crate::world) fn in_flight(&self, kind: BurstKind) -> u64 {
+        self.bursts.live().filter(|burst| burst.kind == kind).count() as u64
+    }
+}
