@@ -95,7 +95,7 @@ def choice(name: str, value: str, allowed: tuple[str, ...]) -> str:
     return value
 
 
-def whole(name: str, value: int, minimum: int) -> int:
+def whole(name: str, value: float, minimum: int) -> int:
     """Return `value` if it is a whole number of at least `minimum`.
 
     Parameters

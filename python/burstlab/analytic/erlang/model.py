@@ -1,0 +1,192 @@
+"""Entries of the loss formulas in the list of models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from burstlab.analytic.arguments import at_least, whole
+from burstlab.analytic.erlang.link import SERVERS_MAX, engset, erlang_b
+from burstlab.analytic.erlang.network import reduced_load
+from burstlab.analytic.registry import Model, Parameter, Quantity
+
+_LOAD = Parameter("load", "Erlang", 0.6, "load offered per wavelength of a link, at least 0")
+_WAVELENGTHS = Parameter("wavelengths", "", 8, "wavelengths of a link, whole, at least 1")
+
+HOPS_MAX = 100
+
+
+def one_link(settings: Mapping[str, float]) -> dict[str, Quantity]:
+    """Evaluate a link under Poisson bursts.
+
+    Parameters
+    ----------
+    settings
+        Values of "load" and "wavelengths".
+
+    Returns
+    -------
+    dict
+        Results by name.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of its range.
+    """
+    load, wavelengths = _link(settings)
+    offered = load * wavelengths
+    loss = float(erlang_b(offered, wavelengths))
+    erlang = "Erlang 1917"
+    return {
+        "offered": _number(offered, "Erlang", "A = load W", "load offered to the link"),
+        "loss": _number(loss, "", erlang, "bursts lost, with full conversion, no buffers"),
+        "carried": _number(offered * (1 - loss), "Erlang", "A (1 - B)", "mean wavelengths in use"),
+        "utilisation": _number(load * (1 - loss), "", "A (1 - B)/W", "share of capacity in use"),
+        "loss_unconverted": _number(
+            float(erlang_b(load, 1)),
+            "",
+            f"{erlang}, W = 1",
+            "bursts lost if each is bound to a wavelength, chosen at random",
+        ),
+    }
+
+
+def finite_sources(settings: Mapping[str, float]) -> dict[str, Quantity]:
+    """Evaluate a link that a finite number of sources share.
+
+    Parameters
+    ----------
+    settings
+        Values of "load", "wavelengths" and "sources".
+
+    Returns
+    -------
+    dict
+        Results by name.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of its range.
+    """
+    load, wavelengths = _link(settings)
+    sources = whole("sources", settings["sources"], 1)
+    offered = load * wavelengths
+    if offered >= sources:
+        raise ValueError(
+            f"load = {load:g} on {wavelengths} wavelengths needs more than {sources} sources: "
+            "a source sends one burst at a time, less than 1 Erlang; give more sources"
+        )
+    # Without losses a source sends a/(1 + a) of the time.
+    idle = offered / (sources - offered)
+    return {
+        "offered": _number(offered, "Erlang", "A = load W", "load if nothing were lost"),
+        "load_silent": _number(idle, "Erlang", "a = A/(S - A)", "load of a source while silent"),
+        "loss": _number(
+            float(engset(idle, wavelengths, sources)), "", "Engset 1918", "bursts lost"
+        ),
+        "time_congestion": _number(
+            float(engset(idle, wavelengths, sources, seen="time")),
+            "",
+            "Engset 1918",
+            "share of the time with all wavelengths in use",
+        ),
+        "loss_erlang": _number(
+            float(erlang_b(offered, wavelengths)), "", "Erlang 1917", "bursts lost if Poisson"
+        ),
+    }
+
+
+def ring(settings: Mapping[str, float]) -> dict[str, Quantity]:
+    """Evaluate the reduced-load approximation where all links are alike.
+
+    Parameters
+    ----------
+    settings
+        Values of "load", "wavelengths" and "hops".
+
+    Returns
+    -------
+    dict
+        Results by name.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of its range.
+    """
+    load, wavelengths = _link(settings)
+    hops = whole("hops", settings["hops"], 1)
+    if hops > HOPS_MAX:
+        raise ValueError(f"hops = {hops} is out of range: give at most {HOPS_MAX}")
+    routes = [[(first + hop) % hops for hop in range(hops)] for first in range(hops)]
+    loads = [load * wavelengths / hops] * hops
+    capacities = dict.fromkeys(range(hops), wavelengths)
+    burst = reduced_load(routes, loads, capacities)
+    circuit = reduced_load(routes, loads, capacities, thinning="both")
+    bound = reduced_load(routes, loads, capacities, conversion="none")
+    rosberg, kelly = "Rosberg et al. 2003", "Kelly 1986"
+    return {
+        "link_load": _number(
+            burst.link_load[0], "Erlang", rosberg, "load of a link, thinned by the links before"
+        ),
+        "link_loss": _number(burst.link_blocking[0], "", rosberg, "bursts that a link loses"),
+        "route_loss": _number(
+            float(burst.route_blocking[0]), "", rosberg, "bursts lost on a route, full conversion"
+        ),
+        "route_loss_unconverted": _number(
+            float(bound.route_blocking[0]), "", rosberg, "the same without conversion"
+        ),
+        "route_loss_circuit": _number(
+            float(circuit.route_blocking[0]), "", kelly, "circuits blocked, thinned by all links"
+        ),
+        "error": _number(burst.error, "", "", "how far link_loss is from Erlang B of link_load"),
+    }
+
+
+ERLANG_B = Model(
+    name="erlang-b",
+    reference="A. K. Erlang, 1917; insensitive to lengths: B. A. Sevast'yanov, 1957",
+    description="Loss of a link without buffers under Poisson bursts of any lengths",
+    parameters=(_LOAD, _WAVELENGTHS),
+    compute=one_link,
+)
+
+ENGSET = Model(
+    name="engset",
+    reference="T. O. Engset, 1918",
+    description="Loss of a link without buffers under a finite number of sources",
+    parameters=(
+        _LOAD,
+        _WAVELENGTHS,
+        Parameter("sources", "", 16, "sources that share the link, above load x wavelengths"),
+    ),
+    compute=finite_sources,
+)
+
+REDUCED_LOAD = Model(
+    name="reduced-load",
+    reference=(
+        "F. P. Kelly, Adv. Appl. Prob. 18, 1986; Z. Rosberg, H. L. Vu, M. Zukerman, J. White, "
+        "IEEE JSAC 21(7), 2003"
+    ),
+    description="Loss on a ring where each node sends alike to the node some hops further",
+    parameters=(
+        _LOAD,
+        _WAVELENGTHS,
+        Parameter("hops", "", 3, f"links of a route, whole, 1 to {HOPS_MAX}"),
+    ),
+    compute=ring,
+)
+
+
+def _link(settings: Mapping[str, float]) -> tuple[float, int]:
+    load = float(at_least("load", settings["load"], 0))
+    wavelengths = whole("wavelengths", settings["wavelengths"], 1)
+    if wavelengths > SERVERS_MAX:
+        raise ValueError(f"wavelengths = {wavelengths} is out of range: give at most {SERVERS_MAX}")
+    return load, wavelengths
+
+
+def _number(value: float, unit: str, equation: str, description: str) -> Quantity:
+    return Quantity(value, unit, equation, description, value)
