@@ -4,22 +4,24 @@ use burstlab_tcp::Detector;
 use burstlab_units::{Bytes, Rate, Span};
 use serde_json::Value;
 
-use super::{Assembly, CoreForwarding, Flow, LossKind, LossRule, Scenario, ScenarioError, Traffic};
+use super::{
+    Assembly, CoreForwarding, Flow, LossKind, LossRule, Scenario, ScenarioError, Traffic, network,
+};
 
 type Check = Result<(), ScenarioError>;
 
 /// The longest run: instants are u64 picoseconds, and an event may lie ahead of the end.
-const DURATION_MAX: Span = Span::from_secs(2_000_000);
+pub(super) const DURATION_MAX: Span = Span::from_secs(2_000_000);
 /// Most flows of a scenario.
 const FLOWS_MAX: u64 = 1_000_000;
 /// No single delay or timer may be longer, so that sums of instants stay in range.
-const SPAN_MAX: Span = Span::from_secs(100_000);
+pub(super) const SPAN_MAX: Span = Span::from_secs(100_000);
 /// Slower links would let one packet take longer than a run.
 const RATE_MIN: Rate = Rate::from_bps(100);
 
 /// Checks `scenario`; answers what is allowed but probably not meant.
 pub(super) fn check(scenario: &Scenario) -> Result<Vec<String>, ScenarioError> {
-    network(scenario)?;
+    network::check(&scenario.network)?;
     access(scenario)?;
     let edge = &scenario.edge;
     assembly("edge", edge.assembly, edge.timer, edge.size, edge.offset)?;
@@ -54,7 +56,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<Vec<String>, ScenarioError> {
     Ok(warnings(scenario))
 }
 
-fn within(path: &str, value: Span, max: Span) -> Check {
+pub(super) fn within(path: &str, value: Span, max: Span) -> Check {
     if value <= max {
         return Ok(());
     }
@@ -62,40 +64,12 @@ fn within(path: &str, value: Span, max: Span) -> Check {
     Err(ScenarioError::new(path, value.to_string(), "it is too long", fix))
 }
 
-fn fast_enough(path: &str, rate: Rate) -> Check {
+pub(super) fn fast_enough(path: &str, rate: Rate) -> Check {
     if rate >= RATE_MIN {
         return Ok(());
     }
     let fix = format!("write at least {RATE_MIN}");
     Err(ScenarioError::new(path, rate.to_string(), "it is too slow", fix))
-}
-
-fn network(scenario: &Scenario) -> Check {
-    let network = &scenario.network;
-    if !(1..=1000).contains(&network.core_nodes) {
-        return Err(ScenarioError::new(
-            "network.core_nodes",
-            network.core_nodes.to_string(),
-            "a path has 1 to 1000 core nodes",
-            "write a number in that range",
-        ));
-    }
-    fast_enough("network.link_rate", network.link_rate)?;
-    within("network.link_delay", network.link_delay, SPAN_MAX)?;
-    let Some(delays) = &network.link_delays else { return Ok(()) };
-    for (index, &delay) in delays.iter().enumerate() {
-        within(&format!("network.link_delays[{index}]"), delay, SPAN_MAX)?;
-    }
-    let fibres = network.core_nodes + 1;
-    if delays.len() == fibres {
-        return Ok(());
-    }
-    Err(ScenarioError::new(
-        "network.link_delays",
-        format!("{} delays", delays.len()),
-        format!("{} core nodes lie between {fibres} fibres", network.core_nodes),
-        format!("write {fibres} delays, or one link_delay for all"),
-    ))
 }
 
 fn access(scenario: &Scenario) -> Check {
@@ -227,7 +201,7 @@ fn loss(scenario: &Scenario, table: &str, rule: &LossRule, flows: u64) -> Check 
 }
 
 fn loss_values(scenario: &Scenario, table: &str, rule: &LossRule, flows: u64) -> Check {
-    let nodes = scenario.network.core_nodes;
+    let nodes = scenario.network.core_nodes();
     if let Some(node) = rule.node.filter(|&node| node > nodes) {
         return Err(ScenarioError::new(
             format!("{table}.node"),
@@ -373,6 +347,6 @@ fn warnings(scenario: &Scenario) -> Vec<String> {
 }
 
 /// How a choice is written in a scenario.
-fn word(choice: &impl serde::Serialize) -> String {
+pub(super) fn word(choice: &impl serde::Serialize) -> String {
     serde_json::to_value(choice).as_ref().map(Value::to_string).unwrap_or_default()
 }

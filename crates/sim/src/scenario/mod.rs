@@ -23,7 +23,7 @@ pub use edge::{Assembly, Edge, EdgeAck, NoticeTransport};
 pub use error::ScenarioError;
 pub use flow::{Flow, Write};
 pub use loss::{Loss, LossKind, LossRule};
-pub use network::{Network, Topology};
+pub use network::{Network, NetworkLink, NetworkNode, NetworkRoute, RouteChoice, Topology};
 pub use run::Run;
 pub use traffic::{Pattern, Side, Traffic};
 
@@ -84,6 +84,7 @@ impl Scenario {
     pub fn resolve(&self) -> Result<Resolved, ScenarioError> {
         let warnings = check::check(self)?;
         let mut scenario = self.clone();
+        scenario.network.fill();
         let mut tcp = Vec::with_capacity(self.flows.len());
         for (index, flow) in scenario.flows.iter_mut().enumerate() {
             let config = Config::resolve(&flow.tcp.over(&self.tcp))
