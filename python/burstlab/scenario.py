@@ -34,11 +34,17 @@ __all__ = [
     "LossKind",
     "LossRule",
     "Network",
+    "NetworkLink",
+    "NetworkNode",
+    "NetworkRoute",
     "NewRenoTimer",
+    "NodeRole",
     "NoticeTransport",
     "Pattern",
     "Profile",
     "RenoFastRetransmits",
+    "RouteChoice",
+    "Routing",
     "RtoEstimator",
     "Run",
     "SackRecovery",
@@ -53,10 +59,53 @@ __all__ = [
     "Write",
 ]
 
-Topology: TypeAlias = Literal["path"]
+Topology: TypeAlias = Literal[
+    "path",
+    "line",
+    "ring",
+    "star",
+    "dumbbell",
+    "nsfnet",
+    "nsfnet-8e6c",
+    "nsfnet-deeprmsa",
+    "custom",
+]
 """Shape of the network.
 
 - `path`: A chain: hosts, ingress edge, core nodes, egress edge, hosts.
+- `line`: Nodes `1`, `2` and so on in a row; all have hosts and switch.
+- `ring`: Nodes `1`, `2` and so on in a circle; all have hosts and switch.
+- `star`: A core node `hub` with edge nodes `1`, `2` and so on around it.
+- `dumbbell`: Two core nodes, `left` and `right`, with edge nodes `left1`, `right1` and so on.
+- `nsfnet`: NSFNET: 14 nodes `1` to `14`, 21 fibres of 300 to 2800 km; all nodes have hosts and
+  switch.
+- `nsfnet-8e6c`: NSFNET with hosts at nodes 1, 2, 3, 6, 10, 11, 13 and 14, which switch too; 4, 5,
+  7, 8, 9 and 12 only switch.
+- `nsfnet-deeprmsa`: NSFNET with the 22 fibres and the lengths of DeepRMSA (Chen et al. 2019).
+- `custom`: The nodes and fibres that `node` and `link` list, or `file`.
+"""
+
+Routing: TypeAlias = Literal["delay", "hops"]
+"""What the shortest route has least of.
+
+- `delay`: Propagation delay; of two routes alike in it, the one with fewer links.
+- `hops`: Links; of two routes alike in them, the one with less propagation delay.
+"""
+
+RouteChoice: TypeAlias = Literal["first", "round-robin", "random"]
+"""Which of several routes a burst takes.
+
+- `first`: The first.
+- `round-robin`: Each in turn.
+- `random`: Any, all equally likely.
+"""
+
+NodeRole: TypeAlias = Literal["edge", "core", "both"]
+"""What a node is for.
+
+- `edge`: Hosts attach; bursts of others do not pass.
+- `core`: Bursts pass; no host attaches.
+- `both`: Hosts attach and bursts of others pass.
 """
 
 Assembly: TypeAlias = Literal["none", "timer", "size", "hybrid"]
@@ -292,21 +341,56 @@ class Scenario(_Section):
 
 @dataclass(kw_only=True, slots=True)
 class Network(_Section):
-    """The optical path between the ingress and the egress edge node.
+    """The optical network: nodes and the fibres between them.
+
+    A field that the topology does not use is an error.
 
     Parameters
     ----------
     topology : Topology, default "path"
         Shape of the network.
-    core_nodes : int, default 2
-        Core nodes between the two edge nodes, 1 to 1000; there is one fibre more than core nodes.
+    core_nodes : int, optional
+        `path`: core nodes between the two edge nodes, 1 to 1000; there is one fibre more than core
+        nodes. Absent: 2.
     link_rate : str (rate), default "10 Gb/s"
-        Rate of every fibre, in both directions.
-    link_delay : str (time), default "10 ms"
-        Propagation delay of every fibre, one way.
+        Rate of every fibre, in both directions; with several wavelengths, the rate of each.
+    link_delay : str (time), optional
+        `path`, `line`, `ring`, `star`, `dumbbell`: propagation delay of every fibre, one way.
+        Absent: what follows from `link_length_km`, or "10 ms".
     link_delays : sequence of str (time), optional
-        Propagation delay of each fibre from ingress to egress, where they differ; `core_nodes` + 1
-        values that take the place of `link_delay`.
+        `path`: propagation delay of each fibre from ingress to egress, where they differ;
+        `core_nodes` + 1 values that take the place of `link_delay`.
+    link_length_km : float, optional
+        `path`, `line`, `ring`, `star`, `dumbbell`: length of every fibre in km, instead of
+        `link_delay`.
+    delay_per_km : str (time), optional
+        Propagation delay of 1 km of fibre, wherever a length is given. Absent: "5 us".
+    nodes : int, optional
+        `line`, `ring`: nodes, 2 (ring: 3) to 1000. `star`: nodes around the hub, 2 to 999.
+        `dumbbell`: edge nodes on each side, 1 to 499. Absent: 4.
+    wavelengths : int, optional
+        All but `path`: data wavelengths of every fibre, 1 to 1000. Absent: 1.
+    edges : sequence of str, optional
+        All but `path`: names of the nodes that hosts attach to, at least two; all others only
+        switch. Absent: as the topology says.
+    routing : Routing, optional
+        All but `path`: what the shortest route has least of. Absent: `delay`.
+    routes_per_pair : int, optional
+        All but `path`: routes from each node with hosts to each other, 1 to 100, the shortest ones
+        without loops; fewer where there are not as many. Absent: 1.
+    route_choice : RouteChoice, optional
+        All but `path`: which of several routes a burst takes. Absent: `first`.
+    route : sequence of NetworkRoute, optional
+        All but `path`: routes that come before the shortest ones and count among `routes_per_pair`;
+        they are all kept. Each holds for one direction.
+    node : sequence of NetworkNode, optional
+        `custom`: the nodes.
+    link : sequence of NetworkLink, optional
+        `custom`: the fibres.
+    file : str, optional
+        `custom`: a file with the nodes and fibres, instead of `node` and `link`: GraphML, GML,
+        node-link JSON, SNDlib's native format or TOML. Its path counts from the scenario's file. It
+        is replaced by what it says when the scenario is loaded.
     """
 
     topology: Topology | None = None
@@ -314,6 +398,84 @@ class Network(_Section):
     link_rate: str | None = None
     link_delay: str | None = None
     link_delays: Sequence[str] | None = None
+    link_length_km: float | None = None
+    delay_per_km: str | None = None
+    nodes: int | None = None
+    wavelengths: int | None = None
+    edges: Sequence[str] | None = None
+    routing: Routing | None = None
+    routes_per_pair: int | None = None
+    route_choice: RouteChoice | None = None
+    route: Sequence[NetworkRoute | Mapping[str, Any]] | None = None
+    node: Sequence[NetworkNode | Mapping[str, Any]] | None = None
+    link: Sequence[NetworkLink | Mapping[str, Any]] | None = None
+    file: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class NetworkRoute(_Section):
+    """A route that is given, from one node with hosts to another.
+
+    Parameters
+    ----------
+    from_ : str
+        Name of the node where it begins.
+    to : str
+        Name of the node where it ends.
+    via : sequence of str, default []
+        Names of the nodes between the two, in order; a link leads from each to the next.
+    """
+
+    from_: str
+    to: str
+    via: Sequence[str] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class NetworkNode(_Section):
+    """A node of a custom network.
+
+    Parameters
+    ----------
+    name : str
+        Its name, which no other node has.
+    role : NodeRole, default "both"
+        What it is for.
+    """
+
+    name: str
+    role: NodeRole | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class NetworkLink(_Section):
+    """A fibre of a custom network, in both directions; it has `length_km` or `delay`.
+
+    Parameters
+    ----------
+    from_ : str
+        Name of the node where it begins.
+    to : str
+        Name of the node where it ends.
+    length_km : float, optional
+        Length in km, at least 0.
+    delay : str (time), optional
+        Propagation delay, one way.
+    rate : str (rate), optional
+        Rate of one wavelength. Absent: `network.link_rate`.
+    wavelengths : int, optional
+        Data wavelengths, 1 to 1000. Absent: `network.wavelengths`.
+    one_way : bool, optional
+        Whether it leads from `from` to `to` only. Absent: false.
+    """
+
+    from_: str
+    to: str
+    length_km: float | None = None
+    delay: str | None = None
+    rate: str | None = None
+    wavelengths: int | None = None
+    one_way: bool | None = None
 
 
 @dataclass(kw_only=True, slots=True)

@@ -8,5 +8,8 @@ pub mod topology;
 pub mod traffic;
 mod world;
 
-pub use measure::{Column, Confusion, Counters, FlowSummary, Summary, Table, Trace};
+pub use measure::{
+    Cause, Column, Confusion, Counters, DemandSummary, FlowSummary, HopSummary, LinkSummary,
+    NetworkSummary, NodeSummary, Resolutions, RouteSummary, SizeSummary, Summary, Table, Trace,
+};
 pub use run::{Monitor, Output, Simulation};

@@ -16,7 +16,7 @@ pub(crate) use histogram::Histogram;
 pub(crate) use ledger::{LedgerKind, LedgerRow, LedgerView, SenderState};
 pub(crate) use network::{Ended, NetworkTally};
 pub use recorder::Trace;
-pub(crate) use recorder::{BurstEnd, BurstRow, CwndEvent, CwndRow, NO_ROW, PacketCause, Recorder, SentRow};
+pub(crate) use recorder::{BurstRow, CwndEvent, CwndRow, NO_ROW, PacketCause, Recorder, SentRow};
 pub use summary::{
     Cause, Confusion, Counters, DemandSummary, FlowSummary, HopSummary, LinkSummary,
     NetworkSummary, NodeSummary, Resolutions, RouteSummary, SizeSummary, Summary,

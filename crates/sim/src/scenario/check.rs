@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::{
     Assembly, CoreForwarding, Flow, LossKind, LossRule, Scenario, ScenarioError, Topology, Traffic,
+    network,
 };
 
 pub(super) type Check = Result<(), ScenarioError>;
@@ -21,7 +22,7 @@ const RATE_MIN: Rate = Rate::from_bps(100);
 
 /// Checks `scenario`; answers what is allowed but probably not meant.
 pub(super) fn check(scenario: &Scenario) -> Result<Vec<String>, ScenarioError> {
-    network(scenario)?;
+    network::check(&scenario.network)?;
     access(scenario)?;
     let edge = &scenario.edge;
     assembly("edge", edge.assembly, edge.timer, edge.size, edge.offset)?;
@@ -64,40 +65,12 @@ pub(super) fn within(path: &str, value: Span, max: Span) -> Check {
     Err(ScenarioError::new(path, value.to_string(), "it is too long", fix))
 }
 
-fn fast_enough(path: &str, rate: Rate) -> Check {
+pub(super) fn fast_enough(path: &str, rate: Rate) -> Check {
     if rate >= RATE_MIN {
         return Ok(());
     }
     let fix = format!("write at least {RATE_MIN}");
     Err(ScenarioError::new(path, rate.to_string(), "it is too slow", fix))
-}
-
-fn network(scenario: &Scenario) -> Check {
-    let network = &scenario.network;
-    if !(1..=1000).contains(&network.core_nodes) {
-        return Err(ScenarioError::new(
-            "network.core_nodes",
-            network.core_nodes.to_string(),
-            "a path has 1 to 1000 core nodes",
-            "write a number in that range",
-        ));
-    }
-    fast_enough("network.link_rate", network.link_rate)?;
-    within("network.link_delay", network.link_delay, SPAN_MAX)?;
-    let Some(delays) = &network.link_delays else { return Ok(()) };
-    for (index, &delay) in delays.iter().enumerate() {
-        within(&format!("network.link_delays[{index}]"), delay, SPAN_MAX)?;
-    }
-    let fibres = network.core_nodes + 1;
-    if delays.len() == fibres {
-        return Ok(());
-    }
-    Err(ScenarioError::new(
-        "network.link_delays",
-        format!("{} delays", delays.len()),
-        format!("{} core nodes lie between {fibres} fibres", network.core_nodes),
-        format!("write {fibres} delays, or one link_delay for all"),
-    ))
 }
 
 fn access(scenario: &Scenario) -> Check {
@@ -232,7 +205,7 @@ fn loss(scenario: &Scenario, table: &str, rule: &LossRule, flows: u64) -> Check 
 
 fn loss_values(scenario: &Scenario, table: &str, rule: &LossRule, flows: u64) -> Check {
     let nodes = match scenario.network.topology {
-        Topology::Path => scenario.network.core_nodes,
+        Topology::Path => scenario.network.core_nodes(),
         _ => 1000,
     };
     if let Some(node) = rule.node.filter(|&node| node > nodes) {

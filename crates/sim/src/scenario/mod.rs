@@ -33,7 +33,7 @@ pub use edge::{Assembly, Edge, EdgeAck, IngressPort, NoticeTransport, Queues};
 pub use error::ScenarioError;
 pub use flow::{Flow, Write};
 pub use loss::{Loss, LossKind, LossRule};
-pub use network::{Network, Topology};
+pub use network::{Network, NetworkLink, NetworkNode, NetworkRoute, RouteChoice, Topology};
 pub use run::Run;
 pub use signalling::{Protocol, Signalling};
 pub use size::{Distribution, Size};
@@ -112,6 +112,7 @@ impl Scenario {
         scenario.flows.get_or_insert(usual);
         let warnings = check::check(&scenario)?;
         let mesh = check_mesh::mesh(&scenario)?;
+        scenario.network.fill();
         let (mut tcp, mut demand_tcp) = (Vec::new(), Vec::new());
         for (index, flow) in scenario.flows.iter_mut().flatten().enumerate() {
             let config = self.endpoint(&format!("flows[{index}]"), &flow.tcp)?;

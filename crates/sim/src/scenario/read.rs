@@ -90,7 +90,7 @@ fn named(message: &str, what: &str) -> Option<(String, Vec<String>)> {
     Some((words.next()?, words.collect()))
 }
 
-fn suggestion(word: &str, known: &[String]) -> String {
+pub(super) fn suggestion(word: &str, known: &[String]) -> String {
     let near = known
         .iter()
         .map(|candidate| (strsim::damerau_levenshtein(word, candidate), candidate))

@@ -26,7 +26,7 @@ use crate::measure::{Digest, PacketCause, Recorder, SentRow, Summary, Table, Tra
 use crate::scenario::{Resolved, Side};
 pub(crate) use causes::{Causes, Loss, LossCause, Truth};
 use demand::Demands;
-use flow::{Flow, Tally};
+use flow::Flow;
 use mesh::MeshEvent;
 use notices::Notices;
 use optics::Optics;
@@ -137,6 +137,9 @@ impl World {
         let scenario = &resolved.scenario;
         let flows = Flow::all(resolved);
         let optics = Optics::new(resolved, random, &flows);
+        // Demands, bursts of others and traffic through a mesh never end.
+        let through = usize::from(resolved.mesh.is_some()) * scenario.traffic.len();
+        let endless = optics.endless() + scenario.demand.len() + through;
         let links = if scenario.access.shared { optics.sites() } else { flows.len() };
         let access = &scenario.access;
         let (rate, delay, queue) = access.receiver_side();
@@ -160,7 +163,7 @@ impl World {
             shared: scenario.access.shared,
             end: Time::ZERO + scenario.run.duration,
             burst_limit: scenario.run.bursts.unwrap_or(u64::MAX),
-            active: flows.len() + optics.endless() + resolved.scenario.demand.len(),
+            active: flows.len() + endless,
             flows,
             now: Time::ZERO,
             measured_from: Time::ZERO,

@@ -69,8 +69,8 @@ impl Mesh {
         flows: &mut [Flow],
     ) {
         let burst = self.bursts.get(slot);
-        let counts = &mut self.counts[burst.kind as usize];
         let node = lost.map(|_| self.node_at(slot, burst.hop));
+        let counts = &mut self.counts[burst.kind as usize];
         match lost {
             None => counts.delivered += 1,
             Some(_) => {

@@ -76,7 +76,7 @@ impl Rules {
             buffer: core.retransmission.buffer.map_or(u64::MAX, Bytes::get),
             wait: core.retransmission.wait,
             fifo: edge.port == IngressPort::Fifo,
-            choice: scenario.network.route_choice,
+            choice: scenario.network.route_choice(),
             class_offsets: edge.class_offsets.clone(),
             queues: edge.queues,
             classes: match edge.queues {
@@ -98,9 +98,9 @@ impl Rules {
         usual + self.class_offsets.get(class as usize).copied().unwrap_or(Span::ZERO)
     }
 
-    /// How long a burst of `size` takes.
+    /// How long a burst of `size` takes, at least a picosecond.
     pub(super) fn hold(&self, size: Bytes) -> Span {
-        burstlab_units::Serializer::new(self.rate).next(size)
+        burstlab_units::Serializer::new(self.rate).next(size).max(Span::from_ps(1))
     }
 
     /// What `span` has room for.

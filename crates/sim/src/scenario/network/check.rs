@@ -1,0 +1,132 @@
+//! What the types alone cannot say of a network.
+
+use serde_json::Value;
+
+use super::super::ScenarioError;
+use super::super::check::{SPAN_MAX, fast_enough, within, word};
+use super::{Network, Topology};
+
+type Check = Result<(), ScenarioError>;
+
+/// Fields that each shape may have beside `topology` and `link_rate`.
+const UNIFORM: [&str; 3] = ["link_delay", "link_length_km", "delay_per_km"];
+const PATH: [&str; 2] = ["core_nodes", "link_delays"];
+const CUSTOM: [&str; 4] = ["node", "link", "file", "delay_per_km"];
+const MESH: [&str; 6] =
+    ["wavelengths", "edges", "routing", "routes_per_pair", "route_choice", "route"];
+
+const ALL: [Topology; 9] = [
+    Topology::Path,
+    Topology::Line,
+    Topology::Ring,
+    Topology::Star,
+    Topology::Dumbbell,
+    Topology::Nsfnet,
+    Topology::Nsfnet8e6c,
+    Topology::NsfnetDeeprmsa,
+    Topology::Custom,
+];
+
+fn uses(topology: Topology, field: &str) -> bool {
+    let path = topology == Topology::Path;
+    let uniform = topology.is_uniform();
+    ["topology", "link_rate"].contains(&field)
+        || uniform && UNIFORM.contains(&field)
+        || uniform && !path && field == "nodes"
+        || path && PATH.contains(&field)
+        || !path && MESH.contains(&field)
+        || topology.is_nsfnet() && field == "delay_per_km"
+        || topology == Topology::Custom && CUSTOM.contains(&field)
+}
+
+/// Checks `network`, its graph and its routes.
+pub(in super::super) fn check(network: &Network) -> Check {
+    used(network)?;
+    lengths(network)?;
+    if network.topology == Topology::Path {
+        return path(network);
+    }
+    let graph = network.graph()?;
+    network.routes(&graph).map(|_| ())
+}
+
+fn used(network: &Network) -> Check {
+    let given = serde_json::to_value(network).unwrap_or_default();
+    for (field, value) in given.as_object().into_iter().flatten() {
+        if uses(network.topology, field) {
+            continue;
+        }
+        let users: Vec<String> = ALL.iter().filter(|one| uses(**one, field)).map(word).collect();
+        return Err(ScenarioError::new(
+            format!("network.{field}"),
+            brief(value),
+            format!("topology = {} does not use it", word(&network.topology)),
+            format!("remove it, or write topology = {}", users.join(" or ")),
+        ));
+    }
+    Ok(())
+}
+
+/// A value as an error shows it.
+fn brief(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(entries) => format!("{} entries", entries.len()),
+        other => other.to_string(),
+    }
+}
+
+fn lengths(network: &Network) -> Check {
+    if let Some(per_km) = network.delay_per_km {
+        within("network.delay_per_km", per_km, SPAN_MAX)?;
+        if network.topology.is_uniform() && network.link_length_km.is_none() {
+            return Err(ScenarioError::new(
+                "network.delay_per_km",
+                per_km.to_string(),
+                "no length is given",
+                "add link_length_km = ..., or remove it",
+            ));
+        }
+    }
+    let Some(km) = network.link_length_km else { return Ok(()) };
+    let others = [
+        ("link_delay", network.link_delay.is_some()),
+        ("link_delays", network.link_delays.is_some()),
+    ];
+    if let Some((other, _)) = others.into_iter().find(|&(_, given)| given) {
+        return Err(ScenarioError::new(
+            "network.link_length_km",
+            km.to_string(),
+            format!("{other} is given too"),
+            "keep one of the two",
+        ));
+    }
+    network.delay_over("network.link_length_km", km).map(|_| ())
+}
+
+fn path(network: &Network) -> Check {
+    if !(1..=1000).contains(&network.core_nodes()) {
+        return Err(ScenarioError::new(
+            "network.core_nodes",
+            network.core_nodes().to_string(),
+            "a path has 1 to 1000 core nodes",
+            "write a number in that range",
+        ));
+    }
+    fast_enough("network.link_rate", network.link_rate)?;
+    within("network.link_delay", network.uniform_delay(), SPAN_MAX)?;
+    let Some(delays) = &network.link_delays else { return Ok(()) };
+    for (index, &delay) in delays.iter().enumerate() {
+        within(&format!("network.link_delays[{index}]"), delay, SPAN_MAX)?;
+    }
+    let fibres = network.core_nodes() + 1;
+    if delays.len() == fibres {
+        return Ok(());
+    }
+    Err(ScenarioError::new(
+        "network.link_delays",
+        format!("{} delays", delays.len()),
+        format!("{} core nodes lie between {fibres} fibres", network.core_nodes()),
+        format!("write {fibres} delays, or one link_delay for all"),
+    ))
+}
