@@ -19,10 +19,10 @@ pub enum AssemblyPolicy {
     ///
     /// The rate of a burst is its bytes over the time from its opening to that of the next; the
     /// estimate is the exponentially weighted mean of these, the newest with `weight`, in (0, 1].
-    /// It is a float, and rounded to whole bytes a second before it makes a time. A timer that
-    /// adapts to what was assembled is the idea of Cao, Li, Chen and Qiao (2002); theirs is in
-    /// proportion to the mean length of recent bursts, longer as load grows, where this one is
-    /// shorter, so that bursts stay near one size.
+    /// It is a float, and rounded to whole bytes a second before it makes a time. A period that
+    /// adapts to the traffic of late is the idea of Cao, Li, Chen and Qiao (2002), and all that is
+    /// taken from them: theirs follows the mean length of bursts, this one aims at a length, so
+    /// that it is shorter as the load grows.
     Adaptive {
         /// What a burst should hold.
         size: Bytes,

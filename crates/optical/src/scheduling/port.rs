@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use burstlab_units::{Span, Time};
 
-use super::calendar::{Calendar, Reservation, Void};
+use super::calendar::{Calendar, Reservation};
 use super::rules::Scheduler;
 
 /// One output fibre with its data wavelengths, numbered from 0.
@@ -61,7 +61,10 @@ impl Port {
         match self.scheduler {
             Scheduler::LaucVf => free.min_by_key(|(_, void)| Reverse(void.since)),
             Scheduler::MinEv => free.min_by_key(|(_, void)| void.until),
-            Scheduler::BestFit => free.min_by_key(|(_, void)| (length(void), Reverse(void.since))),
+            Scheduler::BestFit => free.min_by_key(|(_, void)| {
+                // Without an end it is longer than any other, and the longer the earlier it began.
+                (void.until.since(void.since), Reverse(void.since))
+            }),
             Scheduler::FfVf | Scheduler::FirstFit | Scheduler::Horizon => free.next(),
         }
         .map(|(index, _)| index)
@@ -188,9 +191,4 @@ impl Port {
     pub fn outstanding(&self) -> usize {
         self.calendars.iter().map(Calendar::len).sum()
     }
-}
-
-/// A void without an end is longer than any other.
-fn length(void: &Void) -> Span {
-    if void.until == Time::MAX { Span::MAX } else { void.until.since(void.since) }
 }

@@ -244,6 +244,8 @@ fn lauc_vf_remembers_the_end_of_what_it_forgot() {
     }
     assert_eq!(port.outstanding(), 3);
     assert_eq!(port.find(at(50), Span::from_ps(10), (0, 2)), Some(1));
+    port.forget(at(95));
+    assert_eq!(port.overlapping(0, at(0), at(200)).count(), 0, "kept, but past");
 }
 
 #[test]

@@ -37,7 +37,7 @@ impl ControlChannels {
         self.last = now;
         let lines = self.lines.iter_mut();
         let (free_at, line) =
-            lines.min_by_key(|(free_at, _)| now.max(*free_at)).expect("there is a channel");
+            lines.min_by_key(|(free_at, _)| *free_at).expect("there is a channel");
         let start = now.max(*free_at);
         self.waits.add(start.since(now));
         *free_at = start + line.next(self.header);
