@@ -6,7 +6,7 @@ import hashlib
 import html
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,8 +21,14 @@ if TYPE_CHECKING:
 #: What is recorded only when asked for.
 TRACES = ("packets", "bursts", "cwnd", "ledger")
 
-#: The tables of these recordings; the ledger has two.
-RECORDED = (*TRACES, "ledger_losses")
+#: Tables of a mesh, which need no recording.
+MESH = ("histograms", "connections", "samples")
+
+#: Parts of a summary that only a mesh has.
+OF_A_MESH = ("network", "demand")
+
+#: All tables but ``flows``; the ledger has two.
+RECORDED = (*TRACES, "ledger_losses", *MESH)
 
 
 @dataclass(frozen=True)
@@ -104,6 +110,32 @@ class Result:
         return self.table("ledger_losses")
 
     @property
+    def histograms(self) -> Table:
+        """One row per class of a histogram of a mesh: ``of``, least ``value``, ``count``."""
+        return self.table("histograms")
+
+    @property
+    def connections(self) -> Table:
+        """One row per connection of a demand; ``completed_ps`` is null while it is under way."""
+        return self.table("connections")
+
+    @property
+    def samples(self) -> Table:
+        """One row per edge node and instant: connections under way; needs ``run.sample``."""
+        return self.table("samples")
+
+    @property
+    def network(self) -> list[Mapping[str, Any]]:
+        """What each replication measured of its mesh; empty for a path."""
+        found = (one.summary.get("network") for one in self.replications)
+        return [network for network in found if network]
+
+    @property
+    def demand(self) -> list[Sequence[Mapping[str, Any]]]:
+        """What each replication measured of each demand."""
+        return [one.summary.get("demand", []) for one in self.replications]
+
+    @property
     def counters(self) -> dict[str, Any]:
         """Packets, ACKs and bursts by fate, summed over the replications."""
         total: dict[str, Any] = {}
@@ -139,7 +171,9 @@ class Result:
             "counters": self.counters,
         }
         if len(self.replications) == 1:
-            document["flows"] = [dict(flow) for flow in self.replications[0].summary["flows"]]
+            only = self.replications[0].summary
+            document["flows"] = [dict(flow) for flow in only["flows"]]
+            document.update({name: only[name] for name in OF_A_MESH if name in only})
         else:
             document["replications"] = [dict(one.summary) for one in self.replications]
             document["summary"] = self.estimates()
@@ -161,6 +195,8 @@ class Result:
                     label = f"{flow.get('label') or 'flow'}[{flow['id']}]"
                     for name in _numbers([flow]):
                         series.setdefault(f"{label}.{name}", []).append(float(flow[name]))
+            for name, value in _of_mesh(one.summary):
+                series.setdefault(name, []).append(value)
         return {name: mean_ci95(values).to_json() for name, values in series.items()}
 
     def table(self, name: str) -> Table:
@@ -181,10 +217,10 @@ class Result:
             raise unknown("table", name, ("flows", *RECORDED))
         found = [one.tables[name] for one in self.replications if name in one.tables]
         if not found:
-            raise InputError(
-                f"the table {name} of this run was not recorded\n"
-                f"  fix: run it with trace=({name.split('_')[0]!r},)"
-            )
+            fix = f"run it with trace=({name.split('_')[0]!r},)"
+            if name in MESH:
+                fix = "run a mesh; connections need [[demand]], samples need run.sample"
+            raise InputError(f"the table {name} of this run was not recorded\n  fix: {fix}")
         return join(found)
 
     @property
@@ -245,7 +281,9 @@ def read(directory: str | os.PathLike[str]) -> Result:
                     "warnings",
                     "counters",
                     "flows",
+                    *OF_A_MESH,
                 )
+                if key in document or key not in OF_A_MESH
             }
         ]
         tables = {
@@ -314,6 +352,15 @@ def _numbers(flows: Sequence[Mapping[str, Any]]) -> list[str]:
             if name != "id" and isinstance(value, (int, float)) and not isinstance(value, bool):
                 names[name] = None
     return list(names)
+
+
+def _of_mesh(summary: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """Answer the single numbers of a mesh and of each demand, with their names."""
+    parts = [("network", summary.get("network") or {})]
+    parts += [(f"demand.{one['label']}", one) for one in summary.get("demand", [])]
+    for part, numbers in parts:
+        for name in _numbers([numbers]):
+            yield f"{part}.{name}", float(numbers[name])
 
 
 def _add(total: dict[str, Any], more: Mapping[str, Any]) -> None:

@@ -22,14 +22,22 @@ __all__ = [
     "BleOrder",
     "BnakDelay",
     "BnakPartial",
+    "Bursts",
+    "ConversionKind",
     "Core",
     "CoreForwarding",
+    "Deflection",
+    "DelayLines",
+    "Demand",
+    "Destination",
     "Detector",
+    "Distribution",
     "Edge",
     "EdgeAck",
     "EgressUnknown",
     "FastRecoveryExit",
     "Flow",
+    "IngressPort",
     "Loss",
     "LossKind",
     "LossRule",
@@ -39,17 +47,28 @@ __all__ = [
     "NetworkRoute",
     "NewRenoTimer",
     "NodeRole",
+    "NodeWeight",
     "NoticeTransport",
+    "PairWeight",
     "Pattern",
+    "Per",
     "Profile",
+    "Protocol",
+    "Queues",
     "RenoFastRetransmits",
+    "Resolution",
+    "Retransmission",
     "RouteChoice",
     "Routing",
     "RtoEstimator",
     "Run",
     "SackRecovery",
     "Scenario",
+    "SchedulerKind",
+    "Segmentation",
     "Side",
+    "Signalling",
+    "Size",
     "SsthreshBasis",
     "Tcp",
     "Topology",
@@ -108,13 +127,32 @@ NodeRole: TypeAlias = Literal["edge", "core", "both"]
 - `both`: Hosts attach and bursts of others pass.
 """
 
-Assembly: TypeAlias = Literal["none", "timer", "size", "hybrid"]
+Assembly: TypeAlias = Literal["none", "timer", "size", "hybrid", "adaptive", "cwnd-classes"]
 """When a queue of packets becomes a burst.
 
 - `none`: Each packet is a burst of its own: an ordinary packet network.
 - `timer`: A fixed time after the first packet.
 - `size`: With the packet that brings the queue to a given size.
 - `hybrid`: Timer or size, whichever comes first.
+- `adaptive`: After a time that follows the load: as long as `size` took to arrive lately, from
+  `timer_min` to `timer`.
+- `cwnd-classes`: After a time that depends on the sender's congestion window; a mesh keeps a queue
+  for each class of windows (Ramantas et al.).
+"""
+
+Queues: TypeAlias = Literal["destination", "class", "flow"]
+"""What a mesh keeps assembly queues for; each pair of edge nodes has its own in any case.
+
+- `destination`: Each destination.
+- `class`: Each destination and class of packets.
+- `flow`: Each flow.
+"""
+
+IngressPort: TypeAlias = Literal["fifo", "shared"]
+"""How bursts get from an edge node of a mesh on a fibre.
+
+- `fifo`: They wait in an electronic queue until a wavelength is free.
+- `shared`: They contend for the wavelengths like bursts in transit.
 """
 
 NoticeTransport: TypeAlias = Literal["out-of-band", "in-band"]
@@ -125,6 +163,15 @@ NoticeTransport: TypeAlias = Literal["out-of-band", "in-band"]
 - `in-band`: As packets of the link: they wait in its queue and are lost where that is full.
 """
 
+Protocol: TypeAlias = Literal["jet", "jit", "two-way"]
+"""How wavelengths are reserved.
+
+- `jet`: Just enough time (Yoo and Qiao 1997): one way, from the arrival of the burst to its end.
+- `jit`: Just in time (Wei and McFarland 2000): one way, from the header on to the end of the burst.
+- `two-way`: Tell and wait: the burst leaves when every node has agreed, and waits at the ingress
+  otherwise.
+"""
+
 CoreForwarding: TypeAlias = Literal["cut-through", "store-and-forward"]
 """How a core node passes on what it receives.
 
@@ -133,6 +180,44 @@ CoreForwarding: TypeAlias = Literal["cut-through", "store-and-forward"]
 - `store-and-forward`: Packet by packet, each received whole before it is sent on and released at
   the egress when it has arrived: an electronic packet network, as the ns-2 path of the oracle
   traces.
+"""
+
+SchedulerKind: TypeAlias = Literal["first-fit", "horizon", "lauc-vf", "ff-vf", "min-ev", "best-fit"]
+"""Which of the free wavelengths a burst takes.
+
+- `first-fit`: The lowest wavelength whose last reservation is over when the burst arrives.
+- `horizon`: LAUC, latest available unscheduled channel: of these wavelengths, the one whose last
+  reservation ends latest (Turner 1999; Xiong, Vandenhoute and Cankaya 2000).
+- `lauc-vf`: LAUC with void filling: of the wavelengths with a gap that holds the burst, the one
+  whose reservation before it ends latest (Xiong, Vandenhoute and Cankaya 2000).
+- `ff-vf`: The lowest wavelength with a gap that holds the burst.
+- `min-ev`: Of the wavelengths with such a gap, the one that leaves the least of it behind the burst
+  (Xu, Qiao, Li and Xu 2003).
+- `best-fit`: Of the wavelengths with such a gap, the one that leaves the least of it on both sides.
+"""
+
+ConversionKind: TypeAlias = Literal["full", "none", "limited"]
+"""Whether a node can change the wavelength of a burst.
+
+- `full`: From any wavelength to any other.
+- `none`: Not at all: a burst keeps its wavelength from end to end.
+- `limited`: To wavelengths not further than `conversion_range` away.
+"""
+
+Resolution: TypeAlias = Literal[
+    "conversion",
+    "delay-line",
+    "deflection",
+    "segmentation",
+    "retransmission",
+]
+"""What a node tries for a burst whose way is taken.
+
+- `conversion`: Another wavelength of the same fibre.
+- `delay-line`: A fibre delay line.
+- `deflection`: Another fibre.
+- `segmentation`: Cutting the tail of whichever of the two bursts started earlier.
+- `retransmission`: A message to the ingress, which sends its copy.
 """
 
 Variant: TypeAlias = Literal["tahoe", "reno", "new-reno", "sack"]
@@ -255,6 +340,48 @@ BnakPartial: TypeAlias = Literal["true-timeout", "recheck"]
 - `recheck`: Taken for false if the NAK covers what is outstanding now.
 """
 
+Per: TypeAlias = Literal["node", "pair", "network"]
+"""What a rate or a load is counted for.
+
+- `node`: Each edge node as a source; with `matrix`, a source whose weights sum to 1.
+- `pair`: Each ordered pair of edge nodes; with `matrix`, a pair of weight 1.
+- `network`: The whole network.
+"""
+
+Destination: TypeAlias = Literal["uniform", "gravity", "matrix"]
+"""How destinations are chosen.
+
+- `uniform`: Every other edge node alike.
+- `gravity`: In proportion to the product of the two nodes' `weights`.
+- `matrix`: In proportion to the `matrix`.
+"""
+
+Distribution: TypeAlias = Literal[
+    "fixed",
+    "exponential",
+    "pareto",
+    "bounded-pareto",
+    "log-normal",
+    "empirical",
+    "web-search",
+    "data-mining",
+]
+"""A distribution of sizes.
+
+Draws are whole bytes, from 1 B to 1 PB.
+
+- `fixed`: All of size `mean`.
+- `exponential`: Exponential, of mean `mean`.
+- `pareto`: Pareto from `min` on, with `shape` or `mean`; of infinite variance for shapes up to 2.
+- `bounded-pareto`: Pareto cut at `min` and at `max`, with `shape` or `mean`.
+- `log-normal`: Log-normal, with `mean` and `sigma`.
+- `empirical`: Through the points of `cdf` or `file`.
+- `web-search`: Flows of a web search cluster: 0 to 30 MB, mean 1.71 MB (Alizadeh et al., DCTCP,
+  SIGCOMM 2010; values of the authors' traffic generator).
+- `data-mining`: Flows of a data mining cluster: 0 to 1 GB, mean 12.7 MB, half of them up to 1.1 KB
+  (Greenberg et al., VL2, SIGCOMM 2009; values of the pFabric authors' traffic generator).
+"""
+
 Side: TypeAlias = Literal["sender", "receiver"]
 """An access link, in the direction of the data.
 
@@ -262,11 +389,12 @@ Side: TypeAlias = Literal["sender", "receiver"]
 - `receiver`: From the egress edge to the receivers.
 """
 
-Pattern: TypeAlias = Literal["cbr", "pareto"]
+Pattern: TypeAlias = Literal["cbr", "pareto", "poisson"]
 """How a source sends.
 
 - `cbr`: At constant rate.
 - `pareto`: At constant rate for Pareto-distributed times, with Pareto-distributed silences.
+- `poisson`: At random: a Poisson process of this mean rate.
 """
 
 LossKind: TypeAlias = Literal["none", "bernoulli", "every", "batch", "gilbert-elliott", "script"]
@@ -304,7 +432,10 @@ def _plain(value: object) -> Any:
 
 @dataclass(kw_only=True, slots=True)
 class Scenario(_Section):
-    """What is simulated: TCP flows over a path of burst-switched fibres between two edge nodes.
+    """What is simulated: TCP flows over a burst-switched network, a path between two edge ...
+
+    What is simulated: TCP flows over a burst-switched network, a path between two edge nodes or a
+    mesh.
 
     Parameters
     ----------
@@ -314,14 +445,22 @@ class Scenario(_Section):
         The links between hosts and edge nodes.
     edge : Edge, optional
         Burst assembly at the edge nodes.
+    signalling : Signalling, optional
+        The control plane of a mesh.
     core : Core, optional
         The core nodes.
     tcp : Tcp, optional
         TCP parameters of all flows; those not given follow the profile.
     flows : sequence of Flow, optional
-        The flows, at least one.
+        The flows that are there from the beginning. Absent: one, or none where there is `demand` or
+        `bursts`.
+    demand : sequence of Demand, optional
+        Connections that come and go in a mesh.
     traffic : sequence of Traffic, optional
-        Packets of others on the access links; needs `access.shared`.
+        Packets of others: on the access links of a path, which needs `access.shared`, or through a
+        mesh.
+    bursts : sequence of Bursts, optional
+        Bursts of others in a mesh.
     loss : Loss, optional
         What the core loses.
     run : Run, optional
@@ -331,10 +470,13 @@ class Scenario(_Section):
     network: Network | Mapping[str, Any] | None = None
     access: Access | Mapping[str, Any] | None = None
     edge: Edge | Mapping[str, Any] | None = None
+    signalling: Signalling | Mapping[str, Any] | None = None
     core: Core | Mapping[str, Any] | None = None
     tcp: Tcp | Mapping[str, Any] | None = None
     flows: Sequence[Flow | Mapping[str, Any]] | None = None
+    demand: Sequence[Demand | Mapping[str, Any]] | None = None
     traffic: Sequence[Traffic | Mapping[str, Any]] | None = None
+    bursts: Sequence[Bursts | Mapping[str, Any]] | None = None
     loss: Loss | Mapping[str, Any] | None = None
     run: Run | Mapping[str, Any] | None = None
 
@@ -536,8 +678,29 @@ class Edge(_Section):
         before a packet that arrives at the same instant.
     size : str (size), optional
         Burst length threshold, for `size` and `hybrid`; the packet that reaches it is in the burst.
+    timer_min : str (time), optional
+        Where `size` and `timer` are those of `adaptive`: the shortest time it may come to.
+    weight : float, optional
+        `adaptive`: weight of the latest burst in the estimate of the load, above 0 and up to 1.
+    cwnd_thresholds : sequence of int, optional
+        `cwnd-classes`: congestion windows, in segments, at which the next class begins; rising. The
+        sender stamps each packet with its window.
+    class_timers : sequence of str (time), optional
+        `cwnd-classes`: assembly time of each class, one more than there are thresholds.
+    queues : Queues, optional
+        What a mesh keeps assembly queues for.
+    burstifiers : int, optional
+        Assembly queues for each of these; flows are spread over them by number. At least 1.
+    min_size : str (size), optional
+        Bursts that are shorter are padded to this length.
+    port : IngressPort, optional
+        How bursts get from an edge node of a mesh on a fibre.
+    class_offsets : sequence of str (time), optional
+        Extra offset time of the bursts of each class, from class 0; classes beyond the list have
+        none.
     offset : str (time), default "0 s"
-        Time from the end of assembly until the burst may leave (the offset time of its header).
+        On a `path`: time from the end of assembly until the burst may leave. A mesh has
+        `signalling.offset`.
     spacing : str (time), default "0 s"
         Time between one packet of a burst and the next as they are handed to the line, where the
         core stores and forwards; packets that are lost alone count. An edge node needs none; the
@@ -553,6 +716,15 @@ class Edge(_Section):
     assembly: Assembly | None = None
     timer: str | None = None
     size: str | None = None
+    timer_min: str | None = None
+    weight: float | None = None
+    cwnd_thresholds: Sequence[int] | None = None
+    class_timers: Sequence[str] | None = None
+    queues: Queues | None = None
+    burstifiers: int | None = None
+    min_size: str | None = None
+    port: IngressPort | None = None
+    class_offsets: Sequence[str] | None = None
     offset: str | None = None
     spacing: str | None = None
     notices: NoticeTransport | None = None
@@ -572,27 +744,177 @@ class EdgeAck(_Section):
         Assembly time, for `timer` and `hybrid`.
     size : str (size), optional
         Burst length threshold, for `size` and `hybrid`.
+    with_data : bool, optional
+        Whether the ACKs of a mesh enter the queues of the data that go the same way, in place of
+        queues of their own.
+    class_ : int, optional
+        `with_data` and `cwnd-classes`: the class of ACKs, from 0; they carry no window.
     offset : str (time), default "0 s"
-        Time from the end of assembly until the burst may leave.
+        On a `path`: time from the end of assembly until the burst may leave.
     """
 
     assembly: Assembly | None = None
     timer: str | None = None
     size: str | None = None
+    with_data: bool | None = None
+    class_: int | None = None
     offset: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Signalling(_Section):
+    """The control plane of a burst-switched mesh.
+
+    A header is processed once at each node that schedules its burst: at the ingress and at every
+    node in between, as often as the route has fibres.
+
+    Parameters
+    ----------
+    protocol : Protocol, default "jet"
+        How wavelengths are reserved.
+    processing : str (time), default "10 us"
+        Time a node takes for a header.
+    processors : int, optional
+        Headers a node works on at a time; further ones wait. Absent: headers never wait.
+    guard : str (time), default "1 us"
+        What the offset time has to spare beyond hops x `processing`: it covers the sending of the
+        header, its waiting, and `switching`.
+    offset : str (time), optional
+        Offset time of every burst, in place of hops x `processing` + `guard`.
+    switching : str (time), default "0 s"
+        Time a node needs to set its switch, between the end of processing and the burst.
+    header_size : str (size), default "64 B"
+        Size of a header.
+    channels : int, default 1
+        Control channels of a fibre, beside its data wavelengths; at least 1.
+    rate : str (rate), optional
+        Rate of a control channel. Absent: that of a data wavelength.
+    requests : int, default 8
+        `two-way`: requests an ingress makes for a burst before it gives the burst up, at least 1.
+    retry : str (time), default "1 ms"
+        `two-way`: time from a refusal to the next request.
+    """
+
+    protocol: Protocol | None = None
+    processing: str | None = None
+    processors: int | None = None
+    guard: str | None = None
+    offset: str | None = None
+    switching: str | None = None
+    header_size: str | None = None
+    channels: int | None = None
+    rate: str | None = None
+    requests: int | None = None
+    retry: str | None = None
 
 
 @dataclass(kw_only=True, slots=True)
 class Core(_Section):
     """The core nodes.
 
+    All but `forwarding` belongs to a mesh; on a `path` bursts never meet.
+
     Parameters
     ----------
     forwarding : CoreForwarding, default "cut-through"
         How a core node passes on what it receives.
+    scheduler : SchedulerKind, optional
+        Which of the free wavelengths a burst takes.
+    conversion : ConversionKind, optional
+        Whether a node can change the wavelength of a burst.
+    conversion_range : int, optional
+        `conversion` = `limited`: how far the wavelength out may lie from the wavelength in.
+    contention : sequence of Resolution, optional
+        What a node tries, in this order, for a burst whose way is taken; a burst for which all
+        fails is dropped. Where `conversion` is listed, a burst keeps its wavelength until then;
+        otherwise the scheduler converts from the start, as far as `conversion` allows.
+    delay_lines : DelayLines, optional
+        The fibre delay lines of each node.
+    deflection : Deflection, optional
+        Deflection to another fibre.
+    segmentation : Segmentation, optional
+        Segmentation of bursts.
+    retransmission : Retransmission, optional
+        Retransmission of bursts by the ingress edge.
     """
 
     forwarding: CoreForwarding | None = None
+    scheduler: SchedulerKind | None = None
+    conversion: ConversionKind | None = None
+    conversion_range: int | None = None
+    contention: Sequence[Resolution] | None = None
+    delay_lines: DelayLines | Mapping[str, Any] | None = None
+    deflection: Deflection | Mapping[str, Any] | None = None
+    segmentation: Segmentation | Mapping[str, Any] | None = None
+    retransmission: Retransmission | Mapping[str, Any] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class DelayLines(_Section):
+    """Fibre delay lines, a feed-forward pool: a burst passes at most one of them at a node, once.
+
+    Parameters
+    ----------
+    delays : sequence of str (time), default []
+        Delay of each line of a node.
+    channels : int, default 1
+        Bursts that a line takes in at a time, each on a wavelength of its own; at least 1.
+    """
+
+    delays: Sequence[str] | None = None
+    channels: int | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Deflection(_Section):
+    """Deflection to another fibre.
+
+    Parameters
+    ----------
+    hop_limit : int, default 2
+        How many fibres a burst may cross beyond those of its route. The offset time has room for as
+        many more headers.
+    """
+
+    hop_limit: int | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Segmentation(_Section):
+    """Segmentation of bursts: the tail of the burst that started earlier is cut off where the ...
+
+    Segmentation of bursts: the tail of the burst that started earlier is cut off where the other
+    one begins (Vokkarane and Jue 2003). Data packets lie in a burst in the order they arrived, ACKs
+    behind them; a packet that is cut is lost.
+
+    Parameters
+    ----------
+    trailer : bool, default True
+        Whether a trailer follows a burst that was cut, so that the nodes behind give back what they
+        hold for its tail.
+    """
+
+    trailer: bool | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Retransmission(_Section):
+    """Retransmission of bursts by the ingress edge (Zhang, Vokkarane, Wang and Jue 2005).
+
+    Parameters
+    ----------
+    attempts : int, default 1
+        How often a burst is sent again, at least 1.
+    buffer : str (size), optional
+        Bytes of copies an edge node keeps; a burst that finds no room is not sent again. Absent: no
+        bound.
+    wait : str (time), default "0 s"
+        Time from the arrival of the message at the ingress until the burst is offered again.
+    """
+
+    attempts: int | None = None
+    buffer: str | None = None
+    wait: str | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -829,6 +1151,12 @@ class Flow(_Section):
         Name in tables and figures; absent: the variant of TCP.
     count : int, default 1
         How many flows are like this one, at least 1.
+    from_ : str, optional
+        Name of the edge node of the sender; on a `path` it is the ingress.
+    to : str, optional
+        Name of the edge node of the receiver; on a `path` it is the egress.
+    class_ : int, optional
+        Class of the packets, from 0.
     start : str (time), default "0 s"
         When the first of them starts.
     stagger : str (time), default "0 s"
@@ -843,6 +1171,9 @@ class Flow(_Section):
 
     label: str | None = None
     count: int | None = None
+    from_: str | None = None
+    to: str | None = None
+    class_: int | None = None
     start: str | None = None
     stagger: str | None = None
     bytes: str | None = None
@@ -867,16 +1198,141 @@ class Write(_Section):
 
 
 @dataclass(kw_only=True, slots=True)
-class Traffic(_Section):
-    """UDP sources that share an access link with the flows.
+class Demand(_Section):
+    """TCP connections that arrive as a Poisson process, each to carry one file; needs a mesh.
 
-    Their packets leave at the far end of that link: they fill its queue and never enter the optical
-    network.
+    A connection that is done leaves a row in the table `completions`.
+
+    Parameters
+    ----------
+    label : str, optional
+        Name in tables and figures; absent: the variant of TCP.
+    flows_per_second : float, default 1.0
+        Mean arrivals a second; of what, says `per`.
+    per : Per, default "node"
+        What the rate is counted for.
+    destination : Destination, default "uniform"
+        Where connections go.
+    weights : sequence of NodeWeight, optional
+        `gravity`: weight of each edge node, for connections from it and to it; 1 where not given.
+    matrix : sequence of PairWeight, optional
+        `matrix`: weight of each pair that has connections.
+    size : Size, optional
+        How much application data a connection carries.
+    class_ : int, optional
+        Class of the packets, from 0.
+    start : str (time), default "0 s"
+        When arrivals begin.
+    stop : str (time), optional
+        When arrivals end. Absent: with the run.
+    tcp : Tcp, optional
+        TCP parameters of these flows, over those of `[tcp]`.
+    """
+
+    label: str | None = None
+    flows_per_second: float | None = None
+    per: Per | None = None
+    destination: Destination | None = None
+    weights: Sequence[NodeWeight | Mapping[str, Any]] | None = None
+    matrix: Sequence[PairWeight | Mapping[str, Any]] | None = None
+    size: Size | Mapping[str, Any] | None = None
+    class_: int | None = None
+    start: str | None = None
+    stop: str | None = None
+    tcp: Tcp | Mapping[str, Any] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class NodeWeight(_Section):
+    """Weight of an edge node.
+
+    Parameters
+    ----------
+    node : str
+        Name of the node.
+    weight : float
+        Its weight, at least 0.
+    """
+
+    node: str
+    weight: float
+
+
+@dataclass(kw_only=True, slots=True)
+class PairWeight(_Section):
+    """Weight of an ordered pair of edge nodes.
+
+    Parameters
+    ----------
+    from_ : str
+        Name of the node where connections start.
+    to : str
+        Name of the node where they end.
+    weight : float
+        The pair's weight, at least 0.
+    """
+
+    from_: str
+    to: str
+    weight: float
+
+
+@dataclass(kw_only=True, slots=True)
+class Size(_Section):
+    """Sizes drawn independently from a distribution; each distribution has exactly its fields.
+
+    Parameters
+    ----------
+    distribution : Distribution, default "fixed"
+        The distribution.
+    mean : str (size), optional
+        `fixed`: the size. `exponential`, `log-normal`: the mean. `pareto`, `bounded-pareto`: the
+        mean, in place of `shape`, which then follows from it.
+    min : str (size), optional
+        `pareto`, `bounded-pareto`: the smallest size.
+    max : str (size), optional
+        `bounded-pareto`: the largest size.
+    shape : float, optional
+        `pareto`: above 1, up to 100. `bounded-pareto`: above 0, up to 100. The smaller, the more of
+        all bytes are in the largest flows.
+    sigma : float, optional
+        `log-normal`: standard deviation of the natural logarithm, above 0, up to 5.
+    cdf : sequence of tuple[str, float], optional
+        `empirical`: pairs of a size and the probability to be at most that large, in order, the
+        last probability 1; straight lines between them.
+    file : str, optional
+        `empirical`: a CSV file of such pairs, the sizes in bytes. It is read before the engine sees
+        the scenario, and takes the place of `cdf`.
+    """
+
+    distribution: Distribution | None = None
+    mean: str | None = None
+    min: str | None = None
+    max: str | None = None
+    shape: float | None = None
+    sigma: float | None = None
+    cdf: Sequence[tuple[str, float]] | None = None
+    file: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Traffic(_Section):
+    """UDP sources.
+
+    On a `path` they share an access link with the flows; their packets leave at the far end of that
+    link: they fill its queue and never enter the optical network. In a mesh they have links of
+    their own, and their packets travel from one edge node to another in bursts.
 
     Parameters
     ----------
     side : Side, default "sender"
-        Which access link they load.
+        On a `path`: which access link they load.
+    from_ : str, optional
+        In a mesh: name of the edge node where their packets enter.
+    to : str, optional
+        In a mesh: name of the edge node where their packets leave.
+    class_ : int, optional
+        In a mesh: class of their packets, from 0.
     pattern : Pattern, default "cbr"
         How they send.
     count : int, default 1
@@ -897,6 +1353,9 @@ class Traffic(_Section):
     """
 
     side: Side | None = None
+    from_: str | None = None
+    to: str | None = None
+    class_: int | None = None
     pattern: Pattern | None = None
     count: int | None = None
     rate: str | None = None
@@ -905,6 +1364,44 @@ class Traffic(_Section):
     off_mean: str | None = None
     shape: float | None = None
     start: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Bursts(_Section):
+    """Bursts of others, which carry no packets of flows and arrive at their ingress as a ...
+
+    Bursts of others, which carry no packets of flows and arrive at their ingress as a Poisson
+    process; needs a mesh.
+
+    Parameters
+    ----------
+    erlangs : float, default 0.1
+        Offered load in Erlang: mean number of wavelengths that the bursts would keep busy if none
+        were lost. Of what, says `per`.
+    per : Per, default "pair"
+        What the load is counted for.
+    from_ : str, optional
+        Name of the edge node where they start. Absent: every edge node.
+    to : str, optional
+        Name of the edge node where they end. Absent: every other edge node alike.
+    length : Size, optional
+        Length of a burst.
+    class_ : int, optional
+        Class of the bursts, from 0.
+    start : str (time), default "0 s"
+        When arrivals begin.
+    stop : str (time), optional
+        When arrivals end. Absent: with the run.
+    """
+
+    erlangs: float | None = None
+    per: Per | None = None
+    from_: str | None = None
+    to: str | None = None
+    length: Size | Mapping[str, Any] | None = None
+    class_: int | None = None
+    start: str | None = None
+    stop: str | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -992,6 +1489,9 @@ class Run(_Section):
         Rates are measured from here to the end; shorter than `duration`.
     bursts : int, optional
         End when this many data bursts have been closed.
+    sample : str (time), optional
+        Record the number of active flows and what each fibre carries this often, in the table
+        `samples`; needs a mesh. Absent: not at all.
     seed : int, default 1
         Seed of all randomness, 0 to 2^63 - 1.
     replications : int, default 1
@@ -1001,5 +1501,6 @@ class Run(_Section):
     duration: str | None = None
     warmup: str | None = None
     bursts: int | None = None
+    sample: str | None = None
     seed: int | None = None
     replications: int | None = None

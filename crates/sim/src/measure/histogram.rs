@@ -44,11 +44,6 @@ impl Histogram {
         self.sum += u128::from(value);
     }
 
-    /// How many values were counted.
-    pub(crate) fn total(&self) -> u64 {
-        self.total
-    }
-
     /// Mean of the values, exact; 0 without any.
     pub(crate) fn mean(&self) -> f64 {
         if self.total == 0 { 0.0 } else { self.sum as f64 / self.total as f64 }
@@ -82,6 +77,5 @@ mod tests {
         [3, 3, 4095, 5].into_iter().for_each(|value| histogram.add(value));
         assert_eq!(histogram.classes().collect::<Vec<_>>(), [(3, 2), (5, 1), (4095, 1)]);
         assert!((histogram.mean() - 1026.5).abs() < 1e-12);
-        assert_eq!(histogram.total(), 4);
     }
 }

@@ -239,7 +239,7 @@ impl World {
     pub(super) fn connect(&mut self, number: u32) {
         let mut lingering = std::mem::take(&mut self.demands.lingering);
         lingering.retain(|&slot| {
-            let settled = self.flows[slot as usize].tally.settled();
+            let settled = self.flows[slot as usize].settled();
             if settled {
                 self.retire(slot);
             }
@@ -306,7 +306,7 @@ impl World {
         if self.now > self.measured_from && self.warm {
             outcome.done(self.now.since(flow.start), flow.written());
         }
-        if flow.tally.settled() {
+        if flow.settled() {
             self.retire(slot);
         } else {
             self.demands.lingering.push(slot);

@@ -45,7 +45,7 @@ impl Tally {
     }
 
     /// Whether nothing is on its way.
-    pub(super) fn settled(&self) -> bool {
+    fn settled(&self) -> bool {
         self.sent == self.delivered + self.lost
             && self.acks_sent == self.acks_delivered + self.acks_lost
     }
@@ -194,6 +194,13 @@ impl Flow {
         self.vacant = true;
         self.resent = BTreeMap::new();
         self.causes = Causes::default();
+    }
+
+    /// Whether nothing of it is on its way or still to come.
+    pub(super) fn settled(&self) -> bool {
+        self.tally.settled()
+            && self.sender.poll_timeout().is_none()
+            && self.receiver.poll_timeout().is_none()
     }
 
     /// Time-outs whose losses were all in one burst.

@@ -8,7 +8,9 @@ use super::*;
 use crate::topology::Graph;
 
 fn resolve(network: &Value) -> Result<Network, ScenarioError> {
-    let text = json!({ "network": network }).to_string();
+    let mesh = network.get("topology").is_some_and(|topology| topology != "path");
+    let bursts = if mesh { json!([{"length": {"mean": "1 KB"}}]) } else { json!([]) };
+    let text = json!({"network": network, "bursts": bursts}).to_string();
     let resolved = Scenario::from_json(&text).and_then(|scenario| scenario.resolve())?;
     Ok(resolved.scenario.network)
 }
