@@ -69,19 +69,29 @@ def to_document(scenario: ScenarioLike) -> Document:
     Parameters
     ----------
     scenario
-        A `bl.Scenario`, a dictionary, or the path of a TOML file.
+        A `bl.Scenario`, a dictionary, or the path of a TOML file. A ``network.file`` in it is read
+        and replaced by its nodes and links; its path counts from the scenario's file, else from
+        the working directory.
     """
+    base = Path()
     if isinstance(scenario, HasToDict):
         found: object = scenario.to_dict()
     elif isinstance(scenario, Mapping):
         found = dict(scenario)
     elif isinstance(scenario, (str, os.PathLike)):
         found = read_toml(scenario)
+        base = Path(scenario).parent
     else:
         raise TypeError(
             f"a scenario is a Scenario, a dict or the path of a file, not {type(scenario).__name__}"
         )
-    return _plain(found, "")
+    document = _plain(found, "")
+    network = document.get("network")
+    if isinstance(network, dict) and "file" in network:
+        from burstlab.topology import expand  # loaded only where there is a file to read
+
+        expand(document, base)
+    return document
 
 
 def apply_settings(document: Document, settings: Sequence[str]) -> Document:

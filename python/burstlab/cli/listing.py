@@ -25,9 +25,14 @@ def list_(*, json_: Json = False) -> int:
         for paper in papers()
         for target in paper.targets
     ]
-    choices = dict(_choices(json.loads(_core.schema())))
+    schema = json.loads(_core.schema())
+    choices = dict(_choices(schema))
+    topologies = [
+        {"topology": each["const"], "title": " ".join(each.get("description", "").split())}
+        for each in schema["$defs"]["Topology"]["oneOf"]
+    ]
     if json_:
-        print(json.dumps({"targets": targets, "choices": choices}))
+        print(json.dumps({"targets": targets, "topologies": topologies, "choices": choices}))
         return 0
     for paper in papers():
         about = paper.about
@@ -35,6 +40,9 @@ def list_(*, json_: Json = False) -> int:
         for target in paper.targets:
             name = f"{paper.key}/{target}"
             print(f"  {name:18} {paper.title(target)}")
+    print("\ntopologies (network.topology)")
+    for each in topologies:
+        print(f"  {each['topology']:18} {each['title']}")
     print("\nchoices in a scenario")
     for name, values in choices.items():
         print(f"  {name:18} {', '.join(values)}")

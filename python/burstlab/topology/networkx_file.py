@@ -1,0 +1,63 @@
+"""GraphML and GML, read by NetworkX."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+from burstlab.topology.parts import Part, Parts, refuse
+
+
+def graphml(file: str, content: bytes) -> Parts:
+    """Read GraphML, such as that of the Internet Topology Zoo.
+
+    Parameters
+    ----------
+    file
+        The name of the file, for errors.
+    content
+        What is in it.
+    """
+    import networkx
+
+    return _read(file, "GraphML", lambda: networkx.read_graphml(io.BytesIO(content)))
+
+
+def gml(file: str, content: bytes) -> Parts:
+    """Read GML.
+
+    Parameters
+    ----------
+    file
+        The name of the file, for errors.
+    content
+        What is in it.
+    """
+    import networkx
+
+    def parse() -> Any:
+        return networkx.parse_gml(content.decode("utf-8").splitlines(), label="id")
+
+    return _read(file, "GML", parse)
+
+
+def _read(file: str, kind: str, parse: Callable[[], Any]) -> Parts:
+    try:
+        graph = parse()
+        nodes = [
+            Part(f"node {identifier}", (str(identifier),), dict(attributes))
+            for identifier, attributes in graph.nodes(data=True)
+        ]
+        one_way = graph.is_directed()
+        links = [
+            Part(f"edge {a} to {b}", (str(a), str(b)), dict(attributes), one_way)
+            for a, b, attributes in graph.edges(data=True)
+        ]
+    except Exception as error:
+        # On text that is no graph the parsers raise whatever they stumble over.
+        said = " ".join(str(error).split()) or type(error).__name__
+        problem = f"not valid {kind}: {said[:200]}"
+        fix = f"write it anew, for example with networkx.write_{kind.lower()}"
+        raise refuse(file, "", "", problem, fix) from None
+    return Parts(nodes, links)
