@@ -28,7 +28,7 @@ NODES = [
 ]
 LINKS: list[dict[str, Any]] = [
     {"from": "ham", "to": "ber", "length_km": 255.5},
-    {"from": "ham", "to": "cgn", "length_km": 357.0, "rate": "40 Gb/s", "wavelengths": 8},
+    {"from": "ham", "to": "cgn", "length_km": 357.0, "wavelengths": 8},
     {"from": "ber", "to": "muc", "delay": "3 ms"},
     {"from": "muc", "to": "cgn", "length_km": 456.0},
 ]

@@ -209,8 +209,6 @@ def great_circle_km(a: tuple[float, float], b: tuple[float, float]) -> float:
 
 def _capacity(file: str, link: Part) -> dict[str, Any]:
     entry: dict[str, Any] = {}
-    if rate := _given(link, ("rate",)):
-        entry["rate"] = _text(file, link, rate, "10 Gb/s")
     if found := _given(link, ("wavelengths",)):
         place = f"{link.where}, {found[0]}"
         count = number(file, place, found[1])

@@ -9,7 +9,7 @@ from burstlab.errors import unknown
 from burstlab.topology.parts import Part, Parts, refuse
 
 _NODE = ("name", "role", "latitude", "longitude")
-_LINK = ("from", "to", "length_km", "delay", "rate", "wavelengths", "one_way")
+_LINK = ("from", "to", "length_km", "delay", "wavelengths", "one_way")
 
 
 def read(file: str, content: bytes) -> Parts:

@@ -19,7 +19,6 @@ pub(super) fn mesh(scenario: &Scenario) -> Result<Option<(Graph, Routes)>, Scena
     }
     not_of_a_mesh(scenario)?;
     let graph = scenario.network.graph()?;
-    one_rate(scenario, &graph)?;
     let routes = scenario.network.routes(&graph)?;
     ends(scenario, &graph)?;
     signalling(scenario, &graph, &routes)?;
@@ -103,25 +102,6 @@ fn not_of_a_mesh(scenario: &Scenario) -> Check {
         return error("core.forwarding", value, problem, "remove it");
     }
     Ok(())
-}
-
-/// All-optical switching cannot change the rate of a burst.
-fn one_rate(scenario: &Scenario, graph: &Graph) -> Check {
-    let rate = scenario.network.link_rate;
-    match graph.links.iter().find(|link| link.rate != rate) {
-        None => Ok(()),
-        Some(link) => error(
-            "network.link_rate",
-            rate.to_string(),
-            format!(
-                "the fibre from {} to {} has {}, and a burst that is switched optically keeps its rate",
-                graph.name(link.from),
-                graph.name(link.to),
-                link.rate
-            ),
-            "give all fibres the same rate, and more wavelengths where more is to be carried",
-        ),
-    }
 }
 
 /// The edge node called `name`.

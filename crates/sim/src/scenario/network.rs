@@ -143,9 +143,6 @@ pub struct NetworkLink {
     /// Propagation delay, one way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<Span>,
-    /// Rate of one wavelength. Absent: `network.link_rate`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate: Option<Rate>,
     /// Data wavelengths, 1 to 1000. Absent: `network.wavelengths`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wavelengths: Option<u32>,

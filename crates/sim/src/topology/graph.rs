@@ -1,6 +1,6 @@
 //! Nodes, links between them, and what hangs together.
 
-use burstlab_units::{Rate, Span};
+use burstlab_units::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -54,8 +54,6 @@ impl Node {
 pub struct Fibre {
     /// Propagation delay, one way.
     pub delay: Span,
-    /// Rate of one wavelength.
-    pub rate: Rate,
     /// Data wavelengths, at least 1.
     pub wavelengths: u32,
 }
@@ -69,8 +67,6 @@ pub struct Link {
     pub to: u32,
     /// Propagation delay.
     pub delay: Span,
-    /// Rate of one wavelength.
-    pub rate: Rate,
     /// Data wavelengths, at least 1.
     pub wavelengths: u32,
 }
@@ -79,8 +75,8 @@ impl Link {
     /// A fibre laid from one node to another.
     #[must_use]
     pub fn new(from: u32, to: u32, fibre: Fibre) -> Self {
-        let Fibre { delay, rate, wavelengths } = fibre;
-        Self { from, to, delay, rate, wavelengths }
+        let Fibre { delay, wavelengths } = fibre;
+        Self { from, to, delay, wavelengths }
     }
 }
 

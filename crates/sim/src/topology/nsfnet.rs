@@ -1,6 +1,6 @@
 //! NSFNET, the backbone of 14 nodes that papers on optical networks take.
 
-use burstlab_units::{Rate, Span};
+use burstlab_units::Span;
 
 use super::graph::{Fibre, Graph, Node, Role};
 
@@ -71,14 +71,14 @@ const DEEP_RMSA: [(u32, u32, u32); 22] = [
 /// NSFNET with nodes `1` to `14`, all of which have hosts and switch. Link `2n` leads along line
 /// `n` of the table, `2n + 1` back.
 #[must_use]
-pub fn nsfnet(lengths: Lengths, delay_per_km: Span, rate: Rate, wavelengths: u32) -> Graph {
+pub fn nsfnet(lengths: Lengths, delay_per_km: Span, wavelengths: u32) -> Graph {
     let table: &[(u32, u32, u32)] = match lengths {
         Lengths::Common => &COMMON,
         Lengths::DeepRmsa => &DEEP_RMSA,
     };
     let pairs = table.iter().map(|&(a, b, km)| {
         let delay = delay_per_km.saturating_mul(km.into());
-        (a - 1, b - 1, Fibre { delay, rate, wavelengths })
+        (a - 1, b - 1, Fibre { delay, wavelengths })
     });
     Graph::of_pairs((1..=14).map(|n| Node::new(n.to_string(), Role::Both)).collect(), pairs)
 }

@@ -1,6 +1,6 @@
 //! Shapes that are made by rule.
 
-use burstlab_units::{Rate, Span};
+use burstlab_units::Span;
 
 use super::graph::{Fibre, Graph, Link, Node, Role};
 
@@ -11,13 +11,13 @@ use super::graph::{Fibre, Graph, Link, Node, Role};
 /// # Panics
 /// When there is no delay.
 #[must_use]
-pub fn path(delays: &[Span], rate: Rate, wavelengths: u32) -> Graph {
+pub fn path(delays: &[Span], wavelengths: u32) -> Graph {
     assert!(!delays.is_empty(), "a path has a fibre");
     let core = (1..delays.len()).map(|n| Node::new(format!("core{n}"), Role::Core));
     let mut nodes = vec![Node::new("ingress", Role::Edge)];
     nodes.extend(core);
     nodes.push(Node::new("egress", Role::Edge));
-    let fibre = |&delay| Fibre { delay, rate, wavelengths };
+    let fibre = |&delay| Fibre { delay, wavelengths };
     Graph::of_pairs(nodes, (0..).zip(delays).map(|(n, delay)| (n, n + 1, fibre(delay))))
 }
 

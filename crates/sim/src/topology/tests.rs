@@ -1,16 +1,16 @@
 //! Shapes, NSFNET, and routes against the enumeration of all.
 
-use burstlab_units::{Rate, Span};
+use burstlab_units::Span;
 use proptest::prelude::*;
 
 use super::shortest::Search;
 use super::*;
 
 const FIBRE: Fibre =
-    Fibre { delay: Span::from_ms(1), rate: Rate::from_bps(10_000_000_000), wavelengths: 4 };
+    Fibre { delay: Span::from_ms(1), wavelengths: 4 };
 
 fn the_nsfnet(lengths: Lengths) -> Graph {
-    nsfnet(lengths, Span::from_us(5), FIBRE.rate, 1)
+    nsfnet(lengths, Span::from_us(5), 1)
 }
 
 fn shortest(graph: &Graph) -> Routes {
@@ -35,7 +35,7 @@ fn between(graph: &Graph, from: &str, to: &str) -> (String, Span) {
 fn shapes_are_what_they_are_called() {
     let ms = Span::from_ms;
     let way = |way: &str, delay| (way.to_owned(), ms(delay));
-    let path = path(&[ms(1), ms(2), ms(3)], FIBRE.rate, 1);
+    let path = path(&[ms(1), ms(2), ms(3)], 1);
     assert_eq!(between(&path, "ingress", "egress"), way("ingress-core1-core2-egress", 6));
     assert_eq!(between(&path, "egress", "ingress"), way("egress-core2-core1-ingress", 6));
     assert_eq!(path.edges(), [0, 3]);

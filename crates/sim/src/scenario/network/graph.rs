@@ -31,7 +31,7 @@ impl Network {
         wavelengths("network.wavelengths", self.wavelengths())?;
         within("network.link_delay", self.uniform_delay(), SPAN_MAX)?;
         let mut graph = match self.topology {
-            Topology::Path => topology::path(&self.delays(), self.link_rate, self.wavelengths()),
+            Topology::Path => topology::path(&self.delays(), self.wavelengths()),
             Topology::Custom => self.custom()?,
             topology if topology.is_nsfnet() => self.nsfnet()?,
             _ => self.generated()?,
@@ -91,8 +91,7 @@ impl Network {
     }
 
     fn generated(&self) -> Result<Graph, ScenarioError> {
-        let (delay, rate) = (self.uniform_delay(), self.link_rate);
-        let fibre = Fibre { delay, rate, wavelengths: self.wavelengths() };
+        let fibre = Fibre { delay: self.uniform_delay(), wavelengths: self.wavelengths() };
         type Make = fn(u32, Fibre) -> Graph;
         let (least, most, make): (u32, u32, Make) = match self.topology {
             Topology::Ring => (3, NODES_MAX, topology::ring),
@@ -124,7 +123,7 @@ impl Network {
             ScenarioError::new("network.delay_per_km", value, "fibres would take too long", fix)
         })?;
         let (per_km, wavelengths) = (self.delay_per_km(), self.wavelengths());
-        let mut graph = topology::nsfnet(lengths, per_km, self.link_rate, wavelengths);
+        let mut graph = topology::nsfnet(lengths, per_km, wavelengths);
         if self.topology == Topology::Nsfnet8e6c {
             for number in NSFNET_CORE {
                 graph.nodes[number as usize - 1].role = Role::Core;
@@ -205,8 +204,6 @@ impl Network {
             }
         };
         within(&at(".delay"), delay, SPAN_MAX)?;
-        let rate = entry.rate.unwrap_or(self.link_rate);
-        fast_enough(&at(".rate"), rate)?;
         let count = entry.wavelengths.unwrap_or(self.wavelengths());
         wavelengths(&at(".wavelengths"), count)?;
         if entry.from == entry.to {
@@ -214,7 +211,7 @@ impl Network {
             let fix = "name two nodes, or remove it";
             return Err(ScenarioError::new(at(".to"), &*entry.to, problem, fix));
         }
-        Ok(Fibre { delay, rate, wavelengths: count })
+        Ok(Fibre { delay, wavelengths: count })
     }
 
     /// Whether all of `graph` hangs together and enough nodes have hosts.

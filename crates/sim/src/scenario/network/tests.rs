@@ -1,6 +1,6 @@
 //! Mistakes in a network are named with field, value and mend; what is right becomes its graph.
 
-use burstlab_units::{Rate, Span};
+use burstlab_units::Span;
 use serde_json::{Value, json};
 
 use super::super::{Scenario, ScenarioError};
@@ -28,7 +28,7 @@ fn custom(change: &Value) -> Value {
         "link": [
             {"from": "a", "to": "b", "length_km": 100},
             {"from": "b", "to": "c", "length_km": 100},
-            {"from": "c", "to": "d", "delay": "1 ms", "rate": "1 Gb/s", "wavelengths": 3},
+            {"from": "c", "to": "d", "delay": "1 ms", "wavelengths": 3},
         ],
     });
     for (field, value) in change.as_object().expect("a table") {
@@ -91,11 +91,9 @@ fn lengths_and_defaults_reach_the_links() {
     assert_eq!(one(&json!({"link_length_km": 70})).delay, per_km(70));
     let slower = json!({"topology": "nsfnet", "delay_per_km": "10 us", "wavelengths": 8});
     assert_eq!((one(&slower).delay, one(&slower).wavelengths), (per_km(2200), 8));
-    let graph = graph(&custom(&json!({"wavelengths": 2, "link_rate": "40 Gb/s"})));
+    let graph = graph(&custom(&json!({"wavelengths": 2})));
     let (first, last) = (graph.link(0), graph.link(5));
     assert_eq!((first.delay, last.delay), (per_km(100), Span::from_ms(1)));
-    let gigabit = |n: u64| Rate::from_bps(n * 1_000_000_000);
-    assert_eq!((first.rate, last.rate), (gigabit(40), gigabit(1)));
     assert_eq!((first.wavelengths, last.wavelengths), (2, 3));
     assert_eq!((last.from, last.to), (3, 2));
 }
