@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, NamedTuple, TypeVar
@@ -19,6 +18,11 @@ Thinning = Literal["upstream", "both"]
 """Which losses spare a link: those before it on the route, or those anywhere on the route."""
 Conversion = Literal["full", "none"]
 """Whether a burst may change its wavelength at a node."""
+
+STEP_MAX = 3.0
+"""No step changes the logarithm of a load by more than this."""
+SHARE_MIN = 2.0**-20
+"""A Newton step is not cut shorter than this."""
 
 
 @dataclass(frozen=True)
@@ -47,13 +51,13 @@ def reduced_load(
     thinning: Thinning = "upstream",
     conversion: Conversion = "full",
     tolerance: float = 1e-12,
-    iterations_max: int = 10_000,
+    iterations_max: int = 1000,
 ) -> ReducedLoad[Link]:
     """Losses of a network of links without buffers, by the reduced-load approximation.
 
     Links are taken to lose independently, and what reaches a link to be Poisson. The load of link
     j is the sum of the loads of its routes, each thinned by the links that spare j; its loss is
-    Erlang's at that load. Both are solved by repeated substitution, damped where it swings.
+    Erlang's at that load. Both are solved together, by Newton's method.
 
     Parameters
     ----------
@@ -150,25 +154,39 @@ def _fixed_point(
     tolerance: float,
     iterations_max: int,
 ) -> _Found:
-    """Solve for loads and losses by substitution, from no loss.
+    """Solve for the loads by Newton's method, in their logarithms.
 
-    Full steps first, as many as links: they settle what follows from link to link. Where they have
-    not, the load falls as losses rise, and full steps may swing about the fixed point; so a step is
-    halved if in two of its time constants it does not halve the error.
+    There the loss of a link bends a load at most as fast as a straight line, which keeps the steps
+    sound under any load. Plain substitution would swing under a heavy one, and creep where links
+    of a route compete for being the bottleneck. A step is halved until it brings the loads closer.
     """
-    blocking, step = np.zeros(len(servers)), 1.0
-    judged_at, judged = len(servers) + 1, np.inf
+    nominal, _ = _link_loads(paths, offered, np.zeros(len(servers)), thinning)
+    used = nominal > 0
+    load = np.minimum(nominal, servers)
     for iteration in range(1, iterations_max + 1):
-        load = _link_loads(paths, offered, blocking, thinning)
-        target = np.asarray(erlang_b(load, servers)).reshape(len(servers))
-        error = float(np.max(np.abs(target - blocking), initial=0.0))
+        blocking = np.asarray(erlang_b(load, servers)).reshape(len(servers))
+        thinned, slopes = _link_loads(paths, offered, blocking, thinning)
+        seen = np.asarray(erlang_b(thinned, servers)).reshape(len(servers))
+        error = float(np.max(np.abs(seen - blocking), initial=0.0))
         if error <= tolerance:
-            return _Found(load, blocking, iteration, error)
-        if iteration == judged_at:
-            if error > 0.5 * judged:
-                step /= 2
-            judged_at, judged = iteration + math.ceil(2 / step), error
-        blocking = blocking + step * (target - blocking)
+            return _Found(thinned, blocking, iteration, error)
+        # The derivative of Erlang's formula by the logarithm of the load.
+        steep = blocking * (servers - load * (1 - blocking))
+        bend = (slopes * steep)[np.ix_(used, used)] / thinned[used, None]
+        gap = np.log(thinned[used] / load[used])
+        newton = np.linalg.solve(np.eye(len(gap)) - bend, gap)
+        newton *= min(1.0, STEP_MAX / float(np.max(np.abs(newton))))
+        norm, share = float(np.linalg.norm(gap)), 1.0
+        while True:
+            tried = load.copy()
+            tried[used] = np.minimum(load[used] * np.exp(share * newton), nominal[used])
+            passed = np.asarray(erlang_b(tried, servers)).reshape(len(servers))
+            there, _ = _link_loads(paths, offered, passed, thinning)
+            closer = np.linalg.norm(np.log(there[used] / tried[used])) < norm
+            if closer or share < SHARE_MIN:
+                break
+            share /= 2
+        load = tried
     raise ArithmeticError(
         f"no fixed point within {tolerance:g} after {iterations_max} steps: "
         "raise iterations_max or tolerance"
@@ -177,17 +195,20 @@ def _fixed_point(
 
 def _link_loads(
     paths: Sequence[NDArray[np.intp]], offered: FloatArray, blocking: FloatArray, thinning: Thinning
-) -> FloatArray:
+) -> tuple[FloatArray, FloatArray]:
+    """Add up the load of each link, and how it (row) changes with the blocking of each (column)."""
     loads = np.zeros(len(blocking))
+    slopes = np.zeros((len(blocking), len(blocking)))
     for path, load in zip(paths, offered, strict=True):
         passed = 1 - blocking[path]
-        before = np.cumprod(np.concatenate(([1.0], passed[:-1])))
+        spared = np.tri(len(path), k=-1)
         if thinning == "both":
-            behind = np.cumprod(np.concatenate(([1.0], passed[:0:-1])))[::-1]
-            before = before * behind
+            spared = 1 - np.eye(len(path))
+        thinned = load * np.prod(np.where(spared, passed, 1.0), axis=1)
         # A link comes once in a route, so that no index is there twice.
-        loads[path] += load * before
-    return loads
+        loads[path] += thinned
+        slopes[np.ix_(path, path)] -= spared * thinned[:, None] / passed
+    return loads, slopes
 
 
 def _checked(
