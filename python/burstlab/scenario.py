@@ -603,8 +603,6 @@ class NetworkLink(_Section):
         Length in km, at least 0.
     delay : str (time), optional
         Propagation delay, one way.
-    rate : str (rate), optional
-        Rate of one wavelength. Absent: `network.link_rate`.
     wavelengths : int, optional
         Data wavelengths, 1 to 1000. Absent: `network.wavelengths`.
     one_way : bool, optional
@@ -615,7 +613,6 @@ class NetworkLink(_Section):
     to: str
     length_km: float | None = None
     delay: str | None = None
-    rate: str | None = None
     wavelengths: int | None = None
     one_way: bool | None = None
 

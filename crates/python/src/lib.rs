@@ -122,9 +122,7 @@ fn array(py: Python<'_>, column: Column) -> PyResult<Bound<'_, PyAny>> {
         Column::Category(codes, labels) => {
             (codes.into_pyarray(py), labels.to_vec()).into_pyobject(py)?.into_any()
         }
-        Column::Name(codes, names) => {
-            (codes.into_pyarray(py), names).into_pyobject(py)?.into_any()
-        }
+        Column::Name(codes, names) => (codes.into_pyarray(py), names).into_pyobject(py)?.into_any(),
         Column::Node(values) | Column::U32(values) => values.into_pyarray(py).into_any(),
         Column::U64(values) => values.into_pyarray(py).into_any(),
         Column::I64(values) => values.into_pyarray(py).into_any(),

@@ -10,8 +10,8 @@ mod recorder;
 mod summary;
 
 pub use columns::{Column, Table};
-pub(crate) use digest::Digest;
 pub(crate) use connections::{ConnectionRow, Connections, Samples};
+pub(crate) use digest::Digest;
 pub(crate) use histogram::Histogram;
 pub(crate) use ledger::{LedgerKind, LedgerRow, LedgerView, SenderState};
 pub(crate) use network::{Ended, NetworkTally};

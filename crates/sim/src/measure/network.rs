@@ -228,10 +228,6 @@ impl NetworkTally {
             loss_ratio: fate.ratio(),
             mean_delay_s: mean_s(took, fate.ended - fate.lost),
         });
-        let list = |fates: &[Fate]| {
-            let fates: Vec<_> = fates.iter().copied().enumerate().collect();
-            fates.into_iter().filter(|(_, fate)| fate.ended > 0)
-        };
         NetworkSummary {
             bursts: self.all.ended,
             bursts_lost: self.all.lost,
@@ -248,23 +244,29 @@ impl NetworkTally {
             nodes: self.node_summaries(),
             links: links.collect(),
             routes: routes.collect(),
-            hops: list(&self.hops)
-                .map(|(hops, fate)| HopSummary {
-                    hops: hops as u64,
-                    bursts: fate.ended,
-                    lost: fate.lost,
-                    loss_ratio: fate.ratio(),
-                })
-                .collect(),
-            sizes: list(&self.sizes)
-                .map(|(bits, fate)| SizeSummary {
-                    below_bytes: 1u64.checked_shl(bits as u32).unwrap_or(u64::MAX),
-                    bursts: fate.ended,
-                    lost: fate.lost,
-                    loss_ratio: fate.ratio(),
-                })
-                .collect(),
+            hops: self.by_hops(),
+            sizes: self.by_size(),
         }
+    }
+
+    fn by_hops(&self) -> Vec<HopSummary> {
+        let summary = |(hops, fate): (usize, &Fate)| HopSummary {
+            hops: hops as u64,
+            bursts: fate.ended,
+            lost: fate.lost,
+            loss_ratio: fate.ratio(),
+        };
+        seen(&self.hops).map(summary).collect()
+    }
+
+    fn by_size(&self) -> Vec<SizeSummary> {
+        let summary = |(bits, fate): (usize, &Fate)| SizeSummary {
+            below_bytes: 1u64.checked_shl(bits as u32).unwrap_or(u64::MAX),
+            bursts: fate.ended,
+            lost: fate.lost,
+            loss_ratio: fate.ratio(),
+        };
+        seen(&self.sizes).map(summary).collect()
     }
 
     fn causes(&self) -> Vec<Cause> {
@@ -334,6 +336,11 @@ table! {
         value: u64 => Column::U64,
         count: u64 => Column::U64,
     }
+}
+
+/// The classes in which a burst ended.
+fn seen(fates: &[Fate]) -> impl Iterator<Item = (usize, &Fate)> {
+    fates.iter().enumerate().filter(|(_, fate)| fate.ended > 0)
 }
 
 fn mean_s(total: u128, count: u64) -> f64 {

@@ -287,7 +287,9 @@ fn signalling(scenario: &Scenario, graph: &Graph, routes: &Routes) -> Check {
         return error(
             field,
             value.to_string(),
-            format!("on the {hops} fibres from {from} to {to} every header would be late by {short}"),
+            format!(
+                "on the {hops} fibres from {from} to {to} every header would be late by {short}"
+            ),
             format!("write at least {}", value + short),
         );
     }
@@ -299,7 +301,9 @@ fn core(scenario: &Scenario) -> Check {
     let limited = core.conversion == ConversionKind::Limited;
     if limited != core.conversion_range.is_some() {
         let (value, problem, fix) = match core.conversion_range {
-            None => (String::new(), "conversion = \"limited\" needs it", "add conversion_range = 1"),
+            None => {
+                (String::new(), "conversion = \"limited\" needs it", "add conversion_range = 1")
+            }
             Some(range) => (
                 range.to_string(),
                 "only conversion = \"limited\" uses it",

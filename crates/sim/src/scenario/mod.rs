@@ -172,9 +172,10 @@ impl Resolved {
 
     /// Whether a sender listens to what becomes of its bursts.
     pub(crate) fn listens(&self) -> bool {
-        self.tcp.iter().chain(&self.demand_tcp).any(|tcp| {
-            matches!(tcp.detector, Detector::Back | Detector::Bnak | Detector::Oracle)
-        })
+        self.tcp
+            .iter()
+            .chain(&self.demand_tcp)
+            .any(|tcp| matches!(tcp.detector, Detector::Back | Detector::Bnak | Detector::Oracle))
     }
 }
 

@@ -4,9 +4,9 @@ use burstlab_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// UDP sources. On a `path` they share an access link with the flows; their packets leave at the far
-/// end of that link: they fill its queue and never enter the optical network. In a mesh they have
-/// links of their own, and their packets travel from one edge node to another in bursts.
+/// UDP sources. On a `path` they share an access link with the flows; their packets leave at the
+/// far end of that link: they fill its queue and never enter the optical network. In a mesh they
+/// have links of their own, and their packets travel from one edge node to another in bursts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Traffic {

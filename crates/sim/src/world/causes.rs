@@ -12,8 +12,8 @@ pub(crate) struct Loss {
     pub(crate) cause: LossCause,
     /// The burst it was in; 0: none.
     pub(crate) burst: u64,
-    /// Core node of a path, or node of a mesh, counted from 1; 0: an edge node of a path or an access
-    /// link.
+    /// Core node of a path, or node of a mesh, counted from 1; 0: an edge node of a path or an
+    /// access link.
     pub(crate) node: usize,
     pub(crate) at: Time,
 }

@@ -18,8 +18,8 @@ mod tally;
 
 use burstlab_kernel::{EventQueue, Lane, RandomSource, Rank};
 use burstlab_link::Wire;
-use burstlab_tcp::Transmission;
 use burstlab_tcp::Ack;
+use burstlab_tcp::Transmission;
 use burstlab_units::{Bytes, Span, Time};
 
 use crate::measure::{Digest, PacketCause, Recorder, SentRow, Summary, Table, Trace};

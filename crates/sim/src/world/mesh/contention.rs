@@ -122,8 +122,7 @@ impl Mesh {
     fn delay(&mut self, now: Time, slot: u32, wish: &Wish) -> Option<Taken> {
         let node = self.graph.link(wish.link).from as usize;
         self.lines[node].forget(now);
-        let options: Vec<(u32, Span)> =
-            self.lines[node].options(wish.departs, wish.hold).collect();
+        let options: Vec<(u32, Span)> = self.lines[node].options(wish.departs, wish.hold).collect();
         for (line, delay) in options {
             let later = Wish { departs: wish.departs + delay, ..*wish };
             if let Some(taken) = self.direct(now, &later) {

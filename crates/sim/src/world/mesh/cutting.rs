@@ -33,11 +33,7 @@ impl Mesh {
             self.cut(now, held.owner, left, context, flows);
         }
         if self.rules.trailer && further {
-            let signal = Signal {
-                slot: held.owner,
-                number,
-                trailer: Some((hop as u32 + 1, left)),
-            };
+            let signal = Signal { slot: held.owner, number, trailer: Some((hop as u32 + 1, left)) };
             self.pass_on(now + self.rules.processing, link, signal, context);
         }
     }

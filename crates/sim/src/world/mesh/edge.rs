@@ -60,8 +60,7 @@ pub(super) fn queues(scenario: &Scenario, rules: &Rules, sites: &[u32]) -> Vec<Q
         for &from in sites {
             for &to in sites {
                 for class in 0..rules.classes_of(kind == 1) {
-                    let policy =
-                        if kind == 0 { data_policy(scenario, class) } else { ack_policy };
+                    let policy = if kind == 0 { data_policy(scenario, class) } else { ack_policy };
                     for _ in 0..rules.burstifiers {
                         queues.push(Queue::new((from, to), class, policy, edge.min_size));
                     }
@@ -293,13 +292,7 @@ impl Mesh {
     }
 
     /// A closed burst is counted, gets its copy, and is launched.
-    pub(super) fn send(
-        &mut self,
-        now: Time,
-        slot: u32,
-        context: &mut Context,
-        flows: &mut [Flow],
-    ) {
+    pub(super) fn send(&mut self, now: Time, slot: u32, context: &mut Context, flows: &mut [Flow]) {
         let burst = self.bursts.get_mut(slot);
         self.counts[burst.kind as usize].sent += 1;
         if self.rules.resends > 0 {
@@ -344,7 +337,7 @@ impl Mesh {
         let mut offset = rules.offset(burst.planned, burst.class);
         if rules.protocol == Protocol::TwoWay {
             let hops = burst.planned - 1;
-            offset = offset + self.reach(slot, hops) * 2;
+            offset += self.reach(slot, hops) * 2;
         }
         let burst = self.bursts.get_mut(slot);
         burst.arrives = now + offset;

@@ -23,13 +23,7 @@ pub(super) struct Signal {
 
 impl Mesh {
     /// A header whose first fibre is reserved enters the processor of its ingress.
-    pub(super) fn submit(
-        &mut self,
-        now: Time,
-        slot: u32,
-        context: &mut Context,
-        flows: &[Flow],
-    ) {
+    pub(super) fn submit(&mut self, now: Time, slot: u32, context: &mut Context, flows: &[Flow]) {
         let node = self.bursts.get(slot).from;
         let done = self.processors[node as usize].serve(now);
         self.tally.served(node, done.since(now + self.rules.processing));
@@ -159,13 +153,7 @@ impl Mesh {
     }
 
     /// A node refuses a two-way reservation: the refusal goes back fibre by fibre.
-    fn refuse(
-        &mut self,
-        done: Time,
-        slot: u32,
-        context: &mut Context,
-        flows: &mut [Flow],
-    ) {
+    fn refuse(&mut self, done: Time, slot: u32, context: &mut Context, flows: &mut [Flow]) {
         self.tally.resolutions.refused += 1;
         let burst = self.bursts.get_mut(slot);
         match burst.taken.last() {
@@ -201,13 +189,7 @@ impl Mesh {
     }
 
     /// The ingress knows of a refusal: it asks again after a while, or gives up.
-    fn ask_again(
-        &mut self,
-        now: Time,
-        slot: u32,
-        context: &mut Context,
-        flows: &mut [Flow],
-    ) {
+    fn ask_again(&mut self, now: Time, slot: u32, context: &mut Context, flows: &mut [Flow]) {
         let burst = self.bursts.get_mut(slot);
         burst.attempts += 1;
         if burst.attempts >= self.rules.requests {

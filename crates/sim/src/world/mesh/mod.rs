@@ -19,8 +19,8 @@ use burstlab_optical::signalling::{ControlChannels, HeaderProcessor};
 use burstlab_units::{Span, Time};
 
 use self::background::Background;
-use self::burst::Bursts;
 pub(super) use self::burst::BurstKind;
+use self::burst::Bursts;
 use self::edge::Queue;
 use self::header::Signal;
 use self::rules::Rules;
