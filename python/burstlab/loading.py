@@ -63,15 +63,17 @@ def read_toml(path: str | os.PathLike[str]) -> Document:
         raise InputError(f"{path}: not valid TOML: nested too deeply") from None
 
 
-def to_document(scenario: ScenarioLike) -> Document:
+def to_document(scenario: ScenarioLike, settings: Sequence[str] = ()) -> Document:
     """Turn anything that describes a scenario into a dictionary of its own.
 
     Parameters
     ----------
     scenario
         A `bl.Scenario`, a dictionary, or the path of a TOML file. A ``network.file`` in it is read
-        and replaced by its nodes and links; its path counts from the scenario's file, else from
-        the working directory.
+        and replaced by its nodes and links, a ``file`` of sizes by its points; their paths count
+        from the scenario's file, else from the working directory.
+    settings
+        Changes to apply before files are read; see `apply_settings`.
     """
     base = Path()
     if isinstance(scenario, HasToDict):
@@ -86,9 +88,15 @@ def to_document(scenario: ScenarioLike) -> Document:
             f"a scenario is a Scenario, a dict or the path of a file, not {type(scenario).__name__}"
         )
     document = _plain(found, "")
+    if settings:
+        document = apply_settings(document, settings)
     network = document.get("network")
     if isinstance(network, dict) and "file" in network:
         from burstlab.topology import expand  # loaded only where there is a file to read
+
+        expand(document, base)
+    if "demand" in document or "bursts" in document:
+        from burstlab.sizes import expand
 
         expand(document, base)
     return document

@@ -63,10 +63,12 @@ def _choices(schema: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
         for name, child in node.get("properties", {}).items():
             if path.count(".") < 3:
                 yield from walk(child, f"{path}.{name}" if path else name)
-        for key in ("oneOf", "anyOf", "allOf"):
-            for child in node.get(key, ()):
-                if not _values(child):
-                    yield from walk(child, path)
+        inside = [child for key in ("oneOf", "anyOf", "allOf") for child in node.get(key, ())]
+        if isinstance(items := node.get("items"), dict):
+            inside.append(items)  # a list of choices, or of tables such as [[demand]]
+        for child in inside:
+            if not _values(child):
+                yield from walk(child, path)
 
     yield from walk(schema, "")
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from burstlab.cli.flags import Json, Names, Settings, Whole
+from burstlab.cli.numbers import count, measure, rate
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from burstlab.results import Result
 
 
@@ -48,11 +52,11 @@ def run(
     """
     from burstlab.cli.progress import progress_bar
     from burstlab.errors import Interrupted
-    from burstlab.loading import apply_settings, to_document
+    from burstlab.loading import to_document
     from burstlab.results import ready_directory
     from burstlab.simulation import run as simulate
 
-    document = apply_settings(to_document(scenario), set_ or [])
+    document = to_document(scenario, set_ or [])
     directory = ready_directory(out) if out is not None else None
     interrupted = False
     with progress_bar(f"running {scenario}") as progress:
@@ -74,7 +78,7 @@ def run(
     if json_:
         print(json.dumps(result.summary, allow_nan=False))
     else:
-        _print_table(result)
+        _print_tables(result)
         if directory is not None:
             print(f"written to {directory}")
     if interrupted:
@@ -99,57 +103,52 @@ _COLUMNS = (
 _FLOWS_SHOWN = 20
 
 
-def _print_table(result: Result) -> None:
-    from rich.box import SIMPLE_HEAD
+def _print_tables(result: Result) -> None:
     from rich.console import Console
-    from rich.table import Table
+
+    from burstlab.cli import mesh
 
     if not result.replications:
         return
+    # A pipe has no width; give the tables what they need.
+    console = Console(width=None if sys.stdout.isatty() else 120)
+    flows = result.replications[0].summary["flows"]
+    if flows:
+        console.print(_flow_table(result, flows[:_FLOWS_SHOWN]))
+    if len(flows) > _FLOWS_SHOWN:
+        print(f"... and {len(flows) - _FLOWS_SHOWN} more flows; --json and --out have all\n")
+    for table in (mesh.demands(result), mesh.fibres(result)):
+        if table is not None:
+            console.print(table)
+    for line in mesh.lines(result):
+        print(line)
+    print(_caption(result))
+
+
+def _flow_table(result: Result, flows: Sequence[Mapping[str, Any]]) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("flow")
     table.add_column("variant")
     for title, _ in _COLUMNS:
         table.add_column(title, justify="right")
-    several = len(result.replications) > 1
-    flows = result.replications[0].summary["flows"]
-    for index, flow in enumerate(flows[:_FLOWS_SHOWN]):
+    for index, flow in enumerate(flows):
         number = f"{flow['id']} " if len(flows) > 1 else ""
         cells = [f"{number}{flow['label']}", str(flow["variant"])]
         for _, name in _COLUMNS:
             values = [one.summary["flows"][index].get(name) for one in result.replications]
-            cells.append(_cell(name, values, several))
+            cells.append(_cell(name, values))
         table.add_row(*cells)
-    # A pipe has no width; give the table what it needs.
-    Console(width=None if sys.stdout.isatty() else 120).print(table)
-    if len(flows) > _FLOWS_SHOWN:
-        print(f"... and {len(flows) - _FLOWS_SHOWN} more flows; --json and --out have all\n")
-    print(_caption(result))
+    return table
 
 
-def _cell(name: str, values: list[Any], several: bool) -> str:
-    from burstlab.statistics import mean_ci95
-
+def _cell(name: str, values: list[Any]) -> str:
     if any(value is None for value in values):
         return "-"
-    if not several:
-        return rate(values[0]) if name.endswith("_bps") else f"{values[0]:,}"
-    estimate = mean_ci95([float(value) for value in values])
-    if name.endswith("_bps"):
-        return f"{rate(estimate.mean)} ± {rate(estimate.ci95 or 0.0)}"
-    return f"{_count(estimate.mean)} ± {_count(estimate.ci95 or 0.0)}"
-
-
-def _count(mean: float) -> str:
-    return f"{mean:,.0f}" if mean >= 100 else f"{mean:.3g}"
-
-
-def rate(bits_per_second: float) -> str:
-    """Write a rate with a unit that suits its size."""
-    for unit, size in (("Gb/s", 1e9), ("Mb/s", 1e6), ("kb/s", 1e3)):
-        if abs(bits_per_second) >= size:
-            return f"{bits_per_second / size:.4g} {unit}"
-    return f"{bits_per_second:.4g} b/s"
+    write = rate if name.endswith("_bps") else count
+    return measure([float(value) for value in values], write)
 
 
 def _caption(result: Result) -> str:
@@ -162,7 +161,7 @@ def _caption(result: Result) -> str:
             f"fingerprint {result.fingerprint}"
         )
     ]
-    if counters.get("bursts_sent"):
+    if counters.get("bursts_sent") and not result.network:
         share = counters["bursts_lost"] / counters["bursts_sent"]
         lines.append(
             f"{counters['bursts_sent']:,} bursts sent, {counters['bursts_lost']:,} lost "

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from burstlab.loading import Document, read_toml, set_at
+from burstlab.loading import Document, set_at, to_document
 from burstlab.reproduce.claims import Measure, Row
 from burstlab.results import Result
 from burstlab.simulation import override, resolve, run, run_resolved
@@ -100,7 +100,7 @@ class Context:
 
     def scenario(self, settings: Mapping[str, Any]) -> Document:
         """Answer the scenario of the target, changed and resolved."""
-        document = read_toml(self.paper.directory / self.plan["scenario"])
+        document = to_document(self.paper.directory / self.plan["scenario"])
         for path, value in settings.items():
             set_at(document, path, value)
         override(document, seed=self.seed, replications=None)

@@ -1,0 +1,144 @@
+"""What ``burstlab run`` prints of a mesh: its demands, its bursts, its busiest fibres."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from burstlab.cli.numbers import count, measure, rate, seconds, share
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from burstlab.results import Result
+
+_FIBRES_SHOWN = 5
+
+_DEMAND: Sequence[tuple[str, str, Callable[[float], str]]] = (
+    ("started", "started", count),
+    ("done", "completed", count),
+    ("under way", "active", count),
+    ("completion time", "completion_time_s", seconds),
+    ("throughput", "flow_throughput_bps", rate),
+)
+
+_RESOLUTIONS = (
+    ("converted", "converted"),
+    ("delayed", "delayed"),
+    ("deflected", "deflected"),
+    ("segmented", "cut to fit"),
+    ("resent", "sent again"),
+    ("refused", "refused"),
+)
+
+
+def demands(result: Result) -> Table | None:
+    """Make a table of the demands, or none where there are none.
+
+    Parameters
+    ----------
+    result
+        A run with at least one replication.
+    """
+    runs = result.demand
+    if not runs[0]:
+        return None
+    table = _table("demand", *(title for title, _, _ in _DEMAND))
+    for index, demand in enumerate(runs[0]):
+        cells = [
+            measure([float(one[index][name]) for one in runs], write) for _, name, write in _DEMAND
+        ]
+        table.add_row(demand["label"], *cells)
+    return table
+
+
+def fibres(result: Result) -> Table | None:
+    """Make a table of the fibres that are used most, or none on a path.
+
+    Parameters
+    ----------
+    result
+        A run with at least one replication.
+    """
+    runs = [network["links"] for network in result.network]
+    if not runs:
+        return None
+    table = _table("busiest fibres", "used", "bursts asked", "found it taken", "lost there")
+    every = range(len(runs[0]))
+    used = [sum(float(links[index]["utilisation"]) for links in runs) for index in every]
+    for index in sorted(every, key=lambda index: -used[index])[:_FIBRES_SHOWN]:
+        link = runs[0][index]
+        cells = [measure([float(links[index]["utilisation"]) for links in runs], share)]
+        for name in ("offered", "contended", "lost"):
+            cells.append(measure([float(links[index][name]) for links in runs], count))
+        table.add_row(f"{link['from']} to {link['to']}", *cells)
+    return table
+
+
+def lines(result: Result) -> Iterator[str]:
+    """Tell of bursts, headers and events in a line each; nothing on a path.
+
+    Parameters
+    ----------
+    result
+        A run with at least one replication.
+    """
+    runs = result.network
+    if not runs:
+        return
+    several = " a replication" if len(runs) > 1 else ""
+
+    def values(name: str) -> list[float]:
+        return [float(network[name]) for network in runs]
+
+    ended, lost = measure(values("bursts"), count), measure(values("bursts_lost"), count)
+    ratio = measure(values("burst_loss_ratio"), share)
+    yield f"bursts that ended{several}: {ended}; lost {lost}, a ratio of {ratio}"
+    causes = [
+        (cause["cause"], [float(network["causes"][index]["bursts"]) for network in runs])
+        for index, cause in enumerate(runs[0]["causes"])
+    ]
+    if found := _named(causes):
+        yield f"lost by cause{several}: {found}"
+    steps = [
+        (words, [float(network["resolutions"][name]) for network in runs])
+        for name, words in _RESOLUTIONS
+    ]
+    if found := _named(steps):
+        yield f"contention{several}: {found}"
+    if any(values("packets_per_burst")):
+        yield (
+            f"assembled bursts: {measure(values('packets_per_burst'), count)} packets, "
+            f"{measure(values('bytes_per_burst'), count)} bytes, "
+            f"after {measure(values('assembly_delay_s'), seconds)}; at the ingress port "
+            f"{measure(values('port_wait_s'), seconds)}"
+        )
+    longest = [
+        max((float(node["longest_header_wait_s"]) for node in network["nodes"]), default=0.0)
+        for network in runs
+    ]
+    yield (
+        f"headers wait {measure(values('header_wait_s'), seconds)} at a node, at most "
+        f"{seconds(max(longest))}"
+    )
+    counters: Mapping[str, Any] = result.counters
+    delivered = counters["packets_delivered"] + counters["other_delivered"]
+    unit = "delivered packet" if delivered else "burst"
+    units = delivered or counters["background_bursts_sent"]
+    if units:
+        yield f"{counters['events']:,} events, {counters['events'] / units:.3g} a {unit}"
+
+
+def _named(groups: Sequence[tuple[str, list[float]]]) -> str:
+    return ", ".join(f"{name} {measure(values, count)}" for name, values in groups if any(values))
+
+
+def _table(first: str, *titles: str) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column(first)
+    for title in titles:
+        table.add_column(title, justify="right")
+    return table
