@@ -268,8 +268,11 @@ fn signalling(scenario: &Scenario, graph: &Graph, routes: &Routes) -> Check {
     let sending = Serializer::new(rate).next(signalling.header_size);
     let edges = graph.edges();
     let pairs = edges.iter().flat_map(|&from| edges.iter().map(move |&to| (from, to)));
+    let detour = scenario.core.detour();
     for (from, to) in pairs.filter(|(from, to)| from != to) {
-        let Some(hops) = routes.of(from, to).iter().map(Vec::len).max() else { continue };
+        let Some(hops) = routes.of(from, to).iter().map(|route| route.len() + detour).max() else {
+            continue;
+        };
         let needed = signalling.processing * hops as u64
             + sending * (hops as u64 - 1)
             + signalling.switching;
