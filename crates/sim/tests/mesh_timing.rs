@@ -178,9 +178,7 @@ fn without_conversion_a_burst_needs_its_own_wavelength() {
 
 #[test]
 fn a_delay_line_holds_a_burst_as_long_as_it_is() {
-    let line = |delay: &str| {
-        json!({"core": {"contention": ["delay-line"], "delay_lines": {"delays": [delay]}}})
-    };
+    let line = |delay: &str| json!({"core": {"contention": ["delay-line"], "delay_lines": {"delays": [delay]}}});
     assert_eq!(both(50, &line("100 us")).1, delivered(71 * US, 2271 * US));
     assert_eq!(both(50, &line("49 us")).1.cause, "contention");
 }
@@ -287,8 +285,7 @@ fn segmentation_cuts_the_tail_of_the_burst_before() {
     assert_eq!(network.bursts_lost, 0);
     assert_eq!(whole.summary.counters.other_delivered, 15);
     assert_eq!(
-        network.resolutions.packets_cut,
-        whole.summary.counters.other_lost,
+        network.resolutions.packets_cut, whole.summary.counters.other_lost,
         "what is lost was cut"
     );
 }
@@ -304,8 +301,7 @@ fn an_ingress_queue_sends_one_burst_behind_the_other() {
     let departs: Vec<u64> = bursts(&output, 1).iter().map(|burst| burst.departs).collect();
     assert_eq!(departs, [21 * US, 121 * US, 221 * US]);
     scenario["edge"]["port"] = json!("shared");
-    let causes: Vec<_> =
-        bursts(&run(&scenario), 1).iter().map(|burst| burst.cause).collect();
+    let causes: Vec<_> = bursts(&run(&scenario), 1).iter().map(|burst| burst.cause).collect();
     assert_eq!(causes, ["contention", "contention", "none"], "in the order of their end");
 }
 
@@ -313,4 +309,42 @@ fn an_ingress_queue_sends_one_burst_behind_the_other() {
 fn short_bursts_are_padded() {
     let (a, _) = both(500, &json!({"edge": {"min_size": "25 KB"}}));
     assert_eq!(a, delivered(21 * US, 2221 * US));
+}
+
+#[test]
+fn a_trailer_gives_back_what_a_cut_burst_no_longer_needs() {
+    // `a` goes to `d` by `c` and `g`; `b` cuts its tail between `c` and `g`, and leaves at `k`;
+    // `h` wants the fibre from `g` to `d` when the tail would have been there.
+    let scenario = |trailer: bool| {
+        let fibre = |from: &str, to: &str| json!({"from": from, "to": to, "delay": "1 ms"});
+        let edge = |name: &str| json!({"name": name, "role": "edge"});
+        let core = |name: &str| json!({"name": name, "role": "core"});
+        let source = |from: &str, to: &str, start: &str| {
+            json!({"from": from, "to": to, "start": start, "packet_size": "1250 B",
+                "rate": "100 Mb/s"})
+        };
+        json!({
+            "network": {
+                "topology": "custom", "link_rate": "1 Gb/s",
+                "node": [edge("a"), edge("b"), edge("h"), edge("d"), edge("k"), core("c"),
+                    core("g")],
+                "link": [fibre("a", "c"), fibre("b", "c"), fibre("c", "g"), fibre("h", "g"),
+                    fibre("g", "d"), fibre("g", "k")],
+            },
+            "edge": {"assembly": "size", "size": "12500 B"},
+            "flows": [],
+            "traffic": [source("a", "d", "0 us"), source("b", "k", "50 us"),
+                source("h", "d", "1064 us")],
+            "core": {"contention": ["segmentation"], "segmentation": {"trailer": trailer}},
+            "signalling": {"guard": "2 us"},
+            "run": {"duration": "3900 us", "warmup": "0 s"},
+        })
+    };
+    let contentions = |trailer| {
+        let network = run(&scenario(trailer)).summary.network.expect("a mesh");
+        (network.resolutions.contentions, network.resolutions.packets_cut)
+    };
+    // The next bursts of `a` and `b` meet 1 ms later, once more.
+    assert_eq!(contentions(true), (2, 10));
+    assert_eq!(contentions(false), (3, 10), "the burst of `h` meets a tail that is not there");
 }
