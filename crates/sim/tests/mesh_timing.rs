@@ -178,7 +178,10 @@ fn without_conversion_a_burst_needs_its_own_wavelength() {
 
 #[test]
 fn a_delay_line_holds_a_burst_as_long_as_it_is() {
-    let line = |delay: &str| json!({"core": {"contention": ["delay-line"], "delay_lines": {"delays": [delay]}}});
+    let line = |delay: &str| {
+        let lines = json!({"delays": [delay]});
+        json!({"core": {"contention": ["delay-line"], "delay_lines": lines}})
+    };
     assert_eq!(both(50, &line("100 us")).1, delivered(71 * US, 2271 * US));
     assert_eq!(both(50, &line("49 us")).1.cause, "contention");
 }
