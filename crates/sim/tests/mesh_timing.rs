@@ -232,8 +232,10 @@ fn control_channels_carry_one_header_at_a_time() {
     let slow = |channels: u32, guard: &str| {
         json!({
             "network": {"wavelengths": 2, "link": [
-                {"from": "a", "to": "c", "delay": "1 ms"}, {"from": "b", "to": "c", "delay": "1 ms"},
-                {"from": "c", "to": "e", "delay": "1 ms"}, {"from": "e", "to": "d", "delay": "1 ms"},
+                {"from": "a", "to": "c", "delay": "1 ms"},
+                {"from": "b", "to": "c", "delay": "1 ms"},
+                {"from": "c", "to": "e", "delay": "1 ms"},
+                {"from": "e", "to": "d", "delay": "1 ms"},
             ]},
             "signalling": {"header_size": "1250 B", "channels": channels, "guard": guard},
         })
