@@ -44,17 +44,21 @@ def list_(*, json_: Json = False) -> int:
     for each in topologies:
         print(f"  {each['topology']:18} {each['title']}")
     print("\nchoices in a scenario")
+    width = max(map(len, choices))
     for name, values in choices.items():
-        print(f"  {name:18} {', '.join(values)}")
+        print(f"  {name:{width}} {', '.join(values)}")
     return 0
 
 
 def _choices(schema: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
     """Find the fields of the schema that are a choice among names."""
     definitions = schema.get("$defs", {})
+    tables = [each.get("$ref") for each in schema["properties"].values()]
     seen: set[str] = set()
 
     def walk(node: Any, path: str) -> Iterator[tuple[str, list[str]]]:
+        if "." in path and node.get("$ref") in tables:
+            return  # such as the TCP of a single flow, with the choices of [tcp]
         node = _target(node, definitions)
         values = _values(node)
         if values and path and path not in seen:

@@ -1,0 +1,192 @@
+"""What protocols and contention steps do to losses, and that nothing is lost from the books."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import burstlab as bl
+from burstlab.statistics import mean_ci95
+
+UNITS = ("packets", "acks", "bursts", "ack_bursts", "background_bursts", "other")
+
+
+def mesh(**tables: dict[str, Any]) -> dict[str, Any]:
+    """NSFNET with TCP transfers, UDP and bursts of others, at a moderate load."""
+    scenario: dict[str, Any] = {
+        "network": {"topology": "nsfnet", "wavelengths": 2, "link_rate": "1 Gb/s"},
+        "signalling": {"guard": "200 us"},
+        "access": {"rate": "100 Mb/s", "delay": "1 ms"},
+        "edge": {
+            "assembly": "hybrid",
+            "timer": "4 ms",
+            "size": "50 KB",
+            "port": "shared",
+            "ack": {"assembly": "timer", "timer": "2 ms"},
+        },
+        "tcp": {"variant": "sack", "window": 64},
+        "demand": [
+            {
+                "flows_per_second": 15.0,
+                "size": {"distribution": "exponential", "mean": "60 KB"},
+            }
+        ],
+        "traffic": [{"from": "1", "to": "14", "pattern": "poisson", "rate": "20 Mb/s"}],
+        "bursts": [
+            {"erlangs": 0.03, "length": {"distribution": "exponential", "mean": "25 KB"}}
+        ],
+        "run": {"duration": "1 s", "seed": 11, "replications": 3},
+    }
+    for name, table in tables.items():
+        scenario[name] = {**scenario.get(name, {}), **table}
+    return scenario
+
+
+CASES: dict[str, dict[str, Any]] = {
+    "jet": {},
+    "jit": {"signalling": {"protocol": "jit"}},
+    "two-way": {"signalling": {"protocol": "two-way"}},
+    "two-way, impatient": {"signalling": {"protocol": "two-way", "requests": 1}},
+    "no conversion": {"core": {"conversion": "none"}},
+    "conversion": {"core": {"contention": ["conversion"]}},
+    "delay lines": {
+        "core": {
+            "contention": ["delay-line"],
+            "delay_lines": {"delays": ["100 us", "200 us", "400 us"], "channels": 4},
+        }
+    },
+    "deflection": {"core": {"contention": ["deflection"], "deflection": {"hop_limit": 3}}},
+    "segmentation": {"core": {"contention": ["segmentation"]}},
+    "segmentation without trailers": {
+        "core": {"contention": ["segmentation"], "segmentation": {"trailer": False}}
+    },
+    "retransmission": {
+        "core": {"contention": ["retransmission"], "retransmission": {"attempts": 3}}
+    },
+    "retransmission, little room": {
+        "core": {
+            "contention": ["retransmission"],
+            "retransmission": {"attempts": 3, "buffer": "100 KB"},
+        }
+    },
+    "all": {
+        "core": {
+            "conversion": "limited",
+            "conversion_range": 1,
+            "contention": [
+                "conversion",
+                "delay-line",
+                "deflection",
+                "segmentation",
+                "retransmission",
+            ],
+            "delay_lines": {"delays": ["100 us"]},
+        }
+    },
+    "late headers": {"signalling": {"processors": 1, "guard": "3 us", "processing": "100 us"}},
+}
+
+
+@cache
+def ran(case: str) -> bl.Result:
+    return bl.run(mesh(**CASES[case]))
+
+
+def loss(case: str) -> np.ndarray[Any, Any]:
+    return np.array([network["burst_loss_ratio"] for network in ran(case).network])
+
+
+def total(case: str, name: str) -> int:
+    return sum(network["resolutions"][name] for network in ran(case).network)
+
+
+def cause(case: str, name: str) -> int:
+    found = [each for network in ran(case).network for each in network["causes"]]
+    return sum(each["bursts"] for each in found if each["cause"] == name)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_everything_is_conserved(case):
+    for one in ran(case).replications:
+        counters = one.summary["counters"]
+        for unit in UNITS:
+            fates = [counters[f"{unit}_{fate}"] for fate in ("delivered", "lost", "in_flight")]
+            assert counters[f"{unit}_sent"] == sum(fates), unit
+            assert counters[f"{unit}_delivered"] > 0, unit
+        network = one.summary["network"]
+        assert network["bursts_lost"] == sum(cause["bursts"] for cause in network["causes"])
+        assert network["bursts_lost"] == sum(node["bursts_lost"] for node in network["nodes"])
+        for part in ("routes", "hops", "sizes"):
+            assert network["bursts"] == sum(row["bursts"] for row in network[part])
+            assert network["bursts_lost"] == sum(row["lost"] for row in network[part])
+        # Nothing is warmed up, so that both count the whole run.
+        kinds = ("bursts", "ack_bursts", "background_bursts")
+        assert network["bursts_lost"] == sum(counters[f"{kind}_lost"] for kind in kinds)
+
+
+def test_jit_holds_wavelengths_longer_and_loses_more():
+    assert (loss("jit") > loss("jet")).all()
+
+
+def test_two_way_reservations_lose_nothing_in_the_core():
+    assert cause("two-way", "contention") == cause("two-way", "late-header") == 0
+    assert total("two-way", "refused") > 0
+    # With a single request, what is refused is given up when the ingress hears of it.
+    blocked, refused = cause("two-way, impatient", "blocked"), total("two-way, impatient", "refused")
+    assert 0.99 * refused < blocked <= refused
+    assert (loss("two-way, impatient") > loss("two-way")).all()
+
+
+@pytest.mark.parametrize(
+    ("case", "does"),
+    [
+        ("delay lines", "delayed"),
+        ("deflection", "deflected"),
+        ("segmentation", "segmented"),
+        ("retransmission", "resent"),
+    ],
+)
+def test_each_step_saves_bursts(case, does):
+    assert total(case, does) > 100
+    assert total("jet", does) == 0
+    saved = mean_ci95(loss("jet") - loss(case))
+    assert saved.low > 0
+    assert (loss(case) < loss("jet")).all()
+
+
+def test_conversion_saves_bursts():
+    assert total("conversion", "converted") > 100
+    assert (loss("conversion") < loss("no conversion")).all()
+    # Converted late or early, to any wavelength: nearly the same.
+    assert loss("conversion").mean() == pytest.approx(loss("jet").mean(), rel=0.15)
+
+
+def test_segmentation_loses_fewer_packets():
+    """A burst that is cut arrives with what is left of it."""
+    share = {
+        case: np.mean(
+            [
+                one.summary["counters"]["packets_lost"] / one.summary["counters"]["packets_sent"]
+                for one in ran(case).replications
+            ]
+        )
+        for case in ("jet", "segmentation")
+    }
+    assert total("segmentation", "packets_cut") > 0
+    assert share["segmentation"] < share["jet"]
+
+
+def test_copies_that_find_no_room_are_not_sent():
+    assert total("retransmission", "no_copy") == 0
+    assert total("retransmission, little room", "no_copy") > 0
+    assert (loss("retransmission, little room") > loss("retransmission")).all()
+
+
+def test_headers_that_wait_too_long_lose_their_bursts():
+    assert cause("jet", "late-header") == 0
+    assert cause("late headers", "late-header") > 0
+    waits = [network["header_wait_s"] for network in ran("late headers").network]
+    assert min(waits) > 0
