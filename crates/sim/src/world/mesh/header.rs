@@ -146,6 +146,7 @@ impl Mesh {
         let delay = self.graph.link(taken.link).delay;
         burst.arrives = taken.departs + delay;
         burst.hop += 1;
+        self.tally.carried(taken.link);
         if burst.hop == 1 {
             if context.recorder.traces_packets() {
                 burst.record_departure(&mut context.recorder);
