@@ -324,7 +324,7 @@ impl Mesh {
         port.forget(now);
         let start = Time::from_ps(ready.as_ps() - switching.as_ps());
         let (start, wavelength) = port.earliest(start, hold);
-        port.reserve(wavelength, start, start + hold, slot);
+        port.reserve(wavelength, start, start + hold, burst.owner(slot));
         let departs = start + switching;
         burst.departs = departs;
         burst.arrives = departs;

@@ -98,6 +98,7 @@ impl Mesh {
             ends: (burst.from + 1, burst.to + 1),
             hops: burst.planned as u32,
             attempts: burst.attempts,
+            rival: burst.rival,
             packets: burst.packets as usize,
             bytes: burst.bytes,
             opened: burst.opened,
