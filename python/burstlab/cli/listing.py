@@ -53,7 +53,7 @@ def list_(*, json_: Json = False) -> int:
 def _choices(schema: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
     """Find the fields of the schema that are a choice among names."""
     definitions = schema.get("$defs", {})
-    tables = [each.get("$ref") for each in schema["properties"].values()]
+    tables = {each["$ref"] for each in schema["properties"].values() if "$ref" in each}
     seen: set[str] = set()
 
     def walk(node: Any, path: str) -> Iterator[tuple[str, list[str]]]:

@@ -10,6 +10,18 @@ use super::{
 };
 use crate::topology::{Graph, Routes};
 
+/// No time of the control plane is longer, so that sums over all nodes stay in range.
+const CONTROL_MAX: Span = Span::from_secs(1000);
+/// Most channels, processors and the like of a node; more would be as good as no limit.
+const PARALLEL_MAX: u32 = 1000;
+/// A header takes no longer to send, and a burst no longer on average, so that queues of them end
+/// within the range of time.
+const HEADER_TIME_MAX: Span = Span::from_ms(10);
+const BURST_TIME_MAX: Span = Span::from_secs(10);
+/// Most classes of packets, and most assembly queues of a network.
+const CLASSES_MAX: u32 = 1000;
+const QUEUES_MAX: u64 = 50_000_000;
+
 /// A mesh as the scenario describes it, or nothing for a path. Fills in where flows and traffic of
 /// a mesh begin and end.
 pub(super) fn mesh(scenario: &mut Scenario) -> Result<Option<(Graph, Routes)>, ScenarioError> {
@@ -23,13 +35,20 @@ pub(super) fn mesh(scenario: &mut Scenario) -> Result<Option<(Graph, Routes)>, S
     let routes = scenario.network.routes(&graph)?;
     fill_ends(scenario, &graph);
     ends(scenario, &graph)?;
-    signalling(scenario, &graph, &routes)?;
+    classes(scenario, &graph)?;
+    control_plane(scenario)?;
+    offsets(scenario, &graph, &routes)?;
     core(scenario)?;
     for (index, one) in scenario.demand.iter().enumerate() {
         demand(index, one, &graph)?;
     }
     for (index, one) in scenario.bursts.iter().enumerate() {
         bursts(index, one, &graph)?;
+        let mean = one.length.sampler().mean();
+        no_longer(scenario, &format!("bursts[{index}].length"), mean)?;
+    }
+    if let Some(size) = scenario.edge.min_size {
+        no_longer(scenario, "edge.min_size", size.get() as f64)?;
     }
     Ok(Some((graph, routes)))
 }
@@ -253,7 +272,39 @@ fn adaptive_timer(edge: &Edge) -> Check {
     }
 }
 
-fn signalling(scenario: &Scenario, graph: &Graph, routes: &Routes) -> Check {
+/// Whether there are not too many classes, and not too many queues for them.
+fn classes(scenario: &Scenario, graph: &Graph) -> Check {
+    let flows = scenario.flows().iter().map(|one| one.class);
+    let lists = [
+        ("flows", flows.collect::<Vec<_>>()),
+        ("demand", scenario.demand.iter().map(|one| one.class).collect()),
+        ("traffic", scenario.traffic.iter().map(|one| one.class).collect()),
+        ("bursts", scenario.bursts.iter().map(|one| one.class).collect()),
+    ];
+    for (table, list) in lists {
+        if let Some(index) = list.iter().position(|&class| class >= CLASSES_MAX) {
+            let path = format!("{table}[{index}].class");
+            let fix = format!("write 0 to {}", CLASSES_MAX - 1);
+            return error(path, list[index].to_string(), "out of range", fix);
+        }
+    }
+    let edge = &scenario.edge;
+    let classes = match edge.queues {
+        Queues::Class => u64::from(scenario.classes()),
+        Queues::Destination | Queues::Flow => edge.cwnd_thresholds.len() as u64 + 1,
+    };
+    let nodes = graph.edges().len() as u64;
+    let queues = nodes * nodes * (classes + 1) * u64::from(edge.burstifiers);
+    if queues > QUEUES_MAX {
+        let problem =
+            format!("{nodes} nodes with hosts and {classes} classes make {queues} queues");
+        let fix = "write fewer, or have fewer classes or nodes with hosts";
+        return error("edge.burstifiers", edge.burstifiers.to_string(), problem, fix);
+    }
+    Ok(())
+}
+
+fn control_plane(scenario: &Scenario) -> Check {
     let signalling = &scenario.signalling;
     for (field, value) in [
         ("processing", signalling.processing),
@@ -262,21 +313,40 @@ fn signalling(scenario: &Scenario, graph: &Graph, routes: &Routes) -> Check {
         ("retry", signalling.retry),
         ("offset", signalling.offset.unwrap_or_default()),
     ] {
-        within(&format!("signalling.{field}"), value, SPAN_MAX)?;
+        within(&format!("signalling.{field}"), value, CONTROL_MAX)?;
     }
-    for (field, value) in [
-        ("channels", signalling.channels),
-        ("requests", signalling.requests),
-        ("processors", signalling.processors.unwrap_or(1)),
+    for (field, value, most) in [
+        ("channels", signalling.channels, PARALLEL_MAX),
+        ("requests", signalling.requests, u32::MAX),
+        ("processors", signalling.processors.unwrap_or(1), PARALLEL_MAX),
     ] {
+        let path = format!("signalling.{field}");
         if value == 0 {
-            let fix = "write at least 1";
-            return error(format!("signalling.{field}"), "0", "nothing could be reserved", fix);
+            return error(path, "0", "nothing could be reserved", "write at least 1");
+        }
+        if value > most {
+            let fix = format!("write at most {most}");
+            return error(path, value.to_string(), "out of range", fix);
         }
     }
-    if signalling.rate.is_some_and(|rate| rate < Rate::from_bps(100)) {
-        return error("signalling.rate", "", "it is too slow", "write at least \"100 b/s\"");
+    let rate = signalling.rate.unwrap_or(scenario.network.link_rate);
+    let size = signalling.header_size;
+    let most = Bytes::new(u64::from(u16::MAX));
+    if size > most {
+        let fix = format!("write at most \"{most}\"");
+        return error("signalling.header_size", size.to_string(), "no size of a header", fix);
     }
+    if rate < Rate::from_bps(100) || Serializer::new(rate).next(size) > HEADER_TIME_MAX {
+        let problem = format!("a header of {size} takes longer than {HEADER_TIME_MAX}");
+        let fix = "write a faster rate of the control channels, such as \"1 Gb/s\"";
+        return error("signalling.rate", rate.to_string(), problem, fix);
+    }
+    Ok(())
+}
+
+/// Whether headers that wait nowhere come in time.
+fn offsets(scenario: &Scenario, graph: &Graph, routes: &Routes) -> Check {
+    let signalling = &scenario.signalling;
     let rate = signalling.rate.unwrap_or(scenario.network.link_rate);
     let sending = Serializer::new(rate).next(signalling.header_size);
     let edges = graph.edges();
@@ -286,12 +356,13 @@ fn signalling(scenario: &Scenario, graph: &Graph, routes: &Routes) -> Check {
         let Some(hops) = routes.of(from, to).iter().map(|route| route.len() + detour).max() else {
             continue;
         };
-        let needed = signalling.processing * hops as u64
-            + sending * (hops as u64 - 1)
-            + signalling.switching;
-        let usual = signalling.processing * hops as u64 + signalling.guard;
-        let offset = signalling.offset.unwrap_or(usual);
-        if offset >= needed || hops == 1 && scenario.edge.port == IngressPort::Fifo {
+        let work = signalling.processing * hops as u64;
+        // At an electronic port a burst has its wavelength before its header is processed.
+        let first = hops == 1 && scenario.edge.port == IngressPort::Fifo;
+        let needed = if first { Span::ZERO } else { work + sending * (hops as u64 - 1) };
+        let needed = needed + signalling.switching;
+        let offset = signalling.offset.unwrap_or(work + signalling.guard);
+        if offset >= needed {
             continue;
         }
         let (field, value) = match signalling.offset {
@@ -300,12 +371,11 @@ fn signalling(scenario: &Scenario, graph: &Graph, routes: &Routes) -> Check {
         };
         let short = Span::from_ps(needed.as_ps() - offset.as_ps());
         let (from, to) = (graph.name(from), graph.name(to));
+        let fibres = if hops == 1 { "fibre".to_string() } else { format!("{hops} fibres") };
         return error(
             field,
             value.to_string(),
-            format!(
-                "on the {hops} fibres from {from} to {to} every header would be late by {short}"
-            ),
+            format!("on the {fibres} from {from} to {to} every header would be late by {short}"),
             format!("write at least {}", value + short),
         );
     }
@@ -378,6 +448,16 @@ fn positive(path: String, value: f64, least: f64, most: f64) -> Check {
         return Ok(());
     }
     error(path, value.to_string(), "out of range", format!("write a number from {least} to {most}"))
+}
+
+/// Whether a burst of `bytes` crosses a fibre in time.
+fn no_longer(scenario: &Scenario, path: &str, bytes: f64) -> Check {
+    let rate = scenario.network.link_rate;
+    if bytes * 8.0 <= rate.as_bps() as f64 * BURST_TIME_MAX.as_secs_f64() {
+        return Ok(());
+    }
+    let problem = format!("a burst of {bytes:.0} B takes longer than {BURST_TIME_MAX} at {rate}");
+    error(path, "", problem, "write a shorter one, or a faster network.link_rate")
 }
 
 fn span_of(at: &str, start: Span, stop: Option<Span>) -> Check {
