@@ -87,9 +87,67 @@ WRONG: list[tuple[str, dict[str, Any], str, str]] = [
         "signalling.guard",
         "at least",
     ),
+    (
+        "a switch slower than the offset",
+        {
+            "network": {"topology": "line", "nodes": 2},
+            "signalling": {"switching": "1 ms"},
+        },
+        "signalling.guard",
+        "at least",
+    ),
+    (
+        "ages of processing",
+        line(signalling={"processing": "2000 s"}),
+        "signalling.processing",
+        "1000 s",
+    ),
+    (
+        "too many processors",
+        line(signalling={"processors": 4_000_000_000}),
+        "signalling.processors",
+        "1000",
+    ),
+    (
+        "a header of a gigabyte",
+        line(signalling={"header_size": "1 GB"}),
+        "signalling.header_size",
+        "65535",
+    ),
+    (
+        "a burst of ages",
+        {
+            "network": {"topology": "line", "link_rate": "1 Mb/s"},
+            "signalling": {"guard": "9 ms"},
+            "bursts": [{"length": {"mean": "1 GB"}}],
+        },
+        "bursts[0].length",
+        "link_rate",
+    ),
+    (
+        "padding of ages",
+        {
+            "network": {"topology": "line", "link_rate": "1 Mb/s"},
+            "signalling": {"guard": "9 ms"},
+            "edge": {"min_size": "1 GB"},
+        },
+        "edge.min_size",
+        "link_rate",
+    ),
+    ("a class", line(flows=[{"class": 4_294_967_295}]), "flows[0].class", "999"),
+    (
+        "too many queues",
+        line(
+            network={"topology": "line", "nodes": 100},
+            edge={"queues": "class", "burstifiers": 1000},
+            flows=[{"class": 9}],
+        ),
+        "edge.burstifiers",
+        "queues",
+    ),
     ("no control channel", line(signalling={"channels": 0}), "signalling.channels", "at least 1"),
     ("no processor", line(signalling={"processors": 0}), "signalling.processors", "at least 1"),
-    ("a slow control channel", line(signalling={"rate": "1 b/s"}), "signalling.rate", "slow"),
+    ("a slow control channel", line(signalling={"rate": "1 b/s"}), "signalling.rate", "longer"),
     ("a protocol", line(signalling={"protocol": "jut"}), "signalling.protocol", "jet"),
     ("a scheduler", line(core={"scheduler": "lauc-v"}), "core.scheduler", "lauc-vf"),
     (
