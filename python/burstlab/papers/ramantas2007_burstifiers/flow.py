@@ -64,7 +64,11 @@ def fig6a(context: Context) -> Findings:
             dots = [
                 Dot(float(t), float(w)) for t, w in zip(times[upto], windows[upto], strict=True)
             ]
-            curves.append(Curve(name, theme.SERIES[len(curves)], dots, "line"))
+            colour = theme.SERIES[len(curves) // 2]
+            curves.append(Curve(name, colour, dots, "line"))
+            printed = context.published(f"{name}: time to 500 segments (s)") or 0.0
+            dot = Dot(printed, float(segments))
+            curves.append(Curve(f"{name}, published", colour, [dot], "published"))
     findings.rows = [
         context.row(label, measure)
         for label, measure in measures.items()
