@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -309,7 +310,8 @@ def fig4(context: Context) -> Findings:
             curves.append(Curve(name, COLOURS[name], dots))
             largest = (flows.size >= low) & (flows.size <= high)
             label = f"{name}, {shown}: {what} of a file of 2 MB"
-            add(context, findings, label, mean_ci95(count[largest]))
+            if largest.any():
+                add(context, findings, label, mean_ci95(count[largest]))
             measures[f"{name}, {shown}: r² of mean {what} and size"] = _linearity(dots)
         panels.append(CurvePanel(titled(shown), curves))
         measures[f"{shown}: least r² of mean {what} and size"] = min(
@@ -333,6 +335,8 @@ def _ratios_at_2mb(
         (corner,) = corners[name]
         flows = corner.flows(group)
         largest = (flows.size >= ends[0]) & (flows.size <= ends[1])
+        if not largest.any():
+            return math.nan
         return float((flows.lost if lost else flows.bursts)[largest].mean())
 
     for lost in (False, True) if what == "lost bursts" else (False,):
