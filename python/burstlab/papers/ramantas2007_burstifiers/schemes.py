@@ -142,6 +142,9 @@ def readings(context: Context) -> Findings:
         add(context, findings, f"{name}: most segments of a flow in a burst", cap)
     for what in ("active sources of all edge nodes", "flows in 80 %", "bursts of 80 %"):
         note_gaps(findings, f"75/s, {what}", "75/s", f": {what}")
+    (own,), (taken,) = corners["queues for ACKs, 5 ms"], corners["as taken, 5 ms"]
+    ratio = own.over(taken, throughput("all", np.mean))
+    findings.measures["queues for ACKs over as taken: average throughput"] = ratio
     places = {name: float(i + 1) for i, name in enumerate(corners)}
     panels = [
         CurvePanel(title, [Curve("measured", theme.FIRST, dots)])
