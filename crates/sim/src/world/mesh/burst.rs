@@ -4,6 +4,7 @@ use burstlab_units::{Bytes, Span, Time};
 
 use super::super::causes::LossCause;
 use super::super::packet::{AckPacket, DataPacket, Parcel};
+use crate::measure::Recorder;
 
 /// What a burst carries. Data packets lie in it in the order they came, ACKs behind them, padding
 /// last.
@@ -91,6 +92,8 @@ pub(in crate::world) struct Burst {
     /// How long it is, as far as it was not cut.
     pub(super) left: Span,
     pub(super) wavelength: u32,
+    /// The burst that was in its way where it was lost.
+    pub(super) rival: Option<u64>,
     /// Where it is lost as the scenario prescribes: 0 at the ingress, and so on.
     pub(super) doomed: Option<(usize, bool)>,
     /// What it holds, hop by hop.
@@ -104,13 +107,33 @@ pub(in crate::world) struct Burst {
     pub(super) lands: Time,
 }
 
+/// Bits of a [`Burst::owner`] that name the slot.
+const SLOT_BITS: u32 = 24;
+
+/// The slot and the number of the burst that owns a reservation.
+pub(super) fn owner_of(owner: u64) -> (u32, u64) {
+    ((owner & ((1 << SLOT_BITS) - 1)) as u32, owner >> SLOT_BITS)
+}
+
 impl Burst {
+    /// What its reservations are marked with.
+    pub(super) fn owner(&self, slot: u32) -> u64 {
+        self.number << SLOT_BITS | u64::from(slot)
+    }
+
     /// Why it is lost at this hop, if the scenario prescribes that. A node beyond the last one that
     /// schedules the burst stands for that one.
     pub(super) fn doomed_here(&self) -> Option<LossCause> {
         let (node, scripted) = self.doomed?;
         let cause = if scripted { LossCause::Scripted } else { LossCause::Burst };
         (self.hop == node.min(self.planned - 1)).then_some(cause)
+    }
+
+    /// Notes in the trace of each packet when it leaves the ingress.
+    pub(super) fn record_departure(&self, recorder: &mut Recorder) {
+        let data = self.cargo.data.iter().map(Parcel::row);
+        let acks = self.cargo.acks.iter().map(Parcel::row);
+        data.chain(acks).for_each(|row| recorder.departed(row, self.departs));
     }
 
     /// The reservation of `wavelength` of `link` that begins at `start`, if the burst holds it.
@@ -133,6 +156,7 @@ impl Bursts {
     pub(super) fn open(&mut self, number: u64) -> u32 {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Burst::default());
+            assert!(self.slots.len() < 1 << SLOT_BITS, "a mesh has fewer bursts under way");
             self.slots.len() as u32 - 1
         });
         self.slots[slot as usize].number = number;

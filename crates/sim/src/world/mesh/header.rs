@@ -24,10 +24,24 @@ pub(super) struct Signal {
 impl Mesh {
     /// A header whose first fibre is reserved enters the processor of its ingress.
     pub(super) fn submit(&mut self, now: Time, slot: u32, context: &mut Context, flows: &[Flow]) {
-        let node = self.bursts.get(slot).from;
+        if let Some(done) = self.served(now, slot, context) {
+            self.go_on(done, slot, context, flows);
+        }
+    }
+
+    /// The processor of the node takes a header; answers when it is done, unless the header has to
+    /// wait: then an event says when its turn comes.
+    fn served(&mut self, now: Time, slot: u32, context: &mut Context) -> Option<Time> {
+        let node = self.node_at(slot, self.bursts.get(slot).hop);
         let done = self.processors[node as usize].serve(now);
-        self.tally.served(node, done.since(now + self.rules.processing));
-        self.go_on(done, slot, context, flows);
+        let waits = done.since(now + self.rules.processing);
+        self.tally.served(node, waits);
+        if waits.is_zero() {
+            return Some(done);
+        }
+        let event = Event::Mesh(MeshEvent::Served(slot));
+        context.queue.push(now + waits, Rank::Arrival, event);
+        None
     }
 
     /// A signal reaches the end of a fibre.
@@ -57,15 +71,8 @@ impl Mesh {
         context: &mut Context,
         flows: &mut [Flow],
     ) {
-        let node = self.node_at(slot, self.bursts.get(slot).hop);
-        let done = self.processors[node as usize].serve(now);
-        let waits = done.since(now + self.rules.processing);
-        self.tally.served(node, waits);
-        if waits.is_zero() {
+        if self.served(now, slot, context).is_some() {
             self.schedule(now, slot, context, flows);
-        } else {
-            let event = Event::Mesh(MeshEvent::Served(slot));
-            context.queue.push(now + waits, Rank::Arrival, event);
         }
     }
 
@@ -80,6 +87,11 @@ impl Mesh {
         let done = now + self.rules.processing;
         let burst = self.bursts.get(slot);
         let (hop, departs) = (burst.hop, burst.departs);
+        if burst.taken.len() > hop {
+            // An ingress with a queue has reserved its own fibre before.
+            self.go_on(done, slot, context, flows);
+            return;
+        }
         if let Some(cause) = burst.doomed_here() {
             self.lose(now, slot, cause, context, flows);
             return;
@@ -100,10 +112,9 @@ impl Mesh {
         }
         match self.resolve(now, slot, context, flows) {
             Outcome::Placed(taken) => {
-                let hold = self.bursts.get(slot).hold;
-                let port = &mut self.ports[taken.link as usize];
-                port.reserve(taken.wavelength, taken.start, taken.departs + hold, slot);
                 let burst = self.bursts.get_mut(slot);
+                let (end, owner) = (taken.departs + burst.hold, burst.owner(slot));
+                self.ports[taken.link as usize].reserve(taken.wavelength, taken.start, end, owner);
                 burst.wavelength = taken.wavelength;
                 if burst.taken.is_empty() {
                     burst.departs = taken.departs;
@@ -112,7 +123,10 @@ impl Mesh {
                 self.go_on(done, slot, context, flows);
             }
             Outcome::Blocked if two_way => self.refuse(done, slot, context, flows),
-            Outcome::Blocked => self.lose(now, slot, LossCause::Contention, context, flows),
+            Outcome::Blocked => {
+                self.bursts.get_mut(slot).rival = self.rival(now, slot);
+                self.lose(now, slot, LossCause::Contention, context, flows);
+            }
             Outcome::Again => {
                 let back = self.reach(slot, hop);
                 self.tally.resolutions.resent += 1;
@@ -132,8 +146,14 @@ impl Mesh {
         let delay = self.graph.link(taken.link).delay;
         burst.arrives = taken.departs + delay;
         burst.hop += 1;
-        if self.reports && burst.hop == 1 && burst.attempts == 0 {
-            self.tell_left(slot, context, flows);
+        self.tally.carried(taken.link);
+        if burst.hop == 1 {
+            if context.recorder.traces_packets() {
+                burst.record_departure(&mut context.recorder);
+            }
+            if self.reports && burst.attempts == 0 {
+                self.tell_left(slot, context, flows);
+            }
         }
         let sent = self.control[taken.link as usize].send(done);
         let burst = self.bursts.get_mut(slot);
@@ -176,8 +196,8 @@ impl Mesh {
     ) {
         let burst = self.bursts.get_mut(slot);
         let taken = burst.taken.pop().expect("a refusal follows a reservation");
-        let port = &mut self.ports[taken.link as usize];
-        port.shorten(taken.wavelength, taken.start, slot, taken.start);
+        let (port, owner) = (&mut self.ports[taken.link as usize], burst.owner(slot));
+        port.shorten(taken.wavelength, taken.start, owner, taken.start);
         match burst.taken.last() {
             Some(before) => {
                 let at = now + self.graph.link(before.link).delay;
