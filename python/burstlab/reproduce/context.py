@@ -81,6 +81,8 @@ class Context:
     progress: Callable[[float, str], None]
     fingerprints: list[str] = field(default_factory=list)
     used_seed: int | None = None
+    #: What targets that were done before left for this one; it changes no number.
+    kept: dict[str, Any] = field(default_factory=dict)
 
     @property
     def plan(self) -> Document:

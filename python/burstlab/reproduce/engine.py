@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from burstlab.reproduce.claims import Judged
@@ -27,11 +27,14 @@ class Options:
         Instead of the scenario's seed.
     jobs
         Replications at a time.
+    kept
+        What targets leave for those after them that need the same runs.
     """
 
     effort: str = "quick"
     seed: int | None = None
     jobs: int | None = None
+    kept: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,7 @@ def reproduce(
         options.seed,
         options.jobs,
         progress or (lambda share, label: None),
+        kept=options.kept,
     )
     findings = paper.measure(target)(context)
     judged = [claim.judge(findings.measures, findings.rows) for claim in paper.claims(target)]

@@ -1,0 +1,1 @@
+"""Ramantas, Vlachos, González de Dios, Raffaelli (ONDM 2007): TCP over timer burstifiers."""

@@ -1,0 +1,241 @@
+"""Runs of the network, reduced to what the figures and tables are made of.
+
+A plan has ``series`` (``label``, ``set``), optionally ``points`` (``label``, ``x``, ``set``), and
+for each effort ``warmup``, ``duration`` and ``replications``. Every series is run at every point
+with the same random numbers. Targets that need the same run share it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from burstlab.loading import Document
+from burstlab.reproduce.context import Context, Findings
+from burstlab.results import Replication
+from burstlab.simulation import run_resolved
+from burstlab.statistics import Estimate, mean_ci95, paired_ratio
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_PS = 1e-12
+_MEGA = 1e6
+_ALONE: Document = {"label": "", "x": 0.0}
+
+#: A pair of edge nodes, by name.
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Flows:
+    """Connections that were done in the measured time.
+
+    Attributes
+    ----------
+    size
+        File size, bytes.
+    seconds
+        From the start to the last ACK.
+    bursts, lost
+        Bursts with a segment of the connection, retransmissions included; those of them that were
+        lost.
+    """
+
+    size: NDArray[np.float64]
+    seconds: NDArray[np.float64]
+    bursts: NDArray[np.float64]
+    lost: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.size)
+
+    @property
+    def throughput(self) -> NDArray[np.float64]:
+        """File size over completion time, Mb/s."""
+        return self.size * 8.0 / self.seconds / _MEGA
+
+    def where(self, keep: NDArray[np.bool_]) -> Flows:
+        """Answer those that are marked."""
+        return Flows(self.size[keep], self.seconds[keep], self.bursts[keep], self.lost[keep])
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one replication showed in its measured time.
+
+    Attributes
+    ----------
+    network, demand
+        The parts of the summary.
+    flows
+        Connections that were done, all and of the pair of the plan.
+    histograms
+        Values that occurred, and how often, by name.
+    active
+        Connections under way per edge node, one number a sample.
+    measured_s
+        The measured time.
+    """
+
+    network: Mapping[str, Any]
+    demand: Mapping[str, Any]
+    flows: Mapping[str, Flows]
+    histograms: Mapping[str, tuple[NDArray[np.float64], NDArray[np.float64]]]
+    active: NDArray[np.float64]
+    measured_s: float
+
+    def quantile(self, of: str, share: float) -> float:
+        """Answer the least value of a histogram that this share does not exceed."""
+        values, counts = self.histograms[of]
+        below = np.cumsum(counts) / np.sum(counts)
+        return float(values[np.searchsorted(below, share - 1e-12)])
+
+    def drift(self) -> float:
+        """Answer the second half's mean of active sources over the first half's."""
+        half = len(self.active) // 2
+        return float(self.active[half:].mean() / self.active[:half].mean())
+
+
+@dataclass(frozen=True)
+class Corner:
+    """One series at one point."""
+
+    series: str
+    point: str
+    x: float
+    seen: Sequence[Seen]
+
+    def values(self, of: Callable[[Seen], float]) -> list[float]:
+        """Answer a number of each replication."""
+        return [of(one) for one in self.seen]
+
+    def mean(self, of: Callable[[Seen], float]) -> Estimate:
+        """Answer the mean of a number over the replications."""
+        return mean_ci95(self.values(of))
+
+    def over(self, other: Corner, of: Callable[[Seen], float]) -> Estimate:
+        """Answer the ratio to another corner, replication by replication."""
+        return paired_ratio(self.values(of), other.values(of))
+
+    def flows(self, of: str) -> Flows:
+        """Answer the connections of all replications together."""
+        parts = [one.flows[of] for one in self.seen]
+        return Flows(
+            np.concatenate([part.size for part in parts]),
+            np.concatenate([part.seconds for part in parts]),
+            np.concatenate([part.bursts for part in parts]),
+            np.concatenate([part.lost for part in parts]),
+        )
+
+    def histogram(self, of: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Answer a histogram over all replications."""
+        values = np.concatenate([one.histograms[of][0] for one in self.seen])
+        counts = np.concatenate([one.histograms[of][1] for one in self.seen])
+        distinct, place = np.unique(values, return_inverse=True)
+        return distinct, np.bincount(place, weights=counts).astype(np.float64)
+
+
+def observe(context: Context) -> dict[str, list[Corner]]:
+    """Run what the plan lists; answer the corners of each series, in the order of the points."""
+    plan = context.plan
+    effort: Document = plan[context.effort]
+    cells = [(one, point) for one in plan["series"] for point in plan.get("points", [_ALONE])]
+    corners: dict[str, list[Corner]] = {}
+    for done, (one, point) in enumerate(cells):
+        what = " ".join(part for part in (one["label"], point["label"]) if part)
+        context.progress(done / len(cells), f"{context.target}: {what}")
+        settings = {
+            **plan.get("set", {}),
+            **point.get("set", {}),
+            **one.get("set", {}),
+            "run.warmup": effort["warmup"],
+            "run.duration": effort["duration"],
+        }
+        seen = _seen(context, context.scenario(settings), int(effort["replications"]))
+        corner = Corner(one["label"], point["label"], float(point["x"]), seen)
+        corners.setdefault(one["label"], []).append(corner)
+    return corners
+
+
+def _seen(context: Context, scenario: Document, count: int) -> Sequence[Seen]:
+    """Run a scenario, unless a target before this one did."""
+    pair: Pair = (context.plan["pair"][0], context.plan["pair"][1])
+    key = json.dumps([scenario, count, pair], sort_keys=True)
+    if key not in context.kept:
+        result = run_resolved(scenario, range(count), jobs=context.jobs)
+        times = (_seconds(scenario, "warmup"), _seconds(scenario, "duration"))
+        seen = [_reduced(one, pair, times) for one in result.replications]
+        context.kept[key] = (result.fingerprint, seen)
+    fingerprint, seen = context.kept[key]
+    context.fingerprints.append(fingerprint)
+    return seen
+
+
+def _seconds(scenario: Document, name: str) -> float:
+    """Answer a time of a resolved scenario, which reads like ``"20 s"``."""
+    value, unit = str(scenario["run"][name]).split()
+    return float(value) * {"s": 1.0, "ms": 1e-3}[unit]
+
+
+def _reduced(one: Replication, pair: Pair, times: tuple[float, float]) -> Seen:
+    warmup_s, duration_s = times
+    table = one.tables["connections"]
+    columns = {name: table.column(name) for name in table.column_names}
+
+    def number(name: str) -> NDArray[np.float64]:
+        return np.asarray(columns[name].to_numpy(zero_copy_only=False), dtype=np.float64)
+
+    completed = number("completed_ps") * _PS
+    done = completed > warmup_s
+    flows = Flows(
+        number("bytes"),
+        completed - number("started_ps") * _PS,
+        number("bursts"),
+        number("bursts_lost"),
+    )
+    ends = [np.asarray(columns[name].to_pylist()) for name in ("from", "to")]
+    of_pair = (ends[0] == pair[0]) & (ends[1] == pair[1])
+    samples = one.tables["samples"]
+    at = samples.column("t_ps").to_numpy() * _PS
+    active = samples.column("active").to_numpy()
+    instants = np.unique(at[at > warmup_s])
+    sites = np.count_nonzero(at == instants[0])
+    return Seen(
+        one.summary["network"],
+        one.summary["demand"][0],
+        {"all": flows.where(done), "pair": flows.where(done & of_pair)},
+        _histograms(one),
+        np.asarray([active[at == instant].sum() / sites for instant in instants]),
+        duration_s - warmup_s,
+    )
+
+
+def _histograms(
+    one: Replication,
+) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    table = one.tables["histograms"]
+    names = np.asarray(table.column("of").to_pylist())
+    values = table.column("value").to_numpy().astype(np.float64)
+    counts = table.column("count").to_numpy().astype(np.float64)
+    found = {str(name): names == name for name in np.unique(names)}
+    return {name: (values[keep], counts[keep]) for name, keep in found.items()}
+
+
+def note_steadiness(corners: Mapping[str, Sequence[Corner]], findings: Findings) -> None:
+    """Say how much the number of active sources still changes while it is measured."""
+    drifts = [
+        f"{' '.join(part for part in (series, corner.point) if part)}: "
+        f"{corner.mean(Seen.drift).mean:.2f}"
+        for series, row in corners.items()
+        for corner in row
+    ]
+    findings.notes.append(
+        "Active sources in the second half of the measured time over those in the first: "
+        + ", ".join(drifts)
+        + "."
+    )
