@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from pathlib import Path
 
 import pytest
 
+import burstlab as bl
+
 PAGES = ["README.md", "docs"]
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
 
 
 def blocks(text: str, language: str) -> list[str]:
@@ -52,6 +58,35 @@ def test_the_commands_of_the_documentation_run(root, burstlab, monkeypatch, tmp_
         assert burstlab(*tokens).status == 0, command
 
 
+def snippets():
+    for page in sorted((ROOT / "docs/models").glob("*.md")):
+        for number, block in enumerate(blocks(page.read_text(), "toml"), start=1):
+            yield pytest.param(block, id=f"{page.stem}-{number}")
+
+
+@pytest.mark.parametrize("block", snippets())
+def test_the_scenarios_of_the_models_run(block):
+    scenario = tomllib.loads(block)
+    network = scenario.setdefault("network", {})
+    if "[network]" not in block:
+        network["topology"] = "nsfnet"  # a part of a network of the text around it
+    scenario.setdefault("run", {"duration": "100 ms"})
+    assert bl.run(scenario).counters["events"] > 0
+
+
+@pytest.mark.parametrize("example", sorted(path.name for path in EXAMPLES.glob("*.toml")))
+def test_the_examples_run(burstlab, monkeypatch, example):
+    monkeypatch.chdir(ROOT)
+    path = f"examples/{example}"
+    assert burstlab("check", path).status == 0
+    answer = burstlab("run", path, "--replications", 2)
+    assert answer.status == 0
+    assert "2 replication(s)" in answer.out
+    mesh = bl.resolve(path)["network"]["topology"] != "path"
+    assert ("busiest fibres" in answer.out) == mesh
+    assert ("events" in answer.out) == mesh
+
+
 def test_links_lead_somewhere(root):
     for page in pages(root):
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
@@ -71,7 +106,19 @@ def test_every_command_has_help_and_a_place_in_the_reference(root, burstlab, com
 def test_list_and_schema(burstlab):
     assert "yu2004/table1" in burstlab("list").out
     document = burstlab("list", "--json").json()
-    assert "sack" in document["choices"]["tcp.variant"]
+    choices = document["choices"]
+    assert "sack" in choices["tcp.variant"]
+    for field, name in {
+        "core.scheduler": "lauc-vf",
+        "core.conversion": "limited",
+        "core.contention": "delay-line",
+        "edge.assembly": "cwnd-classes",
+        "signalling.protocol": "two-way",
+        "traffic.pattern": "poisson",
+        "demand.size.distribution": "web-search",
+    }.items():
+        assert name in choices[field]
+    assert "core.contention" in burstlab("list").out
     assert burstlab("schema").json()["properties"]["tcp"]
     assert burstlab("model").status == 0
     assert burstlab("--version").out == burstlab("version").out

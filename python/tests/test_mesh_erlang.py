@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import zlib
 from functools import cache
@@ -148,8 +149,9 @@ def test_lengths_count_by_their_mean_alone():
     for wavelengths, load in product(WAVELENGTHS, LOADS):
         point = [measured((wavelengths, load, distribution))[0] for distribution in LENGTHS]
         if all(one.mean * BURSTS * REPLICATIONS >= FEW for one in point):
-            spread = np.hypot(*(one.ci95 or 0 for one in point)) / t_quantile(REPLICATIONS - 1)
-            scores.append((point[0].mean - point[1].mean) / float(spread))
+            width = math.hypot(*(one.ci95 or 0.0 for one in point))
+            gap = point[0].mean - point[1].mean
+            scores.append(gap * t_quantile(REPLICATIONS - 1) / width)
     hold_jointly(scores, 2 * (REPLICATIONS - 1))
 
 

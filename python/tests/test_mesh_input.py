@@ -608,7 +608,10 @@ NETWORKS = both(
 SPOILS = st.tuples(
     st.sampled_from(
         [
-            *(f"signalling.{name}" for name in ("protocol", "offset", "guard", "retry", "requests")),
+            *(
+                f"signalling.{name}"
+                for name in ("protocol", "offset", "guard", "retry", "requests")
+            ),
             *(f"signalling.{name}" for name in ("channels", "rate", "header_size", "processors")),
             *(f"network.{name}" for name in ("topology", "nodes", "wavelengths", "link_delay")),
             *(f"network.{name}" for name in ("edges", "link_rate", "routes_per_pair", "file")),
@@ -618,7 +621,10 @@ SPOILS = st.tuples(
             *(f"core.{name}" for name in ("delay_lines", "retransmission", "conversion_range")),
             *(f"demand[0].{name}" for name in ("size", "per", "destination", "stop", "matrix")),
             *(f"bursts[0].{name}" for name in ("length", "erlangs", "from", "to", "stop")),
-            *(f"bursts[0].length.{name}" for name in ("mean", "min", "max", "shape", "cdf", "file")),
+            *(
+                f"bursts[0].length.{name}"
+                for name in ("mean", "min", "max", "shape", "cdf", "file")
+            ),
             *(f"flows[0].{name}" for name in ("from", "to", "class", "start", "bytes")),
             *(f"tcp.{name}" for name in ("variant", "window", "mss", "detector")),
         ]
@@ -634,7 +640,7 @@ SPOILS = st.tuples(
 
 
 @pytest.mark.slow
-@settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(network=NETWORKS, tables=MESHES, spoils=st.lists(SPOILS, max_size=2))
 def test_any_mesh_runs_or_is_refused(network, tables, spoils):
     run = {"duration": "20 ms", "bursts": 1000}

@@ -35,9 +35,7 @@ def mesh(**tables: dict[str, Any]) -> dict[str, Any]:
             }
         ],
         "traffic": [{"from": "1", "to": "14", "pattern": "poisson", "rate": "20 Mb/s"}],
-        "bursts": [
-            {"erlangs": 0.03, "length": {"distribution": "exponential", "mean": "25 KB"}}
-        ],
+        "bursts": [{"erlangs": 0.03, "length": {"distribution": "exponential", "mean": "25 KB"}}],
         "run": {"duration": "1 s", "seed": 11, "replications": 3},
     }
     for name, table in tables.items():
@@ -135,9 +133,10 @@ def test_two_way_reservations_lose_nothing_in_the_core():
     assert cause("two-way", "contention") == cause("two-way", "late-header") == 0
     assert total("two-way", "refused") > 0
     # With a single request, what is refused is given up when the ingress hears of it.
-    blocked, refused = cause("two-way, impatient", "blocked"), total("two-way, impatient", "refused")
+    hasty = "two-way, impatient"
+    blocked, refused = cause(hasty, "blocked"), total(hasty, "refused")
     assert 0.99 * refused < blocked <= refused
-    assert (loss("two-way, impatient") > loss("two-way")).all()
+    assert (loss(hasty) > loss("two-way")).all()
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,12 @@ impl Mesh {
         let (hop, departs) = (burst.hop, burst.departs);
         if burst.taken.len() > hop {
             // An ingress with a queue has reserved its own fibre before.
-            self.go_on(done, slot, context, flows);
+            match (now > departs, self.rules.protocol) {
+                (false, _) => self.go_on(done, slot, context, flows),
+                // The burst has left while its header waited.
+                (true, Protocol::TwoWay) => self.refuse(done, slot, context, flows),
+                (true, _) => self.lose(now, slot, LossCause::LateHeader, context, flows),
+            }
             return;
         }
         if let Some(cause) = burst.doomed_here() {
