@@ -1149,9 +1149,11 @@ class Flow(_Section):
     count : int, default 1
         How many flows are like this one, at least 1.
     from_ : str, optional
-        Name of the edge node of the sender; on a `path` it is the ingress.
+        Name of the edge node of the sender. Absent: the first edge node of a mesh; a `path` has one
+        ingress.
     to : str, optional
-        Name of the edge node of the receiver; on a `path` it is the egress.
+        Name of the edge node of the receiver. Absent: the last edge node of a mesh; a `path` has
+        one egress.
     class_ : int, optional
         Class of the packets, from 0.
     start : str (time), default "0 s"
@@ -1325,9 +1327,9 @@ class Traffic(_Section):
     side : Side, default "sender"
         On a `path`: which access link they load.
     from_ : str, optional
-        In a mesh: name of the edge node where their packets enter.
+        In a mesh: name of the edge node where their packets enter. Absent: the first.
     to : str, optional
-        In a mesh: name of the edge node where their packets leave.
+        In a mesh: name of the edge node where their packets leave. Absent: the last.
     class_ : int, optional
         In a mesh: class of their packets, from 0.
     pattern : Pattern, default "cbr"

@@ -274,6 +274,12 @@ impl Recorder {
         }
     }
 
+    /// Whether packets are recorded.
+    #[inline]
+    pub(crate) fn traces_packets(&self) -> bool {
+        self.packets.is_some()
+    }
+
     /// The burst that carries the packet of `row` leaves the ingress.
     #[inline]
     pub(crate) fn departed(&mut self, row: u32, at: Time) {

@@ -10,8 +10,9 @@ use super::{
 };
 use crate::topology::{Graph, Routes};
 
-/// A mesh as the scenario describes it, or nothing for a path.
-pub(super) fn mesh(scenario: &Scenario) -> Result<Option<(Graph, Routes)>, ScenarioError> {
+/// A mesh as the scenario describes it, or nothing for a path. Fills in where flows and traffic of
+/// a mesh begin and end.
+pub(super) fn mesh(scenario: &mut Scenario) -> Result<Option<(Graph, Routes)>, ScenarioError> {
     edge(&scenario.edge)?;
     if scenario.network.topology == Topology::Path {
         path(scenario)?;
@@ -20,6 +21,7 @@ pub(super) fn mesh(scenario: &Scenario) -> Result<Option<(Graph, Routes)>, Scena
     not_of_a_mesh(scenario)?;
     let graph = scenario.network.graph()?;
     let routes = scenario.network.routes(&graph)?;
+    fill_ends(scenario, &graph);
     ends(scenario, &graph)?;
     signalling(scenario, &graph, &routes)?;
     core(scenario)?;
@@ -105,14 +107,11 @@ fn not_of_a_mesh(scenario: &Scenario) -> Check {
 }
 
 /// The edge node called `name`.
-fn host(graph: &Graph, path: &str, name: Option<&String>) -> Result<u32, ScenarioError> {
+fn host(graph: &Graph, path: &str, name: &str) -> Result<u32, ScenarioError> {
     let edges = graph.edges();
     let names: Vec<&str> = edges.iter().map(|&node| graph.name(node)).collect();
     let shown = names.iter().take(20).copied().collect::<Vec<_>>().join(", ");
     let fix = format!("write the name of an edge node: {shown}");
-    let Some(name) = name else {
-        return error(path, "", "a mesh has more than one way to go", fix);
-    };
     match graph.find(name) {
         Some(node) if edges.contains(&node) => Ok(node),
         Some(_) => error(path, format!("{name:?}"), "hosts do not attach to a core node", fix),
@@ -120,23 +119,37 @@ fn host(graph: &Graph, path: &str, name: Option<&String>) -> Result<u32, Scenari
     }
 }
 
-fn two_ends(graph: &Graph, at: &str, from: Option<&String>, to: Option<&String>) -> Check {
+fn two_ends(graph: &Graph, at: &str, from: &str, to: &str) -> Check {
     let ends = (host(graph, &format!("{at}.from"), from)?, host(graph, &format!("{at}.to"), to)?);
     if ends.0 == ends.1 {
-        let value = to.map(|name| format!("{name:?}")).unwrap_or_default();
         let fix = "name two different edge nodes";
+        let value = format!("{to:?}");
         return error(format!("{at}.to"), value, "it is where the packets start", fix);
     }
     Ok(())
 }
 
-fn ends(scenario: &Scenario, graph: &Graph) -> Check {
-    for (index, flow) in scenario.flows().iter().enumerate() {
-        two_ends(graph, &format!("flows[{index}]"), flow.from.as_ref(), flow.to.as_ref())?;
+/// Flows and traffic that do not say otherwise go from the first edge node to the last.
+fn fill_ends(scenario: &mut Scenario, graph: &Graph) {
+    let edges = graph.edges();
+    let (Some(&first), Some(&last)) = (edges.first(), edges.last()) else { return };
+    let [first, last] = [first, last].map(|node| graph.name(node).to_string());
+    let flows = scenario.flows.iter_mut().flatten().map(|flow| (&mut flow.from, &mut flow.to));
+    let traffic = scenario.traffic.iter_mut().map(|one| (&mut one.from, &mut one.to));
+    for (from, to) in flows.chain(traffic) {
+        from.get_or_insert_with(|| first.clone());
+        to.get_or_insert_with(|| last.clone());
     }
-    for (index, traffic) in scenario.traffic.iter().enumerate() {
-        let at = format!("traffic[{index}]");
-        two_ends(graph, &at, traffic.from.as_ref(), traffic.to.as_ref())?;
+}
+
+fn ends(scenario: &Scenario, graph: &Graph) -> Check {
+    let flows = scenario.flows().iter().map(|flow| (&flow.from, &flow.to)).enumerate();
+    let traffic = scenario.traffic.iter().map(|one| (&one.from, &one.to)).enumerate();
+    let flows = flows.map(|(index, ends)| (format!("flows[{index}]"), ends));
+    let traffic = traffic.map(|(index, ends)| (format!("traffic[{index}]"), ends));
+    for (at, (from, to)) in flows.chain(traffic) {
+        let named = |name: &Option<String>| name.clone().unwrap_or_default();
+        two_ends(graph, &at, &named(from), &named(to))?;
     }
     Ok(())
 }
@@ -268,8 +281,11 @@ fn signalling(scenario: &Scenario, graph: &Graph, routes: &Routes) -> Check {
     let sending = Serializer::new(rate).next(signalling.header_size);
     let edges = graph.edges();
     let pairs = edges.iter().flat_map(|&from| edges.iter().map(move |&to| (from, to)));
+    let detour = scenario.core.detour();
     for (from, to) in pairs.filter(|(from, to)| from != to) {
-        let Some(hops) = routes.of(from, to).iter().map(Vec::len).max() else { continue };
+        let Some(hops) = routes.of(from, to).iter().map(|route| route.len() + detour).max() else {
+            continue;
+        };
         let needed = signalling.processing * hops as u64
             + sending * (hops as u64 - 1)
             + signalling.switching;
@@ -395,12 +411,12 @@ fn demand(index: usize, demand: &Demand, graph: &Graph) -> Check {
         }
     }
     for (n, one) in demand.weights.iter().enumerate() {
-        host(graph, &format!("{at}.weights[{n}].node"), Some(&one.node))?;
+        host(graph, &format!("{at}.weights[{n}].node"), &one.node)?;
         positive(format!("{at}.weights[{n}].weight"), one.weight, 0.0, 1e12)?;
     }
     for (n, one) in demand.matrix.iter().enumerate() {
         let place = format!("{at}.matrix[{n}]");
-        two_ends(graph, &place, Some(&one.from), Some(&one.to))?;
+        two_ends(graph, &place, &one.from, &one.to)?;
         positive(format!("{place}.weight"), one.weight, 0.0, 1e12)?;
     }
     let edges = graph.edges().len();
@@ -421,8 +437,10 @@ fn bursts(index: usize, load: &Bursts, graph: &Graph) -> Check {
     span_of(&at, load.start, load.stop)?;
     load.length.check(&format!("{at}.length"))?;
     let ends = [("from", &load.from), ("to", &load.to)];
-    for (field, name) in ends.into_iter().filter(|(_, name)| name.is_some()) {
-        host(graph, &format!("{at}.{field}"), name.as_ref())?;
+    for (field, name) in ends {
+        if let Some(name) = name {
+            host(graph, &format!("{at}.{field}"), name)?;
+        }
     }
     if load.from.is_some() && load.from == load.to {
         let value = word(&load.to);

@@ -39,6 +39,15 @@ pub struct Core {
     pub retransmission: Retransmission,
 }
 
+impl Core {
+    /// Fibres that a burst may cross beyond those of its route.
+    #[must_use]
+    pub fn detour(&self) -> usize {
+        let deflects = self.contention.contains(&Resolution::Deflection);
+        if deflects { self.deflection.hop_limit as usize } else { 0 }
+    }
+}
+
 pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

@@ -14,10 +14,12 @@ pub struct Flow {
     pub label: Option<String>,
     /// How many flows are like this one, at least 1.
     pub count: u32,
-    /// Name of the edge node of the sender; on a `path` it is the ingress.
+    /// Name of the edge node of the sender. Absent: the first edge node of a mesh; a `path` has
+    /// one ingress.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// Name of the edge node of the receiver; on a `path` it is the egress.
+    /// Name of the edge node of the receiver. Absent: the last edge node of a mesh; a `path` has
+    /// one egress.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// Class of the packets, from 0.

@@ -111,7 +111,7 @@ impl Scenario {
         let usual = if alone { vec![Flow::default()] } else { Vec::new() };
         scenario.flows.get_or_insert(usual);
         let warnings = check::check(&scenario)?;
-        let mesh = check_mesh::mesh(&scenario)?;
+        let mesh = check_mesh::mesh(&mut scenario)?;
         scenario.network.fill();
         let (mut tcp, mut demand_tcp) = (Vec::new(), Vec::new());
         for (index, flow) in scenario.flows.iter_mut().flatten().enumerate() {

@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 pub struct Traffic {
     /// On a `path`: which access link they load.
     pub side: Side,
-    /// In a mesh: name of the edge node where their packets enter.
+    /// In a mesh: name of the edge node where their packets enter. Absent: the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// In a mesh: name of the edge node where their packets leave.
+    /// In a mesh: name of the edge node where their packets leave. Absent: the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// In a mesh: class of their packets, from 0.

@@ -4,6 +4,7 @@ use burstlab_units::{Bytes, Span, Time};
 
 use super::super::causes::LossCause;
 use super::super::packet::{AckPacket, DataPacket, Parcel};
+use crate::measure::Recorder;
 
 /// What a burst carries. Data packets lie in it in the order they came, ACKs behind them, padding
 /// last.
@@ -111,6 +112,13 @@ impl Burst {
         let (node, scripted) = self.doomed?;
         let cause = if scripted { LossCause::Scripted } else { LossCause::Burst };
         (self.hop == node.min(self.planned - 1)).then_some(cause)
+    }
+
+    /// Notes in the trace of each packet when it leaves the ingress.
+    pub(super) fn record_departure(&self, recorder: &mut Recorder) {
+        let data = self.cargo.data.iter().map(Parcel::row);
+        let acks = self.cargo.acks.iter().map(Parcel::row);
+        data.chain(acks).for_each(|row| recorder.departed(row, self.departs));
     }
 
     /// The reservation of `wavelength` of `link` that begins at `start`, if the burst holds it.

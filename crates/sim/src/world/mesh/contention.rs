@@ -146,9 +146,9 @@ impl Mesh {
             let next = self.graph.link(link).to;
             let Some(way) = self.routes.way(next, to) else { continue };
             let passes = |link: &u32| self.graph.link(*link).to == node;
-            let headers = 1 + way.len() as u64;
-            let enough = self.rules.processing * headers + self.rules.switching;
-            if hop + 1 + way.len() > limit || way.iter().any(passes) || time_left < enough {
+            let hops = 1 + way.len();
+            let late = time_left < self.rules.ahead(hops);
+            if hop + hops > limit || way.iter().any(passes) || late {
                 continue;
             }
             let range = self.range(link, slot, converts);

@@ -95,8 +95,12 @@ impl Mesh {
         if !self.bursts.is(signal.slot, signal.number) {
             return;
         }
-        let burst = self.bursts.get(signal.slot);
-        let Some(&taken) = burst.taken.get(hop) else { return };
+        let burst = self.bursts.get_mut(signal.slot);
+        let Some(&taken) = burst.taken.get(hop) else {
+            // The header waits here: it goes on with the new length.
+            burst.hold = burst.hold.min(left);
+            return;
+        };
         let end = (taken.departs + left).max(now);
         let port = &mut self.ports[taken.link as usize];
         let held = port
@@ -106,9 +110,8 @@ impl Mesh {
         if held.is_some_and(|held| held.start == taken.start && held.end > end) {
             port.shorten(taken.wavelength, taken.start, signal.slot, end);
         }
-        if hop + 1 < burst.route.len() {
-            let node = self.graph.link(taken.link).from;
-            let done = self.processors[node as usize].serve(now);
+        if hop + 1 < self.bursts.get(signal.slot).route.len() {
+            let done = now + self.rules.processing;
             let signal = Signal { trailer: Some((hop as u32 + 1, left)), ..*signal };
             self.pass_on(done, taken.link, signal, context);
         }

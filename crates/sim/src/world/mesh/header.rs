@@ -24,10 +24,24 @@ pub(super) struct Signal {
 impl Mesh {
     /// A header whose first fibre is reserved enters the processor of its ingress.
     pub(super) fn submit(&mut self, now: Time, slot: u32, context: &mut Context, flows: &[Flow]) {
-        let node = self.bursts.get(slot).from;
+        if let Some(done) = self.served(now, slot, context) {
+            self.go_on(done, slot, context, flows);
+        }
+    }
+
+    /// The processor of the node takes a header; answers when it is done, unless the header has to
+    /// wait: then an event says when its turn comes.
+    fn served(&mut self, now: Time, slot: u32, context: &mut Context) -> Option<Time> {
+        let node = self.node_at(slot, self.bursts.get(slot).hop);
         let done = self.processors[node as usize].serve(now);
-        self.tally.served(node, done.since(now + self.rules.processing));
-        self.go_on(done, slot, context, flows);
+        let waits = done.since(now + self.rules.processing);
+        self.tally.served(node, waits);
+        if waits.is_zero() {
+            return Some(done);
+        }
+        let event = Event::Mesh(MeshEvent::Served(slot));
+        context.queue.push(now + waits, Rank::Arrival, event);
+        None
     }
 
     /// A signal reaches the end of a fibre.
@@ -57,15 +71,8 @@ impl Mesh {
         context: &mut Context,
         flows: &mut [Flow],
     ) {
-        let node = self.node_at(slot, self.bursts.get(slot).hop);
-        let done = self.processors[node as usize].serve(now);
-        let waits = done.since(now + self.rules.processing);
-        self.tally.served(node, waits);
-        if waits.is_zero() {
+        if self.served(now, slot, context).is_some() {
             self.schedule(now, slot, context, flows);
-        } else {
-            let event = Event::Mesh(MeshEvent::Served(slot));
-            context.queue.push(now + waits, Rank::Arrival, event);
         }
     }
 
@@ -80,6 +87,11 @@ impl Mesh {
         let done = now + self.rules.processing;
         let burst = self.bursts.get(slot);
         let (hop, departs) = (burst.hop, burst.departs);
+        if burst.taken.len() > hop {
+            // An ingress with a queue has reserved its own fibre before.
+            self.go_on(done, slot, context, flows);
+            return;
+        }
         if let Some(cause) = burst.doomed_here() {
             self.lose(now, slot, cause, context, flows);
             return;
@@ -132,8 +144,13 @@ impl Mesh {
         let delay = self.graph.link(taken.link).delay;
         burst.arrives = taken.departs + delay;
         burst.hop += 1;
-        if self.reports && burst.hop == 1 && burst.attempts == 0 {
-            self.tell_left(slot, context, flows);
+        if burst.hop == 1 {
+            if context.recorder.traces_packets() {
+                burst.record_departure(&mut context.recorder);
+            }
+            if self.reports && burst.attempts == 0 {
+                self.tell_left(slot, context, flows);
+            }
         }
         let sent = self.control[taken.link as usize].send(done);
         let burst = self.bursts.get_mut(slot);

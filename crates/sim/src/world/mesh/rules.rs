@@ -1,7 +1,7 @@
 //! What a scenario says of a mesh, ready for use.
 
 use burstlab_optical::scheduling::{Conversion, Scheduler};
-use burstlab_units::{Bytes, Rate, Span};
+use burstlab_units::{Bytes, Rate, Serializer, Span};
 
 use crate::scenario::{
     Assembly, ConversionKind, IngressPort, Protocol, Queues, Resolution, RouteChoice, Scenario,
@@ -16,6 +16,8 @@ pub(super) struct Rules {
     pub(super) guard: Span,
     pub(super) offset: Option<Span>,
     pub(super) switching: Span,
+    /// Time of a header on a control channel.
+    sending: Span,
     pub(super) requests: u32,
     pub(super) retry: Span,
     pub(super) conversion: Conversion,
@@ -53,6 +55,8 @@ impl Rules {
             guard: signalling.guard,
             offset: signalling.offset,
             switching: signalling.switching,
+            sending: Serializer::new(signalling.rate.unwrap_or(scenario.network.link_rate))
+                .next(signalling.header_size),
             requests: signalling.requests,
             retry: signalling.retry,
             conversion: match core.conversion {
@@ -62,11 +66,7 @@ impl Rules {
             },
             contention: core.contention.clone(),
             keeps_wavelength: lists(Resolution::Conversion),
-            detour: if lists(Resolution::Deflection) {
-                core.deflection.hop_limit as usize
-            } else {
-                0
-            },
+            detour: core.detour(),
             trailer: core.segmentation.trailer,
             resends: if lists(Resolution::Retransmission) {
                 core.retransmission.attempts
@@ -98,9 +98,15 @@ impl Rules {
         usual + self.class_offsets.get(class as usize).copied().unwrap_or(Span::ZERO)
     }
 
+    /// How far a header must be ahead of its burst that `hops` nodes are still to schedule.
+    pub(super) fn ahead(&self, hops: usize) -> Span {
+        let hops = hops as u64;
+        self.processing * hops + self.sending * hops.saturating_sub(1) + self.switching
+    }
+
     /// How long a burst of `size` takes, at least a picosecond.
     pub(super) fn hold(&self, size: Bytes) -> Span {
-        burstlab_units::Serializer::new(self.rate).next(size).max(Span::from_ps(1))
+        Serializer::new(self.rate).next(size).max(Span::from_ps(1))
     }
 
     /// What `span` has room for.
