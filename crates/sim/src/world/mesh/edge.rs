@@ -9,6 +9,7 @@ use super::super::flow::Flow;
 use super::super::packet::{AckPacket, DataPacket, OTHER, Parcel};
 use super::super::{Context, Event};
 use super::burst::{BurstKind, Cargo, Taken};
+use super::inbox::{Inbox, only_timed};
 use super::rules::Rules;
 use super::{Mesh, MeshEvent, Prescribed};
 use crate::measure::PacketCause;
@@ -20,10 +21,12 @@ pub(super) struct Queue {
     from: u32,
     to: u32,
     class: u32,
-    assembler: Assembler<()>,
+    pub(super) assembler: Assembler<()>,
     pub(super) cargo: Cargo,
+    /// What will come, where it is announced.
+    pub(super) inbox: Inbox,
     /// Number of the open burst.
-    number: u64,
+    pub(super) number: u64,
 }
 
 impl Queue {
@@ -34,7 +37,8 @@ impl Queue {
             None => assembler,
         };
         let (from, to) = ends;
-        Self { from, to, class, assembler, cargo: Cargo::default(), number: 0 }
+        let (cargo, inbox) = (Cargo::default(), Inbox::default());
+        Self { from, to, class, assembler, cargo, inbox, number: 0 }
     }
 }
 
@@ -45,6 +49,17 @@ fn data_policy(scenario: &Scenario, class: u32) -> AssemblyPolicy {
         Assembly::CwndClasses => AssemblyPolicy::Timer(edge.class_timers[class as usize]),
         _ => edge.policy(),
     }
+}
+
+/// Whether the queues need only be told in advance of data packets, and of ACKs: where a timer
+/// alone closes them, and no script looks at each packet as it arrives.
+pub(super) fn expects(scenario: &Scenario, rules: &Rules, loss: &Prescribed) -> (bool, bool) {
+    let ack = &scenario.edge.ack;
+    let timed = (0..rules.classes).all(|class| only_timed(data_policy(scenario, class)));
+    let data = timed && !loss.script.names_packets();
+    let with_data = rules.acks_with_data && rules.queues != Queues::Flow;
+    let own = only_timed(ack.assembly.policy(ack.timer, ack.size));
+    (data, if with_data { data } else { own })
 }
 
 /// The queues of all pairs of nodes with hosts: those of data, then those of ACKs.
@@ -79,11 +94,17 @@ impl Rules {
 
     /// The class of a data packet.
     #[inline]
-    fn class_of(&self, packet: &DataPacket, class: u32) -> u32 {
+    pub(super) fn class_of(&self, packet: &DataPacket, class: u32) -> u32 {
         match &self.cwnd_thresholds {
             Some(list) => list.partition_point(|&from| from <= u32::from(packet.cwnd)) as u32,
             None => class,
         }
+    }
+
+    /// The class of an ACK of a flow of `class`.
+    #[inline]
+    pub(super) fn class_of_ack(&self, class: u32) -> u32 {
+        if self.cwnd_thresholds.is_some() { self.ack_class } else { class }
     }
 }
 
@@ -123,6 +144,10 @@ impl Mesh {
     ) {
         // Without a window of its own it goes with the least patient.
         let queue = self.queue_of(ends, class, packet.flow & !OTHER, false);
+        if self.expects_data() {
+            self.expect_in(queue, now, packet, context);
+            return;
+        }
         self.number(now, queue, packet.row, context);
         self.queues[queue].cargo.data.push(packet);
         self.joined(now, queue, packet.bytes(), context, flows);
@@ -139,10 +164,7 @@ impl Mesh {
     ) {
         let flow = &flows[packet.flow as usize];
         let ends = (flow.to, flow.from);
-        let class = match self.rules.cwnd_thresholds {
-            Some(_) => self.rules.ack_class,
-            None => flow.kind.class,
-        };
+        let class = self.rules.class_of_ack(flow.kind.class);
         let queue = self.queue_of(ends, class, packet.flow, true);
         self.number(now, queue, packet.row, context);
         self.queues[queue].cargo.acks.push(packet);
@@ -151,7 +173,7 @@ impl Mesh {
 
     /// The queue for packets of a flow, from one node to another.
     #[inline]
-    fn queue_of(&mut self, ends: (u32, u32), class: u32, flow: u32, ack: bool) -> usize {
+    pub(super) fn queue_of(&mut self, ends: (u32, u32), class: u32, flow: u32, ack: bool) -> usize {
         let rules = &self.rules;
         if rules.queues == Queues::Flow {
             return self.queue_of_flow(ends, class, flow, ack);
@@ -183,7 +205,7 @@ impl Mesh {
         }
         let place = if ack { each - 1 } else { class.min(self.rules.classes - 1) as usize };
         let queue = &mut self.queues[first + place];
-        if queue.cargo.packets() == 0 {
+        if queue.cargo.packets() == 0 && queue.inbox.is_empty() {
             (queue.from, queue.to) = ends;
         }
         first + place
@@ -215,8 +237,7 @@ impl Mesh {
         if place.assembler.push(now, (), size) {
             self.close(now, queue, context, flows);
         } else if idle && let Some(deadline) = place.assembler.poll_timeout() {
-            let event = Event::Mesh(MeshEvent::Assembly(queue as u32));
-            context.queue.push(deadline, Rank::Timer, event);
+            context.queue_timer(deadline, queue as u32);
         }
     }
 
@@ -229,8 +250,11 @@ impl Mesh {
         flows: &mut [Flow],
     ) {
         let queue = queue as usize;
-        if self.queues[queue].assembler.poll_timeout().is_some_and(|at| at <= now) {
+        let due = |queue: &Queue| queue.assembler.poll_timeout().is_some_and(|at| at <= now);
+        if self.take_in(now, queue, context) || due(&self.queues[queue]) {
             self.close(now, queue, context, flows);
+        } else {
+            context.stale += 1;
         }
     }
 

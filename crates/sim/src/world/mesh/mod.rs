@@ -7,6 +7,7 @@ mod contention;
 mod cutting;
 mod edge;
 mod header;
+mod inbox;
 mod losing;
 mod report;
 mod rules;
@@ -98,6 +99,10 @@ pub(super) struct Mesh {
     sites: Vec<Option<u32>>,
     site_count: u32,
     queues: Vec<Queue>,
+    /// Whether queues need only be told in advance of data packets, and of ACKs.
+    expects: (bool, bool),
+    /// Reused buffer of the order in which packets enter a queue.
+    order: Vec<(Time, u32, u32)>,
     bursts: Bursts,
     background: Vec<Background>,
     data_loss: Prescribed,
@@ -132,6 +137,8 @@ impl Mesh {
             sites[node as usize] = Some(site);
         }
         let queues = edge::queues(scenario, &rules, &graph.edges());
+        let data_loss = Prescribed::new(&scenario.loss.data, random.stream("loss/data"));
+        let expects = edge::expects(scenario, &rules, &data_loss);
         Self {
             ports: graph.links.iter().map(|link| port(link.wavelengths)).collect(),
             control: vec![control; graph.links.len()],
@@ -142,9 +149,11 @@ impl Mesh {
             sites,
             site_count: graph.edges().len() as u32,
             queues,
+            expects,
+            order: Vec::new(),
             bursts: Bursts::default(),
             background: background::sources(scenario, &graph, &rules, random),
-            data_loss: Prescribed::new(&scenario.loss.data, random.stream("loss/data")),
+            data_loss,
             ack_loss: Prescribed::new(&scenario.loss.ack, random.stream("loss/ack")),
             choices: random.stream("routes"),
             numbered: 0,
