@@ -38,11 +38,11 @@ fn run(scheduler: Scheduler, conversion: Conversion) -> Run {
         let allowed = conversion.allowed((draw >> 40) as u32 % WAVELENGTHS, WAVELENGTHS);
         run.port.forget(now);
         let Some(wavelength) = run.port.find(start, hold, allowed) else { continue };
-        let owner = run.granted.len() as u32;
+        let owner = run.granted.len() as u64;
         run.port.reserve(wavelength, start, start + hold, owner);
         run.granted.push((wavelength, start, start + hold));
         if draw >> 56 < 32 {
-            run.cut(owner - owner.min((draw >> 48 & 7) as u32), now, draw >> 32);
+            run.cut(owner - owner.min(draw >> 48 & 7), now, draw >> 32);
         }
     }
     run
@@ -50,7 +50,7 @@ fn run(scheduler: Scheduler, conversion: Conversion) -> Run {
 
 impl Run {
     /// Cuts burst `owner` where it has not ended at `now`; sometimes nothing is left of it.
-    fn cut(&mut self, owner: u32, now: Time, draw: u64) {
+    fn cut(&mut self, owner: u64, now: Time, draw: u64) {
         let (wavelength, start, end) = &mut self.granted[owner as usize];
         let new_end = (*start + Span::from_ps(draw & 0x7f)).min(*end);
         let open = *start < *end && now < *end;

@@ -244,6 +244,43 @@ proptest! {
     }
 }
 
+#[test]
+fn what_enters_a_node_leaves_it_or_is_lost_there() {
+    for (port, steps) in [
+        ("fifo", json!(["deflection", "segmentation"])),
+        ("shared", json!(["segmentation", "delay-line", "deflection"])),
+        ("shared", json!(["deflection"])),
+        ("fifo", json!([])),
+    ] {
+        let mut core = json!({"contention": steps});
+        if steps.as_array().is_some_and(|steps| steps.contains(&json!("delay-line"))) {
+            core["delay_lines"] = json!({"delays": ["20 us", "50 us"]});
+        }
+        let scenario = json!({
+            "network": {"topology": "nsfnet", "wavelengths": 2},
+            "core": core, "edge": {"port": port}, "signalling": {"guard": "5 us"},
+            "bursts": [{"erlangs": 1.2, "per": "node", "stop": "900 ms",
+                "length": {"distribution": "exponential", "mean": "50 KB"}}],
+            "run": {"duration": "1 s"},
+        });
+        let network = run(&scenario, 5, Trace::default()).summary.network.expect("a mesh");
+        assert!(network.bursts > 100_000 && network.resolutions.contentions > 1000);
+        let lossy = steps.as_array().is_some_and(|steps| steps.len() < 2);
+        assert!(network.bursts_lost > 0 || !lossy);
+        for node in &network.nodes {
+            let into = network.links.iter().filter(|link| link.to == node.name);
+            let out = network.links.iter().filter(|link| link.from == node.name);
+            let begun = network.routes.iter().filter(|route| route.from == node.name);
+            let done = network.routes.iter().filter(|route| route.to == node.name);
+            let arrived: u64 = into.map(|link| link.carried).sum();
+            let started: u64 = begun.map(|route| route.bursts).sum();
+            let left: u64 = out.map(|link| link.carried).sum();
+            let landed: u64 = done.map(|route| route.bursts - route.lost).sum();
+            assert_eq!(arrived + started, left + landed + node.bursts_lost, "{steps} {node:?}");
+        }
+    }
+}
+
 /// A path and the line of four nodes that it is, with one flow and its offset time.
 fn twins(edge: &Value, tcp: &Value, flow: &Value, seconds: u64) -> [Output; 2] {
     let scenario = |network: Value, offsets: Value, ends: Value| {

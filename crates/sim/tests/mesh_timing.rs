@@ -139,6 +139,19 @@ fn a_burst_that_overlaps_is_lost_when_its_header_is_there() {
 }
 
 #[test]
+fn a_lost_burst_knows_which_one_was_in_its_way() {
+    let output = run(&scenario(99, &json!({})));
+    let table = output.tables.iter().find(|table| table.name == "bursts").expect("traced");
+    let of = |name| match column(table, name) {
+        Column::U64(values) => values.clone(),
+        other => panic!("{name}: {other:?}"),
+    };
+    // The loss ends first; the other burst, number 1, arrives later and has no rival.
+    assert_eq!((of("burst")[0], of("rival")[0]), (2, 1));
+    assert_eq!((of("burst")[1], of("rival")[1]), (1, NONE));
+}
+
+#[test]
 fn jit_holds_the_fibre_from_the_header_on() {
     // The burst comes when the fibre is free, its header 10 us before.
     let (a, b) = both(105, &json!({"signalling": {"protocol": "jit"}}));

@@ -106,7 +106,7 @@ impl Port {
     ///
     /// # Panics
     /// When it is not free, `end` is not after `start`, or `start` is forgotten.
-    pub fn reserve(&mut self, wavelength: u32, start: Time, end: Time, owner: u32) {
+    pub fn reserve(&mut self, wavelength: u32, start: Time, end: Time, owner: u64) {
         assert!(self.past <= start, "{start} is past: {} was forgotten", self.past);
         self.changing(wavelength).reserve(Reservation { start, end, owner });
     }
@@ -117,7 +117,7 @@ impl Port {
     ///
     /// # Panics
     /// When `new_end` lies after its end.
-    pub fn shorten(&mut self, wavelength: u32, start: Time, owner: u32, new_end: Time) -> bool {
+    pub fn shorten(&mut self, wavelength: u32, start: Time, owner: u64, new_end: Time) -> bool {
         self.changing(wavelength).shorten(start, owner, new_end)
     }
 

@@ -64,6 +64,7 @@ struct NodeTally {
 struct LinkTally {
     offered: u64,
     contended: u64,
+    carried: u64,
     lost: u64,
 }
 
@@ -162,6 +163,12 @@ impl NetworkTally {
         self.links[link as usize].offered += 1;
     }
 
+    /// A burst goes on over a fibre.
+    #[inline]
+    pub(crate) fn carried(&mut self, link: u32) {
+        self.links[link as usize].carried += 1;
+    }
+
     /// The fibre has none that is free.
     pub(crate) fn contended(&mut self, link: u32) {
         self.links[link as usize].contended += 1;
@@ -213,6 +220,7 @@ impl NetworkTally {
                 to: name(link.to),
                 offered: tally.offered,
                 contended: tally.contended,
+                carried: tally.carried,
                 lost: tally.lost,
                 utilisation: wavelengths.iter().sum::<f64>() / wavelengths.len() as f64,
                 wavelengths,

@@ -109,6 +109,7 @@ table! {
         to: u32 => Column::U32,
         hops: u32 => Column::U32,
         attempts: u32 => Column::U32,
+        rival: u64 => Column::U64,
         packets: u32 => Column::U32,
         bytes: u64 => Column::U64,
         opened_ps: u64 => Column::U64,
@@ -170,6 +171,8 @@ pub(crate) struct BurstRow {
     pub(crate) hops: u32,
     /// How often it was sent again or asked for.
     pub(crate) attempts: u32,
+    /// Number of the burst that was in its way where it was lost.
+    pub(crate) rival: Option<u64>,
     pub(crate) packets: usize,
     pub(crate) bytes: Bytes,
     pub(crate) opened: Time,
@@ -342,6 +345,7 @@ impl Recorder {
         table.to.push(burst.ends.1);
         table.hops.push(burst.hops);
         table.attempts.push(burst.attempts);
+        table.rival.push(burst.rival.unwrap_or(NONE));
         table.packets.push(burst.packets as u32);
         table.bytes.push(burst.bytes.get());
         table.opened_ps.push(burst.opened.as_ps());

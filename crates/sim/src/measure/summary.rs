@@ -308,6 +308,8 @@ pub struct LinkSummary {
     pub offered: u64,
     /// Of these, bursts that found none free.
     pub contended: u64,
+    /// Bursts that it was reserved for, those of a waiting ingress included.
+    pub carried: u64,
     /// Bursts that were lost on their way to it.
     pub lost: u64,
     /// Share of the measured time that its wavelengths were reserved.

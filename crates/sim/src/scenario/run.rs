@@ -16,8 +16,8 @@ pub struct Run {
     /// End when this many data bursts have been closed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bursts: Option<u64>,
-    /// Record the number of active flows and what each fibre carries this often, in the table
-    /// `samples`; needs a mesh. Absent: not at all.
+    /// Note this often how many connections of `demand` are under way at each edge node, in the
+    /// table `samples`; needs a mesh. Absent: not at all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sample: Option<Span>,
     /// Seed of all randomness, 0 to 2^63 - 1.

@@ -241,6 +241,7 @@ impl<P: Parcel> Crossing<P> {
                 ends: (0, 0),
                 hops: self.path.hops() as u32,
                 attempts: 0,
+                rival: None,
                 packets: packets.len(),
                 bytes: burst.bytes,
                 opened: burst.opened,

@@ -1,5 +1,6 @@
 //! Connections that come and go: they arrive at random, take a slot, and leave a row.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use burstlab_kernel::{RandomSource, Rank, Stream};
@@ -159,29 +160,53 @@ impl Demands {
     }
 }
 
+/// How much goes from one node to another.
+enum Weights {
+    Uniform,
+    /// By node.
+    Gravity(Vec<f64>),
+    /// By pair of nodes.
+    Matrix(BTreeMap<(u32, u32), f64>),
+}
+
+impl Weights {
+    fn new(demand: &Demand, graph: &Graph) -> Self {
+        let node = |name: &str| graph.find(name).expect("a checked demand names its nodes");
+        match demand.destination {
+            Destination::Uniform => Self::Uniform,
+            Destination::Gravity => {
+                let mut weights = vec![1.0; graph.nodes.len()];
+                for given in &demand.weights {
+                    weights[node(&given.node) as usize] = given.weight;
+                }
+                Self::Gravity(weights)
+            }
+            Destination::Matrix => {
+                let mut weights = BTreeMap::new();
+                for pair in &demand.matrix {
+                    *weights.entry((node(&pair.from), node(&pair.to))).or_default() += pair.weight;
+                }
+                Self::Matrix(weights)
+            }
+        }
+    }
+
+    fn of(&self, from: u32, to: u32) -> f64 {
+        match self {
+            _ if from == to => 0.0,
+            Self::Uniform => 1.0,
+            Self::Gravity(weights) => weights[from as usize] * weights[to as usize],
+            Self::Matrix(weights) => weights.get(&(from, to)).copied().unwrap_or(0.0),
+        }
+    }
+}
+
 impl Arrivals {
     /// The processes of a demand, one for each node where its connections start.
     fn of(number: u32, demand: &Demand, graph: &Graph, random: &RandomSource) -> Vec<Self> {
         let edges = graph.edges();
-        let weight = |from: u32, to: u32| -> f64 {
-            let name = |node: u32| graph.name(node);
-            let of = |node: u32| {
-                let given = demand.weights.iter().find(|given| given.node == name(node));
-                given.map_or(1.0, |given| given.weight)
-            };
-            match demand.destination {
-                _ if from == to => 0.0,
-                Destination::Uniform => 1.0,
-                Destination::Gravity => of(from) * of(to),
-                Destination::Matrix => {
-                    let entries = demand.matrix.iter();
-                    let own = entries.filter(|pair| {
-                        (pair.from.as_str(), pair.to.as_str()) == (name(from), name(to))
-                    });
-                    own.map(|pair| pair.weight).sum()
-                }
-            }
-        };
+        let weights = Weights::new(demand, graph);
+        let weight = |from: u32, to: u32| weights.of(from, to);
         let row = |from: u32| edges.iter().map(move |&to| (weight(from, to), to));
         let sum = |from: u32| row(from).map(|(weight, _)| weight).sum::<f64>();
         let whole: f64 = edges.iter().map(|&from| sum(from)).sum();

@@ -8,7 +8,7 @@ use burstlab_units::Time;
 
 use super::causes::{Loss, LossCause};
 use super::optics::Optics;
-use super::packet::{AckPacket, DataPacket};
+use super::packet::{AckPacket, DataPacket, Parcel};
 use super::place::Place;
 use super::{Event, World};
 use crate::measure::{PacketCause, SentRow};
@@ -95,7 +95,7 @@ impl World {
             self.context.recorder.lost(row, PacketCause::Overflow);
             return;
         };
-        let packet = AckPacket { flow: index, row, ack };
+        let packet = AckPacket::new(index, row, &ack);
         match &mut self.optics {
             Optics::Mesh(mesh) if mesh.expects_acks() => {
                 mesh.expect_ack(at, packet, flow, &mut self.context);
@@ -133,7 +133,7 @@ impl World {
     pub(super) fn ack_on_link(&mut self, packet: AckPacket) {
         let link = self.near_link(packet.flow);
         let access = &mut self.ack_down[link as usize];
-        let Some(at) = access.wire.send(self.now, packet.ack.size) else {
+        let Some(at) = access.wire.send(self.now, packet.bytes()) else {
             self.flows[packet.flow as usize].tally.acks_lost += 1;
             self.context.recorder.lost(packet.row, PacketCause::Overflow);
             return;
@@ -141,7 +141,7 @@ impl World {
         let flow = &self.flows[packet.flow as usize];
         if self.ahead.is_some_and(|ahead| at <= ahead)
             && access.lane.is_empty()
-            && flow.hears_in_stride(at, &packet.ack)
+            && flow.hears_in_stride(at, &packet.ack())
         {
             self.events += 1;
             self.hear(at, &packet);

@@ -97,14 +97,14 @@ impl World {
         let mut sending = std::mem::take(&mut self.sending);
         let flow = &mut self.flows[packet.flow as usize];
         flow.tally.acks_delivered += 1;
-        self.context.note(flow, now, 2, packet.ack.next);
+        self.context.note(flow, now, 2, packet.next);
         self.context.recorder.delivered(packet.row, now);
-        self.context.recorder.acked(flow.id, now, packet.ack.next);
+        self.context.recorder.acked(flow.id, now, packet.next);
         let cuts = flow.sender.counters().fast_retransmits;
-        flow.sender.on_ack(now, &packet.ack, &mut sending);
+        flow.sender.on_ack(now, &packet.ack(), &mut sending);
         if self.context.recorder.traces_cwnd() {
             let sender = &flow.sender;
-            let ack = packet.ack.next as i64 - 1;
+            let ack = packet.next as i64 - 1;
             let mut row = CwndRow { now, flow: flow.id, event: CwndEvent::Ack, ack, sender };
             self.context.recorder.cwnd(&row);
             row.event = CwndEvent::FastRetransmit;
@@ -113,7 +113,7 @@ impl World {
             }
         }
         if flow.sender.counters().fast_retransmits > cuts {
-            let seq = packet.ack.next;
+            let seq = packet.next;
             let row = LedgerRow::new(now, flow.id, LedgerKind::FastRetransmit, seq);
             self.context.recorder.ledger(&row, &flow.view());
         }

@@ -92,6 +92,8 @@ pub(in crate::world) struct Burst {
     /// How long it is, as far as it was not cut.
     pub(super) left: Span,
     pub(super) wavelength: u32,
+    /// The burst that was in its way where it was lost.
+    pub(super) rival: Option<u64>,
     /// Where it is lost as the scenario prescribes: 0 at the ingress, and so on.
     pub(super) doomed: Option<(usize, bool)>,
     /// What it holds, hop by hop.
@@ -105,7 +107,20 @@ pub(in crate::world) struct Burst {
     pub(super) lands: Time,
 }
 
+/// Bits of a [`Burst::owner`] that name the slot.
+const SLOT_BITS: u32 = 24;
+
+/// The slot and the number of the burst that owns a reservation.
+pub(super) fn owner_of(owner: u64) -> (u32, u64) {
+    ((owner & ((1 << SLOT_BITS) - 1)) as u32, owner >> SLOT_BITS)
+}
+
 impl Burst {
+    /// What its reservations are marked with.
+    pub(super) fn owner(&self, slot: u32) -> u64 {
+        self.number << SLOT_BITS | u64::from(slot)
+    }
+
     /// Why it is lost at this hop, if the scenario prescribes that. A node beyond the last one that
     /// schedules the burst stands for that one.
     pub(super) fn doomed_here(&self) -> Option<LossCause> {
@@ -134,6 +149,8 @@ impl Burst {
 pub(super) struct Bursts {
     slots: Vec<Burst>,
     free: Vec<u32>,
+    /// Emptied cargoes, for the next ones: there are as many as bursts with such cargo at a time.
+    spare: (Vec<Vec<DataPacket>>, Vec<Vec<AckPacket>>),
 }
 
 impl Bursts {
@@ -141,10 +158,23 @@ impl Bursts {
     pub(super) fn open(&mut self, number: u64) -> u32 {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Burst::default());
+            assert!(self.slots.len() < 1 << SLOT_BITS, "a mesh has fewer bursts under way");
             self.slots.len() as u32 - 1
         });
         self.slots[slot as usize].number = number;
         slot
+    }
+
+    /// Puts what a queue holds into a burst, and leaves the queue with room for as much.
+    pub(super) fn load(&mut self, slot: u32, queued: &mut Cargo) {
+        let cargo = std::mem::take(queued);
+        if !cargo.data.is_empty() {
+            queued.data = self.spare.0.pop().unwrap_or_default();
+        }
+        if !cargo.acks.is_empty() {
+            queued.acks = self.spare.1.pop().unwrap_or_default();
+        }
+        self.slots[slot as usize].cargo = cargo;
     }
 
     /// Frees a slot.
@@ -154,9 +184,15 @@ impl Bursts {
             (std::mem::take(&mut burst.cargo), std::mem::take(&mut burst.route));
         let mut taken = std::mem::take(&mut burst.taken);
         cargo.clear();
+        if cargo.data.capacity() > 0 {
+            self.spare.0.push(cargo.data);
+        }
+        if cargo.acks.capacity() > 0 {
+            self.spare.1.push(cargo.acks);
+        }
         route.clear();
         taken.clear();
-        *burst = Burst { cargo, route, taken, ..Burst::default() };
+        *burst = Burst { route, taken, ..Burst::default() };
         self.free.push(slot);
     }
 

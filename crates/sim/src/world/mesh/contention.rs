@@ -6,7 +6,7 @@ use burstlab_units::{Span, Time};
 use super::super::Context;
 use super::super::flow::Flow;
 use super::Mesh;
-use super::burst::Taken;
+use super::burst::{Taken, owner_of};
 use crate::scenario::{Protocol, Resolution};
 
 /// What becomes of a burst at a node.
@@ -118,6 +118,16 @@ impl Mesh {
         Some(Taken { link: wish.link, wavelength, start, departs: wish.departs })
     }
 
+    /// The burst that is in the way of a burst: on the lowest wavelength that it could take.
+    pub(super) fn rival(&self, now: Time, slot: u32) -> Option<u64> {
+        let burst = self.bursts.get(slot);
+        let link = burst.route[burst.hop];
+        let (lowest, _) = self.range(link, slot, true)?;
+        let (start, end) = (self.opens(now, burst.arrives), burst.arrives + burst.hold);
+        let mut held = self.ports[link as usize].overlapping(lowest, start, end);
+        held.next().map(|held| owner_of(held.owner).1)
+    }
+
     /// A fibre delay line, and a wavelength behind it.
     fn delay(&mut self, now: Time, slot: u32, wish: &Wish) -> Option<Taken> {
         let node = self.graph.link(wish.link).from as usize;
@@ -126,7 +136,8 @@ impl Mesh {
         for (line, delay) in options {
             let later = Wish { departs: wish.departs + delay, ..*wish };
             if let Some(taken) = self.direct(now, &later) {
-                self.lines[node].take(line, wish.departs, wish.departs + wish.hold, slot);
+                let owner = self.bursts.get(slot).owner(slot);
+                self.lines[node].take(line, wish.departs, wish.departs + wish.hold, owner);
                 self.tally.resolutions.delayed += 1;
                 return Some(taken);
             }

@@ -5,6 +5,7 @@ use burstlab_units::{Span, Time};
 use super::super::causes::{Loss, LossCause};
 use super::super::flow::Flow;
 use super::super::{Context, Event};
+use super::burst::owner_of;
 use super::header::Signal;
 use super::{Mesh, MeshEvent};
 use crate::measure::PacketCause;
@@ -25,15 +26,17 @@ impl Mesh {
         let Some(held) = held.filter(|held| held.start < from) else { return };
         self.ports[link as usize].shorten(wavelength, held.start, held.owner, from);
         // A burst that was lost further on holds this for nothing.
-        let burst = self.bursts.get(held.owner);
-        let Some(hop) = burst.holds(link, wavelength, held.start) else { return };
+        let (slot, number) = owner_of(held.owner);
+        let burst = self.bursts.get(slot);
+        let mine = self.bursts.is(slot, number);
+        let Some(hop) = burst.holds(link, wavelength, held.start).filter(|_| mine) else { return };
         let left = burst.taken[hop].gone_by(from);
-        let (number, further) = (burst.number, burst.hop > hop && hop + 1 < burst.route.len());
+        let further = burst.hop > hop && hop + 1 < burst.route.len();
         if left < burst.left {
-            self.cut(now, held.owner, left, context, flows);
+            self.cut(now, slot, left, context, flows);
         }
         if self.rules.trailer && further {
-            let signal = Signal { slot: held.owner, number, trailer: Some((hop as u32 + 1, left)) };
+            let signal = Signal { slot, number, trailer: Some((hop as u32 + 1, left)) };
             self.pass_on(now + self.rules.processing, link, signal, context);
         }
     }
@@ -101,14 +104,14 @@ impl Mesh {
             burst.hold = burst.hold.min(left);
             return;
         };
-        let end = (taken.departs + left).max(now);
+        let (end, owner) = ((taken.departs + left).max(now), burst.owner(signal.slot));
         let port = &mut self.ports[taken.link as usize];
         let held = port
             .overlapping(taken.wavelength, taken.start, taken.start + Span::from_ps(1))
             .next()
             .copied();
         if held.is_some_and(|held| held.start == taken.start && held.end > end) {
-            port.shorten(taken.wavelength, taken.start, signal.slot, end);
+            port.shorten(taken.wavelength, taken.start, owner, end);
         }
         if hop + 1 < self.bursts.get(signal.slot).route.len() {
             let done = now + self.rules.processing;

@@ -21,6 +21,7 @@ pub(super) struct Queue {
     from: u32,
     to: u32,
     class: u32,
+    pub(super) place: u32,
     pub(super) assembler: Assembler<()>,
     pub(super) cargo: Cargo,
     /// What will come, where it is announced.
@@ -30,61 +31,48 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    fn new(ends: (u32, u32), class: u32, policy: AssemblyPolicy, minimum: Option<Bytes>) -> Self {
-        let assembler = Assembler::new(policy);
-        let assembler = match minimum {
-            Some(size) => assembler.with_minimum(size),
-            None => assembler,
+    /// A queue of data, or of ACKs alone.
+    fn new(
+        scenario: &Scenario,
+        (from, to): (u32, u32),
+        class: u32,
+        (acks, place): (bool, usize),
+    ) -> Self {
+        let place = place as u32;
+        let (edge, ack) = (&scenario.edge, &scenario.edge.ack);
+        let policy = match edge.assembly {
+            _ if acks => ack.assembly.policy(ack.timer, ack.size),
+            Assembly::CwndClasses => AssemblyPolicy::Timer(edge.class_timers[class as usize]),
+            _ => edge.policy(),
         };
-        let (from, to) = ends;
+        let assembler = Assembler::new(policy).with_minimum(edge.min_size.unwrap_or_default());
         let (cargo, inbox) = (Cargo::default(), Inbox::default());
-        Self { from, to, class, assembler, cargo, inbox, number: 0 }
-    }
-}
-
-/// The rule of the data queues of `class`.
-fn data_policy(scenario: &Scenario, class: u32) -> AssemblyPolicy {
-    let edge = &scenario.edge;
-    match edge.assembly {
-        Assembly::CwndClasses => AssemblyPolicy::Timer(edge.class_timers[class as usize]),
-        _ => edge.policy(),
+        Self { from, to, class, place, assembler, cargo, inbox, number: 0 }
     }
 }
 
 /// Whether the queues need only be told in advance of data packets, and of ACKs: where a timer
 /// alone closes them, and no script looks at each packet as it arrives.
 pub(super) fn expects(scenario: &Scenario, rules: &Rules, loss: &Prescribed) -> (bool, bool) {
-    let ack = &scenario.edge.ack;
-    let timed = (0..rules.classes).all(|class| only_timed(data_policy(scenario, class)));
+    let policy = |class, acks| Queue::new(scenario, (0, 0), class, (acks, 0)).assembler.policy();
+    let timed = (0..rules.classes).all(|class| only_timed(policy(class, false)));
     let data = timed && !loss.script.names_packets();
-    let with_data = rules.acks_with_data && rules.queues != Queues::Flow;
-    let own = only_timed(ack.assembly.policy(ack.timer, ack.size));
-    (data, if with_data { data } else { own })
+    (data, if rules.acks_with_data { data } else { only_timed(policy(0, true)) })
 }
 
-/// The queues of all pairs of nodes with hosts: those of data, then those of ACKs.
-pub(super) fn queues(scenario: &Scenario, rules: &Rules, sites: &[u32]) -> Vec<Queue> {
+/// The places of the queues between nodes with hosts: those of data, then those of ACKs. A queue is
+/// made when its first packet comes.
+pub(super) fn places(rules: &Rules, sites: u32) -> Vec<u32> {
     if rules.queues == Queues::Flow {
         return Vec::new();
     }
-    let (edge, ack) = (&scenario.edge, &scenario.edge.ack);
-    let ack_policy = ack.assembly.policy(ack.timer, ack.size);
-    let kinds = if rules.acks_with_data { 1 } else { 2 };
-    let mut queues = Vec::new();
-    for kind in 0..kinds {
-        for &from in sites {
-            for &to in sites {
-                for class in 0..rules.classes_of(kind == 1) {
-                    let policy = if kind == 0 { data_policy(scenario, class) } else { ack_policy };
-                    for _ in 0..rules.burstifiers {
-                        queues.push(Queue::new((from, to), class, policy, edge.min_size));
-                    }
-                }
-            }
-        }
-    }
-    queues
+    let acks = if rules.acks_with_data { 0 } else { rules.classes_of(true) };
+    let each = (rules.classes_of(false) + acks) * rules.burstifiers;
+    vec![NO_QUEUE; (sites * sites * each) as usize]
 }
+
+/// Stands for a queue that is not there yet.
+const NO_QUEUE: u32 = u32::MAX;
 
 impl Rules {
     /// Classes of the queues of ACKs, or of data.
@@ -175,40 +163,34 @@ impl Mesh {
     #[inline]
     pub(super) fn queue_of(&mut self, ends: (u32, u32), class: u32, flow: u32, ack: bool) -> usize {
         let rules = &self.rules;
-        if rules.queues == Queues::Flow {
-            return self.queue_of_flow(ends, class, flow, ack);
-        }
-        let site = |node: u32| self.sites[node as usize].expect("hosts are at nodes with hosts");
-        let pair = site(ends.0) * self.site_count + site(ends.1);
         let own = ack && !rules.acks_with_data;
         let classes = rules.classes_of(own);
-        let pairs = self.site_count * self.site_count;
-        let base = if own { pairs * rules.classes * rules.burstifiers } else { 0 };
         let class = class.min(classes - 1);
-        let queue = (pair * classes + class) * rules.burstifiers + flow % rules.burstifiers;
-        (base + queue) as usize
-    }
-
-    /// The queue of a single flow: its data and its ACKs, in each class.
-    fn queue_of_flow(&mut self, ends: (u32, u32), class: u32, flow: u32, ack: bool) -> usize {
-        let each = self.rules.classes as usize + 1;
-        let first = flow as usize * each;
-        while self.queues.len() < first + each {
-            let place = self.queues.len() % each;
-            let (edge, acks) = (&self.scenario.edge, &self.scenario.edge.ack);
-            let policy = if place + 1 == each {
-                acks.assembly.policy(acks.timer, acks.size)
-            } else {
-                data_policy(&self.scenario, place as u32)
-            };
-            self.queues.push(Queue::new(ends, place as u32, policy, edge.min_size));
+        let place = if rules.queues == Queues::Flow {
+            // The data of a flow in each class, then its ACKs.
+            flow * (rules.classes + 1) + if ack { rules.classes } else { class }
+        } else {
+            let site =
+                |node: u32| self.sites[node as usize].expect("packets start at a node with hosts");
+            let pair = site(ends.0) * self.site_count + site(ends.1);
+            let pairs = self.site_count * self.site_count;
+            let base = if own { pairs * rules.classes * rules.burstifiers } else { 0 };
+            base + (pair * classes + class) * rules.burstifiers + flow % rules.burstifiers
+        } as usize;
+        if self.places.len() <= place {
+            self.places.resize(place + 1, NO_QUEUE);
         }
-        let place = if ack { each - 1 } else { class.min(self.rules.classes - 1) as usize };
-        let queue = &mut self.queues[first + place];
-        if queue.cargo.packets() == 0 && queue.inbox.is_empty() {
-            (queue.from, queue.to) = ends;
+        let queue = self.places[place] as usize;
+        if let Some(known) = self.queues.get_mut(queue) {
+            if known.cargo.packets() == 0 && known.inbox.is_empty() {
+                // The slot of a flow may belong to another one now.
+                (known.from, known.to) = ends;
+            }
+            return queue;
         }
-        first + place
+        self.places[place] = self.queues.len() as u32;
+        self.queues.push(Queue::new(&self.scenario, ends, class, (own, place)));
+        self.queues.len() - 1
     }
 
     /// A packet enters a queue: numbers the burst it opens.
@@ -237,7 +219,7 @@ impl Mesh {
         if place.assembler.push(now, (), size) {
             self.close(now, queue, context, flows);
         } else if idle && let Some(deadline) = place.assembler.poll_timeout() {
-            context.queue_timer(deadline, queue as u32);
+            context.queue_timer(deadline, place.place, queue);
         }
     }
 
@@ -263,8 +245,8 @@ impl Mesh {
         let place = &mut self.queues[queue];
         let closed = place.assembler.close(&mut Vec::new());
         let slot = self.bursts.open(place.number);
+        self.bursts.load(slot, &mut place.cargo);
         let burst = self.bursts.get_mut(slot);
-        std::mem::swap(&mut burst.cargo, &mut place.cargo);
         (burst.from, burst.to, burst.class) = (place.from, place.to, place.class);
         burst.packets = burst.cargo.packets() as u32;
         burst.bytes = closed.bytes;
@@ -278,24 +260,15 @@ impl Mesh {
 
     /// Counts the segments of each flow in a burst.
     fn count_flows(&mut self, slot: u32, flows: &mut [Flow]) {
-        let (counts, seen) = &mut self.census;
-        counts.resize(counts.len().max(flows.len()), 0);
         let data = &self.bursts.get(slot).cargo.data;
-        for packet in data.iter().filter(|packet| !packet.is_other()) {
-            let count = &mut counts[packet.flow as usize];
-            if *count == 0 {
-                seen.push(packet.flow);
-            }
-            *count += 1;
-        }
-        if seen.is_empty() {
-            return;
-        }
-        self.tally.carries(data.len(), seen.len());
-        for flow in seen.drain(..) {
-            let count = std::mem::take(&mut counts[flow as usize]);
-            self.tally.segments_of_flow(count);
+        let mut carried = 0;
+        for (flow, segments) in self.census.take(data) {
+            carried += 1;
+            self.tally.segments_of_flow(segments);
             flows[flow as usize].tally.bursts += 1;
+        }
+        if carried > 0 {
+            self.tally.carries(data.len(), carried);
         }
     }
 
@@ -380,7 +353,7 @@ impl Mesh {
         port.forget(now);
         let start = Time::from_ps(ready.as_ps() - switching.as_ps());
         let (start, wavelength) = port.earliest(start, hold);
-        port.reserve(wavelength, start, start + hold, slot);
+        port.reserve(wavelength, start, start + hold, burst.owner(slot));
         let departs = start + switching;
         burst.departs = departs;
         burst.arrives = departs;

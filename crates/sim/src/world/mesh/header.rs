@@ -112,10 +112,9 @@ impl Mesh {
         }
         match self.resolve(now, slot, context, flows) {
             Outcome::Placed(taken) => {
-                let hold = self.bursts.get(slot).hold;
-                let port = &mut self.ports[taken.link as usize];
-                port.reserve(taken.wavelength, taken.start, taken.departs + hold, slot);
                 let burst = self.bursts.get_mut(slot);
+                let (end, owner) = (taken.departs + burst.hold, burst.owner(slot));
+                self.ports[taken.link as usize].reserve(taken.wavelength, taken.start, end, owner);
                 burst.wavelength = taken.wavelength;
                 if burst.taken.is_empty() {
                     burst.departs = taken.departs;
@@ -124,7 +123,10 @@ impl Mesh {
                 self.go_on(done, slot, context, flows);
             }
             Outcome::Blocked if two_way => self.refuse(done, slot, context, flows),
-            Outcome::Blocked => self.lose(now, slot, LossCause::Contention, context, flows),
+            Outcome::Blocked => {
+                self.bursts.get_mut(slot).rival = self.rival(now, slot);
+                self.lose(now, slot, LossCause::Contention, context, flows);
+            }
             Outcome::Again => {
                 let back = self.reach(slot, hop);
                 self.tally.resolutions.resent += 1;
@@ -144,6 +146,7 @@ impl Mesh {
         let delay = self.graph.link(taken.link).delay;
         burst.arrives = taken.departs + delay;
         burst.hop += 1;
+        self.tally.carried(taken.link);
         if burst.hop == 1 {
             if context.recorder.traces_packets() {
                 burst.record_departure(&mut context.recorder);
@@ -193,8 +196,8 @@ impl Mesh {
     ) {
         let burst = self.bursts.get_mut(slot);
         let taken = burst.taken.pop().expect("a refusal follows a reservation");
-        let port = &mut self.ports[taken.link as usize];
-        port.shorten(taken.wavelength, taken.start, slot, taken.start);
+        let (port, owner) = (&mut self.ports[taken.link as usize], burst.owner(slot));
+        port.shorten(taken.wavelength, taken.start, owner, taken.start);
         match burst.taken.last() {
             Some(before) => {
                 let at = now + self.graph.link(before.link).delay;

@@ -82,10 +82,11 @@ fn take<P: Parcel>(
 }
 
 impl Context {
-    /// Queues the timer of an assembly queue.
-    pub(super) fn queue_timer(&mut self, at: Time, queue: u32) {
-        let ticket = Place::ASSEMBLY.of(queue).ticket(Rank::Timer);
-        self.queue.push_at(at, ticket, Event::Mesh(MeshEvent::Assembly(queue)));
+    /// Queues the timer of an assembly queue; its place, and not its number, settles ties, since
+    /// queues are numbered as packets come or are announced.
+    pub(super) fn queue_timer(&mut self, at: Time, place: u32, queue: usize) {
+        let ticket = Place::ASSEMBLY.of(place).ticket(Rank::Timer);
+        self.queue.push_at(at, ticket, Event::Mesh(MeshEvent::Assembly(queue as u32)));
     }
 }
 
@@ -109,7 +110,7 @@ impl Queue {
 
     fn set_timer(&self, number: usize, context: &mut Context) {
         if let Some(at) = self.due() {
-            context.queue_timer(at, number as u32);
+            context.queue_timer(at, self.place, number);
         }
     }
 }

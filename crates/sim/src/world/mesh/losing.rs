@@ -27,29 +27,16 @@ impl Mesh {
         self.ends(now, slot, Some(cause), context, flows);
         let burst = self.bursts.get_mut(slot);
         let loss = Loss { cause, burst: burst.number, node, at: now };
-        let mut last = None;
         let cargo = std::mem::take(&mut burst.cargo);
         for packet in &cargo.data {
             context.recorder.lost(packet.row, PacketCause::Burst);
             if packet.is_other() {
                 self.others_lost += 1;
-                continue;
-            }
-            flows[packet.flow as usize].lose(packet.seq, loss);
-            // A flow's segments come in runs; the census finds those that do not.
-            if last != Some(packet.flow) {
-                last = Some(packet.flow);
-                let counts = &mut self.census.0;
-                counts.resize(counts.len().max(flows.len()), 0);
-                let seen = &mut counts[packet.flow as usize];
-                if *seen == 0 {
-                    *seen = 1;
-                    self.census.1.push(packet.flow);
-                }
+            } else {
+                flows[packet.flow as usize].lose(packet.seq, loss);
             }
         }
-        for flow in self.census.1.drain(..) {
-            self.census.0[flow as usize] = 0;
+        for (flow, _) in self.census.take(&cargo.data) {
             flows[flow as usize].tally.bursts_lost += 1;
         }
         for packet in &cargo.acks {
@@ -111,6 +98,7 @@ impl Mesh {
             ends: (burst.from + 1, burst.to + 1),
             hops: burst.planned as u32,
             attempts: burst.attempts,
+            rival: burst.rival,
             packets: burst.packets as usize,
             bytes: burst.bytes,
             opened: burst.opened,

@@ -3,6 +3,7 @@
 
 mod background;
 mod burst;
+mod census;
 mod contention;
 mod cutting;
 mod edge;
@@ -22,6 +23,7 @@ use burstlab_units::{Span, Time};
 use self::background::Background;
 pub(super) use self::burst::BurstKind;
 use self::burst::Bursts;
+use self::census::Census;
 use self::edge::Queue;
 use self::header::Signal;
 use self::rules::Rules;
@@ -103,6 +105,8 @@ pub(super) struct Mesh {
     expects: (bool, bool),
     /// Reused buffer of the order in which packets enter a queue.
     order: Vec<(Time, u32, u32)>,
+    /// Which queue is in which place.
+    places: Vec<u32>,
     bursts: Bursts,
     background: Vec<Background>,
     data_loss: Prescribed,
@@ -112,8 +116,7 @@ pub(super) struct Mesh {
     numbered: u64,
     /// Whether a sender listens to what becomes of its bursts.
     reports: bool,
-    /// Segments of a flow in a burst, by slot of the flow; and the slots that are not zero.
-    census: (Vec<u32>, Vec<u32>),
+    census: Census,
     pub(super) counts: [BurstCounts; 3],
     pub(super) others_lost: u64,
     pub(super) tally: NetworkTally,
@@ -136,9 +139,9 @@ impl Mesh {
         for (site, node) in (0..).zip(graph.edges()) {
             sites[node as usize] = Some(site);
         }
-        let queues = edge::queues(scenario, &rules, &graph.edges());
         let data_loss = Prescribed::new(&scenario.loss.data, random.stream("loss/data"));
         let expects = edge::expects(scenario, &rules, &data_loss);
+        let site_count = graph.edges().len() as u32;
         Self {
             ports: graph.links.iter().map(|link| port(link.wavelengths)).collect(),
             control: vec![control; graph.links.len()],
@@ -147,10 +150,11 @@ impl Mesh {
             lines: vec![lines; nodes],
             copies: vec![0; nodes],
             sites,
-            site_count: graph.edges().len() as u32,
-            queues,
             expects,
             order: Vec::new(),
+            site_count,
+            queues: Vec::new(),
+            places: edge::places(&rules, site_count),
             bursts: Bursts::default(),
             background: background::sources(scenario, &graph, &rules, random),
             data_loss,
@@ -158,7 +162,7 @@ impl Mesh {
             choices: random.stream("routes"),
             numbered: 0,
             reports: resolved.listens(),
-            census: (Vec::new(), Vec::new()),
+            census: Census::default(),
             counts: [BurstCounts::default(); 3],
             others_lost: 0,
             tally: NetworkTally::new(&graph),

@@ -1,0 +1,31 @@
+//! How many segments of each flow a burst carries.
+
+use super::super::packet::DataPacket;
+
+/// Counts by slot of the flow; reused from burst to burst, so that counting costs no memory.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Census {
+    counts: Vec<u32>,
+    /// Slots whose count is not zero.
+    seen: Vec<u32>,
+}
+
+impl Census {
+    /// Counts the data packets of flows among `packets`; answers slots and counts, in the order in
+    /// which the flows first appear.
+    pub(super) fn take(&mut self, packets: &[DataPacket]) -> impl Iterator<Item = (u32, u32)> {
+        for packet in packets.iter().filter(|packet| !packet.is_other()) {
+            let slot = packet.flow as usize;
+            if self.counts.len() <= slot {
+                self.counts.resize(slot + 1, 0);
+            }
+            let count = &mut self.counts[slot];
+            if *count == 0 {
+                self.seen.push(packet.flow);
+            }
+            *count += 1;
+        }
+        let counts = &mut self.counts;
+        self.seen.drain(..).map(|slot| (slot, std::mem::take(&mut counts[slot as usize])))
+    }
+}
