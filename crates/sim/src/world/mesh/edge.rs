@@ -131,7 +131,7 @@ impl Mesh {
         flows: &mut [Flow],
     ) {
         // Without a window of its own it goes with the least patient.
-        let queue = self.queue_of(ends, class, packet.flow & !OTHER, false);
+        let queue = self.queue_of(ends, class, packet.flow, false);
         if self.expects_data() {
             self.expect_in(queue, now, packet, context);
             return;
@@ -159,16 +159,18 @@ impl Mesh {
         self.joined(now, queue, packet.bytes(), context, flows);
     }
 
-    /// The queue for packets of a flow, from one node to another.
+    /// The queue for packets of a flow, or of another source, from one node to another.
     #[inline]
     pub(super) fn queue_of(&mut self, ends: (u32, u32), class: u32, flow: u32, ack: bool) -> usize {
         let rules = &self.rules;
+        let (other, flow) = (flow & OTHER != 0, flow & !OTHER);
         let own = ack && !rules.acks_with_data;
         let classes = rules.classes_of(own);
         let class = class.min(classes - 1);
         let place = if rules.queues == Queues::Flow {
-            // The data of a flow in each class, then its ACKs.
-            flow * (rules.classes + 1) + if ack { rules.classes } else { class }
+            // The data of a flow in each class, then its ACKs; flows and other sources in turn.
+            (2 * flow + u32::from(other)) * (rules.classes + 1)
+                + if ack { rules.classes } else { class }
         } else {
             let site =
                 |node: u32| self.sites[node as usize].expect("packets start at a node with hosts");
