@@ -144,6 +144,12 @@ class Result:
         return total
 
     @property
+    def events_per_packet(self) -> float:
+        """Events that were simulated over data packets that were delivered."""
+        counters = self.counters
+        return counters.get("events", 0) / max(counters.get("packets_delivered", 0), 1)
+
+    @property
     def warnings(self) -> list[str]:
         """What the engine found odd, each once."""
         found = (w for one in self.replications for w in one.summary.get("warnings", []))
@@ -169,6 +175,7 @@ class Result:
             "interrupted": self.interrupted,
             "warnings": self.warnings,
             "counters": self.counters,
+            "events_per_packet": self.events_per_packet,
         }
         if len(self.replications) == 1:
             only = self.replications[0].summary

@@ -29,6 +29,22 @@ impl<T> Lane<T> {
     #[inline]
     pub fn push<E: Copy>(&mut self, queue: &mut EventQueue<E>, at: Time, event: E, item: T) {
         let ticket = queue.ticket(Rank::Arrival);
+        self.push_in(queue, at, ticket, event, item);
+    }
+
+    /// As [`push`](Self::push), in the place that `ticket` holds.
+    ///
+    /// # Panics
+    /// As [`push`](Self::push).
+    #[inline]
+    pub fn push_in<E: Copy>(
+        &mut self,
+        queue: &mut EventQueue<E>,
+        at: Time,
+        ticket: Ticket,
+        event: E,
+        item: T,
+    ) {
         match self.items.back() {
             None => queue.push_at(at, ticket, event),
             Some(&(last, ..)) => assert!(last <= at, "a lane delivers in order"),
@@ -47,6 +63,13 @@ impl<T> Lane<T> {
             queue.push_at(at, ticket, event);
         }
         item
+    }
+
+    /// Whether nothing is on its way.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
     }
 
     /// Items on their way.

@@ -19,6 +19,21 @@ pub enum Rank {
 pub struct Ticket(u64);
 
 const ARRIVAL_BIT: u64 = 1 << 63;
+const FIXED_BIT: u64 = 1 << 62;
+
+impl Ticket {
+    /// The place of what happens at `place`, behind all places that were issued: at one instant
+    /// such events go by their place, whoever queued them first. For events that may be queued
+    /// earlier or later without a difference.
+    #[inline]
+    #[must_use]
+    pub fn fixed(rank: Rank, place: u32) -> Self {
+        Self(match rank {
+            Rank::Timer => FIXED_BIT | u64::from(place),
+            Rank::Arrival => ARRIVAL_BIT | FIXED_BIT | u64::from(place),
+        })
+    }
+}
 
 /// A queue of events, each at an instant; ties are broken by [`Rank`] and then first in, first out.
 ///
@@ -170,6 +185,18 @@ mod tests {
         queue.push(Time::ZERO, Rank::Arrival, "earlier");
         let order: Vec<_> = std::iter::from_fn(|| queue.pop()).map(|(_, e)| e).collect();
         assert_eq!(order, ["earlier", "timer", "first arrival", "second arrival"]);
+    }
+
+    #[test]
+    fn fixed_places_are_behind_issued_ones_in_their_own_order() {
+        let mut queue = EventQueue::new();
+        queue.push_at(Time::ZERO, Ticket::fixed(Rank::Arrival, 2), 5);
+        queue.push_at(Time::ZERO, Ticket::fixed(Rank::Arrival, 1), 4);
+        queue.push_at(Time::ZERO, Ticket::fixed(Rank::Timer, 7), 2);
+        queue.push(Time::ZERO, Rank::Arrival, 3);
+        queue.push(Time::ZERO, Rank::Timer, 1);
+        let order: Vec<_> = std::iter::from_fn(|| queue.pop()).map(|(_, e)| e).collect();
+        assert_eq!(order, [1, 2, 3, 4, 5]);
     }
 
     #[test]

@@ -57,6 +57,13 @@ impl Receiver {
         self.policy.on_segment(now, delayable).then(|| self.acknowledge(seq))
     }
 
+    /// Whether segment `seq` is the one it waits for, and none arrived before its turn.
+    #[inline]
+    #[must_use]
+    pub fn takes_in_stride(&self, seq: u64) -> bool {
+        seq == self.next && self.high <= self.next
+    }
+
     fn store(&mut self, seq: u64) {
         if self.holds(seq) {
             self.duplicates += 1;

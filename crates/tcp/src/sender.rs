@@ -140,6 +140,21 @@ impl Sender {
         self.note_retransmissions(&out[from..]);
     }
 
+    /// Whether this ACK makes plain progress: it opens the way for new segments and does nothing
+    /// else, neither repairs nor ends anything.
+    #[inline]
+    #[must_use]
+    pub fn takes_in_stride(&self, ack: &Ack) -> bool {
+        let flow = &self.flow;
+        ack.sack.is_empty()
+            && (flow.acked + 1..=flow.sent).contains(&ack.next)
+            && ack.next < flow.limit
+            && flow.next == flow.sent
+            && flow.duplicates == 0
+            && !self.detection.is_on()
+            && !self.recovery.is_repairing(flow)
+    }
+
     /// Tells the detector what has gone out again.
     fn note_retransmissions(&mut self, sent: &[Transmission]) {
         for again in sent.iter().filter(|sent| sent.retransmission) {

@@ -25,6 +25,27 @@ impl Digest {
         self.0 = hash;
     }
 
+    /// For what happens to one of many: flow `id`. That of the first is that of a whole run.
+    pub(crate) fn of_flow(id: u32) -> Self {
+        Self(Self::default().0 ^ u64::from(id).wrapping_mul(0x9e6c_63d0_876a_9a63))
+    }
+
+    /// For the sum of many, so far of none.
+    pub(crate) fn of_none() -> Self {
+        Self(0)
+    }
+
+    /// Adds all of another digest, in any order with others.
+    pub(crate) fn absorb(&mut self, other: &Self) {
+        self.0 = self.0.wrapping_add(other.0);
+    }
+
+    /// What was added to this digest and to the `others`. If there is one other and nothing was
+    /// added to this one, it is the other.
+    pub(crate) fn with(&self, others: &Self) -> Self {
+        Self(self.0.wrapping_sub(Self::default().0).wrapping_add(others.0))
+    }
+
     /// Sixteen hexadecimal digits.
     pub(crate) fn hex(&self) -> String {
         format!("{:016x}", self.0)

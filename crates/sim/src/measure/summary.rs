@@ -62,7 +62,8 @@ pub struct Counters {
     pub background_bursts_lost: u64,
     /// Bursts of others in the core at the end.
     pub background_bursts_in_flight: u64,
-    /// Events processed by the simulator.
+    /// Events: what happened at hosts, edge and core nodes. Packets that enter an assembly queue
+    /// unobserved, and alarms that came before their time, are none.
     pub events: u64,
 }
 
@@ -168,6 +169,8 @@ pub struct Summary {
     pub warnings: Vec<String>,
     /// Totals.
     pub counters: Counters,
+    /// Events over delivered data packets, or over one where none was delivered.
+    pub events_per_packet: f64,
     /// Each flow that the scenario lists.
     pub flows: Vec<FlowSummary>,
     /// The mesh, if there is one.

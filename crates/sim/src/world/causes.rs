@@ -66,6 +66,12 @@ pub(crate) struct Causes {
 }
 
 impl Causes {
+    /// Whether nothing is missing.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.missing.is_empty()
+    }
+
     /// The last transmission of `seq` is lost.
     pub(crate) fn lost(&mut self, seq: u64, loss: Loss) {
         if self.missing.back().is_none_or(|&(last, _)| last < seq) {

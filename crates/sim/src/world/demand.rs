@@ -8,7 +8,7 @@ use burstlab_units::{Span, Time};
 
 use super::flow::{Flow, FlowKind, Tally};
 use super::{Access, Event, World};
-use crate::measure::{ConnectionRow, Connections, DemandSummary, Samples, Table};
+use crate::measure::{ConnectionRow, Connections, DemandSummary, Digest, Samples, Table};
 use crate::scenario::{Demand, Destination, Per, Resolved};
 use crate::topology::Graph;
 use crate::traffic::{Sampler, exponential};
@@ -96,6 +96,7 @@ pub(super) struct Demands {
     lingering: Vec<u32>,
     /// What connections that are gone have sent and received.
     pub(super) gone: Tally,
+    pub(super) digest: Digest,
     connections: Connections,
     samples: Samples,
     /// Connections under way, by the node where they started.
@@ -124,6 +125,7 @@ impl Demands {
             free: Vec::new(),
             lingering: Vec::new(),
             gone: Tally::default(),
+            digest: Digest::of_none(),
             connections: Connections::default(),
             samples: Samples::default(),
             active: vec![0; nodes],
@@ -347,6 +349,7 @@ impl World {
             self.optics.connection(row.bursts, row.bursts_lost);
         }
         self.demands.gone.add(&std::mem::take(&mut flow.tally));
+        self.demands.digest.absorb(&flow.digest);
         flow.vacate();
         self.demands.free.push(slot);
     }

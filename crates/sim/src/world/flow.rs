@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use burstlab_kernel::{EventQueue, Rank};
-use burstlab_tcp::{Config, Detector, Receiver, Sender, Transmission};
+use burstlab_kernel::Rank;
+use burstlab_tcp::{Ack, Config, Detector, Receiver, Sender, Transmission};
 use burstlab_units::{Bytes, Span, Time};
 
-use super::Event;
 use super::causes::{Causes, Loss, Truth};
 use super::notices::Listens;
-use crate::measure::{Confusion, FlowSummary, LedgerView, SenderState};
+use super::{Context, Event, Place};
+use crate::measure::{Confusion, Digest, FlowSummary, LedgerView, SenderState};
 use crate::scenario::{Resolved, Write};
 
 /// What a flow has sent and received.
@@ -59,6 +59,8 @@ pub(super) struct FlowKind {
     config: Config,
     pub(super) listens: Listens,
     detects: bool,
+    /// No time-out is shorter.
+    shortest_rto: Span,
     /// Bytes of application data in a full segment.
     payload: u64,
     pub(super) class: u32,
@@ -74,6 +76,10 @@ impl FlowKind {
             config: config.clone(),
             listens: Listens::of(config),
             detects: config.detector != Detector::None,
+            shortest_rto: match config.rto_fixed {
+                Span::ZERO => config.rto_min,
+                fixed => fixed,
+            },
             payload: config.segment_size.get() - config.syn_size.get(),
             class,
         }
@@ -90,12 +96,13 @@ impl Alarm {
 
     /// Sees to it that an event is queued at `deadline` or before.
     #[inline]
-    fn arm(&mut self, deadline: Option<Time>, queue: &mut EventQueue<Event>, event: Event) {
+    fn arm(&mut self, deadline: Option<Time>, context: &mut Context, place: Place, event: Event) {
         if let Some(at) = deadline
             && at < self.0
         {
             self.0 = at;
-            queue.push(at, Rank::Timer, event);
+            let ticket = context.ticket(Rank::Timer, place);
+            context.queue.push_at(at, ticket, event);
         }
     }
 
@@ -134,6 +141,10 @@ pub(super) struct Flow {
     receiver_alarm: Alarm,
     /// How often each segment was sent, where more than once.
     resent: BTreeMap<u64, u32>,
+    /// No segment from this one on was sent more than once.
+    sent_once: u64,
+    /// What happened at its sender, in a mesh.
+    pub(super) digest: Digest,
     /// Segments and bytes received before measuring began.
     before: (u64, u64),
 }
@@ -184,6 +195,8 @@ impl Flow {
             sender_alarm: Alarm::OFF,
             receiver_alarm: Alarm::OFF,
             resent: BTreeMap::new(),
+            sent_once: 0,
+            digest: Digest::of_flow(id),
             before: (0, 0),
         }
     }
@@ -255,6 +268,7 @@ impl Flow {
             return 1;
         }
         let missing = self.causes.found(sent.seq);
+        self.sent_once = self.sent_once.max(sent.seq + 1);
         self.tally.spurious_retransmissions += u64::from(!missing);
         if self.resent.len() > 4096 {
             let acked = self.sender.highest_acked().unwrap_or(0);
@@ -266,13 +280,43 @@ impl Flow {
     }
 
     #[inline]
-    pub(super) fn arm_sender(&mut self, index: u32, queue: &mut EventQueue<Event>) {
-        self.sender_alarm.arm(self.sender.poll_timeout(), queue, Event::SenderTimer(index));
+    pub(super) fn arm_sender(&mut self, index: u32, context: &mut Context) {
+        let (due, place) = (self.sender.poll_timeout(), Place::SENDER.of(index));
+        self.sender_alarm.arm(due, context, place, Event::SenderTimer(index));
     }
 
     #[inline]
-    pub(super) fn arm_receiver(&mut self, index: u32, queue: &mut EventQueue<Event>) {
-        self.receiver_alarm.arm(self.receiver.poll_timeout(), queue, Event::ReceiverTimer(index));
+    pub(super) fn arm_receiver(&mut self, index: u32, context: &mut Context) {
+        let (due, place) = (self.receiver.poll_timeout(), Place::RECEIVER.of(index));
+        self.receiver_alarm.arm(due, context, place, Event::ReceiverTimer(index));
+    }
+
+    /// Whether an ACK that reaches the sender at `at` may be dealt with now: until then nothing
+    /// else happens at the sender, and all that it does is send new segments.
+    #[inline]
+    pub(super) fn hears_in_stride(&self, at: Time, ack: &Ack) -> bool {
+        self.sender.takes_in_stride(ack)
+            && self.sender.poll_timeout().is_none_or(|due| due > at)
+            && self.next_write().is_none()
+            && self.completed.is_none()
+            && !self.kind.listens.at_all()
+    }
+
+    /// Whether segment `seq`, on its way to the receiver until `at`, may be dealt with now. Until
+    /// then nothing else happens at the receiver. Whoever else looks at it asks what it holds, for
+    /// a segment that was lost; to make a difference this one would have to be sent again and lost
+    /// before `at`, which a time-out later than `at` rules out.
+    #[inline]
+    pub(super) fn receives_in_stride(&self, now: Time, at: Time, seq: u64) -> bool {
+        let later = |due: Option<Time>| due.is_none_or(|due| due > at);
+        self.receiver.takes_in_stride(seq)
+            && seq >= self.sent_once
+            && self.causes.is_empty()
+            && later(self.receiver.poll_timeout())
+            && later(self.sender.poll_timeout())
+            && at.since(now) < self.kind.shortest_rto
+            && self.completed.is_none()
+            && !self.kind.listens.at_all()
     }
 
     pub(super) fn sender_alarm_due(&mut self, now: Time) -> bool {

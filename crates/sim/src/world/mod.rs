@@ -5,24 +5,25 @@ mod causes;
 mod crossing;
 mod demand;
 mod flow;
+mod hosts;
 mod injected;
 mod mesh;
 mod notices;
 mod optics;
 mod others;
 mod packet;
+mod place;
 mod script;
 mod sender;
 mod source;
 mod tally;
 
-use burstlab_kernel::{EventQueue, Lane, RandomSource, Rank};
+use burstlab_kernel::{EventQueue, Lane, RandomSource, Rank, Ticket};
 use burstlab_link::Wire;
-use burstlab_tcp::Ack;
 use burstlab_tcp::Transmission;
 use burstlab_units::{Bytes, Span, Time};
 
-use crate::measure::{Digest, PacketCause, Recorder, SentRow, Summary, Table, Trace};
+use crate::measure::{Digest, Recorder, Summary, Table, Trace};
 use crate::scenario::{Resolved, Side};
 pub(crate) use causes::{Causes, Loss, LossCause, Truth};
 use demand::Demands;
@@ -32,6 +33,7 @@ use notices::Notices;
 use optics::Optics;
 use others::Others;
 use packet::{AckPacket, DataPacket};
+use place::Place;
 
 /// Everything that can happen next. The number names the flow or the link it happens at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +98,26 @@ pub(crate) struct Context {
     pub(crate) recorder: Recorder,
     pub(crate) digest: Digest,
     notices: Notices,
+    /// Whether ties of what happens at hosts are broken by place, not by who was queued first, and
+    /// each flow has a digest of its own: in a mesh, where hosts may be ahead of the clock.
+    placed: bool,
+    /// Alarms that came before their time, or too late.
+    stale: u64,
+}
+
+impl Context {
+    /// The place in the order of an instant of what happens at `place`.
+    #[inline]
+    fn ticket(&mut self, rank: Rank, place: Place) -> Ticket {
+        if self.placed { place.ticket(rank) } else { self.queue.ticket(rank) }
+    }
+
+    /// Adds to the digest what happens at the sender of a flow.
+    #[inline]
+    fn note(&mut self, flow: &mut Flow, now: Time, kind: u8, value: u64) {
+        let digest = if self.placed { &mut flow.digest } else { &mut self.digest };
+        digest.add(now, kind, value);
+    }
 }
 
 /// A running scenario.
@@ -122,6 +144,9 @@ pub(crate) struct World {
     measured_from: Time,
     /// Whether measuring has begun.
     warm: bool,
+    /// Whether hosts may be ahead of the clock, and until when.
+    hurries: bool,
+    ahead: Option<Time>,
     events: u64,
     notice_size: Bytes,
     sample_every: Span,
@@ -145,12 +170,20 @@ impl World {
         let (rate, delay, queue) = access.receiver_side();
         let near = Wire::new(access.rate, access.delay, access.queue);
         let far = Wire::new(rate, delay, queue);
+        let warm = Time::ZERO + scenario.run.warmup;
+        // What is recorded is recorded in order of time, and a bound on bursts may end the run at
+        // any of them.
+        let mesh = resolved.mesh.is_some();
+        let hurries =
+            mesh && !access.shared && trace == Trace::default() && scenario.run.bursts.is_none();
         let mut world = Self {
             context: Context {
                 queue: EventQueue::new(),
                 recorder: Recorder::new(trace),
                 digest: Digest::default(),
                 notices: Notices::default(),
+                placed: mesh,
+                stale: 0,
             },
             data_up: Access::several(links, &near),
             data_down: Access::several(links, &far),
@@ -168,6 +201,8 @@ impl World {
             now: Time::ZERO,
             measured_from: Time::ZERO,
             warm: false,
+            hurries,
+            ahead: warm.as_ps().checked_sub(1).map(Time::from_ps).filter(|_| hurries),
             events: 0,
             notice_size: scenario.edge.notice_size,
             sample_every: Span::ZERO,
@@ -190,7 +225,6 @@ impl World {
         for (index, at) in world.others.starts() {
             world.context.queue.push(at, Rank::Arrival, Event::Other(index));
         }
-        let warm = Time::ZERO + scenario.run.warmup;
         world.context.queue.push(warm, Rank::Timer, Event::WarmedUp);
         world
     }
@@ -254,6 +288,7 @@ impl World {
             Event::WarmedUp => {
                 self.measured_from = self.now;
                 self.warm = true;
+                self.ahead = Some(self.end).filter(|_| self.hurries);
                 self.demands.warmed_up(self.now);
                 self.flows.iter_mut().for_each(Flow::warmed_up);
                 self.optics.warmed_up(self.now);
@@ -273,127 +308,14 @@ impl World {
         if self.shared { self.flows[flow as usize].to } else { flow }
     }
 
-    #[inline]
-    fn data_at_ingress(&mut self, link: u32) {
-        let event = Event::DataAtIngress(link);
-        let packet = self.data_up[link as usize].lane.pop(&mut self.context.queue, event);
-        let (context, flows) = (&mut self.context, &mut self.flows);
-        match &mut self.optics {
-            Optics::Path(path) => path.data.arrive(self.now, packet, context, flows),
-            Optics::Mesh(mesh) => mesh.data_arrives(self.now, packet, context, flows),
+    /// One digest of all that happened.
+    fn gather_digests(&mut self) {
+        if self.context.placed {
+            let mut flows = self.demands.digest.clone();
+            let live = self.flows.iter().filter(|flow| !flow.vacant);
+            live.for_each(|flow| flows.absorb(&flow.digest));
+            self.context.digest = self.context.digest.with(&flows);
         }
-    }
-
-    /// Packets leave the fibres of a path: each goes on its receiver's link.
-    #[inline]
-    fn data_at_egress(&mut self) {
-        for _ in 0..self.optics.path().data.land(&mut self.context) {
-            let packet = self.optics.path().data.unload();
-            self.data_on_link(packet);
-        }
-    }
-
-    /// Puts a packet on its receiver's link.
-    #[inline]
-    fn data_on_link(&mut self, packet: DataPacket) {
-        let link = self.far_link(packet.flow);
-        let access = &mut self.data_down[link as usize];
-        match access.wire.send(self.now, packet.bytes()) {
-            Some(at) => {
-                let event = Event::DataAtReceiver(link);
-                access.lane.push(&mut self.context.queue, at, event, packet);
-            }
-            None => {
-                let loss = Loss::at_access(LossCause::ReceiverAccess, self.now);
-                self.flows[packet.flow as usize].lose(packet.seq, loss);
-                self.receiver_drops += 1;
-                self.context.recorder.lost(packet.row, PacketCause::Overflow);
-            }
-        }
-    }
-
-    #[inline]
-    fn data_at_receiver(&mut self, link: u32) {
-        let event = Event::DataAtReceiver(link);
-        let packet = self.data_down[link as usize].lane.pop(&mut self.context.queue, event);
-        let flow = &mut self.flows[packet.flow as usize];
-        flow.tally.delivered += 1;
-        flow.causes.found(packet.seq);
-        flow.tally.delivered_bytes += u64::from(packet.size);
-        self.context.recorder.delivered(packet.row, self.now);
-        let ack = flow.receiver.on_segment(self.now, packet.seq);
-        self.acknowledge(packet.flow, ack);
-    }
-
-    /// Puts an ACK on its access link, and sees to the timer of delayed ACKs.
-    #[inline]
-    fn acknowledge(&mut self, index: u32, ack: Option<Ack>) {
-        let link = self.far_link(index);
-        let flow = &mut self.flows[index as usize];
-        flow.arm_receiver(index, &mut self.context.queue);
-        let Some(ack) = ack else { return };
-        flow.tally.acks_sent += 1;
-        let row = SentRow::Ack(ack.next as i64 - 1, ack.size);
-        let row = self.context.recorder.sent(self.now, flow.id, &row);
-        let access = &mut self.ack_up[link as usize];
-        match access.wire.send(self.now, ack.size) {
-            Some(at) => {
-                let packet = AckPacket { flow: index, row, ack };
-                let event = Event::AckAtEgress(link);
-                access.lane.push(&mut self.context.queue, at, event, packet);
-            }
-            None => {
-                flow.tally.acks_lost += 1;
-                self.context.recorder.lost(row, PacketCause::Overflow);
-            }
-        }
-    }
-
-    #[inline]
-    fn ack_at_egress(&mut self, link: u32) {
-        let event = Event::AckAtEgress(link);
-        let packet = self.ack_up[link as usize].lane.pop(&mut self.context.queue, event);
-        let (context, flows) = (&mut self.context, &mut self.flows);
-        match &mut self.optics {
-            Optics::Path(path) => path.ack.arrive(self.now, packet, context, flows),
-            Optics::Mesh(mesh) => mesh.ack_arrives(self.now, packet, context, flows),
-        }
-    }
-
-    /// ACKs leave the fibres of a path: each goes on its sender's link.
-    #[inline]
-    fn acks_at_ingress(&mut self) {
-        for _ in 0..self.optics.path().ack.land(&mut self.context) {
-            let packet = self.optics.path().ack.unload();
-            self.ack_on_link(packet);
-        }
-    }
-
-    /// Puts an ACK on its sender's link.
-    #[inline]
-    fn ack_on_link(&mut self, packet: AckPacket) {
-        let link = self.near_link(packet.flow);
-        let access = &mut self.ack_down[link as usize];
-        match access.wire.send(self.now, packet.ack.size) {
-            Some(at) => {
-                let event = Event::AckAtSender(link);
-                access.lane.push(&mut self.context.queue, at, event, packet);
-            }
-            None => {
-                self.flows[packet.flow as usize].tally.acks_lost += 1;
-                self.context.recorder.lost(packet.row, PacketCause::Overflow);
-            }
-        }
-    }
-
-    fn receiver_timer(&mut self, index: u32) {
-        let flow = &mut self.flows[index as usize];
-        if !flow.receiver_alarm_due(self.now) {
-            return;
-        }
-        let due = flow.receiver.poll_timeout().is_some_and(|at| at <= self.now);
-        let ack = if due { flow.receiver.on_timeout(self.now) } else { None };
-        self.acknowledge(index, ack);
     }
 
     /// The numbers of the run so far and its tables.
@@ -410,6 +332,7 @@ impl World {
             Span::ZERO
         };
         let counters = tally::counters(&self);
+        self.gather_digests();
         for word in [counters.packets_delivered, counters.packets_lost, counters.bursts_lost] {
             self.context.digest.add(self.now, 4, word);
         }
@@ -423,6 +346,7 @@ impl World {
             fingerprint: self.context.digest.hex(),
             interrupted,
             warnings,
+            events_per_packet: counters.events as f64 / counters.packets_delivered.max(1) as f64,
             counters,
             flows: listed.map(|flow| flow.summary(measured)).collect(),
             network: None,
@@ -431,7 +355,7 @@ impl World {
         let mut tables = Vec::new();
         if let Optics::Mesh(mesh) = &self.optics {
             summary.network = Some(mesh.summary(self.now, measured));
-            mesh.record_rest(&mut self.context.recorder);
+            mesh.record_rest(self.now, &mut self.context.recorder);
             tables.push(mesh.table());
             tables.extend(self.demands.into_tables(mesh.graph(), !self.sample_every.is_zero()));
         }

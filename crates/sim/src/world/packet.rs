@@ -1,6 +1,6 @@
 //! What travels: compact records, copied from link to link.
 
-use burstlab_tcp::Ack;
+use burstlab_tcp::{Ack, SackBlocks};
 use burstlab_units::Bytes;
 
 /// A data packet.
@@ -41,7 +41,35 @@ pub(super) struct AckPacket {
     pub(super) flow: u32,
     /// Row in the trace, or `NO_ROW`.
     pub(super) row: u32,
-    pub(super) ack: Ack,
+    pub(super) next: u64,
+    /// Bytes on the wire.
+    size: u32,
+    /// SACK blocks: where each begins above `next`, and its length; 0: none. Written so, a packet
+    /// takes half the room of its ACK, and packets of many flows are what fills the memory.
+    sack: [(u32, u32); 3],
+}
+
+impl AckPacket {
+    #[inline]
+    pub(super) fn new(flow: u32, row: u32, ack: &Ack) -> Self {
+        let near = |segments: u64| u32::try_from(segments).expect("a window has fewer than 2^32");
+        let mut sack = [(0, 0); 3];
+        for (packed, &(left, right)) in sack.iter_mut().zip(ack.sack.as_slice()) {
+            assert!(left >= ack.next, "SACK blocks lie above the cumulative ACK");
+            *packed = (near(left - ack.next), near(right - left));
+        }
+        Self { flow, row, next: ack.next, size: near(ack.size.get()), sack }
+    }
+
+    #[inline]
+    pub(super) fn ack(&self) -> Ack {
+        let mut sack = SackBlocks::NONE;
+        for &(above, length) in self.sack.iter().take_while(|&&(_, length)| length > 0) {
+            let left = self.next + u64::from(above);
+            sack.push(left, left + u64::from(length));
+        }
+        Ack { next: self.next, sack, size: Parcel::bytes(self) }
+    }
 }
 
 /// What the optical network carries.
@@ -76,7 +104,7 @@ impl Parcel for AckPacket {
         self.row
     }
     fn bytes(&self) -> Bytes {
-        self.ack.size
+        Bytes::new(u64::from(self.size))
     }
     fn segment(&self) -> Option<(u64, u32)> {
         None

@@ -33,6 +33,11 @@ impl Script {
             && packet.segment().is_some_and(|segment| met(&mut self.packets, &segment))
     }
 
+    /// Whether single packets are named.
+    pub(super) fn names_packets(&self) -> bool {
+        !self.packets.is_empty()
+    }
+
     /// Whether the burst of these packets is lost for what it carries.
     #[inline]
     pub(super) fn dooms(&mut self, packets: &[impl Parcel]) -> bool {

@@ -2,9 +2,12 @@
 
 use burstlab_kernel::Rank;
 use burstlab_tcp::{State, Transmission, Verdict};
+use burstlab_units::Time;
 
 use super::causes::{Loss, LossCause, Truth};
-use super::packet::DataPacket;
+use super::optics::Optics;
+use super::packet::{AckPacket, DataPacket};
+use super::place::Place;
 use super::{Event, World};
 use crate::measure::{CwndEvent, CwndRow, LedgerKind, LedgerRow, PacketCause, SentRow};
 
@@ -13,7 +16,7 @@ impl World {
         let mut sending = std::mem::take(&mut self.sending);
         let flow = &mut self.flows[index as usize];
         flow.sender.start(self.now, &mut sending);
-        self.transmit(index, sending);
+        self.transmit(index, self.now, sending);
         self.schedule_write(index);
     }
 
@@ -27,27 +30,31 @@ impl World {
     pub(super) fn write(&mut self, index: u32) {
         let mut sending = std::mem::take(&mut self.sending);
         self.flows[index as usize].write(self.now, &mut sending);
-        self.transmit(index, sending);
+        self.transmit(index, self.now, sending);
         self.schedule_write(index);
     }
 
     /// Puts what a sender sends on its access link, and sees to its timer.
     #[inline]
-    fn transmit(&mut self, index: u32, mut sending: Vec<Transmission>) {
+    fn transmit(&mut self, index: u32, now: Time, mut sending: Vec<Transmission>) {
         let link = self.near_link(index);
         let flow = &mut self.flows[index as usize];
         let access = &mut self.data_up[link as usize];
         for sent in sending.drain(..) {
+            assert!(
+                now == self.now || !sent.retransmission,
+                "a repair is never done ahead of time"
+            );
             let spurious = flow.tally.spurious_retransmissions;
             let nth = flow.transmission(&sent);
             if flow.tally.spurious_retransmissions > spurious {
                 let kind = LedgerKind::SpuriousRetransmission;
-                let row = LedgerRow::new(self.now, flow.id, kind, sent.seq);
+                let row = LedgerRow::new(now, flow.id, kind, sent.seq);
                 self.context.recorder.ledger(&row, &flow.view());
             }
             flow.tally.sent += 1;
-            self.context.digest.add(self.now, 1, sent.seq);
-            let row = self.context.recorder.sent(self.now, flow.id, &SentRow::Data(&sent, nth));
+            self.context.note(flow, now, 1, sent.seq);
+            let row = self.context.recorder.sent(now, flow.id, &SentRow::Data(&sent, nth));
             let size = sent.size.get() as u32;
             let nth = u16::try_from(nth).unwrap_or(u16::MAX);
             let cwnd = match flow.sender.state() {
@@ -56,39 +63,49 @@ impl World {
             };
             let cwnd = cwnd.min(f64::from(u16::MAX)) as u16;
             let packet = DataPacket { flow: index, nth, cwnd, size, row, seq: sent.seq };
-            match access.wire.send(self.now, sent.size) {
-                Some(at) => {
-                    let event = Event::DataAtIngress(link);
-                    access.lane.push(&mut self.context.queue, at, event, packet);
+            let Some(at) = access.wire.send(now, sent.size) else {
+                flow.lose(sent.seq, Loss::at_access(LossCause::SenderAccess, now));
+                self.sender_drops += 1;
+                self.context.recorder.lost(row, PacketCause::Overflow);
+                continue;
+            };
+            match &mut self.optics {
+                Optics::Mesh(mesh) if mesh.expects_data() => {
+                    mesh.expect_data(at, packet, flow, &mut self.context);
                 }
-                None => {
-                    flow.lose(sent.seq, Loss::at_access(LossCause::SenderAccess, self.now));
-                    self.sender_drops += 1;
-                    self.context.recorder.lost(row, PacketCause::Overflow);
+                _ => {
+                    let ticket = self.context.ticket(Rank::Arrival, Place::DATA_UP.of(link));
+                    let (queue, event) = (&mut self.context.queue, Event::DataAtIngress(link));
+                    access.lane.push_in(queue, at, ticket, event, packet);
                 }
             }
         }
         self.sending = sending;
-        flow.arm_sender(index, &mut self.context.queue);
+        flow.arm_sender(index, &mut self.context);
     }
 
     #[inline]
     pub(super) fn ack_at_sender(&mut self, link: u32) {
         let event = Event::AckAtSender(link);
         let packet = self.ack_down[link as usize].lane.pop(&mut self.context.queue, event);
+        self.hear(self.now, &packet);
+    }
+
+    /// An ACK is at its sender.
+    #[inline]
+    pub(super) fn hear(&mut self, now: Time, packet: &AckPacket) {
         let mut sending = std::mem::take(&mut self.sending);
         let flow = &mut self.flows[packet.flow as usize];
         flow.tally.acks_delivered += 1;
-        self.context.digest.add(self.now, 2, packet.ack.next);
-        self.context.recorder.delivered(packet.row, self.now);
-        self.context.recorder.acked(flow.id, self.now, packet.ack.next);
+        self.context.note(flow, now, 2, packet.next);
+        self.context.recorder.delivered(packet.row, now);
+        self.context.recorder.acked(flow.id, now, packet.next);
         let cuts = flow.sender.counters().fast_retransmits;
-        flow.sender.on_ack(self.now, &packet.ack, &mut sending);
+        flow.sender.on_ack(now, &packet.ack(), &mut sending);
         if self.context.recorder.traces_cwnd() {
             let sender = &flow.sender;
-            let ack = packet.ack.next as i64 - 1;
-            let mut row =
-                CwndRow { now: self.now, flow: flow.id, event: CwndEvent::Ack, ack, sender };
+            let ack = packet.next as i64 - 1;
+            let mut row = CwndRow { now, flow: flow.id, event: CwndEvent::Ack, ack, sender };
             self.context.recorder.cwnd(&row);
             row.event = CwndEvent::FastRetransmit;
             for _ in cuts..sender.counters().fast_retransmits {
@@ -96,15 +113,15 @@ impl World {
             }
         }
         if flow.sender.counters().fast_retransmits > cuts {
-            let seq = packet.ack.next;
-            let row = LedgerRow::new(self.now, flow.id, LedgerKind::FastRetransmit, seq);
+            let seq = packet.next;
+            let row = LedgerRow::new(now, flow.id, LedgerKind::FastRetransmit, seq);
             self.context.recorder.ledger(&row, &flow.view());
         }
-        let completed = flow.has_completed(self.now);
+        let completed = flow.has_completed(now);
         if completed {
             self.active -= 1;
         }
-        self.transmit(packet.flow, sending);
+        self.transmit(packet.flow, now, sending);
         if completed {
             self.leave(packet.flow);
         }
@@ -113,6 +130,7 @@ impl World {
     pub(super) fn sender_timer(&mut self, index: u32) {
         let flow = &mut self.flows[index as usize];
         if !flow.sender_alarm_due(self.now) {
+            self.context.stale += 1;
             return;
         }
         if flow.sender.poll_timeout().is_some_and(|at| at <= self.now) {
@@ -126,7 +144,7 @@ impl World {
             row.state = Some(flow.state_now());
             row.waited = Some(flow.sender.outstanding());
             flow.sender.on_timeout(self.now, &mut sending);
-            self.context.digest.add(self.now, 3, u64::from(index));
+            self.context.note(flow, self.now, 3, u64::from(index));
             let after = flow.sender.counters();
             if after.timeouts > before.timeouts {
                 let excused = after.excused_timeouts > before.excused_timeouts;
@@ -138,9 +156,10 @@ impl World {
                 self.context.recorder.cwnd(&cwnd);
                 self.context.recorder.ledger(&row, &flow.view());
             }
-            self.transmit(index, sending);
+            self.transmit(index, self.now, sending);
         } else {
-            flow.arm_sender(index, &mut self.context.queue);
+            self.context.stale += 1;
+            flow.arm_sender(index, &mut self.context);
         }
     }
 
@@ -176,6 +195,6 @@ impl World {
             row.waited = Some(waited);
             self.context.recorder.ledger(&row, &flow.view());
         }
-        self.transmit(index, sending);
+        self.transmit(index, self.now, sending);
     }
 }

@@ -50,7 +50,7 @@ pub(super) fn counters(world: &World) -> Counters {
         access_lost: world.sender_drops + world.receiver_drops + world.others.lost,
         notices_sent: world.context.notices.sent,
         notices_lost: world.context.notices.lost,
-        events: world.events,
+        events: world.events - world.context.stale,
     }
 }
 

@@ -149,6 +149,8 @@ impl Burst {
 pub(super) struct Bursts {
     slots: Vec<Burst>,
     free: Vec<u32>,
+    /// Emptied cargoes, for the next ones: there are as many as bursts with such cargo at a time.
+    spare: (Vec<Vec<DataPacket>>, Vec<Vec<AckPacket>>),
 }
 
 impl Bursts {
@@ -163,6 +165,18 @@ impl Bursts {
         slot
     }
 
+    /// Puts what a queue holds into a burst, and leaves the queue with room for as much.
+    pub(super) fn load(&mut self, slot: u32, queued: &mut Cargo) {
+        let cargo = std::mem::take(queued);
+        if !cargo.data.is_empty() {
+            queued.data = self.spare.0.pop().unwrap_or_default();
+        }
+        if !cargo.acks.is_empty() {
+            queued.acks = self.spare.1.pop().unwrap_or_default();
+        }
+        self.slots[slot as usize].cargo = cargo;
+    }
+
     /// Frees a slot.
     pub(super) fn close(&mut self, slot: u32) {
         let burst = &mut self.slots[slot as usize];
@@ -170,9 +184,15 @@ impl Bursts {
             (std::mem::take(&mut burst.cargo), std::mem::take(&mut burst.route));
         let mut taken = std::mem::take(&mut burst.taken);
         cargo.clear();
+        if cargo.data.capacity() > 0 {
+            self.spare.0.push(cargo.data);
+        }
+        if cargo.acks.capacity() > 0 {
+            self.spare.1.push(cargo.acks);
+        }
         route.clear();
         taken.clear();
-        *burst = Burst { cargo, route, taken, ..Burst::default() };
+        *burst = Burst { route, taken, ..Burst::default() };
         self.free.push(slot);
     }
 

@@ -9,6 +9,7 @@ use super::super::flow::Flow;
 use super::super::packet::{AckPacket, DataPacket, OTHER, Parcel};
 use super::super::{Context, Event};
 use super::burst::{BurstKind, Cargo, Taken};
+use super::inbox::{Inbox, only_timed};
 use super::rules::Rules;
 use super::{Mesh, MeshEvent, Prescribed};
 use crate::measure::PacketCause;
@@ -20,15 +21,24 @@ pub(super) struct Queue {
     from: u32,
     to: u32,
     class: u32,
-    assembler: Assembler<()>,
+    pub(super) place: u32,
+    pub(super) assembler: Assembler<()>,
     pub(super) cargo: Cargo,
+    /// What will come, where it is announced.
+    pub(super) inbox: Inbox,
     /// Number of the open burst.
-    number: u64,
+    pub(super) number: u64,
 }
 
 impl Queue {
     /// A queue of data, or of ACKs alone.
-    fn new(scenario: &Scenario, (from, to): (u32, u32), class: u32, acks: bool) -> Self {
+    fn new(
+        scenario: &Scenario,
+        (from, to): (u32, u32),
+        class: u32,
+        (acks, place): (bool, usize),
+    ) -> Self {
+        let place = place as u32;
         let (edge, ack) = (&scenario.edge, &scenario.edge.ack);
         let policy = match edge.assembly {
             _ if acks => ack.assembly.policy(ack.timer, ack.size),
@@ -36,8 +46,18 @@ impl Queue {
             _ => edge.policy(),
         };
         let assembler = Assembler::new(policy).with_minimum(edge.min_size.unwrap_or_default());
-        Self { from, to, class, assembler, cargo: Cargo::default(), number: 0 }
+        let (cargo, inbox) = (Cargo::default(), Inbox::default());
+        Self { from, to, class, place, assembler, cargo, inbox, number: 0 }
     }
+}
+
+/// Whether the queues need only be told in advance of data packets, and of ACKs: where a timer
+/// alone closes them, and no script looks at each packet as it arrives.
+pub(super) fn expects(scenario: &Scenario, rules: &Rules, loss: &Prescribed) -> (bool, bool) {
+    let policy = |class, acks| Queue::new(scenario, (0, 0), class, (acks, 0)).assembler.policy();
+    let timed = (0..rules.classes).all(|class| only_timed(policy(class, false)));
+    let data = timed && !loss.script.names_packets();
+    (data, if rules.acks_with_data { data } else { only_timed(policy(0, true)) })
 }
 
 /// The places of the queues between nodes with hosts: those of data, then those of ACKs. A queue is
@@ -62,11 +82,17 @@ impl Rules {
 
     /// The class of a data packet.
     #[inline]
-    fn class_of(&self, packet: &DataPacket, class: u32) -> u32 {
+    pub(super) fn class_of(&self, packet: &DataPacket, class: u32) -> u32 {
         match &self.cwnd_thresholds {
             Some(list) => list.partition_point(|&from| from <= u32::from(packet.cwnd)) as u32,
             None => class,
         }
+    }
+
+    /// The class of an ACK of a flow of `class`.
+    #[inline]
+    pub(super) fn class_of_ack(&self, class: u32) -> u32 {
+        if self.cwnd_thresholds.is_some() { self.ack_class } else { class }
     }
 }
 
@@ -105,7 +131,11 @@ impl Mesh {
         flows: &mut [Flow],
     ) {
         // Without a window of its own it goes with the least patient.
-        let queue = self.queue_of(ends, class, packet.flow & !OTHER, false);
+        let queue = self.queue_of(ends, class, packet.flow, false);
+        if self.expects_data() {
+            self.expect_in(queue, now, packet, context);
+            return;
+        }
         self.number(now, queue, packet.row, context);
         self.queues[queue].cargo.data.push(packet);
         self.joined(now, queue, packet.bytes(), context, flows);
@@ -122,26 +152,25 @@ impl Mesh {
     ) {
         let flow = &flows[packet.flow as usize];
         let ends = (flow.to, flow.from);
-        let class = match self.rules.cwnd_thresholds {
-            Some(_) => self.rules.ack_class,
-            None => flow.kind.class,
-        };
+        let class = self.rules.class_of_ack(flow.kind.class);
         let queue = self.queue_of(ends, class, packet.flow, true);
         self.number(now, queue, packet.row, context);
         self.queues[queue].cargo.acks.push(packet);
         self.joined(now, queue, packet.bytes(), context, flows);
     }
 
-    /// The queue for packets of a flow, from one node to another.
+    /// The queue for packets of a flow, or of another source, from one node to another.
     #[inline]
-    fn queue_of(&mut self, ends: (u32, u32), class: u32, flow: u32, ack: bool) -> usize {
+    pub(super) fn queue_of(&mut self, ends: (u32, u32), class: u32, flow: u32, ack: bool) -> usize {
         let rules = &self.rules;
+        let (other, flow) = (flow & OTHER != 0, flow & !OTHER);
         let own = ack && !rules.acks_with_data;
         let classes = rules.classes_of(own);
         let class = class.min(classes - 1);
         let place = if rules.queues == Queues::Flow {
-            // The data of a flow in each class, then its ACKs.
-            flow * (rules.classes + 1) + if ack { rules.classes } else { class }
+            // The data of a flow in each class, then its ACKs; flows and other sources in turn.
+            (2 * flow + u32::from(other)) * (rules.classes + 1)
+                + if ack { rules.classes } else { class }
         } else {
             let site =
                 |node: u32| self.sites[node as usize].expect("packets start at a node with hosts");
@@ -155,14 +184,14 @@ impl Mesh {
         }
         let queue = self.places[place] as usize;
         if let Some(known) = self.queues.get_mut(queue) {
-            if known.cargo.packets() == 0 {
+            if known.cargo.packets() == 0 && known.inbox.is_empty() {
                 // The slot of a flow may belong to another one now.
                 (known.from, known.to) = ends;
             }
             return queue;
         }
         self.places[place] = self.queues.len() as u32;
-        self.queues.push(Queue::new(&self.scenario, ends, class, own));
+        self.queues.push(Queue::new(&self.scenario, ends, class, (own, place)));
         self.queues.len() - 1
     }
 
@@ -192,8 +221,7 @@ impl Mesh {
         if place.assembler.push(now, (), size) {
             self.close(now, queue, context, flows);
         } else if idle && let Some(deadline) = place.assembler.poll_timeout() {
-            let event = Event::Mesh(MeshEvent::Assembly(queue as u32));
-            context.queue.push(deadline, Rank::Timer, event);
+            context.queue_timer(deadline, place.place, queue);
         }
     }
 
@@ -206,8 +234,11 @@ impl Mesh {
         flows: &mut [Flow],
     ) {
         let queue = queue as usize;
-        if self.queues[queue].assembler.poll_timeout().is_some_and(|at| at <= now) {
+        let due = |queue: &Queue| queue.assembler.poll_timeout().is_some_and(|at| at <= now);
+        if self.take_in(now, queue, context) || due(&self.queues[queue]) {
             self.close(now, queue, context, flows);
+        } else {
+            context.stale += 1;
         }
     }
 
@@ -216,8 +247,8 @@ impl Mesh {
         let place = &mut self.queues[queue];
         let closed = place.assembler.close(&mut Vec::new());
         let slot = self.bursts.open(place.number);
+        self.bursts.load(slot, &mut place.cargo);
         let burst = self.bursts.get_mut(slot);
-        std::mem::swap(&mut burst.cargo, &mut place.cargo);
         (burst.from, burst.to, burst.class) = (place.from, place.to, place.class);
         burst.packets = burst.cargo.packets() as u32;
         burst.bytes = closed.bytes;

@@ -8,6 +8,7 @@ mod contention;
 mod cutting;
 mod edge;
 mod header;
+mod inbox;
 mod losing;
 mod report;
 mod rules;
@@ -100,6 +101,10 @@ pub(super) struct Mesh {
     sites: Vec<Option<u32>>,
     site_count: u32,
     queues: Vec<Queue>,
+    /// Whether queues need only be told in advance of data packets, and of ACKs.
+    expects: (bool, bool),
+    /// Reused buffer of the order in which packets enter a queue.
+    order: Vec<(Time, u32, u32)>,
     /// Which queue is in which place.
     places: Vec<u32>,
     bursts: Bursts,
@@ -134,6 +139,8 @@ impl Mesh {
         for (site, node) in (0..).zip(graph.edges()) {
             sites[node as usize] = Some(site);
         }
+        let data_loss = Prescribed::new(&scenario.loss.data, random.stream("loss/data"));
+        let expects = edge::expects(scenario, &rules, &data_loss);
         let site_count = graph.edges().len() as u32;
         Self {
             ports: graph.links.iter().map(|link| port(link.wavelengths)).collect(),
@@ -143,12 +150,14 @@ impl Mesh {
             lines: vec![lines; nodes],
             copies: vec![0; nodes],
             sites,
+            expects,
+            order: Vec::new(),
             site_count,
             queues: Vec::new(),
             places: edge::places(&rules, site_count),
             bursts: Bursts::default(),
             background: background::sources(scenario, &graph, &rules, random),
-            data_loss: Prescribed::new(&scenario.loss.data, random.stream("loss/data")),
+            data_loss,
             ack_loss: Prescribed::new(&scenario.loss.ack, random.stream("loss/ack")),
             choices: random.stream("routes"),
             numbered: 0,

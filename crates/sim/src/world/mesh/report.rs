@@ -23,7 +23,8 @@ impl Mesh {
     }
 
     /// Adds the bursts that are under way to the trace.
-    pub(in crate::world) fn record_rest(&self, recorder: &mut Recorder) {
+    pub(in crate::world) fn record_rest(&self, now: Time, recorder: &mut Recorder) {
+        self.record_waiting(now, recorder);
         if recorder.traces_bursts() {
             self.bursts.live().for_each(|burst| recorder.burst(&self.row(burst, None)));
         }
@@ -33,8 +34,8 @@ impl Mesh {
         &self.graph
     }
 
-    /// Data packets of flows, ACKs, and packets of other traffic that wait for assembly or are in
-    /// bursts.
+    /// Data packets of flows, ACKs, and packets of other traffic that are known to come, wait for
+    /// assembly, or are in bursts.
     pub(in crate::world) fn aboard(&self) -> [u64; 3] {
         let queued = self.queues.iter().map(|queue| &queue.cargo);
         let flying = self.bursts.live().map(|burst| &burst.cargo);
@@ -43,6 +44,12 @@ impl Mesh {
             let others = cargo.data.iter().filter(|packet| packet.is_other()).count();
             aboard[0] += (cargo.data.len() - others) as u64;
             aboard[1] += cargo.acks.len() as u64;
+            aboard[2] += others as u64;
+        }
+        for inbox in self.queues.iter().map(|queue| &queue.inbox) {
+            let others = inbox.data().filter(|packet| packet.is_other()).count();
+            aboard[0] += (inbox.data().count() - others) as u64;
+            aboard[1] += inbox.acks() as u64;
             aboard[2] += others as u64;
         }
         aboard

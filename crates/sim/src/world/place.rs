@@ -1,0 +1,31 @@
+//! Where an event happens, as a number: how ties are broken where the order of queueing must not.
+
+use burstlab_kernel::{Rank, Ticket};
+
+/// A kind of place, and then one of its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place(u32);
+
+impl Place {
+    /// Arrivals, at the far end of a link.
+    pub(super) const DATA_UP: Self = Self(0);
+    pub(super) const DATA_DOWN: Self = Self(1 << 30);
+    pub(super) const ACK_UP: Self = Self(2 << 30);
+    pub(super) const ACK_DOWN: Self = Self(3 << 30);
+    /// Timers.
+    pub(super) const ASSEMBLY: Self = Self(0);
+    pub(super) const SENDER: Self = Self(1 << 30);
+    pub(super) const RECEIVER: Self = Self(2 << 30);
+
+    /// The place `number` of this kind.
+    #[inline]
+    pub(super) fn of(self, number: u32) -> Self {
+        Self(self.0 | number)
+    }
+
+    /// Its place in the order of an instant.
+    #[inline]
+    pub(super) fn ticket(self, rank: Rank) -> Ticket {
+        Ticket::fixed(rank, self.0)
+    }
+}
