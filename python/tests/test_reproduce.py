@@ -144,6 +144,17 @@ def test_all_claims_hold_or_differ_for_a_known_reason(burstlab, tmp_path):
         "yu2004/fig7b": 1,
         "yu2004/table3": 4,
         "yu2004/table4": 3,
+        # What the text contradicts itself in, the load, and the largest files: docs/papers.
+        "ramantas/fig1a": 3,
+        "ramantas/fig2b": 1,
+        "ramantas/fig3a": 1,
+        "ramantas/fig3b": 1,
+        "ramantas/fig4a": 1,
+        "ramantas/fig4b": 1,
+        "ramantas/fig5a": 3,
+        "ramantas/fig5b": 1,
+        "ramantas/fig6b": 2,
+        "ramantas/table1": 3,
     }
     assert len(claims) >= 90
 

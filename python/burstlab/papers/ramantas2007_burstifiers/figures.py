@@ -129,7 +129,7 @@ def fig1a(context: Context) -> Findings:
     )
     curves = [Curve(name, COLOURS[name], _dots(row, active)) for name, row in corners.items()]
     panels = [CurvePanel("", curves)]
-    axes = Axes("mean file size (KB)", "active sources of an edge node", ticks=[c.x for c in one])
+    axes = Axes("mean file size (MB)", "active sources of an edge node", ticks=[c.x for c in one])
     draw(context, findings, panels, axes)
     note_steadiness(corners, findings)
     return findings
@@ -156,7 +156,7 @@ def fig1b(context: Context) -> Findings:
     curves = [Curve(name, COLOURS[name], _dots(row, loss)) for name, row in corners.items()]
     panels = [CurvePanel("", curves)]
     ticks = [corner.x for corner in next(iter(corners.values()))]
-    draw(context, findings, panels, Axes("mean file size (KB)", "burst loss ratio", ticks=ticks))
+    draw(context, findings, panels, Axes("mean file size (MB)", "burst loss ratio", ticks=ticks))
     note_steadiness(corners, findings)
     return findings
 

@@ -11,17 +11,24 @@ from burstlab.papers.ramantas2007_burstifiers.figures import (
     Corners,
     active,
     add,
-    draw,
     loss,
     note_gaps,
     throughput,
     throughput_up_to,
-    titled,
+)
+from burstlab.papers.ramantas2007_burstifiers.named import (
+    PUBLISHED,
+    NamedPoint,
+    named_chart,
+    named_rows,
+    point,
 )
 from burstlab.papers.ramantas2007_burstifiers.observe import note_steadiness, observe
-from burstlab.plot import Axes, Curve, CurvePanel, Dot, theme
+from burstlab.plot import theme
 from burstlab.reproduce.context import Context, Findings
 from burstlab.statistics import Estimate
+
+_FLOWS = "flows in 80 % of the bursts"
 
 
 def table1(context: Context) -> Findings:
@@ -89,30 +96,24 @@ def _ranks(findings: Findings, shown: str, names: Sequence[str]) -> None:
 
 
 def _draw_table(context: Context, corners: Corners, findings: Findings) -> None:
-    panels: list[CurvePanel] = []
-    places = {name: float(i + 1) for i, name in enumerate(corners)}
-    for statistic in ("average (Mb/s)", "variance"):
-        curves = []
-        printed = [
-            Dot(place, value)
-            for name, place in places.items()
-            if (value := context.published(f"{name}, one pair: {statistic}")) is not None
-        ]
-        curves.append(Curve("published", theme.MUTED, printed, "published"))
-        for shown, colour in zip(GROUPS.values(), theme.SERIES[1:3], strict=True):
-            dots = []
-            for name, place in places.items():
+    points: list[NamedPoint] = []
+    for statistic, panel in (
+        ("average (Mb/s)", "average throughput of a flow (Mb/s)"),
+        ("variance", "variance ((Mb/s)²)"),
+    ):
+        for name in corners:
+            printed = context.published(f"{name}, all pairs: {statistic}")
+            if printed is not None:
+                points.append(NamedPoint(panel, name, PUBLISHED, printed))
+            for shown in GROUPS.values():
                 measure = findings.measures[f"{name}, {shown}: {statistic}"]
                 assert isinstance(measure, Estimate)
-                dots.append(Dot(place, measure.mean, measure.ci95, measure.n))
-            curves.append(Curve(shown, colour, dots))
-        panels.append(CurvePanel(titled(statistic), curves))
-    rows = ", ".join(f"{place:g}: {name}" for name, place in places.items())
-    findings.notes.append(f"Rows of the figure: {rows}.")
-    axes = Axes(
-        "row of Table 1", "throughput of a flow (variance in (Mb/s)²)", ticks=list(places.values())
+                points.append(point(panel, name, shown, measure))
+    colours = dict(
+        zip([PUBLISHED, *GROUPS.values()], [theme.MUTED, *theme.SERIES[1:3]], strict=True)
     )
-    draw(context, findings, panels, axes)
+    findings.charts[context.target] = named_chart(points, colours)
+    findings.data[context.target] = named_rows(points)
 
 
 def readings(context: Context) -> Findings:
@@ -130,7 +131,7 @@ def readings(context: Context) -> Findings:
         average = corner.mean(throughput("all", np.mean))
         add(context, findings, f"{name}: throughput, average (Mb/s)", average)
         for of, what in (
-            ("flows-per-burst", "flows in 80 % of the bursts"),
+            ("flows-per-burst", _FLOWS),
             ("bursts-per-flow", "bursts of 80 % of the flows"),
             ("lost-bursts-per-flow", "lost bursts of 80 % of the flows"),
         ):
@@ -145,24 +146,19 @@ def readings(context: Context) -> Findings:
     (own,), (taken,) = corners["queues for ACKs, 5 ms"], corners["as taken, 5 ms"]
     ratio = own.over(taken, throughput("all", np.mean))
     findings.measures["queues for ACKs over as taken: average throughput"] = ratio
-    places = {name: float(i + 1) for i, name in enumerate(corners)}
-    panels = [
-        CurvePanel(title, [Curve("measured", theme.FIRST, dots)])
-        for title, of in (
-            ("Burst loss ratio", loss),
-            ("Active sources of all edge nodes", lambda one: float(one.demand["active"])),
-        )
-        for dots in [
-            [
-                Dot(places[name], mean.mean, mean.ci95, mean.n)
-                for name, (corner,) in corners.items()
-                for mean in [corner.mean(of)]
-            ]
-        ]
-    ]
-    rows = ", ".join(f"{place:g}: {name}" for name, place in places.items())
-    findings.notes.append(f"Readings of the figure: {rows}.")
-    draw(context, findings, panels, Axes("reading", "", ticks=list(places.values())))
+    points: list[NamedPoint] = []
+    for panel in ("burst loss ratio", "active sources of all edge nodes", _FLOWS):
+        for name in corners:
+            label = f"{name}: {panel}"
+            measure = findings.measures[label]
+            assert isinstance(measure, Estimate)
+            points.append(point(panel, name, "measured", measure))
+            printed = context.published(label)
+            if printed is not None:
+                points.append(NamedPoint(panel, name, PUBLISHED, printed))
+    colours = {PUBLISHED: theme.MUTED, "measured": theme.FIRST}
+    findings.charts[context.target] = named_chart(points, colours, width=280)
+    findings.data[context.target] = named_rows(points)
     note_steadiness(corners, findings)
     return findings
 
