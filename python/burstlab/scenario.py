@@ -368,7 +368,7 @@ Distribution: TypeAlias = Literal[
 ]
 """A distribution of sizes.
 
-Draws are whole bytes, from 1 B to 1 PB.
+Draws are whole bytes, from 1 B to 1,000,000 GB.
 
 - `fixed`: All of size `mean`.
 - `exponential`: Exponential, of mean `mean`.
@@ -1319,8 +1319,8 @@ class Traffic(_Section):
     """UDP sources.
 
     On a `path` they share an access link with the flows; their packets leave at the far end of that
-    link: they fill its queue and never enter the optical network. In a mesh they have links of
-    their own, and their packets travel from one edge node to another in bursts.
+    link: they fill its queue and never enter the optical network. In a mesh their packets are at
+    the edge node as they are sent, and travel to another edge node in bursts.
 
     Parameters
     ----------
@@ -1384,7 +1384,7 @@ class Bursts(_Section):
     to : str, optional
         Name of the edge node where they end. Absent: every other edge node alike.
     length : Size, optional
-        Length of a burst.
+        Length of a burst; one that would take longer than 10,000 s is cut to that.
     class_ : int, optional
         Class of the bursts, from 0.
     start : str (time), default "0 s"

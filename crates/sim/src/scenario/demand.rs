@@ -123,7 +123,7 @@ pub struct Bursts {
     /// Name of the edge node where they end. Absent: every other edge node alike.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// Length of a burst.
+    /// Length of a burst; one that would take longer than 10,000 s is cut to that.
     pub length: Size,
     /// Class of the bursts, from 0.
     #[serde(skip_serializing_if = "super::core_network::is_default")]

@@ -45,7 +45,7 @@ pub struct Size {
     pub file: Option<String>,
 }
 
-/// A distribution of sizes. Draws are whole bytes, from 1 B to 1 PB.
+/// A distribution of sizes. Draws are whole bytes, from 1 B to 1,000,000 GB.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Distribution {

@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// UDP sources. On a `path` they share an access link with the flows; their packets leave at the
-/// far end of that link: they fill its queue and never enter the optical network. In a mesh they
-/// have links of their own, and their packets travel from one edge node to another in bursts.
+/// far end of that link: they fill its queue and never enter the optical network. In a mesh their
+/// packets are at the edge node as they are sent, and travel to another edge node in bursts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Traffic {

@@ -5,7 +5,7 @@ use burstlab_units::Bytes;
 use super::table::Table;
 use super::{normal, pareto, standard_exponential};
 
-/// No drawn size is larger: 1 PB, about nine days at 10 Gb/s.
+/// No drawn size is larger: 1,000,000 GB, about nine days at 10 Gb/s.
 pub const SIZE_MAX: Bytes = Bytes::new(1_000_000_000_000_000);
 
 /// A distribution of sizes, made by [`Size::sampler`](crate::scenario::Size::sampler). It holds no

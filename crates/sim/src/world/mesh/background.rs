@@ -95,7 +95,8 @@ impl Mesh {
         let source = &mut self.background[number as usize];
         source.sent += 1;
         let [wait, length] = source.stream.uniforms(source.sent);
-        let bytes = source.length.draw(length);
+        let longest = self.rules.bytes_in(Span::from_secs(10_000));
+        let bytes = source.length.draw(length).min(longest);
         source.next = now.saturating_add(exponential(source.mean, wait));
         let (from, to, class) = (source.from, source.to, source.class);
         if let Some(at) = source.next() {
