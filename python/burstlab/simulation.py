@@ -13,7 +13,7 @@ from burstlab import _core
 from burstlab.errors import InputError, Interrupted, ScenarioError, unknown
 from burstlab.loading import Document, ScenarioLike, to_document
 from burstlab.results import TRACES, Replication, Result
-from burstlab.tables import from_engine
+from burstlab.tables import Recorded
 
 Progress = Callable[[float], None]
 
@@ -125,10 +125,7 @@ def run_resolved(
     def one(index: int) -> Replication:
         output = _core.simulate(text, seed, numbers[index], tables, monitors[index])
         summary = json.loads(output.summary)
-        recorded = {
-            name: from_engine(columns, numbers[index]) for name, columns in output.tables().items()
-        }
-        return Replication(summary, recorded)
+        return Replication(summary, Recorded(output.tables, numbers[index]))
 
     futures: list[Future[Replication]] = []
     with ThreadPoolExecutor(max_workers=workers) as pool:

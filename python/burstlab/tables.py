@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -119,6 +120,40 @@ def from_engine(columns: Mapping[str, Any], replication: int) -> pa.Table:
     length = len(next(iter(arrays.values()))) if arrays else 0
     number = pa.array(np.full(length, replication, dtype=np.uint32))
     return pa.table({"replication": number, **arrays})
+
+
+class Recorded(Mapping[str, "pa.Table"]):
+    """The tables of a run of the engine, made when the first of them is asked for.
+
+    A mesh always leaves some, and most runs are read for their summary alone.
+
+    Parameters
+    ----------
+    hand_over
+        Answers the columns of each table; asked once.
+    replication
+        Number of the run.
+    """
+
+    def __init__(
+        self, hand_over: Callable[[], Mapping[str, Mapping[str, Any]]], replication: int
+    ) -> None:
+        self._hand_over = hand_over
+        self._replication = replication
+
+    @cached_property
+    def _made(self) -> dict[str, pa.Table]:
+        columns = self._hand_over()
+        return {name: from_engine(table, self._replication) for name, table in columns.items()}
+
+    def __getitem__(self, name: str) -> pa.Table:
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        return len(self._made)
 
 
 def from_rows(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
