@@ -1489,8 +1489,8 @@ class Run(_Section):
     bursts : int, optional
         End when this many data bursts have been closed.
     sample : str (time), optional
-        Record the number of active flows and what each fibre carries this often, in the table
-        `samples`; needs a mesh. Absent: not at all.
+        Note this often how many connections of `demand` are under way at each edge node, in the
+        table `samples`; needs a mesh. Absent: not at all.
     seed : int, default 1
         Seed of all randomness, 0 to 2^63 - 1.
     replications : int, default 1
