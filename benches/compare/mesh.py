@@ -6,7 +6,7 @@ delay, as bursts do in Burstlab.
 """
 
 import heapq
-import random
+import random  # noqa: TID251 - a list that is the same for both programs, no draw of a run
 from pathlib import Path
 
 # The fibres of `nsfnet`: nodes and length in km, 5 us each.
