@@ -226,4 +226,4 @@ def _x_axis(axes: Axes) -> Any:
 
     if axes.ticks is not None:
         return alt.Axis(values=list(axes.ticks), labelFlush=False, format="~g")
-    return alt.Axis(labelFlush=False, format="~g", tickCount=6)
+    return alt.Axis(labelFlush=False, format="~r", tickCount=6)

@@ -194,11 +194,12 @@ def _chart(panels: list[CurvePanel], rates: list[Curve], plan: Mapping[str, Any]
         "timer:N", title=None, scale=alt.Scale(domain=names, range=list(theme.SERIES[: len(names)]))
     )
     x_scale = alt.Scale(domain=[0.0, plan["draw_s"]], nice=False)
+    x_axis = alt.Axis(tickCount=4, format="~r")
     drawn = [
         alt.Chart(theme.inline([row for row in rows if row["timer"] == name], ["timer", "x", "y"]))
         .mark_point(size=5, filled=True, opacity=0.8)
         .encode(
-            x=alt.X("x:Q", title="time since the first segment (s)", scale=x_scale),
+            x=alt.X("x:Q", title="time since the first segment (s)", scale=x_scale, axis=x_axis),
             y=alt.Y("y:Q", title=f"segment mod {plan['modulus']}" if name == names[0] else None),
             color=colour,
         )
@@ -214,7 +215,7 @@ def _chart(panels: list[CurvePanel], rates: list[Curve], plan: Mapping[str, Any]
         )
         .mark_line(strokeWidth=1.6)
         .encode(
-            x=alt.X("x:Q", title="time since the first segment (s)", scale=x_scale),
+            x=alt.X("x:Q", title="time since the first segment (s)", scale=x_scale, axis=x_axis),
             y=alt.Y("y:Q", title="rate of 10 ms (Mb/s)" if name == names[0] else None),
             color=colour,
         )
