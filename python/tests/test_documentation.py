@@ -64,7 +64,7 @@ def snippets():
             yield pytest.param(block, id=f"{page.stem}-{number}")
 
 
-@pytest.mark.parametrize("block", snippets())
+@pytest.mark.parametrize("block", list(snippets()))
 def test_the_scenarios_of_the_models_run(block):
     scenario = tomllib.loads(block)
     network = scenario.setdefault("network", {})

@@ -25,7 +25,7 @@ fn hold(
     let jitter: Vec<Span> = (0..4096u64).map(|k| HOLD * (k * 1327 % 4096) / 256).collect();
     let mut port = Port::new(wavelengths, scheduler);
     let offset = spacing * outstanding;
-    let (mut now, mut k, mut lost) = (Time::ZERO, 0u32, 0u32);
+    let (mut now, mut k, mut lost) = (Time::ZERO, 0u64, 0u64);
     let mut burst = move || {
         now += spacing;
         k = k.wrapping_add(1);

@@ -96,8 +96,13 @@ class Seen:
         return float(values[np.searchsorted(below, share - 1e-12)])
 
     def drift(self) -> float:
-        """Answer the second half's mean of active sources over the first half's."""
+        """Answer the second half's mean of active sources over the first half's.
+
+        Not a number where there are fewer than two samples.
+        """
         half = len(self.active) // 2
+        if half == 0:
+            return float("nan")
         return float(self.active[half:].mean() / self.active[:half].mean())
 
 
