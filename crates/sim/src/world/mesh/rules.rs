@@ -1,6 +1,7 @@
 //! What a scenario says of a mesh, ready for use.
 
 use burstlab_optical::scheduling::{Conversion, Scheduler};
+use burstlab_optical::signalling::offset_needed;
 use burstlab_units::{Bytes, Rate, Serializer, Span};
 
 use crate::scenario::{
@@ -93,8 +94,9 @@ impl Rules {
 
     /// Offset time of a burst of `class` whose route has `hops` fibres.
     pub(super) fn offset(&self, hops: usize, class: u32) -> Span {
-        let headers = (hops + self.detour) as u64;
-        let usual = self.offset.unwrap_or(self.processing * headers + self.guard);
+        let headers = (hops + self.detour) as u32;
+        let usual = offset_needed(headers, self.processing, self.guard);
+        let usual = self.offset.unwrap_or(usual);
         usual + self.class_offsets.get(class as usize).copied().unwrap_or(Span::ZERO)
     }
 
