@@ -130,7 +130,7 @@ impl Mesh {
         context: &mut Context,
         flows: &mut [Flow],
     ) {
-        // Without a window of its own it goes with the least patient.
+        // It has no window; by congestion windows, its class is taken as one of theirs.
         let queue = self.queue_of(ends, class, packet.flow, false);
         if self.expects_data() {
             self.expect_in(queue, now, packet, context);
