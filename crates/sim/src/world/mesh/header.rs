@@ -137,7 +137,7 @@ impl Mesh {
                 self.tally.resolutions.resent += 1;
                 let burst = self.bursts.get_mut(slot);
                 burst.attempts += 1;
-                // What is on the fibres is of no use any more: to cut it takes nothing from the copy.
+                // What is on the fibres is of no use any more; to cut it takes nothing away.
                 burst.taken.clear();
                 let event = Event::Mesh(MeshEvent::Again(slot));
                 let at = done + back + self.rules.wait;
