@@ -34,7 +34,7 @@ impl Wire {
 
     /// Hands over a packet of `size` at `now`; answers when its last bit arrives at the far end, or
     /// `None` where the queue is full and the packet is dropped. Calls must come in order of time.
-    #[inline]
+    #[inline(always)]
     pub fn send(&mut self, now: Time, size: Bytes) -> Option<Time> {
         let start = now.max(self.free_at);
         if let Some(queue) = &mut self.queue {

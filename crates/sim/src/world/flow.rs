@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use burstlab_kernel::Rank;
-use burstlab_tcp::{Ack, Config, Detector, Receiver, Sender, Transmission};
+use burstlab_tcp::{Config, Detector, Receiver, Sender, Transmission};
 use burstlab_units::{Bytes, Span, Time};
 
 use super::causes::{Causes, Loss, Truth};
 use super::notices::Listens;
+use super::packet::AckPacket;
 use super::{Context, Event, Place};
 use crate::measure::{Confusion, Digest, FlowSummary, LedgerView, SenderState};
 use crate::scenario::{Resolved, Write};
@@ -83,6 +84,13 @@ impl FlowKind {
             payload: config.segment_size.get() - config.syn_size.get(),
             class,
         }
+    }
+}
+
+impl FlowKind {
+    /// The receiver's window, in segments.
+    pub(super) fn window(&self) -> u64 {
+        u64::from(self.config.window)
     }
 }
 
@@ -294,8 +302,10 @@ impl Flow {
     /// Whether an ACK that reaches the sender at `at` may be dealt with now: until then nothing
     /// else happens at the sender, and all that it does is send new segments.
     #[inline]
-    pub(super) fn hears_in_stride(&self, at: Time, ack: &Ack) -> bool {
-        self.sender.takes_in_stride(ack)
+    pub(super) fn hears_in_stride(&self, at: Time, ack: &AckPacket) -> bool {
+        ack.is_plain()
+            && self.sender.covers(ack.next)
+            && self.sender.is_in_stride()
             && self.sender.poll_timeout().is_none_or(|due| due > at)
             && self.next_write().is_none()
             && self.completed.is_none()

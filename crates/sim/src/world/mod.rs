@@ -4,6 +4,7 @@
 mod causes;
 mod crossing;
 mod demand;
+mod fates;
 mod flow;
 mod hosts;
 mod injected;
@@ -120,6 +121,39 @@ impl Context {
     }
 }
 
+/// How far hosts may be ahead of the clock.
+#[derive(Clone, Debug)]
+struct Ahead {
+    /// Whether they may at all.
+    may: bool,
+    /// Whether nothing else bounds it: in a mesh.
+    free: bool,
+    /// To the end of the warm-up, or of the run.
+    until: Time,
+    /// Receivers, and senders, to this instant.
+    receivers: Time,
+    senders: Time,
+}
+
+impl Ahead {
+    fn new(may: bool, warm: Time, free: bool) -> Self {
+        let mut ahead =
+            Self { may, free, until: Time::ZERO, receivers: Time::ZERO, senders: Time::ZERO };
+        ahead.warmed_up(Time::from_ps(warm.as_ps().saturating_sub(1)));
+        ahead
+    }
+
+    /// The next bound is `until`.
+    fn warmed_up(&mut self, until: Time) {
+        if self.may {
+            self.until = until;
+        }
+        if self.free {
+            (self.receivers, self.senders) = (self.until, self.until);
+        }
+    }
+}
+
 /// A running scenario.
 #[derive(Clone, Debug)]
 pub(crate) struct World {
@@ -144,9 +178,7 @@ pub(crate) struct World {
     measured_from: Time,
     /// Whether measuring has begun.
     warm: bool,
-    /// Whether hosts may be ahead of the clock, and until when.
-    hurries: bool,
-    ahead: Option<Time>,
+    ahead: Ahead,
     events: u64,
     notice_size: Bytes,
     sample_every: Span,
@@ -161,7 +193,7 @@ impl World {
     pub(crate) fn new(resolved: &Resolved, random: &RandomSource, trace: Trace) -> Self {
         let scenario = &resolved.scenario;
         let flows = Flow::all(resolved);
-        let optics = Optics::new(resolved, random, &flows);
+        let mut optics = Optics::new(resolved, random, &flows);
         // Demands, bursts of others and traffic through a mesh never end.
         let through = usize::from(resolved.mesh.is_some()) * scenario.traffic.len();
         let endless = optics.endless() + scenario.demand.len() + through;
@@ -174,8 +206,11 @@ impl World {
         // What is recorded is recorded in order of time, and a bound on bursts may end the run at
         // any of them.
         let mesh = resolved.mesh.is_some();
-        let hurries =
-            mesh && !access.shared && trace == Trace::default() && scenario.run.bursts.is_none();
+        let hurries = trace == Trace::default()
+            && match &mut optics {
+                Optics::Path(path) => path.go_ahead(scenario, &flows),
+                Optics::Mesh(_) => !access.shared && scenario.run.bursts.is_none(),
+            };
         let mut world = Self {
             context: Context {
                 queue: EventQueue::new(),
@@ -201,8 +236,7 @@ impl World {
             now: Time::ZERO,
             measured_from: Time::ZERO,
             warm: false,
-            hurries,
-            ahead: warm.as_ps().checked_sub(1).map(Time::from_ps).filter(|_| hurries),
+            ahead: Ahead::new(hurries, warm, mesh),
             events: 0,
             notice_size: scenario.edge.notice_size,
             sample_every: Span::ZERO,
@@ -288,7 +322,7 @@ impl World {
             Event::WarmedUp => {
                 self.measured_from = self.now;
                 self.warm = true;
-                self.ahead = Some(self.end).filter(|_| self.hurries);
+                self.ahead.warmed_up(self.end);
                 self.demands.warmed_up(self.now);
                 self.flows.iter_mut().for_each(Flow::warmed_up);
                 self.optics.warmed_up(self.now);

@@ -1,7 +1,9 @@
 //! What travels: compact records, copied from link to link.
 
-use burstlab_tcp::{Ack, SackBlocks};
+use burstlab_tcp::{Ack, Receiver, SackBlocks};
 use burstlab_units::Bytes;
+
+use crate::measure::NO_ROW;
 
 /// A data packet.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +61,19 @@ impl AckPacket {
             *packed = (near(left - ack.next), near(right - left));
         }
         Self { flow, row, next: ack.next, size: near(ack.size.get()), sack }
+    }
+
+    /// The ACK of all that `receiver` has, without SACK blocks; not traced.
+    #[inline]
+    pub(super) fn plain(flow: u32, receiver: &Receiver) -> Self {
+        let size = receiver.ack_size().get() as u32;
+        Self { flow, row: NO_ROW, next: receiver.next(), size, sack: [(0, 0); 3] }
+    }
+
+    /// Whether it has no SACK blocks.
+    #[inline]
+    pub(super) fn is_plain(&self) -> bool {
+        self.sack[0].1 == 0
     }
 
     #[inline]

@@ -278,7 +278,7 @@ impl World {
             }
         }
         for packet in cargo.acks.drain(..) {
-            self.ack_on_link(packet);
+            self.ack_on_link(self.now, packet);
         }
         if let super::Optics::Mesh(mesh) = &mut self.optics {
             mesh.clear_away(slot, cargo);
