@@ -51,7 +51,7 @@ impl OpticalPath {
     /// A unit (the burst in cut-through, a packet in store-and-forward) of `size` is ready at the
     /// ingress at `ready`; answers when its first bit leaves, behind all units before it.
     /// [`cross`](Self::cross) takes it on. Calls must come in order.
-    #[inline]
+    #[inline(always)]
     pub fn start(&mut self, ready: Time, size: Bytes) -> Departure {
         let (line, free_at) = &mut self.lines[0];
         let departs = ready.max(*free_at);
@@ -62,7 +62,7 @@ impl OpticalPath {
 
     /// When the last bit of a unit that left the ingress has crossed `hops` fibres, at least one:
     /// as many as there are core nodes plus one takes it to the egress.
-    #[inline]
+    #[inline(always)]
     pub fn cross(&mut self, departure: Departure, hops: usize) -> Time {
         if self.lines.len() == 1 {
             return departure.last_bit + self.reaches[hops];

@@ -162,7 +162,7 @@ impl Flow {
 
     /// As [`send_window`](Self::send_window) where all goes out for the first time: answers which
     /// segments do.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn release(&mut self, now: Time) -> Range<u64> {
         let first = self.next;
         let end = (self.acked + self.window.segments()).min(self.limit);
@@ -193,7 +193,7 @@ impl Flow {
     }
 
     /// Takes a cumulative ACK of new data: sequence space, measurement, timer.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn accept(&mut self, now: Time, next: u64) {
         self.advance(next);
         self.duplicates = 0;
@@ -210,7 +210,7 @@ impl Flow {
     }
 
     /// Restarts the timer, or stops it when nothing is outstanding.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn restart_timer(&mut self, now: Time) {
         if self.acked < self.sent {
             self.timer.restart(now);
@@ -221,7 +221,7 @@ impl Flow {
     }
 
     /// Opens the window for an ACK of new data; the ACK of the SYN sets the initial window.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn grow(&mut self) {
         if self.acked == 1 {
             if self.timed_out == Some(0) {

@@ -67,7 +67,7 @@ impl Receiver {
     /// As [`Receiver::on_segment`], for a segment that it [takes in
     /// stride](Self::takes_in_stride): whether an ACK of all below [`next`](Self::next) goes out,
     /// of [`ack_size`](Self::ack_size), without SACK blocks.
-    #[inline]
+    #[inline(always)]
     pub fn on_segment_in_stride(&mut self, now: Time, seq: u64) -> bool {
         debug_assert!(self.takes_in_stride(seq), "a segment in stride");
         (self.next, self.high) = (seq + 1, seq + 1);

@@ -63,7 +63,7 @@ impl Recovery {
     }
 
     /// An ACK of new data while nothing is repaired, before the flow takes it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_ack_in_stride(&mut self, flow: &mut Flow, next: u64) {
         match self {
             Self::Tahoe(_) => {}

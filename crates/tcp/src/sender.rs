@@ -170,7 +170,7 @@ impl Sender {
     /// As [`Sender::on_ack`], for an ACK without SACK blocks that comes in stride and covers new
     /// segments. Answers the segments that now go on the link, in order, all for the first time;
     /// each has its [`segment_size`](Self::segment_size).
-    #[inline]
+    #[inline(always)]
     pub fn on_ack_in_stride(&mut self, now: Time, next: u64) -> Range<u64> {
         debug_assert!(self.is_in_stride() && self.covers(next), "an ACK in stride");
         self.flow.counters.acks += 1;

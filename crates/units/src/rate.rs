@@ -51,7 +51,7 @@ impl Serializer {
     }
 
     /// The time the next `size` bytes take on the wire.
-    #[inline]
+    #[inline(always)]
     pub fn next(&mut self, size: Bytes) -> Span {
         let rate = self.rate.as_bps();
         if self.memo.0 == size && self.memo.2 == 0 {

@@ -376,6 +376,12 @@ impl<P: Parcel> Crossing<P> {
         landing.packets
     }
 
+    /// A look at the next packet that has landed.
+    #[inline]
+    pub(super) fn next_landed(&self) -> &P {
+        self.flying.front().expect("a landed packet was flying")
+    }
+
     /// The next packet that has landed.
     #[inline]
     pub(super) fn unload(&mut self) -> P {

@@ -39,7 +39,8 @@ impl World {
     #[inline]
     pub(super) fn data_at_egress(&mut self) {
         self.look_ahead();
-        for _ in 0..self.optics.path().data.land(&mut self.context) {
+        let count = self.optics.path().data.land(&mut self.context);
+        for _ in self.stride_over_path(count)..count {
             let packet = self.optics.path().data.unload();
             self.data_on_link(packet);
         }
@@ -57,24 +58,31 @@ impl World {
             self.context.recorder.lost(packet.row, PacketCause::Overflow);
             return;
         };
+        let clear = access.lane.is_empty();
         let flow = &mut self.flows[packet.flow as usize];
-        if at <= self.ahead.receivers
-            && access.lane.is_empty()
-            && flow.receives_in_stride(self.now, at, packet.seq)
+        if clear
+            && flow.receiver.takes_in_stride(packet.seq)
+            && at <= flow.receives_until(self.now, self.ahead.receivers)
+            && flow.receives_by(at)
         {
-            flow.tally.delivered += 1;
-            flow.tally.delivered_bytes += u64::from(packet.size);
+            flow.count(1, u64::from(packet.size), (0, 0));
             let acks = flow.receiver.on_segment_in_stride(at, packet.seq);
             flow.arm_receiver(packet.flow, &mut self.context);
             if acks {
                 let ack = AckPacket::plain(packet.flow, &flow.receiver);
                 self.acknowledge(at, ack);
             }
-            return;
+        } else {
+            self.data_comes(at, link, packet);
         }
+    }
+
+    /// A packet will be at its receiver at `at`.
+    #[inline]
+    pub(super) fn data_comes(&mut self, at: Time, link: u32, packet: DataPacket) {
         let ticket = self.context.ticket(Rank::Arrival, Place::DATA_DOWN.of(link));
         let (queue, event) = (&mut self.context.queue, Event::DataAtReceiver(link));
-        access.lane.push_in(queue, at, ticket, event, packet);
+        self.data_down[link as usize].lane.push_in(queue, at, ticket, event, packet);
     }
 
     #[inline]
@@ -104,7 +112,7 @@ impl World {
 
     /// Puts an ACK on its receiver's access link at `now`, which may be ahead of the clock.
     #[inline]
-    fn acknowledge(&mut self, now: Time, packet: AckPacket) {
+    pub(super) fn acknowledge(&mut self, now: Time, packet: AckPacket) {
         let link = self.far_link(packet.flow);
         let flow = &mut self.flows[packet.flow as usize];
         flow.tally.acks_sent += 1;
@@ -135,6 +143,12 @@ impl World {
             }
             _ => {}
         }
+        self.ack_comes_to_edge(at, link, packet);
+    }
+
+    /// An ACK will be at the edge of its receiver at `at`.
+    #[inline]
+    pub(super) fn ack_comes_to_edge(&mut self, at: Time, link: u32, packet: AckPacket) {
         let ticket = self.context.ticket(Rank::Arrival, Place::ACK_UP.of(link));
         let (queue, event) = (&mut self.context.queue, Event::AckAtEgress(link));
         self.ack_up[link as usize].lane.push_in(queue, at, ticket, event, packet);
@@ -171,17 +185,21 @@ impl World {
             self.context.recorder.lost(packet.row, PacketCause::Overflow);
             return;
         };
+        let clear = access.lane.is_empty() && at <= self.ahead.senders && packet.is_plain();
         let flow = &self.flows[packet.flow as usize];
-        if at <= self.ahead.senders
-            && access.lane.is_empty()
-            && flow.hears_in_stride(at, &packet)
-        {
+        if clear && flow.goes_straight_on() && flow.hears_by(at, packet.next) {
             self.hear_in_stride(at, &packet);
-            return;
+        } else {
+            self.ack_comes(at, link, packet);
         }
+    }
+
+    /// An ACK will be at its sender at `at`.
+    #[inline]
+    pub(super) fn ack_comes(&mut self, at: Time, link: u32, packet: AckPacket) {
         let ticket = self.context.ticket(Rank::Arrival, Place::ACK_DOWN.of(link));
         let (queue, event) = (&mut self.context.queue, Event::AckAtSender(link));
-        access.lane.push_in(queue, at, ticket, event, packet);
+        self.ack_down[link as usize].lane.push_in(queue, at, ticket, event, packet);
     }
 
     pub(super) fn receiver_timer(&mut self, index: u32) {

@@ -17,6 +17,7 @@ mod place;
 mod script;
 mod sender;
 mod source;
+mod strides;
 mod tally;
 
 use burstlab_kernel::{EventQueue, Lane, RandomSource, Rank, Ticket};
@@ -89,6 +90,12 @@ struct Access<P> {
 impl<P> Access<P> {
     fn several(count: usize, wire: &Wire) -> Vec<Self> {
         (0..count).map(|_| Self { wire: wire.clone(), lane: Lane::default() }).collect()
+    }
+
+    /// Whether nothing on it has an event of its own, and nothing is ever dropped.
+    #[inline]
+    fn is_clear(&self) -> bool {
+        self.lane.is_empty() && !self.wire.is_bounded()
     }
 }
 
@@ -187,6 +194,8 @@ pub(crate) struct World {
     receiver_drops: u64,
     /// Reused buffer of what a sender sends.
     sending: Vec<Transmission>,
+    /// The same, in stride.
+    released: Vec<(Time, DataPacket)>,
 }
 
 impl World {
@@ -243,6 +252,7 @@ impl World {
             sender_drops: 0,
             receiver_drops: 0,
             sending: Vec::new(),
+            released: Vec::new(),
         };
         for index in 0..world.flows.len() as u32 {
             let start = world.flows[index as usize].start;

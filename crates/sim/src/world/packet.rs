@@ -22,10 +22,22 @@ pub(super) struct DataPacket {
     pub(super) seq: u64,
 }
 
+/// A congestion window as packets carry it.
+#[inline]
+pub(super) fn stamp(cwnd: f64) -> u16 {
+    cwnd.min(f64::from(u16::MAX)) as u16
+}
+
 /// Marks, in [`DataPacket::flow`], the number of a source of other traffic.
 pub(super) const OTHER: u32 = 1 << 31;
 
 impl DataPacket {
+    /// A segment that is sent for the first time, in a run without a trace.
+    #[inline]
+    pub(super) fn first(flow: u32, seq: u64, size: Bytes, cwnd: f64) -> Self {
+        Self { flow, nth: 1, cwnd: stamp(cwnd), size: size.get() as u32, row: NO_ROW, seq }
+    }
+
     /// Whether it belongs to other traffic.
     #[inline]
     pub(super) fn is_other(&self) -> bool {

@@ -6,10 +6,10 @@ use burstlab_units::Time;
 
 use super::causes::{Loss, LossCause, Truth};
 use super::optics::Optics;
-use super::packet::{AckPacket, DataPacket};
+use super::packet::{AckPacket, DataPacket, stamp};
 use super::place::Place;
 use super::{Event, World};
-use crate::measure::{CwndEvent, CwndRow, LedgerKind, LedgerRow, NO_ROW, PacketCause, SentRow};
+use crate::measure::{CwndEvent, CwndRow, LedgerKind, LedgerRow, PacketCause, SentRow};
 
 impl World {
     pub(super) fn start(&mut self, index: u32) {
@@ -56,6 +56,8 @@ impl World {
                 State::SlowStart | State::CongestionAvoidance => sent.cwnd,
             };
             let cwnd = stamp(cwnd);
+            flow.tally.sent += 1;
+            self.context.note(flow, now, 1, sent.seq);
             self.send(now, link, DataPacket { flow: index, nth, cwnd, size, row, seq: sent.seq });
         }
         self.sending = sending;
@@ -66,8 +68,6 @@ impl World {
     #[inline]
     fn send(&mut self, now: Time, link: u32, packet: DataPacket) {
         let flow = &mut self.flows[packet.flow as usize];
-        flow.tally.sent += 1;
-        self.context.note(flow, now, 1, packet.seq);
         let access = &mut self.data_up[link as usize];
         let Some(at) = access.wire.send(now, packet.bytes()) else {
             flow.lose(packet.seq, Loss::at_access(LossCause::SenderAccess, now));
@@ -129,22 +129,27 @@ impl World {
         }
     }
 
-    /// As [`ack_at_sender`](Self::ack_at_sender), for an ACK that the sender hears in stride at
-    /// `now`, which may be ahead of the clock. Nothing is traced in such runs.
+    /// As [`ack_at_sender`](Self::ack_at_sender), for an ACK after which the sender goes straight on
+    /// at `now`, which may be ahead of the clock.
     #[inline]
     pub(super) fn hear_in_stride(&mut self, now: Time, ack: &AckPacket) {
-        let index = ack.flow;
-        let link = self.near_link(index);
-        let flow = &mut self.flows[index as usize];
-        flow.tally.acks_delivered += 1;
-        self.context.note(flow, now, 2, ack.next);
-        let released = flow.sender.on_ack_in_stride(now, ack.next);
-        let cwnd = stamp(flow.sender.cwnd());
-        for seq in released {
-            let size = self.flows[index as usize].sender.segment_size(seq).get() as u32;
-            self.send(now, link, DataPacket { flow: index, nth: 1, cwnd, size, row: NO_ROW, seq });
+        let index = ack.flow as usize;
+        let link = self.near_link(ack.flow);
+        let mut new = std::mem::take(&mut self.released);
+        let flow = &mut self.flows[index];
+        let placed = self.context.placed;
+        let mut digest = if placed { &flow.digest } else { &self.context.digest }.clone();
+        flow.go_on(now, ack.next, &mut digest, |at, seq, sender| {
+            let size = sender.segment_size(seq);
+            new.push((at, DataPacket::first(ack.flow, seq, size, sender.cwnd())));
+        });
+        *if placed { &mut flow.digest } else { &mut self.context.digest } = digest;
+        flow.count(0, 0, (0, 1));
+        flow.arm_sender(ack.flow, &mut self.context);
+        for (at, packet) in new.drain(..) {
+            self.send(at, link, packet);
         }
-        self.flows[index as usize].arm_sender(index, &mut self.context);
+        self.released = new;
     }
 
     pub(super) fn sender_timer(&mut self, index: u32) {
@@ -217,10 +222,4 @@ impl World {
         }
         self.transmit(index, sending);
     }
-}
-
-/// A congestion window as packets carry it.
-#[inline]
-fn stamp(cwnd: f64) -> u16 {
-    cwnd.min(f64::from(u16::MAX)) as u16
 }

@@ -4,7 +4,7 @@
 
 use burstlab_kernel::Rank;
 use burstlab_optical::{AssemblyPolicy, ClosedBurst, Forwarding};
-use burstlab_units::Time;
+use burstlab_units::{Bytes, Time};
 
 use super::{Crossing, Direction};
 use crate::world::flow::Flow;
@@ -16,12 +16,17 @@ use crate::scenario::Scenario;
 /// How far a direction is ahead.
 #[derive(Clone, Debug)]
 pub(super) struct Ahead {
-    /// Packets of the open burst.
-    gathered: usize,
-    /// When the last packet so far reaches the edge.
-    latest: Time,
     /// No more bursts than these are closed until all that is sent now is acknowledged.
     round: u64,
+    /// The open burst: packets, bytes, when it was opened, and when its timer ends.
+    packets: usize,
+    bytes: Bytes,
+    opened: Time,
+    deadline: Time,
+    /// Bytes that close it.
+    full: Bytes,
+    /// When the last packet so far reaches the edge.
+    latest: Time,
 }
 
 /// A burst that is complete.
@@ -61,7 +66,19 @@ impl<P: Parcel> Crossing<P> {
     fn go_ahead(&mut self, window: u64) {
         // In slow start each ACK lets two packets go; each packet is in one burst.
         let round = 4 * window + 64;
-        self.ahead = Some(Ahead { gathered: 0, latest: Time::ZERO, round });
+        let full = match self.assembler.policy() {
+            AssemblyPolicy::Size(limit) | AssemblyPolicy::Hybrid(_, limit) => limit,
+            _ => Bytes::new(u64::MAX),
+        };
+        self.ahead = Some(Ahead {
+            round,
+            packets: 0,
+            bytes: Bytes::ZERO,
+            opened: Time::ZERO,
+            deadline: Time::MAX,
+            full,
+            latest: Time::ZERO,
+        });
     }
 
     /// Whether packets are assembled as they are put on the link.
@@ -70,44 +87,71 @@ impl<P: Parcel> Crossing<P> {
         self.ahead.is_some() && self.assembler.policy() != AssemblyPolicy::None
     }
 
-    /// A packet will reach the edge at `at`, behind all others.
+    /// Whether ACKs that are bursts of their own may cross ahead of the clock, none being under way.
     #[inline]
+    pub(in crate::world) fn is_clear(&self) -> bool {
+        self.ahead.is_some()
+            && self.assembler.policy() == AssemblyPolicy::None
+            && self.flying.is_empty()
+    }
+
+    /// A packet will reach the edge at `at`, behind all others.
+    #[inline(always)]
     pub(in crate::world) fn assemble(&mut self, at: Time, packet: P, context: &mut Context) {
-        if self.assembler.poll_timeout().is_some_and(|deadline| deadline <= at) {
-            self.seal();
+        let Some(open) = &mut self.ahead else { return };
+        let bytes = packet.bytes();
+        if open.packets > 0 && at < open.deadline && open.bytes + bytes < open.full {
+            open.packets += 1;
+            open.bytes += bytes;
+            open.latest = at;
+            self.flying.push_back(packet);
+        } else {
+            self.assemble_at_bound(at, packet, context);
         }
+    }
+
+    /// The packet is the first of a burst, or the last.
+    #[inline(never)]
+    fn assemble_at_bound(&mut self, at: Time, packet: P, context: &mut Context) {
         let event = self.assembly_event();
-        let ahead = self.ahead.as_mut().expect("this direction is ahead");
-        ahead.latest = at;
-        ahead.gathered += 1;
-        let first = ahead.gathered == 1;
+        let Some(open) = &mut self.ahead else { return };
+        if open.packets > 0 && open.deadline <= at {
+            self.seal(None);
+        }
+        let Some(open) = &mut self.ahead else { return };
+        let opens = open.packets == 0;
+        if opens {
+            self.assembler.open(at);
+            open.opened = at;
+            open.deadline = self.assembler.poll_timeout().unwrap_or(Time::MAX);
+        }
+        open.packets += 1;
+        open.bytes += packet.bytes();
+        open.latest = at;
         self.flying.push_back(packet);
-        if self.assembler.push(at, (), packet.bytes()) {
+        if open.bytes >= open.full {
             context.queue.push(at, Rank::Arrival, event);
-            self.seal_at(at);
-        } else if first && let Some(deadline) = self.assembler.poll_timeout() {
-            context.queue.push(deadline, Rank::Timer, event);
+            self.seal(Some(at));
+        } else if opens && open.deadline < Time::MAX {
+            context.queue.push(open.deadline, Rank::Timer, event);
         }
     }
 
-    /// The open burst is complete when its timer ends.
-    fn seal(&mut self) {
-        if let Some(deadline) = self.assembler.poll_timeout() {
-            self.seal_at(deadline);
-        }
-    }
-
-    fn seal_at(&mut self, at: Time) {
-        let ahead = self.ahead.as_mut().expect("this direction is ahead");
-        let packets = std::mem::take(&mut ahead.gathered);
+    /// The open burst is complete: when its timer ends, or at a given time.
+    fn seal(&mut self, at: Option<Time>) {
+        let Some(open) = &mut self.ahead else { return };
+        let at = at.unwrap_or(open.deadline);
+        let packets = std::mem::take(&mut open.packets);
+        self.assembler.push(open.opened, (), std::mem::take(&mut open.bytes));
+        open.deadline = Time::MAX;
         let burst = self.assembler.close(&mut Vec::new());
         self.sealed.push_back(Sealed { burst, at, packets });
     }
 
     /// Sends off the burst that is closed now, if one is.
     pub(super) fn depart(&mut self, now: Time, context: &mut Context, flows: &mut [Flow]) {
-        if self.assembler.poll_timeout().is_some_and(|deadline| deadline <= now) {
-            self.seal();
+        if self.ahead.as_ref().is_some_and(|open| open.deadline <= now) {
+            self.seal(None);
         }
         if self.sealed.front().is_none_or(|next| next.at > now) {
             context.stale += 1;
@@ -126,7 +170,6 @@ impl<P: Parcel> Crossing<P> {
 
     /// An ACK that is a burst of its own is at its edge at `at`; what happens at its sender may be
     /// done until `until`.
-    #[inline]
     pub(in crate::world) fn pass_ahead(
         &mut self,
         at: Time,
@@ -138,18 +181,37 @@ impl<P: Parcel> Crossing<P> {
         if self.ahead.is_none() || at > until || self.fates.first_doomed(number).is_some() {
             return Passed::No;
         }
-        let burst = self.assembler.pass(at, packet.bytes());
-        self.bursts_sent += 1;
-        let departure = self.path.start(at + self.offset, burst.bytes);
-        let arrives = self.path.cross(departure, self.path.hops());
+        let arrives = self.pass_one(at, packet.bytes());
         if self.in_core == 0 && arrives <= until {
-            self.bursts_delivered += 1;
+            self.passed(1, 1);
             return Passed::At(arrives);
         }
-        self.flying.push_back(*packet);
-        self.in_core += 1;
-        self.land_at(arrives, 1, context);
+        self.passed(1, 0);
+        self.flies(arrives, *packet, context);
         Passed::Flies
+    }
+
+    /// When a burst of `size` that leaves its edge at `at` has crossed; it is yet to be
+    /// [counted](Self::passed).
+    #[inline(always)]
+    pub(in crate::world) fn pass_one(&mut self, at: Time, size: Bytes) -> Time {
+        let departure = self.path.start(at + self.offset, size);
+        self.path.cross(departure, self.path.hops())
+    }
+
+    /// Counts bursts of one packet that have left, and those of them that have landed.
+    #[inline]
+    pub(in crate::world) fn passed(&mut self, sent: u64, landed: u64) {
+        self.assembler.skip(sent);
+        self.bursts_sent += sent;
+        self.bursts_delivered += landed;
+    }
+
+    /// A burst of one packet, which is counted, lands at `at`.
+    pub(in crate::world) fn flies(&mut self, at: Time, packet: P, context: &mut Context) {
+        self.flying.push_back(packet);
+        self.in_core += 1;
+        self.land_at(at, 1, context);
     }
 
     /// Before when no burst closes that is lost.
@@ -172,7 +234,8 @@ impl<P: Parcel> Crossing<P> {
         let next = now.max(ahead.latest);
         match self.assembler.policy() {
             AssemblyPolicy::Timer(span) => {
-                let deadline = self.assembler.poll_timeout().unwrap_or(next + span);
+                let open = ahead.packets > 0;
+                let deadline = if open { ahead.deadline } else { next + span };
                 deadline + span * (number - known - 1)
             }
             _ => next,
