@@ -348,7 +348,7 @@ impl World {
         if self.warm {
             self.optics.connection(row.bursts, row.bursts_lost);
         }
-        self.demands.gone.add(&std::mem::take(&mut flow.tally));
+        self.demands.gone.add(&flow.tally());
         self.demands.digest.absorb(&flow.digest);
         flow.vacate();
         self.demands.free.push(slot);
@@ -394,7 +394,7 @@ fn row(flow: &Flow) -> Option<ConnectionRow> {
         started: flow.start,
         completed: flow.completed,
         bytes: flow.written(),
-        packets_sent: flow.tally.sent,
+        packets_sent: flow.sender.counters().segments_sent,
         packets_lost: flow.tally.lost,
         retransmissions: counters.retransmissions,
         timeouts: counters.timeouts,

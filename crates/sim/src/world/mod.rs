@@ -195,7 +195,9 @@ pub(crate) struct World {
     /// Reused buffer of what a sender sends.
     sending: Vec<Transmission>,
     /// The same, in stride.
-    released: Vec<(Time, DataPacket)>,
+    released: Vec<DataPacket>,
+    /// ACKs in a stride over a path: when they are at the next place, and what they cover.
+    coming: Vec<(Time, u64)>,
 }
 
 impl World {
@@ -253,6 +255,7 @@ impl World {
             receiver_drops: 0,
             sending: Vec::new(),
             released: Vec::new(),
+            coming: Vec::new(),
         };
         for index in 0..world.flows.len() as u32 {
             let start = world.flows[index as usize].start;
