@@ -9,6 +9,8 @@ UV       := $(or $(shell command -v uv),$(BIN)/uv)
 # Everything that the extension module is built from.
 SOURCES  := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 CRATES   := --locked --workspace --exclude burstlab-python
+# The benchmarks' own dependencies take longer to build than all tests to run.
+TESTED   := $(CRATES) --exclude burstlab-bench
 PYTEST   ?= -q
 
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
@@ -18,7 +20,7 @@ export PYRIGHT_PYTHON_GLOBAL_NODE := 0
 # The extension links against no particular interpreter, but the build asks one for its version.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help demo test bench docs lint format codegen lock setup check clean
+.PHONY: help demo test bench instructions flame docs lint format codegen lock setup check clean
 .DELETE_ON_ERROR:
 
 help: ## show this list
@@ -29,12 +31,18 @@ demo: setup ## set up, then reproduce a small part of a paper: data, figures and
 	@echo "The report: $(CURDIR)/out/demo/report.html"
 
 test: setup ## set up, then run every test (Rust and Python)
-	cargo test $(CRATES) --no-fail-fast
+	cargo test $(TESTED) --no-fail-fast
 	$(BIN)/python -m pytest $(PYTEST)
 
 bench: setup ## run the benchmarks, and the comparison with other simulators where they are installed
-	cargo bench $(CRATES)
-	@if [ -f benches/compare/run.py ]; then $(BIN)/python benches/compare/run.py; fi
+	cargo bench --locked -p burstlab-bench
+	$(BIN)/python benches/compare/run.py
+
+instructions: $(VENV)/.deps ## the engine's instructions per packet against the record (RECORD=1: write it)
+	$(BIN)/python benches/instructions.py $(if $(RECORD),--record)
+
+flame: $(VENV)/.deps ## draw docs/images/flame-*.svg anew (needs perf)
+	benches/flame.sh
 
 docs: codegen ## the reference page from the scenario's schema, and the crates' pages in target/doc
 	RUSTDOCFLAGS="-D warnings" cargo doc $(CRATES) --no-deps --document-private-items
