@@ -7,11 +7,13 @@ VENV     := .venv
 BIN      := $(VENV)/bin
 UV       := $(or $(shell command -v uv),$(BIN)/uv)
 # Everything that the extension module is built from.
-SOURCES  := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
+SOURCES  := $(filter-out crates/bench/% crates/xtask/%,$(shell find crates -name '*.rs' -o -name Cargo.toml)) \
+            Cargo.toml Cargo.lock pyproject.toml
 CRATES   := --locked --workspace --exclude burstlab-python
 # The benchmarks' own dependencies take longer to build than all tests to run.
 TESTED   := $(CRATES) --exclude burstlab-bench
-PYTEST   ?= -q
+# A worker a processor, each taking whole files; the longest file is first in line.
+PYTEST   ?= -q -n auto --dist loadfile --no-loadscope-reorder
 
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export UV_PYTHON_DOWNLOADS := never

@@ -23,11 +23,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from scenario import document
+
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE / "compare"))
-
-import mesh  # noqa: E402 - it stands beside what it is for
-
 RECORD = HERE / "instructions.toml"
 ENGINE = HERE.parent / "target" / "release" / "engine"
 TOLERANCE = 0.02
@@ -68,7 +66,9 @@ def main() -> None:
         print(f"The record was made with {recorded['rustc']} for {recorded['target']};")
         print(f"this is {compiler['rustc']} for {compiler['target']}: nothing is judged.")
     elif moved:
-        print(f"Moved by more than {TOLERANCE:.0%}: {', '.join(moved)}. If that is meant, record it")
+        print(
+            f"Moved by more than {TOLERANCE:.0%}: {', '.join(moved)}. If that is meant, record it"
+        )
         print("(make instructions RECORD=1) and say why in the commit.")
         sys.exit(1)
 
@@ -101,19 +101,11 @@ def per_packet(case: Mapping[str, Any]) -> float:
     """Instructions per delivered packet between the two simulated times of a case."""
     with tempfile.TemporaryDirectory() as scratch:
         scenario = Path(scratch) / "scenario.json"
-        scenario.write_text(json.dumps(document(case, Path(scratch))))
+        told = document(case["scenario"], case.get("flows", 0)) | case.get("with", {})
+        scenario.write_text(json.dumps(told))
         runs = [count(scenario, str(length)) for length in case["durations"]]
     (packets, instructions), (more_packets, more_instructions) = runs
     return (more_instructions - instructions) / (more_packets - packets)
-
-
-def document(case: Mapping[str, Any], scratch: Path) -> dict[str, Any]:
-    """The scenario of a case: a file of benches/compare, its flows, and what the case adds."""
-    file = HERE / "compare" / case["scenario"]
-    if "flows" in case:
-        mesh.burstlab(case["flows"], file, scratch / "mesh.toml")
-        file = scratch / "mesh.toml"
-    return tomllib.loads(file.read_text()) | case.get("with", {})
 
 
 def count(scenario: Path, duration: str) -> tuple[int, int]:
