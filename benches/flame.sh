@@ -19,8 +19,11 @@ draw() { # NAME FLOWS DURATION TITLE: of benches/compare/NAME.toml; no flows: it
   perf record -q -F 4000 -e cpu-clock --call-graph fp -o $tools/perf.data -- \
     $tools/engine/release/engine "$scenario" "$duration"
   perf script -i $tools/perf.data --no-inline 2>/dev/null |
-    $tools/bin/inferno-collapse-perf >$tools/"$name".folded
-  $tools/bin/inferno-flamegraph --title "$title" --width 1000 --minwidth 0.2 --deterministic \
+    $tools/bin/inferno-collapse-perf |
+    # What is below the run says nothing; short names fit into the boxes.
+    sed -E 's/^.*Simulation::run;//; s/<impl [^>]*>:://g; s/burstlab_//g; s/sim::world:://g' \
+      >$tools/"$name".folded
+  $tools/bin/inferno-flamegraph --title "$title" --width 1200 --minwidth 0.2 --deterministic \
     <$tools/"$name".folded >$pictures/flame-"$name".svg
   echo "$pictures/flame-$name.svg"
   # What the page quotes: samples by the function that was running.
