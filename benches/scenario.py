@@ -13,7 +13,7 @@ from typing import Any
 COMPARE = Path(__file__).parent / "compare"
 sys.path.insert(0, str(COMPARE))
 
-import mesh  # noqa: E402 - it stands beside what it is for
+import mesh  # noqa: E402  # pyright: ignore[reportMissingImports]
 
 
 def document(name: str, flows: int) -> dict[str, Any]:

@@ -63,7 +63,7 @@ def burstlab(
     """One run of Burstlab; `fibres` says how many each flow crosses."""
     program = str(Path(sys.executable).parent / "burstlab")
     given = [word for setting in settings for word in ("--set", setting)]
-    output, *taken = measure([program, "run", str(scenario), *given, *flags, "--json"])
+    output, cpu, wall, memory = measure([program, "run", str(scenario), *given, *flags, "--json"])
     summary = json.loads(output)
     counters = summary["counters"]
     headers = sum(node["headers"] for node in (summary.get("network") or {}).get("nodes", ()))
@@ -73,15 +73,17 @@ def burstlab(
         sum(a["packets_delivered"] * b for a, b in zip(flows, fibres, strict=False)),
         headers + counters["bursts_delivered"] + counters["ack_bursts_delivered"],
         counters["events"],
-        *taken,
+        cpu,
+        wall,
+        memory,
     )
 
 
 def counting(*command: str) -> Cost:
     """One run of a program whose output ends with the packets and the hops."""
-    output, *taken = measure(command)
+    output, cpu, wall, memory = measure(command)
     packets, hops = map(int, output.split()[-2:])
-    return Cost(packets, hops, 0, 0, *taken)
+    return Cost(packets, hops, 0, 0, cpu, wall, memory)
 
 
 def alternate(
@@ -105,11 +107,12 @@ def print_rates(
     """Print what a CPU-second carries, with start-up and without, and how much more we carry."""
     start = statistics.median(starts)
     whole = [cost.packets / cost.cpu_s for cost in costs]
-    free = statistics.median(rates(costs, start))
+    free = without(costs, starts)
     print(f"{name:>9}: {costs[0].packets} packets, {statistics.median(whole) / 1e6:7.3f} M packets")
     print(f"{'':>11}a CPU-second (min {min(whole) / 1e6:.3f}, max {max(whole) / 1e6:.3f},", end=" ")
-    print(f"{len(whole)} runs), {free / 1e6:.3f} M without the start-up of {start:.2f} s")
-    if costs[0].hops:
+    print(f"{len(whole)} runs); start-up {start:.2f} s,", end=" ")
+    print(f"without it {free / 1e6:.3f} M" if free else "most of the run: too short to tell")
+    if costs[0].hops and free:
         each = costs[0].hops / costs[0].packets
         print(
             f"{'':>11}{free * each / 1e6:.2f} M packet-hops a CPU-second ({each:.2f} each),", end=""
@@ -121,11 +124,17 @@ def print_rates(
         print(f"{costs[0].events / costs[0].packets:.3f} events of all kinds")
     if costs is not ours:
         us = statistics.median(cost.packets / cost.cpu_s for cost in ours)
-        free_us = statistics.median(rates(ours, statistics.median(our_starts)))
-        print(f"{'':>11}Burstlab carries {us / statistics.median(whole):.1f} times", end=" ")
-        print(f"as many packets a CPU-second, {free_us / free:.1f} times without start-up")
+        print(
+            f"{'':>11}Burstlab carries {us / statistics.median(whole):.1f} times as many", end=" "
+        )
+        free_us = without(ours, our_starts)
+        known = f", {free_us / free:.1f} times without start-up" if free and free_us else ""
+        print(f"packets a CPU-second{known}")
 
 
-def rates(costs: list[Cost], start: float) -> list[float]:
-    """Packets a CPU-second, the CPU time of start-up taken off."""
-    return [cost.packets / max(cost.cpu_s - start, 1e-3) for cost in costs]
+def without(costs: list[Cost], starts: list[float]) -> float:
+    """Packets a CPU-second, start-up taken off; 0 where that is more than half of the run."""
+    start = statistics.median(starts)
+    if statistics.median(cost.cpu_s for cost in costs) < 2 * start:
+        return 0.0
+    return statistics.median(cost.packets / (cost.cpu_s - start) for cost in costs)
