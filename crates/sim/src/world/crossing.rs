@@ -9,16 +9,16 @@ use burstlab_optical::{Assembler, AssemblyPolicy, ClosedBurst, Forwarding, Optic
 use burstlab_units::{Bytes, Span, Time};
 
 use super::causes::{Loss, LossCause};
-use super::flow::Flow;
 use super::fates::Fates;
+use super::flow::Flow;
 use super::notices::NoticeDesk;
 use super::packet::Parcel;
 use super::script::Script;
 use super::{Context, Event};
 use crate::measure::{BurstRow, PacketCause};
 use crate::scenario::Scenario;
-use ahead::{Ahead, Sealed};
 pub(super) use ahead::Passed;
+use ahead::{Ahead, Sealed};
 
 /// Which way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

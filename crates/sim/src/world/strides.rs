@@ -5,9 +5,9 @@
 
 use burstlab_units::Time;
 
+use super::World;
 use super::optics::Optics;
 use super::packet::{AckPacket, DataPacket, Parcel};
-use super::World;
 
 /// The ACKs of a stride over a path that are too far ahead, or the last of their flow: when they are
 /// at the next place, and what they cover.

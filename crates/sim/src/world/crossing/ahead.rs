@@ -7,11 +7,11 @@ use burstlab_optical::{AssemblyPolicy, ClosedBurst, Forwarding};
 use burstlab_units::{Bytes, Time};
 
 use super::{Crossing, Direction};
+use crate::scenario::Scenario;
 use crate::world::flow::Flow;
 use crate::world::optics::Path;
 use crate::world::packet::Parcel;
 use crate::world::{Context, Event};
-use crate::scenario::Scenario;
 
 /// How far a direction is ahead.
 #[derive(Clone, Debug)]
