@@ -1,5 +1,6 @@
 //! A run of a scenario, from the first event to the numbers.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -51,7 +52,7 @@ impl Monitor {
 pub struct Output {
     /// The numbers.
     pub summary: Summary,
-    /// The traced tables.
+    /// The traced tables, in chunks: a table of more than 2^18 rows comes in several, in order.
     pub tables: Vec<Table>,
 }
 
@@ -74,20 +75,68 @@ impl Simulation {
         Self { world, seed, replication, warnings: resolved.warnings.clone(), running: true }
     }
 
+    /// The same run with `rows` rows a chunk of a table, a power of two; else 2^18. It changes no
+    /// number. To be said before the first event.
+    #[must_use]
+    pub fn in_chunks_of(mut self, rows: u32) -> Self {
+        self.world.set_chunk(rows);
+        self
+    }
+
     /// Runs to the end, or until `monitor` is told to cancel.
     #[must_use]
-    pub fn run(mut self, monitor: &Monitor) -> Output {
+    pub fn run(self, monitor: &Monitor) -> Output {
+        let mut tables = Vec::new();
+        let keep = |chunk| -> Result<(), Infallible> {
+            tables.push(chunk);
+            Ok(())
+        };
+        match self.stream(monitor, keep) {
+            Ok(summary) => Output { summary, tables },
+            Err(never) => match never {},
+        }
+    }
+
+    /// Runs like [`run`](Self::run), and hands the tables over to `take` chunk by chunk: a chunk of
+    /// 2^18 rows as soon as it is full and no row of it, or of an earlier one, can change any more,
+    /// what is left at the end. So a run holds the rows that it may still change and a chunk of each
+    /// table, however long it is.
+    ///
+    /// # Errors
+    ///
+    /// That of `take`, which ends the run.
+    pub fn stream<E>(
+        mut self,
+        monitor: &Monitor,
+        mut take: impl FnMut(Table) -> Result<(), E>,
+    ) -> Result<Summary, E> {
         while !monitor.cancelled() && self.advance(SLICE) {
             monitor.report(self.world.progress());
+            self.drain().into_iter().try_for_each(&mut take)?;
         }
         monitor.report(self.world.progress());
-        self.finish()
+        let output = self.finish();
+        output.tables.into_iter().try_for_each(take)?;
+        Ok(output.summary)
     }
 
     /// Processes up to `events` events; answers whether the run goes on after them.
     pub fn advance(&mut self, events: u32) -> bool {
         self.running = self.running && self.world.advance(events);
         self.running
+    }
+
+    /// The chunks of the tables that are full and final, to be called between two
+    /// [`advance`](Self::advance): each chunk is handed over once, those of a table in order. With
+    /// what [`finish`](Self::finish) hands over they are the whole tables.
+    pub fn drain(&mut self) -> Vec<Table> {
+        self.world.drain()
+    }
+
+    /// Rows of tables that were recorded and not handed over.
+    #[must_use]
+    pub fn held_rows(&self) -> u64 {
+        self.world.held_rows()
     }
 
     /// The numbers and tables of what was run; interrupted where the end was not reached.

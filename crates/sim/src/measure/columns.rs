@@ -24,7 +24,7 @@ pub enum Column {
 /// The value that stands for "none" in a `u64` column.
 pub(crate) const NONE: u64 = u64::MAX;
 
-/// A named table: its columns, all of one length.
+/// A named table, or a chunk of its rows: its columns, all of one length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     /// Name of the table.
@@ -46,6 +46,15 @@ impl Table {
     }
 }
 
+/// Rows that are kept column by column.
+pub(crate) trait Rows: Default {
+    /// No rows yet, with room for `rows`.
+    fn with_capacity(rows: usize) -> Self;
+
+    /// The rows as they leave the simulator.
+    fn into_table(self) -> Table;
+}
+
 /// Declares a table as a struct of vectors that turns into a [`Table`].
 macro_rules! table {
     ($(#[$doc:meta])* $name:ident, $label:literal {
@@ -57,8 +66,12 @@ macro_rules! table {
             $(pub(crate) $column: Vec<$type>,)*
         }
 
-        impl $name {
-            pub(crate) fn into_table(self) -> $crate::measure::Table {
+        impl $crate::measure::Rows for $name {
+            fn with_capacity(rows: usize) -> Self {
+                Self { $($column: Vec::with_capacity(rows),)* }
+            }
+
+            fn into_table(self) -> $crate::measure::Table {
                 $crate::measure::Table {
                     name: $label,
                     columns: vec![$((stringify!($column), $variant(self.$column)),)*],

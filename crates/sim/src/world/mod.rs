@@ -308,6 +308,26 @@ impl World {
         if self.shared { self.flows[flow as usize].to } else { flow }
     }
 
+    /// Sets the rows of a chunk of the tables.
+    pub(crate) fn set_chunk(&mut self, rows: u32) {
+        self.context.recorder.set_chunk(rows);
+        self.demands.set_chunk(rows);
+    }
+
+    /// Rows of tables that were not handed over.
+    pub(crate) fn held_rows(&self) -> u64 {
+        self.context.recorder.held() + self.demands.held()
+    }
+
+    /// Hands over the chunks of the tables that are full and final.
+    pub(crate) fn drain(&mut self) -> Vec<Table> {
+        let mut tables: Vec<Table> = self.context.recorder.drain(self.now).collect();
+        if let Optics::Mesh(mesh) = &self.optics {
+            tables.extend(self.demands.drain(mesh.graph()));
+        }
+        tables
+    }
+
     /// One digest of all that happened.
     fn gather_digests(&mut self) {
         if self.context.placed {
@@ -359,7 +379,7 @@ impl World {
             tables.push(mesh.table());
             tables.extend(self.demands.into_tables(mesh.graph(), !self.sample_every.is_zero()));
         }
-        tables.splice(0..0, self.context.recorder.into_tables(self.now));
+        tables.splice(0..0, self.context.recorder.finish(self.now));
         (summary, tables)
     }
 }
