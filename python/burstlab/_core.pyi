@@ -1,6 +1,7 @@
 """The compiled engine. Use the functions of `burstlab`, which check and wrap these."""
 
-from typing import final
+from collections.abc import Callable
+from typing import TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,10 @@ __all__ = [
 ]
 
 __version__: str
+
+#: Columns by name. A category is its codes and their labels; the largest unsigned 64-bit number is
+#: no value.
+_Columns: TypeAlias = dict[str, NDArray[np.generic] | tuple[NDArray[np.uint8], list[str]]]
 
 class InvalidScenario(ValueError):
     """Raised with ``args = (path, value, problem, fix)``."""
@@ -37,13 +42,8 @@ class Output:
     @property
     def summary(self) -> str:
         """The numbers, as JSON."""
-    def tables(
-        self,
-    ) -> dict[str, dict[str, NDArray[np.generic] | tuple[NDArray[np.uint8], list[str]]]]:
-        """Hand over the recorded tables, once: columns by name.
-
-        A category is its codes and their labels; the largest unsigned 64-bit number is no value.
-        """
+    def tables(self) -> list[tuple[str, _Columns]]:
+        """Hand over the recorded tables, once: chunks in order, each a name and its columns."""
 
 def schema() -> str:
     """Answer the JSON schema of a scenario."""
@@ -52,6 +52,15 @@ def resolve(scenario_json: str) -> str:
     """Check a scenario and fill in every default."""
 
 def simulate(
-    scenario_json: str, seed: int, replication: int, trace: list[str], monitor: Monitor
+    scenario_json: str,
+    seed: int,
+    replication: int,
+    trace: list[str],
+    monitor: Monitor,
+    sink: Callable[[str, _Columns], object] | None = None,
 ) -> Output:
-    """Run one replication; the interpreter is free meanwhile."""
+    """Run one replication; the interpreter is free meanwhile.
+
+    A sink is called, by the thread that runs, with each chunk of a table as soon as its rows are
+    final; the output has no tables then. What it raises ends the run.
+    """

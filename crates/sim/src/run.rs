@@ -98,8 +98,8 @@ impl Simulation {
     }
 
     /// Runs like [`run`](Self::run), and hands the tables over to `take` chunk by chunk: a chunk of
-    /// 2^18 rows as soon as it is full and no row of it, or of an earlier one, can change any more,
-    /// what is left at the end. So a run holds the rows that it may still change and a chunk of each
+    /// 2^18 rows when it is full and no row of it, or of an earlier one, can change any more, what
+    /// is left at the end. So a run holds the rows that it may still change, and a chunk of each
     /// table, however long it is.
     ///
     /// # Errors
