@@ -1,7 +1,6 @@
 """The compiled engine. Use the functions of `burstlab`, which check and wrap these."""
 
-from collections.abc import Callable
-from typing import TypeAlias, final
+from typing import Protocol, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +23,16 @@ _Columns: TypeAlias = dict[str, NDArray[np.generic] | tuple[NDArray[np.uint8], l
 
 class InvalidScenario(ValueError):
     """Raised with ``args = (path, value, problem, fix)``."""
+
+class _Sink(Protocol):
+    """Takes the tables of a run while it goes on: rows and late chunks, as they come."""
+
+    def rows(self, name: str, columns: _Columns, /) -> object:
+        """Take rows that are final."""
+    def early(self, name: str, columns: _Columns, /) -> object:
+        """Take a chunk of which a few rows may change; it comes late when its turn has come."""
+    def late(self, name: str, places: NDArray[np.uint32], columns: _Columns, /) -> object:
+        """Take the rows that belong in these places of the chunk next in turn that came early."""
 
 @final
 class Monitor:
@@ -57,10 +66,10 @@ def simulate(
     replication: int,
     trace: list[str],
     monitor: Monitor,
-    sink: Callable[[str, _Columns], object] | None = None,
+    sink: _Sink | None = None,
 ) -> Output:
     """Run one replication; the interpreter is free meanwhile.
 
-    A sink is called, by the thread that runs, with each chunk of a table as soon as its rows are
-    final; the output has no tables then. What it raises ends the run.
+    A sink takes the tables piece by piece, called by the thread that runs; the output has none
+    then. What it raises ends the run.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -12,6 +13,7 @@ from burstlab.errors import InputError
 from burstlab.tables import Table, from_engine
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
     import pyarrow.parquet as pq
     from numpy.typing import NDArray
@@ -105,14 +107,45 @@ class Part:
         self.replication = replication
         self._directory = directory
         self._writers: dict[str, FileWriter] = {}
+        self._early: dict[str, deque[FileWriter]] = {}
+        self._came_early = 0
 
-    def __call__(self, name: str, columns: Mapping[str, Any]) -> None:
-        """Take a chunk of a table from the engine."""
+    def rows(self, name: str, columns: Mapping[str, Any]) -> None:
+        """Take the next rows of a table from the engine."""
+        self._write(name, from_engine(columns, self.replication))
+
+    def early(self, name: str, columns: Mapping[str, Any]) -> None:
+        """Take a chunk whose turn comes when the last of its rows is final, and put it aside."""
+        self._came_early += 1
+        aside = self._writer(f"{name}-{self.replication}-{self._came_early}")
+        self._early.setdefault(name, deque()).append(aside)
+        with writing(self._directory):
+            aside.write(from_engine(columns, self.replication))
+            aside.close()
+
+    def late(self, name: str, places: NDArray[np.uint32], columns: Mapping[str, Any]) -> None:
+        """Take the rows that the chunk next in turn lacked when it came early."""
+        import numpy as np
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        aside = self._early[name].popleft()
+        with writing(self._directory):
+            chunk = pq.read_table(aside.path)
+            aside.path.unlink()
+        both = pa.concat_tables([chunk, from_engine(columns, self.replication)])
+        order = np.arange(chunk.num_rows)
+        order[places] = chunk.num_rows + np.arange(len(places))
+        self._write(name, both.unify_dictionaries().take(order).combine_chunks())
+
+    def _write(self, name: str, rows: pa.Table) -> None:
         with writing(self._directory):
             if name not in self._writers:
-                path = self._directory / f".{name}-{self.replication}{_SUFFIX}"
-                self._writers[name] = FileWriter(path)
-            self._writers[name].write(from_engine(columns, self.replication))
+                self._writers[name] = self._writer(f"{name}-{self.replication}")
+            self._writers[name].write(rows)
+
+    def _writer(self, name: str) -> FileWriter:
+        return FileWriter(self._directory / f".{name}{_SUFFIX}")
 
     def close(self) -> dict[str, Path]:
         """Complete the files; answer them by table."""
@@ -123,7 +156,8 @@ class Part:
 
     def discard(self) -> None:
         """Remove the files."""
-        for writer in self._writers.values():
+        aside = (writer for early in self._early.values() for writer in early)
+        for writer in (*self._writers.values(), *aside):
             writer.close()
             writer.path.unlink(missing_ok=True)
 

@@ -121,6 +121,29 @@ def test_a_stored_table_reads_what_is_asked_for(mesh, tmp_path):
     assert pa.table(stored).num_rows == len(kept)
 
 
+def test_a_flow_that_waits_for_its_timer_does_not_hold_up_the_table(monkeypatch, tmp_path, long):
+    """Chunks are put aside meanwhile; that changes no row."""
+    long["access"] = {"rate": "150 Mb/s"}
+    long["tcp"]["window"] = 1500
+    long["flows"] = [{"tcp": {"window": 1, "rto_min": "60 s"}}, {}]
+    long["loss"] = {"data": {"process": "script", "packets": [[5, 1]]}}
+    late, aside = parquet.Part.late, []
+
+    def count(part: parquet.Part, name: str, places: Any, columns: Any) -> None:
+        aside.append(len(places))
+        late(part, name, places, columns)
+
+    monkeypatch.setattr(parquet.Part, "late", count)
+    long["run"]["duration"] = "80 s"
+    kept = bl.run(long, trace="packets")
+    streamed = bl.run(long, trace="packets", out=tmp_path / "meanwhile")
+    assert len(aside) > 1
+    assert 0 < sum(aside) < CHUNK // 8 * len(aside)
+    assert streamed.packets.to_arrow().equals(kept.packets.to_arrow())
+    kept.write(tmp_path / "at once")
+    assert files(tmp_path / "at once") == files(tmp_path / "meanwhile")
+
+
 def test_ctrl_c_leaves_whole_files(tmp_path, long):
     out = tmp_path / "out"
     long["run"]["duration"] = "2000000 s"

@@ -2,7 +2,7 @@
 //! text, numbers go out as JSON text, tables as numpy arrays that take over Rust's memory.
 
 use burstlab_sim::scenario::{Resolved, Scenario, ScenarioError, schema_json};
-use burstlab_sim::{Column, Monitor, Output, Simulation, Table, Trace};
+use burstlab_sim::{Column, Monitor, Output, Piece, Simulation, Table, Trace};
 use numpy::IntoPyArray;
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
@@ -40,8 +40,8 @@ fn resolve(scenario_json: &str) -> PyResult<String> {
     to_json(&resolved(scenario_json)?.scenario)
 }
 
-/// Runs one replication; other Python threads go on meanwhile. A sink is called with the name and the
-/// columns of each chunk of a table as soon as its rows are final; without one, the output has them.
+/// Runs one replication; other Python threads go on meanwhile. A sink takes the tables piece by
+/// piece while the run goes on; without one, the output has them.
 #[pyfunction]
 #[pyo3(signature = (scenario_json, seed, replication, trace, monitor, sink=None))]
 fn simulate(
@@ -66,9 +66,8 @@ fn simulate(
     let output = py.detach(|| {
         let simulation = Simulation::new(&resolved, seed, replication, tables);
         let Some(sink) = sink else { return Ok(simulation.run(&monitor)) };
-        let summary = simulation.stream(&monitor, |chunk| {
-            Python::attach(|py| sink.call1(py, named(py, chunk)?).map(drop))
-        })?;
+        let summary = simulation
+            .stream(&monitor, |piece| Python::attach(|py| hand_over(py, &sink, piece)))?;
         PyResult::Ok(Output { summary, tables: Vec::new() })
     })?;
     Ok(RunOutput { summary: to_json(&output.summary)?, tables: Some(output.tables) })
@@ -122,6 +121,18 @@ impl RunOutput {
 
 /// The name of a table and the columns of a chunk of it.
 type Named<'py> = (&'static str, Bound<'py, PyDict>);
+
+fn hand_over(py: Python<'_>, sink: &Py<PyAny>, piece: Piece) -> PyResult<()> {
+    let answer = match piece {
+        Piece::Rows(table) => sink.call_method1(py, "rows", named(py, table)?),
+        Piece::Early(table) => sink.call_method1(py, "early", named(py, table)?),
+        Piece::Late(places, table) => {
+            let (name, columns) = named(py, table)?;
+            sink.call_method1(py, "late", (name, places.into_pyarray(py), columns))
+        }
+    };
+    answer.map(drop)
+}
 
 fn named(py: Python<'_>, chunk: Table) -> PyResult<Named<'_>> {
     let columns = PyDict::new(py);

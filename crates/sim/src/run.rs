@@ -1,12 +1,11 @@
 //! A run of a scenario, from the first event to the numbers.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use burstlab_kernel::RandomSource;
 
-use crate::measure::{Summary, Table, Trace};
+use crate::measure::{Piece, Summary, Table, Trace};
 use crate::scenario::Resolved;
 use crate::world::World;
 
@@ -83,24 +82,17 @@ impl Simulation {
         self
     }
 
-    /// Runs to the end, or until `monitor` is told to cancel.
+    /// Runs to the end, or until `monitor` is told to cancel, and keeps the tables in memory.
     #[must_use]
-    pub fn run(self, monitor: &Monitor) -> Output {
-        let mut tables = Vec::new();
-        let keep = |chunk| -> Result<(), Infallible> {
-            tables.push(chunk);
-            Ok(())
-        };
-        match self.stream(monitor, keep) {
-            Ok(summary) => Output { summary, tables },
-            Err(never) => match never {},
-        }
+    pub fn run(mut self, monitor: &Monitor) -> Output {
+        while self.goes_on(monitor) {}
+        let (summary, pieces) = self.finish();
+        Output { summary, tables: pieces.into_iter().map(Piece::rows).collect() }
     }
 
-    /// Runs like [`run`](Self::run), and hands the tables over to `take` chunk by chunk: a chunk of
-    /// 2^18 rows when it is full and no row of it, or of an earlier one, can change any more, what
-    /// is left at the end. So a run holds the rows that it may still change, and a chunk of each
-    /// table, however long it is.
+    /// Runs like [`run`](Self::run), and hands the tables over to `take` piece by piece, 2^18 rows
+    /// at a time as soon as they are final or nearly so, and what is left at the end. So it holds
+    /// the rows that may still change, and a few chunks of each table, however long it is.
     ///
     /// # Errors
     ///
@@ -108,16 +100,21 @@ impl Simulation {
     pub fn stream<E>(
         mut self,
         monitor: &Monitor,
-        mut take: impl FnMut(Table) -> Result<(), E>,
+        mut take: impl FnMut(Piece) -> Result<(), E>,
     ) -> Result<Summary, E> {
-        while !monitor.cancelled() && self.advance(SLICE) {
-            monitor.report(self.world.progress());
+        while self.goes_on(monitor) {
             self.drain().into_iter().try_for_each(&mut take)?;
         }
+        let (summary, pieces) = self.finish();
+        pieces.into_iter().try_for_each(take)?;
+        Ok(summary)
+    }
+
+    /// Processes some events, unless `monitor` was told to cancel; answers whether the run goes on.
+    fn goes_on(&mut self, monitor: &Monitor) -> bool {
+        let goes_on = !monitor.cancelled() && self.advance(SLICE);
         monitor.report(self.world.progress());
-        let output = self.finish();
-        output.tables.into_iter().try_for_each(take)?;
-        Ok(output.summary)
+        goes_on
     }
 
     /// Processes up to `events` events; answers whether the run goes on after them.
@@ -126,10 +123,10 @@ impl Simulation {
         self.running
     }
 
-    /// The chunks of the tables that are full and final, to be called between two
-    /// [`advance`](Self::advance): each chunk is handed over once, those of a table in order. With
-    /// what [`finish`](Self::finish) hands over they are the whole tables.
-    pub fn drain(&mut self) -> Vec<Table> {
+    /// The chunks of the tables that are full and final or nearly so, to be called between two
+    /// [`advance`](Self::advance). With what [`finish`](Self::finish) hands over they are the whole
+    /// tables.
+    pub fn drain(&mut self) -> Vec<Piece> {
         self.world.drain()
     }
 
@@ -139,11 +136,11 @@ impl Simulation {
         self.world.held_rows()
     }
 
-    /// The numbers and tables of what was run; interrupted where the end was not reached.
+    /// The numbers of what was run, interrupted where the end was not reached, and what was not
+    /// handed over of its tables.
     #[must_use]
-    pub fn finish(self) -> Output {
+    pub fn finish(self) -> (Summary, Vec<Piece>) {
         let random = (self.seed, self.replication);
-        let (summary, tables) = self.world.finish(random, self.running, self.warnings);
-        Output { summary, tables }
+        self.world.finish(random, self.running, self.warnings)
     }
 }

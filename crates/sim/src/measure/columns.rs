@@ -33,6 +33,38 @@ pub struct Table {
     pub columns: Vec<(&'static str, Column)>,
 }
 
+/// What is handed over of a table while a run goes on. `Rows` and `Late`, as they come, are the
+/// table.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Piece {
+    /// Rows that are final.
+    Rows(Table),
+    /// A chunk of rows of which a few may change, so that it need not be held. It comes `Late` when
+    /// it is final and its turn has come: chunks come late in the order in which they came early.
+    Early(Table),
+    /// The rows at these places, rising, of a chunk that came early are these, all others are final.
+    Late(Vec<u32>, Table),
+}
+
+impl Piece {
+    /// The table of rows that are final.
+    pub(crate) fn rows(self) -> Table {
+        match self {
+            Self::Rows(table) => table,
+            other => panic!("nothing comes early where nothing was drained: {other:?}"),
+        }
+    }
+
+    /// The same piece with the nodes of `graph` by their names.
+    pub(crate) fn naming(self, graph: &Graph) -> Self {
+        match self {
+            Self::Rows(table) => Self::Rows(table.naming(graph)),
+            Self::Early(table) => Self::Early(table.naming(graph)),
+            Self::Late(places, table) => Self::Late(places, table.naming(graph)),
+        }
+    }
+}
+
 impl Table {
     /// The same table with the nodes of `graph` by their names.
     pub(crate) fn naming(mut self, graph: &Graph) -> Self {
@@ -50,6 +82,9 @@ impl Table {
 pub(crate) trait Rows: Default {
     /// No rows yet, with room for `rows`.
     fn with_capacity(rows: usize) -> Self;
+
+    /// The rows at these places.
+    fn pick(&self, places: &[u32]) -> Self;
 
     /// The rows as they leave the simulator.
     fn into_table(self) -> Table;
@@ -69,6 +104,11 @@ macro_rules! table {
         impl $crate::measure::Rows for $name {
             fn with_capacity(rows: usize) -> Self {
                 Self { $($column: Vec::with_capacity(rows),)* }
+            }
+
+            fn pick(&self, places: &[u32]) -> Self {
+                let places = places.iter().map(|&place| place as usize);
+                Self { $($column: places.clone().map(|at| self.$column[at]).collect(),)* }
             }
 
             fn into_table(self) -> $crate::measure::Table {

@@ -3,7 +3,7 @@
 use burstlab_units::Time;
 
 use super::chunks::Chunks;
-use super::columns::{Column, NONE, Table, table};
+use super::columns::{Column, NONE, Piece, table};
 use crate::topology::Graph;
 
 table! {
@@ -83,13 +83,13 @@ impl Connections {
     }
 
     /// Hands over the chunks that are full, with the nodes of `graph` by name.
-    pub(crate) fn drain(&mut self, graph: &Graph) -> impl Iterator<Item = Table> {
-        self.0.drain(|()| true).map(|table| table.naming(graph))
+    pub(crate) fn drain(&mut self, graph: &Graph) -> impl Iterator<Item = Piece> {
+        self.0.drain(|()| true).map(|piece| piece.naming(graph))
     }
 
     /// Hands over what is left.
-    pub(crate) fn finish(self, graph: &Graph) -> impl Iterator<Item = Table> {
-        self.0.finish().map(|table| table.naming(graph))
+    pub(crate) fn finish(self, graph: &Graph) -> impl Iterator<Item = Piece> {
+        self.0.finish().map(|piece| piece.naming(graph))
     }
 }
 
@@ -125,12 +125,12 @@ impl Samples {
     }
 
     /// Hands over the chunks that are full, with the nodes of `graph` by name.
-    pub(crate) fn drain(&mut self, graph: &Graph) -> impl Iterator<Item = Table> {
-        self.0.drain(|()| true).map(|table| table.naming(graph))
+    pub(crate) fn drain(&mut self, graph: &Graph) -> impl Iterator<Item = Piece> {
+        self.0.drain(|()| true).map(|piece| piece.naming(graph))
     }
 
     /// Hands over what is left.
-    pub(crate) fn finish(self, graph: &Graph) -> impl Iterator<Item = Table> {
-        self.0.finish().map(|table| table.naming(graph))
+    pub(crate) fn finish(self, graph: &Graph) -> impl Iterator<Item = Piece> {
+        self.0.finish().map(|piece| piece.naming(graph))
     }
 }

@@ -7,7 +7,7 @@ use burstlab_tcp::Sender;
 use burstlab_units::{Span, Time};
 
 use super::chunks::Chunks;
-use super::columns::{Column, NONE, Table, table};
+use super::columns::{Column, NONE, Piece, table};
 use crate::world::{Causes, Loss, Truth};
 
 const LEDGER_KINDS: &[&str] =
@@ -188,12 +188,12 @@ impl LedgerTables {
     }
 
     /// Hands over the chunks that are full.
-    pub(crate) fn drain(&mut self) -> impl Iterator<Item = Table> {
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = Piece> {
         self.events.drain(|()| true).chain(self.losses.drain(|()| true))
     }
 
     /// Hands over what is left.
-    pub(crate) fn finish(self) -> impl Iterator<Item = Table> {
+    pub(crate) fn finish(self) -> impl Iterator<Item = Piece> {
         self.events.finish().chain(self.losses.finish())
     }
 }

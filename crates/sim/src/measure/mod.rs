@@ -12,7 +12,7 @@ mod recorder;
 mod summary;
 
 pub(crate) use columns::Rows;
-pub use columns::{Column, Table};
+pub use columns::{Column, Piece, Table};
 pub(crate) use connections::{ConnectionRow, Connections, Samples};
 pub(crate) use digest::Digest;
 pub(crate) use histogram::Histogram;

@@ -6,7 +6,7 @@ use burstlab_tcp::Transmission;
 use burstlab_units::{Bytes, Time};
 
 use super::chunks::Chunks;
-use super::columns::{Column, NONE, Table, table};
+use super::columns::{Column, NONE, Piece, table};
 use super::recorder::{DELIVERED, FATES, LOST};
 
 /// Stands for "no row": the packet is not traced.
@@ -161,13 +161,20 @@ impl Packets {
         self.rows.held()
     }
 
-    /// Hands over the chunks whose rows are final.
-    pub(super) fn drain(&mut self) -> impl Iterator<Item = Table> {
-        self.rows.drain(|&open| open == 0)
+    /// Hands over the chunks whose rows are final, and early those that wait for a few rows: a flow
+    /// that waits a minute for its timer must not hold up what all others send meanwhile.
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = Piece> {
+        let done: Vec<Piece> = self.rows.drain(|&open| open == 0).collect();
+        let is_final = |table: &PacketTable, row: usize| {
+            let known = table.kind[row] == ACK || table.acked_ps[row] != NONE;
+            known && table.fate[row] != IN_FLIGHT
+        };
+        let early = self.rows.thin(|&open| open as usize, is_final);
+        done.into_iter().chain(early)
     }
 
     /// Hands over what is left.
-    pub(super) fn finish(self) -> impl Iterator<Item = Table> {
+    pub(super) fn finish(self) -> impl Iterator<Item = Piece> {
         self.rows.finish()
     }
 }
@@ -234,7 +241,7 @@ mod tests {
         assert_eq!(packets.drain().count(), 0, "the other may still arrive");
         packets.delivered(again, at(7));
         let chunk = packets.drain().next().expect("all rows are final");
-        let acked = chunk.columns.into_iter().find(|column| column.0 == "acked_ps");
+        let acked = chunk.rows().columns.into_iter().find(|column| column.0 == "acked_ps");
         let expected = Column::U64(vec![4, 6, NONE, 6]);
         assert_eq!(acked.map(|column| column.1), Some(expected), "both transmissions are covered");
     }

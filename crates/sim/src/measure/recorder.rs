@@ -4,7 +4,7 @@ use burstlab_tcp::{Sender, State};
 use burstlab_units::{Bytes, Span, Time};
 
 use super::chunks::Chunks;
-use super::columns::{Column, NONE, Table, table};
+use super::columns::{Column, NONE, Piece, table};
 use super::ledger::{LedgerRow, LedgerTables, LedgerView};
 use super::packets::{NO_ROW, PacketCause, Packets, SentRow};
 use crate::world::LossCause;
@@ -337,7 +337,7 @@ impl Recorder {
     }
 
     /// Hands over the chunks whose rows are final at `now`.
-    pub(crate) fn drain(&mut self, now: Time) -> impl Iterator<Item = Table> {
+    pub(crate) fn drain(&mut self, now: Time) -> impl Iterator<Item = Piece> {
         let packets = self.packets.iter_mut().flat_map(|packets| packets.drain());
         let landed = move |latest: &Time| *latest <= now;
         let bursts = self.bursts.iter_mut().flat_map(move |bursts| bursts.drain(landed));
@@ -347,7 +347,7 @@ impl Recorder {
     }
 
     /// Hands over what is left; bursts that arrive after `end` are still in flight.
-    pub(crate) fn finish(self, end: Time) -> impl Iterator<Item = Table> {
+    pub(crate) fn finish(self, end: Time) -> impl Iterator<Item = Piece> {
         let packets = self.packets.into_iter().flat_map(|packets| packets.finish());
         let bursts = self.bursts.into_iter().flat_map(move |mut bursts| {
             for table in bursts.rows_mut() {

@@ -23,7 +23,7 @@ use burstlab_link::Wire;
 use burstlab_tcp::Transmission;
 use burstlab_units::{Bytes, Span, Time};
 
-use crate::measure::{Digest, Recorder, Summary, Table, Trace};
+use crate::measure::{Digest, Piece, Recorder, Summary, Trace};
 use crate::scenario::{Resolved, Side};
 pub(crate) use causes::{Causes, Loss, LossCause, Truth};
 use demand::Demands;
@@ -320,8 +320,8 @@ impl World {
     }
 
     /// Hands over the chunks of the tables that are full and final.
-    pub(crate) fn drain(&mut self) -> Vec<Table> {
-        let mut tables: Vec<Table> = self.context.recorder.drain(self.now).collect();
+    pub(crate) fn drain(&mut self) -> Vec<Piece> {
+        let mut tables: Vec<Piece> = self.context.recorder.drain(self.now).collect();
         if let Optics::Mesh(mesh) = &self.optics {
             tables.extend(self.demands.drain(mesh.graph()));
         }
@@ -344,7 +344,7 @@ impl World {
         random: (u64, u64),
         interrupted: bool,
         mut warnings: Vec<String>,
-    ) -> (Summary, Vec<Table>) {
+    ) -> (Summary, Vec<Piece>) {
         warnings.extend(self.optics.unmet());
         let measured = if self.now > self.measured_from {
             self.now.since(self.measured_from)
@@ -376,7 +376,7 @@ impl World {
         if let Optics::Mesh(mesh) = &self.optics {
             summary.network = Some(mesh.summary(self.now, measured));
             mesh.record_rest(self.now, &mut self.context.recorder);
-            tables.push(mesh.table());
+            tables.push(Piece::Rows(mesh.table()));
             tables.extend(self.demands.into_tables(mesh.graph(), !self.sample_every.is_zero()));
         }
         tables.splice(0..0, self.context.recorder.finish(self.now));
