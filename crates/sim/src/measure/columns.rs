@@ -39,10 +39,10 @@ pub struct Table {
 pub enum Piece {
     /// Rows that are final.
     Rows(Table),
-    /// A chunk of rows of which a few may change, so that it need not be held. It comes `Late` when
-    /// it is final and its turn has come: chunks come late in the order in which they came early.
+    /// A chunk of which a few rows may change, so that it need not be held. It comes `Late` when it
+    /// is final and its turn has come: chunks come late in the order in which they came early.
     Early(Table),
-    /// The rows at these places, rising, of a chunk that came early are these, all others are final.
+    /// Of a chunk that came early: the rows at these places, rising, are these; all is final now.
     Late(Vec<u32>, Table),
 }
 
