@@ -1,5 +1,7 @@
 //! The state that all loss recoveries share and the acts they are made of.
 
+use std::ops::Range;
+
 use burstlab_units::{Bytes, Time};
 
 use crate::config::Config;
@@ -139,7 +141,8 @@ impl Flow {
         }
     }
 
-    fn size(&self, seq: u64) -> Bytes {
+    #[inline]
+    pub(crate) fn size(&self, seq: u64) -> Bytes {
         match self.short_segment {
             _ if seq == 0 => self.syn_size,
             Some((short, size)) if seq == short => size,
@@ -157,6 +160,25 @@ impl Flow {
         }
     }
 
+    /// As [`send_window`](Self::send_window) where all goes out for the first time: answers which
+    /// segments do.
+    #[inline(always)]
+    pub(crate) fn release(&mut self, now: Time) -> Range<u64> {
+        let first = self.next;
+        let end = (self.acked + self.window.segments()).min(self.limit);
+        let end = end.min(first.saturating_add(self.max_burst));
+        if end <= first {
+            return first..first;
+        }
+        self.counters.segments_sent += end - first;
+        (self.next, self.sent) = (end, end);
+        self.timer.on_first_transmission(now, first);
+        if self.timer.deadline().is_none() {
+            self.timer.restart(now);
+        }
+        first..end
+    }
+
     /// Limited Transmit (RFC 3042): one segment more than the window allows for each duplicate ACK.
     pub(crate) fn send_limited(&mut self, now: Time, out: &mut Vec<Transmission>) {
         let outstanding = (self.next + 1 - self.acked) as f64;
@@ -171,6 +193,7 @@ impl Flow {
     }
 
     /// Takes a cumulative ACK of new data: sequence space, measurement, timer.
+    #[inline(always)]
     pub(crate) fn accept(&mut self, now: Time, next: u64) {
         self.advance(next);
         self.duplicates = 0;
@@ -180,12 +203,14 @@ impl Flow {
     }
 
     /// Moves the cumulative ACK alone.
+    #[inline]
     pub(crate) fn advance(&mut self, next: u64) {
         self.acked = next;
         self.next = self.next.max(next);
     }
 
     /// Restarts the timer, or stops it when nothing is outstanding.
+    #[inline(always)]
     pub(crate) fn restart_timer(&mut self, now: Time) {
         if self.acked < self.sent {
             self.timer.restart(now);
@@ -196,6 +221,7 @@ impl Flow {
     }
 
     /// Opens the window for an ACK of new data; the ACK of the SYN sets the initial window.
+    #[inline(always)]
     pub(crate) fn grow(&mut self) {
         if self.acked == 1 {
             if self.timed_out == Some(0) {

@@ -42,6 +42,7 @@ impl Window {
     }
 
     /// Segments that may be outstanding.
+    #[inline]
     pub(crate) fn segments(&self) -> u64 {
         (self.cwnd as u64).saturating_add(self.inflation).min(self.receiver)
     }
@@ -61,6 +62,7 @@ impl Window {
     }
 
     /// Opens the window for an ACK of new data.
+    #[inline]
     pub(crate) fn grow(&mut self) {
         let grown = if self.cwnd < self.ssthresh {
             self.slow_start.grown(self.cwnd)
@@ -71,6 +73,7 @@ impl Window {
     }
 
     /// Sets the congestion window, within the receiver's if so configured.
+    #[inline]
     pub(crate) fn set(&mut self, cwnd: f64) {
         self.cwnd = if self.limited { cwnd.min(self.receiver as f64) } else { cwnd };
     }
