@@ -80,28 +80,40 @@ pub(super) fn only_timed(policy: AssemblyPolicy) -> bool {
     matches!(policy, AssemblyPolicy::Timer(span) if !span.is_zero())
 }
 
-/// Takes the packets that enter before `now` out of `coming`, in order; answers when the first of
-/// the others enters.
+/// Moves the packets that enter before `now` out of `coming` to `cargo`; answers how many bytes they
+/// are, and when the first of the others enters. In the order in which they enter, if `order` is
+/// there to find it; else each flow's in order.
 fn take<P: Parcel>(
     coming: &mut Vec<(Time, P)>,
-    order: &mut Vec<Entry>,
+    cargo: &mut Vec<P>,
+    order: Option<&mut Vec<Entry>>,
     now: Time,
-    mut each: impl FnMut(Time, P),
-) -> Time {
-    let mut first = Time::MAX;
-    for (index, (at, packet)) in (0..).zip(coming.iter()) {
-        if *at < now {
-            order.push((*at, packet.flow(), index));
-        } else {
-            first = first.min(*at);
+    mut each: impl FnMut(Time, &P),
+) -> (Bytes, Time) {
+    let (mut bytes, mut first) = (Bytes::ZERO, Time::MAX);
+    let mut enters = |at: Time, packet: P| {
+        bytes += packet.bytes();
+        each(at, &packet);
+        cargo.push(packet);
+    };
+    if let Some(order) = order {
+        let due = (0..).zip(coming.iter()).filter(|(_, (at, _))| *at < now);
+        order.extend(due.map(|(index, (at, packet))| (*at, packet.flow(), index)));
+        order.sort_unstable();
+        for (at, _, index) in order.drain(..) {
+            enters(at, coming[index as usize].1);
         }
+    } else {
+        coming.iter().filter(|(at, _)| *at < now).for_each(|&(at, packet)| enters(at, packet));
     }
-    order.sort_unstable();
-    for (at, _, index) in order.drain(..) {
-        each(at, coming[index as usize].1);
-    }
-    coming.retain(|&(at, _)| at >= now);
-    first
+    coming.retain(|&(at, _)| {
+        let stays = at >= now;
+        if stays {
+            first = first.min(at);
+        }
+        stays
+    });
+    (bytes, first)
 }
 
 impl Context {
@@ -231,21 +243,18 @@ impl Mesh {
         self.numbered += 1;
         place.number = self.numbered;
         let (number, order) = (place.number, &mut self.order);
-        let (assembler, cargo, inbox) = (&mut place.assembler, &mut place.cargo, &mut place.inbox);
-        assembler.open(inbox.first);
-        let mut enter = |at: Time, row: u32, size: Bytes| {
-            context.recorder.joined(row, at, number);
-            let full = assembler.push(at, (), size);
-            assert!(!full, "only the timer closes such a queue");
-        };
-        let data = take(&mut inbox.data, order, now, |at, packet| {
-            enter(at, packet.row, packet.bytes());
-            cargo.data.push(packet);
+        let (cargo, inbox) = (&mut place.cargo, &mut place.inbox);
+        let mut enter = |at: Time, row: u32| context.recorder.joined(row, at, number);
+        let ordered = self.rules.ordered.then_some(&mut *order);
+        let (bytes, data) = take(&mut inbox.data, &mut cargo.data, ordered, now, |at, packet| {
+            enter(at, packet.row);
         });
-        let acks = take(&mut inbox.acks, order, now, |at, packet| {
-            enter(at, packet.row, Parcel::bytes(&packet));
-            cargo.acks.push(packet);
+        let ordered = self.rules.ordered.then_some(order);
+        let (more, acks) = take(&mut inbox.acks, &mut cargo.acks, ordered, now, |at, packet| {
+            enter(at, packet.row);
         });
+        let full = place.assembler.push(inbox.first, (), bytes + more);
+        assert!(!full, "only the timer closes such a queue");
         inbox.first = data.min(acks);
         place.set_timer(queue, context);
         true
