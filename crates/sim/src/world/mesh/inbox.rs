@@ -4,10 +4,12 @@
 
 use burstlab_kernel::Rank;
 use burstlab_optical::AssemblyPolicy;
+use burstlab_tcp::Sender;
 use burstlab_units::{Bytes, Time};
 
 use super::super::flow::Flow;
 use super::super::packet::{AckPacket, DataPacket, Parcel};
+use super::super::train::{Coming, Train};
 use super::super::{Context, Event, Place};
 use super::edge::Queue;
 use super::{Mesh, MeshEvent};
@@ -15,8 +17,8 @@ use super::{Mesh, MeshEvent};
 /// The packets that will enter a queue, by the time they do.
 #[derive(Clone, Debug)]
 pub(super) struct Inbox {
-    data: Vec<(Time, DataPacket)>,
-    acks: Vec<(Time, AckPacket)>,
+    data: Vec<Coming<DataPacket>>,
+    acks: Vec<Coming<AckPacket>>,
     /// When the first of them enters.
     first: Time,
 }
@@ -31,6 +33,15 @@ pub(in crate::world) enum DataQueue {
 }
 
 impl DataQueue {
+    /// The window that a packet of `sender` needs to carry.
+    #[inline]
+    pub(in crate::world) fn stamp(self, sender: &Sender) -> f64 {
+        match self {
+            Self::One(_) => 0.0,
+            Self::ByWindow(..) => sender.cwnd(),
+        }
+    }
+
     /// The queue of `packet`.
     #[inline]
     pub(in crate::world) fn of(self, mesh: &mut Mesh, packet: &DataPacket) -> usize {
@@ -59,18 +70,18 @@ impl Inbox {
         self.first == Time::MAX
     }
 
-    pub(super) fn data(&self) -> impl Iterator<Item = &DataPacket> {
-        self.data.iter().map(|(_, packet)| packet)
+    pub(super) fn data(&self) -> impl Iterator<Item = &Train<DataPacket>> {
+        self.data.iter().map(|coming| &coming.train)
     }
 
-    pub(super) fn acks(&self) -> usize {
-        self.acks.len()
+    pub(super) fn acks(&self) -> u64 {
+        self.acks.iter().map(|coming| u64::from(coming.train.count)).sum()
     }
 
     /// Rows in the trace, and when they enter, of those that enter by `now`.
     pub(super) fn rows(&self, now: Time) -> impl Iterator<Item = (u32, Time)> {
-        let data = self.data.iter().map(|(at, packet)| (packet.row, *at));
-        let acks = self.acks.iter().map(|(at, packet)| (packet.row, *at));
+        let data = self.data.iter().map(|coming| (coming.train.first.row, coming.at));
+        let acks = self.acks.iter().map(|coming| (coming.train.first.row, coming.at));
         data.chain(acks).filter(move |&(_, at)| at <= now)
     }
 }
@@ -82,38 +93,53 @@ pub(super) fn only_timed(policy: AssemblyPolicy) -> bool {
 
 /// Moves the packets that enter before `now` out of `coming` to `cargo`; answers how many bytes they
 /// are, and when the first of the others enters. In the order in which they enter, if `order` is
-/// there to find it; else each flow's in order.
+/// there to find it (every packet is a train of its own then); else each flow's in order.
 fn take<P: Parcel>(
-    coming: &mut Vec<(Time, P)>,
-    cargo: &mut Vec<P>,
+    coming: &mut Vec<Coming<P>>,
+    cargo: &mut Vec<Train<P>>,
     order: Option<&mut Vec<Entry>>,
     now: Time,
     mut each: impl FnMut(Time, &P),
 ) -> (Bytes, Time) {
     let (mut bytes, mut first) = (Bytes::ZERO, Time::MAX);
-    let mut enters = |at: Time, packet: P| {
-        bytes += packet.bytes();
-        each(at, &packet);
-        cargo.push(packet);
-    };
+    let sorted = order.is_some();
     if let Some(order) = order {
-        let due = (0..).zip(coming.iter()).filter(|(_, (at, _))| *at < now);
-        order.extend(due.map(|(index, (at, packet))| (*at, packet.flow(), index)));
+        let due = (0..).zip(coming.iter()).filter(|(_, coming)| coming.at < now);
+        order.extend(due.map(|(index, coming)| (coming.at, coming.train.first.flow(), index)));
         order.sort_unstable();
         for (at, _, index) in order.drain(..) {
-            enters(at, coming[index as usize].1);
+            let train = coming[index as usize].train;
+            bytes += train.bytes();
+            each(at, &train.first);
+            cargo.push(train);
         }
-    } else {
-        coming.iter().filter(|(at, _)| *at < now).for_each(|&(at, packet)| enters(at, packet));
     }
-    coming.retain(|&(at, _)| {
-        let stays = at >= now;
+    coming.retain_mut(|coming| {
+        if coming.at < now {
+            if sorted {
+                return false;
+            }
+            each(coming.at, &coming.train.first);
+            let train = coming.take_before(now);
+            bytes += train.bytes();
+            cargo.push(train);
+        }
+        let stays = coming.train.count > 0;
         if stays {
-            first = first.min(at);
+            first = first.min(coming.at);
         }
         stays
     });
     (bytes, first)
+}
+
+/// Adds a packet to those that are coming, to the last train if it goes on as that does.
+#[inline]
+fn announce<P: Parcel>(coming: &mut Vec<Coming<P>>, at: Time, packet: P, trains: bool) {
+    let joins = trains && coming.last_mut().is_some_and(|last| last.admits(at, &packet));
+    if !joins {
+        coming.push(Coming::one(at, packet));
+    }
 }
 
 impl Context {
@@ -186,7 +212,7 @@ impl Mesh {
         context: &mut Context,
     ) {
         let place = &mut self.queues[queue];
-        place.inbox.data.push((at, packet));
+        announce(&mut place.inbox.data, at, packet, self.trains);
         place.expect(at, queue, context);
     }
 
@@ -213,8 +239,21 @@ impl Mesh {
         context: &mut Context,
     ) {
         let place = &mut self.queues[queue];
-        place.inbox.acks.push((at, packet));
+        announce(&mut place.inbox.acks, at, packet, self.trains);
         place.expect(at, queue, context);
+    }
+
+    /// ACKs will enter a queue.
+    #[inline]
+    pub(in crate::world) fn expect_acks_in(
+        &mut self,
+        queue: usize,
+        coming: Coming<AckPacket>,
+        context: &mut Context,
+    ) {
+        let place = &mut self.queues[queue];
+        place.inbox.acks.push(coming);
+        place.expect(coming.at, queue, context);
     }
 
     /// The queue of the ACKs of `flow`, which is in slot `index`.
