@@ -236,7 +236,8 @@ impl World {
         'trains: for train in trains {
             let (ack, last) = (&train.first, train.packet(train.count - 1));
             let covers = flow.sender.covers(ack.next) && flow.sender.covers(last.next);
-            if ack.flow != index || !ack.is_plain() || !covers {
+            let repeats = train.count > 1 && train.step == 0;
+            if ack.flow != index || !ack.is_plain() || repeats || !covers {
                 break;
             }
             let size = ack.bytes();
