@@ -62,14 +62,8 @@ impl LossCause {
     ];
 
     /// Those that end a whole burst, in the order in which a summary lists them.
-    pub(crate) const OF_BURSTS: [Self; 6] = [
-        Self::Burst,
-        Self::Scripted,
-        Self::Contention,
-        Self::LateHeader,
-        Self::Cut,
-        Self::Blocked,
-    ];
+    pub(crate) const OF_BURSTS: [Self; 6] =
+        [Self::Burst, Self::Scripted, Self::Contention, Self::LateHeader, Self::Cut, Self::Blocked];
 }
 
 impl From<LossCause> for u8 {
