@@ -10,8 +10,8 @@ use super::optics::Optics;
 use super::packet::{AckPacket, DataPacket, Parcel};
 use super::train::{Coming, Train};
 
-/// The ACKs of a stride over a path that are too far ahead, or the last of their flow: when they are
-/// at the next place, and what they cover.
+/// The ACKs of a stride over a path that are too far ahead, or the last of their flow: when they
+/// are at the next place, and what they cover.
 struct Rest {
     on_link: Option<(Time, u64)>,
     in_core: Option<(Time, u64)>,
