@@ -118,8 +118,14 @@ fn any_mesh() -> impl Strategy<Value = Value> {
         2 => Just(json!({"process": "none"})),
         1 => Just(json!({"process": "bernoulli", "probability": 0.05})),
     ];
-    (network, edge, access, tcp, loss, any::<bool>()).prop_map(
-        |(mut network, (mut edge, ack, queues), (delay, rate, bounded), tcp, loss, come)| {
+    let contention = prop_oneof![
+        Just(json!(["conversion"])),
+        Just(json!(["conversion", "segmentation"])),
+        Just(json!(["conversion", "deflection", "retransmission"])),
+    ];
+    (network, edge, access, tcp, (loss, contention), any::<bool>()).prop_map(
+        |(mut network, (mut edge, ack, queues), (delay, rate, bounded), tcp, core, come)| {
+            let (loss, contention) = core;
             let (variant, profile, window, delayed, rto) = tcp;
             network["link_rate"] = json!("50 Mb/s");
             edge["ack"] = ack;
@@ -133,6 +139,7 @@ fn any_mesh() -> impl Strategy<Value = Value> {
             json!({
                 "network": network, "edge": edge, "access": access,
                 "signalling": {"guard": "300 us"},
+                "core": {"contention": contention},
                 "loss": {"data": loss, "ack": loss},
                 "tcp": {"variant": variant, "profile": profile, "window": window,
                     "delayed_ack": delayed, "rto_min": rto},

@@ -160,8 +160,11 @@ impl<P: Parcel> Crossing<P> {
         let Some(Sealed { burst, packets, .. }) = self.sealed.pop_front() else { return };
         if self.fates.first_doomed(burst.number).is_some() {
             let last = self.in_core + packets;
-            let packets: Vec<P> = self.flying.drain(self.in_core..last).collect();
+            let mut packets = std::mem::take(&mut self.waiting);
+            packets.extend(self.flying.drain(self.in_core..last));
             self.dispatch(now, &burst, &packets, context, flows);
+            packets.clear();
+            self.waiting = packets;
         } else {
             self.bursts_sent += 1;
             self.fly(now, burst.bytes, packets, context);

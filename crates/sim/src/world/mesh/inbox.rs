@@ -278,10 +278,7 @@ impl Mesh {
         context: &mut Context,
     ) {
         let place = &mut self.queues[queue];
-        let acks = &mut place.inbox.acks;
-        if !acks.last_mut().is_some_and(|last| last.admits_all(&coming)) {
-            acks.push(coming);
-        }
+        place.inbox.acks.push(coming);
         place.expect(coming.at, queue, context);
     }
 
