@@ -5,8 +5,8 @@ use burstlab_units::{Bytes, Rate, Span};
 use serde_json::Value;
 
 use super::{
-    Assembly, CoreForwarding, Flow, LossKind, LossRule, Scenario, ScenarioError, Topology, Traffic,
-    network,
+    Assembly, CoreForwarding, Edge, Flow, LossKind, LossRule, Scenario, ScenarioError, Topology,
+    Traffic, choice, network,
 };
 
 pub(super) type Check = Result<(), ScenarioError>;
@@ -25,15 +25,13 @@ pub(super) fn check(scenario: &Scenario) -> Result<Vec<String>, ScenarioError> {
     network::check(&scenario.network)?;
     access(scenario)?;
     let edge = &scenario.edge;
-    assembly("edge", edge.assembly, edge.timer, edge.size, edge.offset)?;
+    assembly(edge)?;
     within("edge.spacing", edge.spacing, SPAN_MAX)?;
     if !edge.spacing.is_zero() && scenario.core.forwarding == CoreForwarding::CutThrough {
         let fix = "remove it, or write core.forwarding = \"store-and-forward\"";
         let problem = "a burst that is switched optically has no gaps";
         return Err(ScenarioError::new("edge.spacing", edge.spacing.to_string(), problem, fix));
     }
-    let ack = &edge.ack;
-    assembly("edge.ack", ack.assembly, ack.timer, ack.size, ack.offset)?;
     let mut total = 0;
     for (index, one) in scenario.flows().iter().enumerate() {
         flow(index, one)?;
@@ -81,47 +79,34 @@ fn access(scenario: &Scenario) -> Check {
     within("access.receiver.delay", delay, SPAN_MAX)
 }
 
-fn assembly(
-    table: &str,
-    assembly: Assembly,
-    timer: Option<Span>,
-    size: Option<Bytes>,
-    offset: Span,
-) -> Check {
-    let (needs_timer, needs_size) = assembly.needs();
-    let name = word(&assembly);
-    let timer = timer.map(|t| (t.to_string(), t.is_zero()));
-    let size = size.map(|s| (s.to_string(), s == Bytes::ZERO));
-    let given = [("timer", needs_timer, timer, "40 ms"), ("size", needs_size, size, "15 KB")];
-    for (field, needed, value, example) in given {
-        let path = format!("{table}.{field}");
-        match (needed, value) {
-            (true, None) => {
-                let problem = format!("assembly = {name} needs it");
-                return Err(ScenarioError::new(
-                    path,
-                    "",
-                    problem,
-                    format!("add {field} = {example:?}"),
-                ));
-            }
-            (false, Some((value, _))) => {
-                let problem = format!("assembly = {name} does not use it");
-                return Err(ScenarioError::new(
-                    path,
-                    value,
-                    problem,
-                    "remove it, or change assembly",
-                ));
-            }
-            (true, Some((value, true))) => {
-                let fix = "write a positive one, or assembly = \"none\" for a burst a packet";
-                return Err(ScenarioError::new(path, value, "an empty threshold", fix));
-            }
-            _ => {}
-        }
+fn assembly(edge: &Edge) -> Check {
+    let ack = &edge.ack;
+    if matches!(ack.assembly, Assembly::Adaptive | Assembly::CwndClasses) {
+        let fix = "write timer, size or hybrid, or with_data = true";
+        let value = word(&ack.assembly);
+        return Err(ScenarioError::new("edge.ack.assembly", value, "not for ACKs", fix));
     }
-    within(&format!("{table}.offset"), offset, SPAN_MAX)
+    let needed = [edge.assembly.needs(), ack.assembly.needs()];
+    let other = |field: &str| !Assembly::FIELDS.iter().any(|(known, _)| *known == field);
+    let example = |field: &str| {
+        let known = Assembly::FIELDS.iter().find(|(known, _)| *known == field);
+        format!("{field} = {}", known.map_or("...", |(_, value)| value))
+    };
+    choice::check("edge", edge, "assembly", needed[0], other, example)?;
+    choice::check("edge.ack", ack, "assembly", needed[1], other, example)?;
+    let tables =
+        [("edge", edge.timer, edge.size, edge.offset), ("edge.ack", ack.timer, ack.size, ack.offset)];
+    for (table, timer, size, offset) in tables {
+        let timer = timer.filter(|timer| timer.is_zero()).map(|zero| ("timer", zero.to_string()));
+        let size = size.filter(|size| *size == Bytes::ZERO).map(|zero| ("size", zero.to_string()));
+        if let Some((field, value)) = timer.or(size) {
+            let fix = "write a positive one, or assembly = \"none\" for a burst a packet";
+            let path = format!("{table}.{field}");
+            return Err(ScenarioError::new(path, value, "an empty threshold", fix));
+        }
+        within(&format!("{table}.offset"), offset, SPAN_MAX)?;
+    }
+    Ok(())
 }
 
 fn flow(index: usize, flow: &Flow) -> Check {
@@ -175,33 +160,10 @@ fn flow_count(scenario: &Scenario, total: u64) -> Check {
 }
 
 fn loss(scenario: &Scenario, table: &str, rule: &LossRule, flows: u64) -> Check {
-    let name = word(&rule.process);
     let (needed, optional) = rule.process.fields();
-    let given = serde_json::to_value(rule).unwrap_or_default();
-    for field in needed {
-        if given.get(field).is_none() {
-            let problem = format!("process = {name} needs it");
-            return Err(ScenarioError::new(
-                format!("{table}.{field}"),
-                "",
-                problem,
-                format!("add {field} = ..."),
-            ));
-        }
-    }
-    for (field, value) in given.as_object().into_iter().flatten() {
-        let known = field == "process" || [needed, optional].concat().contains(&field.as_str());
-        if !known {
-            let problem = format!("process = {name} does not use it");
-            let fix = "remove it, or change process";
-            return Err(ScenarioError::new(
-                format!("{table}.{field}"),
-                value.to_string(),
-                problem,
-                fix,
-            ));
-        }
-    }
+    let (allowed, example) =
+        (|field: &str| optional.contains(&field), |field: &str| format!("{field} = ..."));
+    choice::check(table, rule, "process", needed, allowed, example)?;
     loss_values(scenario, table, rule, flows)
 }
 
@@ -360,4 +322,13 @@ fn warnings(scenario: &Scenario) -> Vec<String> {
 /// How a choice is written in a scenario.
 pub(super) fn word(choice: &impl serde::Serialize) -> String {
     serde_json::to_value(choice).as_ref().map(Value::to_string).unwrap_or_default()
+}
+
+/// A value as an error shows it.
+pub(super) fn brief(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(entries) => format!("{} entries", entries.len()),
+        other => other.to_string(),
+    }
 }

@@ -176,28 +176,10 @@ fn ends(scenario: &Scenario, graph: &Graph) -> Check {
 /// The fields of `[edge]` that more than one topology or assembler shares.
 fn edge(edge: &Edge) -> Check {
     let by_cwnd = edge.assembly == Assembly::CwndClasses;
-    let adaptive = edge.assembly == Assembly::Adaptive;
-    let name = word(&edge.assembly);
-    for (field, given, needed, example) in [
-        ("cwnd_thresholds", !edge.cwnd_thresholds.is_empty(), by_cwnd, "[32, 100]"),
-        ("class_timers", !edge.class_timers.is_empty(), by_cwnd, "[\"1 ms\", \"5 ms\", \"10 ms\"]"),
-        ("timer_min", edge.timer_min.is_some(), adaptive, "\"1 ms\""),
-        ("weight", edge.weight.is_some(), adaptive, "0.25"),
-    ] {
-        let path = format!("edge.{field}");
-        if needed && !given {
-            let problem = format!("assembly = {name} needs it");
-            return error(path, "", problem, format!("add {field} = {example}"));
-        }
-        if given && !needed {
-            let problem = format!("assembly = {name} does not use it");
-            return error(path, "", problem, "remove it, or change assembly");
-        }
-    }
     if by_cwnd {
         cwnd_classes(edge)?;
     }
-    if adaptive {
+    if edge.assembly == Assembly::Adaptive {
         adaptive_timer(edge)?;
     }
     if edge.burstifiers == 0 || edge.burstifiers > 1000 {
@@ -216,10 +198,6 @@ fn edge(edge: &Edge) -> Check {
         within(&format!("edge.class_offsets[{index}]"), offset, SPAN_MAX)?;
     }
     let ack = &edge.ack;
-    if matches!(ack.assembly, Assembly::Adaptive | Assembly::CwndClasses) {
-        let fix = "write timer, size or hybrid, or with_data = true";
-        return error("edge.ack.assembly", word(&ack.assembly), "not for ACKs", fix);
-    }
     if ack.with_data && ack.assembly != Assembly::None {
         let problem = "ACKs enter the queues of the data";
         return error("edge.ack.assembly", word(&ack.assembly), problem, "remove it");

@@ -192,15 +192,25 @@ pub enum Assembly {
 }
 
 impl Assembly {
-    /// Whether `timer` is needed, and whether `size` is.
-    #[must_use]
-    pub fn needs(self) -> (bool, bool) {
+    /// The fields that belong to some assemblies alone, and how each is written.
+    pub(super) const FIELDS: &[(&str, &str)] = &[
+        ("timer", "\"40 ms\""),
+        ("size", "\"15 KB\""),
+        ("timer_min", "\"1 ms\""),
+        ("weight", "0.25"),
+        ("cwnd_thresholds", "[32, 100]"),
+        ("class_timers", "[\"1 ms\", \"5 ms\", \"10 ms\"]"),
+    ];
+
+    /// Which of these it needs; it has no others.
+    pub(super) fn needs(self) -> &'static [&'static str] {
         match self {
-            Self::None => (false, false),
-            Self::Timer => (true, false),
-            Self::Size => (false, true),
-            Self::Hybrid | Self::Adaptive => (true, true),
-            Self::CwndClasses => (false, false),
+            Self::None => &[],
+            Self::Timer => &["timer"],
+            Self::Size => &["size"],
+            Self::Hybrid => &["timer", "size"],
+            Self::Adaptive => &["timer", "size", "timer_min", "weight"],
+            Self::CwndClasses => &["cwnd_thresholds", "class_timers"],
         }
     }
 

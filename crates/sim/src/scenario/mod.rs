@@ -4,6 +4,7 @@
 mod access;
 mod check;
 mod check_mesh;
+mod choice;
 mod core_network;
 mod demand;
 mod edge;

@@ -146,27 +146,10 @@ impl Size {
     /// Whether exactly the fields of the distribution are there.
     fn fields_given(&self, path: &str) -> Result<(), ScenarioError> {
         let (needed, one_of) = self.distribution.fields();
+        let allowed = |field: &str| one_of.contains(&field);
+        choice::check(path, self, "distribution", needed, allowed, example)?;
         let given = serde_json::to_value(self).unwrap_or_default();
         let name = &given["distribution"];
-        for field in needed {
-            if given.get(field).is_none() {
-                let problem = format!("distribution = {name} needs it");
-                return Err(error(path, field, "", problem, format!("add {}", example(field))));
-            }
-        }
-        for (field, value) in given.as_object().into_iter().flatten() {
-            let known = field == "distribution" || [needed, one_of].concat().contains(&&**field);
-            if !known {
-                let problem = format!("distribution = {name} does not use it");
-                return Err(error(
-                    path,
-                    field,
-                    value,
-                    problem,
-                    "remove it, or change distribution",
-                ));
-            }
-        }
         if let [first, second] = one_of {
             let problem = match (given.get(first), given.get(second)) {
                 (Some(_), None) | (None, Some(_)) => return Ok(()),

@@ -67,15 +67,6 @@ fn used(network: &Network) -> Check {
     Ok(())
 }
 
-/// A value as an error shows it.
-fn brief(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Array(entries) => format!("{} entries", entries.len()),
-        other => other.to_string(),
-    }
-}
-
 fn lengths(network: &Network) -> Check {
     if let Some(per_km) = network.delay_per_km {
         within("network.delay_per_km", per_km, SPAN_MAX)?;
