@@ -1,24 +1,17 @@
 //! What the types alone cannot say of a scenario.
 
 use burstlab_tcp::Detector;
-use burstlab_units::{Bytes, Rate, Span};
-use serde_json::Value;
+use burstlab_units::{Bytes, Span};
 
+use super::error::{Check, word};
+use super::limits::{DURATION_MAX, SPAN_MAX, fast_enough, within};
 use super::{
     Assembly, CoreForwarding, Edge, Flow, LossKind, LossRule, Scenario, ScenarioError, Topology,
     Traffic, choice, network,
 };
 
-pub(super) type Check = Result<(), ScenarioError>;
-
-/// The longest run: instants are u64 picoseconds, and an event may lie ahead of the end.
-pub(super) const DURATION_MAX: Span = Span::from_secs(2_000_000);
 /// Most flows of a scenario.
 const FLOWS_MAX: u64 = 1_000_000;
-/// No single delay or timer may be longer, so that sums of instants stay in range.
-pub(super) const SPAN_MAX: Span = Span::from_secs(100_000);
-/// Slower links would let one packet take longer than a run.
-const RATE_MIN: Rate = Rate::from_bps(100);
 
 /// Checks `scenario`; answers what is allowed but probably not meant.
 pub(super) fn check(scenario: &Scenario) -> Result<Vec<String>, ScenarioError> {
@@ -55,22 +48,6 @@ pub(super) fn check(scenario: &Scenario) -> Result<Vec<String>, ScenarioError> {
     Ok(warnings(scenario))
 }
 
-pub(super) fn within(path: &str, value: Span, max: Span) -> Check {
-    if value <= max {
-        return Ok(());
-    }
-    let fix = format!("write at most {max}");
-    Err(ScenarioError::new(path, value.to_string(), "it is too long", fix))
-}
-
-pub(super) fn fast_enough(path: &str, rate: Rate) -> Check {
-    if rate >= RATE_MIN {
-        return Ok(());
-    }
-    let fix = format!("write at least {RATE_MIN}");
-    Err(ScenarioError::new(path, rate.to_string(), "it is too slow", fix))
-}
-
 fn access(scenario: &Scenario) -> Check {
     let (rate, delay, _) = scenario.access.receiver_side();
     fast_enough("access.rate", scenario.access.rate)?;
@@ -87,15 +64,12 @@ fn assembly(edge: &Edge) -> Check {
         return Err(ScenarioError::new("edge.ack.assembly", value, "not for ACKs", fix));
     }
     let needed = [edge.assembly.needs(), ack.assembly.needs()];
-    let other = |field: &str| !Assembly::FIELDS.iter().any(|(known, _)| *known == field);
-    let example = |field: &str| {
-        let known = Assembly::FIELDS.iter().find(|(known, _)| *known == field);
-        format!("{field} = {}", known.map_or("...", |(_, value)| value))
-    };
-    choice::check("edge", edge, "assembly", needed[0], other, example)?;
-    choice::check("edge.ack", ack, "assembly", needed[1], other, example)?;
-    let tables =
-        [("edge", edge.timer, edge.size, edge.offset), ("edge.ack", ack.timer, ack.size, ack.offset)];
+    choice::check("edge", edge, "assembly", Assembly::FIELDS, needed[0], &[])?;
+    choice::check("edge.ack", ack, "assembly", Assembly::FIELDS, needed[1], &[])?;
+    let tables = [
+        ("edge", edge.timer, edge.size, edge.offset),
+        ("edge.ack", ack.timer, ack.size, ack.offset),
+    ];
     for (table, timer, size, offset) in tables {
         let timer = timer.filter(|timer| timer.is_zero()).map(|zero| ("timer", zero.to_string()));
         let size = size.filter(|size| *size == Bytes::ZERO).map(|zero| ("size", zero.to_string()));
@@ -161,9 +135,7 @@ fn flow_count(scenario: &Scenario, total: u64) -> Check {
 
 fn loss(scenario: &Scenario, table: &str, rule: &LossRule, flows: u64) -> Check {
     let (needed, optional) = rule.process.fields();
-    let (allowed, example) =
-        (|field: &str| optional.contains(&field), |field: &str| format!("{field} = ..."));
-    choice::check(table, rule, "process", needed, allowed, example)?;
+    choice::check(table, rule, "process", LossKind::FIELDS, needed, optional)?;
     loss_values(scenario, table, rule, flows)
 }
 
@@ -317,18 +289,4 @@ fn warnings(scenario: &Scenario) -> Vec<String> {
         }
     }
     warnings
-}
-
-/// How a choice is written in a scenario.
-pub(super) fn word(choice: &impl serde::Serialize) -> String {
-    serde_json::to_value(choice).as_ref().map(Value::to_string).unwrap_or_default()
-}
-
-/// A value as an error shows it.
-pub(super) fn brief(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Array(entries) => format!("{} entries", entries.len()),
-        other => other.to_string(),
-    }
 }

@@ -3,31 +3,45 @@
 use serde::Serialize;
 
 use super::ScenarioError;
-use super::check::{Check, brief};
+use super::error::{Check, brief};
 
-/// Checks that the table at `path` has the fields that are `needed` by what it chooses in `key`,
-/// and no other that is not `allowed`; `example` is how a field is written.
+/// Fields that there are for some choices only, and an example of how each is written.
+pub(super) type Fields = &'static [(&'static str, &'static str)];
+
+/// Checks of the table at `path` that of the `fields` that depend on the choice in `key` it has
+/// those that are `needed`, and no other that is not `optional`.
 pub(super) fn check(
     path: &str,
     table: &impl Serialize,
     key: &str,
+    fields: Fields,
     needed: &[&str],
-    allowed: impl Fn(&str) -> bool,
-    example: impl Fn(&str) -> String,
+    optional: &[&str],
 ) -> Check {
-    let given = serde_json::to_value(table).unwrap_or_default();
-    let name = &given[key];
-    if let Some(field) = needed.iter().find(|&&field| given.get(field).is_none()) {
-        let (problem, fix) = (format!("{key} = {name} needs it"), format!("add {}", example(field)));
-        return Err(ScenarioError::new(format!("{path}.{field}"), "", problem, fix));
-    }
-    let mut others = given.as_object().into_iter().flatten();
-    match others.find(|(field, _)| *field != key && !needed.contains(&&***field) && !allowed(field)) {
-        None => Ok(()),
-        Some((field, value)) => {
-            let problem = format!("{key} = {name} does not use it");
-            let fix = format!("remove it, or change {key}");
-            Err(ScenarioError::new(format!("{path}.{field}"), brief(value), problem, fix))
+    let table = serde_json::to_value(table).unwrap_or_default();
+    let name = &table[key];
+    for &(field, _) in fields {
+        let path = || format!("{path}.{field}");
+        match table.get(field) {
+            None if needed.contains(&field) => {
+                let problem = format!("{key} = {name} needs it");
+                let fix = format!("add {}", written(fields, field));
+                return Err(ScenarioError::new(path(), "", problem, fix));
+            }
+            Some(value) if ![needed, optional].concat().contains(&field) => {
+                let problem = format!("{key} = {name} does not use it");
+                let fix = format!("remove it, or change {key}");
+                return Err(ScenarioError::new(path(), brief(value), problem, fix));
+            }
+            _ => {}
         }
     }
+    Ok(())
+}
+
+/// How `field` might be written.
+pub(super) fn written(fields: Fields, field: &str) -> String {
+    let example =
+        fields.iter().find(|(one, _)| *one == field).map_or("...", |(_, example)| example);
+    format!("{field} = {example}")
 }

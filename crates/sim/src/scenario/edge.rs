@@ -5,6 +5,7 @@ use burstlab_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::choice::Fields;
 use super::core_network::is_default;
 
 /// Burst assembly at the edge nodes: the data direction here, the ACK direction in `ack`.
@@ -193,7 +194,7 @@ pub enum Assembly {
 
 impl Assembly {
     /// The fields that belong to some assemblies alone, and how each is written.
-    pub(super) const FIELDS: &[(&str, &str)] = &[
+    pub(super) const FIELDS: Fields = &[
         ("timer", "\"40 ms\""),
         ("size", "\"15 KB\""),
         ("timer_min", "\"1 ms\""),

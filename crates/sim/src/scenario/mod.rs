@@ -10,6 +10,7 @@ mod demand;
 mod edge;
 mod error;
 mod flow;
+mod limits;
 mod loss;
 mod network;
 mod read;
