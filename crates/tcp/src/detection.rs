@@ -8,7 +8,7 @@ mod oracle;
 
 use std::ops::Range;
 
-use crate::config::{Config, Detector};
+use crate::config::{BackMode, BnakDelay, Config, Detector};
 use back::Back;
 use ble::Ble;
 use bnak::Bnak;
@@ -32,6 +32,64 @@ pub enum Notice {
     Arrived,
     /// A core node has dropped the burst (burst NAK).
     Dropped,
+}
+
+/// What a sender is to be told of its bursts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Listens {
+    /// Burst ACKs of the ingress.
+    pub left: bool,
+    /// Burst ACKs of the egress.
+    pub arrived: bool,
+    /// Burst NAKs, and how they travel.
+    pub dropped: Option<NakDelay>,
+}
+
+/// How long a burst NAK takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NakDelay {
+    /// The way back from the node.
+    Path,
+    /// As long as the ACKs of the burst would have taken.
+    Rtt,
+    /// No time: perfect knowledge.
+    None,
+}
+
+impl Listens {
+    /// What the detector of `config` needs.
+    #[must_use]
+    pub fn of(config: &Config) -> Self {
+        let nothing = Self::default();
+        match config.detector {
+            Detector::None | Detector::Ble => nothing,
+            Detector::Back => Self {
+                left: config.back_mode != BackMode::Egress,
+                arrived: config.back_mode != BackMode::Ingress,
+                ..nothing
+            },
+            Detector::Bnak => Self {
+                dropped: Some(match config.bnak_delay {
+                    BnakDelay::Path => NakDelay::Path,
+                    BnakDelay::Rtt => NakDelay::Rtt,
+                }),
+                ..nothing
+            },
+            Detector::Oracle => Self { dropped: Some(NakDelay::None), ..nothing },
+        }
+    }
+
+    /// Whether it is told anything.
+    #[must_use]
+    pub fn at_all(self) -> bool {
+        self != Self::default()
+    }
+
+    /// Whether nodes of the network send it messages.
+    #[must_use]
+    pub fn to_nodes(self) -> bool {
+        self.at_all() && self.dropped != Some(NakDelay::None)
+    }
 }
 
 /// What a detector may know of the sender.

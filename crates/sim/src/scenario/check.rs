@@ -1,6 +1,6 @@
 //! What the types alone cannot say of a scenario.
 
-use burstlab_tcp::Detector;
+use burstlab_tcp::{Config, Listens};
 use burstlab_units::{Bytes, Span};
 
 use super::error::{Check, word};
@@ -225,14 +225,13 @@ fn traffic(scenario: &Scenario, index: usize, traffic: &Traffic) -> Check {
 }
 
 /// A detector that listens to the edge or the core needs bursts to hear of.
-pub(super) fn detector(scenario: &Scenario, table: &str, detector: Detector) -> Check {
-    let listens = matches!(detector, Detector::Back | Detector::Bnak);
-    if !listens || scenario.edge.assembly != Assembly::None {
+pub(super) fn detector(scenario: &Scenario, table: &str, tcp: &Config) -> Check {
+    if !Listens::of(tcp).to_nodes() || scenario.edge.assembly != Assembly::None {
         return Ok(());
     }
     Err(ScenarioError::new(
         format!("{table}.detector"),
-        format!("{detector:?}").to_lowercase(),
+        format!("{:?}", tcp.detector).to_lowercase(),
         "no edge node assembles bursts that it could hear of",
         "write edge.assembly = \"timer\" (or size, hybrid), or the detector \"ble\"",
     ))
