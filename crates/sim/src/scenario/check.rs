@@ -58,7 +58,7 @@ fn access(scenario: &Scenario) -> Check {
 
 fn assembly(edge: &Edge) -> Check {
     let ack = &edge.ack;
-    if matches!(ack.assembly, Assembly::Adaptive | Assembly::CwndClasses) {
+    if !ack.assembly.fits_acks() {
         let fix = "write timer, size or hybrid, or with_data = true";
         let value = word(&ack.assembly);
         return Err(ScenarioError::new("edge.ack.assembly", value, "not for ACKs", fix));

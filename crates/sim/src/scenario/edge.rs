@@ -215,6 +215,11 @@ impl Assembly {
         }
     }
 
+    /// Whether it needs no more than ACKs can be given.
+    pub(super) fn fits_acks(self) -> bool {
+        self.needs().iter().all(|field| ["timer", "size"].contains(field))
+    }
+
     /// The policy with its checked parameters.
     ///
     /// # Panics
@@ -228,7 +233,7 @@ impl Assembly {
             Self::Timer => AssemblyPolicy::Timer(timer()),
             Self::Size => AssemblyPolicy::Size(size()),
             Self::Hybrid => AssemblyPolicy::Hybrid(timer(), size()),
-            Self::Adaptive | Self::CwndClasses => panic!("{self:?} has more parameters"),
+            _ => panic!("{self:?} has more parameters"),
         }
     }
 }
