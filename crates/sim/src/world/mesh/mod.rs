@@ -9,6 +9,7 @@ mod cutting;
 mod edge;
 mod header;
 mod inbox;
+mod joins;
 mod losing;
 mod report;
 mod rules;
@@ -26,6 +27,7 @@ use self::burst::Bursts;
 use self::census::Census;
 use self::edge::Queue;
 use self::header::Signal;
+use self::inbox::Entering;
 use self::rules::Rules;
 use super::flow::Flow;
 use super::injected::process;
@@ -103,8 +105,7 @@ pub(super) struct Mesh {
     queues: Vec<Queue>,
     /// Whether queues need only be told in advance of data packets, and of ACKs.
     expects: (bool, bool),
-    /// Reused buffer of the order in which packets enter a queue.
-    order: Vec<(Time, u32, u32)>,
+    entering: Entering,
     /// Which queue is in which place.
     places: Vec<u32>,
     bursts: Bursts,
@@ -154,7 +155,7 @@ impl Mesh {
             copies: vec![0; nodes],
             sites,
             expects,
-            order: Vec::new(),
+            entering: Entering::new(&rules, trains),
             site_count,
             queues: Vec::new(),
             places: edge::places(&rules, site_count),
