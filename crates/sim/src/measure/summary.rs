@@ -63,7 +63,8 @@ pub struct Counters {
     /// Bursts of others in the core at the end.
     pub background_bursts_in_flight: u64,
     /// Events: what happened at hosts, edge and core nodes. Packets that enter an assembly queue
-    /// unobserved, and alarms that came before their time, are none.
+    /// unobserved, and alarms that came before their time, are none; nor is what hosts do ahead of
+    /// the clock, as they may in runs that are not traced.
     pub events: u64,
 }
 
