@@ -4,11 +4,17 @@ use burstlab_kernel::Rank;
 use burstlab_tcp::{NakDelay, Notice};
 use burstlab_units::{Span, Time};
 
-use super::crossing::Passage;
 use super::flow::Flow;
 use super::packet::Parcel;
 use super::{Context, Event};
 use crate::scenario::{NoticeTransport, Scenario};
+
+/// When a burst leaves, and when it arrives or is lost.
+pub(super) struct Passage {
+    pub(super) departs: Option<Time>,
+    pub(super) arrives: Option<Time>,
+    pub(super) lost: Option<Time>,
+}
 
 /// A message to a sender.
 #[derive(Clone, Debug)]
