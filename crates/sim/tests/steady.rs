@@ -24,7 +24,8 @@ fn a_path_without_loss_allocates_nothing() {
     };
     for edge in [
         json!({"assembly": "timer", "timer": "1 ms"}),
-        json!({"assembly": "timer", "timer": "1 ms", "ack": {"assembly": "timer", "timer": "2 ms"}}),
+        json!({"assembly": "timer", "timer": "1 ms",
+            "ack": {"assembly": "timer", "timer": "2 ms"}}),
         json!({"assembly": "hybrid", "timer": "5 ms", "size": "20 KB"}),
         json!({"assembly": "none"}),
     ] {
@@ -45,8 +46,10 @@ fn losses_on_a_path_allocate_nothing() {
 
 #[test]
 fn a_mesh_allocates_nothing() {
-    let all = json!({"contention": ["conversion", "delay-line", "deflection", "retransmission"],
-        "delay_lines": {"delays": ["100 us"]}});
+    let all = json!({
+        "contention": ["conversion", "delay-line", "deflection", "retransmission"],
+        "delay_lines": {"delays": ["100 us"]}
+    });
     for (wavelengths, core) in [(16, json!({})), (1, json!({})), (1, all)] {
         let mesh = json!({
             "network": {"topology": "nsfnet", "wavelengths": wavelengths, "link_rate": "1 Gb/s"},
@@ -56,7 +59,8 @@ fn a_mesh_allocates_nothing() {
             "edge": {"assembly": "timer", "timer": "5 ms",
                 "ack": {"assembly": "timer", "timer": "5 ms"}},
             "tcp": {"profile": "ns2", "variant": "sack", "window": 100},
-            "flows": [{"from": "1", "to": "14", "count": 10}, {"from": "3", "to": "9", "count": 10}],
+            "flows": [{"from": "1", "to": "14", "count": 10},
+                {"from": "3", "to": "9", "count": 10}],
             "run": {"duration": "100000 s"},
         });
         assert_eq!(allocations(&mesh, 400_000, 100_000), 0, "{mesh}");

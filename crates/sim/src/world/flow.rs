@@ -4,11 +4,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use burstlab_kernel::Rank;
-use burstlab_tcp::{Config, Detector, Receiver, Sender, Transmission};
+use burstlab_tcp::{Config, Detector, Listens, Receiver, Sender, Transmission};
 use burstlab_units::{Bytes, Span, Time};
 
 use super::causes::{Causes, Loss, Truth};
-use super::notices::Listens;
 use super::resent::Resent;
 use super::{Context, Event, Place};
 use crate::measure::{Confusion, Digest, FlowSummary, LedgerView, SenderState};
