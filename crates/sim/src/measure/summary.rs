@@ -64,16 +64,10 @@ pub struct Counters {
     pub background_bursts_lost: u64,
     /// Bursts of others in the core at the end.
     pub background_bursts_in_flight: u64,
-<<<<<<< HEAD
     /// Events: what happened at hosts, edge and core nodes. Alarms that came before their time are
     /// none, and what was dealt with together with another event or ahead of its time is none of
     /// its own: this is the work that was done, not a property of the network, and the only numbers
     /// (with `core_events`) that tracing changes.
-=======
-    /// Events: what happened at hosts, edge and core nodes. Packets that enter an assembly queue
-    /// unobserved, and alarms that came before their time, are none; nor is what hosts do ahead of
-    /// the clock, as they may in runs that are not traced.
->>>>>>> house
     pub events: u64,
     /// Of these, events in the optical network: at assembly queues, headers, bursts.
     pub core_events: u64,
