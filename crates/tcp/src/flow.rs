@@ -1,8 +1,9 @@
 //! The state that all loss recoveries share and the acts they are made of.
 
-use burstlab_units::{Bytes, Time};
+use burstlab_units::{Bytes, Span, Time};
 
-use crate::config::Config;
+use crate::config::{Config, Variant, VegasRules};
+use crate::delays::{Delays, SLACK};
 use crate::detection::Outstanding;
 use crate::rto::Timer;
 use crate::segment::Transmission;
@@ -57,6 +58,10 @@ pub(crate) struct Flow {
     syn_size: Bytes,
     /// The last segment of the data, if it is not full.
     short_segment: Option<(u64, Bytes)>,
+    /// For what goes by delay.
+    pub(crate) delays: Option<Box<Delays>>,
+    /// Whether this is to be ns-2's Vegas: its initial window waits for the second ACK.
+    as_ns2_vegas: bool,
 }
 
 impl Flow {
@@ -86,6 +91,8 @@ impl Flow {
             segment_size: config.segment_size,
             syn_size: config.syn_size,
             short_segment: None,
+            delays: Delays::new(config),
+            as_ns2_vegas: config.variant == Variant::Vegas && config.vegas_rules == VegasRules::Ns2,
         }
     }
 
@@ -134,6 +141,9 @@ impl Flow {
             cwnd: self.window.cwnd,
             ssthresh: self.window.ssthresh,
         });
+        if let Some(delays) = &mut self.delays {
+            delays.on_send(now, seq);
+        }
         if self.timer.deadline().is_none() {
             self.timer.restart(now);
         }
@@ -172,11 +182,15 @@ impl Flow {
 
     /// Takes a cumulative ACK of new data: sequence space, measurement, timer.
     pub(crate) fn accept(&mut self, now: Time, next: u64) {
+        let acked = self.acked;
         self.advance(next);
         self.duplicates = 0;
         self.limited_transmissions = 0;
         self.timer.on_progress(now, next);
         self.restart_timer(now);
+        if let Some(delays) = &mut self.delays {
+            delays.on_progress(now, acked, next, self.next, self.window.plain());
+        }
     }
 
     /// Moves the cumulative ACK alone.
@@ -185,9 +199,10 @@ impl Flow {
         self.next = self.next.max(next);
     }
 
-    /// Restarts the timer, or stops it when nothing is outstanding.
+    /// Restarts the timer, or stops it when nothing is outstanding. ns-2's Vegas can come to a
+    /// window of no segment at all, and only the timer gets it out of there.
     pub(crate) fn restart_timer(&mut self, now: Time) {
-        if self.acked < self.sent {
+        if self.acked < self.sent || (self.as_ns2_vegas && self.acked < self.limit) {
             self.timer.restart(now);
         } else {
             self.timer.stop();
@@ -197,14 +212,21 @@ impl Flow {
 
     /// Opens the window for an ACK of new data; the ACK of the SYN sets the initial window.
     pub(crate) fn grow(&mut self) {
-        if self.acked == 1 {
-            if self.timed_out == Some(0) {
-                self.timer.on_late_syn();
-            }
-            self.window.set(f64::from(self.initial_window));
+        if self.delays.is_some() {
+            self.grow_by_delay();
+        } else if self.acked == 1 {
+            self.open();
         } else {
             self.window.grow();
         }
+    }
+
+    /// The SYN is acknowledged.
+    fn open(&mut self) {
+        if self.timed_out == Some(0) {
+            self.timer.on_late_syn();
+        }
+        self.window.set(f64::from(self.initial_window));
     }
 
     /// Whether enough duplicate ACKs may reduce the window: not twice for one window of data.
@@ -227,7 +249,7 @@ impl Flow {
 
     /// A time-out: threshold, one segment, back-off, go back N.
     pub(crate) fn time_out(&mut self, now: Time) {
-        if self.acked == 0 {
+        if self.acked == 0 && !self.as_ns2_vegas {
             self.initial_window = self.syn_loss_initial_window;
         }
         let again = self.timed_out == Some(self.acked);
@@ -258,6 +280,54 @@ impl Flow {
         self.timer.end_backoff();
         self.restart_for_retransmission(now);
         self.next = self.acked;
+    }
+}
+
+/// What goes by delay.
+impl Flow {
+    /// The law hears of a round trip before the ACK that ended it opens the window.
+    fn grow_by_delay(&mut self) {
+        let round = self.delays.as_mut().and_then(|delays| delays.take_round());
+        if let Some(round) = round {
+            self.window.follow(&round);
+        }
+        if self.acked == 1 && !self.as_ns2_vegas {
+            self.open();
+        } else {
+            let outstanding = self.next + 1 - self.acked;
+            let used = self.window.cwnd - outstanding as f64 <= SLACK;
+            self.window.grow_along(used);
+        }
+    }
+
+    /// Sets the initial window at the ACK that follows that of the SYN.
+    pub(crate) fn open_late(&mut self) {
+        if self.acked == 1 {
+            self.window.cwnd = f64::from(self.initial_window);
+        }
+    }
+
+    /// Whether the first segment that is not acknowledged should have been by now.
+    pub(crate) fn is_overdue(&self, now: Time) -> bool {
+        self.delays.as_ref().is_some_and(|delays| delays.is_overdue(now, self.acked))
+    }
+
+    /// When the first segment that is not acknowledged was last sent and how often it was.
+    pub(crate) fn sent_before(&self) -> (Option<Time>, u32) {
+        let known = self.delays.as_ref().and_then(|delays| delays.sent(self.acked));
+        known.map_or((None, 0), |(sent, transmissions)| (Some(sent), transmissions))
+    }
+
+    /// A segment was overdue, not for the first time where `again`: the next may take longer.
+    pub(crate) fn lose_patience(&mut self, again: bool) {
+        if let Some(delays) = &mut self.delays {
+            delays.back_off(again);
+        }
+    }
+
+    /// For how long the SYN has been out.
+    pub(crate) fn since_syn(&self, now: Time) -> Span {
+        self.delays.as_ref().map_or(Span::ZERO, |delays| now.since(delays.origin()))
     }
 }
 

@@ -68,8 +68,8 @@ impl Sender {
             recovery: Recovery::new(config),
             detection: Detection::new(config),
             started: false,
-            payload: config.segment_size.get().saturating_sub(config.syn_size.get()).max(1),
-            headers: config.syn_size,
+            payload: config.segment_size.get() - config.headers().get(),
+            headers: config.headers(),
         }
     }
 
@@ -188,7 +188,7 @@ impl Sender {
     /// Begins again from the first segment that is not acknowledged.
     fn recover(&mut self, now: Time, verdict: Verdict, out: &mut Vec<Transmission>) {
         let from = out.len();
-        self.recovery.on_timeout(&mut self.flow);
+        self.recovery.on_timeout(&mut self.flow, now);
         match verdict {
             Verdict::True => self.flow.time_out(now),
             Verdict::False => self.flow.repair_burst(now),

@@ -80,7 +80,7 @@ impl FlowKind {
                 Span::ZERO => config.rto_min,
                 fixed => fixed,
             },
-            payload: config.segment_size.get() - config.syn_size.get(),
+            payload: config.segment_size.get() - config.headers().get(),
             class,
         }
     }

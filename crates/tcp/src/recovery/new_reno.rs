@@ -84,7 +84,7 @@ impl NewReno {
         }
     }
 
-    pub(super) fn on_timeout(&mut self, flow: &mut Flow) {
+    pub(super) fn on_timeout(&mut self, flow: &mut Flow, _: Time) {
         self.recovery.on_timeout(flow);
     }
 

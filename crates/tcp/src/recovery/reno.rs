@@ -39,7 +39,7 @@ impl Reno {
         }
     }
 
-    pub(super) fn on_timeout(&mut self, flow: &mut Flow) {
+    pub(super) fn on_timeout(&mut self, flow: &mut Flow, _: Time) {
         self.recovery.on_timeout(flow);
     }
 

@@ -95,7 +95,7 @@ impl Rfc6675 {
             + self.scoreboard.missing(flow.acked, self.retransmitted)
     }
 
-    pub(super) fn on_timeout(&mut self, flow: &mut Flow) {
+    pub(super) fn on_timeout(&mut self, flow: &mut Flow, _: Time) {
         flow.duplicates = 0;
         self.repairing = false;
         // RFC 2018 section 8: the receiver may have discarded what it reported.

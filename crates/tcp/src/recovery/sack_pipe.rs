@@ -103,7 +103,7 @@ impl SackPipe {
         }
     }
 
-    pub(super) fn on_timeout(&mut self, flow: &mut Flow) {
+    pub(super) fn on_timeout(&mut self, flow: &mut Flow, _: Time) {
         flow.duplicates = 0;
         self.repairing = false;
         self.timed_out = true;

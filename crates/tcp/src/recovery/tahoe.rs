@@ -33,7 +33,7 @@ impl Tahoe {
     }
 
     /// The count of duplicate ACKs outlives the time-out, as in ns-2.
-    pub(super) fn on_timeout(&mut self, _: &mut Flow) {}
+    pub(super) fn on_timeout(&mut self, _: &mut Flow, _: Time) {}
 
     pub(super) fn send(&mut self, flow: &mut Flow, now: Time, out: &mut Vec<Transmission>) {
         flow.send_window(now, flow.max_burst, out);
