@@ -36,7 +36,7 @@ impl Vegas {
     ) {
         if ack.next > flow.acked {
             self.on_progress(flow, now, ack.next, out);
-        } else if ack.next == flow.acked && flow.acked < flow.sent {
+        } else if ack.next == flow.acked && flow.acked < self.end(flow, flow.sent) {
             self.on_duplicate(flow, now, out);
         }
         if flow.duplicates == 0 || flow.duplicates >= flow.dupack_threshold {
@@ -70,16 +70,21 @@ impl Vegas {
     }
 
     /// After a retransmission: another segment of the same burst may be missing, of which no
-    /// duplicate ACK will tell. ns-2 asks even for a segment that it has not sent, and sends it.
+    /// duplicate ACK will tell. ns-2 takes one that it has not sent for missing, and sends it.
     fn look_again(&mut self, flow: &mut Flow, now: Time, out: &mut Vec<Transmission>) {
-        let end = if self.as_ns2 { flow.limit } else { flow.next };
-        if flow.acked < end && flow.is_overdue(now) {
+        if flow.acked < self.end(flow, flow.next) && flow.is_overdue(now) {
             flow.duplicates = flow.dupack_threshold;
             flow.counters.fast_retransmits += u64::from(flow.acked < flow.next);
             flow.emit(now, flow.acked, out);
         } else {
             self.worried = 0;
         }
+    }
+
+    /// One past the last segment that may be missing; ns-2 asks not whether it was sent, which
+    /// matters where nothing is outstanding because nothing of the window is left.
+    fn end(&self, flow: &Flow, sent: u64) -> u64 {
+        if self.as_ns2 { flow.limit } else { sent }
     }
 
     fn on_duplicate(&mut self, flow: &mut Flow, now: Time, out: &mut Vec<Transmission>) {
@@ -97,7 +102,9 @@ impl Vegas {
     fn retransmit(&mut self, flow: &mut Flow, now: Time, out: &mut Vec<Transmission>) {
         let window = flow.window.segments();
         let (sent, transmissions) = flow.sent_before();
-        flow.begin_fast_retransmit();
+        flow.recover = flow.sent;
+        flow.last_reduction = Reduction::Duplicates;
+        flow.counters.fast_retransmits += u64::from(flow.acked < flow.next);
         self.worried = (flow.next + 1 - flow.acked).min(2);
         flow.lose_patience(transmissions > 1);
         if sent.is_some_and(|sent| self.changed.is_none_or(|changed| changed < sent)) {
