@@ -38,7 +38,10 @@ fn any_mesh() -> impl Strategy<Value = Value> {
     );
     let access = (prop_oneof![Just("0.1 ms"), Just("0 s"), Just("3 ms")], 1u32..5, any::<bool>());
     let tcp = (
-        prop_oneof![Just("tahoe"), Just("reno"), Just("new-reno"), Just("sack")],
+        prop_oneof![
+            4 => prop_oneof![Just("tahoe"), Just("reno"), Just("new-reno"), Just("sack")],
+            2 => Just("vegas"),
+        ],
         prop_oneof![Just("rfc"), Just("ns2")],
         2u32..60,
         any::<bool>(),

@@ -78,21 +78,30 @@ impl Delays {
             self.base = Some(rtt);
             self.patience = Some(Patience::new(rtt));
         }
+        // In ns-2 the ACK that ends a round is the first to be measured in the next.
+        if !self.as_ns2 {
+            self.measure(now, next - 1);
+        }
         self.ended = None;
         if next > self.tally.first {
             self.ended = self.round(now, following - self.tally.first, following - next, window);
             self.tally = Tally { first: following, begun: now, sum: Span::ZERO, count: 0 };
         }
-        let sample = self.sample(now, next - 1);
+        if self.as_ns2 {
+            self.measure(now, next - 1);
+        }
         self.sent.forget(acked, next);
-        if let Some(rtt) = sample.filter(|rtt| !rtt.is_zero()) {
-            self.tally.sum += rtt;
-            self.tally.count += 1;
-            self.base = Some(self.base.map_or(rtt, |base| base.min(rtt)));
-            match &mut self.patience {
-                Some(patience) => patience.measure(rtt),
-                None => self.patience = Some(Patience::new(rtt)),
-            }
+    }
+
+    /// Takes the round trip of segment `seq`, if it has one.
+    fn measure(&mut self, now: Time, seq: u64) {
+        let Some(rtt) = self.sample(now, seq).filter(|rtt| !rtt.is_zero()) else { return };
+        self.tally.sum += rtt;
+        self.tally.count += 1;
+        self.base = Some(self.base.map_or(rtt, |base| base.min(rtt)));
+        match &mut self.patience {
+            Some(patience) => patience.measure(rtt),
+            None => self.patience = Some(Patience::new(rtt)),
         }
     }
 
@@ -111,11 +120,13 @@ impl Delays {
         let Tally { begun, sum, count, .. } = self.tally;
         let rtt = match count {
             0 if self.as_ns2 => now.since(begun),
-            0 => return None,
+            0 => Span::ZERO,
             _ => sum / count,
         };
         if rtt.is_zero() {
-            return None;
+            // The SYN is a round trip in which nothing was learnt; later that leaves all as it is.
+            let first = Round { base_over_rtt: 1.0, queued: 0.0, used: true };
+            return self.base.is_none().then_some(first);
         }
         // A segment that was alone met no queue of its own making: ns-2 takes its round trip for
         // the shortest even if it is not.
@@ -166,9 +177,9 @@ impl Delays {
         self.origin
     }
 
-    /// The shortest round trip; zero before the first.
-    pub(crate) fn base(&self) -> Span {
-        self.base.unwrap_or(Span::ZERO)
+    /// The shortest round trip.
+    pub(crate) fn base(&self) -> Option<Span> {
+        self.base
     }
 }
 

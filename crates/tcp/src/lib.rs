@@ -21,7 +21,7 @@
 //! |---|---|---|
 //! | window law | `congestion` | AIMD, Vegas, FAST |
 //! | slow start | `slow_start` | standard, every other round trip (Vegas) |
-//! | loss recovery | `recovery` | Tahoe, Reno, New-Reno, SACK (ns-2's pipe), SACK (RFC 6675), Vegas |
+//! | loss recovery | `recovery` | Tahoe, Reno, New-Reno, SACK (ns-2, RFC 6675), Vegas |
 //! | retransmission time-out | `rto` | ticks (4.4BSD, ns-2), RFC 6298 |
 //! | false-time-out detection | `detection` | BLE, BACK, BNAK, oracle |
 //! | acknowledging | `receive` | each segment or delayed, with or without SACK |

@@ -24,7 +24,8 @@ pub struct SenderCounters {
     pub excused_timeouts: u64,
     /// Lost bursts that a notice let the sender repair before the time-out.
     pub early_repairs: u64,
-    /// Losses found by duplicate ACKs, each of which reduced the window.
+    /// Losses found by duplicate ACKs, each of which reduced the window; with Vegas every
+    /// retransmission that no time-out made.
     pub fast_retransmits: u64,
     /// ACKs that arrived, whatever they said.
     pub acks: u64,
@@ -131,7 +132,8 @@ impl Sender {
         let (window, cuts) = (self.flow.window.plain(), self.flow.counters.fast_retransmits);
         let (acked, from) = (self.flow.acked, out.len());
         self.recovery.on_ack(&mut self.flow, now, ack, out);
-        if self.flow.counters.fast_retransmits > cuts {
+        // Without progress: what Vegas retransmits with it is of a loss already told of.
+        if self.flow.counters.fast_retransmits > cuts && self.flow.acked == acked {
             self.detection.on_fast_retransmit(window);
         }
         if self.flow.acked > acked {
@@ -266,6 +268,12 @@ impl Sender {
     #[must_use]
     pub fn rtt(&self) -> RttView {
         self.flow.timer.view()
+    }
+
+    /// The shortest round trip so far, where `variant` or `window_law` goes by it.
+    #[must_use]
+    pub fn base_rtt(&self) -> Option<Span> {
+        self.flow.delays.as_ref().and_then(|delays| delays.base())
     }
 
     /// The time-out that the timer would be set to now, back-off included.
