@@ -34,7 +34,7 @@ impl Wire {
 
     /// Hands over a packet of `size` at `now`; answers when its last bit arrives at the far end, or
     /// `None` where the queue is full and the packet is dropped. Calls must come in order of time.
-    #[inline]
+    #[inline(always)]
     pub fn send(&mut self, now: Time, size: Bytes) -> Option<Time> {
         let start = now.max(self.free_at);
         if let Some(queue) = &mut self.queue {
@@ -50,6 +50,21 @@ impl Wire {
         }
         self.free_at = start + self.line.next(size);
         Some(self.free_at + self.delay)
+    }
+
+    /// As [`send`](Self::send), on a link whose queue has no bound.
+    #[inline(always)]
+    pub fn carry(&mut self, now: Time, size: Bytes) -> Time {
+        debug_assert!(self.queue.is_none(), "nothing is dropped");
+        self.free_at = now.max(self.free_at) + self.line.next(size);
+        self.free_at + self.delay
+    }
+
+    /// Whether packets are dropped where too many wait.
+    #[inline]
+    #[must_use]
+    pub fn is_bounded(&self) -> bool {
+        self.queue.is_some()
     }
 }
 

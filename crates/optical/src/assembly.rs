@@ -117,7 +117,7 @@ impl<P> Assembler<P> {
     }
 
     /// A packet of `size` arrives at `now`; answers whether the burst is complete.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, now: Time, packet: P, size: Bytes) -> bool {
         self.open(now);
         self.waiting.push(packet);
@@ -127,7 +127,7 @@ impl<P> Assembler<P> {
 
     /// Opens a burst at `now` if none is open, as the arrival of a packet does; answers the number
     /// the open burst will have.
-    #[inline]
+    #[inline(always)]
     pub fn open(&mut self, now: Time) -> u64 {
         if self.opened.is_none() {
             self.opened = Some(now);
@@ -144,6 +144,12 @@ impl<P> Assembler<P> {
     #[inline]
     pub fn pass(&mut self, now: Time, size: Bytes) -> ClosedBurst {
         self.finish(now, size)
+    }
+
+    /// Numbers `bursts` bursts of one packet each, as [`pass`](Self::pass) does.
+    #[inline]
+    pub fn skip(&mut self, bursts: u64) {
+        self.closed += bursts;
     }
 
     #[inline]

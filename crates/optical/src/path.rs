@@ -20,6 +20,8 @@ pub enum Forwarding {
 #[derive(Clone, Debug)]
 pub struct OpticalPath {
     delays: Vec<Span>,
+    /// Propagation from the ingress over so many fibres.
+    reaches: Vec<Span>,
     /// One output line at a node in store-and-forward; the ingress line alone in cut-through.
     lines: Vec<(Serializer, Time)>,
 }
@@ -32,19 +34,24 @@ impl OpticalPath {
             Forwarding::CutThrough => 1,
             Forwarding::StoreAndForward => delays.len(),
         };
-        Self { delays: delays.to_vec(), lines: vec![(Serializer::new(rate), Time::ZERO); lines] }
+        let reach = |hops: usize| delays[..hops].iter().fold(Span::ZERO, |sum, &delay| sum + delay);
+        Self {
+            delays: delays.to_vec(),
+            reaches: (0..=delays.len()).map(reach).collect(),
+            lines: vec![(Serializer::new(rate), Time::ZERO); lines],
+        }
     }
 
     /// Propagation from the ingress to core node `node`, counted from 1; 0 is the ingress itself.
     #[must_use]
     pub fn reach(&self, node: usize) -> Span {
-        self.delays[..node].iter().fold(Span::ZERO, |sum, &delay| sum + delay)
+        self.reaches[node]
     }
 
     /// A unit (the burst in cut-through, a packet in store-and-forward) of `size` is ready at the
     /// ingress at `ready`; answers when its first bit leaves, behind all units before it.
     /// [`cross`](Self::cross) takes it on. Calls must come in order.
-    #[inline]
+    #[inline(always)]
     pub fn start(&mut self, ready: Time, size: Bytes) -> Departure {
         let (line, free_at) = &mut self.lines[0];
         let departs = ready.max(*free_at);
@@ -55,8 +62,11 @@ impl OpticalPath {
 
     /// When the last bit of a unit that left the ingress has crossed `hops` fibres, at least one:
     /// as many as there are core nodes plus one takes it to the egress.
-    #[inline]
+    #[inline(always)]
     pub fn cross(&mut self, departure: Departure, hops: usize) -> Time {
+        if self.lines.len() == 1 {
+            return departure.last_bit + self.reaches[hops];
+        }
         let mut last_bit = departure.last_bit + self.delays[0];
         for (hop, &delay) in self.delays.iter().enumerate().take(hops).skip(1) {
             if let Some((line, free_at)) = self.lines.get_mut(hop) {

@@ -1,5 +1,7 @@
 //! The state that all loss recoveries share and the acts they are made of.
 
+use std::ops::Range;
+
 use burstlab_units::{Bytes, Span, Time};
 
 use crate::config::{Config, Variant, VegasRules};
@@ -149,7 +151,8 @@ impl Flow {
         }
     }
 
-    fn size(&self, seq: u64) -> Bytes {
+    #[inline]
+    pub(crate) fn size(&self, seq: u64) -> Bytes {
         match self.short_segment {
             _ if seq == 0 => self.syn_size,
             Some((short, size)) if seq == short => size,
@@ -167,6 +170,28 @@ impl Flow {
         }
     }
 
+    /// As [`send_window`](Self::send_window) where all goes out for the first time: answers which
+    /// segments do.
+    #[inline(always)]
+    pub(crate) fn release(&mut self, now: Time) -> Range<u64> {
+        let first = self.next;
+        let end = (self.acked + self.window.segments()).min(self.limit);
+        let end = end.min(first.saturating_add(self.max_burst));
+        if end <= first {
+            return first..first;
+        }
+        self.counters.segments_sent += end - first;
+        (self.next, self.sent) = (end, end);
+        self.timer.on_first_transmission(now, first);
+        if let Some(delays) = &mut self.delays {
+            (first..end).for_each(|seq| delays.on_send(now, seq));
+        }
+        if self.timer.deadline().is_none() {
+            self.timer.restart(now);
+        }
+        first..end
+    }
+
     /// Limited Transmit (RFC 3042): one segment more than the window allows for each duplicate ACK.
     pub(crate) fn send_limited(&mut self, now: Time, out: &mut Vec<Transmission>) {
         let outstanding = (self.next + 1 - self.acked) as f64;
@@ -181,6 +206,7 @@ impl Flow {
     }
 
     /// Takes a cumulative ACK of new data: sequence space, measurement, timer.
+    #[inline(always)]
     pub(crate) fn accept(&mut self, now: Time, next: u64) {
         let acked = self.acked;
         self.advance(next);
@@ -194,6 +220,7 @@ impl Flow {
     }
 
     /// Moves the cumulative ACK alone.
+    #[inline]
     pub(crate) fn advance(&mut self, next: u64) {
         self.acked = next;
         self.next = self.next.max(next);
@@ -201,6 +228,7 @@ impl Flow {
 
     /// Restarts the timer, or stops it when nothing is outstanding. ns-2's Vegas can come to a
     /// window of no segment at all, and only the timer gets it out of there.
+    #[inline(always)]
     pub(crate) fn restart_timer(&mut self, now: Time) {
         if self.acked < self.sent || (self.as_ns2_vegas && self.acked < self.limit) {
             self.timer.restart(now);
@@ -211,6 +239,7 @@ impl Flow {
     }
 
     /// Opens the window for an ACK of new data; the ACK of the SYN sets the initial window.
+    #[inline(always)]
     pub(crate) fn grow(&mut self) {
         if self.delays.is_some() {
             self.grow_by_delay();

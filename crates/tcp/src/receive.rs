@@ -64,6 +64,34 @@ impl Receiver {
         seq == self.next && self.high <= self.next
     }
 
+    /// As [`Receiver::on_segment`], for a segment that it [takes in
+    /// stride](Self::takes_in_stride): whether an ACK of all below [`next`](Self::next) goes out,
+    /// of [`ack_size`](Self::ack_size), without SACK blocks.
+    #[inline(always)]
+    pub fn on_segment_in_stride(&mut self, now: Time, seq: u64) -> bool {
+        debug_assert!(self.takes_in_stride(seq), "a segment in stride");
+        (self.next, self.high) = (seq + 1, seq + 1);
+        let acks = self.policy.on_segment(now, seq > 0);
+        if acks && let Some(history) = &mut self.history {
+            history.clear();
+        }
+        acks
+    }
+
+    /// The segment it waits for: all below have arrived.
+    #[inline]
+    #[must_use]
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Size of an ACK without SACK blocks.
+    #[inline]
+    #[must_use]
+    pub fn ack_size(&self) -> Bytes {
+        self.ack_size
+    }
+
     fn store(&mut self, seq: u64) {
         if self.holds(seq) {
             self.duplicates += 1;
@@ -90,6 +118,7 @@ impl Receiver {
 
     /// When [`Receiver::on_timeout`] is due.
     #[must_use]
+    #[inline]
     pub fn poll_timeout(&self) -> Option<Time> {
         self.policy.deadline()
     }

@@ -67,6 +67,19 @@ impl Recovery {
         each!(self, algorithm => algorithm.on_ack(flow, now, ack, out));
     }
 
+    /// An ACK of new data while nothing is repaired, before the flow takes it.
+    #[inline(always)]
+    pub(crate) fn on_ack_in_stride(&mut self, flow: &mut Flow, next: u64) {
+        match self {
+            Self::Tahoe(_) => {}
+            Self::Reno(_) => flow.window.inflation = 0,
+            Self::NewReno(algorithm) => algorithm.on_ack_in_stride(flow),
+            Self::SackPipe(algorithm) => algorithm.on_ack_in_stride(),
+            Self::Rfc6675(algorithm) => algorithm.on_ack_in_stride(flow, next),
+            Self::Vegas(algorithm) => algorithm.on_ack_in_stride(flow),
+        }
+    }
+
     /// The timer ran out; what the flow itself does about it comes after this.
     pub(crate) fn on_timeout(&mut self, flow: &mut Flow, now: Time) {
         each!(self, algorithm => algorithm.on_timeout(flow, now));
@@ -78,6 +91,7 @@ impl Recovery {
     }
 
     /// Whether losses are being repaired without a time-out.
+    #[inline]
     pub(crate) fn is_repairing(&self, flow: &Flow) -> bool {
         each!(self, algorithm => algorithm.is_repairing(flow))
     }

@@ -36,6 +36,8 @@ enum Estimator {
 #[derive(Clone, Debug)]
 pub(crate) struct Timer {
     estimator: Estimator,
+    /// What the timer would be set to now: see [`rto`](Self::rto).
+    rto: Span,
     /// Constant time-out in place of the estimate; zero: none.
     fixed: Span,
     min: Span,
@@ -56,8 +58,9 @@ impl Timer {
             RtoEstimator::Ticks => Estimator::Ticks(Ticks::new(config)),
             RtoEstimator::Rfc6298 => Estimator::Rfc6298(Rfc6298::new(config)),
         };
-        Self {
+        let mut timer = Self {
             estimator,
+            rto: Span::ZERO,
             fixed: config.rto_fixed,
             min: config.rto_min,
             max: config.rto_max,
@@ -68,33 +71,45 @@ impl Timer {
             deadline: None,
             timed: None,
             samples: 0,
-        }
+        };
+        timer.settle();
+        timer
     }
 
     /// The time-out that the timer would be set to now: estimate, not below the minimum, times
     /// back-off, not above the maximum.
+    #[inline]
     pub(crate) fn rto(&self) -> Span {
+        self.rto
+    }
+
+    /// The estimate or the back-off is another one now.
+    fn settle(&mut self) {
         let (estimate, floor) = match &self.estimator {
             Estimator::Ticks(ticks) => (ticks.rto(), ticks.shortest()),
             Estimator::Rfc6298(rfc) => (rfc.rto(), Span::ZERO),
         };
         let base = if self.fixed.is_zero() { estimate.max(self.min) } else { self.fixed };
-        base.saturating_mul(u64::from(self.backoff)).min(self.max).max(floor)
+        self.rto = base.saturating_mul(u64::from(self.backoff)).min(self.max).max(floor);
     }
 
+    #[inline]
     pub(crate) fn deadline(&self) -> Option<Time> {
         self.deadline
     }
 
+    #[inline]
     pub(crate) fn restart(&mut self, now: Time) {
         self.deadline = Some(now.saturating_add(self.rto()));
     }
 
+    #[inline]
     pub(crate) fn stop(&mut self) {
         self.deadline = None;
     }
 
     /// A segment goes out for the first time.
+    #[inline]
     pub(crate) fn on_first_transmission(&mut self, now: Time, seq: u64) {
         if self.timed.is_none() {
             self.timed = Some((seq, now));
@@ -103,9 +118,10 @@ impl Timer {
 
     /// All below `next` has arrived, which is news: takes the measurement if that includes the
     /// timed segment, and ends the back-off.
+    #[inline]
     pub(crate) fn on_progress(&mut self, now: Time, next: u64) {
         if self.backoff_end == BackoffEnd::Progress {
-            self.backoff = 1;
+            self.end_backoff();
         }
         let Some((seq, sent)) = self.timed else { return };
         if next > seq {
@@ -116,11 +132,16 @@ impl Timer {
                 Estimator::Ticks(ticks) => ticks.measure(sent, now),
                 Estimator::Rfc6298(rfc) => rfc.measure(now.since(sent)),
             }
+            self.settle();
         }
     }
 
+    #[inline]
     pub(crate) fn end_backoff(&mut self) {
-        self.backoff = 1;
+        if self.backoff != 1 {
+            self.backoff = 1;
+            self.settle();
+        }
     }
 
     /// Drops the running measurement: its segment may be retransmitted (Karn).
@@ -136,6 +157,7 @@ impl Timer {
         if let Estimator::Ticks(ticks) = &mut self.estimator {
             ticks.on_backoff(self.backoff);
         }
+        self.settle();
     }
 
     /// The SYN was lost by time-out and has now arrived.
@@ -143,6 +165,7 @@ impl Timer {
         if let Estimator::Rfc6298(rfc) = &mut self.estimator {
             rfc.on_late_syn();
             self.backoff = 1;
+            self.settle();
         }
     }
 

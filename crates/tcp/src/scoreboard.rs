@@ -21,6 +21,7 @@ impl Scoreboard {
     }
 
     /// Forgets everything.
+    #[inline]
     pub(crate) fn clear(&mut self) {
         if self.count > 0 {
             self.sacked.clear();
@@ -31,6 +32,7 @@ impl Scoreboard {
     /// Takes in an ACK whose cumulative part is `acked`, from a receiver that can have seen nothing
     /// at or above `sent`: what a block says beyond these bounds is ignored. Returns how many
     /// segments are newly known to have arrived out of order.
+    #[inline]
     pub(crate) fn update(&mut self, acked: u64, sent: u64, blocks: &SackBlocks) -> u64 {
         if acked > self.low {
             if self.count > 0 {

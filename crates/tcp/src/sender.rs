@@ -142,19 +142,51 @@ impl Sender {
         self.note_retransmissions(&out[from..]);
     }
 
-    /// Whether this ACK makes plain progress: it opens the way for new segments and does nothing
-    /// else, neither repairs nor ends anything.
+    /// Whether the sender goes straight on: nothing is being repaired, nothing was heard twice, and
+    /// no detector listens. Then an ACK without SACK blocks that [`covers`](Self::covers) new
+    /// segments does nothing but let new ones go, and the sender goes straight on after it.
     #[inline]
     #[must_use]
-    pub fn takes_in_stride(&self, ack: &Ack) -> bool {
+    pub fn is_in_stride(&self) -> bool {
         let flow = &self.flow;
-        ack.sack.is_empty()
-            && (flow.acked + 1..=flow.sent).contains(&ack.next)
-            && ack.next < flow.limit
-            && flow.next == flow.sent
+        flow.next == flow.sent
             && flow.duplicates == 0
             && !self.detection.is_on()
             && !self.recovery.is_repairing(flow)
+    }
+
+    /// Whether the cumulative ACK `next` is news, and more will follow it.
+    #[inline]
+    #[must_use]
+    pub fn covers(&self, next: u64) -> bool {
+        self.flow.acked < next && next <= self.flow.sent && self.goes_on_after(next)
+    }
+
+    /// Whether there is more to send when all below `next` is acknowledged.
+    #[inline]
+    #[must_use]
+    pub fn goes_on_after(&self, next: u64) -> bool {
+        next < self.flow.limit
+    }
+
+    /// As [`Sender::on_ack`], for an ACK without SACK blocks that comes in stride and covers new
+    /// segments. Answers the segments that now go on the link, in order, all for the first time;
+    /// each has its [`segment_size`](Self::segment_size).
+    #[inline(always)]
+    pub fn on_ack_in_stride(&mut self, now: Time, next: u64) -> Range<u64> {
+        debug_assert!(self.is_in_stride() && self.covers(next), "an ACK in stride");
+        self.flow.counters.acks += 1;
+        self.recovery.on_ack_in_stride(&mut self.flow, next);
+        self.flow.accept(now, next);
+        self.flow.grow();
+        self.flow.release(now)
+    }
+
+    /// Size of segment `seq` on the wire, headers included.
+    #[inline]
+    #[must_use]
+    pub fn segment_size(&self, seq: u64) -> Bytes {
+        self.flow.size(seq)
     }
 
     /// Tells the detector what has gone out again.

@@ -53,6 +53,7 @@ impl Window {
     }
 
     /// Segments that may be outstanding.
+    #[inline]
     pub(crate) fn segments(&self) -> u64 {
         (self.cwnd as u64).saturating_add(self.inflation).min(self.receiver)
     }
@@ -72,6 +73,7 @@ impl Window {
     }
 
     /// Opens the window for an ACK of new data.
+    #[inline]
     pub(crate) fn grow(&mut self) {
         let grown = if self.cwnd < self.ssthresh {
             self.slow_start.grown(self.cwnd)
@@ -111,6 +113,7 @@ impl Window {
     }
 
     /// Sets the congestion window, within the receiver's if so configured.
+    #[inline]
     pub(crate) fn set(&mut self, cwnd: f64) {
         self.cwnd = if self.limited { cwnd.min(self.receiver as f64) } else { cwnd };
     }

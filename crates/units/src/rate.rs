@@ -51,9 +51,18 @@ impl Serializer {
     }
 
     /// The time the next `size` bytes take on the wire.
-    #[inline]
+    #[inline(always)]
     pub fn next(&mut self, size: Bytes) -> Span {
         let rate = self.rate.as_bps();
+        if self.memo.0 == size && self.memo.2 == 0 {
+            // Whole picoseconds, as at most rates of links: nothing is carried.
+            return Span::from_ps(self.memo.1);
+        }
+        self.next_carried(size, rate)
+    }
+
+    #[inline(never)]
+    fn next_carried(&mut self, size: Bytes, rate: u64) -> Span {
         if self.memo.0 != size {
             let units = u128::from(size.get()) * 8 * u128::from(PS_PER_S);
             let quotient = u64::try_from(units / u128::from(rate)).expect("span fits in u64 ps");

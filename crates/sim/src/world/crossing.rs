@@ -1,21 +1,24 @@
-//! One direction of the optical network: assembly at one edge, the fibres, and the other edge.
+//! One direction of a path: assembly at one edge, the fibres, and the other edge.
+
+mod ahead;
 
 use std::collections::VecDeque;
 
-use burstlab_kernel::{Lane, RandomSource, Rank, Stream};
-use burstlab_link::LossProcess;
+use burstlab_kernel::{Lane, RandomSource, Rank};
 use burstlab_optical::{Assembler, AssemblyPolicy, ClosedBurst, Forwarding, OpticalPath};
 use burstlab_units::{Bytes, Span, Time};
 
 use super::causes::{Loss, LossCause};
+use super::fates::Fates;
 use super::flow::Flow;
-use super::injected::process;
 use super::notices::NoticeDesk;
 use super::packet::Parcel;
 use super::script::Script;
 use super::{Context, Event};
 use crate::measure::{BurstRow, PacketCause};
 use crate::scenario::Scenario;
+pub(super) use ahead::Passed;
+use ahead::{Ahead, Sealed};
 
 /// Which way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +40,13 @@ struct Landing {
 #[derive(Clone, Debug)]
 pub(super) struct Crossing<P> {
     direction: Direction,
-    assembler: Assembler<P>,
+    assembler: Assembler<()>,
+    /// The packets of the open burst.
+    waiting: Vec<P>,
+    /// Whether packets are assembled as they are put on the access link, and not as they arrive.
+    ahead: Option<Ahead>,
+    /// Bursts that are complete, ahead of the clock.
+    sealed: VecDeque<Sealed>,
     offset: Span,
     spacing: Span,
     /// How many packets reached the edge before each one that waits, in its burst; kept where
@@ -46,16 +55,15 @@ pub(super) struct Crossing<P> {
     arrivals: u64,
     forwarding: Forwarding,
     path: OpticalPath,
-    loss: LossProcess,
+    fates: Fates,
     script: Script,
     node: usize,
-    stream: Stream,
     /// Who tells the senders what becomes of their bursts, where one of them listens.
     desk: Option<NoticeDesk>,
-    /// The packets of the burst being closed; reused.
-    closing: Vec<P>,
-    /// Packets in the core, in the order they will land.
+    /// Packets in the core, in the order they will land, and then those assembled ahead.
     flying: VecDeque<P>,
+    /// How many are in the core.
+    in_core: usize,
     lane: Lane<Landing>,
     pub(super) bursts_sent: u64,
     pub(super) bursts_delivered: u64,
@@ -81,19 +89,21 @@ impl<P: Parcel> Crossing<P> {
         Self {
             direction,
             assembler: Assembler::new(policy),
+            waiting: Vec::new(),
+            ahead: None,
+            sealed: VecDeque::new(),
             offset,
             spacing: if direction == Direction::Data { edge.spacing } else { Span::ZERO },
             positions: Vec::new(),
             arrivals: 0,
             forwarding,
             path: OpticalPath::new(forwarding, scenario.network.link_rate, &delays),
-            loss: process(rule),
+            fates: Fates::new(rule, random.stream(name)),
             script: Script::new(rule),
             node: rule.node.unwrap_or(1),
-            stream: random.stream(name),
             desk: None,
-            closing: Vec::new(),
             flying: VecDeque::new(),
+            in_core: 0,
             lane: Lane::default(),
             bursts_sent: 0,
             bursts_delivered: 0,
@@ -108,8 +118,9 @@ impl<P: Parcel> Crossing<P> {
     }
 
     /// Bursts closed so far.
+    #[inline]
     pub(super) fn closed(&self) -> u64 {
-        self.assembler.closed()
+        self.assembler.closed() - self.sealed.len() as u64
     }
 
     /// A packet reaches the near edge.
@@ -139,7 +150,8 @@ impl<P: Parcel> Crossing<P> {
             self.lose_alone(now, &packet, context, flows);
             false
         } else {
-            self.assembler.push(now, packet, packet.bytes())
+            self.waiting.push(packet);
+            self.assembler.push(now, (), packet.bytes())
         };
         if full {
             self.close(now, context, flows);
@@ -166,16 +178,12 @@ impl<P: Parcel> Crossing<P> {
         self.lose(packet, loss, context, flows);
     }
 
-    fn assembly_event(&self) -> Event {
-        match self.direction {
-            Direction::Data => Event::DataAssembly,
-            Direction::Ack => Event::AckAssembly,
-        }
-    }
-
-    /// The assembly timer fires; it is stale where the burst it was set for is closed already.
+    /// The assembly timer fires, or a burst that is complete ahead of the clock is due; it is stale
+    /// where the burst it was set for is closed already.
     pub(super) fn timer(&mut self, now: Time, context: &mut Context, flows: &mut [Flow]) {
-        if self.assembler.poll_timeout().is_some_and(|deadline| deadline <= now) {
+        if self.ahead.is_some() {
+            self.depart(now, context, flows);
+        } else if self.assembler.poll_timeout().is_some_and(|deadline| deadline <= now) {
             self.close(now, context, flows);
         }
     }
@@ -193,13 +201,13 @@ impl<P: Parcel> Crossing<P> {
 
     /// Closes the open burst and sends it off.
     fn close(&mut self, now: Time, context: &mut Context, flows: &mut [Flow]) {
-        let mut packets = std::mem::take(&mut self.closing);
-        let burst = self.assembler.close(&mut packets);
+        let mut packets = std::mem::take(&mut self.waiting);
+        let burst = self.assembler.close(&mut Vec::new());
         if !packets.is_empty() {
             self.dispatch(now, &burst, &packets, context, flows);
         }
         packets.clear();
-        self.closing = packets;
+        self.waiting = packets;
         self.positions.clear();
         self.arrivals = 0;
     }
@@ -215,9 +223,7 @@ impl<P: Parcel> Crossing<P> {
         flows: &mut [Flow],
     ) {
         self.bursts_sent += 1;
-        let stream = self.stream;
-        let scripted = matches!(self.loss, LossProcess::Listed(_));
-        let hit = self.loss.hits(burst.number, || stream.uniforms(burst.number));
+        let hit = self.fates.dooms(burst.number);
         let doomed = self.script.dooms(packets) || hit;
         let passage = if doomed {
             self.bursts_lost += 1;
@@ -226,7 +232,7 @@ impl<P: Parcel> Crossing<P> {
         } else {
             self.launch(now, burst, packets, context)
         };
-        let cause = if scripted { LossCause::Scripted } else { LossCause::Burst };
+        let cause = if self.fates.are_listed() { LossCause::Scripted } else { LossCause::Burst };
         if let Some(at) = passage.lost {
             let loss = Loss { cause, burst: burst.number, node: self.node, at };
             packets.iter().for_each(|packet| self.lose(packet, loss, context, flows));
@@ -262,24 +268,19 @@ impl<P: Parcel> Crossing<P> {
         context: &mut Context,
     ) -> Passage {
         let hops = self.path.hops();
-        let event = match self.direction {
-            Direction::Data => Event::DataAtEgress,
-            Direction::Ack => Event::AckAtIngress,
-        };
+        let event = self.landing_event();
         let ready = now + self.offset;
         self.flying.extend(packets);
         match self.forwarding {
             Forwarding::CutThrough => {
-                let departure = self.path.start(ready, burst.bytes);
+                let (departs, arrives) = self.fly(now, burst.bytes, packets.len(), context);
                 for packet in packets {
-                    context.recorder.departed(packet.row(), departure.departs);
+                    context.recorder.departed(packet.row(), departs);
                 }
-                let arrives = self.path.cross(departure, hops);
-                let landing = Landing { packets: packets.len() as u32, last: true };
-                self.lane.push(&mut context.queue, arrives, event, landing);
-                Passage { departs: Some(departure.departs), arrives: Some(arrives), lost: None }
+                Passage { departs: Some(departs), arrives: Some(arrives), lost: None }
             }
             Forwarding::StoreAndForward => {
+                self.in_core += packets.len();
                 let (mut departs, mut arrives) = (None, None);
                 for (index, packet) in packets.iter().enumerate() {
                     let before = self.positions.get(index).copied().unwrap_or(0);
@@ -293,6 +294,37 @@ impl<P: Parcel> Crossing<P> {
                 }
                 Passage { departs, arrives, lost: None }
             }
+        }
+    }
+
+    /// A burst, whose packets stand in line, crosses the core at once; answers when it leaves and
+    /// when it arrives.
+    #[inline]
+    fn fly(
+        &mut self,
+        now: Time,
+        bytes: Bytes,
+        packets: usize,
+        context: &mut Context,
+    ) -> (Time, Time) {
+        self.in_core += packets;
+        let departure = self.path.start(now + self.offset, bytes);
+        let arrives = self.path.cross(departure, self.path.hops());
+        self.land_at(arrives, packets as u32, context);
+        (departure.departs, arrives)
+    }
+
+    fn land_at(&mut self, arrives: Time, packets: u32, context: &mut Context) {
+        let event = self.landing_event();
+        let landing = Landing { packets, last: true };
+        self.lane.push(&mut context.queue, arrives, event, landing);
+    }
+
+    #[inline]
+    fn landing_event(&self) -> Event {
+        match self.direction {
+            Direction::Data => Event::DataAtEgress,
+            Direction::Ack => Event::AckAtIngress,
         }
     }
 
@@ -338,24 +370,28 @@ impl<P: Parcel> Crossing<P> {
     /// Packets reach the far edge; answers how many there are to [`unload`](Self::unload).
     #[inline]
     pub(super) fn land(&mut self, context: &mut Context) -> u32 {
-        let event = match self.direction {
-            Direction::Data => Event::DataAtEgress,
-            Direction::Ack => Event::AckAtIngress,
-        };
+        let event = self.landing_event();
         let landing = self.lane.pop(&mut context.queue, event);
         self.bursts_delivered += u64::from(landing.last);
         landing.packets
     }
 
+    /// A look at the next packet that has landed.
+    #[inline]
+    pub(super) fn next_landed(&self) -> &P {
+        self.flying.front().expect("a landed packet was flying")
+    }
+
     /// The next packet that has landed.
     #[inline]
     pub(super) fn unload(&mut self) -> P {
+        self.in_core -= 1;
         self.flying.pop_front().expect("a landed packet was flying")
     }
 
     /// Packets that wait for assembly or cross the core.
     pub(super) fn aboard(&self) -> u64 {
-        (self.assembler.waiting().len() + self.flying.len()) as u64
+        (self.waiting.len() + self.flying.len()) as u64
     }
 
     /// Bursts that cross the core.
@@ -370,13 +406,11 @@ impl<P: Parcel> Crossing<P> {
             Direction::Ack => "loss.ack",
         };
         let mut unmet: Vec<_> = self.script.unmet().map(|what| format!("{table}.{what}")).collect();
-        if let LossProcess::Listed(bursts) = &self.loss {
-            for burst in bursts.iter().filter(|&&burst| burst > self.closed()) {
-                let closed = self.closed();
-                unmet.push(format!(
-                    "{table}.bursts: there was no burst {burst}; the run closed {closed} bursts"
-                ));
-            }
+        let closed = self.closed();
+        for burst in self.fates.listed().iter().filter(|&&burst| burst > closed) {
+            unmet.push(format!(
+                "{table}.bursts: there was no burst {burst}; the run closed {closed} bursts"
+            ));
         }
         unmet
     }

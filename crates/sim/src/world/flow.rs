@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use burstlab_kernel::Rank;
-use burstlab_tcp::{Ack, Config, Detector, Receiver, Sender, Transmission};
+use burstlab_tcp::{Config, Detector, Receiver, Sender, Transmission};
 use burstlab_units::{Bytes, Span, Time};
 
 use super::causes::{Causes, Loss, Truth};
@@ -83,6 +83,13 @@ impl FlowKind {
             payload: config.segment_size.get() - config.headers().get(),
             class,
         }
+    }
+}
+
+impl FlowKind {
+    /// The receiver's window, in segments.
+    pub(super) fn window(&self) -> u64 {
+        u64::from(self.config.window)
     }
 }
 
@@ -279,44 +286,85 @@ impl Flow {
         *nth
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn arm_sender(&mut self, index: u32, context: &mut Context) {
         let (due, place) = (self.sender.poll_timeout(), Place::SENDER.of(index));
         self.sender_alarm.arm(due, context, place, Event::SenderTimer(index));
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn arm_receiver(&mut self, index: u32, context: &mut Context) {
         let (due, place) = (self.receiver.poll_timeout(), Place::RECEIVER.of(index));
         self.receiver_alarm.arm(due, context, place, Event::ReceiverTimer(index));
     }
 
-    /// Whether an ACK that reaches the sender at `at` may be dealt with now: until then nothing
-    /// else happens at the sender, and all that it does is send new segments.
+    /// Whether all that an ACK without SACK blocks does at the sender is to let new segments go, if
+    /// it is heard [in time](Self::hears_by); and then the same holds of the next.
     #[inline]
-    pub(super) fn hears_in_stride(&self, at: Time, ack: &Ack) -> bool {
-        self.sender.takes_in_stride(ack)
-            && self.sender.poll_timeout().is_none_or(|due| due > at)
+    pub(super) fn goes_straight_on(&self) -> bool {
+        self.sender.is_in_stride()
             && self.next_write().is_none()
             && self.completed.is_none()
             && !self.kind.listens.at_all()
     }
 
-    /// Whether segment `seq`, on its way to the receiver until `at`, may be dealt with now. Until
-    /// then nothing else happens at the receiver. Whoever else looks at it asks what it holds, for
-    /// a segment that was lost; to make a difference this one would have to be sent again and lost
-    /// before `at`, which a time-out later than `at` rules out.
+    /// Whether nothing happens at the sender before an ACK at `at`, which covers new segments.
+    #[inline(always)]
+    pub(super) fn hears_by(&self, at: Time, next: u64) -> bool {
+        self.sender.covers(next) && self.sender.poll_timeout().is_none_or(|due| due > at)
+    }
+
+    /// The ACK `next` is at the sender, which [goes straight on](Self::goes_straight_on); `put` has
+    /// the segments that it sends. `now` may be ahead of the clock; nothing is traced in such runs.
+    #[inline(always)]
+    pub(super) fn go_on(
+        &mut self,
+        now: Time,
+        next: u64,
+        digest: &mut Digest,
+        mut put: impl FnMut(Time, u64, &Sender),
+    ) {
+        digest.add(now, 2, next);
+        let released = self.sender.on_ack_in_stride(now, next);
+        self.tally.sent += released.end - released.start;
+        for seq in released {
+            digest.add(now, 1, seq);
+            put(now, seq, &self.sender);
+        }
+    }
+
+    /// Counts packets received in stride and their bytes, ACKs sent and ACKs heard.
     #[inline]
-    pub(super) fn receives_in_stride(&self, now: Time, at: Time, seq: u64) -> bool {
-        let later = |due: Option<Time>| due.is_none_or(|due| due > at);
-        self.receiver.takes_in_stride(seq)
-            && seq >= self.sent_once
+    pub(super) fn count(&mut self, packets: u64, bytes: u64, (acks, heard): (u64, u64)) {
+        self.tally.delivered += packets;
+        self.tally.delivered_bytes += bytes;
+        self.tally.acks_sent += acks;
+        self.tally.acks_delivered += heard;
+    }
+
+    /// Until when a packet that is on its way to the receiver may be dealt with now, if it comes
+    /// [in stride](burstlab_tcp::Receiver::takes_in_stride) and [in time](Self::receives_by); zero:
+    /// not at all. Whoever else looks at the receiver asks what it holds, for a segment that was
+    /// lost; to make a difference that segment would have to be sent again and lost before the
+    /// packet arrives, which a time-out later than that rules out.
+    #[inline]
+    pub(super) fn receives_until(&self, now: Time, ahead: Time) -> Time {
+        let calm = self.receiver.next() >= self.sent_once
             && self.causes.is_empty()
-            && later(self.receiver.poll_timeout())
-            && later(self.sender.poll_timeout())
-            && at.since(now) < self.kind.shortest_rto
             && self.completed.is_none()
-            && !self.kind.listens.at_all()
+            && !self.kind.listens.at_all();
+        if !calm {
+            return Time::ZERO;
+        }
+        let repeats = now.saturating_add(self.kind.shortest_rto);
+        let due = self.sender.poll_timeout().map_or(repeats, |due| due.min(repeats));
+        ahead.min(Time::from_ps(due.as_ps() - 1))
+    }
+
+    /// Whether nothing happens at the receiver before a packet at `at`.
+    #[inline(always)]
+    pub(super) fn receives_by(&self, at: Time) -> bool {
+        self.receiver.poll_timeout().is_none_or(|due| due > at)
     }
 
     pub(super) fn sender_alarm_due(&mut self, now: Time) -> bool {

@@ -7,6 +7,7 @@ use burstlab_tcp::Ack;
 use burstlab_units::Time;
 
 use super::causes::{Loss, LossCause};
+use super::crossing::Passed;
 use super::optics::Optics;
 use super::packet::{AckPacket, DataPacket, Parcel};
 use super::place::Place;
@@ -25,10 +26,21 @@ impl World {
         }
     }
 
+    /// A burst of a path lands: settles how far the hosts may be ahead.
+    fn look_ahead(&mut self) {
+        if self.ahead.may {
+            let path = self.optics.path();
+            let bounds = path.ahead(self.now, self.ahead.until, self.burst_limit);
+            (self.ahead.receivers, self.ahead.senders) = bounds;
+        }
+    }
+
     /// Packets leave the fibres of a path: each goes on its receiver's link.
     #[inline]
     pub(super) fn data_at_egress(&mut self) {
-        for _ in 0..self.optics.path().data.land(&mut self.context) {
+        self.look_ahead();
+        let count = self.optics.path().data.land(&mut self.context);
+        for _ in self.stride_over_path(count)..count {
             let packet = self.optics.path().data.unload();
             self.data_on_link(packet);
         }
@@ -46,66 +58,100 @@ impl World {
             self.context.recorder.lost(packet.row, PacketCause::Overflow);
             return;
         };
-        let flow = &self.flows[packet.flow as usize];
-        if self.ahead.is_some_and(|ahead| at <= ahead)
-            && access.lane.is_empty()
-            && flow.receives_in_stride(self.now, at, packet.seq)
+        let clear = access.lane.is_empty();
+        let flow = &mut self.flows[packet.flow as usize];
+        if clear
+            && flow.receiver.takes_in_stride(packet.seq)
+            && at <= flow.receives_until(self.now, self.ahead.receivers)
+            && flow.receives_by(at)
         {
-            self.events += 1;
-            self.receive(at, packet);
-            return;
+            flow.count(1, u64::from(packet.size), (0, 0));
+            let acks = flow.receiver.on_segment_in_stride(at, packet.seq);
+            flow.arm_receiver(packet.flow, &mut self.context);
+            if acks {
+                let ack = AckPacket::plain(packet.flow, &flow.receiver);
+                self.acknowledge(at, ack);
+            }
+        } else {
+            self.data_comes(at, link, packet);
         }
+    }
+
+    /// A packet will be at its receiver at `at`.
+    #[inline]
+    pub(super) fn data_comes(&mut self, at: Time, link: u32, packet: DataPacket) {
         let ticket = self.context.ticket(Rank::Arrival, Place::DATA_DOWN.of(link));
         let (queue, event) = (&mut self.context.queue, Event::DataAtReceiver(link));
-        access.lane.push_in(queue, at, ticket, event, packet);
+        self.data_down[link as usize].lane.push_in(queue, at, ticket, event, packet);
     }
 
     #[inline]
     pub(super) fn data_at_receiver(&mut self, link: u32) {
         let event = Event::DataAtReceiver(link);
         let packet = self.data_down[link as usize].lane.pop(&mut self.context.queue, event);
-        self.receive(self.now, packet);
-    }
-
-    /// A packet is at its receiver.
-    #[inline]
-    fn receive(&mut self, now: Time, packet: DataPacket) {
         let flow = &mut self.flows[packet.flow as usize];
         flow.tally.delivered += 1;
         flow.causes.found(packet.seq);
         flow.tally.delivered_bytes += u64::from(packet.size);
-        self.context.recorder.delivered(packet.row, now);
-        let ack = flow.receiver.on_segment(now, packet.seq);
-        self.acknowledge(packet.flow, now, ack);
+        self.context.recorder.delivered(packet.row, self.now);
+        let ack = flow.receiver.on_segment(self.now, packet.seq);
+        flow.arm_receiver(packet.flow, &mut self.context);
+        self.answer(packet.flow, ack);
     }
 
-    /// Puts an ACK on its access link, and sees to the timer of delayed ACKs.
+    /// The receiver of a flow sends an ACK now, if there is one.
     #[inline]
-    fn acknowledge(&mut self, index: u32, now: Time, ack: Option<Ack>) {
-        let link = self.far_link(index);
-        let flow = &mut self.flows[index as usize];
-        flow.arm_receiver(index, &mut self.context);
-        let Some(ack) = ack else { return };
+    fn answer(&mut self, index: u32, ack: Option<Ack>) {
+        if let Some(ack) = ack {
+            let row = SentRow::Ack(ack.next as i64 - 1, ack.size);
+            let id = self.flows[index as usize].id;
+            let row = self.context.recorder.sent(self.now, id, &row);
+            self.acknowledge(self.now, AckPacket::new(index, row, &ack));
+        }
+    }
+
+    /// Puts an ACK on its receiver's access link at `now`, which may be ahead of the clock.
+    #[inline]
+    pub(super) fn acknowledge(&mut self, now: Time, packet: AckPacket) {
+        let link = self.far_link(packet.flow);
+        let flow = &mut self.flows[packet.flow as usize];
         flow.tally.acks_sent += 1;
-        let row = SentRow::Ack(ack.next as i64 - 1, ack.size);
-        let row = self.context.recorder.sent(now, flow.id, &row);
         let access = &mut self.ack_up[link as usize];
-        let Some(at) = access.wire.send(now, ack.size) else {
+        let Some(at) = access.wire.send(now, packet.bytes()) else {
             flow.tally.acks_lost += 1;
-            self.context.recorder.lost(row, PacketCause::Overflow);
+            self.context.recorder.lost(packet.row, PacketCause::Overflow);
             return;
         };
-        let packet = AckPacket::new(index, row, &ack);
         match &mut self.optics {
             Optics::Mesh(mesh) if mesh.expects_acks() => {
                 mesh.expect_ack(at, packet, flow, &mut self.context);
+                return;
             }
-            _ => {
-                let ticket = self.context.ticket(Rank::Arrival, Place::ACK_UP.of(link));
-                let (queue, event) = (&mut self.context.queue, Event::AckAtEgress(link));
-                access.lane.push_in(queue, at, ticket, event, packet);
+            Optics::Path(path) if path.ack.assembles_ahead() => {
+                path.ack.assemble(at, packet, &mut self.context);
+                return;
             }
+            // The run ends with the last ACK of a flow: nothing behind that is done before.
+            Optics::Path(path)
+                if access.lane.is_empty() && flow.sender.goes_on_after(packet.next) =>
+            {
+                match path.ack.pass_ahead(at, &packet, self.ahead.receivers, &mut self.context) {
+                    Passed::At(at) => return self.ack_on_link(at, packet),
+                    Passed::Flies => return,
+                    Passed::No => {}
+                }
+            }
+            _ => {}
         }
+        self.ack_comes_to_edge(at, link, packet);
+    }
+
+    /// An ACK will be at the edge of its receiver at `at`.
+    #[inline]
+    pub(super) fn ack_comes_to_edge(&mut self, at: Time, link: u32, packet: AckPacket) {
+        let ticket = self.context.ticket(Rank::Arrival, Place::ACK_UP.of(link));
+        let (queue, event) = (&mut self.context.queue, Event::AckAtEgress(link));
+        self.ack_up[link as usize].lane.push_in(queue, at, ticket, event, packet);
     }
 
     #[inline]
@@ -122,34 +168,38 @@ impl World {
     /// ACKs leave the fibres of a path: each goes on its sender's link.
     #[inline]
     pub(super) fn acks_at_ingress(&mut self) {
+        self.look_ahead();
         for _ in 0..self.optics.path().ack.land(&mut self.context) {
             let packet = self.optics.path().ack.unload();
-            self.ack_on_link(packet);
+            self.ack_on_link(self.now, packet);
         }
     }
 
-    /// Puts an ACK on its sender's link.
+    /// Puts an ACK on its sender's link at `now`, which may be ahead of the clock.
     #[inline]
-    pub(super) fn ack_on_link(&mut self, packet: AckPacket) {
+    pub(super) fn ack_on_link(&mut self, now: Time, packet: AckPacket) {
         let link = self.near_link(packet.flow);
         let access = &mut self.ack_down[link as usize];
-        let Some(at) = access.wire.send(self.now, packet.bytes()) else {
+        let Some(at) = access.wire.send(now, packet.bytes()) else {
             self.flows[packet.flow as usize].tally.acks_lost += 1;
             self.context.recorder.lost(packet.row, PacketCause::Overflow);
             return;
         };
+        let clear = access.lane.is_empty() && at <= self.ahead.senders && packet.is_plain();
         let flow = &self.flows[packet.flow as usize];
-        if self.ahead.is_some_and(|ahead| at <= ahead)
-            && access.lane.is_empty()
-            && flow.hears_in_stride(at, &packet.ack())
-        {
-            self.events += 1;
-            self.hear(at, &packet);
-            return;
+        if clear && flow.goes_straight_on() && flow.hears_by(at, packet.next) {
+            self.hear_in_stride(at, &packet);
+        } else {
+            self.ack_comes(at, link, packet);
         }
+    }
+
+    /// An ACK will be at its sender at `at`.
+    #[inline]
+    pub(super) fn ack_comes(&mut self, at: Time, link: u32, packet: AckPacket) {
         let ticket = self.context.ticket(Rank::Arrival, Place::ACK_DOWN.of(link));
         let (queue, event) = (&mut self.context.queue, Event::AckAtSender(link));
-        access.lane.push_in(queue, at, ticket, event, packet);
+        self.ack_down[link as usize].lane.push_in(queue, at, ticket, event, packet);
     }
 
     pub(super) fn receiver_timer(&mut self, index: u32) {
@@ -161,6 +211,7 @@ impl World {
         let due = flow.receiver.poll_timeout().is_some_and(|at| at <= self.now);
         self.context.stale += u64::from(!due);
         let ack = if due { flow.receiver.on_timeout(self.now) } else { None };
-        self.acknowledge(index, self.now, ack);
+        flow.arm_receiver(index, &mut self.context);
+        self.answer(index, ack);
     }
 }

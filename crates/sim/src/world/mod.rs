@@ -4,6 +4,7 @@
 mod causes;
 mod crossing;
 mod demand;
+mod fates;
 mod flow;
 mod hosts;
 mod injected;
@@ -16,6 +17,7 @@ mod place;
 mod script;
 mod sender;
 mod source;
+mod strides;
 mod tally;
 
 use burstlab_kernel::{EventQueue, Lane, RandomSource, Rank, Ticket};
@@ -89,6 +91,12 @@ impl<P> Access<P> {
     fn several(count: usize, wire: &Wire) -> Vec<Self> {
         (0..count).map(|_| Self { wire: wire.clone(), lane: Lane::default() }).collect()
     }
+
+    /// Whether nothing on it has an event of its own, and nothing is ever dropped.
+    #[inline]
+    fn is_clear(&self) -> bool {
+        self.lane.is_empty() && !self.wire.is_bounded()
+    }
 }
 
 /// What every part of the world may touch: the order of events, what is recorded, what is counted.
@@ -120,6 +128,39 @@ impl Context {
     }
 }
 
+/// How far hosts may be ahead of the clock.
+#[derive(Clone, Debug)]
+struct Ahead {
+    /// Whether they may at all.
+    may: bool,
+    /// Whether nothing else bounds it: in a mesh.
+    free: bool,
+    /// To the end of the warm-up, or of the run.
+    until: Time,
+    /// Receivers, and senders, to this instant.
+    receivers: Time,
+    senders: Time,
+}
+
+impl Ahead {
+    fn new(may: bool, warm: Time, free: bool) -> Self {
+        let mut ahead =
+            Self { may, free, until: Time::ZERO, receivers: Time::ZERO, senders: Time::ZERO };
+        ahead.warmed_up(Time::from_ps(warm.as_ps().saturating_sub(1)));
+        ahead
+    }
+
+    /// The next bound is `until`.
+    fn warmed_up(&mut self, until: Time) {
+        if self.may {
+            self.until = until;
+        }
+        if self.free {
+            (self.receivers, self.senders) = (self.until, self.until);
+        }
+    }
+}
+
 /// A running scenario.
 #[derive(Clone, Debug)]
 pub(crate) struct World {
@@ -144,9 +185,7 @@ pub(crate) struct World {
     measured_from: Time,
     /// Whether measuring has begun.
     warm: bool,
-    /// Whether hosts may be ahead of the clock, and until when.
-    hurries: bool,
-    ahead: Option<Time>,
+    ahead: Ahead,
     events: u64,
     notice_size: Bytes,
     sample_every: Span,
@@ -155,13 +194,15 @@ pub(crate) struct World {
     receiver_drops: u64,
     /// Reused buffer of what a sender sends.
     sending: Vec<Transmission>,
+    /// The same, in stride.
+    released: Vec<(Time, DataPacket)>,
 }
 
 impl World {
     pub(crate) fn new(resolved: &Resolved, random: &RandomSource, trace: Trace) -> Self {
         let scenario = &resolved.scenario;
         let flows = Flow::all(resolved);
-        let optics = Optics::new(resolved, random, &flows);
+        let mut optics = Optics::new(resolved, random, &flows);
         // Demands, bursts of others and traffic through a mesh never end.
         let through = usize::from(resolved.mesh.is_some()) * scenario.traffic.len();
         let endless = optics.endless() + scenario.demand.len() + through;
@@ -174,8 +215,11 @@ impl World {
         // What is recorded is recorded in order of time, and a bound on bursts may end the run at
         // any of them.
         let mesh = resolved.mesh.is_some();
-        let hurries =
-            mesh && !access.shared && trace == Trace::default() && scenario.run.bursts.is_none();
+        let hurries = trace == Trace::default()
+            && match &mut optics {
+                Optics::Path(path) => path.go_ahead(scenario, &flows),
+                Optics::Mesh(_) => !access.shared && scenario.run.bursts.is_none(),
+            };
         let mut world = Self {
             context: Context {
                 queue: EventQueue::new(),
@@ -201,14 +245,14 @@ impl World {
             now: Time::ZERO,
             measured_from: Time::ZERO,
             warm: false,
-            hurries,
-            ahead: warm.as_ps().checked_sub(1).map(Time::from_ps).filter(|_| hurries),
+            ahead: Ahead::new(hurries, warm, mesh),
             events: 0,
             notice_size: scenario.edge.notice_size,
             sample_every: Span::ZERO,
             sender_drops: 0,
             receiver_drops: 0,
             sending: Vec::new(),
+            released: Vec::new(),
         };
         for index in 0..world.flows.len() as u32 {
             let start = world.flows[index as usize].start;
@@ -288,7 +332,7 @@ impl World {
             Event::WarmedUp => {
                 self.measured_from = self.now;
                 self.warm = true;
-                self.ahead = Some(self.end).filter(|_| self.hurries);
+                self.ahead.warmed_up(self.end);
                 self.demands.warmed_up(self.now);
                 self.flows.iter_mut().for_each(Flow::warmed_up);
                 self.optics.warmed_up(self.now);

@@ -1,7 +1,9 @@
 //! What travels: compact records, copied from link to link.
 
-use burstlab_tcp::{Ack, SackBlocks};
+use burstlab_tcp::{Ack, Receiver, SackBlocks};
 use burstlab_units::Bytes;
+
+use crate::measure::NO_ROW;
 
 /// A data packet.
 #[derive(Clone, Copy, Debug)]
@@ -20,10 +22,22 @@ pub(super) struct DataPacket {
     pub(super) seq: u64,
 }
 
+/// A congestion window as packets carry it.
+#[inline]
+pub(super) fn stamp(cwnd: f64) -> u16 {
+    cwnd.min(f64::from(u16::MAX)) as u16
+}
+
 /// Marks, in [`DataPacket::flow`], the number of a source of other traffic.
 pub(super) const OTHER: u32 = 1 << 31;
 
 impl DataPacket {
+    /// A segment that is sent for the first time, in a run without a trace.
+    #[inline]
+    pub(super) fn first(flow: u32, seq: u64, size: Bytes, cwnd: f64) -> Self {
+        Self { flow, nth: 1, cwnd: stamp(cwnd), size: size.get() as u32, row: NO_ROW, seq }
+    }
+
     /// Whether it belongs to other traffic.
     #[inline]
     pub(super) fn is_other(&self) -> bool {
@@ -59,6 +73,19 @@ impl AckPacket {
             *packed = (near(left - ack.next), near(right - left));
         }
         Self { flow, row, next: ack.next, size: near(ack.size.get()), sack }
+    }
+
+    /// The ACK of all that `receiver` has, without SACK blocks; not traced.
+    #[inline]
+    pub(super) fn plain(flow: u32, receiver: &Receiver) -> Self {
+        let size = receiver.ack_size().get() as u32;
+        Self { flow, row: NO_ROW, next: receiver.next(), size, sack: [(0, 0); 3] }
+    }
+
+    /// Whether it has no SACK blocks.
+    #[inline]
+    pub(super) fn is_plain(&self) -> bool {
+        self.sack[0].1 == 0
     }
 
     #[inline]

@@ -33,6 +33,11 @@ impl Script {
             && packet.segment().is_some_and(|segment| met(&mut self.packets, &segment))
     }
 
+    /// Whether nothing is named.
+    pub(super) fn is_empty(&self) -> bool {
+        self.carrying.is_empty() && self.packets.is_empty()
+    }
+
     /// Whether single packets are named.
     pub(super) fn names_packets(&self) -> bool {
         !self.packets.is_empty()

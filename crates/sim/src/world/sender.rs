@@ -6,7 +6,7 @@ use burstlab_units::Time;
 
 use super::causes::{Loss, LossCause, Truth};
 use super::optics::Optics;
-use super::packet::{AckPacket, DataPacket};
+use super::packet::{AckPacket, DataPacket, stamp};
 use super::place::Place;
 use super::{Event, World};
 use crate::measure::{CwndEvent, CwndRow, LedgerKind, LedgerRow, PacketCause, SentRow};
@@ -16,7 +16,7 @@ impl World {
         let mut sending = std::mem::take(&mut self.sending);
         let flow = &mut self.flows[index as usize];
         flow.sender.start(self.now, &mut sending);
-        self.transmit(index, self.now, sending);
+        self.transmit(index, sending);
         self.schedule_write(index);
     }
 
@@ -30,21 +30,17 @@ impl World {
     pub(super) fn write(&mut self, index: u32) {
         let mut sending = std::mem::take(&mut self.sending);
         self.flows[index as usize].write(self.now, &mut sending);
-        self.transmit(index, self.now, sending);
+        self.transmit(index, sending);
         self.schedule_write(index);
     }
 
     /// Puts what a sender sends on its access link, and sees to its timer.
     #[inline]
-    fn transmit(&mut self, index: u32, now: Time, mut sending: Vec<Transmission>) {
+    fn transmit(&mut self, index: u32, mut sending: Vec<Transmission>) {
         let link = self.near_link(index);
-        let flow = &mut self.flows[index as usize];
-        let access = &mut self.data_up[link as usize];
+        let now = self.now;
         for sent in sending.drain(..) {
-            assert!(
-                now == self.now || !sent.retransmission,
-                "a repair is never done ahead of time"
-            );
+            let flow = &mut self.flows[index as usize];
             let spurious = flow.tally.spurious_retransmissions;
             let nth = flow.transmission(&sent);
             if flow.tally.spurious_retransmissions > spurious {
@@ -52,8 +48,6 @@ impl World {
                 let row = LedgerRow::new(now, flow.id, kind, sent.seq);
                 self.context.recorder.ledger(&row, &flow.view());
             }
-            flow.tally.sent += 1;
-            self.context.note(flow, now, 1, sent.seq);
             let row = self.context.recorder.sent(now, flow.id, &SentRow::Data(&sent, nth));
             let size = sent.size.get() as u32;
             let nth = u16::try_from(nth).unwrap_or(u16::MAX);
@@ -61,39 +55,47 @@ impl World {
                 State::Recovery => sent.cwnd.min(sent.ssthresh),
                 State::SlowStart | State::CongestionAvoidance => sent.cwnd,
             };
-            let cwnd = cwnd.min(f64::from(u16::MAX)) as u16;
-            let packet = DataPacket { flow: index, nth, cwnd, size, row, seq: sent.seq };
-            let Some(at) = access.wire.send(now, sent.size) else {
-                flow.lose(sent.seq, Loss::at_access(LossCause::SenderAccess, now));
-                self.sender_drops += 1;
-                self.context.recorder.lost(row, PacketCause::Overflow);
-                continue;
-            };
-            match &mut self.optics {
-                Optics::Mesh(mesh) if mesh.expects_data() => {
-                    mesh.expect_data(at, packet, flow, &mut self.context);
-                }
-                _ => {
-                    let ticket = self.context.ticket(Rank::Arrival, Place::DATA_UP.of(link));
-                    let (queue, event) = (&mut self.context.queue, Event::DataAtIngress(link));
-                    access.lane.push_in(queue, at, ticket, event, packet);
-                }
-            }
+            let cwnd = stamp(cwnd);
+            flow.tally.sent += 1;
+            self.context.note(flow, now, 1, sent.seq);
+            self.send(now, link, DataPacket { flow: index, nth, cwnd, size, row, seq: sent.seq });
         }
         self.sending = sending;
-        flow.arm_sender(index, &mut self.context);
+        self.flows[index as usize].arm_sender(index, &mut self.context);
     }
 
+    /// Puts a packet on its sender's access link at `now`, which may be ahead of the clock.
     #[inline]
-    pub(super) fn ack_at_sender(&mut self, link: u32) {
-        let event = Event::AckAtSender(link);
-        let packet = self.ack_down[link as usize].lane.pop(&mut self.context.queue, event);
-        self.hear(self.now, &packet);
+    fn send(&mut self, now: Time, link: u32, packet: DataPacket) {
+        let flow = &mut self.flows[packet.flow as usize];
+        let access = &mut self.data_up[link as usize];
+        let Some(at) = access.wire.send(now, packet.bytes()) else {
+            flow.lose(packet.seq, Loss::at_access(LossCause::SenderAccess, now));
+            self.sender_drops += 1;
+            self.context.recorder.lost(packet.row, PacketCause::Overflow);
+            return;
+        };
+        match &mut self.optics {
+            Optics::Mesh(mesh) if mesh.expects_data() => {
+                mesh.expect_data(at, packet, flow, &mut self.context);
+            }
+            Optics::Path(path) if path.data.assembles_ahead() => {
+                path.data.assemble(at, packet, &mut self.context);
+            }
+            _ => {
+                let ticket = self.context.ticket(Rank::Arrival, Place::DATA_UP.of(link));
+                let (queue, event) = (&mut self.context.queue, Event::DataAtIngress(link));
+                access.lane.push_in(queue, at, ticket, event, packet);
+            }
+        }
     }
 
     /// An ACK is at its sender.
     #[inline]
-    pub(super) fn hear(&mut self, now: Time, packet: &AckPacket) {
+    pub(super) fn ack_at_sender(&mut self, link: u32) {
+        let event = Event::AckAtSender(link);
+        let packet = self.ack_down[link as usize].lane.pop(&mut self.context.queue, event);
+        let now = self.now;
         let mut sending = std::mem::take(&mut self.sending);
         let flow = &mut self.flows[packet.flow as usize];
         flow.tally.acks_delivered += 1;
@@ -121,10 +123,33 @@ impl World {
         if completed {
             self.active -= 1;
         }
-        self.transmit(packet.flow, now, sending);
+        self.transmit(packet.flow, sending);
         if completed {
             self.leave(packet.flow);
         }
+    }
+
+    /// As [`ack_at_sender`](Self::ack_at_sender), for an ACK after which the sender goes straight on
+    /// at `now`, which may be ahead of the clock.
+    #[inline]
+    pub(super) fn hear_in_stride(&mut self, now: Time, ack: &AckPacket) {
+        let index = ack.flow as usize;
+        let link = self.near_link(ack.flow);
+        let mut new = std::mem::take(&mut self.released);
+        let flow = &mut self.flows[index];
+        let placed = self.context.placed;
+        let mut digest = if placed { &flow.digest } else { &self.context.digest }.clone();
+        flow.go_on(now, ack.next, &mut digest, |at, seq, sender| {
+            let size = sender.segment_size(seq);
+            new.push((at, DataPacket::first(ack.flow, seq, size, sender.cwnd())));
+        });
+        *if placed { &mut flow.digest } else { &mut self.context.digest } = digest;
+        flow.count(0, 0, (0, 1));
+        flow.arm_sender(ack.flow, &mut self.context);
+        for (at, packet) in new.drain(..) {
+            self.send(at, link, packet);
+        }
+        self.released = new;
     }
 
     pub(super) fn sender_timer(&mut self, index: u32) {
@@ -156,7 +181,7 @@ impl World {
                 self.context.recorder.cwnd(&cwnd);
                 self.context.recorder.ledger(&row, &flow.view());
             }
-            self.transmit(index, self.now, sending);
+            self.transmit(index, sending);
         } else {
             self.context.stale += 1;
             flow.arm_sender(index, &mut self.context);
@@ -195,6 +220,6 @@ impl World {
             row.waited = Some(waited);
             self.context.recorder.ledger(&row, &flow.view());
         }
-        self.transmit(index, self.now, sending);
+        self.transmit(index, sending);
     }
 }

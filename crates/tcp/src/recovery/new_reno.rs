@@ -54,6 +54,12 @@ impl NewReno {
         }
     }
 
+    #[inline]
+    pub(super) fn on_ack_in_stride(&mut self, flow: &mut Flow) {
+        self.partial_seen = false;
+        flow.window.inflation = 0;
+    }
+
     fn on_partial_ack(
         &mut self,
         flow: &mut Flow,

@@ -5,7 +5,7 @@ use burstlab_units::Time;
 use crate::config::Config;
 use crate::flow::Flow;
 use crate::scoreboard::Scoreboard;
-use crate::segment::{Ack, Transmission};
+use crate::segment::{Ack, SackBlocks, Transmission};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Rfc6675 {
@@ -51,6 +51,11 @@ impl Rfc6675 {
         if self.repairing || flow.duplicates == 0 {
             self.send(flow, now, out);
         }
+    }
+
+    #[inline]
+    pub(super) fn on_ack_in_stride(&mut self, flow: &Flow, next: u64) {
+        self.scoreboard.update(next, flow.sent, &SackBlocks::NONE);
     }
 
     /// Section 5, before recovery: a duplicate ACK is one whose SACK blocks bring news.

@@ -56,6 +56,12 @@ impl SackPipe {
         }
     }
 
+    #[inline]
+    pub(super) fn on_ack_in_stride(&mut self) {
+        self.timed_out = false;
+        self.scoreboard.clear();
+    }
+
     /// Outside recovery an ACK is a duplicate only if its SACK blocks bring news.
     fn on_duplicate(&mut self, flow: &mut Flow, now: Time, ack: &Ack, out: &mut Vec<Transmission>) {
         if self.scoreboard.update(flow.acked, flow.sent, &ack.sack) == 0 {

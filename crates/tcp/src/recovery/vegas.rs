@@ -45,16 +45,25 @@ impl Vegas {
     }
 
     fn on_progress(&mut self, flow: &mut Flow, now: Time, next: u64, out: &mut Vec<Transmission>) {
-        if self.as_ns2 {
-            flow.open_late();
-        }
-        self.deflate(flow);
+        self.prepare(flow);
         flow.accept(now, next);
         flow.grow();
         if self.worried > 0 {
             self.worried -= 1;
             self.look_again(flow, now, out);
         }
+    }
+
+    pub(super) fn on_ack_in_stride(&self, flow: &mut Flow) {
+        self.prepare(flow);
+    }
+
+    /// What the window is when an ACK of new data comes, before it grows.
+    fn prepare(&self, flow: &mut Flow) {
+        if self.as_ns2 {
+            flow.open_late();
+        }
+        self.deflate(flow);
     }
 
     /// The window without what duplicate ACKs added to it. ns-2 takes it away only after a fourth

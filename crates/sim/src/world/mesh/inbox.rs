@@ -21,6 +21,29 @@ pub(super) struct Inbox {
     first: Time,
 }
 
+/// Where the data packets of a flow go.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::world) enum DataQueue {
+    /// To this queue.
+    One(usize),
+    /// Between these nodes, in this class, to the queue for the window that they carry.
+    ByWindow((u32, u32), u32),
+}
+
+impl DataQueue {
+    /// The queue of `packet`.
+    #[inline]
+    pub(in crate::world) fn of(self, mesh: &mut Mesh, packet: &DataPacket) -> usize {
+        match self {
+            Self::One(queue) => queue,
+            Self::ByWindow(ends, class) => {
+                let class = mesh.rules.class_of(packet, class);
+                mesh.queue_of(ends, class, packet.flow, false)
+            }
+        }
+    }
+}
+
 /// Where a packet of an inbox lies, in the order in which they enter: by time, flow, and then as
 /// they were put on the link.
 type Entry = (Time, u32, u32);
@@ -137,14 +160,13 @@ impl Mesh {
         flow: &Flow,
         context: &mut Context,
     ) {
-        let class = self.rules.class_of(&packet, flow.kind.class);
-        let queue = self.queue_of((flow.from, flow.to), class, packet.flow, false);
+        let queue = self.data_queue(packet.flow, flow).of(self, &packet);
         self.expect_in(queue, at, packet, context);
     }
 
     /// A data packet will enter a queue at `at`.
     #[inline]
-    pub(super) fn expect_in(
+    pub(in crate::world) fn expect_in(
         &mut self,
         queue: usize,
         at: Time,
@@ -165,11 +187,39 @@ impl Mesh {
         flow: &Flow,
         context: &mut Context,
     ) {
-        let class = self.rules.class_of_ack(flow.kind.class);
-        let queue = self.queue_of((flow.to, flow.from), class, packet.flow, true);
+        let queue = self.ack_queue(packet.flow, flow);
+        self.expect_ack_in(queue, at, packet, context);
+    }
+
+    /// An ACK will enter a queue at `at`.
+    #[inline]
+    pub(in crate::world) fn expect_ack_in(
+        &mut self,
+        queue: usize,
+        at: Time,
+        packet: AckPacket,
+        context: &mut Context,
+    ) {
         let place = &mut self.queues[queue];
         place.inbox.acks.push((at, packet));
         place.expect(at, queue, context);
+    }
+
+    /// The queue of the ACKs of `flow`, which is in slot `index`.
+    #[inline]
+    pub(in crate::world) fn ack_queue(&mut self, index: u32, flow: &Flow) -> usize {
+        let class = self.rules.class_of_ack(flow.kind.class);
+        self.queue_of((flow.to, flow.from), class, index, true)
+    }
+
+    /// The queues of the data of `flow`, which is in slot `index`.
+    #[inline]
+    pub(in crate::world) fn data_queue(&mut self, index: u32, flow: &Flow) -> DataQueue {
+        let (ends, class) = ((flow.from, flow.to), flow.kind.class);
+        match self.rules.cwnd_thresholds {
+            None => DataQueue::One(self.queue_of(ends, class, index, false)),
+            Some(_) => DataQueue::ByWindow(ends, class),
+        }
     }
 
     /// The timer of a queue: if it is due, all that entered before is in the burst now open.

@@ -270,16 +270,25 @@ impl World {
         let Some(mut cargo) = mesh.land(self.now, slot, &mut self.context, &mut self.flows) else {
             return;
         };
-        for packet in cargo.data.drain(..) {
-            if !packet.is_other() {
-                self.data_on_link(packet);
-            } else {
-                self.others.delivered += 1;
+        let mut data = &cargo.data[..];
+        while let Some((packet, others)) = data.split_first() {
+            let done = self.stride_of_data(data);
+            data = if done > 0 { &data[done..] } else { others };
+            match done {
+                0 if packet.is_other() => self.others.delivered += 1,
+                0 => self.data_on_link(*packet),
+                _ => {}
             }
         }
-        for packet in cargo.acks.drain(..) {
-            self.ack_on_link(packet);
+        let mut acks = &cargo.acks[..];
+        while let Some((ack, others)) = acks.split_first() {
+            let done = self.stride_of_acks(acks);
+            acks = if done > 0 { &acks[done..] } else { others };
+            if done == 0 {
+                self.ack_on_link(self.now, *ack);
+            }
         }
+        cargo.clear();
         if let super::Optics::Mesh(mesh) = &mut self.optics {
             mesh.clear_away(slot, cargo);
         }
