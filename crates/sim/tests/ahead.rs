@@ -40,7 +40,7 @@ fn any_mesh() -> impl Strategy<Value = Value> {
     let tcp = (
         prop_oneof![
             4 => prop_oneof![Just("tahoe"), Just("reno"), Just("new-reno"), Just("sack")],
-            2 => Just("vegas"),
+            2 => prop_oneof![Just("vegas"), Just("fast")],
         ],
         prop_oneof![Just("rfc"), Just("ns2")],
         2u32..60,
@@ -54,6 +54,11 @@ fn any_mesh() -> impl Strategy<Value = Value> {
     (network, edge, access, tcp, loss, any::<bool>()).prop_map(
         |(mut network, (mut edge, ack, queues), (delay, rate, bounded), tcp, loss, come)| {
             let (variant, profile, window, delayed, rto) = tcp;
+            let (variant, law) = match variant {
+                "vegas" => (variant, "vegas"),
+                "fast" => ("sack", "fast"),
+                _ => (variant, "aimd"),
+            };
             network["link_rate"] = json!("50 Mb/s");
             edge["ack"] = ack;
             edge["queues"] = json!(queues);
@@ -67,7 +72,7 @@ fn any_mesh() -> impl Strategy<Value = Value> {
                 "network": network, "edge": edge, "access": access,
                 "signalling": {"guard": "300 us"},
                 "loss": {"data": loss, "ack": loss},
-                "tcp": {"variant": variant, "profile": profile, "window": window,
+                "tcp": {"variant": variant, "window_law": law, "profile": profile, "window": window,
                     "delayed_ack": delayed, "rto_min": rto},
                 "flows": [{"from": "1", "to": "3", "count": 3},
                     {"from": "3", "to": "1", "count": 2, "start": "3 ms"},
