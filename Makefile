@@ -7,9 +7,13 @@ VENV     := .venv
 BIN      := $(VENV)/bin
 UV       := $(or $(shell command -v uv),$(BIN)/uv)
 # Everything that the extension module is built from.
-SOURCES  := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
+SOURCES  := $(filter-out crates/bench/% crates/xtask/%,$(shell find crates -name '*.rs' -o -name Cargo.toml)) \
+            Cargo.toml Cargo.lock pyproject.toml
 CRATES   := --locked --workspace --exclude burstlab-python
-PYTEST   ?= -q
+# The benchmarks' own dependencies take longer to build than all tests to run.
+TESTED   := $(CRATES) --exclude burstlab-bench
+# A worker a processor, each taking whole files; the longest file is first in line.
+PYTEST   ?= -q -n auto --dist loadfile --no-loadscope-reorder
 
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export UV_PYTHON_DOWNLOADS := never
@@ -18,7 +22,7 @@ export PYRIGHT_PYTHON_GLOBAL_NODE := 0
 # The extension links against no particular interpreter, but the build asks one for its version.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help demo test bench docs lint format codegen lock setup check clean
+.PHONY: help demo test bench instructions flame docs lint format codegen lock setup check clean
 .DELETE_ON_ERROR:
 
 help: ## show this list
@@ -29,12 +33,18 @@ demo: setup ## set up, then reproduce a small part of a paper: data, figures and
 	@echo "The report: $(CURDIR)/out/demo/report.html"
 
 test: setup ## set up, then run every test (Rust and Python)
-	cargo test $(CRATES) --no-fail-fast
+	cargo test $(TESTED) --no-fail-fast
 	$(BIN)/python -m pytest $(PYTEST)
 
 bench: setup ## run the benchmarks, and the comparison with other simulators where they are installed
-	cargo bench $(CRATES)
-	@if [ -f benches/compare/run.py ]; then $(BIN)/python benches/compare/run.py; fi
+	cargo bench --locked -p burstlab-bench
+	$(BIN)/python benches/compare/run.py
+
+instructions: $(VENV)/.deps ## the engine's instructions per packet against the record (RECORD=1: write it)
+	$(BIN)/python benches/instructions.py $(if $(RECORD),--record)
+
+flame: $(VENV)/.deps ## draw docs/images/flame-*.svg anew (needs perf)
+	benches/flame.sh
 
 docs: codegen ## the reference page from the scenario's schema, and the crates' pages in target/doc
 	RUSTDOCFLAGS="-D warnings" cargo doc $(CRATES) --no-deps --document-private-items

@@ -1,8 +1,8 @@
-"""The flows of the comparison over NSFNET, for Burstlab and for ns-2 alike.
+"""The flows of the comparison over NSFNET, for every program alike.
 
 Each flow goes from one node to another, both drawn with equal chances, and never ends. The flows
 start one after the other within the first half second. In ns-2 packets take the shortest way by
-delay, as bursts do in Burstlab.
+delay, as bursts do in Burstlab; in ns-3 the way with the fewest fibres.
 """
 
 import heapq
@@ -45,6 +45,19 @@ def ns2(count: int, to: Path) -> None:
     )
     lines = [f"set fibres {{{' '.join(fibres)}}}", f"set flows {{{' '.join(listed)}}}", *ways]
     to.write_text("\n".join(lines) + "\n")
+
+
+def ns3(count: int, to: Path) -> None:
+    """Write what `ns3.cc` reads."""
+    lines = [f"fibre {a} {b} {km * 5}" for a, b, km in FIBRES]
+    lines += [f"flow {a} {b} {start / 1e6:.6f}" for a, b, start in flows(count)]
+    to.write_text("\n".join(lines) + "\n")
+
+
+def fibres(count: int) -> list[int]:
+    """How many fibres each flow crosses."""
+    ways = {node: shortest(node) for node in NODES}
+    return [len(ways[a][b]) - 1 for a, b, _ in flows(count)]
 
 
 def shortest(start: int) -> dict[int, list[int]]:

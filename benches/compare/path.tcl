@@ -1,5 +1,6 @@
 # One SACK flow over the path without assembly and without loss, in ns-2.
-# usage: ns path.tcl SECONDS        prints the packets that the receiver acknowledged
+# usage: ns path.tcl SECONDS        prints the packets that the receiver acknowledged, and
+# these times the five links
 set seconds [lindex $argv 0]
 set sim [new Simulator]
 for {set i 0} {$i < 6} {incr i} { set node($i) [$sim node] }
@@ -20,5 +21,11 @@ $sim connect $sender $receiver
 set application [new Application/FTP]
 $application attach-agent $sender
 $sim at 0.0 "$application start"
-$sim at $seconds "puts \[$sender set ack_\]; exit 0"
+proc finish {} {
+    global sender
+    set packets [expr {[$sender set ack_] + 1}]
+    puts "$packets [expr {$packets * 5}]"
+    exit 0
+}
+$sim at $seconds finish
 $sim run

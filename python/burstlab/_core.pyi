@@ -1,6 +1,6 @@
 """The compiled engine. Use the functions of `burstlab`, which check and wrap these."""
 
-from typing import final
+from typing import Protocol, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,22 @@ __all__ = [
 
 __version__: str
 
+#: Columns by name. A category is its codes and their labels; the largest unsigned 64-bit number is
+#: no value.
+_Columns: TypeAlias = dict[str, NDArray[np.generic] | tuple[NDArray[np.uint8], list[str]]]
+
 class InvalidScenario(ValueError):
     """Raised with ``args = (path, value, problem, fix)``."""
+
+class _Sink(Protocol):
+    """Takes the tables of a run while it goes on: rows and late chunks, as they come."""
+
+    def rows(self, name: str, columns: _Columns, /) -> object:
+        """Take rows that are final."""
+    def early(self, name: str, columns: _Columns, /) -> object:
+        """Take a chunk of which a few rows may change; it comes late when its turn has come."""
+    def late(self, name: str, places: NDArray[np.uint32], columns: _Columns, /) -> object:
+        """Take the rows that belong in these places of the chunk next in turn that came early."""
 
 @final
 class Monitor:
@@ -37,13 +51,8 @@ class Output:
     @property
     def summary(self) -> str:
         """The numbers, as JSON."""
-    def tables(
-        self,
-    ) -> dict[str, dict[str, NDArray[np.generic] | tuple[NDArray[np.uint8], list[str]]]]:
-        """Hand over the recorded tables, once: columns by name.
-
-        A category is its codes and their labels; the largest unsigned 64-bit number is no value.
-        """
+    def tables(self) -> list[tuple[str, _Columns]]:
+        """Hand over the recorded tables, once: chunks in order, each a name and its columns."""
 
 def schema() -> str:
     """Answer the JSON schema of a scenario."""
@@ -52,6 +61,15 @@ def resolve(scenario_json: str) -> str:
     """Check a scenario and fill in every default."""
 
 def simulate(
-    scenario_json: str, seed: int, replication: int, trace: list[str], monitor: Monitor
+    scenario_json: str,
+    seed: int,
+    replication: int,
+    trace: list[str],
+    monitor: Monitor,
+    sink: _Sink | None = None,
 ) -> Output:
-    """Run one replication; the interpreter is free meanwhile."""
+    """Run one replication; the interpreter is free meanwhile.
+
+    A sink takes the tables piece by piece, called by the thread that runs; the output has none
+    then. What it raises ends the run.
+    """

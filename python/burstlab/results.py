@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from burstlab.errors import InputError, unknown
+from burstlab.parquet import Store, StoredPart, write_table, writing
 from burstlab.statistics import mean_ci95
 from burstlab.tables import Table, from_rows, join
 
@@ -209,26 +210,29 @@ class Result:
     def table(self, name: str) -> Table:
         """Answer a recorded table, all replications one below the other."""
         if name not in self._joined:
-            self._joined[name] = Table(self._join(name))
+            self._joined[name] = self._join(name)
         return self._joined[name]
 
-    def _join(self, name: str) -> pa.Table:
+    def _join(self, name: str) -> Table:
         if name == "flows":
             rows = [
                 {"replication": one.summary.get("replication", index), **flow}
                 for index, one in enumerate(self.replications)
                 for flow in one.summary["flows"]
             ]
-            return from_rows(rows)
+            return Table(from_rows(rows))
         if name not in RECORDED:
             raise unknown("table", name, ("flows", *RECORDED))
-        found = [one.tables[name] for one in self.replications if name in one.tables]
+        found = [one.tables for one in self.replications if name in one.tables]
         if not found:
             fix = f"run it with trace=({name.split('_')[0]!r},)"
             if name in MESH:
                 fix = "run a mesh; connections need [[demand]], samples need run.sample"
             raise InputError(f"the table {name} of this run was not recorded\n  fix: {fix}")
-        return join(found)
+        store = found[0].store if isinstance(found[0], StoredPart) else None
+        if store is not None and len(store.replications) == len(self.replications):
+            return store.table(name)
+        return Table(join([tables[name] for tables in found]))
 
     @property
     def recorded(self) -> list[str]:
@@ -238,24 +242,26 @@ class Result:
 
     def write(self, directory: str | os.PathLike[str]) -> Path:
         """Write ``scenario.toml``, ``summary.json`` and one Parquet file per table."""
-        import pyarrow.parquet as pq
+        out = ready_directory(directory)
+        with writing(out):
+            for name in self.recorded:
+                if name != "flows":
+                    tables = (one.tables for one in self.replications)
+                    write_table(out, name, (found[name] for found in tables if name in found))
+        self.write_numbers(out)
+        return out
+
+    def write_numbers(self, out: Path) -> None:
+        """Write what `write` writes, without the tables that were recorded."""
         import tomli_w
 
-        out = ready_directory(directory)
-        with _writing(out):
+        with writing(out):
             (out / "scenario.toml").write_text(
                 tomli_w.dumps(_without_none(self.scenario)), encoding="utf-8"
             )
-            for name in self.recorded:
-                pq.write_table(
-                    self.table(name).to_arrow(),
-                    out / f"{name}.parquet",
-                    compression="zstd",
-                    compression_level=1,
-                )
+            write_table(out, "flows", [self.flows.to_arrow()])
             text = json.dumps(self.summary, indent=2, allow_nan=False)
             (out / "summary.json").write_text(text + "\n", encoding="utf-8")
-        return out
 
     def _repr_html_(self) -> str:
         state = " (interrupted)" if self.interrupted else ""
@@ -267,9 +273,8 @@ class Result:
 
 
 def read(directory: str | os.PathLike[str]) -> Result:
-    """Read back what `Result.write` wrote."""
+    """Read back what `Result.write` or a run with ``out`` wrote; a table when it is asked for."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     from burstlab.loading import read_text, read_toml
 
@@ -293,11 +298,8 @@ def read(directory: str | os.PathLike[str]) -> Result:
                 if key in document or key not in OF_A_MESH
             }
         ]
-        tables = {
-            name: pq.read_table(where / f"{name}.parquet")
-            for name in RECORDED
-            if (where / f"{name}.parquet").exists()
-        }
+        numbers = [one.get("replication", index) for index, one in enumerate(summaries)]
+        store = Store.open(where, RECORDED, numbers)
         seed, version, wall_s = (
             document["seed"],
             document["burstlab"],
@@ -312,8 +314,8 @@ def read(directory: str | os.PathLike[str]) -> Result:
     ) as error:
         raise InputError(f"{where}: not a result of burstlab ({error})") from None
     replications = [
-        Replication(summary, {name: _part(table, index) for name, table in tables.items()})
-        for index, summary in enumerate(summaries)
+        Replication(summary, store.part(number))
+        for number, summary in zip(numbers, summaries, strict=True)
     ]
     return Result(scenario, seed, version, wall_s, replications, bool(document["interrupted"]))
 
@@ -321,35 +323,12 @@ def read(directory: str | os.PathLike[str]) -> Result:
 def ready_directory(directory: str | os.PathLike[str]) -> Path:
     """Make the directory, or say why nothing can be written there."""
     out = Path(directory)
-    with _writing(out):
+    with writing(out):
         out.mkdir(parents=True, exist_ok=True)
         probe = out / f".probe-{os.getpid()}"
         probe.touch()
         probe.unlink()
     return out
-
-
-class _writing:
-    """Turn a failure to write into an error that names the directory."""
-
-    def __init__(self, out: Path) -> None:
-        self._out = out
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, (OSError, ValueError)) and not isinstance(error, InputError):
-            reason = getattr(error, "strerror", None) or str(error)
-            raise InputError(
-                f"{self._out}: cannot be written ({reason})\n  fix: give another --out"
-            ) from None
-
-
-def _part(table: pa.Table, replication: int) -> pa.Table:
-    import pyarrow.compute as pc
-
-    return table.filter(pc.field("replication") == replication)
 
 
 def _numbers(flows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -12,7 +12,8 @@ from typing import Any
 from burstlab import _core
 from burstlab.errors import InputError, Interrupted, ScenarioError, unknown
 from burstlab.loading import Document, ScenarioLike, to_document
-from burstlab.results import TRACES, Replication, Result
+from burstlab.parquet import Part, assemble
+from burstlab.results import TRACES, Replication, Result, ready_directory
 from burstlab.tables import Recorded
 
 Progress = Callable[[float], None]
@@ -52,6 +53,7 @@ def run(
     seed: int | None = None,
     replications: int | None = None,
     trace: Iterable[str] | str = (),
+    out: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Result:
@@ -67,6 +69,10 @@ def run(
         Number of independent repetitions; by default that of the scenario.
     trace
         Tables to record: any of ``"packets"``, ``"bursts"``, ``"cwnd"``, ``"ledger"``.
+    out
+        Directory to write to, as `Result.write` does: the tables go there while the run goes on,
+        and are read from there when they are asked for, so that memory does not grow with them.
+        By default tables are kept in memory.
     jobs
         Replications at a time; by default the number of processors. It changes no number.
     progress
@@ -77,14 +83,15 @@ def run(
     ScenarioError
         If a field of the scenario is wrong.
     Interrupted
-        On Ctrl-C (a `KeyboardInterrupt`); its ``result`` holds what was done until then.
+        On Ctrl-C (a `KeyboardInterrupt`); its ``result`` holds what was done until then, and so
+        does the directory.
     """
     document = to_document(scenario)
     override(document, seed=seed, replications=replications)
     resolved = resolve(document)
     count = int(resolved["run"]["replications"])
     numbers = range(count)
-    return run_resolved(resolved, numbers, trace=trace, jobs=jobs, progress=progress)
+    return run_resolved(resolved, numbers, trace=trace, out=out, jobs=jobs, progress=progress)
 
 
 def override(document: Document, *, seed: int | None, replications: int | None) -> None:
@@ -109,6 +116,7 @@ def run_resolved(
     numbers: Sequence[int],
     *,
     trace: Iterable[str] | str = (),
+    out: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Result:
@@ -117,29 +125,60 @@ def run_resolved(
     workers = jobs if jobs is not None else (os.cpu_count() or 1)
     if workers < 1:
         raise InputError(f"jobs = {workers}: at least one worker is needed\n  fix: use 1 or more")
-    seed = int(resolved["run"]["seed"])
-    text = json.dumps(resolved)
+    directory = ready_directory(out) if out is not None else None
+    parts = [Part(directory, number) for number in numbers] if directory is not None else None
     started = time.perf_counter()
+    try:
+        done, interrupted = _run_all(resolved, numbers, tables, parts, workers, progress)
+        if directory is not None and parts is not None:
+            store = assemble(directory, parts[: len(done)])
+            done = [
+                Replication(one.summary, store.part(number))
+                for one, number in zip(done, store.replications, strict=True)
+            ]
+    finally:
+        # Files that are in place have left the name under which they were written.
+        for part in parts or ():
+            part.discard()
+    wall_s = time.perf_counter() - started
+    seed = int(resolved["run"]["seed"])
+    result = Result(resolved, seed, _core.__version__, wall_s, done, interrupted)
+    if directory is not None and done:
+        result.write_numbers(directory)
+    if interrupted:
+        raise Interrupted(result)
+    return result
+
+
+def _run_all(
+    resolved: Document,
+    numbers: Sequence[int],
+    tables: list[str],
+    parts: Sequence[Part] | None,
+    workers: int,
+    progress: Progress | None,
+) -> tuple[list[Replication], bool]:
+    """Answer the replications that were run, in order, and whether Ctrl-C ended them."""
+    text, seed = json.dumps(resolved), int(resolved["run"]["seed"])
     monitors = [_core.Monitor() for _ in numbers]
 
     def one(index: int) -> Replication:
-        output = _core.simulate(text, seed, numbers[index], tables, monitors[index])
-        summary = json.loads(output.summary)
-        return Replication(summary, Recorded(output.tables, numbers[index]))
+        sink = parts[index] if parts is not None else None
+        output = _core.simulate(text, seed, numbers[index], tables, monitors[index], sink)
+        return Replication(json.loads(output.summary), Recorded(output.tables, numbers[index]))
 
-    futures: list[Future[Replication]] = []
     with ThreadPoolExecutor(max_workers=workers) as pool:
+        futures: list[Future[Replication]] = []
         try:
             futures = [pool.submit(one, index) for index in range(len(numbers))]
             _watch(futures, monitors, progress)
         except KeyboardInterrupt:
             for monitor in monitors:
                 monitor.cancel()
-            done = _what_is_done(futures)
-            raise Interrupted(_result(resolved, seed, started, done, interrupted=True)) from None
+            return _what_is_done(futures), True
         except _core.InvalidScenario as error:
             raise _scenario_error(error) from None
-    return _result(resolved, seed, started, [f.result() for f in futures], interrupted=False)
+        return [future.result() for future in futures], False
 
 
 def _watch(
@@ -170,23 +209,13 @@ def _watch(
 def _what_is_done(futures: Sequence[Future[Replication]]) -> list[Replication]:
     for future in futures:
         future.cancel()
+    # Those that were started are the first ones.
     found: list[Replication] = []
     for future in futures:
-        if not future.cancelled() and future.exception() is None:
-            found.append(future.result())
+        if future.cancelled() or future.exception() is not None:
+            break
+        found.append(future.result())
     return found
-
-
-def _result(
-    resolved: Document,
-    seed: int,
-    started: float,
-    replications: list[Replication],
-    *,
-    interrupted: bool,
-) -> Result:
-    wall_s = time.perf_counter() - started
-    return Result(resolved, seed, _core.__version__, wall_s, replications, interrupted)
 
 
 def _tables_to_trace(trace: Iterable[str] | str) -> list[str]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+    import pyarrow.compute as pc
     from numpy.typing import NDArray
 
 # numpy and pyarrow are imported where tables are made: a run that records none starts without them,
@@ -44,7 +45,7 @@ class Table:
         import pandas as pd
         import pyarrow as pa
 
-        return self._arrow.to_pandas(types_mapper={pa.uint64(): pd.UInt64Dtype()}.get)
+        return self.to_arrow().to_pandas(types_mapper={pa.uint64(): pd.UInt64Dtype()}.get)
 
     def to_polars(self) -> pl.DataFrame:
         """Answer a polars frame."""
@@ -52,47 +53,38 @@ class Table:
             import polars as pl
         except ImportError:
             raise ImportError("to_polars() needs polars: pip install polars") from None
-        frame = pl.from_arrow(self._arrow)
+        frame = pl.from_arrow(self.to_arrow())
         assert isinstance(frame, pl.DataFrame)
         return frame
 
     def to_pylist(self) -> list[dict[str, Any]]:
         """Answer one dictionary per row."""
-        return self._arrow.to_pylist()
+        return self.to_arrow().to_pylist()
 
     def where(self, **equal: Any) -> Table:
         """Answer the rows whose columns have the given values."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        rows = self._arrow
-        for name, value in equal.items():
-            column = pc.field(name)
-            if pa.types.is_dictionary(rows.schema.field(name).type):
-                column = column.cast(pa.string())
-            rows = rows.filter(column == value)
-        return Table(rows)
+        condition = self._equal(equal)
+        return self if condition is None else Table(self._arrow.filter(condition))
 
     def seconds(self, name: str) -> NDArray[np.float64]:
         """Answer a column of picoseconds in seconds, with NaN where there is no value."""
         import numpy as np
 
-        values = self._arrow.column(name).to_numpy(zero_copy_only=False)
-        return np.asarray(values, dtype=np.float64) * 1e-12
+        return np.asarray(self[name], dtype=np.float64) * 1e-12
 
     @property
     def columns(self) -> list[str]:
         """Names of the columns."""
-        return list(self._arrow.column_names)
+        return list(self._schema().names)
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        return self._arrow.column(name).to_numpy(zero_copy_only=False)
+        return self._column(name)
 
     def __len__(self) -> int:
         return self._arrow.num_rows
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return self._arrow.__arrow_c_stream__(requested_schema)
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def __repr__(self) -> str:
         return f"<Table of {len(self)} rows: {', '.join(self.columns)}>"
@@ -103,16 +95,39 @@ class Table:
     def to_html(self, rows: int | None = None) -> str:
         """Answer the first rows, or all, as an HTML table."""
         names = "".join(f"<th>{html.escape(name)}</th>" for name in self.columns)
-        shown = self._arrow if rows is None else self._arrow.slice(0, rows)
+        shown = self.to_arrow() if rows is None else self._head(rows)
         body = "".join(
             "<tr>" + "".join(f"<td>{_html_cell(value)}</td>" for value in row.values()) + "</tr>"
             for row in shown.to_pylist()
         )
         return f"<table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>"
 
+    def _schema(self) -> pa.Schema:
+        return self._arrow.schema
+
+    def _column(self, name: str) -> NDArray[Any]:
+        return self._arrow.column(name).to_numpy(zero_copy_only=False)
+
+    def _head(self, rows: int) -> pa.Table:
+        return self._arrow.slice(0, rows)
+
+    def _equal(self, equal: Mapping[str, Any]) -> pc.Expression | None:
+        """Answer the condition that columns have the given values."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        schema = self._schema()
+        condition: pc.Expression | None = None
+        for name, value in equal.items():
+            column = pc.field(name)
+            if pa.types.is_dictionary(schema.field(name).type):
+                column = column.cast(pa.string())
+            condition = column == value if condition is None else condition & (column == value)
+        return condition
+
 
 def from_engine(columns: Mapping[str, Any], replication: int) -> pa.Table:
-    """Build an Arrow table from one table of the engine, with the replication in front."""
+    """Build an Arrow table from a chunk of a table of the engine, with the replication in front."""
     import numpy as np
     import pyarrow as pa
 
@@ -130,21 +145,25 @@ class Recorded(Mapping[str, "pa.Table"]):
     Parameters
     ----------
     hand_over
-        Answers the columns of each table; asked once.
+        Answers the chunks of the tables, each with its name; asked once.
     replication
         Number of the run.
     """
 
     def __init__(
-        self, hand_over: Callable[[], Mapping[str, Mapping[str, Any]]], replication: int
+        self, hand_over: Callable[[], Sequence[tuple[str, Mapping[str, Any]]]], replication: int
     ) -> None:
         self._hand_over = hand_over
         self._replication = replication
 
     @cached_property
     def _made(self) -> dict[str, pa.Table]:
-        columns = self._hand_over()
-        return {name: from_engine(table, self._replication) for name, table in columns.items()}
+        import pyarrow as pa
+
+        chunks: dict[str, list[pa.Table]] = {}
+        for name, columns in self._hand_over():
+            chunks.setdefault(name, []).append(from_engine(columns, self._replication))
+        return {name: pa.concat_tables(found) for name, found in chunks.items()}
 
     def __getitem__(self, name: str) -> pa.Table:
         return self._made[name]
@@ -202,7 +221,7 @@ def _array(column: Any) -> pa.Array:
     if isinstance(column, tuple):
         codes, labels = column
         # pandas knows no unsigned dictionary index.
-        indices = pa.array(codes.astype(np.int16).astype(np.int8))
+        indices = pa.array(codes.astype(np.int8 if len(labels) < 128 else np.int32))
         return pa.DictionaryArray.from_arrays(indices, pa.array(labels, type=pa.string()))
     if column.dtype == np.uint64:
         empty = column == NULL

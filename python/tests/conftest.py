@@ -14,6 +14,12 @@ from burstlab.cli import main
 ROOT = Path(__file__).parents[2]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the file with the longest test first, so that other workers do the rest meanwhile."""
+    longest = {item.path for item in items if item.get_closest_marker("longest")}
+    items.sort(key=lambda item: item.path not in longest)
+
+
 @dataclass
 class Answer:
     """What a command printed, and its exit status."""

@@ -127,6 +127,7 @@ def test_rows_compare_like_the_paper_prints_them():
 
 
 @pytest.mark.slow
+@pytest.mark.longest
 def test_all_claims_hold_or_differ_for_a_known_reason(burstlab, tmp_path):
     answer = burstlab("reproduce", "all", "--quick", "--json", "--out", tmp_path)
     claims = [

@@ -22,23 +22,27 @@ pub struct OpticalPath {
     delays: Vec<Span>,
     /// Propagation from the ingress over so many fibres.
     reaches: Vec<Span>,
-    /// One output line at a node in store-and-forward; the ingress line alone in cut-through.
-    lines: Vec<(Serializer, Time)>,
+    /// The line of the ingress: its serialiser, and when it is free.
+    first: (Serializer, Time),
+    /// Those of the core nodes in store-and-forward; none in cut-through.
+    later: Vec<(Serializer, Time)>,
 }
 
 impl OpticalPath {
     /// A chain of fibres with these propagation `delays`, at least one, each of `rate`.
     #[must_use]
     pub fn new(forwarding: Forwarding, rate: Rate, delays: &[Span]) -> Self {
-        let lines = match forwarding {
-            Forwarding::CutThrough => 1,
-            Forwarding::StoreAndForward => delays.len(),
+        let later = match forwarding {
+            Forwarding::CutThrough => 0,
+            Forwarding::StoreAndForward => delays.len() - 1,
         };
+        let line = (Serializer::new(rate), Time::ZERO);
         let reach = |hops: usize| delays[..hops].iter().fold(Span::ZERO, |sum, &delay| sum + delay);
         Self {
             delays: delays.to_vec(),
             reaches: (0..=delays.len()).map(reach).collect(),
-            lines: vec![(Serializer::new(rate), Time::ZERO); lines],
+            first: line.clone(),
+            later: vec![line; later],
         }
     }
 
@@ -53,7 +57,7 @@ impl OpticalPath {
     /// [`cross`](Self::cross) takes it on. Calls must come in order.
     #[inline(always)]
     pub fn start(&mut self, ready: Time, size: Bytes) -> Departure {
-        let (line, free_at) = &mut self.lines[0];
+        let (line, free_at) = &mut self.first;
         let departs = ready.max(*free_at);
         let last_bit = departs + line.next(size);
         *free_at = last_bit;
@@ -64,12 +68,12 @@ impl OpticalPath {
     /// as many as there are core nodes plus one takes it to the egress.
     #[inline(always)]
     pub fn cross(&mut self, departure: Departure, hops: usize) -> Time {
-        if self.lines.len() == 1 {
+        if self.later.is_empty() {
             return departure.last_bit + self.reaches[hops];
         }
         let mut last_bit = departure.last_bit + self.delays[0];
         for (hop, &delay) in self.delays.iter().enumerate().take(hops).skip(1) {
-            if let Some((line, free_at)) = self.lines.get_mut(hop) {
+            if let Some((line, free_at)) = self.later.get_mut(hop - 1) {
                 last_bit = last_bit.max(*free_at) + line.next(departure.size);
                 *free_at = last_bit;
             }

@@ -2,7 +2,7 @@
 //! text, numbers go out as JSON text, tables as numpy arrays that take over Rust's memory.
 
 use burstlab_sim::scenario::{Resolved, Scenario, ScenarioError, schema_json};
-use burstlab_sim::{Column, Monitor, Simulation, Table, Trace};
+use burstlab_sim::{Column, Monitor, Output, Piece, Simulation, Table, Trace};
 use numpy::IntoPyArray;
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
@@ -40,8 +40,10 @@ fn resolve(scenario_json: &str) -> PyResult<String> {
     to_json(&resolved(scenario_json)?.scenario)
 }
 
-/// Runs one replication; other Python threads go on meanwhile.
+/// Runs one replication; other Python threads go on meanwhile. A sink takes the tables piece by
+/// piece while the run goes on; without one, the output has them.
 #[pyfunction]
+#[pyo3(signature = (scenario_json, seed, replication, trace, monitor, sink=None))]
 fn simulate(
     py: Python<'_>,
     scenario_json: &str,
@@ -49,6 +51,7 @@ fn simulate(
     replication: u64,
     trace: Vec<String>,
     monitor: &RunMonitor,
+    sink: Option<Py<PyAny>>,
 ) -> PyResult<RunOutput> {
     let resolved = resolved(scenario_json)?;
     let mut tables = Trace::default();
@@ -60,7 +63,13 @@ fn simulate(
         }
     }
     let monitor = monitor.inner.clone();
-    let output = py.detach(|| Simulation::new(&resolved, seed, replication, tables).run(&monitor));
+    let output = py.detach(|| {
+        let simulation = Simulation::new(&resolved, seed, replication, tables);
+        let Some(sink) = sink else { return Ok(simulation.run(&monitor)) };
+        let summary = simulation
+            .stream(&monitor, |piece| Python::attach(|py| hand_over(py, &sink, piece)))?;
+        PyResult::Ok(Output { summary, tables: Vec::new() })
+    })?;
     Ok(RunOutput { summary: to_json(&output.summary)?, tables: Some(output.tables) })
 }
 
@@ -99,22 +108,38 @@ struct RunOutput {
 
 #[pymethods]
 impl RunOutput {
-    /// The traced tables by name, each a dict of columns; they are handed over once.
-    fn tables<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    /// The chunks of the traced tables in order, each a name and a dict of columns; they are handed
+    /// over once.
+    fn tables<'py>(&mut self, py: Python<'py>) -> PyResult<Vec<Named<'py>>> {
         let tables = self
             .tables
             .take()
             .ok_or_else(|| PyValueError::new_err("the tables were handed over already"))?;
-        let by_name = PyDict::new(py);
-        for table in tables {
-            let columns = PyDict::new(py);
-            for (name, column) in table.columns {
-                columns.set_item(name, array(py, column)?)?;
-            }
-            by_name.set_item(table.name, columns)?;
-        }
-        Ok(by_name)
+        tables.into_iter().map(|table| named(py, table)).collect()
     }
+}
+
+/// The name of a table and the columns of a chunk of it.
+type Named<'py> = (&'static str, Bound<'py, PyDict>);
+
+fn hand_over(py: Python<'_>, sink: &Py<PyAny>, piece: Piece) -> PyResult<()> {
+    let answer = match piece {
+        Piece::Rows(table) => sink.call_method1(py, "rows", named(py, table)?),
+        Piece::Early(table) => sink.call_method1(py, "early", named(py, table)?),
+        Piece::Late(places, table) => {
+            let (name, columns) = named(py, table)?;
+            sink.call_method1(py, "late", (name, places.into_pyarray(py), columns))
+        }
+    };
+    answer.map(drop)
+}
+
+fn named(py: Python<'_>, chunk: Table) -> PyResult<Named<'_>> {
+    let columns = PyDict::new(py);
+    for (name, column) in chunk.columns {
+        columns.set_item(name, array(py, column)?)?;
+    }
+    Ok((chunk.name, columns))
 }
 
 fn array(py: Python<'_>, column: Column) -> PyResult<Bound<'_, PyAny>> {

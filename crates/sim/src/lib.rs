@@ -10,6 +10,7 @@ mod world;
 
 pub use measure::{
     Cause, Column, Confusion, Counters, DemandSummary, FlowSummary, HopSummary, LinkSummary,
-    NetworkSummary, NodeSummary, Resolutions, RouteSummary, SizeSummary, Summary, Table, Trace,
+    NetworkSummary, NodeSummary, Piece, Resolutions, RouteSummary, SizeSummary, Summary, Table,
+    Trace,
 };
 pub use run::{Monitor, Output, Simulation};

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use burstlab_kernel::RandomSource;
 
-use crate::measure::{Summary, Table, Trace};
+use crate::measure::{Piece, Summary, Table, Trace};
 use crate::scenario::Resolved;
 use crate::world::World;
 
@@ -51,7 +51,7 @@ impl Monitor {
 pub struct Output {
     /// The numbers.
     pub summary: Summary,
-    /// The traced tables.
+    /// The traced tables, in chunks: a table of more than 2^18 rows comes in several, in order.
     pub tables: Vec<Table>,
 }
 
@@ -74,14 +74,47 @@ impl Simulation {
         Self { world, seed, replication, warnings: resolved.warnings.clone(), running: true }
     }
 
-    /// Runs to the end, or until `monitor` is told to cancel.
+    /// The same run with `rows` rows a chunk of a table, a power of two; else 2^18. It changes no
+    /// number. To be said before the first event.
+    #[must_use]
+    pub fn in_chunks_of(mut self, rows: u32) -> Self {
+        self.world.set_chunk(rows);
+        self
+    }
+
+    /// Runs to the end, or until `monitor` is told to cancel, and keeps the tables in memory.
     #[must_use]
     pub fn run(mut self, monitor: &Monitor) -> Output {
-        while !monitor.cancelled() && self.advance(SLICE) {
-            monitor.report(self.world.progress());
+        while self.goes_on(monitor) {}
+        let (summary, pieces) = self.finish();
+        Output { summary, tables: pieces.into_iter().map(Piece::rows).collect() }
+    }
+
+    /// Runs like [`run`](Self::run), and hands the tables over to `take` piece by piece, 2^18 rows
+    /// at a time as soon as they are final or nearly so, and what is left at the end. So it holds
+    /// the rows that may still change, and a few chunks of each table, however long it is.
+    ///
+    /// # Errors
+    ///
+    /// That of `take`, which ends the run.
+    pub fn stream<E>(
+        mut self,
+        monitor: &Monitor,
+        mut take: impl FnMut(Piece) -> Result<(), E>,
+    ) -> Result<Summary, E> {
+        while self.goes_on(monitor) {
+            self.drain().into_iter().try_for_each(&mut take)?;
         }
+        let (summary, pieces) = self.finish();
+        pieces.into_iter().try_for_each(take)?;
+        Ok(summary)
+    }
+
+    /// Processes some events, unless `monitor` was told to cancel; answers whether the run goes on.
+    fn goes_on(&mut self, monitor: &Monitor) -> bool {
+        let goes_on = !monitor.cancelled() && self.advance(SLICE);
         monitor.report(self.world.progress());
-        self.finish()
+        goes_on
     }
 
     /// Processes up to `events` events; answers whether the run goes on after them.
@@ -90,11 +123,24 @@ impl Simulation {
         self.running
     }
 
-    /// The numbers and tables of what was run; interrupted where the end was not reached.
+    /// The chunks of the tables that are full and final or nearly so, to be called between two
+    /// [`advance`](Self::advance). With what [`finish`](Self::finish) hands over they are the whole
+    /// tables.
+    pub fn drain(&mut self) -> Vec<Piece> {
+        self.world.drain()
+    }
+
+    /// Rows of tables that were recorded and not handed over.
     #[must_use]
-    pub fn finish(self) -> Output {
+    pub fn held_rows(&self) -> u64 {
+        self.world.held_rows()
+    }
+
+    /// The numbers of what was run, interrupted where the end was not reached, and what was not
+    /// handed over of its tables.
+    #[must_use]
+    pub fn finish(self) -> (Summary, Vec<Piece>) {
         let random = (self.seed, self.replication);
-        let (summary, tables) = self.world.finish(random, self.running, self.warnings);
-        Output { summary, tables }
+        self.world.finish(random, self.running, self.warnings)
     }
 }

@@ -1,6 +1,8 @@
 //! What every mesh keeps, whatever the scenario: conservation, determinism, and the same numbers as
 //! a path where it is one.
 
+mod tables;
+
 use burstlab_sim::scenario::Scenario;
 use burstlab_sim::{Column, Monitor, Output, Simulation, Trace};
 use proptest::prelude::*;
@@ -210,6 +212,20 @@ proptest! {
         let resumed = copy.run(&Monitor::default());
         prop_assert_eq!(&resumed.summary, &whole.summary);
         prop_assert_eq!(format!("{:?}", resumed.tables), format!("{:?}", whole.tables));
+    }
+
+    #[test]
+    fn chunks_are_the_whole_tables(
+        scenario in any_mesh(),
+        seed in 0u64..1000,
+        bits in 0u32..9,
+        slice in 1u32..500,
+    ) {
+        let whole = run(&scenario, seed, ALL);
+        let simulation = simulation(&scenario, seed, ALL);
+        let (joined, _) = tables::run_in_chunks(simulation, 1 << bits, slice);
+        prop_assert_eq!(&joined.summary, &whole.summary);
+        prop_assert_eq!(format!("{:?}", joined.tables), format!("{:?}", whole.tables));
     }
 
     #[test]

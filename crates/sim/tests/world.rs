@@ -1,17 +1,23 @@
 //! What every run keeps, whatever the scenario: conservation, causality, determinism.
 
+mod tables;
+
 use burstlab_sim::scenario::Scenario;
-use burstlab_sim::{Column, Monitor, Output, Simulation, Table, Trace};
+use burstlab_sim::{Column, Monitor, Output, Piece, Simulation, Table, Trace};
 use proptest::prelude::*;
 use serde_json::json;
 
 const ALL: Trace = Trace { packets: true, bursts: true, cwnd: true, ledger: true };
 
-fn run(scenario: &serde_json::Value, seed: u64, trace: Trace) -> Output {
+fn simulation(scenario: &serde_json::Value, seed: u64, trace: Trace) -> Simulation {
     let resolved = Scenario::from_json(&scenario.to_string())
         .and_then(|scenario| scenario.resolve())
         .unwrap_or_else(|error| panic!("{error}"));
-    Simulation::new(&resolved, seed, 0, trace).run(&Monitor::default())
+    Simulation::new(&resolved, seed, 0, trace)
+}
+
+fn run(scenario: &serde_json::Value, seed: u64, trace: Trace) -> Output {
+    simulation(scenario, seed, trace).run(&Monitor::default())
 }
 
 fn instants<'a>(table: &'a Table, name: &str) -> &'a [u64] {
@@ -132,6 +138,20 @@ proptest! {
     }
 
     #[test]
+    fn chunks_are_the_whole_tables(
+        scenario in any_scenario(),
+        seed in 0u64..1000,
+        bits in 0u32..9,
+        slice in 1u32..200,
+    ) {
+        let whole = run(&scenario, seed, ALL);
+        let simulation = simulation(&scenario, seed, ALL);
+        let (joined, _) = tables::run_in_chunks(simulation, 1 << bits, slice);
+        prop_assert_eq!(&joined.summary, &whole.summary);
+        prop_assert_eq!(format!("{:?}", joined.tables), format!("{:?}", whole.tables));
+    }
+
+    #[test]
     fn causes_precede_effects(scenario in any_scenario(), seed in 0u64..1000) {
         let output = run(&scenario, seed, ALL);
         let packets = &output.tables[0];
@@ -203,6 +223,69 @@ fn the_fate_of_a_burst_does_not_depend_on_what_else_is_drawn() {
     assert!(lost(&with).len() > 10);
     assert_eq!(with.summary.counters.bursts_sent, 300);
     assert!(with.summary.counters.ack_bursts_lost > 0);
+}
+
+#[test]
+fn a_long_run_holds_what_may_change_and_a_few_chunks_of_each_table() {
+    // A flow that waits for its timer waits long, while the others send on.
+    let scenario = |duration: u32| {
+        json!({"access": {"rate": "2 Mb/s"}, "edge": {"assembly": "timer", "timer": "5 ms"},
+            "loss": {"data": {"process": "bernoulli", "probability": 0.01},
+                     "ack": {"process": "bernoulli", "probability": 0.01}},
+            "tcp": {"window": 40, "variant": "reno", "rto_min": "20 s"}, "flows": [{"count": 3}],
+            "run": {"duration": format!("{duration} s")}})
+    };
+    let chunk = 512;
+    let rows = |duration| {
+        let simulation = simulation(&scenario(duration), 4, ALL);
+        let (output, most) = tables::run_in_chunks(simulation, chunk, 100);
+        (instants(&output.tables[0], "sent_ps").len() as u64, most)
+    };
+    let (few, many) = (rows(60), rows(1200));
+    assert!(few.0 > 3_000 && many.0 > 40_000, "{few:?} {many:?}");
+    // Three windows and their ACKs, twice; three chunks of packets, one of each of four other
+    // tables; what a slice adds.
+    let bound = 2 * 3 * 2 * 40 + 7 * u64::from(chunk) + 300;
+    assert!(many.1 < bound, "{} rows were held, more than {bound}", many.1);
+}
+
+#[test]
+fn a_run_that_is_stopped_hands_over_what_was_done() {
+    let scenario = json!({"loss": {"data": {"process": "bernoulli", "probability": 0.05}},
+        "run": {"duration": "300 s"}});
+    let (mut whole, chunks) = (simulation(&scenario, 2, ALL), simulation(&scenario, 2, ALL));
+    let mut chunks = chunks.in_chunks_of(16);
+    let mut pieces = Vec::new();
+    whole.advance(5000);
+    for _ in 0..50 {
+        chunks.advance(100);
+        pieces.extend(chunks.drain());
+    }
+    let drained = pieces.len();
+    let ((whole, tables), (stopped, rest)) = (whole.finish(), chunks.finish());
+    assert!(whole.interrupted && stopped == whole);
+    let sent = |pieces: &[Piece]| -> Vec<u64> {
+        let rows = pieces.iter().filter_map(|piece| match piece {
+            Piece::Rows(table) | Piece::Early(table) if table.name == "packets" => Some(table),
+            _ => None,
+        });
+        rows.flat_map(|table| instants(table, "sent_ps").to_vec()).collect()
+    };
+    pieces.extend(rest);
+    assert!(drained > 100, "{drained}");
+    assert_eq!(sent(&pieces), sent(&tables));
+}
+
+#[test]
+fn a_consumer_that_fails_ends_the_run() {
+    let scenario = json!({"run": {"duration": "1000000 s"}});
+    let mut taken = 0;
+    let simulation = simulation(&scenario, 2, ALL).in_chunks_of(1024);
+    let end = simulation.stream(&Monitor::default(), |_| {
+        taken += 1;
+        if taken < 3 { Ok(()) } else { Err("the disk is full") }
+    });
+    assert_eq!((end.err(), taken), (Some("the disk is full"), 3));
 }
 
 #[test]

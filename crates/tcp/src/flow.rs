@@ -219,6 +219,18 @@ impl Flow {
         }
     }
 
+    /// As [`accept`](Self::accept) where no segment was sent twice or heard of twice.
+    #[inline(always)]
+    pub(crate) fn accept_in_stride(&mut self, now: Time, next: u64) {
+        if next == self.sent || self.delays.is_some() {
+            return self.accept(now, next);
+        }
+        self.acked = next;
+        self.limited_transmissions = 0;
+        self.timer.on_progress(now, next);
+        self.timer.restart(now);
+    }
+
     /// Moves the cumulative ACK alone.
     #[inline]
     pub(crate) fn advance(&mut self, next: u64) {

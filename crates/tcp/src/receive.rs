@@ -71,11 +71,24 @@ impl Receiver {
     pub fn on_segment_in_stride(&mut self, now: Time, seq: u64) -> bool {
         debug_assert!(self.takes_in_stride(seq), "a segment in stride");
         (self.next, self.high) = (seq + 1, seq + 1);
-        let acks = self.policy.on_segment(now, seq > 0);
-        if acks && let Some(history) = &mut self.history {
-            history.clear();
-        }
-        acks
+        // There is nothing to report: the ACK that ended the last disorder went out at once.
+        debug_assert!(self.history.as_ref().is_none_or(SackHistory::is_empty));
+        self.policy.on_segment(now, seq > 0)
+    }
+
+    /// Whether every segment is acknowledged as it arrives.
+    #[inline]
+    #[must_use]
+    pub fn acknowledges_each(&self) -> bool {
+        self.policy.acknowledges_each()
+    }
+
+    /// As [`Receiver::on_segment_in_stride`] for all segments below `next` in order, where it
+    /// [acknowledges each](Self::acknowledges_each).
+    #[inline]
+    pub fn on_run_in_stride(&mut self, next: u64) {
+        debug_assert!(self.acknowledges_each() && self.high <= self.next && self.next <= next);
+        (self.next, self.high) = (next, next);
     }
 
     /// The segment it waits for: all below have arrived.

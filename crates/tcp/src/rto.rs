@@ -118,22 +118,27 @@ impl Timer {
 
     /// All below `next` has arrived, which is news: takes the measurement if that includes the
     /// timed segment, and ends the back-off.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_progress(&mut self, now: Time, next: u64) {
         if self.backoff_end == BackoffEnd::Progress {
             self.end_backoff();
         }
         let Some((seq, sent)) = self.timed else { return };
         if next > seq {
-            self.timed = None;
-            self.backoff = 1;
-            self.samples += 1;
-            match &mut self.estimator {
-                Estimator::Ticks(ticks) => ticks.measure(sent, now),
-                Estimator::Rfc6298(rfc) => rfc.measure(now.since(sent)),
-            }
-            self.settle();
+            self.measure(sent, now);
         }
+    }
+
+    /// The timed segment was sent at `sent` and is acknowledged.
+    fn measure(&mut self, sent: Time, now: Time) {
+        self.timed = None;
+        self.backoff = 1;
+        self.samples += 1;
+        match &mut self.estimator {
+            Estimator::Ticks(ticks) => ticks.measure(sent, now),
+            Estimator::Rfc6298(rfc) => rfc.measure(now.since(sent)),
+        }
+        self.settle();
     }
 
     #[inline]

@@ -25,8 +25,8 @@ impl Scoreboard {
     pub(crate) fn clear(&mut self) {
         if self.count > 0 {
             self.sacked.clear();
+            (self.high, self.count) = (0, 0);
         }
-        (self.high, self.count) = (0, 0);
     }
 
     /// Takes in an ACK whose cumulative part is `acked`, from a receiver that can have seen nothing

@@ -177,7 +177,7 @@ impl Sender {
         debug_assert!(self.is_in_stride() && self.covers(next), "an ACK in stride");
         self.flow.counters.acks += 1;
         self.recovery.on_ack_in_stride(&mut self.flow, next);
-        self.flow.accept(now, next);
+        self.flow.accept_in_stride(now, next);
         self.flow.grow();
         self.flow.release(now)
     }

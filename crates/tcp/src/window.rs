@@ -18,6 +18,8 @@ pub(crate) struct Window {
     pub(crate) inflation: u64,
     /// The receiver's window in segments.
     pub(crate) receiver: u64,
+    /// The same, to compare with `cwnd`.
+    edge: f64,
     law: Law,
     slow_start: SlowStart,
     /// By how much an ACK opens the window of a law that goes by round trips.
@@ -43,6 +45,7 @@ impl Window {
             ssthresh: f64::from(config.initial_ssthresh),
             inflation: 0,
             receiver: u64::from(config.window),
+            edge: f64::from(config.window),
             law,
             slow_start,
             each_ack: 0.0,
@@ -55,12 +58,15 @@ impl Window {
     /// Segments that may be outstanding.
     #[inline]
     pub(crate) fn segments(&self) -> u64 {
+        if self.cwnd >= self.edge {
+            return self.receiver;
+        }
         (self.cwnd as u64).saturating_add(self.inflation).min(self.receiver)
     }
 
     /// The congestion window within the receiver's, without inflation.
     pub(crate) fn plain(&self) -> f64 {
-        self.cwnd.min(self.receiver as f64)
+        self.cwnd.min(self.edge)
     }
 
     /// Halves the window and goes on in congestion avoidance: a burst was lost, and that is all
@@ -115,7 +121,7 @@ impl Window {
     /// Sets the congestion window, within the receiver's if so configured.
     #[inline]
     pub(crate) fn set(&mut self, cwnd: f64) {
-        self.cwnd = if self.limited { cwnd.min(self.receiver as f64) } else { cwnd };
+        self.cwnd = if self.limited { cwnd.min(self.edge) } else { cwnd };
     }
 
     /// Reduces the window after a loss found by duplicate ACKs, `flight` segments being out.
@@ -147,7 +153,7 @@ impl Window {
                 return (half, half);
             }
             (SsthreshBasis::Window, WindowHalving::Real) => {
-                let window = (self.cwnd + self.inflation as f64).min(self.receiver as f64);
+                let window = (self.cwnd + self.inflation as f64).min(self.edge);
                 cut(&mut self.law, window)
             }
             (SsthreshBasis::Window, WindowHalving::Integer) => {

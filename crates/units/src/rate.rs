@@ -35,13 +35,16 @@ pub struct Serializer {
     remainder: u64,
     /// Last size and its quotient and remainder: links carry few different sizes.
     memo: (Bytes, u64, u64),
+    /// The last size that takes whole picoseconds, so that nothing is carried, and its span.
+    whole: (Bytes, Span),
 }
 
 impl Serializer {
     /// A serialiser at `rate` with nothing carried.
     #[must_use]
     pub fn new(rate: Rate) -> Self {
-        Self { rate, remainder: 0, memo: (Bytes::ZERO, 0, 0) }
+        let none = (Bytes::ZERO, Span::ZERO);
+        Self { rate, remainder: 0, memo: (Bytes::ZERO, 0, 0), whole: none }
     }
 
     /// The rate.
@@ -53,20 +56,22 @@ impl Serializer {
     /// The time the next `size` bytes take on the wire.
     #[inline(always)]
     pub fn next(&mut self, size: Bytes) -> Span {
-        let rate = self.rate.as_bps();
-        if self.memo.0 == size && self.memo.2 == 0 {
-            // Whole picoseconds, as at most rates of links: nothing is carried.
-            return Span::from_ps(self.memo.1);
+        if self.whole.0 == size {
+            return self.whole.1;
         }
-        self.next_carried(size, rate)
+        self.next_carried(size)
     }
 
     #[inline(never)]
-    fn next_carried(&mut self, size: Bytes, rate: u64) -> Span {
+    fn next_carried(&mut self, size: Bytes) -> Span {
+        let rate = self.rate.as_bps();
         if self.memo.0 != size {
             let units = u128::from(size.get()) * 8 * u128::from(PS_PER_S);
             let quotient = u64::try_from(units / u128::from(rate)).expect("span fits in u64 ps");
             self.memo = (size, quotient, (units % u128::from(rate)) as u64);
+            if self.memo.2 == 0 {
+                self.whole = (size, Span::from_ps(quotient));
+            }
         }
         let (_, quotient, rest) = self.memo;
         // Written so that no sum can pass u64::MAX, whatever the rate.

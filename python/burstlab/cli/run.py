@@ -53,11 +53,9 @@ def run(
     from burstlab.cli.progress import progress_bar
     from burstlab.errors import Interrupted
     from burstlab.loading import to_document
-    from burstlab.results import ready_directory
     from burstlab.simulation import run as simulate
 
     document = to_document(scenario, set_ or [])
-    directory = ready_directory(out) if out is not None else None
     interrupted = False
     with progress_bar(f"running {scenario}") as progress:
         try:
@@ -66,6 +64,7 @@ def run(
                 seed=seed,
                 replications=replications,
                 trace=_names(trace),
+                out=out,
                 jobs=jobs,
                 progress=progress,
             )
@@ -73,14 +72,12 @@ def run(
             result, interrupted = stop.result, True
     for warning in result.warnings:
         print(f"warning: {warning}", file=sys.stderr)
-    if directory is not None and result.replications:
-        result.write(directory)
     if json_:
         print(json.dumps(result.summary, allow_nan=False))
     else:
         _print_tables(result)
-        if directory is not None:
-            print(f"written to {directory}")
+        if out is not None and result.replications:
+            print(f"written to {out}")
     if interrupted:
         print("interrupted: the numbers are those of what was done", file=sys.stderr)
     return 130 if interrupted else 0

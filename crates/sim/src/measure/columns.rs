@@ -24,13 +24,45 @@ pub enum Column {
 /// The value that stands for "none" in a `u64` column.
 pub(crate) const NONE: u64 = u64::MAX;
 
-/// A named table: its columns, all of one length.
+/// A named table, or a chunk of its rows: its columns, all of one length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     /// Name of the table.
     pub name: &'static str,
     /// Names and contents of its columns.
     pub columns: Vec<(&'static str, Column)>,
+}
+
+/// What is handed over of a table while a run goes on. `Rows` and `Late`, as they come, are the
+/// table.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Piece {
+    /// Rows that are final.
+    Rows(Table),
+    /// A chunk of which a few rows may change, so that it need not be held. It comes `Late` when it
+    /// is final and its turn has come: chunks come late in the order in which they came early.
+    Early(Table),
+    /// Of a chunk that came early: the rows at these places, rising, are these; all is final now.
+    Late(Vec<u32>, Table),
+}
+
+impl Piece {
+    /// The table of rows that are final.
+    pub(crate) fn rows(self) -> Table {
+        match self {
+            Self::Rows(table) => table,
+            other => panic!("nothing comes early where nothing was drained: {other:?}"),
+        }
+    }
+
+    /// The same piece with the nodes of `graph` by their names.
+    pub(crate) fn naming(self, graph: &Graph) -> Self {
+        match self {
+            Self::Rows(table) => Self::Rows(table.naming(graph)),
+            Self::Early(table) => Self::Early(table.naming(graph)),
+            Self::Late(places, table) => Self::Late(places, table.naming(graph)),
+        }
+    }
 }
 
 impl Table {
@@ -46,6 +78,18 @@ impl Table {
     }
 }
 
+/// Rows that are kept column by column.
+pub(crate) trait Rows: Default {
+    /// No rows yet, with room for `rows`.
+    fn with_capacity(rows: usize) -> Self;
+
+    /// The rows at these places.
+    fn pick(&self, places: &[u32]) -> Self;
+
+    /// The rows as they leave the simulator.
+    fn into_table(self) -> Table;
+}
+
 /// Declares a table as a struct of vectors that turns into a [`Table`].
 macro_rules! table {
     ($(#[$doc:meta])* $name:ident, $label:literal {
@@ -57,8 +101,17 @@ macro_rules! table {
             $(pub(crate) $column: Vec<$type>,)*
         }
 
-        impl $name {
-            pub(crate) fn into_table(self) -> $crate::measure::Table {
+        impl $crate::measure::Rows for $name {
+            fn with_capacity(rows: usize) -> Self {
+                Self { $($column: Vec::with_capacity(rows),)* }
+            }
+
+            fn pick(&self, places: &[u32]) -> Self {
+                let places = places.iter().map(|&place| place as usize);
+                Self { $($column: places.clone().map(|at| self.$column[at]).collect(),)* }
+            }
+
+            fn into_table(self) -> $crate::measure::Table {
                 $crate::measure::Table {
                     name: $label,
                     columns: vec![$((stringify!($column), $variant(self.$column)),)*],

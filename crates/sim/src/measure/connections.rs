@@ -2,7 +2,8 @@
 
 use burstlab_units::Time;
 
-use super::columns::{Column, NONE, Table, table};
+use super::chunks::Chunks;
+use super::columns::{Column, NONE, Piece, table};
 use crate::topology::Graph;
 
 table! {
@@ -49,11 +50,15 @@ pub(crate) struct ConnectionRow {
 
 /// The rows of connections.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Connections(ConnectionTable);
+pub(crate) struct Connections(Chunks<ConnectionTable>);
 
 impl Connections {
+    pub(crate) fn set_chunk(&mut self, rows: u32) {
+        self.0.set_chunk(rows);
+    }
+
     pub(crate) fn add(&mut self, row: &ConnectionRow) {
-        let table = &mut self.0;
+        let table = &mut self.0.add().rows;
         table.id.push(row.id);
         table.demand.push(row.demand);
         table.from.push(row.from);
@@ -72,9 +77,19 @@ impl Connections {
         table.bursts_lost.push(row.bursts_lost);
     }
 
-    /// The table, with the nodes of `graph` by name.
-    pub(crate) fn into_table(self, graph: &Graph) -> Table {
-        self.0.into_table().naming(graph)
+    /// Rows that were not handed over.
+    pub(crate) fn held(&self) -> u64 {
+        self.0.held()
+    }
+
+    /// Hands over the chunks that are full, with the nodes of `graph` by name.
+    pub(crate) fn drain(&mut self, graph: &Graph) -> impl Iterator<Item = Piece> {
+        self.0.drain(|()| true).map(|piece| piece.naming(graph))
+    }
+
+    /// Hands over what is left.
+    pub(crate) fn finish(self, graph: &Graph) -> impl Iterator<Item = Piece> {
+        self.0.finish().map(|piece| piece.naming(graph))
     }
 }
 
@@ -89,18 +104,33 @@ table! {
 
 /// Connections under way over time.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Samples(SampleTable);
+pub(crate) struct Samples(Chunks<SampleTable>);
 
 impl Samples {
-    /// `active` connections that started at `node` are under way.
-    pub(crate) fn add(&mut self, now: Time, node: u32, active: u32) {
-        self.0.t_ps.push(now.as_ps());
-        self.0.node.push(node);
-        self.0.active.push(active);
+    pub(crate) fn set_chunk(&mut self, rows: u32) {
+        self.0.set_chunk(rows);
     }
 
-    /// The table, with the nodes of `graph` by name.
-    pub(crate) fn into_table(self, graph: &Graph) -> Table {
-        self.0.into_table().naming(graph)
+    /// `active` connections that started at `node` are under way.
+    pub(crate) fn add(&mut self, now: Time, node: u32, active: u32) {
+        let table = &mut self.0.add().rows;
+        table.t_ps.push(now.as_ps());
+        table.node.push(node);
+        table.active.push(active);
+    }
+
+    /// Rows that were not handed over.
+    pub(crate) fn held(&self) -> u64 {
+        self.0.held()
+    }
+
+    /// Hands over the chunks that are full, with the nodes of `graph` by name.
+    pub(crate) fn drain(&mut self, graph: &Graph) -> impl Iterator<Item = Piece> {
+        self.0.drain(|()| true).map(|piece| piece.naming(graph))
+    }
+
+    /// Hands over what is left.
+    pub(crate) fn finish(self, graph: &Graph) -> impl Iterator<Item = Piece> {
+        self.0.finish().map(|piece| piece.naming(graph))
     }
 }

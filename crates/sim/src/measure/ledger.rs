@@ -6,7 +6,8 @@ use std::ops::Range;
 use burstlab_tcp::Sender;
 use burstlab_units::{Span, Time};
 
-use super::columns::{Column, NONE, Table, table};
+use super::chunks::Chunks;
+use super::columns::{Column, NONE, Piece, table};
 use crate::world::{Causes, Loss, Truth};
 
 const LEDGER_KINDS: &[&str] =
@@ -126,13 +127,18 @@ impl LedgerRow {
 /// The tables of the ledger.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LedgerTables {
-    events: LedgerTable,
-    losses: LossTable,
+    events: Chunks<LedgerTable>,
+    losses: Chunks<LossTable>,
 }
 
 impl LedgerTables {
+    pub(crate) fn set_chunk(&mut self, rows: u32) {
+        self.events.set_chunk(rows);
+        self.losses.set_chunk(rows);
+    }
+
     pub(crate) fn add(&mut self, row: &LedgerRow, view: &LedgerView) {
-        let event = self.events.event.len() as u64;
+        let event = self.events.added();
         let mut first: Option<Loss> = None;
         let mut bursts = Vec::new();
         let mut packets = 0;
@@ -142,20 +148,21 @@ impl LedgerTables {
                 first.get_or_insert(*loss);
                 packets += 1;
                 bursts.push(loss.burst);
-                self.losses.event.push(event);
-                self.losses.flow.push(row.flow);
-                self.losses.seq.push(seq);
-                self.losses.burst.push(if loss.burst == 0 { NONE } else { loss.burst });
-                self.losses.node.push(loss.node as u32);
-                self.losses.cause.push(loss.cause as u8);
-                self.losses.lost_ps.push(loss.at.as_ps());
+                let losses = &mut self.losses.add().rows;
+                losses.event.push(event);
+                losses.flow.push(row.flow);
+                losses.seq.push(seq);
+                losses.burst.push(if loss.burst == 0 { NONE } else { loss.burst });
+                losses.node.push(loss.node as u32);
+                losses.cause.push(loss.cause as u8);
+                losses.lost_ps.push(loss.at.as_ps());
             }
         }
         bursts.retain(|&burst| burst != 0);
         bursts.sort_unstable();
         bursts.dedup();
         let state = row.state.unwrap_or_else(|| SenderState::of(view.sender));
-        let table = &mut self.events;
+        let table = &mut self.events.add().rows;
         table.event.push(event);
         table.t_ps.push(row.now.as_ps());
         table.flow.push(row.flow);
@@ -175,7 +182,18 @@ impl LedgerTables {
         table.verdict.push(row.excused.map_or(0, |excused| 1 + u8::from(excused)));
     }
 
-    pub(crate) fn into_tables(self) -> [Table; 2] {
-        [self.events.into_table(), self.losses.into_table()]
+    /// Rows that were not handed over.
+    pub(crate) fn held(&self) -> u64 {
+        self.events.held() + self.losses.held()
+    }
+
+    /// Hands over the chunks that are full.
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = Piece> {
+        self.events.drain(|()| true).chain(self.losses.drain(|()| true))
+    }
+
+    /// Hands over what is left.
+    pub(crate) fn finish(self) -> impl Iterator<Item = Piece> {
+        self.events.finish().chain(self.losses.finish())
     }
 }

@@ -1,22 +1,26 @@
 //! What a run counts always, and records when asked.
 
+mod chunks;
 mod columns;
 mod connections;
 mod digest;
 mod histogram;
 mod ledger;
 mod network;
+mod packets;
 mod recorder;
 mod summary;
 
-pub use columns::{Column, Table};
+pub(crate) use columns::Rows;
+pub use columns::{Column, Piece, Table};
 pub(crate) use connections::{ConnectionRow, Connections, Samples};
 pub(crate) use digest::Digest;
 pub(crate) use histogram::Histogram;
 pub(crate) use ledger::{LedgerKind, LedgerRow, LedgerView, SenderState};
 pub(crate) use network::{Ended, NetworkTally};
+pub(crate) use packets::{NO_ROW, PacketCause, SentRow};
 pub use recorder::Trace;
-pub(crate) use recorder::{BurstRow, CwndEvent, CwndRow, NO_ROW, PacketCause, Recorder, SentRow};
+pub(crate) use recorder::{BurstRow, CwndEvent, CwndRow, Recorder};
 pub use summary::{
     Cause, Confusion, Counters, DemandSummary, FlowSummary, HopSummary, LinkSummary,
     NetworkSummary, NodeSummary, Resolutions, RouteSummary, SizeSummary, Summary,

@@ -3,7 +3,7 @@
 use burstlab_units::{Bytes, Span};
 
 use super::Histogram;
-use super::columns::{Column, Table, table};
+use super::columns::{Column, Rows, Table, table};
 use super::summary::{Cause, HopSummary, LinkSummary, NodeSummary, RouteSummary, SizeSummary};
 use super::summary::{NetworkSummary, Resolutions};
 use crate::topology::Graph;

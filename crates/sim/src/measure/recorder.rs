@@ -1,16 +1,13 @@
 //! The tables of a traced run. What is not traced costs one test of a flag.
 
-use std::collections::BTreeSet;
-
-use burstlab_tcp::{Sender, State, Transmission};
+use burstlab_tcp::{Sender, State};
 use burstlab_units::{Bytes, Span, Time};
 
-use super::columns::{Column, NONE, Table, table};
+use super::chunks::Chunks;
+use super::columns::{Column, NONE, Piece, table};
 use super::ledger::{LedgerRow, LedgerTables, LedgerView};
+use super::packets::{NO_ROW, PacketCause, Packets, SentRow};
 use crate::world::LossCause;
-
-/// Stands for "no row": the packet is not traced.
-pub(crate) const NO_ROW: u32 = u32::MAX;
 
 /// Which tables to record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,30 +40,16 @@ impl Trace {
     }
 }
 
-const KINDS: &[&str] = &["data", "ack"];
-const FATES: &[&str] = &["in-flight", "delivered", "lost"];
-const PACKET_CAUSES: &[&str] = &["none", "burst-lost", "scripted", "access-overflow", "cut"];
+pub(super) const FATES: &[&str] = &["in-flight", "delivered", "lost"];
 const BURST_KINDS: &[&str] = &["data", "ack", "background"];
 const BURST_CAUSES: &[&str] =
     &["none", "injected", "scripted", "contention", "late-header", "blocked", "cut"];
 const STATES: &[&str] = &["slow-start", "congestion-avoidance", "recovery"];
 const CWND_EVENTS: &[&str] = &["ack", "timeout", "fast-retransmit"];
 
-const DELIVERED: u8 = 1;
-const LOST: u8 = 2;
-
-/// Why a packet was lost; the order is that of its labels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PacketCause {
-    /// With the burst that carried it.
-    Burst = 1,
-    /// A scripted loss of this very packet.
-    Scripted = 2,
-    /// The queue of an access link was full.
-    Overflow = 3,
-    /// With the tail of the burst that carried it.
-    Cut = 4,
-}
+const IN_FLIGHT: u8 = 0;
+pub(super) const DELIVERED: u8 = 1;
+pub(super) const LOST: u8 = 2;
 
 /// What happened at a sender; the order is that of its labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,27 +60,6 @@ pub(crate) enum CwndEvent {
     Timeout = 1,
     /// A fast retransmission began.
     FastRetransmit = 2,
-}
-
-table! {
-    /// One row a transmission.
-    PacketTable, "packets" {
-        flow: u32 => Column::U32,
-        kind: u8 => |codes| Column::Category(codes, KINDS),
-        seq: i64 => Column::I64,
-        transmission: u32 => Column::U32,
-        size_bytes: u32 => Column::U32,
-        sent_ps: u64 => Column::U64,
-        ingress_ps: u64 => Column::U64,
-        burst: u64 => Column::U64,
-        departed_ps: u64 => Column::U64,
-        delivered_ps: u64 => Column::U64,
-        acked_ps: u64 => Column::U64,
-        fate: u8 => |codes| Column::Category(codes, FATES),
-        cause: u8 => |codes| Column::Category(codes, PACKET_CAUSES),
-        cwnd: f64 => Column::F64,
-        ssthresh: f64 => Column::F64,
-    }
 }
 
 table! {
@@ -145,20 +107,11 @@ table! {
 /// The tables of a run, as far as they are traced.
 #[derive(Clone, Debug)]
 pub(crate) struct Recorder {
-    packets: Option<Box<PacketTable>>,
-    bursts: Option<Box<BurstTable>>,
-    cwnd: Option<Box<CwndTable>>,
+    packets: Option<Box<Packets>>,
+    /// The mark is the latest arrival: a burst that arrives after the end is in flight then.
+    bursts: Option<Box<Chunks<BurstTable, Time>>>,
+    cwnd: Option<Box<Chunks<CwndTable>>>,
     ledger: Option<Box<LedgerTables>>,
-    /// Rows of data packets that no ACK covers yet, by flow: (sequence number, row).
-    unacked: Vec<BTreeSet<(u64, u32)>>,
-}
-
-/// A packet as it is sent.
-pub(crate) enum SentRow<'a> {
-    /// A segment and which transmission of it this is.
-    Data(&'a Transmission, u32),
-    /// An ACK: the highest in-order segment, or -1, and its size.
-    Ack(i64, Bytes),
 }
 
 /// A burst whose fate is known, or that is under way at the end.
@@ -226,54 +179,37 @@ impl Recorder {
             bursts: trace.bursts.then(Box::default),
             cwnd: trace.cwnd.then(Box::default),
             ledger: trace.ledger.then(Box::default),
-            unacked: Vec::new(),
         }
     }
 
-    /// A packet is handed to its access link; answers its row.
+    /// Sets the rows of a chunk, a power of two, before there is any.
+    pub(crate) fn set_chunk(&mut self, rows: u32) {
+        self.packets.iter_mut().for_each(|packets| packets.set_chunk(rows));
+        self.bursts.iter_mut().for_each(|bursts| bursts.set_chunk(rows));
+        self.cwnd.iter_mut().for_each(|cwnd| cwnd.set_chunk(rows));
+        self.ledger.iter_mut().for_each(|tables| tables.set_chunk(rows));
+    }
+
+    /// A packet is handed to its access link; answers its row, which the packet carries with it.
     #[inline]
     pub(crate) fn sent(&mut self, now: Time, flow: u32, packet: &SentRow) -> u32 {
-        let Some(table) = &mut self.packets else { return NO_ROW };
-        let row = u32::try_from(table.flow.len()).expect("a trace has fewer than 2^32 rows");
-        table.flow.push(flow);
-        table.sent_ps.push(now.as_ps());
-        for column in [
-            &mut table.ingress_ps,
-            &mut table.burst,
-            &mut table.departed_ps,
-            &mut table.delivered_ps,
-            &mut table.acked_ps,
-        ] {
-            column.push(NONE);
+        match &mut self.packets {
+            Some(packets) => packets.sent(now, flow, packet),
+            None => NO_ROW,
         }
-        table.fate.push(0);
-        table.cause.push(0);
-        let (kind, seq, nth, size, cwnd, ssthresh) = match *packet {
-            SentRow::Data(t, nth) => {
-                let flows = self.unacked.len().max(flow as usize + 1);
-                self.unacked.resize(flows, BTreeSet::new());
-                self.unacked[flow as usize].insert((t.seq, row));
-                (0, t.seq as i64, nth, t.size, t.cwnd, t.ssthresh)
-            }
-            SentRow::Ack(seq, size) => (1, seq, 1, size, f64::NAN, f64::NAN),
-        };
-        table.kind.push(kind);
-        table.seq.push(seq);
-        table.transmission.push(nth);
-        table.size_bytes.push(size.get() as u32);
-        table.cwnd.push(cwnd);
-        table.ssthresh.push(ssthresh);
-        row
+    }
+
+    /// The rows of packets, if `row` is one of them.
+    #[inline]
+    fn packets_with(&mut self, row: u32) -> Option<&mut Packets> {
+        if row == NO_ROW { None } else { self.packets.as_deref_mut() }
     }
 
     /// The packet of `row` reaches the edge and joins burst `number`.
     #[inline]
     pub(crate) fn joined(&mut self, row: u32, now: Time, number: u64) {
-        if row != NO_ROW
-            && let Some(table) = &mut self.packets
-        {
-            table.ingress_ps[row as usize] = now.as_ps();
-            table.burst[row as usize] = number;
+        if let Some(packets) = self.packets_with(row) {
+            packets.joined(row, now, number);
         }
     }
 
@@ -286,45 +222,32 @@ impl Recorder {
     /// The burst that carries the packet of `row` leaves the ingress.
     #[inline]
     pub(crate) fn departed(&mut self, row: u32, at: Time) {
-        if row != NO_ROW
-            && let Some(table) = &mut self.packets
-        {
-            table.departed_ps[row as usize] = at.as_ps();
+        if let Some(packets) = self.packets_with(row) {
+            packets.departed(row, at);
         }
     }
 
     /// The packet of `row` reaches the host it was sent to.
     #[inline]
     pub(crate) fn delivered(&mut self, row: u32, now: Time) {
-        if row != NO_ROW
-            && let Some(table) = &mut self.packets
-        {
-            table.delivered_ps[row as usize] = now.as_ps();
-            table.fate[row as usize] = DELIVERED;
+        if let Some(packets) = self.packets_with(row) {
+            packets.delivered(row, now);
         }
     }
 
     /// The packet of `row` is lost.
     #[inline]
     pub(crate) fn lost(&mut self, row: u32, cause: PacketCause) {
-        if row != NO_ROW
-            && let Some(table) = &mut self.packets
-        {
-            table.fate[row as usize] = LOST;
-            table.cause[row as usize] = cause as u8;
+        if let Some(packets) = self.packets_with(row) {
+            packets.lost(row, cause);
         }
     }
 
     /// An ACK covers all segments of `flow` below `next`.
     #[inline]
     pub(crate) fn acked(&mut self, flow: u32, now: Time, next: u64) {
-        let Some(table) = &mut self.packets else { return };
-        let Some(waiting) = self.unacked.get_mut(flow as usize) else { return };
-        while let Some(&(seq, row)) = waiting.first()
-            && seq < next
-        {
-            waiting.pop_first();
-            table.acked_ps[row as usize] = now.as_ps();
+        if let Some(packets) = &mut self.packets {
+            packets.acked(flow, now, next);
         }
     }
 
@@ -337,7 +260,12 @@ impl Recorder {
     /// A burst is closed and its fate decided.
     #[inline]
     pub(crate) fn burst(&mut self, burst: &BurstRow) {
-        let Some(table) = &mut self.bursts else { return };
+        let Some(rows) = &mut self.bursts else { return };
+        let chunk = rows.add();
+        if burst.lost.is_none() {
+            chunk.mark = chunk.mark.max(burst.arrives.unwrap_or(Time::MAX));
+        }
+        let table = &mut chunk.rows;
         let ps = |at: Option<Time>| at.map_or(NONE, Time::as_ps);
         table.burst.push(burst.number);
         table.direction.push(burst.kind);
@@ -366,7 +294,8 @@ impl Recorder {
 
     /// Something happened at a sender.
     pub(crate) fn cwnd(&mut self, row: &CwndRow) {
-        let Some(table) = &mut self.cwnd else { return };
+        let Some(rows) = &mut self.cwnd else { return };
+        let table = &mut rows.add().rows;
         let rtt = row.sender.rtt();
         table.t_ps.push(row.now.as_ps());
         table.flow.push(row.flow);
@@ -399,19 +328,39 @@ impl Recorder {
         }
     }
 
-    /// The recorded tables; bursts that arrive after `end` are still in flight.
-    pub(crate) fn into_tables(self, end: Time) -> Vec<Table> {
-        let bursts = self.bursts.map(|mut table| {
-            for (fate, &arrives) in table.fate.iter_mut().zip(&table.arrived_ps) {
-                if *fate == DELIVERED && arrives > end.as_ps() {
-                    *fate = 0;
+    /// Rows that were not handed over.
+    pub(crate) fn held(&self) -> u64 {
+        self.packets.as_ref().map_or(0, |packets| packets.held())
+            + self.bursts.as_ref().map_or(0, |bursts| bursts.held())
+            + self.cwnd.as_ref().map_or(0, |cwnd| cwnd.held())
+            + self.ledger.as_ref().map_or(0, |tables| tables.held())
+    }
+
+    /// Hands over the chunks whose rows are final at `now`.
+    pub(crate) fn drain(&mut self, now: Time) -> impl Iterator<Item = Piece> {
+        let packets = self.packets.iter_mut().flat_map(|packets| packets.drain());
+        let landed = move |latest: &Time| *latest <= now;
+        let bursts = self.bursts.iter_mut().flat_map(move |bursts| bursts.drain(landed));
+        let cwnd = self.cwnd.iter_mut().flat_map(|cwnd| cwnd.drain(|()| true));
+        let ledger = self.ledger.iter_mut().flat_map(|tables| tables.drain());
+        packets.chain(bursts).chain(cwnd).chain(ledger)
+    }
+
+    /// Hands over what is left; bursts that arrive after `end` are still in flight.
+    pub(crate) fn finish(self, end: Time) -> impl Iterator<Item = Piece> {
+        let packets = self.packets.into_iter().flat_map(|packets| packets.finish());
+        let bursts = self.bursts.into_iter().flat_map(move |mut bursts| {
+            for table in bursts.rows_mut() {
+                for (fate, &arrives) in table.fate.iter_mut().zip(&table.arrived_ps) {
+                    if *fate == DELIVERED && arrives > end.as_ps() {
+                        *fate = IN_FLIGHT;
+                    }
                 }
             }
-            table.into_table()
+            bursts.finish()
         });
-        let packets = self.packets.map(|table| table.into_table());
-        let cwnd = self.cwnd.map(|table| table.into_table());
-        let ledger = self.ledger.into_iter().flat_map(|tables| tables.into_tables());
-        packets.into_iter().chain(bursts).chain(cwnd).chain(ledger).collect()
+        let cwnd = self.cwnd.into_iter().flat_map(|cwnd| cwnd.finish());
+        let ledger = self.ledger.into_iter().flat_map(|tables| tables.finish());
+        packets.chain(bursts).chain(cwnd).chain(ledger)
     }
 }

@@ -376,10 +376,17 @@ impl<P: Parcel> Crossing<P> {
         landing.packets
     }
 
-    /// A look at the next packet that has landed.
+    /// The next `count` packets that have landed.
     #[inline]
-    pub(super) fn next_landed(&self) -> &P {
-        self.flying.front().expect("a landed packet was flying")
+    pub(super) fn landed(&self, count: u32) -> impl Iterator<Item = &P> {
+        self.flying.iter().take(count as usize)
+    }
+
+    /// The next `count` packets that have landed are gone.
+    #[inline]
+    pub(super) fn leave(&mut self, count: u32) {
+        self.in_core -= count as usize;
+        self.flying.drain(..count as usize);
     }
 
     /// The next packet that has landed.

@@ -8,7 +8,7 @@ use burstlab_units::{Span, Time};
 
 use super::flow::{Flow, FlowKind, Tally};
 use super::{Access, Event, World};
-use crate::measure::{ConnectionRow, Connections, DemandSummary, Digest, Samples, Table};
+use crate::measure::{ConnectionRow, Connections, DemandSummary, Digest, Piece, Samples};
 use crate::scenario::{Demand, Destination, Per, Resolved};
 use crate::topology::Graph;
 use crate::traffic::{Sampler, exponential};
@@ -152,11 +152,27 @@ impl Demands {
         !self.kinds.is_empty()
     }
 
-    /// The tables of connections and samples.
-    pub(super) fn into_tables(self, graph: &Graph, sampled: bool) -> Vec<Table> {
-        let connections = self.any().then(|| self.connections.clone().into_table(graph));
-        let samples = sampled.then(|| self.samples.into_table(graph));
-        connections.into_iter().chain(samples).collect()
+    /// Sets the rows of a chunk of the tables.
+    pub(super) fn set_chunk(&mut self, rows: u32) {
+        self.connections.set_chunk(rows);
+        self.samples.set_chunk(rows);
+    }
+
+    /// Rows of connections and samples that were not handed over.
+    pub(super) fn held(&self) -> u64 {
+        self.connections.held() + self.samples.held()
+    }
+
+    /// Hands over the chunks of the tables that are full.
+    pub(super) fn drain(&mut self, graph: &Graph) -> impl Iterator<Item = Piece> {
+        self.connections.drain(graph).chain(self.samples.drain(graph))
+    }
+
+    /// Hands over what is left of the tables of connections and samples.
+    pub(super) fn into_tables(self, graph: &Graph, sampled: bool) -> Vec<Piece> {
+        let connections = self.any().then(|| self.connections.finish(graph));
+        let samples = sampled.then(|| self.samples.finish(graph));
+        connections.into_iter().flatten().chain(samples.into_iter().flatten()).collect()
     }
 }
 
@@ -348,7 +364,7 @@ impl World {
         if self.warm {
             self.optics.connection(row.bursts, row.bursts_lost);
         }
-        self.demands.gone.add(&std::mem::take(&mut flow.tally));
+        self.demands.gone.add(&flow.tally());
         self.demands.digest.absorb(&flow.digest);
         flow.vacate();
         self.demands.free.push(slot);
@@ -394,7 +410,7 @@ fn row(flow: &Flow) -> Option<ConnectionRow> {
         started: flow.start,
         completed: flow.completed,
         bytes: flow.written(),
-        packets_sent: flow.tally.sent,
+        packets_sent: flow.sender.counters().segments_sent,
         packets_lost: flow.tally.lost,
         retransmissions: counters.retransmissions,
         timeouts: counters.timeouts,

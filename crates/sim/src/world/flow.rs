@@ -1,6 +1,7 @@
 //! One TCP connection: its two hosts, its application, and its alarms.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use burstlab_kernel::Rank;
@@ -13,7 +14,8 @@ use super::{Context, Event, Place};
 use crate::measure::{Confusion, Digest, FlowSummary, LedgerView, SenderState};
 use crate::scenario::{Resolved, Write};
 
-/// What a flow has sent and received.
+/// What a flow has sent and received. Of a flow that is there, what its sender counts is left out
+/// (see [`Flow::tally`]).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     pub(super) sent: u64,
@@ -218,7 +220,7 @@ impl Flow {
 
     /// Whether nothing of it is on its way or still to come.
     pub(super) fn settled(&self) -> bool {
-        self.tally.settled()
+        self.tally().settled()
             && self.sender.poll_timeout().is_none()
             && self.receiver.poll_timeout().is_none()
     }
@@ -299,7 +301,7 @@ impl Flow {
     }
 
     /// Whether all that an ACK without SACK blocks does at the sender is to let new segments go, if
-    /// it is heard [in time](Self::hears_by); and then the same holds of the next.
+    /// it is heard [in time](Self::hears_until); and then the same holds of the next.
     #[inline]
     pub(super) fn goes_straight_on(&self) -> bool {
         self.sender.is_in_stride()
@@ -308,38 +310,37 @@ impl Flow {
             && !self.kind.listens.at_all()
     }
 
-    /// Whether nothing happens at the sender before an ACK at `at`, which covers new segments.
+    /// Until when an ACK that is on its way to the sender may be dealt with now: nothing happens
+    /// there before.
     #[inline(always)]
-    pub(super) fn hears_by(&self, at: Time, next: u64) -> bool {
-        self.sender.covers(next) && self.sender.poll_timeout().is_none_or(|due| due > at)
-    }
-
-    /// The ACK `next` is at the sender, which [goes straight on](Self::goes_straight_on); `put` has
-    /// the segments that it sends. `now` may be ahead of the clock; nothing is traced in such runs.
-    #[inline(always)]
-    pub(super) fn go_on(
-        &mut self,
-        now: Time,
-        next: u64,
-        digest: &mut Digest,
-        mut put: impl FnMut(Time, u64, &Sender),
-    ) {
-        digest.add(now, 2, next);
-        let released = self.sender.on_ack_in_stride(now, next);
-        self.tally.sent += released.end - released.start;
-        for seq in released {
-            digest.add(now, 1, seq);
-            put(now, seq, &self.sender);
+    pub(super) fn hears_until(&self, ahead: Time) -> Time {
+        match self.sender.poll_timeout() {
+            Some(due) if due <= ahead => Time::from_ps(due.as_ps() - 1),
+            _ => ahead,
         }
     }
 
-    /// Counts packets received in stride and their bytes, ACKs sent and ACKs heard.
+    /// The ACK `next` is at the sender, which [goes straight on](Self::goes_straight_on); answers
+    /// the segments that it sends, each to be added to the digest as it is put on the link. `now`
+    /// may be ahead of the clock; nothing is traced in such runs.
+    #[inline(always)]
+    pub(super) fn go_on(&mut self, now: Time, next: u64, digest: &mut Digest) -> Range<u64> {
+        digest.add(now, 2, next);
+        self.sender.on_ack_in_stride(now, next)
+    }
+
+    /// Counts packets received in stride, and their bytes.
     #[inline]
-    pub(super) fn count(&mut self, packets: u64, bytes: u64, (acks, heard): (u64, u64)) {
+    pub(super) fn count(&mut self, packets: u64, bytes: u64) {
         self.tally.delivered += packets;
         self.tally.delivered_bytes += bytes;
-        self.tally.acks_sent += acks;
-        self.tally.acks_delivered += heard;
+    }
+
+    /// What it has sent and received, by the counts of its sender too.
+    pub(super) fn tally(&self) -> Tally {
+        let counters = self.sender.counters();
+        let (sent, acks_delivered) = (counters.segments_sent, counters.acks);
+        Tally { sent, acks_delivered, ..self.tally.clone() }
     }
 
     /// Until when a packet that is on its way to the receiver may be dealt with now, if it comes
@@ -427,7 +428,7 @@ impl Flow {
             goodput_bps: rate((segments * self.kind.payload).min(self.written)),
             throughput_bps: rate(self.tally.delivered_bytes - self.before.1),
             segments_delivered: segments,
-            packets_sent: self.tally.sent,
+            packets_sent: counters.segments_sent,
             packets_delivered: self.tally.delivered,
             packets_lost: self.tally.lost,
             duplicates: self.receiver.duplicates(),

@@ -65,11 +65,12 @@ impl World {
             && at <= flow.receives_until(self.now, self.ahead.receivers)
             && flow.receives_by(at)
         {
-            flow.count(1, u64::from(packet.size), (0, 0));
+            flow.count(1, u64::from(packet.size));
             let acks = flow.receiver.on_segment_in_stride(at, packet.seq);
             flow.arm_receiver(packet.flow, &mut self.context);
             if acks {
-                let ack = AckPacket::plain(packet.flow, &flow.receiver);
+                let receiver = &flow.receiver;
+                let ack = AckPacket::plain(packet.flow, receiver.next(), receiver.ack_size());
                 self.acknowledge(at, ack);
             }
         } else {
@@ -185,9 +186,13 @@ impl World {
             self.context.recorder.lost(packet.row, PacketCause::Overflow);
             return;
         };
-        let clear = access.lane.is_empty() && at <= self.ahead.senders && packet.is_plain();
+        let clear = access.lane.is_empty() && packet.is_plain();
         let flow = &self.flows[packet.flow as usize];
-        if clear && flow.goes_straight_on() && flow.hears_by(at, packet.next) {
+        if clear
+            && flow.goes_straight_on()
+            && flow.sender.covers(packet.next)
+            && at <= flow.hears_until(self.ahead.senders)
+        {
             self.hear_in_stride(at, &packet);
         } else {
             self.ack_comes(at, link, packet);

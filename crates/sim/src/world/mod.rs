@@ -25,7 +25,7 @@ use burstlab_link::Wire;
 use burstlab_tcp::Transmission;
 use burstlab_units::{Bytes, Span, Time};
 
-use crate::measure::{Digest, Recorder, Summary, Table, Trace};
+use crate::measure::{Digest, Piece, Recorder, Summary, Trace};
 use crate::scenario::{Resolved, Side};
 pub(crate) use causes::{Causes, Loss, LossCause, Truth};
 use demand::Demands;
@@ -195,7 +195,9 @@ pub(crate) struct World {
     /// Reused buffer of what a sender sends.
     sending: Vec<Transmission>,
     /// The same, in stride.
-    released: Vec<(Time, DataPacket)>,
+    released: Vec<DataPacket>,
+    /// ACKs in a stride over a path: when they are at the next place, and what they cover.
+    coming: Vec<(Time, u64)>,
 }
 
 impl World {
@@ -253,6 +255,7 @@ impl World {
             receiver_drops: 0,
             sending: Vec::new(),
             released: Vec::new(),
+            coming: Vec::new(),
         };
         for index in 0..world.flows.len() as u32 {
             let start = world.flows[index as usize].start;
@@ -352,6 +355,26 @@ impl World {
         if self.shared { self.flows[flow as usize].to } else { flow }
     }
 
+    /// Sets the rows of a chunk of the tables.
+    pub(crate) fn set_chunk(&mut self, rows: u32) {
+        self.context.recorder.set_chunk(rows);
+        self.demands.set_chunk(rows);
+    }
+
+    /// Rows of tables that were not handed over.
+    pub(crate) fn held_rows(&self) -> u64 {
+        self.context.recorder.held() + self.demands.held()
+    }
+
+    /// Hands over the chunks of the tables that are full and final.
+    pub(crate) fn drain(&mut self) -> Vec<Piece> {
+        let mut tables: Vec<Piece> = self.context.recorder.drain(self.now).collect();
+        if let Optics::Mesh(mesh) = &self.optics {
+            tables.extend(self.demands.drain(mesh.graph()));
+        }
+        tables
+    }
+
     /// One digest of all that happened.
     fn gather_digests(&mut self) {
         if self.context.placed {
@@ -368,7 +391,7 @@ impl World {
         random: (u64, u64),
         interrupted: bool,
         mut warnings: Vec<String>,
-    ) -> (Summary, Vec<Table>) {
+    ) -> (Summary, Vec<Piece>) {
         warnings.extend(self.optics.unmet());
         let measured = if self.now > self.measured_from {
             self.now.since(self.measured_from)
@@ -400,10 +423,10 @@ impl World {
         if let Optics::Mesh(mesh) = &self.optics {
             summary.network = Some(mesh.summary(self.now, measured));
             mesh.record_rest(self.now, &mut self.context.recorder);
-            tables.push(mesh.table());
+            tables.push(Piece::Rows(mesh.table()));
             tables.extend(self.demands.into_tables(mesh.graph(), !self.sample_every.is_zero()));
         }
-        tables.splice(0..0, self.context.recorder.into_tables(self.now));
+        tables.splice(0..0, self.context.recorder.finish(self.now));
         (summary, tables)
     }
 }

@@ -1,6 +1,6 @@
 //! What travels: compact records, copied from link to link.
 
-use burstlab_tcp::{Ack, Receiver, SackBlocks};
+use burstlab_tcp::{Ack, SackBlocks};
 use burstlab_units::Bytes;
 
 use crate::measure::NO_ROW;
@@ -75,11 +75,10 @@ impl AckPacket {
         Self { flow, row, next: ack.next, size: near(ack.size.get()), sack }
     }
 
-    /// The ACK of all that `receiver` has, without SACK blocks; not traced.
+    /// An ACK of `size` without SACK blocks, in a run without a trace.
     #[inline]
-    pub(super) fn plain(flow: u32, receiver: &Receiver) -> Self {
-        let size = receiver.ack_size().get() as u32;
-        Self { flow, row: NO_ROW, next: receiver.next(), size, sack: [(0, 0); 3] }
+    pub(super) fn plain(flow: u32, next: u64, size: Bytes) -> Self {
+        Self { flow, row: NO_ROW, next, size: size.get() as u32, sack: [(0, 0); 3] }
     }
 
     /// Whether it has no SACK blocks.

@@ -56,7 +56,6 @@ impl World {
                 State::SlowStart | State::CongestionAvoidance => sent.cwnd,
             };
             let cwnd = stamp(cwnd);
-            flow.tally.sent += 1;
             self.context.note(flow, now, 1, sent.seq);
             self.send(now, link, DataPacket { flow: index, nth, cwnd, size, row, seq: sent.seq });
         }
@@ -98,7 +97,6 @@ impl World {
         let now = self.now;
         let mut sending = std::mem::take(&mut self.sending);
         let flow = &mut self.flows[packet.flow as usize];
-        flow.tally.acks_delivered += 1;
         self.context.note(flow, now, 2, packet.next);
         self.context.recorder.delivered(packet.row, now);
         self.context.recorder.acked(flow.id, now, packet.next);
@@ -139,15 +137,15 @@ impl World {
         let flow = &mut self.flows[index];
         let placed = self.context.placed;
         let mut digest = if placed { &flow.digest } else { &self.context.digest }.clone();
-        flow.go_on(now, ack.next, &mut digest, |at, seq, sender| {
-            let size = sender.segment_size(seq);
-            new.push((at, DataPacket::first(ack.flow, seq, size, sender.cwnd())));
-        });
+        for seq in flow.go_on(now, ack.next, &mut digest) {
+            digest.add(now, 1, seq);
+            let size = flow.sender.segment_size(seq);
+            new.push(DataPacket::first(ack.flow, seq, size, flow.sender.cwnd()));
+        }
         *if placed { &mut flow.digest } else { &mut self.context.digest } = digest;
-        flow.count(0, 0, (0, 1));
         flow.arm_sender(ack.flow, &mut self.context);
-        for (at, packet) in new.drain(..) {
-            self.send(at, link, packet);
+        for packet in new.drain(..) {
+            self.send(now, link, packet);
         }
         self.released = new;
     }

@@ -9,109 +9,163 @@ use super::World;
 use super::optics::Optics;
 use super::packet::{AckPacket, DataPacket, Parcel};
 
-/// Where a stride over a path ends before a packet, or its ACK, has done all it does.
-enum Spill {
-    Nothing,
-    /// On the receiver's link: the packet is too far ahead.
-    OnLink(Time, DataPacket),
-    /// At the receiver, which sends an ACK.
-    Received(Time),
-    /// On the receiver's link, the ACK being too far ahead.
-    AckOnLink(Time),
-    /// In the core, for the same reason.
-    AckInCore(Time),
-    /// On the sender's link, for the same reason, or because it is not heard in stride.
-    AckNearSender(Time),
+/// The ACKs of a stride over a path that are too far ahead, or the last of their flow: when they are
+/// at the next place, and what they cover.
+struct Rest {
+    on_link: Option<(Time, u64)>,
+    in_core: Option<(Time, u64)>,
+    unsent: Vec<(Time, u64)>,
 }
 
 impl World {
     /// The next `count` packets of the only flow of a path land, and their ACKs are bursts of their
     /// own; answers how many it has dealt with, up to what they let the sender send.
     pub(super) fn stride_over_path(&mut self, count: u32) -> u32 {
-        let (now, ahead) = (self.now, &self.ahead);
-        let Optics::Path(path) = &mut self.optics else { return 0 };
-        let ([flow], [data_up], [data_down], [ack_up], [ack_down]) = (
-            &mut self.flows[..],
-            &mut self.data_up[..],
-            &mut self.data_down[..],
-            &mut self.ack_up[..],
-            &mut self.ack_down[..],
-        ) else {
-            return 0;
-        };
-        let context = &mut self.context;
-        let links = data_down.is_clear() && ack_up.is_clear() && ack_down.is_clear();
-        if !links || data_up.wire.is_bounded() || !path.ack.is_clear() || !flow.goes_straight_on() {
+        let links = [&self.data_up[..], &self.data_down[..]].iter().all(|links| links.len() == 1);
+        let clear = links
+            && self.data_down[0].is_clear()
+            && self.ack_up[0].is_clear()
+            && self.ack_down[0].is_clear()
+            && !self.data_up[0].wire.is_bounded()
+            && self.optics.path().ack.is_clear()
+            && self.flows[0].goes_straight_on();
+        if !clear {
             return 0;
         }
-        let until = flow.receives_until(now, ahead.receivers);
-        let mut spill = Spill::Nothing;
-        let (mut done, mut bytes, mut acks, mut heard) = (0, 0, 0, 0);
-        let mut digest = context.digest.clone();
-        while done < count && flow.receiver.takes_in_stride(path.data.next_landed().seq) {
-            let packet = path.data.unload();
-            let at = data_down.wire.carry(now, packet.bytes());
-            if at > until || !flow.receives_by(at) {
-                spill = Spill::OnLink(at, packet);
+        let done = self.receive_over_path(count);
+        let rest = self.cross_back();
+        self.hear_over_path();
+        self.one_by_one(rest);
+        done
+    }
+
+    /// Packets of a path that have landed are received; their ACKs are then coming, each with the
+    /// time at which it is sent.
+    fn receive_over_path(&mut self, count: u32) -> u32 {
+        let Optics::Path(path) = &mut self.optics else { return 0 };
+        let (now, flow, down) = (self.now, &mut self.flows[0], &mut self.data_down[0]);
+        let until = flow.receives_until(now, self.ahead.receivers);
+        let (mut done, mut bytes, mut late) = (0, 0, None);
+        let mut next = flow.receiver.next();
+        if !flow.receiver.takes_in_stride(next) {
+            return 0;
+        }
+        let each = flow.receiver.acknowledges_each();
+        for packet in path.data.landed(count) {
+            if packet.seq != next {
+                break;
+            }
+            let at = down.wire.carry(now, packet.bytes());
+            if at > until || !(each || flow.receives_by(at)) {
+                late = Some((at, *packet));
                 break;
             }
             done += 1;
             bytes += u64::from(packet.size);
-            if !flow.receiver.on_segment_in_stride(at, packet.seq) {
-                continue;
+            next += 1;
+            if each || flow.receiver.on_segment_in_stride(at, packet.seq) {
+                self.coming.push((at, next));
             }
-            let (next, size) = (flow.receiver.next(), flow.receiver.ack_size());
-            if !flow.sender.goes_on_after(next) {
-                spill = Spill::Received(at);
-                break;
-            }
-            acks += 1;
-            let at = ack_up.wire.carry(at, size);
-            if at > ahead.receivers {
-                spill = Spill::AckOnLink(at);
-                break;
-            }
-            let at = path.ack.pass_one(at, size);
-            if at > ahead.receivers {
-                spill = Spill::AckInCore(at);
-                break;
-            }
-            let at = ack_down.wire.carry(at, size);
-            if at > ahead.senders || !flow.hears_by(at, next) {
-                spill = Spill::AckNearSender(at);
-                break;
-            }
-            heard += 1;
-            flow.go_on(at, next, &mut digest, |at, seq, sender| {
-                let size = sender.segment_size(seq);
-                let at = data_up.wire.carry(at, size);
-                path.data.assemble(at, DataPacket::first(0, seq, size, 0.0), context);
-            });
         }
-        context.digest = digest;
-        flow.count(done.into(), bytes, (acks, heard));
-        flow.arm_receiver(0, context);
-        flow.arm_sender(0, context);
-        let crossed = acks - u64::from(matches!(spill, Spill::AckOnLink(_)));
-        path.ack.passed(crossed, crossed - u64::from(matches!(spill, Spill::AckInCore(_))));
-        done + self.one_by_one(spill)
+        if each {
+            flow.receiver.on_run_in_stride(next);
+        }
+        flow.count(u64::from(done), bytes);
+        flow.arm_receiver(0, &mut self.context);
+        if let Some((at, packet)) = late {
+            self.data_comes(at, 0, packet);
+            done += 1;
+        }
+        self.optics.path().data.leave(done);
+        done
     }
 
-    /// What a stride left undone goes on by itself; answers how many more packets that is.
-    fn one_by_one(&mut self, spill: Spill) -> u32 {
-        let ack = AckPacket::plain(0, &self.flows[0].receiver);
-        match spill {
-            Spill::Nothing => {}
-            Spill::OnLink(at, packet) => {
-                self.data_comes(at, 0, packet);
-                return 1;
+    /// ACKs that are coming are sent, cross the core, and are then on the sender's link, each with
+    /// the time at which it arrives. Answers those that do not.
+    fn cross_back(&mut self) -> Rest {
+        let mut rest = Rest { on_link: None, in_core: None, unsent: Vec::new() };
+        let Optics::Path(path) = &mut self.optics else { return rest };
+        let (flow, until) = (&mut self.flows[0], self.ahead.receivers);
+        let (up, down) = (&mut self.ack_up[0].wire, &mut self.ack_down[0].wire);
+        let size = flow.receiver.ack_size();
+        let (mut crossed, mut unsent) = (0, self.coming.len());
+        let last = self.coming.last().is_some_and(|&(_, next)| !flow.sender.goes_on_after(next));
+        for (index, (at, next)) in self.coming.iter_mut().enumerate() {
+            unsent = index;
+            if last && !flow.sender.goes_on_after(*next) {
+                break;
             }
-            Spill::Received(at) => self.acknowledge(at, ack),
-            Spill::AckOnLink(at) => self.ack_comes_to_edge(at, 0, ack),
-            Spill::AckInCore(at) => self.optics.path().ack.flies(at, ack, &mut self.context),
-            Spill::AckNearSender(at) => self.ack_comes(at, 0, ack),
+            unsent += 1;
+            let leaves = up.carry(*at, size);
+            if leaves > until {
+                rest.on_link = Some((leaves, *next));
+                break;
+            }
+            let arrives = path.ack.pass_one(leaves, size);
+            if arrives > until {
+                rest.in_core = Some((arrives, *next));
+                break;
+            }
+            crossed += 1;
+            *at = down.carry(arrives, size);
         }
-        0
+        flow.tally.acks_sent += unsent as u64;
+        path.ack.passed(crossed + u64::from(rest.in_core.is_some()), crossed);
+        rest.unsent = self.coming.split_off(unsent);
+        self.coming.truncate(crossed as usize);
+        rest
+    }
+
+    /// The sender of a path hears the ACKs that are coming.
+    fn hear_over_path(&mut self) {
+        let Optics::Path(path) = &mut self.optics else { return };
+        let (flow, up) = (&mut self.flows[0], &mut self.data_up[0].wire);
+        let (mut until, mut heard) = (flow.hears_until(self.ahead.senders), 0);
+        let mut digest = self.context.digest.clone();
+        let covered = match self.coming[..] {
+            [(_, first), .., (_, last)] => flow.sender.covers(first) && flow.sender.covers(last),
+            [(_, next)] => flow.sender.covers(next),
+            [] => return,
+        };
+        for &(at, next) in self.coming.iter().filter(|_| covered) {
+            if at > until {
+                // The timer has moved on with each ACK.
+                until = flow.hears_until(self.ahead.senders);
+                if at > until {
+                    break;
+                }
+            }
+            heard += 1;
+            for seq in flow.go_on(at, next, &mut digest) {
+                digest.add(at, 1, seq);
+                let size = flow.sender.segment_size(seq);
+                let packet = DataPacket::first(0, seq, size, 0.0);
+                path.data.assemble(up.carry(at, size), packet, &mut self.context);
+            }
+        }
+        self.context.digest = digest;
+        flow.arm_sender(0, &mut self.context);
+        let size = flow.receiver.ack_size();
+        let mut coming = std::mem::take(&mut self.coming);
+        for (at, next) in coming.drain(..).skip(heard) {
+            self.ack_comes(at, 0, AckPacket::plain(0, next, size));
+        }
+        self.coming = coming;
+    }
+
+    /// ACKs that a stride left behind go on one by one.
+    fn one_by_one(&mut self, rest: Rest) {
+        let size = self.flows[0].receiver.ack_size();
+        let ack = |next| AckPacket::plain(0, next, size);
+        if let Some((at, next)) = rest.on_link {
+            self.ack_comes_to_edge(at, 0, ack(next));
+        }
+        if let Some((at, next)) = rest.in_core {
+            self.optics.path().ack.flies(at, ack(next), &mut self.context);
+        }
+        for (at, next) in rest.unsent {
+            self.acknowledge(at, ack(next));
+        }
     }
 
     /// Packets of a burst of a mesh land; answers how many, of one flow, it has dealt with, up to
@@ -131,7 +185,7 @@ impl World {
         }
         let context = &mut self.context;
         let until = flow.receives_until(now, ahead.receivers);
-        let queue = mesh.ack_queue(index, flow);
+        let (queue, size) = (mesh.ack_queue(index, flow), flow.receiver.ack_size());
         let (mut done, mut bytes, mut acks, mut late) = (0, 0, 0, None);
         for packet in packets {
             if packet.flow != index || !flow.receiver.takes_in_stride(packet.seq) {
@@ -146,12 +200,13 @@ impl World {
             bytes += u64::from(packet.size);
             if flow.receiver.on_segment_in_stride(at, packet.seq) {
                 acks += 1;
-                let ack = AckPacket::plain(index, &flow.receiver);
-                let at = up.wire.carry(at, ack.bytes());
+                let ack = AckPacket::plain(index, flow.receiver.next(), size);
+                let at = up.wire.carry(at, size);
                 mesh.expect_ack_in(queue, at, ack, context);
             }
         }
-        flow.count(done, bytes, (acks, 0));
+        flow.count(done, bytes);
+        flow.tally.acks_sent += acks;
         flow.arm_receiver(index, context);
         if let Some((at, packet)) = late {
             self.data_comes(at, index, packet);
@@ -184,21 +239,21 @@ impl World {
                 break;
             }
             let at = down.wire.carry(now, ack.bytes());
-            if at > ahead.senders || !flow.hears_by(at, ack.next) {
+            if !flow.sender.covers(ack.next) || at > flow.hears_until(ahead.senders) {
                 late = Some((at, *ack));
                 break;
             }
             done += 1;
-            flow.go_on(at, ack.next, &mut digest, |at, seq, sender| {
-                let size = sender.segment_size(seq);
-                let packet = DataPacket::first(index, seq, size, sender.cwnd());
+            for seq in flow.go_on(at, ack.next, &mut digest) {
+                digest.add(at, 1, seq);
+                let size = flow.sender.segment_size(seq);
+                let packet = DataPacket::first(index, seq, size, flow.sender.cwnd());
                 let at = up.wire.carry(at, size);
                 let queue = queue.of(mesh, &packet);
                 mesh.expect_in(queue, at, packet, context);
-            });
+            }
         }
         flow.digest = digest;
-        flow.count(0, 0, (0, done));
         flow.arm_sender(index, context);
         if let Some((at, ack)) = late {
             self.ack_comes(at, index, ack);

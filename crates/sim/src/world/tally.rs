@@ -9,7 +9,8 @@ use crate::measure::Counters;
 
 pub(super) fn counters(world: &World) -> Counters {
     let mut all = world.demands.gone.clone();
-    world.flows.iter().for_each(|flow| all.add(&flow.tally));
+    let live = world.flows.iter().filter(|flow| !flow.vacant);
+    live.for_each(|flow| all.add(&flow.tally()));
     let (bursts, aboard) = match &world.optics {
         Optics::Path(path) => (path_bursts(path), [path.data.aboard(), path.ack.aboard(), 0]),
         Optics::Mesh(mesh) => (mesh_bursts(mesh), mesh.aboard()),

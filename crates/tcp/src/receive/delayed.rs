@@ -24,11 +24,17 @@ impl AckPolicy {
         }
     }
 
+    /// Whether no ACK is ever delayed.
+    #[inline]
+    pub(super) fn acknowledges_each(&self) -> bool {
+        self.every == 1
+    }
+
     /// A segment arrived; returns whether an ACK goes out now. Delayed are those of segments in
     /// order that fill no hole; the SYN and all others are acknowledged at once.
     #[inline]
     pub(super) fn on_segment(&mut self, now: Time, delayable: bool) -> bool {
-        if self.every == 1 {
+        if self.acknowledges_each() {
             return true;
         }
         if delayable && self.waiting + 1 < self.every {

@@ -16,6 +16,11 @@ impl SackHistory {
         Self { runs: [(0, 0); MAX_SACK_BLOCKS], count: 0, blocks: blocks.min(MAX_SACK_BLOCKS) }
     }
 
+    /// Whether there is nothing to report.
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     /// Everything has arrived in order.
     pub(super) fn clear(&mut self) {
         self.count = 0;

@@ -11,7 +11,7 @@ const PREFIX: &str = "burstlab-";
 
 /// A crate and the crates of the project that it may depend on. `units` speaks for all, so it is
 /// below every other.
-const ARROWS: [(&str, &[&str]); 8] = [
+const ARROWS: [(&str, &[&str]); 9] = [
     ("units", &[]),
     ("kernel", &["units"]),
     ("tcp", &["units"]),
@@ -20,13 +20,15 @@ const ARROWS: [(&str, &[&str]); 8] = [
     ("sim", &["units", "kernel", "tcp", "link", "optical"]),
     ("python", &["sim"]),
     ("xtask", &["sim"]),
+    ("bench", &["units", "kernel", "tcp", "optical", "sim"]),
 ];
 
 /// Arrows that tests alone may use, beside those above.
 const TEST_ARROWS: [(&str, &[&str]); 0] = [];
 
 /// Outside crates with a single user, so that the rest builds and tests without them.
-const SOLE_USERS: [(&str, &str); 3] = [("pyo3", "python"), ("numpy", "python"), ("toml", "xtask")];
+const SOLE_USERS: [(&str, &str); 4] =
+    [("pyo3", "python"), ("numpy", "python"), ("toml", "xtask"), ("criterion", "bench")];
 
 /// Refused everywhere: draws are keyed, by the kernel's own generator.
 const REFUSED: [&str; 4] = ["rand", "fastrand", "getrandom", "oorandom"];

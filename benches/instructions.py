@@ -1,0 +1,153 @@
+"""Instructions of the engine per delivered packet, against the counts that are on record.
+
+Runs `crates/bench` under callgrind, each case with two simulated times: the
+difference of the instructions over the difference of the packets is free of start-up. Such counts
+are repeatable where times are not. A count that differs from benches/instructions.toml by more than
+2 % either way ends the run with exit code 1: what was gained is recorded too (`--record`).
+
+The counts belong to a version of rustc and a target; with others they are printed and not judged.
+Where valgrind is missing it is installed on a CI machine, if that can be done, and nothing is
+counted elsewhere. Set BURSTLAB_NO_VALGRIND=1 to count nothing.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from scenario import document
+
+HERE = Path(__file__).parent
+RECORD = HERE / "instructions.toml"
+ENGINE = HERE.parent / "target" / "release" / "engine"
+TOLERANCE = 0.02
+# The C library picks its copying loops by processor; these are there on every x86-64.
+ENVIRONMENT = {
+    "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-AVX2_Usable,-AVX512VL,-ERMS,-FSRM,"
+    "-AVX_Fast_Unaligned_Load",
+    "PATH": os.environ["PATH"],
+}
+
+
+def main() -> None:
+    """Print the table; leave with 1 where a count has moved."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--record", action="store_true", help="write the counts into the record")
+    options.add_argument("--only", help="one case alone")
+    chosen = options.parse_args()
+    if reason := missing():
+        print(f"NOT COUNTED: instructions per packet: {reason}")
+        return
+    recorded = tomllib.loads(RECORD.read_text())
+    names = [name for name in recorded["cases"] if chosen.only in (None, name)]
+    if not names:
+        options.error(f"no case is called {chosen.only}: {', '.join(recorded['cases'])}")
+    subprocess.run(
+        ["cargo", "build", "-q", "--locked", "--release", "-p", "burstlab-bench"],
+        check=True,
+    )
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        cases = [recorded["cases"][name] for name in names]
+        counts = dict(zip(names, pool.map(per_packet, cases), strict=True))
+    compiler = version()
+    same = compiler == {key: recorded[key] for key in compiler}
+    moved = report(counts, recorded["cases"])
+    if chosen.record:
+        record({**recorded["cases"]}, counts, compiler)
+    elif not same:
+        print(f"The record was made with {recorded['rustc']} for {recorded['target']};")
+        print(f"this is {compiler['rustc']} for {compiler['target']}: nothing is judged.")
+    elif moved:
+        print(
+            f"Moved by more than {TOLERANCE:.0%}: {', '.join(moved)}. If that is meant, record it"
+        )
+        print("(make instructions RECORD=1) and say why in the commit.")
+        sys.exit(1)
+
+
+def missing() -> str | None:
+    """Answer why nothing can be counted, having tried to install what is missing."""
+    if os.environ.get("BURSTLAB_NO_VALGRIND"):
+        return "BURSTLAB_NO_VALGRIND is set"
+    if shutil.which("valgrind") is None and os.environ.get("CI"):
+        asking = [] if os.geteuid() == 0 else ["sudo", "-n"]
+        for words in (["apt-get", "update", "-q"], ["apt-get", "install", "-qy", "valgrind"]):
+            print(f"valgrind is missing; trying: {' '.join([*asking, *words])}", flush=True)
+            try:
+                subprocess.run([*asking, *words], stdout=subprocess.DEVNULL, timeout=300)
+            except (OSError, subprocess.TimeoutExpired) as error:
+                print(error)
+    if shutil.which("valgrind") is None:
+        return "valgrind is not installed (Debian: apt install valgrind)"
+    return None
+
+
+def version() -> dict[str, str]:
+    """Answer the compiler that the counts belong to."""
+    lines = subprocess.check_output(["rustc", "-vV"], text=True).splitlines()
+    host = next(line.removeprefix("host: ") for line in lines if line.startswith("host: "))
+    return {"rustc": lines[0], "target": host}
+
+
+def per_packet(case: Mapping[str, Any]) -> float:
+    """Instructions per delivered packet between the two simulated times of a case."""
+    with tempfile.TemporaryDirectory() as scratch:
+        scenario = Path(scratch) / "scenario.json"
+        told = document(case["scenario"], case.get("flows", 0)) | case.get("with", {})
+        scenario.write_text(json.dumps(told))
+        runs = [count(scenario, str(length)) for length in case["durations"]]
+    (packets, instructions), (more_packets, more_instructions) = runs
+    return (more_instructions - instructions) / (more_packets - packets)
+
+
+def count(scenario: Path, duration: str) -> tuple[int, int]:
+    """Delivered packets and instructions of one run."""
+    totals = scenario.with_suffix(".out")
+    command = ["valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={totals}"]
+    output = subprocess.check_output(
+        [*command, str(ENGINE), str(scenario), duration], env=ENVIRONMENT, text=True
+    )
+    lines = totals.read_text().splitlines()
+    summary = next(line for line in lines if line.startswith(("summary:", "totals:")))
+    return json.loads(output)["packets_delivered"], int(summary.split()[1])
+
+
+def report(counts: Mapping[str, float], cases: Mapping[str, Any]) -> list[str]:
+    """Print the table; answer the cases that have moved."""
+    moved = []
+    print(f"{'instructions per delivered packet':<34} {'recorded':>9} {'counted':>9} {'change':>8}")
+    for name, counted in counts.items():
+        before = cases[name]["instructions"]
+        change = counted / before - 1
+        if abs(change) > TOLERANCE:
+            moved.append(name)
+        print(f"{cases[name]['what']:<34} {before:>9.1f} {counted:>9.1f} {change:>+8.2%}")
+    return moved
+
+
+def record(
+    cases: Mapping[str, Any], counts: Mapping[str, float], compiler: Mapping[str, str]
+) -> None:
+    """Write the counts in place of those on record; all else in the file stays as it is."""
+    text = RECORD.read_text()
+    for key, value in compiler.items():
+        before = tomllib.loads(text)[key]
+        text = text.replace(f'{key} = "{before}"', f'{key} = "{value}"', 1)
+    for name, counted in counts.items():
+        head, body = text.split(f"[cases.{name}]\n", 1)
+        before = f"instructions = {cases[name]['instructions']}\n"
+        body = body.replace(before, f"instructions = {counted:.1f}\n", 1)
+        text = f"{head}[cases.{name}]\n{body}"
+    RECORD.write_text(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+"""A scenario of benches/compare as the JSON that the program `engine` reads.
+
+usage: scenario.py FILE FLOWS        FLOWS = 0: the file as it is
+"""
+
+import json
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+from typing import Any
+
+COMPARE = Path(__file__).parent / "compare"
+sys.path.insert(0, str(COMPARE))
+
+import mesh  # noqa: E402  # pyright: ignore[reportMissingImports]
+
+
+def document(name: str, flows: int) -> dict[str, Any]:
+    """Answer the scenario with so many flows of `mesh`, or as it is."""
+    if flows == 0:
+        return tomllib.loads((COMPARE / name).read_text())
+    with tempfile.TemporaryDirectory() as scratch:
+        listed = Path(scratch) / name
+        mesh.burstlab(flows, COMPARE / name, listed)
+        return tomllib.loads(listed.read_text())
+
+
+if __name__ == "__main__":
+    print(json.dumps(document(sys.argv[1], int(sys.argv[2]))))

@@ -1,0 +1,262 @@
+//! The rows of packets, which change until their packet has come to its end.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use burstlab_tcp::Transmission;
+use burstlab_units::{Bytes, Time};
+
+use super::chunks::Chunks;
+use super::columns::{Column, NONE, Piece, table};
+use super::recorder::{DELIVERED, FATES, LOST};
+
+/// Stands for "no row": the packet is not traced.
+pub(crate) const NO_ROW: u32 = u32::MAX;
+
+const KINDS: &[&str] = &["data", "ack"];
+const CAUSES: &[&str] = &["none", "burst-lost", "scripted", "access-overflow", "cut"];
+
+const DATA: u8 = 0;
+const ACK: u8 = 1;
+const IN_FLIGHT: u8 = 0;
+
+/// Why a packet was lost; the order is that of its labels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PacketCause {
+    /// With the burst that carried it.
+    Burst = 1,
+    /// A scripted loss of this very packet.
+    Scripted = 2,
+    /// The queue of an access link was full.
+    Overflow = 3,
+    /// With the tail of the burst that carried it.
+    Cut = 4,
+}
+
+table! {
+    /// One row a transmission.
+    PacketTable, "packets" {
+        flow: u32 => Column::U32,
+        kind: u8 => |codes| Column::Category(codes, KINDS),
+        seq: i64 => Column::I64,
+        transmission: u32 => Column::U32,
+        size_bytes: u32 => Column::U32,
+        sent_ps: u64 => Column::U64,
+        ingress_ps: u64 => Column::U64,
+        burst: u64 => Column::U64,
+        departed_ps: u64 => Column::U64,
+        delivered_ps: u64 => Column::U64,
+        acked_ps: u64 => Column::U64,
+        fate: u8 => |codes| Column::Category(codes, FATES),
+        cause: u8 => |codes| Column::Category(codes, CAUSES),
+        cwnd: f64 => Column::F64,
+        ssthresh: f64 => Column::F64,
+    }
+}
+
+/// A packet as it is sent.
+pub(crate) enum SentRow<'a> {
+    /// A segment and which transmission of it this is.
+    Data(&'a Transmission, u32),
+    /// An ACK: the highest in-order segment, or -1, and its size.
+    Ack(i64, Bytes),
+}
+
+/// The rows of packets.
+///
+/// A row is final when its packet is delivered or lost and, of data, an ACK covers its segment,
+/// whichever transmission of it got through.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Packets {
+    /// The mark counts the rows that are not final.
+    rows: Chunks<PacketTable, u32>,
+    unacked: Unacked,
+}
+
+impl Packets {
+    pub(super) fn set_chunk(&mut self, rows: u32) {
+        self.rows.set_chunk(rows);
+    }
+
+    /// A packet is handed to its access link; answers the name of its row.
+    pub(super) fn sent(&mut self, now: Time, flow: u32, packet: &SentRow) -> u32 {
+        let (kind, seq, nth, size, cwnd, ssthresh) = match *packet {
+            SentRow::Data(t, nth) => (DATA, t.seq as i64, nth, t.size, t.cwnd, t.ssthresh),
+            SentRow::Ack(seq, size) => (ACK, seq, 1, size, f64::NAN, f64::NAN),
+        };
+        let chunk = self.rows.add();
+        chunk.mark += 1;
+        let table = &mut chunk.rows;
+        table.flow.push(flow);
+        table.kind.push(kind);
+        table.seq.push(seq);
+        table.transmission.push(nth);
+        table.size_bytes.push(size.get() as u32);
+        table.sent_ps.push(now.as_ps());
+        for column in [
+            &mut table.ingress_ps,
+            &mut table.burst,
+            &mut table.departed_ps,
+            &mut table.delivered_ps,
+            &mut table.acked_ps,
+        ] {
+            column.push(NONE);
+        }
+        table.fate.push(IN_FLIGHT);
+        table.cause.push(0);
+        table.cwnd.push(cwnd);
+        table.ssthresh.push(ssthresh);
+        let row = self.rows.last();
+        if let SentRow::Data(t, _) = packet {
+            self.unacked.add(flow, t.seq, row);
+        }
+        row
+    }
+
+    /// The packet of `row` reaches the edge and joins burst `number`.
+    pub(super) fn joined(&mut self, row: u32, now: Time, number: u64) {
+        let (chunk, place) = self.rows.at(row);
+        chunk.rows.ingress_ps[place] = now.as_ps();
+        chunk.rows.burst[place] = number;
+    }
+
+    /// The burst that carries the packet of `row` leaves the ingress.
+    pub(super) fn departed(&mut self, row: u32, at: Time) {
+        let (chunk, place) = self.rows.at(row);
+        chunk.rows.departed_ps[place] = at.as_ps();
+    }
+
+    /// The packet of `row` reaches the host it was sent to.
+    pub(super) fn delivered(&mut self, row: u32, now: Time) {
+        self.ended(row, DELIVERED, 0, now.as_ps());
+    }
+
+    /// The packet of `row` is lost.
+    pub(super) fn lost(&mut self, row: u32, cause: PacketCause) {
+        self.ended(row, LOST, cause as u8, NONE);
+    }
+
+    fn ended(&mut self, row: u32, fate: u8, cause: u8, delivered_ps: u64) {
+        let (chunk, place) = self.rows.at(row);
+        let table = &mut chunk.rows;
+        assert_eq!(table.fate[place], IN_FLIGHT, "a packet comes to one end");
+        table.fate[place] = fate;
+        table.cause[place] = cause;
+        table.delivered_ps[place] = delivered_ps;
+        let known = table.kind[place] == ACK || table.acked_ps[place] != NONE;
+        chunk.mark -= u32::from(known);
+    }
+
+    /// An ACK covers all segments of `flow` below `next`.
+    pub(super) fn acked(&mut self, flow: u32, now: Time, next: u64) {
+        let Self { rows, unacked } = self;
+        unacked.take_below(flow, next, |row| {
+            let (chunk, place) = rows.at(row);
+            chunk.rows.acked_ps[place] = now.as_ps();
+            chunk.mark -= u32::from(chunk.rows.fate[place] != IN_FLIGHT);
+        });
+    }
+
+    /// Rows that were not handed over.
+    pub(super) fn held(&self) -> u64 {
+        self.rows.held()
+    }
+
+    /// Hands over the chunks whose rows are final, and early those that wait for a few rows: a flow
+    /// that waits a minute for its timer must not hold up what all others send meanwhile.
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = Piece> {
+        let done: Vec<Piece> = self.rows.drain(|&open| open == 0).collect();
+        let is_final = |table: &PacketTable, row: usize| {
+            let known = table.kind[row] == ACK || table.acked_ps[row] != NONE;
+            known && table.fate[row] != IN_FLIGHT
+        };
+        let early = self.rows.thin(|&open| open as usize, is_final);
+        done.into_iter().chain(early)
+    }
+
+    /// Hands over what is left.
+    pub(super) fn finish(self) -> impl Iterator<Item = Piece> {
+        self.rows.finish()
+    }
+}
+
+/// Rows of data packets that no ACK covers yet, by flow: sequence number and row, rising.
+#[derive(Clone, Debug, Default)]
+struct Unacked(BTreeMap<u32, VecDeque<(u64, u32)>>);
+
+impl Unacked {
+    fn add(&mut self, flow: u32, seq: u64, row: u32) {
+        let waiting = self.0.entry(flow).or_default();
+        if waiting.back().is_none_or(|&(last, _)| last <= seq) {
+            waiting.push_back((seq, row));
+        } else {
+            let place = waiting.partition_point(|&(other, _)| other <= seq);
+            waiting.insert(place, (seq, row));
+        }
+    }
+
+    /// Takes out the rows of `flow` with a sequence number below `next`.
+    fn take_below(&mut self, flow: u32, next: u64, mut take: impl FnMut(u32)) {
+        let Some(waiting) = self.0.get_mut(&flow) else { return };
+        while let Some(&(seq, row)) = waiting.front()
+            && seq < next
+        {
+            waiting.pop_front();
+            take(row);
+        }
+        // Flows come and go; those that have gone must not fill the memory.
+        if waiting.is_empty() {
+            self.0.remove(&flow);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn data(seq: u64) -> Transmission {
+        let size = Bytes::new(1000);
+        Transmission { seq, size, retransmission: false, cwnd: 4.0, ssthresh: 8.0 }
+    }
+
+    fn sent(packets: &mut Packets, flow: u32, seq: u64) -> u32 {
+        packets.sent(Time::from_ps(1), flow, &SentRow::Data(&data(seq), 1))
+    }
+
+    #[test]
+    fn a_row_is_final_when_its_packet_has_ended_and_its_segment_is_acknowledged() {
+        let mut packets = Packets::default();
+        packets.set_chunk(4);
+        let at = Time::from_ps;
+        let first = sent(&mut packets, 7, 0);
+        let lost = sent(&mut packets, 7, 1);
+        let ack = packets.sent(at(2), 7, &SentRow::Ack(0, Bytes::new(40)));
+        let again = sent(&mut packets, 7, 1);
+        packets.lost(lost, PacketCause::Burst);
+        packets.delivered(ack, at(4));
+        packets.delivered(first, at(3));
+        packets.acked(7, at(4), 1);
+        assert_eq!(packets.drain().count(), 0, "one transmission was lost, one is under way");
+        packets.acked(7, at(6), 2);
+        assert_eq!(packets.drain().count(), 0, "the other may still arrive");
+        packets.delivered(again, at(7));
+        let chunk = packets.drain().next().expect("all rows are final");
+        let acked = chunk.rows().columns.into_iter().find(|column| column.0 == "acked_ps");
+        let expected = Column::U64(vec![4, 6, NONE, 6]);
+        assert_eq!(acked.map(|column| column.1), Some(expected), "both transmissions are covered");
+    }
+
+    #[test]
+    fn flows_that_have_gone_leave_nothing() {
+        let mut packets = Packets::default();
+        for flow in 0..100 {
+            for seq in [5, 6, 7, 6, 5] {
+                sent(&mut packets, flow, seq);
+            }
+            packets.acked(flow, Time::from_ps(2), 7);
+            assert_eq!(packets.unacked.0[&flow].len(), 1);
+            packets.acked(flow, Time::from_ps(3), 8);
+        }
+        assert!(packets.unacked.0.is_empty());
+    }
+}
