@@ -23,6 +23,16 @@ fn numbers(mut summary: Summary) -> Summary {
     summary
 }
 
+/// Any variant, and the law of its window.
+fn any_tcp() -> impl Strategy<Value = (&'static str, &'static str)> {
+    prop_oneof![
+        4 => prop_oneof![Just("tahoe"), Just("reno"), Just("new-reno"), Just("sack")]
+            .prop_map(|variant| (variant, "aimd")),
+        1 => Just(("vegas", "vegas")),
+        1 => Just(("sack", "fast")),
+    ]
+}
+
 /// Any path with one flow: where it may be ahead, and where not.
 fn any_path() -> impl Strategy<Value = Value> {
     let edge = prop_oneof![
@@ -41,7 +51,7 @@ fn any_path() -> impl Strategy<Value = Value> {
         prop_oneof![4 => Just(None), 1 => (4u32..40).prop_map(Some)],
     );
     let tcp = (
-        prop_oneof![Just("tahoe"), Just("reno"), Just("new-reno"), Just("sack")],
+        any_tcp(),
         prop_oneof![Just("rfc"), Just("ns2"), Just("ns2-2003")],
         2u32..300,
         any::<bool>(),
@@ -61,13 +71,13 @@ fn any_path() -> impl Strategy<Value = Value> {
     );
     (edge, ack, access, tcp, (loss(), loss()), run).prop_map(
         |(mut edge, ack, (delay, rate, queue), tcp, (data, acks), (bursts, warm, bytes))| {
-            let (variant, profile, window, delayed) = tcp;
+            let ((variant, law), profile, window, delayed) = tcp;
             edge["ack"] = ack;
             let mut scenario = json!({
                 "access": {"rate": rate, "delay": delay}, "edge": edge,
                 "network": {"link_delay": "3 ms"},
                 "loss": {"data": data, "ack": acks},
-                "tcp": {"variant": variant, "profile": profile, "window": window,
+                "tcp": {"variant": variant, "window_law": law, "profile": profile, "window": window,
                     "delayed_ack": delayed},
                 "run": {"duration": "9 s"},
             });
@@ -111,10 +121,7 @@ fn any_mesh() -> impl Strategy<Value = Value> {
     );
     let access = (prop_oneof![Just("0.1 ms"), Just("0 s"), Just("3 ms")], 1u32..5, any::<bool>());
     let tcp = (
-        prop_oneof![
-            4 => prop_oneof![Just("tahoe"), Just("reno"), Just("new-reno"), Just("sack")],
-            2 => prop_oneof![Just("vegas"), Just("fast")],
-        ],
+        any_tcp(),
         prop_oneof![Just("rfc"), Just("ns2")],
         2u32..60,
         any::<bool>(),
@@ -126,12 +133,7 @@ fn any_mesh() -> impl Strategy<Value = Value> {
     ];
     (network, edge, access, tcp, loss, any::<bool>()).prop_map(
         |(mut network, (mut edge, ack, queues), (delay, rate, bounded), tcp, loss, come)| {
-            let (variant, profile, window, delayed, rto) = tcp;
-            let (variant, law) = match variant {
-                "vegas" => (variant, "vegas"),
-                "fast" => ("sack", "fast"),
-                _ => (variant, "aimd"),
-            };
+            let ((variant, law), profile, window, delayed, rto) = tcp;
             network["link_rate"] = json!("50 Mb/s");
             edge["ack"] = ack;
             edge["queues"] = json!(queues);
