@@ -34,3 +34,28 @@ impl Fast {
         window / 2.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Overrides;
+
+    fn next(window: f64, base_over_rtt: f64, used: bool) -> f64 {
+        let given =
+            Overrides { fast_alpha: Some(10), fast_gamma: Some(0.5), ..Overrides::default() };
+        let law = Fast::new(&Config::resolve(&given).expect("is valid"));
+        let mut course = Course { cwnd: window, ssthresh: 64.0, each_ack: 0.0 };
+        law.on_round(&mut course, &Round { base_over_rtt, queued: 0.0, used });
+        course.cwnd
+    }
+
+    #[test]
+    fn the_window_goes_by_the_formula() {
+        assert_eq!(next(4.0, 1.0, true), 8.0, "at most twice");
+        assert_eq!(next(100.0, 1.0, true), 105.0, "half of the way to 110");
+        assert_eq!(next(100.0, 0.9, true), 100.0, "ten wait: at rest");
+        assert_eq!(next(100.0, 0.5, true), 80.0, "half of the way to 60");
+        assert_eq!(next(100.0, 1.0, false), 100.0, "no growth of what is not used");
+        assert_eq!(next(100.0, 0.5, false), 80.0);
+    }
+}

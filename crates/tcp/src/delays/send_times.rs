@@ -64,3 +64,53 @@ impl SendTimes {
         (seq % self.slots.len() as u64) as usize
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    const WINDOW: u64 = 7;
+
+    fn at(ms: u64) -> Time {
+        Time::from_ps(ms * 1_000_000_000)
+    }
+
+    proptest! {
+        /// The obviously correct twin knows every segment by its number.
+        #[test]
+        fn agrees_with_a_map(steps in prop::collection::vec((0u64..WINDOW, 0u64..4), 1..200)) {
+            let mut times = SendTimes::new(WINDOW as u32, false);
+            let (mut twin, mut acked) = (BTreeMap::<u64, (Time, u32)>::new(), 0);
+            for (ms, (offset, progress)) in steps.into_iter().enumerate() {
+                let seq = acked + offset;
+                times.record(at(ms as u64), seq);
+                let transmissions = twin.get(&seq).map_or(0, |&(_, sent)| sent) + 1;
+                twin.insert(seq, (at(ms as u64), transmissions));
+                times.forget(acked, acked + progress);
+                acked += progress;
+                for seq in acked..acked + WINDOW {
+                    prop_assert_eq!(times.of(seq), twin.get(&seq).copied());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ns2_forgets_nothing_around_the_end_of_its_arrays() {
+        let mut times = SendTimes::new(WINDOW as u32, true);
+        for seq in 0..WINDOW {
+            times.record(at(seq), seq);
+        }
+        times.forget(0, 3);
+        assert_eq!((times.of(2), times.of(3)), (None, Some((at(3), 1))));
+        times.record(at(10), 7);
+        times.record(at(11), 8);
+        // From slot 3 to slot 1.
+        times.forget(3, 9);
+        assert_eq!(times.of(10), Some((at(3), 1)), "of segment 3, in the slot of 10");
+        times.record(at(12), 10);
+        assert_eq!(times.of(10), Some((at(12), 2)), "taken for one sent again");
+    }
+}
