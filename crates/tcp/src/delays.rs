@@ -118,15 +118,16 @@ impl Delays {
     /// are under way.
     fn round(&mut self, now: Time, sent: u64, outstanding: u64, window: f64) -> Option<Round> {
         let Tally { begun, sum, count, .. } = self.tally;
-        let rtt = match count {
-            0 if self.as_ns2 => now.since(begun),
-            0 => Span::ZERO,
+        let rtt = match (count, self.base) {
+            (0, _) if self.as_ns2 => now.since(begun),
+            // In the round trip of the SYN nothing was learnt.
+            (0, None) => return Some(Round { base_over_rtt: 1.0, queued: 0.0, used: true }),
+            // Every segment had been sent before. Not shorter than what is known to be possible.
+            (0, Some(base)) => now.since(begun).max(base),
             _ => sum / count,
         };
         if rtt.is_zero() {
-            // The SYN is a round trip in which nothing was learnt; later that leaves all as it is.
-            let first = Round { base_over_rtt: 1.0, queued: 0.0, used: true };
-            return self.base.is_none().then_some(first);
+            return None;
         }
         // A segment that was alone met no queue of its own making: ns-2 takes its round trip for
         // the shortest even if it is not.
@@ -142,6 +143,13 @@ impl Delays {
             window * (1.0 - base_over_rtt)
         };
         Some(Round { base_over_rtt, queued, used: sent as f64 + SLACK >= window })
+    }
+
+    /// All from `first` on goes out again: a round begins. In ns-2 the last one goes on.
+    pub(crate) fn begin_again(&mut self, now: Time, first: u64) {
+        if !self.as_ns2 {
+            self.tally = Tally { first, begun: now, sum: Span::ZERO, count: 0 };
+        }
     }
 
     /// The round that the last ACK ended, once.

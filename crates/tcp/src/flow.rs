@@ -301,7 +301,7 @@ impl Flow {
         self.limited_transmissions = 0;
         self.timer.back_off();
         self.restart_for_retransmission(now);
-        self.next = self.acked;
+        self.go_back(now);
     }
 }
 
@@ -320,12 +320,20 @@ impl Flow {
         self.limited_transmissions = 0;
         self.timer.end_backoff();
         self.restart_for_retransmission(now);
-        self.next = self.acked;
+        self.go_back(now);
     }
 }
 
 /// What goes by delay.
 impl Flow {
+    /// Everything outstanding is to go out again.
+    fn go_back(&mut self, now: Time) {
+        self.next = self.acked;
+        if let Some(delays) = &mut self.delays {
+            delays.begin_again(now, self.acked);
+        }
+    }
+
     /// The law hears of a round trip before the ACK that ended it opens the window.
     fn grow_by_delay(&mut self) {
         let round = self.delays.as_mut().and_then(|delays| delays.take_round());

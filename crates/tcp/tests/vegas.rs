@@ -268,6 +268,34 @@ fn after_a_time_out_the_window_is_two() {
     }
 }
 
+/// Segments sent twice give no measurement, which must not keep the window small.
+#[test]
+fn after_a_time_out_the_window_climbs_as_after_the_syn() {
+    for profile in [Profile::Rfc, Profile::Ns2] {
+        let overrides = Overrides {
+            window: Some(128),
+            profile: Some(profile),
+            initial_ssthresh: Some(128),
+            rto_fixed: Some(Span::from_ms(200)),
+            ..Overrides::default()
+        };
+        let (mut s, first) = Script::grown(&overrides, 128);
+        s.round(100);
+        assert!(s.timeout().starts_with(&[first + 128, first + 129]), "{profile:?}");
+        assert_eq!(s.sender.ssthresh(), 64.0);
+        let mut rounds = 0;
+        while s.sender.cwnd() < 64.0 {
+            s.round(100);
+            rounds += 1;
+            assert!(rounds < 12, "{profile:?}: {} after 12 rounds", s.sender.cwnd());
+        }
+        for _ in 0..10 {
+            s.round(100);
+        }
+        assert!((72.0..76.0).contains(&s.sender.cwnd()), "{profile:?}: {}", s.sender.cwnd());
+    }
+}
+
 #[test]
 fn plain_progress_is_taken_in_stride_and_nothing_else() {
     let (mut s, first) = Script::grown(&sixteen(), 16);
