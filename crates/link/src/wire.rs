@@ -60,6 +60,36 @@ impl Wire {
         self.free_at + self.delay
     }
 
+    /// Hands over `count` packets of `size`, at a time and then each a gap after the one before, on
+    /// a link whose queue has no bound. Answers when the first one arrives, and the gap between
+    /// arrivals. `None`, and nothing is handed over, where they would not arrive evenly, in whole
+    /// picoseconds, or the last one after `limit`.
+    #[inline]
+    pub fn carry_evenly(
+        &mut self,
+        (now, gap): (Time, Span),
+        count: u32,
+        size: Bytes,
+        limit: Time,
+    ) -> Option<(Time, Span)> {
+        debug_assert!(self.queue.is_none(), "nothing is dropped");
+        let (start, span) = (now.max(self.free_at), self.line.whole(size)?);
+        let gap = if gap <= span {
+            // Each is there before the link is free again.
+            span
+        } else if start == now || count == 1 {
+            gap
+        } else {
+            return None;
+        };
+        let free_at = start + gap * u64::from(count - 1) + span;
+        if free_at + self.delay > limit {
+            return None;
+        }
+        self.free_at = free_at;
+        Some((start + span + self.delay, gap))
+    }
+
     /// Whether packets are dropped where too many wait.
     #[inline]
     #[must_use]
@@ -88,6 +118,32 @@ mod tests {
         assert_eq!(wire.send(ms(0), KILOBYTE), Some(ms(18)));
         assert_eq!(wire.send(ms(0), KILOBYTE), Some(ms(26)));
         assert_eq!(wire.send(ms(100), KILOBYTE), Some(ms(118)));
+    }
+
+    #[test]
+    fn packets_that_come_evenly_leave_evenly_or_one_by_one() {
+        let whole = Bytes::new(1000);
+        for (gap, before) in [(0, 0), (3, 0), (8, 1), (9, 0), (9, 1), (20, 0)] {
+            let (mut train, mut single) = (megabit(None), megabit(None));
+            for wire in [&mut train, &mut single] {
+                (0..before).for_each(|_| drop(wire.carry(ms(0), whole)));
+            }
+            let twin = single.clone();
+            let one_by_one: Vec<_> = (0..5).map(|i| single.carry(ms(1 + gap * i), whole)).collect();
+            let late = *one_by_one.last().expect("five");
+            assert_eq!(train.carry_evenly((ms(1), Span::from_ms(gap)), 5, whole, ms(0)), None);
+            match train.carry_evenly((ms(1), Span::from_ms(gap)), 5, whole, late) {
+                Some((first, gap)) => {
+                    let evenly: Vec<_> = (0..5).map(|i| first + gap * i).collect();
+                    assert_eq!(evenly, one_by_one);
+                    assert_eq!(train.carry(ms(1), whole), single.carry(ms(1), whole));
+                }
+                None => {
+                    assert_eq!((gap, before), (9, 1), "they wait for the link, then not");
+                    assert_eq!(train.free_at, twin.free_at);
+                }
+            }
+        }
     }
 
     #[test]

@@ -62,17 +62,20 @@ impl Serializer {
         self.next_carried(size)
     }
 
+    /// The time each `size` bytes take, if that is a whole number of picoseconds, so that nothing is
+    /// carried from one to the next.
+    #[inline]
+    pub fn whole(&mut self, size: Bytes) -> Option<Span> {
+        if self.whole.0 != size {
+            self.measure(size);
+        }
+        (self.whole.0 == size).then_some(self.whole.1)
+    }
+
     #[inline(never)]
     fn next_carried(&mut self, size: Bytes) -> Span {
+        self.measure(size);
         let rate = self.rate.as_bps();
-        if self.memo.0 != size {
-            let units = u128::from(size.get()) * 8 * u128::from(PS_PER_S);
-            let quotient = u64::try_from(units / u128::from(rate)).expect("span fits in u64 ps");
-            self.memo = (size, quotient, (units % u128::from(rate)) as u64);
-            if self.memo.2 == 0 {
-                self.whole = (size, Span::from_ps(quotient));
-            }
-        }
         let (_, quotient, rest) = self.memo;
         // Written so that no sum can pass u64::MAX, whatever the rate.
         let room = rate - self.remainder;
@@ -82,6 +85,21 @@ impl Serializer {
         } else {
             self.remainder += rest;
             Span::from_ps(quotient)
+        }
+    }
+}
+
+impl Serializer {
+    /// Works out the time of `size`, if it is not the one that is known.
+    fn measure(&mut self, size: Bytes) {
+        if self.memo.0 != size {
+            let rate = u128::from(self.rate.as_bps());
+            let units = u128::from(size.get()) * 8 * u128::from(PS_PER_S);
+            let quotient = u64::try_from(units / rate).expect("span fits in u64 ps");
+            self.memo = (size, quotient, (units % rate) as u64);
+            if self.memo.2 == 0 {
+                self.whole = (size, Span::from_ps(quotient));
+            }
         }
     }
 }

@@ -126,9 +126,9 @@ impl NetworkTally {
     }
 
     /// A burst carries `segments` data packets of `flows` flows.
-    pub(crate) fn carries(&mut self, segments: usize, flows: usize) {
-        self.segments.add(segments as u64);
-        self.flows.add(flows as u64);
+    pub(crate) fn carries(&mut self, segments: u32, flows: u32) {
+        self.segments.add(u64::from(segments));
+        self.flows.add(u64::from(flows));
     }
 
     /// A burst carries `count` segments of one flow.

@@ -224,7 +224,7 @@ impl<P: Parcel> Crossing<P> {
     ) {
         self.bursts_sent += 1;
         let hit = self.fates.dooms(burst.number);
-        let doomed = self.script.dooms(packets) || hit;
+        let doomed = self.script.dooms(packets.iter()) || hit;
         let passage = if doomed {
             self.bursts_lost += 1;
             context.digest.add(now, 5, burst.number);

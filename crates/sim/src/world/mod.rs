@@ -19,6 +19,7 @@ mod sender;
 mod source;
 mod strides;
 mod tally;
+mod train;
 
 use burstlab_kernel::{EventQueue, Lane, RandomSource, Rank, Ticket};
 use burstlab_link::Wire;

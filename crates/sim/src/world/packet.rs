@@ -105,6 +105,11 @@ pub(super) trait Parcel: Copy {
     fn bytes(&self) -> Bytes;
     /// Sequence number and transmission of a data packet.
     fn segment(&self) -> Option<(u64, u32)>;
+    /// The same packet, its number higher by `numbers`.
+    fn after(&self, numbers: u64) -> Self;
+    /// By how much its number is above that of `other`, if that is all that sets them apart; a
+    /// traced packet is like no other.
+    fn distance(&self, other: &Self) -> Option<u64>;
 }
 
 impl Parcel for DataPacket {
@@ -120,6 +125,17 @@ impl Parcel for DataPacket {
     fn segment(&self) -> Option<(u64, u32)> {
         Some((self.seq, u32::from(self.nth)))
     }
+    #[inline]
+    fn after(&self, numbers: u64) -> Self {
+        Self { seq: self.seq + numbers, ..*self }
+    }
+    #[inline]
+    fn distance(&self, other: &Self) -> Option<u64> {
+        let alike = self.flow == other.flow
+            && (self.nth, self.cwnd, self.size) == (other.nth, other.cwnd, other.size)
+            && self.row == NO_ROW;
+        if alike { self.seq.checked_sub(other.seq) } else { None }
+    }
 }
 
 impl Parcel for AckPacket {
@@ -134,5 +150,18 @@ impl Parcel for AckPacket {
     }
     fn segment(&self) -> Option<(u64, u32)> {
         None
+    }
+    #[inline]
+    fn after(&self, numbers: u64) -> Self {
+        Self { next: self.next + numbers, ..*self }
+    }
+    #[inline]
+    fn distance(&self, other: &Self) -> Option<u64> {
+        let alike = self.flow == other.flow
+            && self.size == other.size
+            && self.is_plain()
+            && other.is_plain()
+            && self.row == NO_ROW;
+        if alike { self.next.checked_sub(other.next) } else { None }
     }
 }

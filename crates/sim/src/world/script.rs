@@ -45,12 +45,15 @@ impl Script {
 
     /// Whether the burst of these packets is lost for what it carries.
     #[inline]
-    pub(super) fn dooms(&mut self, packets: &[impl Parcel]) -> bool {
+    pub(super) fn dooms<'a, P: Parcel + 'a>(
+        &mut self,
+        packets: impl Iterator<Item = &'a P>,
+    ) -> bool {
         if self.carrying.is_empty() {
             return false;
         }
         let mut doomed = false;
-        for packet in packets.iter().filter(|packet| packet.flow() == self.flow) {
+        for packet in packets.filter(|packet| packet.flow() == self.flow) {
             if let Some((seq, 1)) = packet.segment() {
                 doomed |= met(&mut self.carrying, &seq);
             }

@@ -3,11 +3,12 @@
 //! known, and when. Whatever is not as it should be ends a stride; the packets from there on are
 //! taken one by one (`hosts`), which is also what strides are tested against.
 
-use burstlab_units::Time;
+use burstlab_units::{Span, Time};
 
 use super::World;
 use super::optics::Optics;
 use super::packet::{AckPacket, DataPacket, Parcel};
+use super::train::{Coming, Train};
 
 /// The ACKs of a stride over a path that are too far ahead, or the last of their flow: when they are
 /// at the next place, and what they cover.
@@ -168,62 +169,60 @@ impl World {
         }
     }
 
-    /// Packets of a burst of a mesh land; answers how many, of one flow, it has dealt with, up to
-    /// the ACKs that are announced.
-    pub(super) fn stride_of_data(&mut self, packets: &[DataPacket]) -> usize {
+    /// Packets of a burst of a mesh land; answers how many trains of the first one's flow it has
+    /// dealt with, up to the ACKs that are announced.
+    pub(super) fn stride_of_data(&mut self, trains: &[Train<DataPacket>]) -> usize {
         let (now, ahead) = (self.now, &self.ahead);
         let Optics::Mesh(mesh) = &mut self.optics else { return 0 };
-        let index = packets[0].flow;
-        if !ahead.may || packets[0].is_other() || !mesh.expects_acks() {
+        let index = trains[0].first.flow;
+        if !ahead.may || trains[0].first.is_other() || !mesh.expects_acks() {
             return 0;
         }
         let flow = &mut self.flows[index as usize];
         let down = &mut self.data_down[index as usize];
         let up = &mut self.ack_up[index as usize];
-        if !down.is_clear() || up.wire.is_bounded() {
+        if !down.is_clear() || up.wire.is_bounded() || !flow.receiver.acknowledges_each() {
             return 0;
         }
         let context = &mut self.context;
         let until = flow.receives_until(now, ahead.receivers);
         let (queue, size) = (mesh.ack_queue(index, flow), flow.receiver.ack_size());
-        let (mut done, mut bytes, mut acks, mut late) = (0, 0, 0, None);
-        for packet in packets {
-            if packet.flow != index || !flow.receiver.takes_in_stride(packet.seq) {
-                break;
+        for (done, train) in trains.iter().enumerate() {
+            let (packet, count) = (&train.first, train.count);
+            let follows = packet.flow == index && flow.receiver.takes_in_stride(packet.seq);
+            if !follows || (count > 1 && train.step != 1) {
+                return done;
             }
-            let at = down.wire.carry(now, packet.bytes());
-            if at > until || !flow.receives_by(at) {
-                late = Some((at, *packet));
-                break;
-            }
-            done += 1;
-            bytes += u64::from(packet.size);
-            if flow.receiver.on_segment_in_stride(at, packet.seq) {
-                acks += 1;
-                let ack = AckPacket::plain(index, flow.receiver.next(), size);
-                let at = up.wire.carry(at, size);
-                mesh.expect_ack_in(queue, at, ack, context);
+            let arrives = down.wire.carry_evenly((now, Span::ZERO), count, packet.bytes(), until);
+            let Some((at, gap)) = arrives else { return done };
+            flow.receiver.on_run_in_stride(packet.seq + u64::from(count));
+            flow.count(u64::from(count), train.bytes().get());
+            flow.tally.acks_sent += u64::from(count);
+            let first = AckPacket::plain(index, packet.seq + 1, size);
+            let train = Train { first, count, step: 1 };
+            match up.wire.carry_evenly((at, gap), count, size, Time::MAX) {
+                Some((at, gap)) => mesh.expect_acks_in(queue, Coming { train, at, gap }, context),
+                None => {
+                    let sent = Coming { train, at, gap };
+                    for (number, ack) in (0..).zip(train.packets()) {
+                        let at = up.wire.carry(sent.at(number), size);
+                        mesh.expect_ack_in(queue, at, ack, context);
+                    }
+                }
             }
         }
-        flow.count(done, bytes);
-        flow.tally.acks_sent += acks;
-        flow.arm_receiver(index, context);
-        if let Some((at, packet)) = late {
-            self.data_comes(at, index, packet);
-            done += 1;
-        }
-        done as usize
+        trains.len()
     }
 
-    /// ACKs of a burst of a mesh land; answers how many, of one flow, it has dealt with, up to the
-    /// packets that are announced.
-    pub(super) fn stride_of_acks(&mut self, acks: &[AckPacket]) -> usize {
+    /// ACKs of a burst of a mesh land; answers how many trains of the first one's flow it has dealt
+    /// with, up to the packets that are announced.
+    pub(super) fn stride_of_acks(&mut self, trains: &[Train<AckPacket>]) -> usize {
         let (now, ahead) = (self.now, &self.ahead);
         let Optics::Mesh(mesh) = &mut self.optics else { return 0 };
         if !ahead.may || !mesh.expects_data() {
             return 0;
         }
-        let index = acks[0].flow;
+        let index = trains[0].first.flow;
         let flow = &mut self.flows[index as usize];
         let down = &mut self.ack_down[index as usize];
         let up = &mut self.data_up[index as usize];
@@ -234,31 +233,40 @@ impl World {
         let queue = mesh.data_queue(index, flow);
         let (mut done, mut late) = (0, None);
         let mut digest = flow.digest.clone();
-        for ack in acks {
-            if ack.flow != index || !ack.is_plain() {
+        'trains: for train in trains {
+            let (ack, last) = (&train.first, train.packet(train.count - 1));
+            let covers = flow.sender.covers(ack.next) && flow.sender.covers(last.next);
+            if ack.flow != index || !ack.is_plain() || !covers {
                 break;
             }
-            let at = down.wire.carry(now, ack.bytes());
-            if !flow.sender.covers(ack.next) || at > flow.hears_until(ahead.senders) {
-                late = Some((at, *ack));
-                break;
-            }
+            let size = ack.bytes();
+            let arrives = down.wire.carry_evenly((now, Span::ZERO), train.count, size, Time::MAX);
+            let Some((at, gap)) = arrives else { break };
             done += 1;
-            for seq in flow.go_on(at, ack.next, &mut digest) {
-                digest.add(at, 1, seq);
-                let size = flow.sender.segment_size(seq);
-                let packet = DataPacket::first(index, seq, size, flow.sender.cwnd());
-                let at = up.wire.carry(at, size);
-                let queue = queue.of(mesh, &packet);
-                mesh.expect_in(queue, at, packet, context);
+            let coming = Coming { train: *train, at, gap };
+            for number in 0..train.count {
+                let at = coming.at(number);
+                if at > flow.hears_until(ahead.senders) {
+                    late = Some((coming, number));
+                    break 'trains;
+                }
+                for seq in flow.go_on(at, train.packet(number).next, &mut digest) {
+                    digest.add(at, 1, seq);
+                    let size = flow.sender.segment_size(seq);
+                    let packet = DataPacket::first(index, seq, size, queue.stamp(&flow.sender));
+                    let at = up.wire.carry(at, size);
+                    let queue = queue.of(mesh, &packet);
+                    mesh.expect_in(queue, at, packet, context);
+                }
             }
         }
         flow.digest = digest;
         flow.arm_sender(index, context);
-        if let Some((at, ack)) = late {
-            self.ack_comes(at, index, ack);
-            done += 1;
+        if let Some((coming, from)) = late {
+            for number in from..coming.train.count {
+                self.ack_comes(coming.at(number), index, coming.train.packet(number));
+            }
         }
-        done as usize
+        done
     }
 }

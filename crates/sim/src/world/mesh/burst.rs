@@ -3,20 +3,31 @@
 use burstlab_units::{Bytes, Span, Time};
 
 use super::super::causes::LossCause;
-use super::super::packet::{AckPacket, DataPacket, Parcel};
+use super::super::packet::{AckPacket, DataPacket};
+use super::super::train::Train;
 use crate::measure::Recorder;
 
 /// What a burst carries. Data packets lie in it in the order they came, ACKs behind them, padding
-/// last.
+/// last; the order of packets of different flows is kept where it matters (`Rules::ordered`), and
+/// there every packet is a train of its own.
 #[derive(Clone, Debug, Default)]
 pub(in crate::world) struct Cargo {
-    pub(in crate::world) data: Vec<DataPacket>,
-    pub(in crate::world) acks: Vec<AckPacket>,
+    pub(in crate::world) data: Vec<Train<DataPacket>>,
+    pub(in crate::world) acks: Vec<Train<AckPacket>>,
 }
 
 impl Cargo {
-    pub(super) fn packets(&self) -> usize {
-        self.data.len() + self.acks.len()
+    pub(super) fn packets(&self) -> u32 {
+        self.segments() + self.acks.iter().map(|train| train.count).sum::<u32>()
+    }
+
+    /// Data packets.
+    pub(super) fn segments(&self) -> u32 {
+        self.data.iter().map(|train| train.count).sum()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.data.is_empty() && self.acks.is_empty()
     }
 
     pub(super) fn clear(&mut self) {
@@ -32,9 +43,9 @@ impl Cargo {
             room = room.saturating_sub(size);
             inside
         };
-        let data = self.data.iter().take_while(|packet| fits(packet.bytes().get())).count();
+        let data = self.data.iter().take_while(|train| fits(train.bytes().get())).count();
         let all = data == self.data.len();
-        let acks = self.acks.iter().take_while(|packet| all && fits(packet.bytes().get())).count();
+        let acks = self.acks.iter().take_while(|train| all && fits(train.bytes().get())).count();
         (data, acks)
     }
 }
@@ -131,8 +142,8 @@ impl Burst {
 
     /// Notes in the trace of each packet when it leaves the ingress.
     pub(super) fn record_departure(&self, recorder: &mut Recorder) {
-        let data = self.cargo.data.iter().map(Parcel::row);
-        let acks = self.cargo.acks.iter().map(Parcel::row);
+        let data = self.cargo.data.iter().map(|train| train.first.row);
+        let acks = self.cargo.acks.iter().map(|train| train.first.row);
         data.chain(acks).for_each(|row| recorder.departed(row, self.departs));
     }
 
@@ -150,7 +161,7 @@ pub(super) struct Bursts {
     slots: Vec<Burst>,
     free: Vec<u32>,
     /// Emptied cargoes, for the next ones: there are as many as bursts with such cargo at a time.
-    spare: (Vec<Vec<DataPacket>>, Vec<Vec<AckPacket>>),
+    spare: (Vec<Vec<Train<DataPacket>>>, Vec<Vec<Train<AckPacket>>>),
 }
 
 impl Bursts {

@@ -1,6 +1,7 @@
 //! How many segments of each flow a burst carries.
 
 use super::super::packet::DataPacket;
+use super::super::train::Train;
 
 /// Counts by slot of the flow; reused from burst to burst, so that counting costs no memory.
 #[derive(Clone, Debug, Default)]
@@ -11,19 +12,19 @@ pub(super) struct Census {
 }
 
 impl Census {
-    /// Counts the data packets of flows among `packets`; answers slots and counts, in the order in
+    /// Counts the data packets of flows of `trains`; answers slots and counts, in the order in
     /// which the flows first appear.
-    pub(super) fn take(&mut self, packets: &[DataPacket]) -> impl Iterator<Item = (u32, u32)> {
-        for packet in packets.iter().filter(|packet| !packet.is_other()) {
-            let slot = packet.flow as usize;
+    pub(super) fn take(&mut self, trains: &[Train<DataPacket>]) -> impl Iterator<Item = (u32, u32)> {
+        for train in trains.iter().filter(|train| !train.first.is_other()) {
+            let slot = train.first.flow as usize;
             if self.counts.len() <= slot {
                 self.counts.resize(slot + 1, 0);
             }
             let count = &mut self.counts[slot];
             if *count == 0 {
-                self.seen.push(packet.flow);
+                self.seen.push(train.first.flow);
             }
-            *count += 1;
+            *count += train.count;
         }
         let counts = &mut self.counts;
         self.seen.drain(..).map(|slot| (slot, std::mem::take(&mut counts[slot as usize])))

@@ -4,6 +4,7 @@ use burstlab_units::{Span, Time};
 
 use super::super::causes::{Loss, LossCause};
 use super::super::flow::Flow;
+use super::super::train::Train;
 use super::super::{Context, Event};
 use super::burst::owner_of;
 use super::header::Signal;
@@ -56,7 +57,7 @@ impl Mesh {
         let (data, acks) = burst.cargo.within(room);
         burst.left = left;
         let loss = Loss { cause: LossCause::Cut, burst: burst.number, node, at: now };
-        for packet in burst.cargo.data.drain(data..) {
+        for Train { first: packet, .. } in burst.cargo.data.drain(data..) {
             if !packet.is_other() {
                 flows[packet.flow as usize].lose(packet.seq, loss);
             } else {
@@ -65,7 +66,7 @@ impl Mesh {
             context.recorder.lost(packet.row, PacketCause::Cut);
             self.tally.resolutions.packets_cut += 1;
         }
-        for packet in burst.cargo.acks.drain(acks..) {
+        for Train { first: packet, .. } in burst.cargo.acks.drain(acks..) {
             flows[packet.flow as usize].tally.acks_lost += 1;
             context.recorder.lost(packet.row, PacketCause::Cut);
             self.tally.resolutions.packets_cut += 1;

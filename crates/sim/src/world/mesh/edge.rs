@@ -7,6 +7,7 @@ use burstlab_units::{Bytes, Time};
 use super::super::causes::{Loss, LossCause};
 use super::super::flow::Flow;
 use super::super::packet::{AckPacket, DataPacket, OTHER, Parcel};
+use super::super::train::Train;
 use super::super::{Context, Event};
 use super::burst::{BurstKind, Cargo, Taken};
 use super::inbox::{Inbox, only_timed};
@@ -117,7 +118,7 @@ impl Mesh {
         let ends = (flow.from, flow.to);
         let queue = self.queue_of(ends, class, packet.flow, false);
         self.number(now, queue, packet.row, context);
-        self.queues[queue].cargo.data.push(packet);
+        self.queues[queue].cargo.data.push(Train::one(packet));
         self.joined(now, queue, packet.bytes(), context, flows);
     }
 
@@ -137,7 +138,7 @@ impl Mesh {
             return;
         }
         self.number(now, queue, packet.row, context);
-        self.queues[queue].cargo.data.push(packet);
+        self.queues[queue].cargo.data.push(Train::one(packet));
         self.joined(now, queue, packet.bytes(), context, flows);
     }
 
@@ -155,7 +156,7 @@ impl Mesh {
         let class = self.rules.class_of_ack(flow.kind.class);
         let queue = self.queue_of(ends, class, packet.flow, true);
         self.number(now, queue, packet.row, context);
-        self.queues[queue].cargo.acks.push(packet);
+        self.queues[queue].cargo.acks.push(Train::one(packet));
         self.joined(now, queue, packet.bytes(), context, flows);
     }
 
@@ -184,7 +185,7 @@ impl Mesh {
         }
         let queue = self.places[place] as usize;
         if let Some(known) = self.queues.get_mut(queue) {
-            if known.cargo.packets() == 0 && known.inbox.is_empty() {
+            if known.cargo.is_empty() && known.inbox.is_empty() {
                 // The slot of a flow may belong to another one now.
                 (known.from, known.to) = ends;
             }
@@ -199,7 +200,7 @@ impl Mesh {
     #[inline]
     fn number(&mut self, now: Time, queue: usize, row: u32, context: &mut Context) {
         let place = &mut self.queues[queue];
-        if place.cargo.packets() == 0 {
+        if place.cargo.is_empty() {
             self.numbered += 1;
             place.number = self.numbered;
         }
@@ -250,7 +251,7 @@ impl Mesh {
         self.bursts.load(slot, &mut place.cargo);
         let burst = self.bursts.get_mut(slot);
         (burst.from, burst.to, burst.class) = (place.from, place.to, place.class);
-        burst.packets = burst.cargo.packets() as u32;
+        burst.packets = burst.cargo.packets();
         burst.bytes = closed.bytes;
         (burst.opened, burst.closed) = (closed.opened, now);
         burst.kind = if burst.cargo.data.is_empty() { BurstKind::Ack } else { BurstKind::Data };
@@ -262,15 +263,15 @@ impl Mesh {
 
     /// Counts the segments of each flow in a burst.
     fn count_flows(&mut self, slot: u32, flows: &mut [Flow]) {
-        let data = &self.bursts.get(slot).cargo.data;
+        let cargo = &self.bursts.get(slot).cargo;
         let mut carried = 0;
-        for (flow, segments) in self.census.take(data) {
+        for (flow, segments) in self.census.take(&cargo.data) {
             carried += 1;
             self.tally.segments_of_flow(segments);
             flows[flow as usize].tally.bursts += 1;
         }
         if carried > 0 {
-            self.tally.carries(data.len(), carried);
+            self.tally.carries(cargo.segments(), carried);
         }
     }
 
@@ -285,7 +286,7 @@ impl Mesh {
         rule.closed += 1;
         let Prescribed { process, script, node, stream, closed } = rule;
         let hit = process.hits(*closed, || stream.uniforms(*closed));
-        let scripted = script.dooms(&burst.cargo.data);
+        let scripted = script.dooms(burst.cargo.data.iter().map(|train| &train.first));
         let listed = matches!(process, burstlab_link::LossProcess::Listed(_));
         burst.doomed = (hit || scripted).then_some((*node, scripted || listed));
     }

@@ -241,7 +241,7 @@ impl Mesh {
         if burst.number == 0 || burst.lands != now {
             return None;
         }
-        if burst.packets > 0 && burst.cargo.packets() == 0 {
+        if burst.packets > 0 && burst.cargo.is_empty() {
             // All that it carried was cut off on the way.
             self.ends(now, slot, Some(LossCause::Cut), context, flows);
             self.bursts.close(slot);

@@ -4,10 +4,12 @@
 
 use burstlab_kernel::Rank;
 use burstlab_optical::AssemblyPolicy;
+use burstlab_tcp::Sender;
 use burstlab_units::{Bytes, Time};
 
 use super::super::flow::Flow;
 use super::super::packet::{AckPacket, DataPacket, Parcel};
+use super::super::train::{Coming, Train};
 use super::super::{Context, Event, Place};
 use super::edge::Queue;
 use super::{Mesh, MeshEvent};
@@ -15,8 +17,8 @@ use super::{Mesh, MeshEvent};
 /// The packets that will enter a queue, by the time they do.
 #[derive(Clone, Debug)]
 pub(super) struct Inbox {
-    data: Vec<(Time, DataPacket)>,
-    acks: Vec<(Time, AckPacket)>,
+    data: Vec<Coming<DataPacket>>,
+    acks: Vec<Coming<AckPacket>>,
     /// When the first of them enters.
     first: Time,
 }
@@ -31,6 +33,15 @@ pub(in crate::world) enum DataQueue {
 }
 
 impl DataQueue {
+    /// The window that a packet of `sender` needs to carry.
+    #[inline]
+    pub(in crate::world) fn stamp(self, sender: &Sender) -> f64 {
+        match self {
+            Self::One(_) => 0.0,
+            Self::ByWindow(..) => sender.cwnd(),
+        }
+    }
+
     /// The queue of `packet`.
     #[inline]
     pub(in crate::world) fn of(self, mesh: &mut Mesh, packet: &DataPacket) -> usize {
@@ -59,18 +70,18 @@ impl Inbox {
         self.first == Time::MAX
     }
 
-    pub(super) fn data(&self) -> impl Iterator<Item = &DataPacket> {
-        self.data.iter().map(|(_, packet)| packet)
+    pub(super) fn data(&self) -> impl Iterator<Item = &Train<DataPacket>> {
+        self.data.iter().map(|coming| &coming.train)
     }
 
-    pub(super) fn acks(&self) -> usize {
-        self.acks.len()
+    pub(super) fn acks(&self) -> u64 {
+        self.acks.iter().map(|coming| u64::from(coming.train.count)).sum()
     }
 
     /// Rows in the trace, and when they enter, of those that enter by `now`.
     pub(super) fn rows(&self, now: Time) -> impl Iterator<Item = (u32, Time)> {
-        let data = self.data.iter().map(|(at, packet)| (packet.row, *at));
-        let acks = self.acks.iter().map(|(at, packet)| (packet.row, *at));
+        let data = self.data.iter().map(|coming| (coming.train.first.row, coming.at));
+        let acks = self.acks.iter().map(|coming| (coming.train.first.row, coming.at));
         data.chain(acks).filter(move |&(_, at)| at <= now)
     }
 }
@@ -80,28 +91,55 @@ pub(super) fn only_timed(policy: AssemblyPolicy) -> bool {
     matches!(policy, AssemblyPolicy::Timer(span) if !span.is_zero())
 }
 
-/// Takes the packets that enter before `now` out of `coming`, in order; answers when the first of
-/// the others enters.
+/// Moves the packets that enter before `now` out of `coming` to `cargo`; answers how many bytes they
+/// are, and when the first of the others enters. In the order in which they enter, if `order` is
+/// there to find it (every packet is a train of its own then); else each flow's in order.
 fn take<P: Parcel>(
-    coming: &mut Vec<(Time, P)>,
-    order: &mut Vec<Entry>,
+    coming: &mut Vec<Coming<P>>,
+    cargo: &mut Vec<Train<P>>,
+    order: Option<&mut Vec<Entry>>,
     now: Time,
-    mut each: impl FnMut(Time, P),
-) -> Time {
-    let mut first = Time::MAX;
-    for (index, (at, packet)) in (0..).zip(coming.iter()) {
-        if *at < now {
-            order.push((*at, packet.flow(), index));
-        } else {
-            first = first.min(*at);
+    mut each: impl FnMut(Time, &P),
+) -> (Bytes, Time) {
+    let (mut bytes, mut first) = (Bytes::ZERO, Time::MAX);
+    let sorted = order.is_some();
+    if let Some(order) = order {
+        let due = (0..).zip(coming.iter()).filter(|(_, coming)| coming.at < now);
+        order.extend(due.map(|(index, coming)| (coming.at, coming.train.first.flow(), index)));
+        order.sort_unstable();
+        for (at, _, index) in order.drain(..) {
+            let train = coming[index as usize].train;
+            bytes += train.bytes();
+            each(at, &train.first);
+            cargo.push(train);
         }
     }
-    order.sort_unstable();
-    for (at, _, index) in order.drain(..) {
-        each(at, coming[index as usize].1);
+    coming.retain_mut(|coming| {
+        if coming.at < now {
+            if sorted {
+                return false;
+            }
+            each(coming.at, &coming.train.first);
+            let train = coming.take_before(now);
+            bytes += train.bytes();
+            cargo.push(train);
+        }
+        let stays = coming.train.count > 0;
+        if stays {
+            first = first.min(coming.at);
+        }
+        stays
+    });
+    (bytes, first)
+}
+
+/// Adds a packet to those that are coming, to the last train if it goes on as that does.
+#[inline]
+fn announce<P: Parcel>(coming: &mut Vec<Coming<P>>, at: Time, packet: P, trains: bool) {
+    let joins = trains && coming.last_mut().is_some_and(|last| last.admits(at, &packet));
+    if !joins {
+        coming.push(Coming::one(at, packet));
     }
-    coming.retain(|&(at, _)| at >= now);
-    first
 }
 
 impl Context {
@@ -174,7 +212,7 @@ impl Mesh {
         context: &mut Context,
     ) {
         let place = &mut self.queues[queue];
-        place.inbox.data.push((at, packet));
+        announce(&mut place.inbox.data, at, packet, self.trains);
         place.expect(at, queue, context);
     }
 
@@ -201,8 +239,21 @@ impl Mesh {
         context: &mut Context,
     ) {
         let place = &mut self.queues[queue];
-        place.inbox.acks.push((at, packet));
+        announce(&mut place.inbox.acks, at, packet, self.trains);
         place.expect(at, queue, context);
+    }
+
+    /// ACKs will enter a queue.
+    #[inline]
+    pub(in crate::world) fn expect_acks_in(
+        &mut self,
+        queue: usize,
+        coming: Coming<AckPacket>,
+        context: &mut Context,
+    ) {
+        let place = &mut self.queues[queue];
+        place.inbox.acks.push(coming);
+        place.expect(coming.at, queue, context);
     }
 
     /// The queue of the ACKs of `flow`, which is in slot `index`.
@@ -231,21 +282,18 @@ impl Mesh {
         self.numbered += 1;
         place.number = self.numbered;
         let (number, order) = (place.number, &mut self.order);
-        let (assembler, cargo, inbox) = (&mut place.assembler, &mut place.cargo, &mut place.inbox);
-        assembler.open(inbox.first);
-        let mut enter = |at: Time, row: u32, size: Bytes| {
-            context.recorder.joined(row, at, number);
-            let full = assembler.push(at, (), size);
-            assert!(!full, "only the timer closes such a queue");
-        };
-        let data = take(&mut inbox.data, order, now, |at, packet| {
-            enter(at, packet.row, packet.bytes());
-            cargo.data.push(packet);
+        let (cargo, inbox) = (&mut place.cargo, &mut place.inbox);
+        let mut enter = |at: Time, row: u32| context.recorder.joined(row, at, number);
+        let ordered = self.rules.ordered.then_some(&mut *order);
+        let (bytes, data) = take(&mut inbox.data, &mut cargo.data, ordered, now, |at, packet| {
+            enter(at, packet.row);
         });
-        let acks = take(&mut inbox.acks, order, now, |at, packet| {
-            enter(at, packet.row, Parcel::bytes(&packet));
-            cargo.acks.push(packet);
+        let ordered = self.rules.ordered.then_some(order);
+        let (more, acks) = take(&mut inbox.acks, &mut cargo.acks, ordered, now, |at, packet| {
+            enter(at, packet.row);
         });
+        let full = place.assembler.push(inbox.first, (), bytes + more);
+        assert!(!full, "only the timer closes such a queue");
         inbox.first = data.min(acks);
         place.set_timer(queue, context);
         true

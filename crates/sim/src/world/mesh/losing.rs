@@ -28,7 +28,7 @@ impl Mesh {
         let burst = self.bursts.get_mut(slot);
         let loss = Loss { cause, burst: burst.number, node, at: now };
         let cargo = std::mem::take(&mut burst.cargo);
-        for packet in &cargo.data {
+        for packet in cargo.data.iter().flat_map(|train| train.packets()) {
             context.recorder.lost(packet.row, PacketCause::Burst);
             if packet.is_other() {
                 self.others_lost += 1;
@@ -39,9 +39,9 @@ impl Mesh {
         for (flow, _) in self.census.take(&cargo.data) {
             flows[flow as usize].tally.bursts_lost += 1;
         }
-        for packet in &cargo.acks {
-            flows[packet.flow as usize].tally.acks_lost += 1;
-            context.recorder.lost(packet.row, PacketCause::Burst);
+        for train in &cargo.acks {
+            flows[train.first.flow as usize].tally.acks_lost += u64::from(train.count);
+            context.recorder.lost(train.first.row, PacketCause::Burst);
         }
         self.clear_away(slot, cargo);
     }
@@ -149,6 +149,7 @@ impl Mesh {
     /// The data packets of flows in a burst.
     fn own_data(&self, slot: u32) -> Vec<DataPacket> {
         let data = &self.bursts.get(slot).cargo.data;
-        data.iter().filter(|packet| !packet.is_other()).copied().collect()
+        let packets = data.iter().flat_map(|train| train.packets());
+        packets.filter(|packet| !packet.is_other()).collect()
     }
 }

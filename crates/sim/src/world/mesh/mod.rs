@@ -116,6 +116,8 @@ pub(super) struct Mesh {
     numbered: u64,
     /// Whether a sender listens to what becomes of its bursts.
     reports: bool,
+    /// Whether packets may be kept as trains: where no one looks at their order, or at one of them.
+    trains: bool,
     census: Census,
     pub(super) counts: [BurstCounts; 3],
     pub(super) others_lost: u64,
@@ -141,6 +143,7 @@ impl Mesh {
         }
         let data_loss = Prescribed::new(&scenario.loss.data, random.stream("loss/data"));
         let expects = edge::expects(scenario, &rules, &data_loss);
+        let trains = !rules.ordered && !resolved.listens() && data_loss.script.is_empty();
         let site_count = graph.edges().len() as u32;
         Self {
             ports: graph.links.iter().map(|link| port(link.wavelengths)).collect(),
@@ -162,6 +165,7 @@ impl Mesh {
             choices: random.stream("routes"),
             numbered: 0,
             reports: resolved.listens(),
+            trains,
             census: Census::default(),
             counts: [BurstCounts::default(); 3],
             others_lost: 0,
@@ -271,21 +275,21 @@ impl World {
             return;
         };
         let mut data = &cargo.data[..];
-        while let Some((packet, others)) = data.split_first() {
+        while let Some((train, others)) = data.split_first() {
             let done = self.stride_of_data(data);
             data = if done > 0 { &data[done..] } else { others };
             match done {
-                0 if packet.is_other() => self.others.delivered += 1,
-                0 => self.data_on_link(*packet),
+                0 if train.first.is_other() => self.others.delivered += u64::from(train.count),
+                0 => train.packets().for_each(|packet| self.data_on_link(packet)),
                 _ => {}
             }
         }
         let mut acks = &cargo.acks[..];
-        while let Some((ack, others)) = acks.split_first() {
+        while let Some((train, others)) = acks.split_first() {
             let done = self.stride_of_acks(acks);
             acks = if done > 0 { &acks[done..] } else { others };
             if done == 0 {
-                self.ack_on_link(self.now, *ack);
+                train.packets().for_each(|ack| self.ack_on_link(self.now, ack));
             }
         }
         cargo.clear();

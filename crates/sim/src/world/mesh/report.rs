@@ -41,16 +41,16 @@ impl Mesh {
         let flying = self.bursts.live().map(|burst| &burst.cargo);
         let mut aboard = [0; 3];
         for cargo in queued.chain(flying) {
-            let others = cargo.data.iter().filter(|packet| packet.is_other()).count();
-            aboard[0] += (cargo.data.len() - others) as u64;
-            aboard[1] += cargo.acks.len() as u64;
-            aboard[2] += others as u64;
+            for train in &cargo.data {
+                aboard[if train.first.is_other() { 2 } else { 0 }] += u64::from(train.count);
+            }
+            aboard[1] += cargo.acks.iter().map(|train| u64::from(train.count)).sum::<u64>();
         }
         for inbox in self.queues.iter().map(|queue| &queue.inbox) {
-            let others = inbox.data().filter(|packet| packet.is_other()).count();
-            aboard[0] += (inbox.data().count() - others) as u64;
-            aboard[1] += inbox.acks() as u64;
-            aboard[2] += others as u64;
+            for train in inbox.data() {
+                aboard[if train.first.is_other() { 2 } else { 0 }] += u64::from(train.count);
+            }
+            aboard[1] += inbox.acks();
         }
         aboard
     }

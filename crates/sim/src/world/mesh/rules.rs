@@ -42,6 +42,9 @@ pub(super) struct Rules {
     pub(super) cwnd_thresholds: Option<Vec<u32>>,
     pub(super) acks_with_data: bool,
     pub(super) ack_class: u32,
+    /// Whether it matters in which order the packets of different flows lie in a burst: to links
+    /// that they share, and to what is cut off.
+    pub(super) ordered: bool,
 }
 
 impl Rules {
@@ -89,6 +92,7 @@ impl Rules {
             cwnd_thresholds: by_cwnd.then(|| edge.cwnd_thresholds.clone()),
             acks_with_data: edge.ack.with_data,
             ack_class: edge.ack.class,
+            ordered: scenario.access.shared || lists(Resolution::Segmentation),
         }
     }
 

@@ -1,0 +1,100 @@
+//! Packets of one flow that follow one another evenly: as many as there are, they cost what one
+//! does.
+
+use burstlab_units::{Bytes, Span, Time};
+
+use super::packet::Parcel;
+
+/// Packets alike in all but their number, which rises by the same step from each to the next. One
+/// packet is a train too.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Train<P> {
+    pub(super) first: P,
+    pub(super) count: u32,
+    pub(super) step: u32,
+}
+
+impl<P: Parcel> Train<P> {
+    /// One packet.
+    #[inline]
+    pub(super) fn one(first: P) -> Self {
+        Self { first, count: 1, step: 0 }
+    }
+
+    /// Packet `index`, from 0.
+    #[inline]
+    pub(super) fn packet(&self, index: u32) -> P {
+        self.first.after(u64::from(self.step) * u64::from(index))
+    }
+
+    pub(super) fn packets(self) -> impl Iterator<Item = P> {
+        (0..self.count).map(move |index| self.packet(index))
+    }
+
+    /// Bytes of all.
+    #[inline]
+    pub(super) fn bytes(&self) -> Bytes {
+        Bytes::new(self.first.bytes().get() * u64::from(self.count))
+    }
+
+    /// Cuts it behind its first `count` packets; answers the others.
+    fn split_off(&mut self, count: u32) -> Self {
+        let rest = Self { first: self.packet(count), count: self.count - count, ..*self };
+        self.count = count;
+        rest
+    }
+}
+
+/// A train that will be at one place, evenly spaced in time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Coming<P> {
+    pub(super) train: Train<P>,
+    /// When its first packet is there.
+    pub(super) at: Time,
+    /// Time from each packet to the next.
+    pub(super) gap: Span,
+}
+
+impl<P: Parcel> Coming<P> {
+    /// One packet.
+    #[inline]
+    pub(super) fn one(at: Time, packet: P) -> Self {
+        Self { train: Train::one(packet), at, gap: Span::ZERO }
+    }
+
+    /// When packet `index` is there.
+    #[inline]
+    pub(super) fn at(&self, index: u32) -> Time {
+        self.at + self.gap * u64::from(index)
+    }
+
+    /// Lets a packet that comes later join, if it goes on as the train does.
+    #[inline]
+    pub(super) fn admits(&mut self, at: Time, packet: &P) -> bool {
+        let Some(step) = packet.distance(&self.train.first) else { return false };
+        let count = self.train.count;
+        if count == 1 {
+            let Ok(step) = u32::try_from(step) else { return false };
+            (self.train.step, self.gap) = (step, at.since(self.at));
+        } else if step != u64::from(self.train.step) * u64::from(count) || at != self.at(count) {
+            return false;
+        }
+        self.train.count += 1;
+        true
+    }
+
+    /// Takes the packets out that are there before `now`; at least one is.
+    #[inline]
+    pub(super) fn take_before(&mut self, now: Time) -> Train<P> {
+        let mut due = self.train;
+        if self.at(self.train.count - 1) < now {
+            self.train.count = 0;
+            return due;
+        }
+        // The last is not there, so that the gap is not zero.
+        let count = now.since(self.at).as_ps().div_ceil(self.gap.as_ps()) as u32;
+        self.at = self.at(count);
+        self.train = due.split_off(count);
+        due
+    }
+}
