@@ -187,15 +187,21 @@ CoreForwarding: TypeAlias = Literal["cut-through", "store-and-forward"]
 SchedulerKind: TypeAlias = Literal["first-fit", "horizon", "lauc-vf", "ff-vf", "min-ev", "best-fit"]
 """Which of the free wavelengths a burst takes.
 
+Everything is half-open: a burst may start at the very instant at which the one before it ends.
+A wavelength that has carried nothing counts as free since the start of the run. Whatever is
+equal under a rule goes to the lowest index.
+
 - `first-fit`: The lowest wavelength whose last reservation is over when the burst arrives.
 - `horizon`: LAUC, latest available unscheduled channel: of these wavelengths, the one whose last
   reservation ends latest (Turner 1999; Xiong, Vandenhoute and Cankaya 2000).
 - `lauc-vf`: LAUC with void filling: of the wavelengths with a gap that holds the burst, the one
   whose reservation before it ends latest (Xiong, Vandenhoute and Cankaya 2000).
 - `ff-vf`: The lowest wavelength with a gap that holds the burst.
-- `min-ev`: Of the wavelengths with such a gap, the one that leaves the least of it behind the burst
-  (Xu, Qiao, Li and Xu 2003).
-- `best-fit`: Of the wavelengths with such a gap, the one that leaves the least of it on both sides.
+- `min-ev`: Of the wavelengths with such a gap, the one whose next reservation starts soonest; none
+  at all comes last (Xu, Qiao, Li and Xu 2003).
+- `best-fit`: Of the wavelengths with such a gap, the one that leaves the least of it on both sides
+  together; a gap without an end is longer than any other. Of equal ones, the one that leaves less
+  before the burst (Xu, Qiao, Li and Xu 2003).
 """
 
 ConversionKind: TypeAlias = Literal["full", "none", "limited"]

@@ -2,10 +2,14 @@
 //! traced run does nothing ahead; a queue whose packets a script may name takes them one by one.
 //! All must be the same but the number of events.
 
+mod numbers;
+
 use burstlab_sim::scenario::Scenario;
-use burstlab_sim::{Monitor, Output, Simulation, Summary, Trace};
+use burstlab_sim::{Monitor, Output, Simulation, Trace};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+
+use numbers::numbers;
 
 const ALL: Trace = Trace { packets: true, bursts: true, cwnd: true, ledger: true };
 
@@ -14,13 +18,6 @@ fn run(scenario: &Value, seed: u64, trace: Trace) -> Output {
         .and_then(|scenario| scenario.resolve())
         .unwrap_or_else(|error| panic!("{error}"));
     Simulation::new(&resolved, seed, 0, trace).run(&Monitor::default())
-}
-
-/// The numbers of a run, whatever its events were.
-fn numbers(mut summary: Summary) -> Summary {
-    summary.counters.events = 0;
-    summary.events_per_packet = 0.0;
-    summary
 }
 
 /// Any variant, and the law of its window.

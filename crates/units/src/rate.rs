@@ -62,8 +62,8 @@ impl Serializer {
         self.next_carried(size)
     }
 
-    /// The time each `size` bytes take, if that is a whole number of picoseconds, so that nothing is
-    /// carried from one to the next.
+    /// The time each `size` bytes take, if that is a whole number of picoseconds, so that nothing
+    /// is carried from one to the next.
     #[inline]
     pub fn whole(&mut self, size: Bytes) -> Option<Span> {
         if self.whole.0 != size {

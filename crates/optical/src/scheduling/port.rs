@@ -1,10 +1,8 @@
 //! The output of a node: one fibre, its wavelengths and what is reserved on them.
 
-use std::cmp::Reverse;
-
 use burstlab_units::{Span, Time};
 
-use super::calendar::{Calendar, Reservation};
+use super::calendar::{Calendar, Reservation, Void};
 use super::rules::Scheduler;
 
 /// One output fibre with its data wavelengths, numbered from 0.
@@ -45,29 +43,17 @@ impl Port {
         let end = start + hold;
         let (low, high) = allowed;
         let candidates = (low..).zip(&self.calendars[low as usize..=high as usize]);
-        if !self.scheduler.fills_voids() {
-            let mut free = candidates
-                .map(|(index, calendar)| (index, calendar.horizon()))
-                .filter(|&(_, horizon)| horizon <= start);
-            return match self.scheduler {
-                Scheduler::FirstFit => free.next(),
-                _ => free.min_by_key(|&(_, horizon)| Reverse(horizon)),
-            }
-            .map(|(index, _)| index);
+        if self.scheduler.fills_voids() {
+            let void = |(index, calendar): (u32, &Calendar)| {
+                calendar.void(start, end).map(|void| (index, void))
+            };
+            return self.scheduler.choose(candidates.filter_map(void));
         }
-        let mut free = candidates
-            .filter_map(|(index, calendar)| calendar.void(start, end).map(|void| (index, void)));
-        // `min_by_key` takes the first of equals.
-        match self.scheduler {
-            Scheduler::LaucVf => free.min_by_key(|(_, void)| Reverse(void.since)),
-            Scheduler::MinEv => free.min_by_key(|(_, void)| void.until),
-            Scheduler::BestFit => free.min_by_key(|(_, void)| {
-                // Without an end it is longer than any other, and the longer the earlier it began.
-                (void.until.since(void.since), Reverse(void.since))
-            }),
-            Scheduler::FfVf | Scheduler::FirstFit | Scheduler::Horizon => free.next(),
-        }
-        .map(|(index, _)| index)
+        let behind = |(index, calendar): (u32, &Calendar)| {
+            let void = Void { since: calendar.horizon(), until: Time::MAX };
+            (void.since <= start).then_some((index, void))
+        };
+        self.scheduler.choose(candidates.filter_map(behind))
     }
 
     /// The first instant from `ready` on at which some wavelength is free for `hold`, and the
@@ -168,22 +154,10 @@ impl Port {
         self.calendars.iter_mut().for_each(Calendar::reset_measure);
     }
 
-    /// End of the last reservation on `wavelength`; the start of the run where there was none.
-    #[must_use]
-    pub fn horizon(&self, wavelength: u32) -> Time {
-        self.calendars[wavelength as usize].horizon()
-    }
-
     /// How many wavelengths there are.
     #[must_use]
     pub fn wavelengths(&self) -> u32 {
         self.calendars.len() as u32
-    }
-
-    /// The rule by which wavelengths are chosen.
-    #[must_use]
-    pub fn scheduler(&self) -> Scheduler {
-        self.scheduler
     }
 
     /// Reservations kept in memory, over all wavelengths.

@@ -1,30 +1,37 @@
 //! Which wavelength a burst is given, and which it could be given.
 
-/// How a node chooses the wavelength of a burst among those on which it fits. Everything is
-/// half-open: a burst may start at the very instant at which the one before it ends.
-///
-/// The *horizon* of a wavelength is the end of its last reservation. `FirstFit` and `Horizon` use a
-/// wavelength from its horizon on; the others also fill the voids between reservations, where the
-/// whole burst fits. A wavelength that has carried nothing counts as free since the start of the
-/// run. Whatever is equal under a rule goes to the lowest index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+use std::cmp::Reverse;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::calendar::Void;
+
+/// Which of the free wavelengths a burst takes. Everything is half-open: a burst may start at the
+/// very instant at which the one before it ends. A wavelength that has carried nothing counts as
+/// free since the start of the run. Whatever is equal under a rule goes to the lowest index.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "SchedulerKind")]
 pub enum Scheduler {
-    /// The lowest index whose horizon has come.
+    /// The lowest wavelength whose last reservation is over when the burst arrives.
     FirstFit,
-    /// The latest horizon that has come, so that the unused stretch is the shortest: latest
-    /// available unused channel, LAUC (Turner 1999; Xiong, Vandenhoute and Cankaya 2000).
+    /// LAUC, latest available unscheduled channel: of these wavelengths, the one whose last
+    /// reservation ends latest (Turner 1999; Xiong, Vandenhoute and Cankaya 2000).
+    #[serde(alias = "lauc")]
     Horizon,
-    /// LAUC with void filling: the wavelength whose reservation before the burst ends latest
-    /// (Xiong, Vandenhoute and Cankaya 2000).
+    /// LAUC with void filling: of the wavelengths with a gap that holds the burst, the one whose
+    /// reservation before it ends latest (Xiong, Vandenhoute and Cankaya 2000).
+    #[default]
     LaucVf,
-    /// The lowest index with a void.
+    /// The lowest wavelength with a gap that holds the burst.
     FfVf,
-    /// Minimum ending void: the reservation after the burst starts soonest; none at all comes last
-    /// (Xu, Qiao, Li and Xu 2003).
+    /// Of the wavelengths with such a gap, the one whose next reservation starts soonest; none at
+    /// all comes last (Xu, Qiao, Li and Xu 2003).
     MinEv,
-    /// The shortest void, that is the least gap before and after the burst together; a void without
-    /// an end is longer than any other. Of equal voids, the smaller gap before (Xu, Qiao, Li and Xu
-    /// 2003).
+    /// Of the wavelengths with such a gap, the one that leaves the least of it on both sides
+    /// together; a gap without an end is longer than any other. Of equal ones, the one that leaves
+    /// less before the burst (Xu, Qiao, Li and Xu 2003).
     BestFit,
 }
 
@@ -34,6 +41,23 @@ impl Scheduler {
     #[must_use]
     pub fn fills_voids(self) -> bool {
         !matches!(self, Self::FirstFit | Self::Horizon)
+    }
+
+    /// The wavelength that is taken of those that are `free`, in rising order, each with the void
+    /// in which the burst would lie.
+    #[inline]
+    pub(super) fn choose(self, mut free: impl Iterator<Item = (u32, Void)>) -> Option<u32> {
+        // `min_by_key` takes the first of equals.
+        match self {
+            Self::FirstFit | Self::FfVf => free.next(),
+            Self::Horizon | Self::LaucVf => free.min_by_key(|(_, void)| Reverse(void.since)),
+            Self::MinEv => free.min_by_key(|(_, void)| void.until),
+            // Without an end it is longer than any other, and the longer the earlier it began.
+            Self::BestFit => {
+                free.min_by_key(|(_, void)| (void.until.since(void.since), Reverse(void.since)))
+            }
+        }
+        .map(|(index, _)| index)
     }
 }
 

@@ -2,8 +2,6 @@
 
 use burstlab_units::{Bytes, Rate, Serializer, Time};
 
-use super::Waits;
-
 /// The channels of one fibre that carry headers, all of one size, first in, first out. A header
 /// takes the channel that is free first, of equal ones the first.
 #[derive(Clone, Debug)]
@@ -12,7 +10,6 @@ pub struct ControlChannels {
     /// Each channel, and when it is free.
     lines: Vec<(Time, Serializer)>,
     last: Time,
-    waits: Waits,
 }
 
 impl ControlChannels {
@@ -24,7 +21,7 @@ impl ControlChannels {
     pub fn new(channels: u32, rate: Rate, header: Bytes) -> Self {
         assert!(channels > 0, "headers need a channel");
         let lines = vec![(Time::ZERO, Serializer::new(rate)); channels as usize];
-        Self { header, lines, last: Time::ZERO, waits: Waits::default() }
+        Self { header, lines, last: Time::ZERO }
     }
 
     /// A header is ready at `now`; answers when its last bit is out.
@@ -39,20 +36,8 @@ impl ControlChannels {
         let (free_at, line) =
             lines.min_by_key(|(free_at, _)| *free_at).expect("there is a channel");
         let start = now.max(*free_at);
-        self.waits.add(start.since(now));
         *free_at = start + line.next(self.header);
         *free_at
-    }
-
-    /// How many headers were sent or are waiting for it, and how long they waited for a channel.
-    #[must_use]
-    pub fn waits(&self) -> Waits {
-        self.waits
-    }
-
-    /// Counts from zero again: warm-up is over. The queue stays.
-    pub fn reset_waits(&mut self) {
-        self.waits = Waits::default();
     }
 }
 
@@ -71,11 +56,7 @@ mod tests {
         let mut channels = ControlChannels::new(2, Rate::from_bps(80_000_000), Bytes::new(100));
         let sent = [0, 0, 4, 5, 50].map(|n| channels.send(us(n)));
         assert_eq!(sent, [10, 10, 20, 20, 60].map(us));
-        let waits = channels.waits();
-        assert_eq!((waits.served(), waits.total()), (5, Span::from_us(11)));
-        assert_eq!(waits.longest(), Span::from_us(6));
-        channels.reset_waits();
-        assert_eq!((channels.waits().served(), channels.send(us(51))), (0, us(61)));
+        assert_eq!(channels.send(us(51)), us(61));
     }
 
     #[test]

@@ -3,13 +3,11 @@
 
 mod control;
 mod processor;
-mod waits;
 
 use burstlab_units::Span;
 
 pub use control::ControlChannels;
 pub use processor::HeaderProcessor;
-pub use waits::Waits;
 
 /// The least time between a header and its burst at the ingress, so that the header is still ahead
 /// after `hops` nodes have read it for `processing` each, and by `guard` more, for the switch to

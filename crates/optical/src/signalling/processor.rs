@@ -2,8 +2,6 @@
 
 use burstlab_units::{Span, Time};
 
-use super::Waits;
-
 /// Reads headers one after the other, each for the same time, with a number of servers, in the
 /// order in which they come.
 #[derive(Clone, Debug)]
@@ -13,7 +11,6 @@ pub struct HeaderProcessor {
     free_at: Vec<Time>,
     next: usize,
     last: Time,
-    waits: Waits,
 }
 
 impl HeaderProcessor {
@@ -26,7 +23,7 @@ impl HeaderProcessor {
     pub fn new(servers: Option<u32>, processing: Span) -> Self {
         assert!(servers != Some(0), "a processor has a server");
         let free_at = vec![Time::ZERO; servers.unwrap_or(0) as usize];
-        Self { processing, free_at, next: 0, last: Time::ZERO, waits: Waits::default() }
+        Self { processing, free_at, next: 0, last: Time::ZERO }
     }
 
     /// A header comes at `now`; answers when it has been read.
@@ -38,7 +35,6 @@ impl HeaderProcessor {
         assert!(self.last <= now, "headers come in order: {} after {now}", self.last);
         self.last = now;
         let Some(free_at) = self.free_at.get_mut(self.next) else {
-            self.waits.add(Span::ZERO);
             return now + self.processing;
         };
         let start = now.max(*free_at);
@@ -48,25 +44,7 @@ impl HeaderProcessor {
         if self.next == self.free_at.len() {
             self.next = 0;
         }
-        self.waits.add(start.since(now));
         done
-    }
-
-    /// How long one header is read.
-    #[must_use]
-    pub fn processing(&self) -> Span {
-        self.processing
-    }
-
-    /// How many headers were read or are waiting for it, and how long they waited in all.
-    #[must_use]
-    pub fn waits(&self) -> Waits {
-        self.waits
-    }
-
-    /// Counts from zero again: warm-up is over. The queue stays.
-    pub fn reset_waits(&mut self) {
-        self.waits = Waits::default();
     }
 }
 
@@ -84,19 +62,12 @@ mod tests {
         let mut processor = HeaderProcessor::new(Some(2), Span::from_us(10));
         let done = [0, 1, 2, 3, 40].map(|n| processor.serve(us(n)));
         assert_eq!(done, [10, 11, 20, 21, 50].map(us));
-        let waits = processor.waits();
-        assert_eq!((waits.served(), waits.total()), (5, Span::from_us(16)));
-        assert_eq!((waits.longest(), waits.mean()), (Span::from_us(8), Span::from_ns(3200)));
-        processor.reset_waits();
-        assert_eq!(processor.waits(), Waits::default());
-        assert_eq!(processor.waits().mean(), Span::ZERO);
     }
 
     #[test]
     fn without_a_limit_no_header_waits() {
         let mut processor = HeaderProcessor::new(None, Span::from_us(10));
         assert_eq!([0, 0, 0].map(|n| processor.serve(us(n))), [us(10); 3]);
-        assert_eq!((processor.waits().served(), processor.waits().longest()), (3, Span::ZERO));
     }
 
     #[test]
@@ -116,15 +87,13 @@ mod tests {
         ) {
             let mut processor = HeaderProcessor::new(Some(servers), Span::from_us(processing));
             let mut free_at = vec![0u64; servers as usize];
-            let (mut now, mut waited) = (0u64, 0u64);
+            let mut now = 0u64;
             for gap in gaps {
                 now += gap;
                 let first = free_at.iter_mut().min().expect("a server");
-                waited += first.saturating_sub(now);
                 *first = now.max(*first) + processing;
                 prop_assert_eq!(processor.serve(us(now)), us(*first));
             }
-            prop_assert_eq!(processor.waits().total(), Span::from_us(waited));
         }
     }
 }

@@ -8,23 +8,12 @@ use burstlab_units::{Span, Time};
 
 use super::chunks::Chunks;
 use super::columns::{Column, NONE, Piece, table};
-use crate::world::{Causes, Loss, Truth};
+use crate::world::{Causes, Loss, LossCause, Truth};
 
 const LEDGER_KINDS: &[&str] =
     &["timeout", "fast-retransmit", "early-repair", "spurious-retransmission"];
 const TRUTHS: &[&str] = &["false", "true", "spurious", "none"];
 const VERDICTS: &[&str] = &["none", "true", "false"];
-const LOSS_CAUSES: &[&str] = &[
-    "none",
-    "injected",
-    "scripted",
-    "sender-access",
-    "receiver-access",
-    "contention",
-    "late-header",
-    "blocked",
-    "cut",
-];
 
 /// What happened; the order is that of its labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +44,7 @@ table! {
         lost_bursts: u32 => Column::U32,
         burst: u64 => Column::U64,
         node: u32 => Column::U32,
-        cause: u8 => |codes| Column::Category(codes, LOSS_CAUSES),
+        cause: u8 => |codes| Column::Category(codes, LossCause::LABELS),
         lost_ps: u64 => Column::U64,
         truth: u8 => |codes| Column::Category(codes, TRUTHS),
         verdict: u8 => |codes| Column::Category(codes, VERDICTS),
@@ -70,7 +59,7 @@ table! {
         seq: u64 => Column::U64,
         burst: u64 => Column::U64,
         node: u32 => Column::U32,
-        cause: u8 => |codes| Column::Category(codes, LOSS_CAUSES),
+        cause: u8 => |codes| Column::Category(codes, LossCause::LABELS),
         lost_ps: u64 => Column::U64,
     }
 }

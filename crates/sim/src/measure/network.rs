@@ -9,20 +9,6 @@ use super::summary::{NetworkSummary, Resolutions};
 use crate::topology::Graph;
 use crate::world::LossCause;
 
-/// Why bursts of a mesh are lost, as [`LossCause`] numbers them.
-const CAUSES: [(LossCause, &str); 6] = [
-    (LossCause::Burst, "injected"),
-    (LossCause::Scripted, "scripted"),
-    (LossCause::Contention, "contention"),
-    (LossCause::LateHeader, "late-header"),
-    (LossCause::Cut, "cut"),
-    (LossCause::Blocked, "blocked"),
-];
-
-fn index_of(cause: LossCause) -> usize {
-    CAUSES.iter().position(|(known, _)| *known == cause).expect("a cause of lost bursts")
-}
-
 /// A burst that has ended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ended {
@@ -57,7 +43,7 @@ struct NodeTally {
     headers: u64,
     waited: u128,
     longest: Span,
-    lost: [u64; CAUSES.len()],
+    lost: [u64; LossCause::LABELS.len()],
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -195,7 +181,7 @@ impl NetworkTally {
             list[place].add(is_lost);
         }
         let Some((cause, node)) = lost else { return };
-        self.nodes[node as usize].lost[index_of(cause)] += 1;
+        self.nodes[node as usize].lost[cause as usize] += 1;
         if let Some(link) = link {
             self.links[link as usize].lost += 1;
         }
@@ -278,11 +264,11 @@ impl NetworkTally {
     }
 
     fn causes(&self) -> Vec<Cause> {
-        let total = |index: usize| self.nodes.iter().map(|node| node.lost[index]).sum();
-        let causes = CAUSES.iter().enumerate();
-        causes
-            .map(|(index, (_, cause))| Cause { cause: (*cause).into(), bursts: total(index) })
-            .collect()
+        let cause = |&cause: &LossCause| Cause {
+            cause: LossCause::LABELS[cause as usize].into(),
+            bursts: self.nodes.iter().map(|node| node.lost[cause as usize]).sum(),
+        };
+        LossCause::OF_BURSTS.iter().map(cause).collect()
     }
 
     fn node_summaries(&self) -> Vec<NodeSummary> {
@@ -292,8 +278,8 @@ impl NetworkTally {
             header_wait_s: mean_s(tally.waited, tally.headers),
             longest_header_wait_s: tally.longest.as_secs_f64(),
             bursts_lost: tally.lost.iter().sum(),
-            contention: tally.lost[index_of(LossCause::Contention)],
-            late_headers: tally.lost[index_of(LossCause::LateHeader)],
+            contention: tally.lost[LossCause::Contention as usize],
+            late_headers: tally.lost[LossCause::LateHeader as usize],
         };
         self.names.iter().zip(&self.nodes).map(summary).collect()
     }

@@ -42,8 +42,6 @@ impl Trace {
 
 pub(super) const FATES: &[&str] = &["in-flight", "delivered", "lost"];
 const BURST_KINDS: &[&str] = &["data", "ack", "background"];
-const BURST_CAUSES: &[&str] =
-    &["none", "injected", "scripted", "contention", "late-header", "blocked", "cut"];
 const STATES: &[&str] = &["slow-start", "congestion-avoidance", "recovery"];
 const CWND_EVENTS: &[&str] = &["ack", "timeout", "fast-retransmit"];
 
@@ -80,7 +78,7 @@ table! {
         arrived_ps: u64 => Column::U64,
         lost_ps: u64 => Column::U64,
         fate: u8 => |codes| Column::Category(codes, FATES),
-        cause: u8 => |codes| Column::Category(codes, BURST_CAUSES),
+        cause: u8 => |codes| Column::Category(codes, LossCause::LABELS),
         node: u32 => Column::U32,
     }
 }
@@ -132,34 +130,8 @@ pub(crate) struct BurstRow {
     pub(crate) closed: Time,
     pub(crate) departs: Option<Time>,
     pub(crate) arrives: Option<Time>,
-    /// When it is lost, at which node, and why.
-    pub(crate) lost: Option<(Time, usize, BurstEnd)>,
-}
-
-/// Why a burst was lost; the order is that of its labels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BurstEnd {
-    Injected = 1,
-    Scripted = 2,
-    Contention = 3,
-    LateHeader = 4,
-    Blocked = 5,
-    Cut = 6,
-}
-
-impl From<LossCause> for BurstEnd {
-    fn from(cause: LossCause) -> Self {
-        match cause {
-            LossCause::Scripted => Self::Scripted,
-            LossCause::Contention => Self::Contention,
-            LossCause::LateHeader => Self::LateHeader,
-            LossCause::Blocked => Self::Blocked,
-            LossCause::Cut => Self::Cut,
-            LossCause::Burst | LossCause::SenderAccess | LossCause::ReceiverAccess => {
-                Self::Injected
-            }
-        }
-    }
+    /// When it is lost, at which node, and the number of the cause.
+    pub(crate) lost: Option<(Time, usize, u8)>,
 }
 
 /// What happened at a sender, after it happened.
@@ -282,7 +254,7 @@ impl Recorder {
         table.arrived_ps.push(ps(burst.arrives));
         table.lost_ps.push(ps(burst.lost.map(|lost| lost.0)));
         table.fate.push(if burst.lost.is_some() { LOST } else { DELIVERED });
-        table.cause.push(burst.lost.map_or(0, |(_, _, cause)| cause as u8));
+        table.cause.push(burst.lost.map_or(0, |(_, _, cause)| cause));
         table.node.push(burst.lost.map_or(0, |(_, node, _)| node as u32));
     }
 

@@ -1,6 +1,7 @@
 //! `[core]`: the core nodes.
 
 use burstlab_optical::Forwarding;
+use burstlab_optical::scheduling::Scheduler;
 use burstlab_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,7 @@ pub struct Core {
     pub forwarding: CoreForwarding,
     /// Which of the free wavelengths a burst takes.
     #[serde(skip_serializing_if = "is_default")]
-    pub scheduler: SchedulerKind,
+    pub scheduler: Scheduler,
     /// Whether a node can change the wavelength of a burst.
     #[serde(skip_serializing_if = "is_default")]
     pub conversion: ConversionKind,
@@ -72,29 +73,6 @@ impl From<CoreForwarding> for Forwarding {
             CoreForwarding::StoreAndForward => Self::StoreAndForward,
         }
     }
-}
-
-/// Which of the free wavelengths a burst takes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum SchedulerKind {
-    /// The lowest wavelength whose last reservation is over when the burst arrives.
-    FirstFit,
-    /// LAUC, latest available unscheduled channel: of these wavelengths, the one whose last
-    /// reservation ends latest (Turner 1999; Xiong, Vandenhoute and Cankaya 2000).
-    #[serde(alias = "lauc")]
-    Horizon,
-    /// LAUC with void filling: of the wavelengths with a gap that holds the burst, the one whose
-    /// reservation before it ends latest (Xiong, Vandenhoute and Cankaya 2000).
-    #[default]
-    LaucVf,
-    /// The lowest wavelength with a gap that holds the burst.
-    FfVf,
-    /// Of the wavelengths with such a gap, the one that leaves the least of it behind the burst
-    /// (Xu, Qiao, Li and Xu 2003).
-    MinEv,
-    /// Of the wavelengths with such a gap, the one that leaves the least of it on both sides.
-    BestFit,
 }
 
 /// Whether a node can change the wavelength of a burst.

@@ -26,7 +26,7 @@ use crate::topology::{Graph, Routes};
 pub use access::{Access, AccessSide};
 pub use core_network::{
     ConversionKind, Core, CoreForwarding, Deflection, DelayLines, Resolution, Retransmission,
-    SchedulerKind, Segmentation,
+    Segmentation,
 };
 pub use demand::{Bursts, Demand, Destination, NodeWeight, PairWeight, Per};
 pub use edge::{Assembly, Edge, EdgeAck, IngressPort, NoticeTransport, Queues};

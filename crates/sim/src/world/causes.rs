@@ -25,7 +25,8 @@ impl Loss {
     }
 }
 
-/// The kind of event that killed a packet; the order is that of its labels.
+/// The kind of event that killed a packet; its number is the place of its
+/// [label](LossCause::LABELS).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LossCause {
     /// The loss process picked its burst.
@@ -44,6 +45,31 @@ pub(crate) enum LossCause {
     Blocked = 7,
     /// It lay in the tail of a burst that was cut.
     Cut = 8,
+}
+
+impl LossCause {
+    /// What each is called in every table; 0: nothing was lost.
+    pub(crate) const LABELS: &[&str] = &[
+        "none",
+        "injected",
+        "scripted",
+        "sender-access",
+        "receiver-access",
+        "contention",
+        "late-header",
+        "blocked",
+        "cut",
+    ];
+
+    /// Those that end a whole burst, in the order in which a summary lists them.
+    pub(crate) const OF_BURSTS: [Self; 6] =
+        [Self::Burst, Self::Scripted, Self::Contention, Self::LateHeader, Self::Cut, Self::Blocked];
+}
+
+impl From<LossCause> for u8 {
+    fn from(cause: LossCause) -> Self {
+        cause as Self
+    }
 }
 
 /// What a time-out really was; the order is that of its labels.

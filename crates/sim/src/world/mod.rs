@@ -27,7 +27,7 @@ use burstlab_tcp::Transmission;
 use burstlab_units::{Bytes, Span, Time};
 
 use crate::measure::{Digest, Piece, Recorder, Summary, Trace};
-use crate::scenario::{Resolved, Side};
+use crate::scenario::{Resolved, Scenario, Side};
 pub(crate) use causes::{Causes, Loss, LossCause, Truth};
 use demand::Demands;
 use flow::Flow;
@@ -258,23 +258,28 @@ impl World {
             released: Vec::new(),
             coming: Vec::new(),
         };
-        for index in 0..world.flows.len() as u32 {
-            let start = world.flows[index as usize].start;
-            world.context.queue.push(start, Rank::Timer, Event::Start(index));
+        world.begin(scenario, warm);
+        world
+    }
+
+    /// Puts what is sure to happen into the queue.
+    fn begin(&mut self, scenario: &Scenario, warm: Time) {
+        for index in 0..self.flows.len() as u32 {
+            let start = self.flows[index as usize].start;
+            self.context.queue.push(start, Rank::Timer, Event::Start(index));
         }
-        world.optics.begin(&mut world.context.queue);
-        for (source, at) in world.demands.starts() {
-            world.context.queue.push(at, Rank::Arrival, Event::Demand(source));
+        self.optics.begin(&mut self.context.queue);
+        for (source, at) in self.demands.starts() {
+            self.context.queue.push(at, Rank::Arrival, Event::Demand(source));
         }
         if let Some(every) = scenario.run.sample {
-            world.sample_every = every;
-            world.context.queue.push(Time::ZERO + every, Rank::Timer, Event::Sample);
+            self.sample_every = every;
+            self.context.queue.push(Time::ZERO + every, Rank::Timer, Event::Sample);
         }
-        for (index, at) in world.others.starts() {
-            world.context.queue.push(at, Rank::Arrival, Event::Other(index));
+        for (index, at) in self.others.starts() {
+            self.context.queue.push(at, Rank::Arrival, Event::Other(index));
         }
-        world.context.queue.push(warm, Rank::Timer, Event::WarmedUp);
-        world
+        self.context.queue.push(warm, Rank::Timer, Event::WarmedUp);
     }
 
     /// Processes up to `count` events; answers whether the run goes on.

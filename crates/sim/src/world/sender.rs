@@ -127,8 +127,8 @@ impl World {
         }
     }
 
-    /// As [`ack_at_sender`](Self::ack_at_sender), for an ACK after which the sender goes straight on
-    /// at `now`, which may be ahead of the clock.
+    /// As [`ack_at_sender`](Self::ack_at_sender), for an ACK after which the sender goes straight
+    /// on, at `now`, which may be ahead of the clock.
     #[inline]
     pub(super) fn hear_in_stride(&mut self, now: Time, ack: &AckPacket) {
         let index = ack.flow as usize;

@@ -10,8 +10,8 @@ use super::optics::Optics;
 use super::packet::{AckPacket, DataPacket, Parcel};
 use super::train::{Coming, Train};
 
-/// The ACKs of a stride over a path that are too far ahead, or the last of their flow: when they are
-/// at the next place, and what they cover.
+/// The ACKs of a stride over a path that are too far ahead, or the last of their flow: when they
+/// are at the next place, and what they cover.
 struct Rest {
     on_link: Option<(Time, u64)>,
     in_core: Option<(Time, u64)>,
@@ -236,7 +236,8 @@ impl World {
         'trains: for train in trains {
             let (ack, last) = (&train.first, train.packet(train.count - 1));
             let covers = flow.sender.covers(ack.next) && flow.sender.covers(last.next);
-            if ack.flow != index || !ack.is_plain() || !covers {
+            let repeats = train.count > 1 && train.step == 0;
+            if ack.flow != index || !ack.is_plain() || repeats || !covers {
                 break;
             }
             let size = ack.bytes();

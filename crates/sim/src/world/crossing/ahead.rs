@@ -87,7 +87,7 @@ impl<P: Parcel> Crossing<P> {
         self.ahead.is_some() && self.assembler.policy() != AssemblyPolicy::None
     }
 
-    /// Whether ACKs that are bursts of their own may cross ahead of the clock, none being under way.
+    /// Whether ACKs that are bursts of their own may cross ahead of the clock: none is under way.
     #[inline]
     pub(in crate::world) fn is_clear(&self) -> bool {
         self.ahead.is_some()

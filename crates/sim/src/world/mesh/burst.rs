@@ -161,7 +161,8 @@ pub(super) struct Bursts {
     slots: Vec<Burst>,
     free: Vec<u32>,
     /// Emptied cargoes, for the next ones: there are as many as bursts with such cargo at a time.
-    spare: (Vec<Vec<Train<DataPacket>>>, Vec<Vec<Train<AckPacket>>>),
+    spare_data: Vec<Vec<Train<DataPacket>>>,
+    spare_acks: Vec<Vec<Train<AckPacket>>>,
 }
 
 impl Bursts {
@@ -180,10 +181,10 @@ impl Bursts {
     pub(super) fn load(&mut self, slot: u32, queued: &mut Cargo) {
         let cargo = std::mem::take(queued);
         if !cargo.data.is_empty() {
-            queued.data = self.spare.0.pop().unwrap_or_default();
+            queued.data = self.spare_data.pop().unwrap_or_default();
         }
         if !cargo.acks.is_empty() {
-            queued.acks = self.spare.1.pop().unwrap_or_default();
+            queued.acks = self.spare_acks.pop().unwrap_or_default();
         }
         self.slots[slot as usize].cargo = cargo;
     }
@@ -196,10 +197,10 @@ impl Bursts {
         let mut taken = std::mem::take(&mut burst.taken);
         cargo.clear();
         if cargo.data.capacity() > 0 {
-            self.spare.0.push(cargo.data);
+            self.spare_data.push(cargo.data);
         }
         if cargo.acks.capacity() > 0 {
-            self.spare.1.push(cargo.acks);
+            self.spare_acks.push(cargo.acks);
         }
         route.clear();
         taken.clear();

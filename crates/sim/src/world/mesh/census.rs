@@ -14,7 +14,10 @@ pub(super) struct Census {
 impl Census {
     /// Counts the data packets of flows of `trains`; answers slots and counts, in the order in
     /// which the flows first appear.
-    pub(super) fn take(&mut self, trains: &[Train<DataPacket>]) -> impl Iterator<Item = (u32, u32)> {
+    pub(super) fn take(
+        &mut self,
+        trains: &[Train<DataPacket>],
+    ) -> impl Iterator<Item = (u32, u32)> {
         for train in trains.iter().filter(|train| !train.first.is_other()) {
             let slot = train.first.flow as usize;
             if self.counts.len() <= slot {

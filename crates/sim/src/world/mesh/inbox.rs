@@ -91,9 +91,9 @@ pub(super) fn only_timed(policy: AssemblyPolicy) -> bool {
     matches!(policy, AssemblyPolicy::Timer(span) if !span.is_zero())
 }
 
-/// Moves the packets that enter before `now` out of `coming` to `cargo`; answers how many bytes they
-/// are, and when the first of the others enters. In the order in which they enter, if `order` is
-/// there to find it (every packet is a train of its own then); else each flow's in order.
+/// Moves the packets that enter before `now` out of `coming` to `cargo`; answers how many bytes
+/// they are, and when the first of the others enters. In the order in which they enter, if `order`
+/// is there to find it (every packet is a train of its own then); else each flow's in order.
 fn take<P: Parcel>(
     coming: &mut Vec<Coming<P>>,
     cargo: &mut Vec<Train<P>>,

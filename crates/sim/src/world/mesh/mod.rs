@@ -132,7 +132,7 @@ impl Mesh {
         let (signalling, core) = (&scenario.signalling, &scenario.core);
         let rules = Rules::new(scenario);
         let nodes = graph.nodes.len();
-        let port = |wavelengths| Port::new(wavelengths, core.scheduler.into());
+        let port = |wavelengths| Port::new(wavelengths, core.scheduler);
         let rate = signalling.rate.unwrap_or(rules.rate);
         let control = ControlChannels::new(signalling.channels, rate, signalling.header_size);
         let processor = HeaderProcessor::new(signalling.processors, signalling.processing);

@@ -1,12 +1,11 @@
 //! What a scenario says of a mesh, ready for use.
 
-use burstlab_optical::scheduling::{Conversion, Scheduler};
+use burstlab_optical::scheduling::Conversion;
 use burstlab_optical::signalling::offset_needed;
 use burstlab_units::{Bytes, Rate, Serializer, Span};
 
 use crate::scenario::{
     Assembly, ConversionKind, IngressPort, Protocol, Queues, Resolution, RouteChoice, Scenario,
-    SchedulerKind,
 };
 
 #[derive(Clone, Debug)]
@@ -119,18 +118,5 @@ impl Rules {
     pub(super) fn bytes_in(&self, span: Span) -> Bytes {
         let bits = u128::from(span.as_ps()) * u128::from(self.rate.as_bps()) / 1_000_000_000_000;
         Bytes::new((bits / 8) as u64)
-    }
-}
-
-impl From<SchedulerKind> for Scheduler {
-    fn from(kind: SchedulerKind) -> Self {
-        match kind {
-            SchedulerKind::FirstFit => Self::FirstFit,
-            SchedulerKind::Horizon => Self::Horizon,
-            SchedulerKind::LaucVf => Self::LaucVf,
-            SchedulerKind::FfVf => Self::FfVf,
-            SchedulerKind::MinEv => Self::MinEv,
-            SchedulerKind::BestFit => Self::BestFit,
-        }
     }
 }
