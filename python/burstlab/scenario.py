@@ -38,6 +38,8 @@ __all__ = [
     "FastRecoveryExit",
     "Flow",
     "IngressPort",
+    "InjectedPer",
+    "Injection",
     "Loss",
     "LossKind",
     "LossRule",
@@ -226,6 +228,14 @@ Resolution: TypeAlias = Literal[
 - `deflection`: Another fibre.
 - `segmentation`: Cutting the tail of whichever of the two bursts started earlier.
 - `retransmission`: A message to the ingress, which sends its copy.
+"""
+
+InjectedPer: TypeAlias = Literal["burst", "node"]
+"""What the chance of injected contention is of.
+
+- `burst`: Of an attempt to send a burst; where is drawn evenly among the nodes of its route at
+  which it asks for a fibre. With `edge.port` = `fifo` its ingress is none of them.
+- `node`: Of each such node of its way, detours included.
 """
 
 Variant: TypeAlias = Literal["tahoe", "reno", "new-reno", "sack", "vegas"]
@@ -849,6 +859,8 @@ class Core(_Section):
         What a node tries, in this order, for a burst whose way is taken; a burst for which all
         fails is dropped. Where `conversion` is listed, a burst keeps its wavelength until then;
         otherwise the scheduler converts from the start, as far as `conversion` allows.
+    injection : Injection, optional
+        Contention that no other burst makes.
     delay_lines : DelayLines, optional
         The fibre delay lines of each node.
     deflection : Deflection, optional
@@ -864,10 +876,35 @@ class Core(_Section):
     conversion: ConversionKind | None = None
     conversion_range: int | None = None
     contention: Sequence[Resolution] | None = None
+    injection: Injection | Mapping[str, Any] | None = None
     delay_lines: DelayLines | Mapping[str, Any] | None = None
     deflection: Deflection | Mapping[str, Any] | None = None
     segmentation: Segmentation | Mapping[str, Any] | None = None
     retransmission: Retransmission | Mapping[str, Any] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Injection(_Section):
+    """Contention that bursts meet at random beside that with other bursts, as Shihada, Zhang ...
+
+    Contention that bursts meet at random beside that with other bursts, as Shihada, Zhang and Ho
+    (2006) insert it. A burst that meets it finds its fibre taken whatever is free there, and
+    `core.contention` is tried; each attempt to send a burst draws anew. In a mesh, with one-way
+    reservation.
+
+    Parameters
+    ----------
+    data : float (probability), default 0.0
+        Chance that a burst with data meets it. Default: 0.
+    ack : float (probability), default 0.0
+        Chance that a burst of ACKs alone meets it. Default: 0.
+    per : InjectedPer, default "burst"
+        What the chance is of.
+    """
+
+    data: float | None = None
+    ack: float | None = None
+    per: InjectedPer | None = None
 
 
 @dataclass(kw_only=True, slots=True)

@@ -128,12 +128,20 @@ fn any_mesh() -> impl Strategy<Value = Value> {
         2 => Just(json!({"process": "none"})),
         1 => Just(json!({"process": "bernoulli", "probability": 0.05})),
     ];
-    (network, edge, access, tcp, loss, any::<bool>()).prop_map(
-        |(mut network, (mut edge, ack, queues), (delay, rate, bounded), tcp, loss, come)| {
+    let core = prop_oneof![
+        2 => Just(json!({})),
+        1 => (1u32..30).prop_map(|p| json!({"contention": ["retransmission"],
+            "injection": {"data": f64::from(p) * 1e-2}})),
+    ];
+    (network, edge, access, tcp, loss, core, any::<bool>()).prop_map(
+        |(mut network, (mut edge, ack, queues), (delay, rate, bounded), tcp, loss, core, come)| {
             let ((variant, law), profile, window, delayed, rto) = tcp;
             network["link_rate"] = json!("50 Mb/s");
             edge["ack"] = ack;
             edge["queues"] = json!(queues);
+            if core.get("injection").is_some() {
+                edge["port"] = json!("shared");
+            }
             let mut access = json!({"rate": format!("{} Mb/s", 5 * rate), "delay": delay});
             if bounded {
                 access["queue"] = json!(20);
@@ -142,7 +150,7 @@ fn any_mesh() -> impl Strategy<Value = Value> {
                 "size": {"distribution": "exponential", "mean": "30 KB"}}]);
             json!({
                 "network": network, "edge": edge, "access": access,
-                "signalling": {"guard": "300 us"},
+                "signalling": {"guard": "300 us"}, "core": core,
                 "loss": {"data": loss, "ack": loss},
                 "tcp": {"variant": variant, "window_law": law, "profile": profile, "window": window,
                     "delayed_ack": delayed, "rto_min": rto},

@@ -155,10 +155,11 @@ impl NetworkTally {
         self.links[link as usize].carried += 1;
     }
 
-    /// The fibre has none that is free.
-    pub(crate) fn contended(&mut self, link: u32) {
+    /// The fibre has none that is free, or none as the scenario wills.
+    pub(crate) fn contended(&mut self, link: u32, injected: bool) {
         self.links[link as usize].contended += 1;
         self.resolutions.contentions += 1;
+        self.resolutions.injected += u64::from(injected);
     }
 
     /// A burst has ended: it landed, or it was lost for a cause, at a node, on its way to a fibre.

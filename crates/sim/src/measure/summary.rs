@@ -260,6 +260,8 @@ pub struct Cause {
 pub struct Resolutions {
     /// Times that no wavelength of a fibre was free as a burst asked for one.
     pub contentions: u64,
+    /// Of these, contentions that the scenario injected.
+    pub injected: u64,
     /// Bursts that were given another wavelength, where conversion is a step of its own.
     pub converted: u64,
     /// Bursts that passed a fibre delay line.

@@ -4,6 +4,7 @@ use burstlab_units::{Bytes, Rate, Serializer, Span};
 
 use super::check::{Check, SPAN_MAX, within, word};
 use super::core_network::is_default;
+use super::injection;
 use super::{
     Assembly, Bursts, ConversionKind, CoreForwarding, Demand, Destination, Edge, IngressPort,
     Protocol, Queues, Resolution, Scenario, ScenarioError, Topology,
@@ -39,6 +40,7 @@ pub(super) fn mesh(scenario: &mut Scenario) -> Result<Option<(Graph, Routes)>, S
     control_plane(scenario)?;
     offsets(scenario, &graph, &routes)?;
     core(scenario)?;
+    injection::check(scenario, &graph, &routes)?;
     for (index, one) in scenario.demand.iter().enumerate() {
         demand(index, one, &graph)?;
     }

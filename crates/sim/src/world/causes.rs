@@ -45,6 +45,8 @@ pub(crate) enum LossCause {
     Blocked = 7,
     /// It lay in the tail of a burst that was cut.
     Cut = 8,
+    /// Its burst met contention that the scenario injects, and found no way out of it.
+    Injected = 9,
 }
 
 impl LossCause {
@@ -59,11 +61,19 @@ impl LossCause {
         "late-header",
         "blocked",
         "cut",
+        "injected-contention",
     ];
 
     /// Those that end a whole burst, in the order in which a summary lists them.
-    pub(crate) const OF_BURSTS: [Self; 6] =
-        [Self::Burst, Self::Scripted, Self::Contention, Self::LateHeader, Self::Cut, Self::Blocked];
+    pub(crate) const OF_BURSTS: [Self; 7] = [
+        Self::Burst,
+        Self::Scripted,
+        Self::Contention,
+        Self::Injected,
+        Self::LateHeader,
+        Self::Cut,
+        Self::Blocked,
+    ];
 }
 
 impl From<LossCause> for u8 {

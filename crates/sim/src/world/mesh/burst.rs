@@ -79,6 +79,8 @@ pub(in crate::world) struct Burst {
     /// Its number in the run, from 1; 0: the slot is free.
     pub(super) number: u64,
     pub(super) kind: BurstKind,
+    /// Its number among the bursts of its kind, as they close, from 1; 0: not counted.
+    pub(super) turn: u64,
     pub(super) from: u32,
     pub(super) to: u32,
     pub(super) class: u32,

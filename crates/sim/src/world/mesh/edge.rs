@@ -284,6 +284,7 @@ impl Mesh {
             BurstKind::Background => return,
         };
         rule.closed += 1;
+        burst.turn = rule.closed;
         let Prescribed { process, script, node, stream, closed } = rule;
         let hit = process.hits(*closed, || stream.uniforms(*closed));
         let scripted = script.dooms(burst.cargo.data.iter().map(|train| &train.first));

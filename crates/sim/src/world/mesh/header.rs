@@ -127,10 +127,12 @@ impl Mesh {
                 burst.taken.push(taken);
                 self.go_on(done, slot, context, flows);
             }
-            Outcome::Blocked if two_way => self.refuse(done, slot, context, flows),
-            Outcome::Blocked => {
-                self.bursts.get_mut(slot).rival = self.rival(now, slot);
-                self.lose(now, slot, LossCause::Contention, context, flows);
+            Outcome::Blocked(_) if two_way => self.refuse(done, slot, context, flows),
+            Outcome::Blocked(cause) => {
+                if cause == LossCause::Contention {
+                    self.bursts.get_mut(slot).rival = self.rival(now, slot);
+                }
+                self.lose(now, slot, cause, context, flows);
             }
             Outcome::Again => {
                 let back = self.reach(slot, hop);

@@ -9,6 +9,7 @@ mod cutting;
 mod edge;
 mod header;
 mod inbox;
+mod injection;
 mod losing;
 mod report;
 mod rules;
@@ -26,6 +27,7 @@ use self::burst::Bursts;
 use self::census::Census;
 use self::edge::Queue;
 use self::header::Signal;
+use self::injection::Injection;
 use self::rules::Rules;
 use super::flow::Flow;
 use super::injected::process;
@@ -112,6 +114,7 @@ pub(super) struct Mesh {
     data_loss: Prescribed,
     ack_loss: Prescribed,
     choices: Stream,
+    injection: Option<Injection>,
     /// Bursts numbered so far.
     numbered: u64,
     /// Whether a sender listens to what becomes of its bursts.
@@ -163,6 +166,7 @@ impl Mesh {
             data_loss,
             ack_loss: Prescribed::new(&scenario.loss.ack, random.stream("loss/ack")),
             choices: random.stream("routes"),
+            injection: Injection::new(scenario, random),
             numbered: 0,
             reports: resolved.listens(),
             trains,
