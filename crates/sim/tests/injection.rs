@@ -1,4 +1,4 @@
-//! Contention that a scenario injects: how often, where, what resolves it, and what it leaves alone.
+//! Contention that a scenario injects: how often, where, what resolves it, what it leaves alone.
 
 use burstlab_sim::scenario::Scenario;
 use burstlab_sim::{Column, Monitor, NetworkSummary, Output, Simulation, Trace};
@@ -204,4 +204,42 @@ fn mistakes_are_answered() {
     let read = Scenario::from_json(&path.to_string()).and_then(|scenario| scenario.resolve());
     let text = read.expect_err("a path").to_string();
     assert!(text.contains("no contention"), "{text}");
+}
+
+/// A flow of Vegas from node 1 to node 4, three fibres of 1 ms, one burst a window.
+#[test]
+fn a_sender_sees_what_sending_again_adds() {
+    let change = json!({"traffic": [], "flows": [{"from": "1", "to": "4"}],
+        "edge": {"assembly": "timer", "timer": "5 ms"},
+        "access": {"rate": "1 Gb/s", "delay": "10 ms"},
+        "tcp": {"variant": "vegas", "window": 40, "delayed_ack": false},
+        "core": {"injection": {"data": 0.05}, "contention": ["retransmission"]},
+        "run": {"duration": "100 s"}});
+    let output = run(&ring(&change), Trace { cwnd: true, ..Trace::default() });
+    let table = output.tables.iter().find(|table| table.name == "cwnd").expect("traced");
+    let column = |name: &str| {
+        table.columns.iter().find(|column| column.0 == name).map(|column| column.1.clone())
+    };
+    let (Some(Column::U64(samples)), Some(Column::U64(base)), Some(Column::F64(queued))) =
+        (column("sample_ps"), column("base_rtt_ps"), column("queued"))
+    else {
+        panic!("columns");
+    };
+    let samples: Vec<u64> = samples.into_iter().filter(|&sample| sample != u64::MAX).collect();
+    assert!(samples.len() > 10_000, "{}", samples.len());
+    let shortest = *samples.iter().min().expect("samples");
+    assert_eq!(base.last(), Some(&shortest));
+    // A message of loss and the burst again: from node 1 at once, from nodes 2 and 3 over one fibre
+    // and two, there and back; a packet waits up to a timer more than the one that waits least.
+    let extra = |sample: u64| (sample - shortest) / 1_000_000;
+    let share = |from: u64, to: u64| {
+        let many = samples.iter().filter(|&&one| (from..to).contains(&extra(one))).count();
+        many as f64 / samples.len() as f64
+    };
+    let (near, far) = (share(2000, 3000), share(4000, 5000));
+    assert!(near > 0.005 && far > 0.005, "{near} {far}");
+    assert!(share(5000, 60_000) < 0.001, "nothing adds more");
+    // 40 segments of 30 ms and more, 4 ms late: Diff is about 40 x 4 / 35.
+    let most = queued.iter().copied().filter(|one| !one.is_nan()).fold(0.0, f64::max);
+    assert!((3.0..6.0).contains(&most), "{most}");
 }

@@ -18,6 +18,10 @@ pub(crate) struct Delays {
     origin: Time,
     /// The shortest round trip.
     base: Option<Span>,
+    /// How many round trips were measured, and the last of them.
+    measured: (u64, Span),
+    /// Segments that waited in queues in the last whole round.
+    queued: Option<f64>,
     tally: Tally,
     patience: Option<Patience>,
     /// The round that the last ACK ended.
@@ -47,6 +51,8 @@ impl Delays {
             sent: SendTimes::new(config.window, as_ns2),
             origin: Time::ZERO,
             base: None,
+            measured: (0, Span::ZERO),
+            queued: None,
             tally: Tally { first: 0, begun: Time::ZERO, sum: Span::ZERO, count: 0 },
             patience: None,
             ended: None,
@@ -85,6 +91,7 @@ impl Delays {
         self.ended = None;
         if next > self.tally.first {
             self.ended = self.round(now, following - self.tally.first, following - next, window);
+            self.queued = self.ended.as_ref().map(|round| round.queued).or(self.queued);
             self.tally = Tally { first: following, begun: now, sum: Span::ZERO, count: 0 };
         }
         if self.as_ns2 {
@@ -96,6 +103,7 @@ impl Delays {
     /// Takes the round trip of segment `seq`, if it has one.
     fn measure(&mut self, now: Time, seq: u64) {
         let Some(rtt) = self.sample(now, seq).filter(|rtt| !rtt.is_zero()) else { return };
+        self.measured = (self.measured.0 + 1, rtt);
         self.tally.sum += rtt;
         self.tally.count += 1;
         self.base = Some(self.base.map_or(rtt, |base| base.min(rtt)));
@@ -183,6 +191,16 @@ impl Delays {
     /// When the SYN was last sent.
     pub(crate) fn origin(&self) -> Time {
         self.origin
+    }
+
+    /// How many round trips were measured, and the last of them.
+    pub(crate) fn measured(&self) -> (u64, Span) {
+        self.measured
+    }
+
+    /// Segments that waited in queues in the last whole round, as far as the delay tells.
+    pub(crate) fn queued(&self) -> Option<f64> {
+        self.queued
     }
 
     /// The shortest round trip.

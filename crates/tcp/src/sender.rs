@@ -308,6 +308,24 @@ impl Sender {
         self.flow.delays.as_ref().and_then(|delays| delays.base())
     }
 
+    /// How many round trips were measured, and the last of them: of every ACK of a segment that was
+    /// sent once, where `variant` or `window_law` goes by delay; else by the retransmission timer,
+    /// one segment at a time.
+    #[must_use]
+    pub fn round_trips(&self) -> (u64, Span) {
+        let view = self.flow.timer.view();
+        let timed = (view.samples, view.sample);
+        self.flow.delays.as_ref().map_or(timed, |delays| delays.measured())
+    }
+
+    /// Segments that waited in queues in the last whole round trip, as `variant` or `window_law`
+    /// takes them from its delay: Diff of Brakmo and Peterson (1995), the window times
+    /// (1 - shortest round trip / mean round trip).
+    #[must_use]
+    pub fn queued(&self) -> Option<f64> {
+        self.flow.delays.as_ref().and_then(|delays| delays.queued())
+    }
+
     /// The time-out that the timer would be set to now, back-off included.
     #[must_use]
     pub fn rto(&self) -> Span {
