@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use burstlab_kernel::Rank;
-use burstlab_tcp::{Config, Detector, Receiver, Sender, Transmission};
+use burstlab_tcp::{Ack, Config, Detector, Receiver, Sender, Transmission, Variant};
 use burstlab_units::{Bytes, Span, Time};
 
 use super::causes::{Causes, Loss, Truth};
@@ -63,6 +63,8 @@ pub(super) struct FlowKind {
     detects: bool,
     /// No time-out is shorter.
     shortest_rto: Span,
+    /// Whether it sends again by a clock of its own too, at a duplicate ACK or after one.
+    impatient: bool,
     /// Bytes of application data in a full segment.
     payload: u64,
     pub(super) class: u32,
@@ -82,6 +84,7 @@ impl FlowKind {
                 Span::ZERO => config.rto_min,
                 fixed => fixed,
             },
+            impatient: config.variant == Variant::Vegas,
             payload: config.segment_size.get() - config.headers().get(),
             class,
         }
@@ -152,6 +155,8 @@ pub(super) struct Flow {
     resent: BTreeMap<u64, u32>,
     /// No segment from this one on was sent more than once.
     sent_once: u64,
+    /// The latest duplicate ACK asks for this segment.
+    asked_again: u64,
     /// What happened at its sender, in a mesh.
     pub(super) digest: Digest,
     /// Segments and bytes received before measuring began.
@@ -205,6 +210,7 @@ impl Flow {
             receiver_alarm: Alarm::OFF,
             resent: BTreeMap::new(),
             sent_once: 0,
+            asked_again: 0,
             digest: Digest::of_flow(id),
             before: (0, 0),
         }
@@ -329,6 +335,17 @@ impl Flow {
         self.sender.on_ack_in_stride(now, next)
     }
 
+    /// Segment `seq` is at the receiver; answers its ACK, if it sends one at once.
+    #[inline]
+    pub(super) fn receives(&mut self, now: Time, seq: u64) -> Option<Ack> {
+        let next = self.receiver.next();
+        let ack = self.receiver.on_segment(now, seq);
+        if self.receiver.next() == next {
+            self.asked_again = next;
+        }
+        ack
+    }
+
     /// Counts packets received in stride, and their bytes.
     #[inline]
     pub(super) fn count(&mut self, packets: u64, bytes: u64) {
@@ -347,19 +364,29 @@ impl Flow {
     /// [in stride](burstlab_tcp::Receiver::takes_in_stride) and [in time](Self::receives_by); zero:
     /// not at all. Whoever else looks at the receiver asks what it holds, for a segment that was
     /// lost; to make a difference that segment would have to be sent again and lost before the
-    /// packet arrives, which a time-out later than that rules out.
+    /// packet arrives, which a time-out later than that rules out; and with Vegas a sender in stride
+    /// that no duplicate ACK can reach any more which it would not ignore.
     #[inline]
     pub(super) fn receives_until(&self, now: Time, ahead: Time) -> Time {
         let calm = self.receiver.next() >= self.sent_once
             && self.causes.is_empty()
             && self.completed.is_none()
-            && !self.kind.listens.at_all();
+            && !self.kind.listens.at_all()
+            && (!self.kind.impatient || self.hears_nothing_twice());
         if !calm {
             return Time::ZERO;
         }
         let repeats = now.saturating_add(self.kind.shortest_rto);
         let due = self.sender.poll_timeout().map_or(repeats, |due| due.min(repeats));
         ahead.min(Time::from_ps(due.as_ps() - 1))
+    }
+
+    /// Whether the sender is in stride and has heard an ACK beyond all duplicate ones: those that are
+    /// still under way say nothing to it.
+    #[inline]
+    fn hears_nothing_twice(&self) -> bool {
+        self.sender.is_in_stride()
+            && self.sender.highest_acked().is_some_and(|acked| acked >= self.asked_again)
     }
 
     /// Whether nothing happens at the receiver before a packet at `at`.
