@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use burstlab_units::{Bytes, Rate, Serializer, Span, Time};
+use burstlab_units::{Bytes, Evenly, Rate, Serializer, Span, Time};
 
 /// A store-and-forward link with a drop-tail queue in front of it.
 ///
@@ -67,27 +67,30 @@ impl Wire {
     #[inline]
     pub fn carry_evenly(
         &mut self,
-        (now, gap): (Time, Span),
+        ready: (Time, Span),
         count: u32,
         size: Bytes,
         limit: Time,
     ) -> Option<(Time, Span)> {
-        debug_assert!(self.queue.is_none(), "nothing is dropped");
-        let (start, span) = (now.max(self.free_at), self.line.whole(size)?);
-        let gap = if gap <= span {
-            // Each is there before the link is free again.
-            span
-        } else if start == now || count == 1 {
-            gap
-        } else {
-            return None;
-        };
-        let free_at = start + gap * u64::from(count - 1) + span;
-        if free_at + self.delay > limit {
+        let arrivals = self.plan(ready, count, size)?;
+        if arrivals.last > limit {
             return None;
         }
-        self.free_at = free_at;
-        Some((start + span + self.delay, gap))
+        self.follow(&arrivals);
+        Some((arrivals.first, arrivals.gap))
+    }
+
+    /// When packets would arrive that [`carry_evenly`](Self::carry_evenly) handed over.
+    #[inline]
+    pub fn plan(&mut self, ready: (Time, Span), count: u32, size: Bytes) -> Option<Evenly> {
+        debug_assert!(self.queue.is_none(), "nothing is dropped");
+        Some(self.line.evenly(self.free_at, ready, count, size)?.after(self.delay))
+    }
+
+    /// Hands packets over that arrive as [planned](Self::plan); nothing was handed over since.
+    #[inline]
+    pub fn follow(&mut self, arrivals: &Evenly) {
+        self.free_at = arrivals.last - self.delay;
     }
 
     /// Whether packets are dropped where too many wait.

@@ -1,6 +1,6 @@
 //! A chain of fibres from an ingress to an egress edge, in one direction.
 
-use burstlab_units::{Bytes, Rate, Serializer, Span, Time};
+use burstlab_units::{Bytes, Evenly, Rate, Serializer, Span, Time};
 
 /// How a core node passes on what it receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +80,23 @@ impl OpticalPath {
             last_bit += delay;
         }
         last_bit
+    }
+
+    /// When `count` units of `size` would be at the egress, the first ready at the ingress at a
+    /// time and each other a gap after the one before. `None` where they would not be there evenly.
+    #[inline]
+    pub fn plan(&mut self, ready: (Time, Span), count: u32, size: Bytes) -> Option<Evenly> {
+        if !self.later.is_empty() {
+            return None;
+        }
+        let (line, free_at) = &mut self.first;
+        Some(line.evenly(*free_at, ready, count, size)?.after(self.reaches[self.delays.len()]))
+    }
+
+    /// Units cross as [planned](Self::plan); none has left since.
+    #[inline]
+    pub fn follow(&mut self, arrivals: &Evenly) {
+        self.first.1 = arrivals.last - self.reaches[self.delays.len()];
     }
 
     /// How many fibres there are.

@@ -17,5 +17,5 @@ mod time;
 
 pub use parse::UnitError;
 pub use quantity::{Bytes, Probability};
-pub use rate::{Rate, Serializer};
+pub use rate::{Evenly, Rate, Serializer};
 pub use time::{Span, Time};

@@ -1,7 +1,7 @@
 //! Rates and exact serialisation times.
 
 use crate::quantity::Bytes;
-use crate::time::{PS_PER_S, Span};
+use crate::time::{PS_PER_S, Span, Time};
 
 /// A speed in bit/s. Range 1 bit/s to 1.8e19 bit/s; never zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -72,6 +72,30 @@ impl Serializer {
         (self.whole.0 == size).then_some(self.whole.1)
     }
 
+    /// When `count` units of `size` leave a line that is free at `free_at`, the first ready at a
+    /// time and each other a gap after the one before. `None` where they would not leave evenly, in
+    /// whole picoseconds.
+    #[inline]
+    pub fn evenly(
+        &mut self,
+        free_at: Time,
+        (ready, gap): (Time, Span),
+        count: u32,
+        size: Bytes,
+    ) -> Option<Evenly> {
+        let (start, span) = (ready.max(free_at), self.whole(size)?);
+        let gap = if gap <= span {
+            // Each is there before the line is free again.
+            span
+        } else if start == ready || count == 1 {
+            gap
+        } else {
+            return None;
+        };
+        let first = start + span;
+        Some(Evenly { first, gap, last: first + gap * u64::from(count - 1) })
+    }
+
     #[inline(never)]
     fn next_carried(&mut self, size: Bytes) -> Span {
         self.measure(size);
@@ -101,6 +125,26 @@ impl Serializer {
                 self.whole = (size, Span::from_ps(quotient));
             }
         }
+    }
+}
+
+/// The times of units that are evenly at one place: when the last bit of each is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Evenly {
+    /// Of the first unit.
+    pub first: Time,
+    /// From each to the next.
+    pub gap: Span,
+    /// Of the last unit.
+    pub last: Time,
+}
+
+impl Evenly {
+    /// The times at a place that is so far on.
+    #[inline]
+    #[must_use]
+    pub fn after(self, delay: Span) -> Self {
+        Self { first: self.first + delay, last: self.last + delay, ..self }
     }
 }
 

@@ -130,6 +130,14 @@ impl Add<Span> for Time {
     }
 }
 
+impl Sub<Span> for Time {
+    type Output = Self;
+    #[inline]
+    fn sub(self, span: Span) -> Self {
+        Self(self.0 - span.0)
+    }
+}
+
 impl AddAssign<Span> for Time {
     fn add_assign(&mut self, span: Span) {
         self.0 += span.0;

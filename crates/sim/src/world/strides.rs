@@ -3,7 +3,7 @@
 //! known, and when. Whatever is not as it should be ends a stride; the packets from there on are
 //! taken one by one (`hosts`), which is also what strides are tested against.
 
-use burstlab_units::{Span, Time};
+use burstlab_units::{Bytes, Span, Time};
 
 use super::World;
 use super::optics::Optics;
@@ -12,6 +12,7 @@ use super::train::{Coming, Train};
 
 /// The ACKs of a stride over a path that are too far ahead, or the last of their flow: when they
 /// are at the next place, and what they cover.
+#[derive(Default)]
 struct Rest {
     on_link: Option<(Time, u64)>,
     in_core: Option<(Time, u64)>,
@@ -33,11 +34,40 @@ impl World {
         if !clear {
             return 0;
         }
-        let done = self.receive_over_path(count);
-        let rest = self.cross_back();
+        let evenly = self.receive_evenly(count);
+        let done = evenly + self.receive_over_path(count - evenly);
+        let rest = if self.cross_evenly() { Rest::default() } else { self.cross_back() };
         self.hear_over_path();
         self.one_by_one(rest);
         done
+    }
+
+    /// As [`receive_over_path`](Self::receive_over_path), for the first packets of one size in
+    /// order, where each is acknowledged and none is late.
+    fn receive_evenly(&mut self, count: u32) -> u32 {
+        let Optics::Path(path) = &mut self.optics else { return 0 };
+        let (now, flow, down) = (self.now, &mut self.flows[0], &mut self.data_down[0].wire);
+        let next = flow.receiver.next();
+        let Some(size) = path.data.landed(1).map(|packet| packet.size).next() else { return 0 };
+        let alike = |&(packet, seq): &(&DataPacket, u64)| packet.seq == seq && packet.size == size;
+        let alike = path.data.landed(count).zip(next..).take_while(alike).count() as u32;
+        if alike == 0 || !flow.receiver.takes_in_stride(next) || !flow.receiver.acknowledges_each()
+        {
+            return 0;
+        }
+        let until = flow.receives_until(now, self.ahead.receivers);
+        let bytes = Bytes::new(u64::from(size));
+        let arrives = down.carry_evenly((now, Span::ZERO), alike, bytes, until);
+        let Some((mut at, gap)) = arrives else { return 0 };
+        let end = next + u64::from(alike);
+        for next in next + 1..=end {
+            self.coming.push((at, next));
+            at += gap;
+        }
+        flow.receiver.on_run_in_stride(end);
+        flow.count(u64::from(alike), bytes.get() * u64::from(alike));
+        path.data.leave(alike);
+        alike
     }
 
     /// Packets of a path that have landed are received; their ACKs are then coming, each with the
@@ -81,10 +111,41 @@ impl World {
         done
     }
 
+    /// As [`cross_back`](Self::cross_back) for ACKs that come evenly, where all go all the way.
+    fn cross_evenly(&mut self) -> bool {
+        let Optics::Path(path) = &mut self.optics else { return false };
+        let (flow, until) = (&mut self.flows[0], self.ahead.receivers);
+        let (up, down) = (&mut self.ack_up[0].wire, &mut self.ack_down[0].wire);
+        let [(first, _), (second, _), .., (_, last)] = self.coming[..] else { return false };
+        let (gap, count) = (second.since(first), self.coming.len() as u32);
+        let evenly = self.coming.windows(2).all(|pair| pair[1].0 == pair[0].0 + gap);
+        if !evenly || !flow.sender.goes_on_after(last) {
+            return false;
+        }
+        let size = flow.receiver.ack_size();
+        let Some(sent) = up.plan((first, gap), count, size) else { return false };
+        let Some(crossed) = path.ack.plan(&sent, count, size) else { return false };
+        let on_link = (crossed.first, crossed.gap);
+        let Some(heard) = down.plan(on_link, count, size) else { return false };
+        if sent.last > until || crossed.last > until {
+            return false;
+        }
+        up.follow(&sent);
+        path.ack.follow(&crossed, count);
+        down.follow(&heard);
+        let mut at = heard.first;
+        for coming in &mut self.coming {
+            coming.0 = at;
+            at += heard.gap;
+        }
+        flow.tally.acks_sent += u64::from(count);
+        true
+    }
+
     /// ACKs that are coming are sent, cross the core, and are then on the sender's link, each with
     /// the time at which it arrives. Answers those that do not.
     fn cross_back(&mut self) -> Rest {
-        let mut rest = Rest { on_link: None, in_core: None, unsent: Vec::new() };
+        let mut rest = Rest::default();
         let Optics::Path(path) = &mut self.optics else { return rest };
         let (flow, until) = (&mut self.flows[0], self.ahead.receivers);
         let (up, down) = (&mut self.ack_up[0].wire, &mut self.ack_down[0].wire);

@@ -37,6 +37,25 @@ impl<P: Parcel> Train<P> {
         Bytes::new(self.first.bytes().get() * u64::from(self.count))
     }
 
+    /// Lets the train behind it join, if its numbers go on as those of this one.
+    #[inline]
+    pub(super) fn admits(&mut self, next: &Self) -> bool {
+        let distance = next.first.distance(&self.first).map(u32::try_from);
+        let Some(Ok(distance)) = distance else { return false };
+        let step = match (self.count, next.count) {
+            (1, 1) => distance,
+            (1, _) => next.step,
+            _ => self.step,
+        };
+        let joins = (next.count == 1 || next.step == step)
+            && u64::from(distance) == u64::from(step) * u64::from(self.count);
+        if joins {
+            self.step = step;
+            self.count += next.count;
+        }
+        joins
+    }
+
     /// Cuts it behind its first `count` packets; answers the others.
     fn split_off(&mut self, count: u32) -> Self {
         let rest = Self { first: self.packet(count), count: self.count - count, ..*self };
@@ -81,6 +100,22 @@ impl<P: Parcel> Coming<P> {
         }
         self.train.count += 1;
         true
+    }
+
+    /// Lets a train that comes later join, if it goes on as this one does.
+    #[inline]
+    pub(super) fn admits_all(&mut self, next: &Self) -> bool {
+        if next.train.count == 1 {
+            return self.admits(next.at, &next.train.first);
+        }
+        let count = self.train.count;
+        let evenly = (count == 1 || self.gap == next.gap)
+            && next.at == self.at + next.gap * u64::from(count);
+        let joins = evenly && self.train.admits(&next.train);
+        if joins {
+            self.gap = next.gap;
+        }
+        joins
     }
 
     /// Takes the packets out that are there before `now`; at least one is.

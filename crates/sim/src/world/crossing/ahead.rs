@@ -4,7 +4,7 @@
 
 use burstlab_kernel::Rank;
 use burstlab_optical::{AssemblyPolicy, ClosedBurst, Forwarding};
-use burstlab_units::{Bytes, Time};
+use burstlab_units::{Bytes, Evenly, Time};
 
 use super::{Crossing, Direction};
 use crate::scenario::Scenario;
@@ -197,6 +197,24 @@ impl<P: Parcel> Crossing<P> {
     pub(in crate::world) fn pass_one(&mut self, at: Time, size: Bytes) -> Time {
         let departure = self.path.start(at + self.offset, size);
         self.path.cross(departure, self.path.hops())
+    }
+
+    /// When `count` bursts of `size` that are evenly at their edge would have crossed.
+    #[inline]
+    pub(in crate::world) fn plan(
+        &mut self,
+        at_edge: &Evenly,
+        count: u32,
+        size: Bytes,
+    ) -> Option<Evenly> {
+        self.path.plan((at_edge.first + self.offset, at_edge.gap), count, size)
+    }
+
+    /// `count` bursts cross as [planned](Self::plan) and have landed.
+    #[inline]
+    pub(in crate::world) fn follow(&mut self, arrivals: &Evenly, count: u32) {
+        self.path.follow(arrivals);
+        self.passed(u64::from(count), u64::from(count));
     }
 
     /// Counts bursts of one packet that have left, and those of them that have landed.

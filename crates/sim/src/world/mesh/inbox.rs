@@ -12,6 +12,8 @@ use super::super::packet::{AckPacket, DataPacket, Parcel};
 use super::super::train::{Coming, Train};
 use super::super::{Context, Event, Place};
 use super::edge::Queue;
+use super::joins::Joins;
+use super::rules::Rules;
 use super::{Mesh, MeshEvent};
 
 /// The packets that will enter a queue, by the time they do.
@@ -91,19 +93,40 @@ pub(super) fn only_timed(policy: AssemblyPolicy) -> bool {
     matches!(policy, AssemblyPolicy::Timer(span) if !span.is_zero())
 }
 
+/// In which order packets enter a burst, and the buffers that are used again for it.
+#[derive(Clone, Debug)]
+pub(super) enum Entering {
+    /// In the order of time; every packet is a train of its own.
+    Sorted(Vec<Entry>),
+    /// Each flow's in order, put together where they go on.
+    Joined(Joins),
+    /// Each flow's in order.
+    OneByOne,
+}
+
+impl Entering {
+    /// As the rules ask for; `trains`: whether packets may be kept as trains.
+    pub(super) fn new(rules: &Rules, trains: bool) -> Self {
+        match (rules.ordered, trains) {
+            (true, _) => Self::Sorted(Vec::new()),
+            (false, true) => Self::Joined(Joins::default()),
+            (false, false) => Self::OneByOne,
+        }
+    }
+}
+
 /// Moves the packets that enter before `now` out of `coming` to `cargo`; answers how many bytes
-/// they are, and when the first of the others enters. In the order in which they enter, if `order`
-/// is there to find it (every packet is a train of its own then); else each flow's in order.
+/// they are, and when the first of the others enters.
 fn take<P: Parcel>(
     coming: &mut Vec<Coming<P>>,
     cargo: &mut Vec<Train<P>>,
-    order: Option<&mut Vec<Entry>>,
+    entering: &mut Entering,
     now: Time,
     mut each: impl FnMut(Time, &P),
 ) -> (Bytes, Time) {
     let (mut bytes, mut first) = (Bytes::ZERO, Time::MAX);
-    let sorted = order.is_some();
-    if let Some(order) = order {
+    let sorted = matches!(entering, Entering::Sorted(_));
+    if let Entering::Sorted(order) = entering {
         let due = (0..).zip(coming.iter()).filter(|(_, coming)| coming.at < now);
         order.extend(due.map(|(index, coming)| (coming.at, coming.train.first.flow(), index)));
         order.sort_unstable();
@@ -122,7 +145,10 @@ fn take<P: Parcel>(
             each(coming.at, &coming.train.first);
             let train = coming.take_before(now);
             bytes += train.bytes();
-            cargo.push(train);
+            match entering {
+                Entering::Joined(joins) => joins.add(cargo, train),
+                _ => cargo.push(train),
+            }
         }
         let stays = coming.train.count > 0;
         if stays {
@@ -252,7 +278,10 @@ impl Mesh {
         context: &mut Context,
     ) {
         let place = &mut self.queues[queue];
-        place.inbox.acks.push(coming);
+        let acks = &mut place.inbox.acks;
+        if !acks.last_mut().is_some_and(|last| last.admits_all(&coming)) {
+            acks.push(coming);
+        }
         place.expect(coming.at, queue, context);
     }
 
@@ -281,15 +310,13 @@ impl Mesh {
         }
         self.numbered += 1;
         place.number = self.numbered;
-        let (number, order) = (place.number, &mut self.order);
+        let (number, entering) = (place.number, &mut self.entering);
         let (cargo, inbox) = (&mut place.cargo, &mut place.inbox);
         let mut enter = |at: Time, row: u32| context.recorder.joined(row, at, number);
-        let ordered = self.rules.ordered.then_some(&mut *order);
-        let (bytes, data) = take(&mut inbox.data, &mut cargo.data, ordered, now, |at, packet| {
+        let (bytes, data) = take(&mut inbox.data, &mut cargo.data, entering, now, |at, packet| {
             enter(at, packet.row);
         });
-        let ordered = self.rules.ordered.then_some(order);
-        let (more, acks) = take(&mut inbox.acks, &mut cargo.acks, ordered, now, |at, packet| {
+        let (more, acks) = take(&mut inbox.acks, &mut cargo.acks, entering, now, |at, packet| {
             enter(at, packet.row);
         });
         let full = place.assembler.push(inbox.first, (), bytes + more);

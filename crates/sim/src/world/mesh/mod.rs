@@ -10,6 +10,7 @@ mod edge;
 mod header;
 mod inbox;
 mod injection;
+mod joins;
 mod losing;
 mod report;
 mod rules;
@@ -27,6 +28,7 @@ use self::burst::Bursts;
 use self::census::Census;
 use self::edge::Queue;
 use self::header::Signal;
+use self::inbox::Entering;
 use self::injection::Injection;
 use self::rules::Rules;
 use super::flow::Flow;
@@ -105,8 +107,7 @@ pub(super) struct Mesh {
     queues: Vec<Queue>,
     /// Whether queues need only be told in advance of data packets, and of ACKs.
     expects: (bool, bool),
-    /// Reused buffer of the order in which packets enter a queue.
-    order: Vec<(Time, u32, u32)>,
+    entering: Entering,
     /// Which queue is in which place.
     places: Vec<u32>,
     bursts: Bursts,
@@ -157,7 +158,7 @@ impl Mesh {
             copies: vec![0; nodes],
             sites,
             expects,
-            order: Vec::new(),
+            entering: Entering::new(&rules, trains),
             site_count,
             queues: Vec::new(),
             places: edge::places(&rules, site_count),
