@@ -381,8 +381,8 @@ impl Flow {
         ahead.min(Time::from_ps(due.as_ps() - 1))
     }
 
-    /// Whether the sender is in stride and has heard an ACK beyond all duplicate ones: those that are
-    /// still under way say nothing to it.
+    /// Whether the sender is in stride and has heard an ACK beyond all duplicate ones: those that
+    /// are still under way say nothing to it.
     #[inline]
     fn hears_nothing_twice(&self) -> bool {
         self.sender.is_in_stride()

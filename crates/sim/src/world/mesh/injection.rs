@@ -1,5 +1,5 @@
-//! Contention that the scenario injects. Who meets it depends on the number of the burst among those
-//! of its kind, the attempt and the hop alone.
+//! Contention that the scenario injects. Who meets it depends on the number of the burst among
+//! those of its kind, the attempt and the hop alone.
 
 use burstlab_kernel::{RandomSource, Stream};
 
