@@ -364,8 +364,8 @@ impl Flow {
     /// [in stride](burstlab_tcp::Receiver::takes_in_stride) and [in time](Self::receives_by); zero:
     /// not at all. Whoever else looks at the receiver asks what it holds, for a segment that was
     /// lost; to make a difference that segment would have to be sent again and lost before the
-    /// packet arrives, which a time-out later than that rules out; and with Vegas a sender in stride
-    /// that no duplicate ACK can reach any more which it would not ignore.
+    /// packet arrives, which a time-out later than that rules out; and with Vegas a sender in
+    /// stride that ignores all duplicate ACKs under way.
     #[inline]
     pub(super) fn receives_until(&self, now: Time, ahead: Time) -> Time {
         let calm = self.receiver.next() >= self.sent_once
