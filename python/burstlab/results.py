@@ -151,6 +151,12 @@ class Result:
         return counters.get("events", 0) / max(counters.get("packets_delivered", 0), 1)
 
     @property
+    def packets_per_burst(self) -> float:
+        """Data packets that left the optical network over data bursts that did."""
+        counters = self.counters
+        return counters.get("packets_crossed", 0) / max(counters.get("bursts_delivered", 0), 1)
+
+    @property
     def warnings(self) -> list[str]:
         """What the engine found odd, each once."""
         found = (w for one in self.replications for w in one.summary.get("warnings", []))
@@ -177,6 +183,7 @@ class Result:
             "warnings": self.warnings,
             "counters": self.counters,
             "events_per_packet": self.events_per_packet,
+            "packets_per_burst": self.packets_per_burst,
         }
         if len(self.replications) == 1:
             only = self.replications[0].summary

@@ -1421,8 +1421,8 @@ class Traffic(_Section):
 
     Parameters
     ----------
-    side : Side, default "sender"
-        On a `path`: which access link they load.
+    side : Side, optional
+        On a `path`: which access link they load. Absent: the senders'.
     from_ : str, optional
         In a mesh: name of the edge node where their packets enter. Absent: the first.
     to : str, optional

@@ -219,6 +219,7 @@ WRONG: list[tuple[str, dict[str, Any], str, str]] = [
         "flows[0].from",
         "core",
     ),
+    ("traffic on a side", line(traffic=[{"side": "sender"}]), "traffic[0].side", "path"),
     ("traffic to nowhere", line(traffic=[{"from": "1", "to": "x"}]), "traffic[0].to", "x"),
     (
         "bursts to themselves",

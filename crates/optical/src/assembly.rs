@@ -45,6 +45,29 @@ impl AssemblyPolicy {
         }
     }
 
+    /// The time from its first packet after which a burst is closed, where nothing else closes it.
+    #[inline]
+    #[must_use]
+    pub fn timer_alone(self) -> Option<Span> {
+        match self {
+            Self::Timer(span) if !span.is_zero() => Some(span),
+            _ => None,
+        }
+    }
+
+    /// The size that completes a burst, where no more than that and a fixed time close it, so that
+    /// a packet that is sure to come may be assembled before it is there: 0 B if each packet is a
+    /// burst, the largest size if only the time counts.
+    #[must_use]
+    pub fn complete_at(self) -> Option<Bytes> {
+        match self {
+            Self::None => Some(Bytes::ZERO),
+            Self::Size(limit) | Self::Hybrid(_, limit) => Some(limit),
+            Self::Timer(_) => self.timer_alone().map(|_| Bytes::new(u64::MAX)),
+            Self::Adaptive { .. } => None,
+        }
+    }
+
     fn is_full(self, bytes: Bytes) -> bool {
         match self {
             Self::None => true,

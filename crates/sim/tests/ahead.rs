@@ -128,13 +128,19 @@ fn any_mesh() -> impl Strategy<Value = Value> {
         2 => Just(json!({"process": "none"})),
         1 => Just(json!({"process": "bernoulli", "probability": 0.05})),
     ];
-    let core = prop_oneof![
-        2 => Just(json!({})),
-        1 => (1u32..30).prop_map(|p| json!({"contention": ["retransmission"],
-            "injection": {"data": f64::from(p) * 1e-2}})),
+    let contention = prop_oneof![
+        Just(json!(["conversion"])),
+        Just(json!(["conversion", "segmentation"])),
+        Just(json!(["conversion", "deflection", "retransmission"])),
     ];
-    (network, edge, access, tcp, loss, core, any::<bool>()).prop_map(
-        |(mut network, (mut edge, ack, queues), (delay, rate, bounded), tcp, loss, core, come)| {
+    let injected = prop_oneof![2 => Just(None), 1 => (1u32..30).prop_map(Some)];
+    let core = (contention, injected).prop_map(|(contention, injected)| match injected {
+        None => json!({"contention": contention}),
+        Some(p) => json!({"contention": contention, "injection": {"data": f64::from(p) * 1e-2}}),
+    });
+    (network, edge, access, tcp, (loss, core), any::<bool>()).prop_map(
+        |(mut network, (mut edge, ack, queues), (delay, rate, bounded), tcp, chances, come)| {
+            let (loss, core) = chances;
             let ((variant, law), profile, window, delayed, rto) = tcp;
             network["link_rate"] = json!("50 Mb/s");
             edge["ack"] = ack;

@@ -8,7 +8,7 @@ mod oracle;
 
 use std::ops::Range;
 
-use crate::config::{Config, Detector};
+use crate::config::{BackMode, BnakDelay, Config, Detector};
 use back::Back;
 use ble::Ble;
 use bnak::Bnak;
@@ -34,6 +34,64 @@ pub enum Notice {
     Dropped,
 }
 
+/// What a sender is to be told of its bursts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Listens {
+    /// Burst ACKs of the ingress.
+    pub left: bool,
+    /// Burst ACKs of the egress.
+    pub arrived: bool,
+    /// Burst NAKs, and how they travel.
+    pub dropped: Option<NakDelay>,
+}
+
+/// How long a burst NAK takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NakDelay {
+    /// The way back from the node.
+    Path,
+    /// As long as the ACKs of the burst would have taken.
+    Rtt,
+    /// No time: perfect knowledge.
+    None,
+}
+
+impl Listens {
+    /// What the detector of `config` needs.
+    #[must_use]
+    pub fn of(config: &Config) -> Self {
+        let nothing = Self::default();
+        match config.detector {
+            Detector::None | Detector::Ble => nothing,
+            Detector::Back => Self {
+                left: config.back_mode != BackMode::Egress,
+                arrived: config.back_mode != BackMode::Ingress,
+                ..nothing
+            },
+            Detector::Bnak => Self {
+                dropped: Some(match config.bnak_delay {
+                    BnakDelay::Path => NakDelay::Path,
+                    BnakDelay::Rtt => NakDelay::Rtt,
+                }),
+                ..nothing
+            },
+            Detector::Oracle => Self { dropped: Some(NakDelay::None), ..nothing },
+        }
+    }
+
+    /// Whether it is told anything.
+    #[must_use]
+    pub fn at_all(self) -> bool {
+        self != Self::default()
+    }
+
+    /// Whether nodes of the network send it messages.
+    #[must_use]
+    pub fn to_nodes(self) -> bool {
+        self.at_all() && self.dropped != Some(NakDelay::None)
+    }
+}
+
 /// What a detector may know of the sender.
 #[derive(Clone, Debug)]
 pub(crate) struct Outstanding {
@@ -41,6 +99,35 @@ pub(crate) struct Outstanding {
     pub(crate) window: f64,
     /// Segments sent since the last time-out and not acknowledged: what this time-out waits for.
     pub(crate) segments: Range<u64>,
+}
+
+/// A detector: what it is told of, and what it answers. One that says nothing to something takes no
+/// notice of it.
+trait Detects {
+    /// Duplicate ACKs have found a loss; `window` is what it was before its reduction.
+    fn on_fast_retransmit(&mut self, _window: f64) {}
+
+    /// Segment `seq` goes out again: what was known of it is out of date.
+    fn on_retransmission(&mut self, _seq: u64) {}
+
+    /// All below `next` has arrived.
+    fn on_progress(&mut self, _next: u64) {}
+
+    /// A notice of `burst` arrives; answers whether the loss is to be repaired at once.
+    fn on_notice(&mut self, _: Notice, _burst: u64, _segments: &[u64], _: &Outstanding) -> bool {
+        false
+    }
+
+    /// Whoever knows tells what the coming time-out is.
+    fn tell(&mut self, _truth: Verdict) {}
+
+    /// The timer has run out: what is it?
+    fn on_timeout(&mut self, outstanding: &Outstanding) -> Verdict;
+
+    /// Whether it never errs, so that it may excuse a sender of any window.
+    fn is_sure(&self) -> bool {
+        false
+    }
 }
 
 /// The axis of false-time-out detection. A new detector is a file of its own and a line in each
@@ -78,30 +165,35 @@ impl Detection {
         !matches!(self.method, Method::None)
     }
 
-    /// Duplicate ACKs have found a loss; `window` is what it was before its reduction.
-    pub(crate) fn on_fast_retransmit(&mut self, window: f64) {
-        if let Method::Ble(ble) = &mut self.method {
-            ble.on_fast_retransmit(window);
-        }
-    }
-
-    /// Segment `seq` goes out again: what was known of it is out of date.
-    pub(crate) fn on_retransmission(&mut self, seq: u64) {
-        if let Method::Back(back) = &mut self.method {
-            back.on_retransmission(seq);
-        }
-    }
-
-    /// All below `next` has arrived.
-    pub(crate) fn on_progress(&mut self, next: u64) {
+    fn detector(&mut self) -> Option<&mut dyn Detects> {
         match &mut self.method {
-            Method::Back(back) => back.on_progress(next),
-            Method::Bnak(bnak) => bnak.on_progress(next),
-            Method::None | Method::Ble(_) | Method::Oracle(_) => {}
+            Method::None => None,
+            Method::Ble(ble) => Some(ble),
+            Method::Back(back) => Some(back),
+            Method::Bnak(bnak) => Some(bnak),
+            Method::Oracle(oracle) => Some(oracle),
         }
     }
 
-    /// A notice of `burst` arrives; answers whether the loss is to be repaired at once.
+    pub(crate) fn on_fast_retransmit(&mut self, window: f64) {
+        if let Some(detector) = self.detector() {
+            detector.on_fast_retransmit(window);
+        }
+    }
+
+    pub(crate) fn on_retransmission(&mut self, seq: u64) {
+        if let Some(detector) = self.detector() {
+            detector.on_retransmission(seq);
+        }
+    }
+
+    pub(crate) fn on_progress(&mut self, next: u64) {
+        if let Some(detector) = self.detector() {
+            detector.on_progress(next);
+        }
+    }
+
+    /// Answers whether the loss is to be repaired at once.
     pub(crate) fn on_notice(
         &mut self,
         notice: Notice,
@@ -110,35 +202,24 @@ impl Detection {
         outstanding: &Outstanding,
     ) -> bool {
         let enough = outstanding.window >= self.window_min;
-        match &mut self.method {
-            Method::Back(back) => {
-                back.on_notice(notice, burst, segments);
-                false
-            }
-            Method::Bnak(bnak) => bnak.on_notice(notice, burst, segments, outstanding) && enough,
-            Method::Oracle(_) => notice == Notice::Dropped && covers(segments, outstanding),
-            Method::None | Method::Ble(_) => false,
-        }
+        let Some(detector) = self.detector() else { return false };
+        let repair = detector.on_notice(notice, burst, segments, outstanding);
+        repair && (enough || detector.is_sure())
     }
 
-    /// Whoever knows tells what the coming time-out is.
     pub(crate) fn tell(&mut self, truth: Verdict) {
-        if let Method::Oracle(oracle) = &mut self.method {
-            oracle.truth = truth;
+        if let Some(detector) = self.detector() {
+            detector.tell(truth);
         }
     }
 
     /// The timer has run out: what is it? A window below the least one is never excused, so that a
     /// run of false time-outs ends in a true one; who knows the truth needs no such guard.
     pub(crate) fn on_timeout(&mut self, outstanding: &Outstanding) -> Verdict {
-        let verdict = match &mut self.method {
-            Method::None => Verdict::True,
-            Method::Ble(ble) => ble.on_timeout(outstanding.window),
-            Method::Back(back) => back.on_timeout(outstanding),
-            Method::Bnak(bnak) => bnak.on_timeout(outstanding),
-            Method::Oracle(oracle) => return oracle.truth,
-        };
-        if outstanding.window < self.window_min { Verdict::True } else { verdict }
+        let enough = outstanding.window >= self.window_min;
+        let Some(detector) = self.detector() else { return Verdict::True };
+        let verdict = detector.on_timeout(outstanding);
+        if enough || detector.is_sure() { verdict } else { Verdict::True }
     }
 }
 

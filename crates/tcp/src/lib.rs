@@ -52,7 +52,7 @@ pub use config::{
     EgressUnknown, FastRecoveryExit, NewRenoTimer, Overrides, Profile, RenoFastRetransmits,
     RtoEstimator, SackRecovery, SsthreshBasis, Variant, VegasRules, WindowHalving, WindowLaw,
 };
-pub use detection::{Notice, Verdict};
+pub use detection::{Listens, NakDelay, Notice, Verdict};
 pub use receive::Receiver;
 pub use rto::RttView;
 pub use segment::{Ack, SackBlocks, Transmission};

@@ -14,6 +14,8 @@ pub struct Counters {
     pub packets_lost: u64,
     /// Data packets on the way at the end.
     pub packets_in_flight: u64,
+    /// Data packets that left the optical network in a burst that reached its egress.
+    pub packets_crossed: u64,
     /// ACKs handed to access links.
     pub acks_sent: u64,
     /// ACKs that reached their sender.
@@ -62,9 +64,13 @@ pub struct Counters {
     pub background_bursts_lost: u64,
     /// Bursts of others in the core at the end.
     pub background_bursts_in_flight: u64,
-    /// Events: what happened at hosts, edge and core nodes. Packets that enter an assembly queue
-    /// unobserved, and alarms that came before their time, are none.
+    /// Events: what happened at hosts, edge and core nodes. Alarms that came before their time are
+    /// none, and what was dealt with together with another event or ahead of its time is none of
+    /// its own: this is the work that was done, not a property of the network, and the only numbers
+    /// (with `core_events`) that tracing changes.
     pub events: u64,
+    /// Of these, events in the optical network: at assembly queues, headers, bursts.
+    pub core_events: u64,
 }
 
 /// How a detector judged the time-outs of a flow, against what they were. A spurious time-out is
@@ -171,6 +177,8 @@ pub struct Summary {
     pub counters: Counters,
     /// Events over delivered data packets, or over one where none was delivered.
     pub events_per_packet: f64,
+    /// Data packets that left the optical network over data bursts that did, or over one.
+    pub packets_per_burst: f64,
     /// Each flow that the scenario lists.
     pub flows: Vec<FlowSummary>,
     /// The mesh, if there is one.

@@ -1,39 +1,30 @@
 //! What the types alone cannot say of a scenario.
 
-use burstlab_tcp::Detector;
-use burstlab_units::{Bytes, Rate, Span};
-use serde_json::Value;
+use burstlab_tcp::{Config, Listens};
+use burstlab_units::{Bytes, Span};
 
+use super::error::{Check, word};
+use super::limits::{DURATION_MAX, SPAN_MAX, fast_enough, within};
 use super::{
-    Assembly, CoreForwarding, Flow, LossKind, LossRule, Scenario, ScenarioError, Topology, Traffic,
-    network,
+    Assembly, CoreForwarding, Edge, Flow, LossKind, LossRule, Scenario, ScenarioError, Topology,
+    Traffic, choice, network,
 };
 
-pub(super) type Check = Result<(), ScenarioError>;
-
-/// The longest run: instants are u64 picoseconds, and an event may lie ahead of the end.
-pub(super) const DURATION_MAX: Span = Span::from_secs(2_000_000);
 /// Most flows of a scenario.
 const FLOWS_MAX: u64 = 1_000_000;
-/// No single delay or timer may be longer, so that sums of instants stay in range.
-pub(super) const SPAN_MAX: Span = Span::from_secs(100_000);
-/// Slower links would let one packet take longer than a run.
-const RATE_MIN: Rate = Rate::from_bps(100);
 
 /// Checks `scenario`; answers what is allowed but probably not meant.
 pub(super) fn check(scenario: &Scenario) -> Result<Vec<String>, ScenarioError> {
     network::check(&scenario.network)?;
     access(scenario)?;
     let edge = &scenario.edge;
-    assembly("edge", edge.assembly, edge.timer, edge.size, edge.offset)?;
+    assembly(edge)?;
     within("edge.spacing", edge.spacing, SPAN_MAX)?;
     if !edge.spacing.is_zero() && scenario.core.forwarding == CoreForwarding::CutThrough {
         let fix = "remove it, or write core.forwarding = \"store-and-forward\"";
         let problem = "a burst that is switched optically has no gaps";
         return Err(ScenarioError::new("edge.spacing", edge.spacing.to_string(), problem, fix));
     }
-    let ack = &edge.ack;
-    assembly("edge.ack", ack.assembly, ack.timer, ack.size, ack.offset)?;
     let mut total = 0;
     for (index, one) in scenario.flows().iter().enumerate() {
         flow(index, one)?;
@@ -57,22 +48,6 @@ pub(super) fn check(scenario: &Scenario) -> Result<Vec<String>, ScenarioError> {
     Ok(warnings(scenario))
 }
 
-pub(super) fn within(path: &str, value: Span, max: Span) -> Check {
-    if value <= max {
-        return Ok(());
-    }
-    let fix = format!("write at most {max}");
-    Err(ScenarioError::new(path, value.to_string(), "it is too long", fix))
-}
-
-pub(super) fn fast_enough(path: &str, rate: Rate) -> Check {
-    if rate >= RATE_MIN {
-        return Ok(());
-    }
-    let fix = format!("write at least {RATE_MIN}");
-    Err(ScenarioError::new(path, rate.to_string(), "it is too slow", fix))
-}
-
 fn access(scenario: &Scenario) -> Check {
     let (rate, delay, _) = scenario.access.receiver_side();
     fast_enough("access.rate", scenario.access.rate)?;
@@ -81,47 +56,31 @@ fn access(scenario: &Scenario) -> Check {
     within("access.receiver.delay", delay, SPAN_MAX)
 }
 
-fn assembly(
-    table: &str,
-    assembly: Assembly,
-    timer: Option<Span>,
-    size: Option<Bytes>,
-    offset: Span,
-) -> Check {
-    let (needs_timer, needs_size) = assembly.needs();
-    let name = word(&assembly);
-    let timer = timer.map(|t| (t.to_string(), t.is_zero()));
-    let size = size.map(|s| (s.to_string(), s == Bytes::ZERO));
-    let given = [("timer", needs_timer, timer, "40 ms"), ("size", needs_size, size, "15 KB")];
-    for (field, needed, value, example) in given {
-        let path = format!("{table}.{field}");
-        match (needed, value) {
-            (true, None) => {
-                let problem = format!("assembly = {name} needs it");
-                return Err(ScenarioError::new(
-                    path,
-                    "",
-                    problem,
-                    format!("add {field} = {example:?}"),
-                ));
-            }
-            (false, Some((value, _))) => {
-                let problem = format!("assembly = {name} does not use it");
-                return Err(ScenarioError::new(
-                    path,
-                    value,
-                    problem,
-                    "remove it, or change assembly",
-                ));
-            }
-            (true, Some((value, true))) => {
-                let fix = "write a positive one, or assembly = \"none\" for a burst a packet";
-                return Err(ScenarioError::new(path, value, "an empty threshold", fix));
-            }
-            _ => {}
-        }
+fn assembly(edge: &Edge) -> Check {
+    let ack = &edge.ack;
+    if !ack.assembly.fits_acks() {
+        let fix = "write timer, size or hybrid, or with_data = true";
+        let value = word(&ack.assembly);
+        return Err(ScenarioError::new("edge.ack.assembly", value, "not for ACKs", fix));
     }
-    within(&format!("{table}.offset"), offset, SPAN_MAX)
+    let needed = [edge.assembly.needs(), ack.assembly.needs()];
+    choice::check("edge", edge, "assembly", Assembly::FIELDS, needed[0], &[])?;
+    choice::check("edge.ack", ack, "assembly", Assembly::FIELDS, needed[1], &[])?;
+    let tables = [
+        ("edge", edge.timer, edge.size, edge.offset),
+        ("edge.ack", ack.timer, ack.size, ack.offset),
+    ];
+    for (table, timer, size, offset) in tables {
+        let timer = timer.filter(|timer| timer.is_zero()).map(|zero| ("timer", zero.to_string()));
+        let size = size.filter(|size| *size == Bytes::ZERO).map(|zero| ("size", zero.to_string()));
+        if let Some((field, value)) = timer.or(size) {
+            let fix = "write a positive one, or assembly = \"none\" for a burst a packet";
+            let path = format!("{table}.{field}");
+            return Err(ScenarioError::new(path, value, "an empty threshold", fix));
+        }
+        within(&format!("{table}.offset"), offset, SPAN_MAX)?;
+    }
+    Ok(())
 }
 
 fn flow(index: usize, flow: &Flow) -> Check {
@@ -175,33 +134,8 @@ fn flow_count(scenario: &Scenario, total: u64) -> Check {
 }
 
 fn loss(scenario: &Scenario, table: &str, rule: &LossRule, flows: u64) -> Check {
-    let name = word(&rule.process);
     let (needed, optional) = rule.process.fields();
-    let given = serde_json::to_value(rule).unwrap_or_default();
-    for field in needed {
-        if given.get(field).is_none() {
-            let problem = format!("process = {name} needs it");
-            return Err(ScenarioError::new(
-                format!("{table}.{field}"),
-                "",
-                problem,
-                format!("add {field} = ..."),
-            ));
-        }
-    }
-    for (field, value) in given.as_object().into_iter().flatten() {
-        let known = field == "process" || [needed, optional].concat().contains(&field.as_str());
-        if !known {
-            let problem = format!("process = {name} does not use it");
-            let fix = "remove it, or change process";
-            return Err(ScenarioError::new(
-                format!("{table}.{field}"),
-                value.to_string(),
-                problem,
-                fix,
-            ));
-        }
-    }
+    choice::check(table, rule, "process", LossKind::FIELDS, needed, optional)?;
     loss_values(scenario, table, rule, flows)
 }
 
@@ -291,14 +225,13 @@ fn traffic(scenario: &Scenario, index: usize, traffic: &Traffic) -> Check {
 }
 
 /// A detector that listens to the edge or the core needs bursts to hear of.
-pub(super) fn detector(scenario: &Scenario, table: &str, detector: Detector) -> Check {
-    let listens = matches!(detector, Detector::Back | Detector::Bnak);
-    if !listens || scenario.edge.assembly != Assembly::None {
+pub(super) fn detector(scenario: &Scenario, table: &str, tcp: &Config) -> Check {
+    if !Listens::of(tcp).to_nodes() || scenario.edge.assembly != Assembly::None {
         return Ok(());
     }
     Err(ScenarioError::new(
         format!("{table}.detector"),
-        format!("{detector:?}").to_lowercase(),
+        format!("{:?}", tcp.detector).to_lowercase(),
         "no edge node assembles bursts that it could hear of",
         "write edge.assembly = \"timer\" (or size, hybrid), or the detector \"ble\"",
     ))
@@ -355,9 +288,4 @@ fn warnings(scenario: &Scenario) -> Vec<String> {
         }
     }
     warnings
-}
-
-/// How a choice is written in a scenario.
-pub(super) fn word(choice: &impl serde::Serialize) -> String {
-    serde_json::to_value(choice).as_ref().map(Value::to_string).unwrap_or_default()
 }

@@ -2,12 +2,13 @@
 
 use burstlab_units::{Bytes, Rate, Serializer, Span};
 
-use super::check::{Check, SPAN_MAX, within, word};
 use super::core_network::is_default;
+use super::error::{Check, word};
 use super::injection;
+use super::limits::{DURATION_MAX, SPAN_MAX, within};
 use super::{
     Assembly, Bursts, ConversionKind, CoreForwarding, Demand, Destination, Edge, IngressPort,
-    Protocol, Queues, Resolution, Scenario, ScenarioError, Topology,
+    Protocol, Queues, Resolution, Scenario, ScenarioError, Topology, choice,
 };
 use crate::topology::{Graph, Routes};
 
@@ -23,12 +24,15 @@ const BURST_TIME_MAX: Span = Span::from_secs(10);
 const CLASSES_MAX: u32 = 1000;
 const QUEUES_MAX: u64 = 50_000_000;
 
-/// A mesh as the scenario describes it, or nothing for a path. Fills in where flows and traffic of
-/// a mesh begin and end.
+/// A mesh as the scenario describes it, or nothing for a path. Fills in where flows and traffic
+/// begin and end.
 pub(super) fn mesh(scenario: &mut Scenario) -> Result<Option<(Graph, Routes)>, ScenarioError> {
     edge(&scenario.edge)?;
     if scenario.network.topology == Topology::Path {
         path(scenario)?;
+        for traffic in &mut scenario.traffic {
+            traffic.side.get_or_insert_default();
+        }
         return Ok(None);
     }
     not_of_a_mesh(scenario)?;
@@ -119,6 +123,11 @@ fn not_of_a_mesh(scenario: &Scenario) -> Check {
         let value = edge.spacing.to_string();
         return error("edge.spacing", value, "it belongs to a path", "remove it");
     }
+    let sides = scenario.traffic.iter().map(|traffic| traffic.side).enumerate();
+    if let Some((index, side)) = sides.filter_map(|(index, side)| Some((index, side?))).next() {
+        let fix = "remove it; in a mesh, traffic goes from one node to another";
+        return error(format!("traffic[{index}].side"), word(&side), "it belongs to a path", fix);
+    }
     if scenario.core.forwarding != CoreForwarding::CutThrough {
         let value = word(&scenario.core.forwarding);
         let problem = "the nodes of a mesh switch bursts";
@@ -178,28 +187,10 @@ fn ends(scenario: &Scenario, graph: &Graph) -> Check {
 /// The fields of `[edge]` that more than one topology or assembler shares.
 fn edge(edge: &Edge) -> Check {
     let by_cwnd = edge.assembly == Assembly::CwndClasses;
-    let adaptive = edge.assembly == Assembly::Adaptive;
-    let name = word(&edge.assembly);
-    for (field, given, needed, example) in [
-        ("cwnd_thresholds", !edge.cwnd_thresholds.is_empty(), by_cwnd, "[32, 100]"),
-        ("class_timers", !edge.class_timers.is_empty(), by_cwnd, "[\"1 ms\", \"5 ms\", \"10 ms\"]"),
-        ("timer_min", edge.timer_min.is_some(), adaptive, "\"1 ms\""),
-        ("weight", edge.weight.is_some(), adaptive, "0.25"),
-    ] {
-        let path = format!("edge.{field}");
-        if needed && !given {
-            let problem = format!("assembly = {name} needs it");
-            return error(path, "", problem, format!("add {field} = {example}"));
-        }
-        if given && !needed {
-            let problem = format!("assembly = {name} does not use it");
-            return error(path, "", problem, "remove it, or change assembly");
-        }
-    }
     if by_cwnd {
         cwnd_classes(edge)?;
     }
-    if adaptive {
+    if edge.assembly == Assembly::Adaptive {
         adaptive_timer(edge)?;
     }
     if edge.burstifiers == 0 || edge.burstifiers > 1000 {
@@ -218,10 +209,6 @@ fn edge(edge: &Edge) -> Check {
         within(&format!("edge.class_offsets[{index}]"), offset, SPAN_MAX)?;
     }
     let ack = &edge.ack;
-    if matches!(ack.assembly, Assembly::Adaptive | Assembly::CwndClasses) {
-        let fix = "write timer, size or hybrid, or with_data = true";
-        return error("edge.ack.assembly", word(&ack.assembly), "not for ACKs", fix);
-    }
     if ack.with_data && ack.assembly != Assembly::None {
         let problem = "ACKs enter the queues of the data";
         return error("edge.ack.assembly", word(&ack.assembly), problem, "remove it");
@@ -463,7 +450,7 @@ fn no_longer(scenario: &Scenario, path: &str, bytes: f64) -> Check {
 }
 
 fn span_of(at: &str, start: Span, stop: Option<Span>) -> Check {
-    within(&format!("{at}.start"), start, super::check::DURATION_MAX)?;
+    within(&format!("{at}.start"), start, DURATION_MAX)?;
     match stop {
         Some(stop) if stop <= start => {
             let problem = format!("it is not after start = {start}");
@@ -478,20 +465,8 @@ fn demand(index: usize, demand: &Demand, graph: &Graph) -> Check {
     positive(format!("{at}.flows_per_second"), demand.flows_per_second, 1e-9, 1e9)?;
     span_of(&at, demand.start, demand.stop)?;
     demand.size.check(&format!("{at}.size"))?;
-    let gravity = demand.destination == Destination::Gravity;
-    let matrix = demand.destination == Destination::Matrix;
-    for (field, given, used) in [
-        ("weights", !demand.weights.is_empty(), gravity),
-        ("matrix", !demand.matrix.is_empty(), matrix),
-    ] {
-        if given != used {
-            let name = word(&demand.destination);
-            let verb = if used { "needs" } else { "does not use" };
-            let problem = format!("destination = {name} {verb} it");
-            let fix = if used { "add it" } else { "remove it, or change destination" };
-            return error(format!("{at}.{field}"), "", problem, fix);
-        }
-    }
+    let needed = demand.destination.needs();
+    choice::check(&at, demand, "destination", Destination::FIELDS, needed, &[])?;
     for (n, one) in demand.weights.iter().enumerate() {
         host(graph, &format!("{at}.weights[{n}].node"), &one.node)?;
         positive(format!("{at}.weights[{n}].weight"), one.weight, 0.0, 1e12)?;
@@ -504,6 +479,8 @@ fn demand(index: usize, demand: &Demand, graph: &Graph) -> Check {
     let edges = graph.edges().len();
     let heavy = demand.weights.iter().filter(|one| one.weight > 0.0).count()
         + edges.saturating_sub(demand.weights.len());
+    let matrix = demand.destination == Destination::Matrix;
+    let gravity = demand.destination == Destination::Gravity;
     let nowhere = matrix && demand.matrix.iter().all(|one| one.weight == 0.0);
     if nowhere || gravity && heavy < 2 {
         let field = if matrix { "matrix" } else { "weights" };

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Size;
+use super::choice::Fields;
 
 /// TCP connections that arrive as a Poisson process, each to carry one file; needs a mesh. A
 /// connection that is done leaves a row in the table `completions`.
@@ -65,6 +66,23 @@ pub enum Destination {
     Gravity,
     /// In proportion to the `matrix`.
     Matrix,
+}
+
+impl Destination {
+    /// The fields that belong to some of these alone.
+    pub(super) const FIELDS: Fields = &[
+        ("weights", "[{ node = \"1\", weight = 2.0 }]"),
+        ("matrix", "[{ from = \"1\", to = \"2\", weight = 1.0 }]"),
+    ];
+
+    /// Which of these it needs; it has no others.
+    pub(super) fn needs(self) -> &'static [&'static str] {
+        match self {
+            Self::Uniform => &[],
+            Self::Gravity => &["weights"],
+            Self::Matrix => &["matrix"],
+        }
+    }
 }
 
 /// Weight of an edge node.

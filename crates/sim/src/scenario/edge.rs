@@ -5,6 +5,7 @@ use burstlab_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::choice::Fields;
 use super::core_network::is_default;
 
 /// Burst assembly at the edge nodes: the data direction here, the ACK direction in `ack`.
@@ -192,16 +193,31 @@ pub enum Assembly {
 }
 
 impl Assembly {
-    /// Whether `timer` is needed, and whether `size` is.
-    #[must_use]
-    pub fn needs(self) -> (bool, bool) {
+    /// The fields that belong to some assemblies alone, and how each is written.
+    pub(super) const FIELDS: Fields = &[
+        ("timer", "\"40 ms\""),
+        ("size", "\"15 KB\""),
+        ("timer_min", "\"1 ms\""),
+        ("weight", "0.25"),
+        ("cwnd_thresholds", "[32, 100]"),
+        ("class_timers", "[\"1 ms\", \"5 ms\", \"10 ms\"]"),
+    ];
+
+    /// Which of these it needs; it has no others.
+    pub(super) fn needs(self) -> &'static [&'static str] {
         match self {
-            Self::None => (false, false),
-            Self::Timer => (true, false),
-            Self::Size => (false, true),
-            Self::Hybrid | Self::Adaptive => (true, true),
-            Self::CwndClasses => (false, false),
+            Self::None => &[],
+            Self::Timer => &["timer"],
+            Self::Size => &["size"],
+            Self::Hybrid => &["timer", "size"],
+            Self::Adaptive => &["timer", "size", "timer_min", "weight"],
+            Self::CwndClasses => &["cwnd_thresholds", "class_timers"],
         }
+    }
+
+    /// Whether it needs no more than ACKs can be given.
+    pub(super) fn fits_acks(self) -> bool {
+        self.needs().iter().all(|field| ["timer", "size"].contains(field))
     }
 
     /// The policy with its checked parameters.
@@ -217,7 +233,7 @@ impl Assembly {
             Self::Timer => AssemblyPolicy::Timer(timer()),
             Self::Size => AssemblyPolicy::Size(size()),
             Self::Hybrid => AssemblyPolicy::Hybrid(timer(), size()),
-            Self::Adaptive | Self::CwndClasses => panic!("{self:?} has more parameters"),
+            _ => panic!("{self:?} has more parameters"),
         }
     }
 }

@@ -3,6 +3,11 @@
 use std::fmt;
 
 use burstlab_tcp::{ConfigError, Overrides};
+use serde::Serialize;
+use serde_json::Value;
+
+/// What a check answers: nothing, or the first mistake.
+pub(super) type Check = Result<(), ScenarioError>;
 
 /// What is wrong with a scenario: where, what stands there, why that cannot be, what to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,3 +57,17 @@ impl fmt::Display for ScenarioError {
 }
 
 impl std::error::Error for ScenarioError {}
+
+/// How a choice is written in a scenario.
+pub(super) fn word(choice: &impl Serialize) -> String {
+    serde_json::to_value(choice).as_ref().map(Value::to_string).unwrap_or_default()
+}
+
+/// A value as an error shows it.
+pub(super) fn brief(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(entries) => format!("{} entries", entries.len()),
+        other => other.to_string(),
+    }
+}

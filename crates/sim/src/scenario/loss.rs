@@ -4,6 +4,8 @@ use burstlab_units::Probability;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::choice::Fields;
+
 /// What the core loses, each way.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -83,6 +85,22 @@ pub enum LossKind {
 }
 
 impl LossKind {
+    /// The fields that belong to some processes alone.
+    pub(super) const FIELDS: Fields = &[
+        ("node", "1"),
+        ("probability", "0.01"),
+        ("n", "100"),
+        ("size", "2"),
+        ("good_to_bad", "0.001"),
+        ("bad_to_good", "0.1"),
+        ("loss_good", "0.0"),
+        ("loss_bad", "1.0"),
+        ("bursts", "[3]"),
+        ("carrying", "[40]"),
+        ("packets", "[[40, 1]]"),
+        ("flow", "0"),
+    ];
+
     /// Fields that this process must have, and fields that it may have besides.
     #[must_use]
     pub fn fields(self) -> (&'static [&'static str], &'static [&'static str]) {

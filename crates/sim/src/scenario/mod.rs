@@ -4,12 +4,14 @@
 mod access;
 mod check;
 mod check_mesh;
+mod choice;
 mod core_network;
 mod demand;
 mod edge;
 mod error;
 mod flow;
 mod injection;
+mod limits;
 mod loss;
 mod network;
 mod read;
@@ -18,7 +20,7 @@ mod signalling;
 mod size;
 mod traffic;
 
-use burstlab_tcp::{Config, Detector, Overrides};
+use burstlab_tcp::{Config, Listens, Overrides};
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
@@ -134,7 +136,7 @@ impl Scenario {
         let config = Config::resolve(&own.over(&self.tcp))
             .map_err(|error| ScenarioError::of_tcp(at, own, &error))?;
         let table = ScenarioError::table_of(at, own, "detector");
-        check::detector(self, &table, config.detector)?;
+        check::detector(self, &table, &config)?;
         Ok(config)
     }
 
@@ -174,10 +176,7 @@ impl Resolved {
 
     /// Whether a sender listens to what becomes of its bursts.
     pub(crate) fn listens(&self) -> bool {
-        self.tcp
-            .iter()
-            .chain(&self.demand_tcp)
-            .any(|tcp| matches!(tcp.detector, Detector::Back | Detector::Bnak | Detector::Oracle))
+        self.tcp.iter().chain(&self.demand_tcp).any(|tcp| Listens::of(tcp).at_all())
     }
 }
 

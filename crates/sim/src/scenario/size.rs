@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ScenarioError;
+use super::choice::{self, Fields};
 use crate::traffic::{Law, SHAPE_MAX, SIZE_MAX, Sampler, Table, bounded_mean, bounded_shape};
 
 /// Wider log-normal distributions have nearly all of their mean in draws that never come.
@@ -71,6 +72,16 @@ pub enum Distribution {
 }
 
 impl Distribution {
+    const FIELDS: Fields = &[
+        ("mean", "\"700 KB\""),
+        ("min", "\"40 KB\""),
+        ("max", "\"10 MB\""),
+        ("shape", "1.2"),
+        ("sigma", "1.5"),
+        ("cdf", "[[\"10 KB\", 0.5], [\"1 MB\", 1.0]]"),
+        ("file", "\"sizes.csv\""),
+    ];
+
     /// Fields that this distribution must have, and fields of which it must have exactly one.
     #[must_use]
     pub fn fields(self) -> (&'static [&'static str], &'static [&'static str]) {
@@ -146,27 +157,9 @@ impl Size {
     /// Whether exactly the fields of the distribution are there.
     fn fields_given(&self, path: &str) -> Result<(), ScenarioError> {
         let (needed, one_of) = self.distribution.fields();
+        choice::check(path, self, "distribution", Distribution::FIELDS, needed, one_of)?;
         let given = serde_json::to_value(self).unwrap_or_default();
         let name = &given["distribution"];
-        for field in needed {
-            if given.get(field).is_none() {
-                let problem = format!("distribution = {name} needs it");
-                return Err(error(path, field, "", problem, format!("add {}", example(field))));
-            }
-        }
-        for (field, value) in given.as_object().into_iter().flatten() {
-            let known = field == "distribution" || [needed, one_of].concat().contains(&&**field);
-            if !known {
-                let problem = format!("distribution = {name} does not use it");
-                return Err(error(
-                    path,
-                    field,
-                    value,
-                    problem,
-                    "remove it, or change distribution",
-                ));
-            }
-        }
         if let [first, second] = one_of {
             let problem = match (given.get(first), given.get(second)) {
                 (Some(_), None) | (None, Some(_)) => return Ok(()),
@@ -175,7 +168,9 @@ impl Size {
             };
             let value = given.get(first).map(|value| value.to_string()).unwrap_or_default();
             let fix = if value.is_empty() {
-                format!("add {} or {}", example(first), example(second))
+                let [first, second] =
+                    [first, second].map(|field| choice::written(Distribution::FIELDS, field));
+                format!("add {first} or {second}")
             } else {
                 "keep one of the two".to_string()
             };
@@ -232,7 +227,8 @@ impl Size {
         }
         let Err((index, problem)) = Table::new(points) else { return Ok(()) };
         let Some((size, chance)) = points.get(index) else {
-            return Err(error(path, "cdf", "[]", "no points", format!("write {}", example("cdf"))));
+            let fix = format!("write {}", choice::written(Distribution::FIELDS, "cdf"));
+            return Err(error(path, "cdf", "[]", "no points", fix));
         };
         let value = format!("[\"{size}\", {}]", chance.get());
         let fix = "list the points in rising order, from at least 1 byte, up to probability 1";
@@ -265,19 +261,6 @@ fn above(
     }
     let fix = format!("write a number above {low}, up to {high}");
     Err(error(path, field, value, problem, fix))
-}
-
-/// How a field might be written.
-fn example(field: &str) -> &'static str {
-    match field {
-        "mean" => "mean = \"700 KB\"",
-        "min" => "min = \"40 KB\"",
-        "max" => "max = \"10 MB\"",
-        "shape" => "shape = 1.2",
-        "sigma" => "sigma = 1.5",
-        "cdf" => "cdf = [[\"10 KB\", 0.5], [\"1 MB\", 1.0]]",
-        _ => "file = \"sizes.csv\"",
-    }
 }
 
 #[cfg(test)]
@@ -340,7 +323,7 @@ mod tests {
             ("{}", "flows[0].size.mean: distribution = \"fixed\" needs it; add mean = \"700 KB\""),
             (
                 r#"{"mean":"1 KB","min":"1 KB"}"#,
-                "flows[0].size.min = \"1 KB\": distribution = \"fixed\" does not use it; \
+                "flows[0].size.min = 1 KB: distribution = \"fixed\" does not use it; \
                  remove it, or change distribution",
             ),
             (
@@ -359,7 +342,7 @@ mod tests {
             ),
             (
                 r#"{"distribution":"web-search","mean":"1 KB"}"#,
-                "flows[0].size.mean = \"1 KB\": distribution = \"web-search\" does not use it; \
+                "flows[0].size.mean = 1 KB: distribution = \"web-search\" does not use it; \
                  remove it, or change distribution",
             ),
         ];

@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Traffic {
-    /// On a `path`: which access link they load.
-    pub side: Side,
+    /// On a `path`: which access link they load. Absent: the senders'.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub side: Option<Side>,
     /// In a mesh: name of the edge node where their packets enter. Absent: the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
@@ -67,7 +68,7 @@ pub enum Pattern {
 impl Default for Traffic {
     fn default() -> Self {
         Self {
-            side: Side::Sender,
+            side: None,
             from: None,
             to: None,
             class: 0,

@@ -11,7 +11,7 @@ use burstlab_units::{Bytes, Span, Time};
 use super::causes::{Loss, LossCause};
 use super::fates::Fates;
 use super::flow::Flow;
-use super::notices::NoticeDesk;
+use super::notices::{NoticeDesk, Passage};
 use super::packet::Parcel;
 use super::script::Script;
 use super::{Context, Event};
@@ -421,11 +421,4 @@ impl<P: Parcel> Crossing<P> {
         }
         unmet
     }
-}
-
-/// When a burst leaves, and when it arrives or is lost.
-pub(super) struct Passage {
-    pub(super) departs: Option<Time>,
-    pub(super) arrives: Option<Time>,
-    pub(super) lost: Option<Time>,
 }

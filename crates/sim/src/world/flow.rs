@@ -1,15 +1,14 @@
 //! One TCP connection: its two hosts, its application, and its alarms.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use burstlab_kernel::Rank;
-use burstlab_tcp::{Ack, Config, Detector, Receiver, Sender, Transmission, Variant};
+use burstlab_tcp::{Ack, Config, Detector, Listens, Receiver, Sender, Transmission, Variant};
 use burstlab_units::{Bytes, Span, Time};
 
 use super::causes::{Causes, Loss, Truth};
-use super::notices::Listens;
+use super::resent::Resent;
 use super::{Context, Event, Place};
 use crate::measure::{Confusion, Digest, FlowSummary, LedgerView, SenderState};
 use crate::scenario::{Resolved, Write};
@@ -151,10 +150,7 @@ pub(super) struct Flow {
     pub(super) completed: Option<Time>,
     sender_alarm: Alarm,
     receiver_alarm: Alarm,
-    /// How often each segment was sent, where more than once.
-    resent: BTreeMap<u64, u32>,
-    /// No segment from this one on was sent more than once.
-    sent_once: u64,
+    resent: Resent,
     /// The latest duplicate ACK asks for this segment.
     asked_again: u64,
     /// What happened at its sender, in a mesh.
@@ -208,8 +204,7 @@ impl Flow {
             completed: None,
             sender_alarm: Alarm::OFF,
             receiver_alarm: Alarm::OFF,
-            resent: BTreeMap::new(),
-            sent_once: 0,
+            resent: Resent::default(),
             asked_again: 0,
             digest: Digest::of_flow(id),
             before: (0, 0),
@@ -220,7 +215,7 @@ impl Flow {
     pub(super) fn vacate(&mut self) {
         self.demand = None;
         self.vacant = true;
-        self.resent = BTreeMap::new();
+        self.resent = Resent::default();
         self.causes = Causes::default();
     }
 
@@ -283,15 +278,8 @@ impl Flow {
             return 1;
         }
         let missing = self.causes.found(sent.seq);
-        self.sent_once = self.sent_once.max(sent.seq + 1);
         self.tally.spurious_retransmissions += u64::from(!missing);
-        if self.resent.len() > 4096 {
-            let acked = self.sender.highest_acked().unwrap_or(0);
-            self.resent = self.resent.split_off(&acked);
-        }
-        let nth = self.resent.entry(sent.seq).or_insert(1);
-        *nth += 1;
-        *nth
+        self.resent.again(sent.seq, self.sender.highest_acked().unwrap_or(0))
     }
 
     #[inline(always)]
@@ -368,7 +356,7 @@ impl Flow {
     /// stride that ignores all duplicate ACKs under way.
     #[inline]
     pub(super) fn receives_until(&self, now: Time, ahead: Time) -> Time {
-        let calm = self.receiver.next() >= self.sent_once
+        let calm = self.resent.is_below(self.receiver.next())
             && self.causes.is_empty()
             && self.completed.is_none()
             && !self.kind.listens.at_all()

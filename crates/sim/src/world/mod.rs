@@ -14,6 +14,7 @@ mod optics;
 mod others;
 mod packet;
 mod place;
+mod resent;
 mod script;
 mod sender;
 mod source;
@@ -79,6 +80,20 @@ pub(crate) enum Event {
     Sample,
     /// Measuring begins.
     WarmedUp,
+}
+
+impl Event {
+    /// Whether it happens in the optical network.
+    fn is_in_core(self) -> bool {
+        matches!(
+            self,
+            Self::DataAssembly
+                | Self::AckAssembly
+                | Self::DataAtEgress
+                | Self::AckAtIngress
+                | Self::Mesh(_)
+        )
+    }
 }
 
 /// One direction of an access link, and what is on it.
@@ -188,6 +203,7 @@ pub(crate) struct World {
     warm: bool,
     ahead: Ahead,
     events: u64,
+    core_events: u64,
     notice_size: Bytes,
     sample_every: Span,
     /// Data packets of flows that the full queue of an access link dropped, on either side.
@@ -199,6 +215,8 @@ pub(crate) struct World {
     released: Vec<DataPacket>,
     /// ACKs in a stride over a path: when they are at the next place, and what they cover.
     coming: Vec<(Time, u64)>,
+    /// Of these, ACKs that a stride leaves behind.
+    unsent: Vec<(Time, u64)>,
 }
 
 impl World {
@@ -250,6 +268,7 @@ impl World {
             warm: false,
             ahead: Ahead::new(hurries, warm, mesh),
             events: 0,
+            core_events: 0,
             notice_size: scenario.edge.notice_size,
             sample_every: Span::ZERO,
             sender_drops: 0,
@@ -257,6 +276,7 @@ impl World {
             sending: Vec::new(),
             released: Vec::new(),
             coming: Vec::new(),
+            unsent: Vec::new(),
         };
         world.begin(scenario, warm);
         world
@@ -291,8 +311,11 @@ impl World {
             match self.context.queue.pop() {
                 Some((at, event)) if at <= self.end => {
                     self.now = at;
-                    self.events += 1;
+                    let (in_core, stale) = (event.is_in_core(), self.context.stale);
                     self.happen(event);
+                    let real = self.context.stale == stale;
+                    self.events += u64::from(real);
+                    self.core_events += u64::from(real && in_core);
                 }
                 _ => {
                     self.now = self.end;
@@ -405,6 +428,7 @@ impl World {
             Span::ZERO
         };
         let counters = tally::counters(&self);
+        let over = |many: u64, few: u64| many as f64 / few.max(1) as f64;
         self.gather_digests();
         for word in [counters.packets_delivered, counters.packets_lost, counters.bursts_lost] {
             self.context.digest.add(self.now, 4, word);
@@ -419,7 +443,8 @@ impl World {
             fingerprint: self.context.digest.hex(),
             interrupted,
             warnings,
-            events_per_packet: counters.events as f64 / counters.packets_delivered.max(1) as f64,
+            events_per_packet: over(counters.events, counters.packets_delivered),
+            packets_per_burst: over(counters.packets_crossed, counters.bursts_delivered),
             counters,
             flows: listed.map(|flow| flow.summary(measured)).collect(),
             network: None,

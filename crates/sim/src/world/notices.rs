@@ -1,53 +1,19 @@
 //! Burst ACKs and burst NAKs on their way to the senders.
 
 use burstlab_kernel::Rank;
-use burstlab_tcp::{BackMode, BnakDelay, Config, Detector, Notice};
+use burstlab_tcp::{NakDelay, Notice};
 use burstlab_units::{Span, Time};
 
-use super::crossing::Passage;
 use super::flow::Flow;
 use super::packet::Parcel;
 use super::{Context, Event};
 use crate::scenario::{NoticeTransport, Scenario};
 
-/// What a flow wants to hear of its bursts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Listens {
-    /// Burst ACKs of the ingress.
-    pub(super) left: bool,
-    /// Burst ACKs of the egress.
-    pub(super) arrived: bool,
-    /// Burst NAKs, and how they travel.
-    pub(super) dropped: Option<NakDelay>,
-}
-
-/// How long a burst NAK takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NakDelay {
-    /// The way back from the node.
-    Path,
-    /// As long as the ACKs of the burst would have taken.
-    Rtt,
-    /// No time: perfect knowledge.
-    None,
-}
-
-impl Listens {
-    pub(super) fn of(config: &Config) -> Self {
-        let back = |mode| config.detector == Detector::Back && config.back_mode != mode;
-        let dropped = match (config.detector, config.bnak_delay) {
-            (Detector::Bnak, BnakDelay::Path) => Some(NakDelay::Path),
-            (Detector::Bnak, BnakDelay::Rtt) => Some(NakDelay::Rtt),
-            (Detector::Oracle, _) => Some(NakDelay::None),
-            _ => None,
-        };
-        Self { left: back(BackMode::Egress), arrived: back(BackMode::Ingress), dropped }
-    }
-
-    /// Whether it wants to hear anything.
-    pub(super) fn at_all(self) -> bool {
-        self != Self::default()
-    }
+/// When a burst leaves, and when it arrives or is lost.
+pub(super) struct Passage {
+    pub(super) departs: Option<Time>,
+    pub(super) arrives: Option<Time>,
+    pub(super) lost: Option<Time>,
 }
 
 /// A message to a sender.

@@ -30,7 +30,7 @@ pub(super) struct Source {
 impl Source {
     pub(super) fn new(traffic: &Traffic, ends: (u32, u32), stream: Stream) -> Self {
         let mut source = Self {
-            side: traffic.side,
+            side: traffic.side.unwrap_or_default(),
             size: traffic.packet_size,
             ends,
             class: traffic.class,

@@ -173,7 +173,8 @@ impl World {
         }
         flow.tally.acks_sent += unsent as u64;
         path.ack.passed(crossed + u64::from(rest.in_core.is_some()), crossed);
-        rest.unsent = self.coming.split_off(unsent);
+        rest.unsent = std::mem::take(&mut self.unsent);
+        rest.unsent.extend(self.coming.drain(unsent..));
         self.coming.truncate(crossed as usize);
         rest
     }
@@ -216,7 +217,7 @@ impl World {
     }
 
     /// ACKs that a stride left behind go on one by one.
-    fn one_by_one(&mut self, rest: Rest) {
+    fn one_by_one(&mut self, mut rest: Rest) {
         let size = self.flows[0].receiver.ack_size();
         let ack = |next| AckPacket::plain(0, next, size);
         if let Some((at, next)) = rest.on_link {
@@ -225,9 +226,10 @@ impl World {
         if let Some((at, next)) = rest.in_core {
             self.optics.path().ack.flies(at, ack(next), &mut self.context);
         }
-        for (at, next) in rest.unsent {
+        for (at, next) in rest.unsent.drain(..) {
             self.acknowledge(at, ack(next));
         }
+        self.unsent = rest.unsent;
     }
 
     /// Packets of a burst of a mesh land; answers how many trains of the first one's flow it has

@@ -47,11 +47,13 @@ pub(super) fn counters(world: &World) -> Counters {
         other_delivered: world.others.delivered,
         other_lost: others_lost,
         other_in_flight: world.others.in_flight() + aboard[2],
+        packets_crossed: reached_egress,
         access_offered: all.sent + reached_egress + world.others.on_access(),
         access_lost: world.sender_drops + world.receiver_drops + world.others.lost,
         notices_sent: world.context.notices.sent,
         notices_lost: world.context.notices.lost,
-        events: world.events - world.context.stale,
+        events: world.events,
+        core_events: world.core_events,
     }
 }
 

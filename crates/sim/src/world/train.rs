@@ -102,22 +102,6 @@ impl<P: Parcel> Coming<P> {
         true
     }
 
-    /// Lets a train that comes later join, if it goes on as this one does.
-    #[inline]
-    pub(super) fn admits_all(&mut self, next: &Self) -> bool {
-        if next.train.count == 1 {
-            return self.admits(next.at, &next.train.first);
-        }
-        let count = self.train.count;
-        let evenly = (count == 1 || self.gap == next.gap)
-            && next.at == self.at + next.gap * u64::from(count);
-        let joins = evenly && self.train.admits(&next.train);
-        if joins {
-            self.gap = next.gap;
-        }
-        joins
-    }
-
     /// Takes the packets out that are there before `now`; at least one is.
     #[inline]
     pub(super) fn take_before(&mut self, now: Time) -> Train<P> {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Notice, Outstanding, Verdict, false_if};
+use super::{Detects, Notice, Outstanding, Verdict, false_if};
 use crate::config::{BackMode, Config, EgressUnknown};
 
 /// Yu et al. 2004, section IV.B.
@@ -26,44 +26,6 @@ impl Back {
         }
     }
 
-    pub(super) fn on_notice(&mut self, notice: Notice, burst: u64, segments: &[u64]) {
-        match notice {
-            Notice::Left => self.left.extend(segments.iter().map(|&seq| (seq, burst))),
-            Notice::Arrived => self.arrived.extend(segments),
-            Notice::Dropped => {}
-        }
-    }
-
-    pub(super) fn on_retransmission(&mut self, seq: u64) {
-        self.left.remove(&seq);
-        self.arrived.remove(&seq);
-    }
-
-    pub(super) fn on_progress(&mut self, next: u64) {
-        while self.left.first_key_value().is_some_and(|(&seq, _)| seq < next) {
-            self.left.pop_first();
-        }
-        while self.arrived.first().is_some_and(|&seq| seq < next) {
-            self.arrived.pop_first();
-        }
-    }
-
-    pub(super) fn on_timeout(&self, outstanding: &Outstanding) -> Verdict {
-        match self.mode {
-            BackMode::Ingress => false_if(self.one_burst(outstanding)),
-            BackMode::Egress if self.all_arrived(outstanding) => Verdict::True,
-            BackMode::Egress => match self.egress_unknown {
-                EgressUnknown::FalseTimeout => Verdict::False,
-                EgressUnknown::TrueTimeout => Verdict::True,
-            },
-            BackMode::Both => {
-                let any_arrived =
-                    outstanding.segments.clone().any(|seq| self.arrived.contains(&seq));
-                false_if(self.one_burst(outstanding) && !any_arrived)
-            }
-        }
-    }
-
     /// Whether one and the same burst took all outstanding segments out of the ingress. A segment
     /// of which nothing was heard is still in the access network, or was lost there.
     fn one_burst(&self, outstanding: &Outstanding) -> bool {
@@ -77,5 +39,46 @@ impl Back {
     fn all_arrived(&self, outstanding: &Outstanding) -> bool {
         !outstanding.segments.is_empty()
             && outstanding.segments.clone().all(|seq| self.arrived.contains(&seq))
+    }
+}
+
+impl Detects for Back {
+    fn on_notice(&mut self, notice: Notice, burst: u64, segments: &[u64], _: &Outstanding) -> bool {
+        match notice {
+            Notice::Left => self.left.extend(segments.iter().map(|&seq| (seq, burst))),
+            Notice::Arrived => self.arrived.extend(segments),
+            Notice::Dropped => {}
+        }
+        false
+    }
+
+    fn on_retransmission(&mut self, seq: u64) {
+        self.left.remove(&seq);
+        self.arrived.remove(&seq);
+    }
+
+    fn on_progress(&mut self, next: u64) {
+        while self.left.first_key_value().is_some_and(|(&seq, _)| seq < next) {
+            self.left.pop_first();
+        }
+        while self.arrived.first().is_some_and(|&seq| seq < next) {
+            self.arrived.pop_first();
+        }
+    }
+
+    fn on_timeout(&mut self, outstanding: &Outstanding) -> Verdict {
+        match self.mode {
+            BackMode::Ingress => false_if(self.one_burst(outstanding)),
+            BackMode::Egress if self.all_arrived(outstanding) => Verdict::True,
+            BackMode::Egress => match self.egress_unknown {
+                EgressUnknown::FalseTimeout => Verdict::False,
+                EgressUnknown::TrueTimeout => Verdict::True,
+            },
+            BackMode::Both => {
+                let any_arrived =
+                    outstanding.segments.clone().any(|seq| self.arrived.contains(&seq));
+                false_if(self.one_burst(outstanding) && !any_arrived)
+            }
+        }
     }
 }

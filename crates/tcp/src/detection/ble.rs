@@ -1,6 +1,6 @@
 //! Burst length estimation: the sender alone guesses how many of its segments a burst can hold.
 
-use super::{Verdict, false_if};
+use super::{Detects, Outstanding, Verdict, false_if};
 use crate::config::{BleOrder, Config};
 
 /// Yu et al. 2004, section IV.A, steps 1 to 4.
@@ -26,15 +26,22 @@ impl Ble {
         }
     }
 
+    fn decide(&self, window: f64) -> Verdict {
+        false_if(window <= self.burst_window && self.burst_window > self.burst_min)
+    }
+}
+
+impl Detects for Ble {
     /// Steps 2 and 3: a loss that left enough of the window to arrive was at most half of it.
-    pub(super) fn on_fast_retransmit(&mut self, window: f64) {
+    fn on_fast_retransmit(&mut self, window: f64) {
         let half = window / 2.0;
         self.burst_window = if self.losses == 0 { half } else { self.burst_window.min(half) };
         self.losses += 1;
     }
 
     /// Steps 2 and 4, and the decision.
-    pub(super) fn on_timeout(&mut self, window: f64) -> Verdict {
+    fn on_timeout(&mut self, outstanding: &Outstanding) -> Verdict {
+        let window = outstanding.window;
         let before = self.decide(window);
         self.burst_window = match (self.losses, self.timeouts) {
             (0, _) => window,
@@ -46,9 +53,5 @@ impl Ble {
         self.timeouts += 1;
         // The first loss has no estimate to decide by but its own.
         if first || self.order == BleOrder::UpdateFirst { self.decide(window) } else { before }
-    }
-
-    fn decide(&self, window: f64) -> Verdict {
-        false_if(window <= self.burst_window && self.burst_window > self.burst_min)
     }
 }

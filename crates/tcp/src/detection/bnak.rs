@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Notice, Outstanding, Verdict, covers, false_if};
+use super::{Detects, Notice, Outstanding, Verdict, covers, false_if};
 use crate::config::{BnakPartial, Config};
 
 /// Yu et al. 2004, section IV.C.
@@ -17,9 +17,11 @@ impl Bnak {
     pub(super) fn new(config: &Config) -> Self {
         Self { partial: config.bnak_partial, dropped: (0, BTreeSet::new()) }
     }
+}
 
+impl Detects for Bnak {
     /// Answers whether the burst held all that is outstanding.
-    pub(super) fn on_notice(
+    fn on_notice(
         &mut self,
         notice: Notice,
         burst: u64,
@@ -33,14 +35,14 @@ impl Bnak {
         covers(segments, outstanding)
     }
 
-    pub(super) fn on_progress(&mut self, next: u64) {
+    fn on_progress(&mut self, next: u64) {
         while self.dropped.1.first().is_some_and(|&seq| seq < next) {
             self.dropped.1.pop_first();
         }
     }
 
     /// A time-out comes where no notice did, or one that did not hold all.
-    pub(super) fn on_timeout(&self, outstanding: &Outstanding) -> Verdict {
+    fn on_timeout(&mut self, outstanding: &Outstanding) -> Verdict {
         let one_burst = self.partial == BnakPartial::Recheck
             && !outstanding.segments.is_empty()
             && outstanding.segments.clone().all(|seq| self.dropped.1.contains(&seq));

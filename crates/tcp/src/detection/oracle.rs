@@ -1,15 +1,33 @@
 //! Perfect knowledge: the bound that no detector can pass.
 
-use super::Verdict;
+use super::{Detects, Notice, Outstanding, Verdict, covers};
 
 /// What whoever knows has told of the coming time-out.
 #[derive(Clone, Debug)]
 pub(super) struct Oracle {
-    pub(super) truth: Verdict,
+    truth: Verdict,
 }
 
 impl Default for Oracle {
     fn default() -> Self {
         Self { truth: Verdict::True }
+    }
+}
+
+impl Detects for Oracle {
+    fn on_notice(&mut self, notice: Notice, _: u64, segments: &[u64], now: &Outstanding) -> bool {
+        notice == Notice::Dropped && covers(segments, now)
+    }
+
+    fn tell(&mut self, truth: Verdict) {
+        self.truth = truth;
+    }
+
+    fn on_timeout(&mut self, _: &Outstanding) -> Verdict {
+        self.truth
+    }
+
+    fn is_sure(&self) -> bool {
+        true
     }
 }

@@ -15,24 +15,8 @@ _WAVELENGTHS = Parameter("wavelengths", "", 8, "wavelengths of a link, whole, at
 HOPS_MAX = 100
 
 
-def one_link(settings: Mapping[str, float]) -> dict[str, Quantity]:
-    """Evaluate a link under Poisson bursts.
-
-    Parameters
-    ----------
-    settings
-        Values of "load" and "wavelengths".
-
-    Returns
-    -------
-    dict
-        Results by name.
-
-    Raises
-    ------
-    ValueError
-        If a value is out of its range.
-    """
+def _one_link(settings: Mapping[str, float]) -> dict[str, Quantity]:
+    """Evaluate a link under Poisson bursts."""
     load, wavelengths = _link(settings)
     offered = load * wavelengths
     loss = float(erlang_b(offered, wavelengths))
@@ -51,24 +35,8 @@ def one_link(settings: Mapping[str, float]) -> dict[str, Quantity]:
     }
 
 
-def finite_sources(settings: Mapping[str, float]) -> dict[str, Quantity]:
-    """Evaluate a link that a finite number of sources share.
-
-    Parameters
-    ----------
-    settings
-        Values of "load", "wavelengths" and "sources".
-
-    Returns
-    -------
-    dict
-        Results by name.
-
-    Raises
-    ------
-    ValueError
-        If a value is out of its range.
-    """
+def _finite_sources(settings: Mapping[str, float]) -> dict[str, Quantity]:
+    """Evaluate a link that a finite number of sources share."""
     load, wavelengths = _link(settings)
     sources = whole("sources", settings["sources"], 1)
     offered = load * wavelengths
@@ -97,24 +65,8 @@ def finite_sources(settings: Mapping[str, float]) -> dict[str, Quantity]:
     }
 
 
-def ring(settings: Mapping[str, float]) -> dict[str, Quantity]:
-    """Evaluate the reduced-load approximation where all links are alike.
-
-    Parameters
-    ----------
-    settings
-        Values of "load", "wavelengths" and "hops".
-
-    Returns
-    -------
-    dict
-        Results by name.
-
-    Raises
-    ------
-    ValueError
-        If a value is out of its range.
-    """
+def _ring(settings: Mapping[str, float]) -> dict[str, Quantity]:
+    """Evaluate the reduced-load approximation where all links are alike."""
     load, wavelengths = _link(settings)
     hops = whole("hops", settings["hops"], 1)
     if hops > HOPS_MAX:
@@ -149,7 +101,7 @@ ERLANG_B = Model(
     reference="A. K. Erlang, 1917; insensitive to lengths: B. A. Sevast'yanov, 1957",
     description="Loss of a link without buffers under Poisson bursts of any lengths",
     parameters=(_LOAD, _WAVELENGTHS),
-    compute=one_link,
+    compute=_one_link,
 )
 
 ENGSET = Model(
@@ -161,7 +113,7 @@ ENGSET = Model(
         _WAVELENGTHS,
         Parameter("sources", "", 16, "sources that share the link, above load x wavelengths"),
     ),
-    compute=finite_sources,
+    compute=_finite_sources,
 )
 
 REDUCED_LOAD = Model(
@@ -176,7 +128,7 @@ REDUCED_LOAD = Model(
         _WAVELENGTHS,
         Parameter("hops", "", 3, f"links of a route, whole, 1 to {HOPS_MAX}"),
     ),
-    compute=ring,
+    compute=_ring,
 )
 
 

@@ -1,12 +1,9 @@
 //! What the types alone cannot say of a network.
 
-use serde_json::Value;
-
 use super::super::ScenarioError;
-use super::super::check::{SPAN_MAX, fast_enough, within, word};
+use super::super::error::{Check, brief, word};
+use super::super::limits::{SPAN_MAX, fast_enough, within};
 use super::{Network, Topology};
-
-type Check = Result<(), ScenarioError>;
 
 /// Fields that each shape may have beside `topology` and `link_rate`.
 const UNIFORM: [&str; 3] = ["link_delay", "link_length_km", "delay_per_km"];
@@ -65,15 +62,6 @@ fn used(network: &Network) -> Check {
         ));
     }
     Ok(())
-}
-
-/// A value as an error shows it.
-fn brief(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Array(entries) => format!("{} entries", entries.len()),
-        other => other.to_string(),
-    }
 }
 
 fn lengths(network: &Network) -> Check {

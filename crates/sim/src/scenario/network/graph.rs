@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use burstlab_units::Span;
 
 use super::super::ScenarioError;
-use super::super::check::{DURATION_MAX, SPAN_MAX, fast_enough, within, word};
+use super::super::error::word;
+use super::super::limits::{DURATION_MAX, SPAN_MAX, fast_enough, within};
 use super::super::read::suggestion;
 use super::{Network, NetworkLink, NetworkRoute, Topology};
 use crate::topology::{

@@ -51,14 +51,12 @@ impl<P: Parcel> Crossing<P> {
     /// Whether all packets of a burst leave together, no script looks at them, and only bursts that
     /// a timer closes are lost.
     fn may_go_ahead(&self) -> bool {
+        let policy = self.assembler.policy();
         self.forwarding == Forwarding::CutThrough
             && self.spacing.is_zero()
             && self.script.is_empty()
-            && match self.assembler.policy() {
-                AssemblyPolicy::Timer(span) => !span.is_zero(),
-                AssemblyPolicy::Adaptive { .. } => false,
-                _ => self.fates.are_none(),
-            }
+            && (policy.timer_alone().is_some() || self.fates.are_none())
+            && policy.complete_at().is_some()
     }
 
     /// From now on packets are assembled as they are put on the link; they are those of a flow
@@ -66,10 +64,7 @@ impl<P: Parcel> Crossing<P> {
     fn go_ahead(&mut self, window: u64) {
         // In slow start each ACK lets two packets go; each packet is in one burst.
         let round = 4 * window + 64;
-        let full = match self.assembler.policy() {
-            AssemblyPolicy::Size(limit) | AssemblyPolicy::Hybrid(_, limit) => limit,
-            _ => Bytes::new(u64::MAX),
-        };
+        let full = self.assembler.policy().complete_at().expect("it may go ahead");
         self.ahead = Some(Ahead {
             round,
             packets: 0,
@@ -160,8 +155,11 @@ impl<P: Parcel> Crossing<P> {
         let Some(Sealed { burst, packets, .. }) = self.sealed.pop_front() else { return };
         if self.fates.first_doomed(burst.number).is_some() {
             let last = self.in_core + packets;
-            let packets: Vec<P> = self.flying.drain(self.in_core..last).collect();
+            let mut packets = std::mem::take(&mut self.waiting);
+            packets.extend(self.flying.drain(self.in_core..last));
             self.dispatch(now, &burst, &packets, context, flows);
+            packets.clear();
+            self.waiting = packets;
         } else {
             self.bursts_sent += 1;
             self.fly(now, burst.bytes, packets, context);
@@ -250,13 +248,13 @@ impl<P: Parcel> Crossing<P> {
             return self.sealed[(number - closed - 1) as usize].at;
         }
         let next = now.max(ahead.latest);
-        match self.assembler.policy() {
-            AssemblyPolicy::Timer(span) => {
+        match self.assembler.policy().timer_alone() {
+            Some(span) => {
                 let open = ahead.packets > 0;
                 let deadline = if open { ahead.deadline } else { next + span };
                 deadline + span * (number - known - 1)
             }
-            _ => next,
+            None => next,
         }
     }
 }

@@ -137,8 +137,10 @@ impl Mesh {
     fn delay(&mut self, now: Time, slot: u32, wish: &Wish) -> Option<Taken> {
         let node = self.graph.link(wish.link).from as usize;
         self.lines[node].forget(now);
-        let options: Vec<(u32, Span)> = self.lines[node].options(wish.departs, wish.hold).collect();
-        for (line, delay) in options {
+        let options = |mesh: &Self, nth| mesh.lines[node].options(wish.departs, wish.hold).nth(nth);
+        let mut tried = 0;
+        while let Some((line, delay)) = options(self, tried) {
+            tried += 1;
             let later = Wish { departs: wish.departs + delay, ..*wish };
             if let Some(taken) = self.direct(now, &later) {
                 let owner = self.bursts.get(slot).owner(slot);
@@ -157,8 +159,13 @@ impl Mesh {
         let node = self.graph.link(wish.link).from;
         let limit = burst.planned + self.rules.detour;
         let time_left = burst.arrives.since(now);
-        let detours: Vec<u32> = self.routes.detours(node, to).collect();
-        for link in detours.into_iter().filter(|&link| link != wish.link) {
+        let detours = |mesh: &Self, nth| mesh.routes.detours(node, to).nth(nth);
+        let mut tried = 0;
+        while let Some(link) = detours(self, tried) {
+            tried += 1;
+            if link == wish.link {
+                continue;
+            }
             let next = self.graph.link(link).to;
             let Some(way) = self.routes.way(next, to) else { continue };
             let passes = |link: &u32| self.graph.link(*link).to == node;

@@ -10,7 +10,7 @@ use super::super::packet::{AckPacket, DataPacket, OTHER, Parcel};
 use super::super::train::Train;
 use super::super::{Context, Event};
 use super::burst::{BurstKind, Cargo, Taken};
-use super::inbox::{Inbox, only_timed};
+use super::inbox::Inbox;
 use super::rules::Rules;
 use super::{Mesh, MeshEvent, Prescribed};
 use crate::measure::PacketCause;
@@ -56,9 +56,10 @@ impl Queue {
 /// alone closes them, and no script looks at each packet as it arrives.
 pub(super) fn expects(scenario: &Scenario, rules: &Rules, loss: &Prescribed) -> (bool, bool) {
     let policy = |class, acks| Queue::new(scenario, (0, 0), class, (acks, 0)).assembler.policy();
-    let timed = (0..rules.classes).all(|class| only_timed(policy(class, false)));
+    let only_timed = |class, acks| policy(class, acks).timer_alone().is_some();
+    let timed = (0..rules.classes).all(|class| only_timed(class, false));
     let data = timed && !loss.script.names_packets();
-    (data, if rules.acks_with_data { data } else { only_timed(policy(0, true)) })
+    (data, if rules.acks_with_data { data } else { only_timed(0, true) })
 }
 
 /// The places of the queues between nodes with hosts: those of data, then those of ACKs. A queue is

@@ -3,7 +3,6 @@
 //! by then, in order, at once.
 
 use burstlab_kernel::Rank;
-use burstlab_optical::AssemblyPolicy;
 use burstlab_tcp::Sender;
 use burstlab_units::{Bytes, Time};
 
@@ -86,11 +85,6 @@ impl Inbox {
         let acks = self.acks.iter().map(|coming| (coming.train.first.row, coming.at));
         data.chain(acks).filter(move |&(_, at)| at <= now)
     }
-}
-
-/// Whether a queue under this rule needs to know nothing of a packet before it closes.
-pub(super) fn only_timed(policy: AssemblyPolicy) -> bool {
-    matches!(policy, AssemblyPolicy::Timer(span) if !span.is_zero())
 }
 
 /// In which order packets enter a burst, and the buffers that are used again for it.
@@ -189,10 +183,8 @@ impl Queue {
 
     /// When the burst that the first packet opens is closed.
     fn due(&self) -> Option<Time> {
-        match self.assembler.policy() {
-            AssemblyPolicy::Timer(span) if !self.inbox.is_empty() => Some(self.inbox.first + span),
-            _ => None,
-        }
+        let timer = self.assembler.policy().timer_alone();
+        timer.filter(|_| !self.inbox.is_empty()).map(|span| self.inbox.first + span)
     }
 
     fn set_timer(&self, number: usize, context: &mut Context) {
@@ -278,10 +270,7 @@ impl Mesh {
         context: &mut Context,
     ) {
         let place = &mut self.queues[queue];
-        let acks = &mut place.inbox.acks;
-        if !acks.last_mut().is_some_and(|last| last.admits_all(&coming)) {
-            acks.push(coming);
-        }
+        place.inbox.acks.push(coming);
         place.expect(coming.at, queue, context);
     }
 

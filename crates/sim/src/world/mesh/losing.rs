@@ -4,9 +4,8 @@ use burstlab_units::{Span, Time};
 
 use super::super::Context;
 use super::super::causes::{Loss, LossCause};
-use super::super::crossing::Passage;
 use super::super::flow::Flow;
-use super::super::notices::NoticeDesk;
+use super::super::notices::{NoticeDesk, Passage};
 use super::super::packet::DataPacket;
 use super::Mesh;
 use super::burst::{Burst, BurstKind};

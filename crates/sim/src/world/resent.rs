@@ -1,0 +1,54 @@
+//! How often segments were sent.
+
+use std::collections::VecDeque;
+
+/// The segments of a flow that were sent more than once and are not acknowledged.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Resent {
+    /// Segment and how often it was sent, rising: what is sent again comes at the back most of the
+    /// time, and leaves at the front.
+    counts: VecDeque<(u64, u32)>,
+    /// No segment from this one on was sent more than once.
+    beyond: u64,
+}
+
+impl Resent {
+    /// `seq` is sent again, when all below `acked` is acknowledged; answers how often it was sent.
+    pub(super) fn again(&mut self, seq: u64, acked: u64) -> u32 {
+        self.beyond = self.beyond.max(seq + 1);
+        while self.counts.front().is_some_and(|&(first, _)| first < acked) {
+            self.counts.pop_front();
+        }
+        match self.counts.binary_search_by_key(&seq, |&(seq, _)| seq) {
+            Ok(place) => {
+                self.counts[place].1 += 1;
+                self.counts[place].1
+            }
+            Err(place) => {
+                self.counts.insert(place, (seq, 2));
+                2
+            }
+        }
+    }
+
+    /// Whether no segment from `seq` on was sent more than once.
+    #[inline]
+    pub(super) fn is_below(&self, seq: u64) -> bool {
+        self.beyond <= seq
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_segment_has_a_count_of_its_own_until_it_is_acknowledged() {
+        let mut resent = Resent::default();
+        assert!(resent.is_below(0));
+        assert_eq!([5, 7, 6, 5, 6].map(|seq| resent.again(seq, 5)), [2, 2, 2, 3, 3]);
+        assert!(resent.is_below(8) && !resent.is_below(7));
+        assert_eq!(resent.again(7, 7), 3);
+        assert_eq!(resent.counts, [(7, 3)], "what is acknowledged is forgotten");
+    }
+}
