@@ -1,5 +1,7 @@
 //! How the window grows above the slow-start threshold and what a loss makes of it.
 
+use serde::{Deserialize, Serialize};
+
 mod aimd;
 mod fast;
 mod vegas;
@@ -9,7 +11,7 @@ pub(crate) use fast::Fast;
 pub(crate) use vegas::Vegas;
 
 /// A round trip, as a law that goes by delay sees it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Round {
     /// The shortest round-trip time over that of this round, 0 to 1.
     pub(crate) base_over_rtt: f64,
@@ -20,7 +22,7 @@ pub(crate) struct Round {
 }
 
 /// What a law that goes by round trips decides about.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Course {
     /// Congestion window in segments.
     pub(crate) cwnd: f64,
@@ -31,7 +33,7 @@ pub(crate) struct Course {
 }
 
 /// The window-law axis. A new law is a file of its own and a line in each place here.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Law {
     /// Additive increase, multiplicative decrease.
     Aimd(Aimd),

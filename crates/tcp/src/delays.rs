@@ -4,13 +4,14 @@
 mod send_times;
 
 use burstlab_units::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, Variant, VegasRules, WindowLaw};
 use crate::congestion::Round;
 use send_times::SendTimes;
 
 /// What the delays of a connection were.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Delays {
     as_ns2: bool,
     sent: SendTimes,
@@ -29,7 +30,7 @@ pub(crate) struct Delays {
 }
 
 /// The round trip that is running.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Tally {
     /// It ends when this segment is acknowledged.
     first: u64,
@@ -214,7 +215,7 @@ pub(crate) const SLACK: f64 = 2.0;
 
 /// How long a segment may take before it is overdue, in seconds. ns-2 `v_sa_`, `v_sd_`,
 /// `v_timeout_`, after the estimator of the authors of Vegas.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Patience {
     /// Eight times the smoothed round trip.
     eight_smoothed: f64,

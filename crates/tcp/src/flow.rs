@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use burstlab_units::{Bytes, Span, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, Variant, VegasRules};
 use crate::delays::{Delays, SLACK};
@@ -13,7 +14,7 @@ use crate::sender::SenderCounters;
 use crate::window::Window;
 
 /// Why the window was last reduced (ns-2 `last_cwnd_action_`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Reduction {
     None,
     /// Duplicate ACKs; the repair goes on.
@@ -24,7 +25,7 @@ pub(crate) enum Reduction {
 }
 
 /// A connection as its sender sees it: sequence space, window, timer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Flow {
     /// Cumulative ACK: all below has arrived.
     pub(crate) acked: u64,

@@ -8,6 +8,7 @@ mod tahoe;
 mod vegas;
 
 use burstlab_units::Time;
+use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, SackRecovery, Variant};
 use crate::flow::Flow;
@@ -20,7 +21,7 @@ use tahoe::Tahoe;
 use vegas::Vegas;
 
 /// The loss-recovery axis. A new algorithm is a file of its own and a line in each place here.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Recovery {
     Tahoe(Tahoe),
     Reno(Reno),

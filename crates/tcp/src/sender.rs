@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use burstlab_units::{Bytes, Span, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
 use crate::detection::{Detection, Notice, Verdict};
@@ -12,7 +13,7 @@ use crate::rto::RttView;
 use crate::segment::{Ack, Transmission};
 
 /// What a sender has done so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SenderCounters {
     /// Segments handed to the link, the SYN and retransmissions included.
     pub segments_sent: u64,
@@ -50,7 +51,7 @@ pub enum State {
 ///
 /// Every call that may send appends to `out`, in the order in which the segments go on the link,
 /// and leaves what `out` held before. No call but `new` allocates, unless `out` must grow.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Sender {
     flow: Flow,
     recovery: Recovery,

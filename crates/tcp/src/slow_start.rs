@@ -1,11 +1,13 @@
 //! How the window grows below the slow-start threshold.
 
+use serde::{Deserialize, Serialize};
+
 mod every_other;
 
 pub(crate) use every_other::EveryOther;
 
 /// The slow-start axis. A new algorithm is a file of its own and a line in each place here.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) enum SlowStart {
     /// One segment for each ACK of new data (RFC 5681 section 3.1; ns-2 `opencwnd`).
     Standard,

@@ -1,5 +1,7 @@
 //! How many segments may be outstanding.
 
+use serde::{Deserialize, Serialize};
+
 use crate::config::{Config, SsthreshBasis, WindowHalving, WindowLaw};
 use crate::congestion::{Aimd, Course, Fast, Law, Round, Vegas};
 use crate::slow_start::{EveryOther, SlowStart};
@@ -8,7 +10,7 @@ use crate::slow_start::{EveryOther, SlowStart};
 pub(crate) const SSTHRESH_MIN: f64 = 2.0;
 
 /// The congestion window, its inflation during fast recovery, and the receiver's window.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Window {
     /// Congestion window in segments, without inflation.
     pub(crate) cwnd: f64,

@@ -106,7 +106,7 @@ table! {
 }
 
 /// The tables of a run, as far as they are traced.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Recorder {
     packets: Option<Box<Packets>>,
     /// The mark is the latest arrival: a burst that arrives after the end is in flight then.

@@ -5,9 +5,10 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use burstlab_units::Time;
+use serde::{Deserialize, Serialize};
 
 /// What killed a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Loss {
     pub(crate) cause: LossCause,
     /// The burst it was in; 0: none.
@@ -27,7 +28,7 @@ impl Loss {
 
 /// The kind of event that killed a packet; its number is the place of its
 /// [label](LossCause::LABELS).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum LossCause {
     /// The loss process picked its burst.
     Burst = 1,
@@ -94,7 +95,7 @@ pub(crate) enum Truth {
 }
 
 /// The segments of a flow whose last transmission was lost, and by what.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Causes {
     /// Rising by segment. Losses come in runs at the back and are repaired from the front, so that
     /// a ring does what a tree would, in a fraction of the time.

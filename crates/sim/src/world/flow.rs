@@ -4,8 +4,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use burstlab_kernel::Rank;
-use burstlab_tcp::{Ack, Config, Detector, Listens, Receiver, Sender, Transmission, Variant};
+use burstlab_tcp::{
+    Ack, Config, Detector, Listens, Overrides, Receiver, Sender, Transmission, Variant,
+};
 use burstlab_units::{Bytes, Span, Time};
+use serde::{Deserialize, Serialize};
 
 use super::causes::{Causes, Loss, Truth};
 use super::resent::Resent;
@@ -15,7 +18,7 @@ use crate::scenario::{Resolved, Write};
 
 /// What a flow has sent and received. Of a flow that is there, what its sender counts is left out
 /// (see [`Flow::tally`]).
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Tally {
     pub(super) sent: u64,
     pub(super) delivered: u64,
@@ -91,6 +94,12 @@ impl FlowKind {
 }
 
 impl FlowKind {
+    /// That of a flow that was read and is yet to be told its own.
+    fn unknown() -> Arc<Self> {
+        let config = Config::resolve(&Overrides::default()).expect("the defaults are sound");
+        Arc::new(Self::new(None, 0, &config))
+    }
+
     /// The receiver's window, in segments.
     pub(super) fn window(&self) -> u64 {
         u64::from(self.config.window)
@@ -99,7 +108,7 @@ impl FlowKind {
 
 /// When a timer's event stands in the queue. A timer that moves to later is not taken out: its
 /// event comes, sees that it is early, and is put back.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Alarm(Time);
 
 impl Alarm {
@@ -128,9 +137,11 @@ impl Alarm {
 }
 
 /// A connection.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Flow {
     pub(super) id: u32,
+    /// Not stored: a flow that is read has one [of no use](FlowKind::unknown).
+    #[serde(skip, default = "FlowKind::unknown")]
     pub(super) kind: Arc<FlowKind>,
     /// Nodes of the sender and of the receiver; both 0 on a path.
     pub(super) from: u32,

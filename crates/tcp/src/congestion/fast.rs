@@ -1,13 +1,15 @@
 //! The window law of FAST TCP: each round trip the window goes part of the way to where `alpha`
 //! segments of it wait in queues, and at most doubles.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Course, Round};
 use crate::config::Config;
 use crate::window::SSTHRESH_MIN;
 
 /// Wei, Jin, Low and Hegde 2006, section IV.B. Slow start is the same law: far from its aim the
 /// window doubles. The round-trip time is the mean of a round.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Fast {
     alpha: f64,
     gamma: f64,

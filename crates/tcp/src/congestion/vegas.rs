@@ -1,10 +1,12 @@
 //! The window law of Vegas: as many segments wait in queues as `alpha` to `beta` say.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Course, Round};
 use crate::config::{Config, VegasRules};
 
 /// Brakmo and Peterson 1995, section III; ns-2 `Agent/TCP/Vegas`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Vegas {
     alpha: f64,
     beta: f64,

@@ -1,16 +1,17 @@
 //! When each outstanding segment was last sent, and how often.
 
 use burstlab_units::Time;
+use serde::{Deserialize, Serialize};
 
 /// One slot for each segment of the receiver's window.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct SendTimes {
     slots: Vec<Slot>,
     as_ns2: bool,
 }
 
 /// Empty while `transmissions` is zero.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Slot {
     seq: u64,
     sent: Time,

@@ -1,13 +1,14 @@
 //! SACK recovery of RFC 6675. Names in quotes are those of the RFC.
 
 use burstlab_units::Time;
+use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
 use crate::flow::Flow;
 use crate::scoreboard::Scoreboard;
 use crate::segment::{Ack, SackBlocks, Transmission};
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Rfc6675 {
     scoreboard: Scoreboard,
     repairing: bool,

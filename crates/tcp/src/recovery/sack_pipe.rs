@@ -2,13 +2,14 @@
 //! 1996): one less for each ACK, two for one that makes progress, one more for each segment sent.
 
 use burstlab_units::Time;
+use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
 use crate::flow::Flow;
 use crate::scoreboard::Scoreboard;
 use crate::segment::{Ack, Transmission};
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SackPipe {
     scoreboard: Scoreboard,
     repairing: bool,

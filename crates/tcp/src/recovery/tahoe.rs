@@ -1,11 +1,12 @@
 //! Tahoe: a loss found by duplicate ACKs restarts with one segment, as a time-out does.
 
 use burstlab_units::Time;
+use serde::{Deserialize, Serialize};
 
 use crate::flow::Flow;
 use crate::segment::{Ack, Transmission};
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Tahoe;
 
 impl Tahoe {

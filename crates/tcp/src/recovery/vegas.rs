@@ -2,6 +2,7 @@
 //! first as well as the third, and so do the first two ACKs of new data after a retransmission.
 
 use burstlab_units::Time;
+use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, VegasRules};
 use crate::flow::{Flow, Reduction};
@@ -9,7 +10,7 @@ use crate::segment::{Ack, Transmission};
 use crate::window::SSTHRESH_MIN;
 
 /// Brakmo and Peterson 1995, section III.A; ns-2 `Agent/TCP/Vegas`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Vegas {
     as_ns2: bool,
     /// ACKs of new data that are still to ask whether the next segment is overdue.

@@ -1,11 +1,13 @@
 //! Slow start of Vegas: the window doubles every other round trip and stands still in between, so
 //! that the delay can be measured; it ends when the delay rises.
 
+use serde::{Deserialize, Serialize};
+
 use crate::congestion::{Course, Round};
 use crate::window::SSTHRESH_MIN;
 
 /// Brakmo and Peterson 1995, section IV; ns-2 `v_gamma_`, `v_slowstart_`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct EveryOther {
     /// Segments kept in queues beyond which slow start ends.
     gamma: f64,

@@ -2,6 +2,7 @@
 
 use burstlab_kernel::Rank;
 use burstlab_units::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use super::super::causes::LossCause;
 use super::super::flow::Flow;
@@ -12,7 +13,7 @@ use super::{Mesh, MeshEvent};
 use crate::scenario::Protocol;
 
 /// What travels on a control channel.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Signal {
     pub(super) slot: u32,
     /// Number of the burst: by now its slot may hold another one.

@@ -2,11 +2,12 @@
 //! those of its kind, the attempt and the hop alone.
 
 use burstlab_kernel::{RandomSource, Stream};
+use serde::{Deserialize, Serialize};
 
 use super::burst::{Burst, BurstKind};
 use crate::scenario::{IngressPort, InjectedPer, Scenario};
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Injection {
     /// Of bursts with data, and of ACKs.
     kinds: [(f64, Stream); 2],

@@ -21,6 +21,7 @@ use burstlab_optical::delay_lines::DelayLines;
 use burstlab_optical::scheduling::Port;
 use burstlab_optical::signalling::{ControlChannels, HeaderProcessor};
 use burstlab_units::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use self::background::Background;
 pub(super) use self::burst::BurstKind;
@@ -40,7 +41,7 @@ use crate::scenario::{LossRule, Resolved, Scenario};
 use crate::topology::{Graph, Routes};
 
 /// What can happen in a mesh.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum MeshEvent {
     /// The timer of an assembly queue may be due.
     Assembly(u32),
@@ -61,7 +62,7 @@ pub(crate) enum MeshEvent {
 }
 
 /// Losses that a scenario prescribes for bursts of one kind.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Prescribed {
     process: LossProcess,
     script: Script,
@@ -79,7 +80,7 @@ impl Prescribed {
 }
 
 /// Totals by kind of burst.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct BurstCounts {
     pub(super) sent: u64,
     pub(super) delivered: u64,
@@ -87,11 +88,16 @@ pub(super) struct BurstCounts {
 }
 
 /// The mesh.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Mesh {
+    /// What does not change is not stored: the scenario says it.
+    #[serde(skip)]
     scenario: Scenario,
+    #[serde(skip)]
     graph: Graph,
+    #[serde(skip)]
     routes: Routes,
+    #[serde(skip)]
     rules: Rules,
     /// By fibre.
     ports: Vec<Port>,
