@@ -3,6 +3,7 @@
 //! All must be the same but the number of events.
 
 mod numbers;
+mod stored;
 
 use burstlab_sim::scenario::Scenario;
 use burstlab_sim::{Monitor, Output, Simulation, Trace};
@@ -221,6 +222,28 @@ proptest! {
         let ahead = run(&scenario, seed, Trace::default());
         let traced = run(&scenario, seed, ALL);
         prop_assert_eq!(numbers(ahead.summary), numbers(traced.summary));
+    }
+
+    #[test]
+    fn a_path_that_is_stored_ahead_of_the_clock_goes_on(
+        scenario in any_path(),
+        seed in 0u64..1000,
+        cut in 1u32..3000,
+    ) {
+        let (whole, pieces) = stored::whole_and_in_pieces(&scenario, seed, cut);
+        prop_assert_eq!(&pieces.summary, &whole.summary);
+        prop_assert_eq!(format!("{:?}", pieces.tables), format!("{:?}", whole.tables));
+    }
+
+    #[test]
+    fn a_mesh_that_is_stored_ahead_of_the_clock_goes_on(
+        scenario in any_mesh(),
+        seed in 0u64..1000,
+        cut in 1u32..9000,
+    ) {
+        let (whole, pieces) = stored::whole_and_in_pieces(&scenario, seed, cut);
+        prop_assert_eq!(&pieces.summary, &whole.summary);
+        prop_assert_eq!(format!("{:?}", pieces.tables), format!("{:?}", whole.tables));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What every run keeps, whatever the scenario: conservation, causality, determinism.
 
+mod stored;
 mod tables;
 
 use burstlab_sim::scenario::Scenario;
@@ -135,6 +136,17 @@ proptest! {
         let resumed = copy.run(&Monitor::default());
         prop_assert_eq!(&resumed.summary, &whole.summary);
         prop_assert_eq!(format!("{:?}", resumed.tables), format!("{:?}", whole.tables));
+    }
+
+    #[test]
+    fn a_run_that_is_stored_and_read_is_the_run_in_one_piece(
+        scenario in any_scenario(),
+        seed in 0u64..1000,
+        cut in 1u32..3000,
+    ) {
+        let (whole, pieces) = stored::whole_and_in_pieces(&scenario, seed, cut);
+        prop_assert_eq!(&pieces.summary, &whole.summary);
+        prop_assert_eq!(format!("{:?}", pieces.tables), format!("{:?}", whole.tables));
     }
 
     #[test]

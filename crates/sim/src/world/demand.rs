@@ -137,6 +137,16 @@ impl Demands {
         }
     }
 
+    /// Takes what is not stored from the demands of the same scenario.
+    pub(super) fn adopt(&mut self, fresh: Self) {
+        (self.kinds, self.samplers) = (fresh.kinds, fresh.samplers);
+    }
+
+    /// What connections of an entry have in common.
+    pub(super) fn kind(&self, demand: u32) -> Option<&Arc<FlowKind>> {
+        self.kinds.get(demand as usize)
+    }
+
     /// When each process has its first arrival.
     pub(super) fn starts(&self) -> Vec<(u32, Time)> {
         let live = (0..).zip(&self.arrivals).filter(|(_, arrivals)| arrivals.next < arrivals.stop);

@@ -289,6 +289,19 @@ impl World {
         world
     }
 
+    /// Takes what is not stored from a world of the same scenario in which nothing has happened.
+    pub(crate) fn adopt(&mut self, fresh: Self) {
+        self.demands.adopt(fresh.demands);
+        for flow in self.flows.iter_mut().filter(|flow| !flow.vacant) {
+            let listed = || fresh.flows.get(flow.id as usize).map(|flow| &flow.kind);
+            let kind = flow.demand.map_or_else(listed, |demand| self.demands.kind(demand));
+            flow.kind = kind.expect("every flow is of an entry of its scenario").clone();
+        }
+        if let (Optics::Mesh(mesh), Optics::Mesh(fresh)) = (&mut self.optics, fresh.optics) {
+            mesh.adopt(*fresh);
+        }
+    }
+
     /// Puts what is sure to happen into the queue.
     fn begin(&mut self, scenario: &Scenario, warm: Time) {
         for index in 0..self.flows.len() as u32 {

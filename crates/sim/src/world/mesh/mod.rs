@@ -189,6 +189,12 @@ impl Mesh {
         }
     }
 
+    /// Takes what is not stored from a mesh of the same scenario.
+    pub(in crate::world) fn adopt(&mut self, fresh: Self) {
+        (self.scenario, self.rules) = (fresh.scenario, fresh.rules);
+        (self.graph, self.routes) = (fresh.graph, fresh.routes);
+    }
+
     pub(super) fn nodes(&self) -> usize {
         self.graph.nodes.len()
     }

@@ -1,0 +1,136 @@
+//! A checkpoint is the run it was written by, or it is refused.
+
+mod stored;
+
+use burstlab_sim::{Monitor, Simulation, Summary, Trace};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use stored::resolved;
+
+fn path() -> Value {
+    json!({
+        "edge": {"assembly": "timer", "timer": "5 ms"},
+        "loss": {"data": {"process": "bernoulli", "probability": 0.02}},
+        "run": {"duration": "9 s"},
+    })
+}
+
+fn mesh() -> Value {
+    json!({
+        "network": {"topology": "ring", "nodes": 4, "wavelengths": 1, "link_rate": "50 Mb/s"},
+        "access": {"rate": "5 Mb/s"},
+        "edge": {"assembly": "timer", "timer": "2 ms"},
+        "signalling": {"guard": "300 us"},
+        "flows": [{"from": "1", "to": "3", "count": 3}],
+        "demand": [{"flows_per_second": 8, "per": "node",
+            "size": {"distribution": "exponential", "mean": "30 KB"}}],
+        "run": {"duration": "1 s"},
+    })
+}
+
+fn begun(scenario: &Value) -> Vec<u8> {
+    let mut simulation = Simulation::new(&resolved(scenario), 1, 0, Trace::default());
+    assert!(simulation.advance(500));
+    simulation.checkpoint().expect("it is not traced")
+}
+
+fn refused(scenario: &Value, seed: u64, replication: u64, bytes: &[u8]) -> String {
+    let resolved = resolved(scenario);
+    let error = Simulation::resume(&resolved, seed, replication, bytes).expect_err("refused");
+    assert_eq!(Simulation::check(&resolved, seed, replication, bytes), Err(error.clone()));
+    assert!(!error.fix.is_empty());
+    error.problem
+}
+
+#[test]
+fn what_differs_is_named() {
+    let bytes = begun(&path());
+    let with = |table: &str, field: &str, value: Value| {
+        let mut scenario = path();
+        scenario[table][field] = value;
+        scenario
+    };
+    let later = refused(&with("edge", "timer", json!("6 ms")), 1, 0, &bytes);
+    assert!(later.contains(r#"edge.timer is "5 ms" there, and "6 ms""#), "{later}");
+    let fewer = refused(&with("run", "bursts", json!(9)), 1, 0, &bytes);
+    assert!(fewer.contains("run.bursts is not given there, and 9"), "{fewer}");
+    let flows = json!([{"bytes": "1 MB"}]);
+    let mut finite = path();
+    finite["flows"] = flows;
+    let finite = refused(&finite, 1, 0, &bytes);
+    assert!(finite.contains("flows[0].bytes"), "{finite}");
+    assert!(refused(&path(), 2, 0, &bytes).contains("of seed 1, and this run is of seed 2"));
+    assert!(refused(&path(), 1, 4, &bytes).contains("replication 0"));
+    // How often and from which seed is said elsewhere.
+    let often = resolved(&with("run", "replications", json!(7)));
+    Simulation::resume(&often, 1, 0, &bytes).expect("it is this run");
+}
+
+#[test]
+fn other_formats_and_versions_are_named() {
+    let mut bytes = begun(&path());
+    bytes[8] += 1;
+    assert!(refused(&path(), 1, 0, &bytes).contains("format"));
+    assert!(refused(&path(), 1, 0, b"").contains("no checkpoint"));
+    assert!(refused(&path(), 1, 0, &[0; 99]).contains("no checkpoint"));
+}
+
+#[test]
+fn a_traced_run_has_none() {
+    let trace = Trace { cwnd: true, ..Trace::default() };
+    let simulation = Simulation::new(&resolved(&path()), 1, 0, trace);
+    assert!(simulation.checkpoint().expect_err("traced").problem.contains("traced"));
+}
+
+/// Runs until `stop` checkpoints were handed over; answers the last.
+fn kept(simulation: Simulation, stop: usize) -> (Summary, Vec<u8>, usize) {
+    let (monitor, mut last, mut count) = (Monitor::default(), Vec::new(), 0);
+    monitor.keep();
+    let output = simulation.run_kept(&monitor, |simulation| {
+        (last, count) = (simulation.checkpoint()?, count + 1);
+        if count >= stop {
+            monitor.cancel();
+        }
+        monitor.keep();
+        Ok::<_, burstlab_sim::CheckpointError>(())
+    });
+    (output.expect("it is kept").summary, last, count)
+}
+
+#[test]
+fn a_run_that_is_cancelled_goes_on_from_its_last_checkpoint_and_ends_once() {
+    let mut scenario = mesh();
+    scenario["run"]["duration"] = json!("20 s");
+    let resolved = resolved(&scenario);
+    let new = || Simulation::new(&resolved, 1, 0, Trace::default());
+    let whole = new().run(&Monitor::default());
+    let (half, bytes, count) = kept(new(), 1);
+    assert!(half.interrupted && count == 2, "{count} checkpoints, the last as it stops");
+    let resume = |bytes: &[u8]| Simulation::resume(&resolved, 1, 0, bytes).expect("it is this run");
+    let (summary, bytes, _) = kept(resume(&bytes), usize::MAX);
+    assert_eq!(summary, whole.summary);
+    let (again, _, count) = kept(resume(&bytes), usize::MAX);
+    assert_eq!((again, count), (whole.summary, 0), "it was at its end");
+}
+
+proptest! {
+    #[test]
+    fn bytes_that_are_cut_or_changed_are_refused(
+        in_mesh in any::<bool>(),
+        place in any::<prop::sample::Index>(),
+        bit in 0u8..8,
+        cut in any::<bool>(),
+    ) {
+        let scenario = if in_mesh { mesh() } else { path() };
+        let mut bytes = begun(&scenario);
+        let place = place.index(bytes.len());
+        if cut { bytes.truncate(place) } else { bytes[place] ^= 1 << bit }
+        refused(&scenario, 1, 0, &bytes);
+    }
+
+    #[test]
+    fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        refused(&path(), 1, 0, &bytes);
+    }
+}
