@@ -1,7 +1,7 @@
 //! The extension module `burstlab._core`: conversions, and nothing else. Scenarios come in as JSON
 //! text, numbers go out as JSON text, tables as numpy arrays that take over Rust's memory.
 
-use burstlab_sim::scenario::{Resolved, Scenario, ScenarioError, schema_json};
+use burstlab_sim::scenario::{self, Resolved, Scenario, ScenarioError, schema_json};
 use burstlab_sim::{CheckpointError, Column, Monitor, Output, Piece, Simulation, Table, Trace};
 use numpy::IntoPyArray;
 use pyo3::create_exception;
@@ -138,8 +138,7 @@ fn check_checkpoint(
 /// A time such as "60 s", in seconds.
 #[pyfunction]
 fn seconds(text: &str) -> PyResult<f64> {
-    let span = text.parse::<Span>().map_err(|error| PyValueError::new_err(error.to_string()))?;
-    Ok(span.as_secs_f64())
+    scenario::seconds(text).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// A view of a run from another thread.

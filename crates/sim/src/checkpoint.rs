@@ -182,3 +182,40 @@ pub(crate) fn read<T: for<'de> Deserialize<'de>>(
 fn unreadable(error: postcard::Error) -> CheckpointError {
     CheckpointError::damaged(&format!("it cannot be read ({error})"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_version_is_named() {
+        let resolved = Scenario::default().resolve().expect("the defaults are valid");
+        let ours = Head::new(&resolved, 1, 0);
+        let theirs = Head { version: "0.0.9".into(), ..ours.clone() };
+        let error = checked(&ours, &write(&theirs, &())).expect_err("another version");
+        let says = format!("it is of burstlab 0.0.9, and this run is of burstlab {VERSION}");
+        assert_eq!(error.problem, says);
+        assert_eq!(checked(&ours, &write(&ours, &())), Ok(&[][..]));
+    }
+
+    #[test]
+    fn what_the_encoding_holds_comes_back() {
+        let head = Head { version: VERSION.into(), scenario: "{}".into(), seed: 1, replication: 2 };
+        type Held =
+            (f64, f64, u128, Option<i64>, std::collections::VecDeque<(u8, bool)>, Box<[u64]>);
+        let held: Held = (
+            f64::NEG_INFINITY,
+            f64::from_bits(1),
+            u128::MAX - 1,
+            Some(i64::MIN),
+            [(255, true), (0, false)].into(),
+            Box::new([u64::MAX, 0]),
+        );
+        let bytes = write(&head, &held);
+        assert_eq!(read::<Held>(&head, &bytes), Ok(held.clone()));
+        let error = read::<(Held, u8)>(&head, &bytes).expect_err("too few bytes");
+        assert!(error.problem.contains("cannot be read"), "{error}");
+        let error = read::<f64>(&head, &bytes).expect_err("too many bytes");
+        assert!(error.problem.contains("more bytes"), "{error}");
+    }
+}

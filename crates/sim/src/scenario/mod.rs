@@ -21,6 +21,7 @@ mod size;
 mod traffic;
 
 use burstlab_tcp::{Config, Listens, Overrides};
+use burstlab_units::{Span, UnitError};
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
@@ -185,6 +186,14 @@ fn written_out(config: &Config) -> Overrides {
     serde_json::to_value(config)
         .and_then(serde_json::from_value)
         .expect("the parameters of an endpoint are read as they are written")
+}
+
+/// A time as a scenario writes it, such as `"60 s"`, in s.
+///
+/// # Errors
+/// What is wrong with the text, and the mend.
+pub fn seconds(text: &str) -> Result<f64, UnitError> {
+    text.parse::<Span>().map(Span::as_secs_f64)
 }
 
 /// The JSON schema of a scenario.
