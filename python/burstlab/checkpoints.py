@@ -109,7 +109,8 @@ def _positive(every: str) -> float:
     try:
         every_s = _core.seconds(every)
     except ValueError as error:
-        raise InputError(f"checkpoint-every: {error}") from None
+        problem, _, fix = str(error).partition("; ")
+        raise InputError(f"checkpoint-every: {problem}\n  fix: {fix}") from None
     if every_s <= 0.0:
         raise InputError("checkpoint-every is 0\n  fix: write a time such as 60 s")
     return every_s

@@ -162,7 +162,8 @@ pub(crate) fn checked<'a>(head: &Head, bytes: &'a [u8]) -> Result<&'a [u8], Chec
     if word(3) != sum(payload) {
         return Err(CheckpointError::damaged("it is damaged: its sum is not that of its bytes"));
     }
-    let (found, state) = postcard::take_from_bytes::<Head>(payload).map_err(unreadable)?;
+    let (found, state) =
+        postcard::take_from_bytes::<Head>(payload).map_err(|error| unreadable(&error))?;
     head.accepts(&found)?;
     Ok(state)
 }
@@ -175,11 +176,11 @@ pub(crate) fn read<T: for<'de> Deserialize<'de>>(
     match postcard::take_from_bytes(checked(head, bytes)?) {
         Ok((state, [])) => Ok(state),
         Ok(_) => Err(CheckpointError::damaged("it has more bytes than a run")),
-        Err(error) => Err(unreadable(error)),
+        Err(error) => Err(unreadable(&error)),
     }
 }
 
-fn unreadable(error: postcard::Error) -> CheckpointError {
+fn unreadable(error: &postcard::Error) -> CheckpointError {
     CheckpointError::damaged(&format!("it cannot be read ({error})"))
 }
 
