@@ -6,7 +6,7 @@ use burstlab_sim::{Monitor, Simulation, Summary, Trace};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use stored::resolved;
+use stored::{resolved, whole_and_in_pieces};
 
 fn path() -> Value {
     json!({
@@ -112,6 +112,34 @@ fn a_run_that_is_cancelled_goes_on_from_its_last_checkpoint_and_ends_once() {
     assert_eq!(summary, whole.summary);
     let (again, _, count) = kept(resume(&bytes), usize::MAX);
     assert_eq!((again, count), (whole.summary, 0), "it was at its end");
+}
+
+/// What the random scenarios of other tests leave out: messages to senders, and traffic of others
+/// on shared links of a path.
+#[test]
+fn detectors_and_other_traffic_go_on() {
+    for detector in ["ble", "back", "bnak", "oracle"] {
+        let scenario = json!({
+            "access": {"rate": "8 Mb/s", "shared": true, "queue": 10},
+            "edge": {"assembly": "timer", "timer": "20 ms", "notices": "in-band"},
+            "tcp": {"profile": "ns2", "variant": "reno", "window": 10, "detector": detector},
+            "flows": [{"count": 3}, {"script": [{"at": "1 s", "bytes": "90 KB"},
+                {"at": "9 s", "bytes": "90 KB"}]}],
+            "traffic": [
+                {"side": "sender", "pattern": "pareto", "rate": "2 Mb/s", "count": 2},
+                {"side": "receiver", "pattern": "poisson", "rate": "2 Mb/s"},
+            ],
+            "loss": {"data": {"process": "gilbert-elliott", "good_to_bad": 0.02,
+                "bad_to_good": 0.3, "loss_bad": 1.0}},
+            "run": {"duration": "20 s"},
+        });
+        let (whole, pieces) = whole_and_in_pieces(&scenario, 1, 700);
+        assert_eq!(pieces.summary, whole.summary, "{detector}");
+        let counters = whole.summary.counters;
+        let lost = [counters.bursts_lost, counters.access_lost, counters.other_lost];
+        assert!(lost.iter().all(|&lost| lost > 0), "{lost:?}");
+        assert_eq!(counters.notices_sent > 0, detector != "ble", "{detector}");
+    }
 }
 
 proptest! {
