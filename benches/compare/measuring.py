@@ -25,7 +25,7 @@ class Cost:
     hops
         Fibres (or links of the core) that these crossed, summed; 0 where nobody counts them.
     core_events
-        Headers processed in the core and bursts that left it; 0 where there are no bursts.
+        Events in the optical network; 0 where there are no bursts.
     events
         Events of all kinds; 0 where nobody counts them.
     cpu_s, wall_s
@@ -66,12 +66,11 @@ def burstlab(
     output, cpu, wall, memory = measure([program, "run", str(scenario), *given, *flags, "--json"])
     summary = json.loads(output)
     counters = summary["counters"]
-    headers = sum(node["headers"] for node in (summary.get("network") or {}).get("nodes", ()))
     flows = summary.get("flows", ())
     return Cost(
         counters["packets_delivered"],
         sum(a["packets_delivered"] * b for a, b in zip(flows, fibres, strict=False)),
-        headers + counters["bursts_delivered"] + counters["ack_bursts_delivered"],
+        counters["core_events"],
         counters["events"],
         cpu,
         wall,

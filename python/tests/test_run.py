@@ -236,6 +236,9 @@ def check_tables(result: bl.Result) -> None:
         rows = result.bursts.where(direction=kind)
         assert len(rows) == counters[f"{unit}_sent"]
         assert np.sum(rows["fate"] == "lost") == counters[f"{unit}_lost"]
+    landed = result.bursts.where(direction="data", fate="delivered")
+    assert counters["packets_crossed"] == np.sum(landed["packets"])
+    assert counters["core_events"] <= counters["events"]
     packets = result.packets
     order = ("sent_ps", "ingress_ps", "departed_ps", "delivered_ps")
     times = np.column_stack([packets.seconds(name) for name in order])
