@@ -80,6 +80,14 @@ def wait_for_change(file: Path, process: subprocess.Popen[bytes]) -> None:
         time.sleep(0.01)
 
 
+def fnv_1a(data: bytes) -> int:
+    """Answer the sum that a checkpoint has of its head and state."""
+    value = 0xCBF29CE484222325
+    for byte in data:
+        value = (value ^ byte) * 0x100000001B3 % 2**64
+    return value
+
+
 def numbers(document: dict[str, Any]) -> dict[str, Any]:
     """Everything but the time it took."""
     return {name: value for name, value in document.items() if name != "wall_s"}
@@ -190,7 +198,11 @@ def test_other_versions_and_harmed_files_are_refused(small: dict[str, Any], tmp_
     bl.run(small, checkpoint=tmp_path)
     file = tmp_path / "replication-0.ckpt"
     good = file.read_bytes()
+    # A head begins with the version, behind its length.
+    payload = bytes([5]) + b"9.9.9" + good[38:]
+    other = good[:24] + fnv_1a(payload).to_bytes(8, "little") + payload
     for bad, says in (
+        (other, "version 9.9.9"),
         (good[:-1], "cut"),
         (good[:3], "cut"),
         (b"x" * 99, "no checkpoint"),

@@ -32,13 +32,16 @@ impl CheckpointError {
         Self { problem: problem.into(), fix: fix.into() }
     }
 
-    fn damaged(problem: &str) -> Self {
+    pub(crate) fn damaged(problem: &str) -> Self {
         Self::new(problem, "delete it; the replication then starts at the beginning")
     }
 
-    /// It is a run, but not this one.
-    fn other(problem: String) -> Self {
-        Self::new(problem, "run what it was written by, or use another directory")
+    /// It is a run, but not this one: of another `what`.
+    fn other(what: &str, problem: String) -> Self {
+        Self::new(
+            problem,
+            format!("go on with the {what} it was written by, or use another directory"),
+        )
     }
 }
 
@@ -72,10 +75,10 @@ impl Head {
     fn accepts(&self, found: &Self) -> Result<(), CheckpointError> {
         let differ = |what: &str, theirs: &dyn fmt::Display, ours: &dyn fmt::Display| {
             let text = format!("it is of {what} {theirs}, and this run is of {what} {ours}");
-            Err(CheckpointError::other(text))
+            Err(CheckpointError::other(what, text))
         };
         if found.version != self.version {
-            return differ("burstlab", &found.version, &self.version);
+            return differ("version", &found.version, &self.version);
         }
         if found.scenario != self.scenario {
             let read = |text: &str| serde_json::from_str(text).unwrap_or_default();
@@ -84,7 +87,7 @@ impl Head {
             let text = format!(
                 "it is of another scenario: {path} is {theirs} there, and {ours} in this one"
             );
-            return Err(CheckpointError::other(text));
+            return Err(CheckpointError::other("scenario", text));
         }
         if found.seed != self.seed {
             return differ("seed", &found.seed, &self.seed);
@@ -153,7 +156,7 @@ pub(crate) fn checked<'a>(head: &Head, bytes: &'a [u8]) -> Result<&'a [u8], Chec
     }
     if word(1) != FORMAT {
         let problem = format!("its format is {}, and this burstlab reads {FORMAT}", word(1));
-        return Err(CheckpointError::other(problem));
+        return Err(CheckpointError::other("version", problem));
     }
     if word(2) != payload.len() as u64 {
         let problem = format!("it is cut: {} of {} bytes are there", payload.len(), word(2));
@@ -194,7 +197,7 @@ mod tests {
         let ours = Head::new(&resolved, 1, 0);
         let theirs = Head { version: "0.0.9".into(), ..ours.clone() };
         let error = checked(&ours, &write(&theirs, &())).expect_err("another version");
-        let says = format!("it is of burstlab 0.0.9, and this run is of burstlab {VERSION}");
+        let says = format!("it is of version 0.0.9, and this run is of version {VERSION}");
         assert_eq!(error.problem, says);
         assert_eq!(checked(&ours, &write(&ours, &())), Ok(&[][..]));
     }

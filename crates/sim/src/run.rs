@@ -103,7 +103,9 @@ impl Simulation {
     ) -> Result<Self, CheckpointError> {
         let mut fresh = Self::new(resolved, seed, replication, Trace::default());
         let (running, mut world): (bool, World) = checkpoint::read(&fresh.head, bytes)?;
-        world.adopt(fresh.world);
+        world.adopt(fresh.world).ok_or_else(|| {
+            CheckpointError::damaged("it has flows that are of no entry of its scenario")
+        })?;
         (fresh.world, fresh.running) = (world, running);
         Ok(fresh)
     }

@@ -35,6 +35,15 @@ fn begun(scenario: &Value) -> Vec<u8> {
     simulation.checkpoint().expect("it is not traced")
 }
 
+/// Bytes before head and state; the last eight of them are the sum.
+const PREFIX: usize = 32;
+
+fn sum(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
 fn refused(scenario: &Value, seed: u64, replication: u64, bytes: &[u8]) -> String {
     let resolved = resolved(scenario);
     let error = Simulation::resume(&resolved, seed, replication, bytes).expect_err("refused");
@@ -155,6 +164,22 @@ proptest! {
         let place = place.index(bytes.len());
         if cut { bytes.truncate(place) } else { bytes[place] ^= 1 << bit }
         refused(&scenario, 1, 0, &bytes);
+    }
+
+    #[test]
+    fn reading_what_nobody_wrote_does_not_panic(
+        in_mesh in any::<bool>(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..9),
+    ) {
+        let scenario = if in_mesh { mesh() } else { path() };
+        let mut bytes = begun(&scenario);
+        for (place, byte) in changes {
+            let payload = &mut bytes[PREFIX..];
+            payload[place.index(payload.len())] = byte;
+        }
+        let sum = sum(&bytes[PREFIX..]).to_le_bytes();
+        bytes[PREFIX - 8..PREFIX].copy_from_slice(&sum);
+        let _ = Simulation::resume(&resolved(&scenario), 1, 0, &bytes);
     }
 
     #[test]

@@ -289,17 +289,21 @@ impl World {
         world
     }
 
-    /// Takes what is not stored from a world of the same scenario in which nothing has happened.
-    pub(crate) fn adopt(&mut self, fresh: Self) {
+    /// Takes what is not stored from a world of the same scenario in which nothing has happened;
+    /// `None` where this one is of another.
+    pub(crate) fn adopt(&mut self, fresh: Self) -> Option<()> {
         self.demands.adopt(fresh.demands);
         for flow in self.flows.iter_mut().filter(|flow| !flow.vacant) {
             let listed = || fresh.flows.get(flow.id as usize).map(|flow| &flow.kind);
             let kind = flow.demand.map_or_else(listed, |demand| self.demands.kind(demand));
-            flow.kind = kind.expect("every flow is of an entry of its scenario").clone();
+            flow.kind = kind?.clone();
         }
-        if let (Optics::Mesh(mesh), Optics::Mesh(fresh)) = (&mut self.optics, fresh.optics) {
-            mesh.adopt(*fresh);
+        match (&mut self.optics, fresh.optics) {
+            (Optics::Mesh(mesh), Optics::Mesh(fresh)) => mesh.adopt(*fresh),
+            (Optics::Path(_), Optics::Path(_)) => {}
+            _ => return None,
         }
+        Some(())
     }
 
     /// Puts what is sure to happen into the queue.
