@@ -31,7 +31,7 @@ def main() -> None:
             if "path" in wanted:
                 beside.path(chosen.seconds, chosen.runs, ns2, ns3)
             if "mesh" in wanted:
-                beside.network(100, 10.0, chosen.runs, ns2, ns3, to)
+                beside.network(100, 60.0, chosen.runs, ns2, ns3, to)
                 beside.network(800, 3.0, chosen.runs, ns2, ns3, to)
         for name, part in alone.PARTS.items():
             if name in wanted:
