@@ -6,13 +6,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "BadCheckpoint",
     "InvalidScenario",
     "Monitor",
     "Output",
     "__version__",
+    "check_checkpoint",
     "resolve",
     "schema",
+    "seconds",
     "simulate",
+    "simulate_kept",
 ]
 
 __version__: str
@@ -24,6 +28,9 @@ _Columns: TypeAlias = dict[str, NDArray[np.generic] | tuple[NDArray[np.uint8], l
 class InvalidScenario(ValueError):
     """Raised with ``args = (path, value, problem, fix)``."""
 
+class BadCheckpoint(ValueError):
+    """Raised with ``args = (problem, fix)``."""
+
 class _Sink(Protocol):
     """Takes the tables of a run while it goes on: rows and late chunks, as they come."""
 
@@ -34,6 +41,14 @@ class _Sink(Protocol):
     def late(self, name: str, places: NDArray[np.uint32], columns: _Columns, /) -> object:
         """Take the rows that belong in these places of the chunk next in turn that came early."""
 
+class _Keeper(Protocol):
+    """Keeps the latest checkpoint of a run."""
+
+    def kept(self) -> bytes | None:
+        """Answer the checkpoint to go on from; without one the run starts at the beginning."""
+    def keep(self, data: bytes, /) -> object:
+        """Take a checkpoint; called by the thread that runs."""
+
 @final
 class Monitor:
     """A handle on a running simulation that another thread may hold."""
@@ -43,6 +58,8 @@ class Monitor:
         """Answer the share done, 0 to 1."""
     def cancel(self) -> None:
         """Ask the simulation to end soon; what it has done is kept."""
+    def keep(self) -> None:
+        """Ask a kept simulation for a checkpoint soon."""
 
 @final
 class Output:
@@ -73,3 +90,23 @@ def simulate(
     A sink takes the tables piece by piece, called by the thread that runs; the output has none
     then. What it raises ends the run.
     """
+
+def simulate_kept(
+    scenario_json: str,
+    seed: int,
+    replication: int,
+    monitor: Monitor,
+    keeper: _Keeper,
+    sink: _Sink | None = None,
+) -> Output:
+    """Run one replication from where its keeper says, which takes checkpoints.
+
+    It takes one whenever the monitor is asked to keep, and one at the end or where the run is
+    cancelled. A sink takes the tables at the end. What either raises ends the run.
+    """
+
+def check_checkpoint(scenario_json: str, seed: int, replication: int, checkpoint: bytes) -> None:
+    """Refuse a checkpoint that is damaged, or not of this run."""
+
+def seconds(text: str) -> float:
+    """Read a time with its unit, such as ``"60 s"``."""

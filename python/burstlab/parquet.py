@@ -22,10 +22,11 @@ _SUFFIX = ".parquet"
 
 
 class writing:
-    """Turn a failure to write into an error that names the directory."""
+    """Turn a failure to write into an error that names the directory and the flag that gave it."""
 
-    def __init__(self, out: Path) -> None:
+    def __init__(self, out: Path, flag: str = "--out") -> None:
         self._out = out
+        self._flag = flag
 
     def __enter__(self) -> None:
         return None
@@ -36,7 +37,7 @@ class writing:
         if isinstance(error, (OSError, ValueError)) and not isinstance(error, InputError):
             reason = getattr(error, "strerror", None) or str(error)
             raise InputError(
-                f"{self._out}: cannot be written ({reason})\n  fix: give another --out"
+                f"{self._out}: cannot be written ({reason})\n  fix: give another {self._flag}"
             ) from None
 
 

@@ -327,10 +327,10 @@ def read(directory: str | os.PathLike[str]) -> Result:
     return Result(scenario, seed, version, wall_s, replications, bool(document["interrupted"]))
 
 
-def ready_directory(directory: str | os.PathLike[str]) -> Path:
+def ready_directory(directory: str | os.PathLike[str], flag: str = "--out") -> Path:
     """Make the directory, or say why nothing can be written there."""
     out = Path(directory)
-    with writing(out):
+    with writing(out, flag):
         out.mkdir(parents=True, exist_ok=True)
         probe = out / f".probe-{os.getpid()}"
         probe.touch()

@@ -38,6 +38,8 @@ __all__ = [
     "FastRecoveryExit",
     "Flow",
     "IngressPort",
+    "InjectedPer",
+    "Injection",
     "Loss",
     "LossKind",
     "LossRule",
@@ -74,7 +76,9 @@ __all__ = [
     "Topology",
     "Traffic",
     "Variant",
+    "VegasRules",
     "WindowHalving",
+    "WindowLaw",
     "Write",
 ]
 
@@ -226,13 +230,22 @@ Resolution: TypeAlias = Literal[
 - `retransmission`: A message to the ingress, which sends its copy.
 """
 
-Variant: TypeAlias = Literal["tahoe", "reno", "new-reno", "sack"]
+InjectedPer: TypeAlias = Literal["burst", "node"]
+"""What the chance of injected contention is of.
+
+- `burst`: Of an attempt to send a burst; where is drawn evenly among the nodes of its route at
+  which it asks for a fibre. With `edge.port` = `fifo` its ingress is none of them.
+- `node`: Of each such node of its way, detours included.
+"""
+
+Variant: TypeAlias = Literal["tahoe", "reno", "new-reno", "sack", "vegas"]
 """What a sender does about losses.
 
 - `tahoe`: Fast retransmit, then slow start (Jacobson 1988).
 - `reno`: Fast retransmit and fast recovery (RFC 5681).
 - `new-reno`: Reno that repairs several losses in one recovery (RFC 6582).
 - `sack`: Recovery by selective acknowledgements (RFC 2018, RFC 6675).
+- `vegas`: Retransmission of what is overdue by a fine clock (Brakmo and Peterson 1995).
 """
 
 Profile: TypeAlias = Literal["rfc", "ns2", "ns2-2003"]
@@ -241,6 +254,21 @@ Profile: TypeAlias = Literal["rfc", "ns2", "ns2-2003"]
 - `rfc`: RFC 5681, 6298, 6582 and 6675.
 - `ns2`: The agents of ns-2.35.
 - `ns2-2003`: The agents of ns-2.26, February 2003.
+"""
+
+WindowLaw: TypeAlias = Literal["aimd", "vegas", "fast"]
+"""How the window grows and shrinks.
+
+- `aimd`: By a segment each round trip, to a half at a loss (RFC 5681).
+- `vegas`: By the delay, in steps of a segment (Brakmo and Peterson 1995).
+- `fast`: By the delay, part of the way to the aim (Wei, Jin, Low and Hegde 2006).
+"""
+
+VegasRules: TypeAlias = Literal["paper", "ns2"]
+"""What Vegas does in detail.
+
+- `paper`: What its authors describe.
+- `ns2`: What ns-2's agent does.
 """
 
 WindowHalving: TypeAlias = Literal["real", "integer"]
@@ -831,6 +859,8 @@ class Core(_Section):
         What a node tries, in this order, for a burst whose way is taken; a burst for which all
         fails is dropped. Where `conversion` is listed, a burst keeps its wavelength until then;
         otherwise the scheduler converts from the start, as far as `conversion` allows.
+    injection : Injection, optional
+        Contention that no other burst makes.
     delay_lines : DelayLines, optional
         The fibre delay lines of each node.
     deflection : Deflection, optional
@@ -846,10 +876,35 @@ class Core(_Section):
     conversion: ConversionKind | None = None
     conversion_range: int | None = None
     contention: Sequence[Resolution] | None = None
+    injection: Injection | Mapping[str, Any] | None = None
     delay_lines: DelayLines | Mapping[str, Any] | None = None
     deflection: Deflection | Mapping[str, Any] | None = None
     segmentation: Segmentation | Mapping[str, Any] | None = None
     retransmission: Retransmission | Mapping[str, Any] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Injection(_Section):
+    """Contention that bursts meet at random beside that with other bursts, as Shihada, Zhang ...
+
+    Contention that bursts meet at random beside that with other bursts, as Shihada, Zhang and Ho
+    (2006) insert it. A burst that meets it finds its fibre taken whatever is free there, and
+    `core.contention` is tried; each attempt to send a burst draws anew. In a mesh, with one-way
+    reservation.
+
+    Parameters
+    ----------
+    data : float (probability), default 0.0
+        Chance that a burst with data meets it. Default: 0.
+    ack : float (probability), default 0.0
+        Chance that a burst of ACKs alone meets it. Default: 0.
+    per : InjectedPer, default "burst"
+        What the chance is of.
+    """
+
+    data: float | None = None
+    ack: float | None = None
+    per: InjectedPer | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -930,17 +985,19 @@ class Tcp(_Section):
     Parameters
     ----------
     variant : Variant, optional
-        What the sender does about losses: `"tahoe"`, `"reno"`, `"new-reno"` or `"sack"`. Default
-        `"sack"`. With `"sack"` the receiver sends SACK blocks.
+        What the sender does about losses: `"tahoe"`, `"reno"`, `"new-reno"`, `"sack"` or `"vegas"`
+        (TCP Vegas, with its `window_law`). Default `"sack"`. With `"sack"` the receiver sends SACK
+        blocks.
     profile : Profile, optional
         Where the defaults of all other fields come from: `"rfc"` (RFC 5681, 6298, 6582, 6675),
         `"ns2"` (ns-2.35) or `"ns2-2003"` (ns-2.26). Default `"rfc"`. With an ns-2 profile an
         endpoint acts as the agent of ns-2 does, packet by packet.
     segment_size : str (size), optional
-        Size of a full data segment on the wire, headers included. More than `syn_size`, at most 64
+        Size of a full data segment on the wire, headers included. At least `syn_size`, at most 64
         KB. Default 1 KB (ns-2 `packetSize_` 960 plus 40 of headers).
     syn_size : str (size), optional
-        Size of the SYN on the wire; also taken as the headers of every segment. At least 1 B.
+        Size of the SYN on the wire; also taken as the headers of every segment, unless it equals
+        `segment_size` (ns-2's Vegas sends its SYN in full), when these are 40 B. At least 1 B.
         Default 40 B (ns-2 `tcpip_base_hdr_size_`).
     ack_size : str (size), optional
         Size of an ACK without SACK blocks on the wire. At least 1 B. Default 40 B (ns-2
@@ -965,6 +1022,33 @@ class Tcp(_Section):
     initial_ssthresh : int, optional
         Slow-start threshold, in segments, before the first loss. At least 1. Default: `window`, so
         that slow start ends at the first loss or at the receiver's window.
+    window_law : WindowLaw, optional
+        How the window grows and shrinks: `"aimd"`, `"vegas"` or `"fast"` (both by the delay).
+        Default `"vegas"` if `variant` is `"vegas"`, else `"aimd"`. FAST TCP is `"fast"` with
+        `variant` `"sack"`.
+    vegas_rules : VegasRules, optional
+        What Vegas does in detail: `"paper"` (Brakmo and Peterson 1995) or `"ns2"` (as ns-2's agent,
+        with its peculiarities; the page on TCP lists them). Default `"paper"`, in the ns-2 profiles
+        `"ns2"`. Without effect unless `variant` or `window_law` is `"vegas"`.
+    vegas_alpha : int, optional
+        `"vegas"`: with fewer segments than this waiting in queues (window × (1 − shortest/measured
+        round trip)) the window grows by one each round trip. 0 to 1,000,000, at most `vegas_beta`.
+        Default 2 (Shihada et al. 2006), in the ns-2 profiles 1 (`v_alpha_`).
+    vegas_beta : int, optional
+        `"vegas"`: with more segments than this waiting the window shrinks by one each round trip. 0
+        to 1,000,000. Default 5 (Shihada et al. 2006), in the ns-2 profiles 3 (`v_beta_`). The
+        larger it is the longer the queue that the sender builds.
+    vegas_gamma : int, optional
+        `"vegas"`: with more segments than this waiting slow start ends. 0 to 1,000,000. Default 1
+        (ns-2 `v_gamma_`).
+    fast_alpha : int, optional
+        `"fast"`: segments that are to wait in queues. 1 to 1,000,000. Default 20 (a choice: the
+        paper leaves it to the operator). The window cannot settle unless the receiver's `window`
+        exceeds it.
+    fast_gamma : float, optional
+        `"fast"`: which part of the way to its aim the window goes in a round trip, above 0, at most
+        1. Default 0.5 (a choice: the paper asks for above 0, at most 1). Smaller values are slower
+        and steadier.
     dupack_threshold : int, optional
         Duplicate ACKs that make a fast retransmit. At least 1. Default 3 (RFC 5681 section 3.2;
         ns-2 `numdupacks_`).
@@ -1104,6 +1188,13 @@ class Tcp(_Section):
     initial_window: int | None = None
     syn_loss_initial_window: int | None = None
     initial_ssthresh: int | None = None
+    window_law: WindowLaw | None = None
+    vegas_rules: VegasRules | None = None
+    vegas_alpha: int | None = None
+    vegas_beta: int | None = None
+    vegas_gamma: int | None = None
+    fast_alpha: int | None = None
+    fast_gamma: float | None = None
     dupack_threshold: int | None = None
     limited_transmit: bool | None = None
     max_burst: int | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -10,6 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
 
 from burstlab import _core
+from burstlab.checkpoints import EVERY, Checkpoints
 from burstlab.errors import InputError, Interrupted, ScenarioError, unknown
 from burstlab.loading import Document, ScenarioLike, to_document
 from burstlab.parquet import Part, assemble
@@ -56,6 +58,9 @@ def run(
     out: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every: str = EVERY,
+    resume: bool = False,
 ) -> Result:
     """Simulate a scenario.
 
@@ -77,11 +82,22 @@ def run(
         Replications at a time; by default the number of processors. It changes no number.
     progress
         Called with the share done, 0 to 1, about ten times a second.
+    checkpoint
+        Directory to write ``replication-N.ckpt`` to while the run goes on, and when it ends: all
+        that a run needs to go on from there. Not with `trace`. The tables of connections and
+        samples of a mesh are then kept in memory, and in these files, until the end.
+    checkpoint_every
+        Wall time from one checkpoint to the next, such as ``"60 s"``, the default.
+    resume
+        Go on from what `checkpoint` holds, however that run ended; replications without a file
+        start at the beginning. All numbers are those of a run that was never ended.
 
     Raises
     ------
     ScenarioError
         If a field of the scenario is wrong.
+    InputError
+        If another argument is, or a checkpoint is damaged or of another run.
     Interrupted
         On Ctrl-C (a `KeyboardInterrupt`); its ``result`` holds what was done until then, and so
         does the directory.
@@ -90,8 +106,14 @@ def run(
     override(document, seed=seed, replications=replications)
     resolved = resolve(document)
     count = int(resolved["run"]["replications"])
-    numbers = range(count)
-    return run_resolved(resolved, numbers, trace=trace, out=out, jobs=jobs, progress=progress)
+    kept = None
+    if checkpoint is not None:
+        kept = Checkpoints(checkpoint, every=checkpoint_every, resume=resume)
+    elif resume:
+        raise InputError("there is nothing to resume\n  fix: give the directory of checkpoints")
+    return run_resolved(
+        resolved, range(count), trace=trace, out=out, jobs=jobs, progress=progress, kept=kept
+    )
 
 
 def override(document: Document, *, seed: int | None, replications: int | None) -> None:
@@ -119,9 +141,14 @@ def run_resolved(
     out: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
+    kept: Checkpoints | None = None,
 ) -> Result:
     """Run the given replications of a scenario that is already resolved."""
     tables = _tables_to_trace(trace)
+    if tables and kept is not None:
+        raise InputError(
+            "a traced run has no checkpoints\n  fix: leave out the trace, or the checkpoints"
+        )
     workers = jobs if jobs is not None else (os.cpu_count() or 1)
     if workers < 1:
         raise InputError(f"jobs = {workers}: at least one worker is needed\n  fix: use 1 or more")
@@ -129,7 +156,7 @@ def run_resolved(
     parts = [Part(directory, number) for number in numbers] if directory is not None else None
     started = time.perf_counter()
     try:
-        done, interrupted = _run_all(resolved, numbers, tables, parts, workers, progress)
+        done, interrupted = _run_all(resolved, numbers, tables, parts, workers, progress, kept)
         if directory is not None and parts is not None:
             store = assemble(directory, parts[: len(done)])
             done = [
@@ -157,21 +184,32 @@ def _run_all(
     parts: Sequence[Part] | None,
     workers: int,
     progress: Progress | None,
+    kept: Checkpoints | None,
 ) -> tuple[list[Replication], bool]:
     """Answer the replications that were run, in order, and whether Ctrl-C ended them."""
     text, seed = json.dumps(resolved), int(resolved["run"]["seed"])
     monitors = [_core.Monitor() for _ in numbers]
+    if kept is not None:
+        kept.check(text, seed, numbers)
 
     def one(index: int) -> Replication:
         sink = parts[index] if parts is not None else None
-        output = _core.simulate(text, seed, numbers[index], tables, monitors[index], sink)
-        return Replication(json.loads(output.summary), Recorded(output.tables, numbers[index]))
+        number, monitor = numbers[index], monitors[index]
+        if kept is not None:
+            keeper = kept.keeper(number)
+            try:
+                output = _core.simulate_kept(text, seed, number, monitor, keeper, sink)
+            except _core.BadCheckpoint as error:
+                raise keeper.refusal(error) from None
+        else:
+            output = _core.simulate(text, seed, number, tables, monitor, sink)
+        return Replication(json.loads(output.summary), Recorded(output.tables, number))
 
     with ThreadPoolExecutor(max_workers=workers) as pool:
         futures: list[Future[Replication]] = []
         try:
             futures = [pool.submit(one, index) for index in range(len(numbers))]
-            _watch(futures, monitors, progress)
+            _watch(futures, monitors, progress, kept.every_s if kept is not None else math.inf)
         except KeyboardInterrupt:
             for monitor in monitors:
                 monitor.cancel()
@@ -185,11 +223,17 @@ def _watch(
     futures: Sequence[Future[Replication]],
     monitors: Sequence[_core.Monitor],
     progress: Progress | None,
+    every_s: float,
 ) -> None:
     waiting: set[Future[Replication]] = set(futures)
+    kept_at = time.monotonic()
     while waiting:
         # The time limit lets the main thread see Ctrl-C.
         done, waiting = wait(waiting, timeout=_POLL_S, return_when=FIRST_COMPLETED)
+        if time.monotonic() - kept_at >= every_s:
+            kept_at = time.monotonic()
+            for monitor in monitors:
+                monitor.keep()
         for future in done:
             error = future.exception()
             if error is not None:

@@ -6,11 +6,26 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from burstlab.analytic import yu2004
+from burstlab.analytic import shihada, yu2004
 
 PAGE = (Path(__file__).parents[2] / "docs" / "errata.md").read_text(encoding="utf-8")
-CALLS = re.findall(r"`(\w+\([^`]*\))`\s+=\s+(\d[\d.]*\d|[a-z]+)", PAGE)
+SECTIONS = {"Yu, Qiao and Liu": yu2004, "Shihada, Zhang and Ho": shihada}
 COUNTS = ("paper", "half", "full")
+
+
+def section(title):
+    """What the page says of a paper."""
+    (found,) = [part for part in PAGE.split("\n## ") if part.startswith(title)]
+    return found
+
+
+def calls(title):
+    """Calls that the page makes for a paper, and the numbers that it says they give."""
+    pattern = r"`(\w+\([^`]*\))`\s+=\s+(\d[\d.]*\d|[a-z]+)"
+    return [(SECTIONS[title], *found) for found in re.findall(pattern, section(title))]
+
+
+CALLS = [call for title in SECTIONS for call in calls(title)]
 
 
 def row(label, part=PAGE):
@@ -32,15 +47,19 @@ def simulate(losses, p, assembly_s, period=None):
     )
 
 
-def test_the_page_has_evidence_for_every_equation():
-    assert len(CALLS) >= 25
-    called = {call.split("(")[0] for call, _ in CALLS}
-    assert called <= set(yu2004.__all__) and len(called) >= 10
+@pytest.mark.parametrize(
+    ("title", "count", "functions"),
+    [("Yu, Qiao and Liu", 25, 10), ("Shihada, Zhang and Ho", 15, 7)],
+)
+def test_the_page_has_evidence_for_every_equation(title, count, functions):
+    assert len(calls(title)) >= count
+    called = {call.split("(")[0] for _, call, _ in calls(title)}
+    assert called <= set(SECTIONS[title].__all__) and len(called) >= functions
 
 
-@pytest.mark.parametrize(("call", "number"), CALLS)
-def test_calls(call, number):
-    value = eval(call, {name: getattr(yu2004, name) for name in yu2004.__all__})
+@pytest.mark.parametrize(("module", "call", "number"), CALLS)
+def test_calls(module, call, number):
+    value = eval(call, {name: getattr(module, name) for name in module.__all__})
     if number.isalpha():
         assert value == number
     else:
@@ -85,3 +104,20 @@ def test_simulated_rows(table):
     for label, (mean, half_width) in rows.items():
         assert row(label, part) == pytest.approx(mean, abs=0.0051), label
         assert (half_width < 0.005).all()
+
+
+def test_throughput_of_vegas():
+    p = np.array([0.001, 0.005, 0.01])
+    path = (2 * p, 128, 0.1, 0.11, 0.2, p)
+    printed = shihada.retransmission_throughput(*path, as_printed=True)
+    assert row("B_2, printed") == pytest.approx(printed, abs=0.051)
+    corrected = shihada.retransmission_throughput(*path)
+    assert row("B_2, corrected") == pytest.approx(corrected, abs=0.051)
+    simulated = [
+        shihada.round_level(
+            2 * loss, p=loss, seed=2006, form="retransmission", duration_s=1e6
+        ).throughput()[0]
+        for loss in p
+    ]
+    assert row("B_2, simulated") == pytest.approx(simulated, abs=0.051)
+    assert (np.round(100 * (1 - printed / corrected)) == [7, 27, 42]).all()

@@ -42,7 +42,7 @@ def test_without_a_name_the_models_are_listed(burstlab):
     ("tokens", "says"),
     [
         (("yu204",), ("yu204", "did you mean 'yu2004'")),
-        (("padhye-1998",), ("padhye-1998", "known: yu2004")),
+        (("kleinrock",), ("kleinrock", "known: yu2004")),
         (("yu2004", "--set", "p=2"), ("p = 2", "0 < p < 1")),
         (("yu2004", "--set", "p=0"), ("p = 0", "0 < p < 1")),
         (("yu2004", "--set", "p=nan"), ("p = 'nan'", "give a number")),
@@ -51,6 +51,10 @@ def test_without_a_name_the_models_are_listed(burstlab):
         (("yu2004", "--set", "windw=3"), ("windw", "did you mean 'window'")),
         (("yu2004", "--set", "rto=0.01"), ("rto = 0.01", "at least one round trip")),
         (("yu2004", "--set", "p"), ("--set p", "name=value")),
+        (("shihada", "--set", "p=2"), ("p = 2", "0 < p < 1")),
+        (("shihada", "--set", "window=3"), ("window = 3", "slow start")),
+        (("shihada", "--set", "pc=0.05"), ("pc = 0.05", "negative stable phase")),
+        (("padhye", "--set", "p=2"), ("p = 2", "0 < p < 1")),
         (("--set", "p=0.1"), ("--set p=0.1", "burstlab model NAME")),
     ],
 )

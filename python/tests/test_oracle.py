@@ -21,7 +21,8 @@ def test_the_recorded_traces_agree(burstlab):
     assert answer.status == 0
     assert len(document["cases"]) >= 50
     assert sum(case["compared"] for case in document["cases"]) > 50_000
-    assert {case["variant"] for case in document["cases"]} == {"tahoe", "reno", "new-reno", "sack"}
+    variants = {case["variant"] for case in document["cases"]}
+    assert variants == {"tahoe", "reno", "new-reno", "sack", "vegas"}
 
 
 @pytest.fixture
@@ -71,11 +72,11 @@ def test_one_changed_digit_is_found(burstlab, one_case):
 
 def test_what_cannot_be_replayed_is_listed(burstlab, one_case):
     directory, entry = one_case
-    write(directory, entry, {**entry, "case": "other", "tcp": "Vegas"})
+    write(directory, entry, {**entry, "case": "other", "tcp": "Fack"})
     answer = burstlab("oracle", directory, "--json")
     assert answer.status == 0
     (skipped,) = answer.json()["skipped"]
-    assert (skipped["case"], skipped["variant"]) == ("other", "vegas")
+    assert (skipped["case"], skipped["variant"]) == ("other", "Fack")
     assert "skipped" in answer.err
 
 

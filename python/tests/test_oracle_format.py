@@ -75,13 +75,17 @@ def test_options_of_ns2_are_mapped_or_refused(tmp_path):
     (case,) = read_index(index(tmp_path, [entry]))
     tcp = case.scenario()["tcp"]
     assert (tcp["rto_min"], tcp["window_halving"]) == ("0.5 s", "integer")
+    entry = {**ENTRY, "tcp": "Vegas", "opts": "Agent/TCP/Vegas v_beta_ 5"}
+    (case,) = read_index(index(tmp_path, [entry]))
+    tcp = case.scenario()["tcp"]
+    assert (tcp["variant"], tcp["vegas_beta"]) == ("vegas", 5)
     (case,) = read_index(index(tmp_path, [{**ENTRY, "opts": "Agent/TCP ecn_ 1"}]))
     with pytest.raises(InputError, match="ecn_"):
         case.scenario()
 
 
-def test_variants_that_the_engine_lacks_are_told_apart(tmp_path):
-    (case,) = read_index(index(tmp_path, [{**ENTRY, "tcp": "Vegas"}]))
+def test_agents_that_the_engine_lacks_are_told_apart(tmp_path):
+    (case,) = read_index(index(tmp_path, [{**ENTRY, "tcp": "Fack"}]))
     with pytest.raises(NotReplayable):
         case.scenario()
 

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use burstlab_units::Time;
+use serde::{Deserialize, Serialize};
 
 use crate::queue::{EventQueue, Rank, Ticket};
 
@@ -10,7 +11,7 @@ use crate::queue::{EventQueue, Rank, Ticket};
 /// on it. Only the first of them stands in the event queue, so the queue stays as short as there
 /// are lanes; each item keeps the [`Ticket`] of the moment it was put on the lane, so the order of
 /// all events is the same as if every item stood in the queue.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Lane<T> {
     items: VecDeque<(Time, Ticket, T)>,
 }

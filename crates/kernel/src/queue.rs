@@ -1,6 +1,7 @@
 //! Events in total order: by time, then rank, then insertion.
 
 use burstlab_units::Time;
+use serde::{Deserialize, Serialize};
 
 /// Which of two events at the same instant comes first, whatever the order of insertion.
 ///
@@ -15,7 +16,7 @@ pub enum Rank {
 }
 
 /// A place in the order of one instant: rank first, then insertion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Ticket(u64);
 
 const ARRIVAL_BIT: u64 = 1 << 63;
@@ -40,7 +41,7 @@ impl Ticket {
 /// A four-way heap. The place of a popped event stays open until the next push or pop: nearly every
 /// event is followed by the next one of its kind, which then sinks once from the top instead of
 /// being lifted from the bottom after the bottom was moved to the top.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct EventQueue<E> {
     heap: Vec<Entry<E>>,
     /// Whether the first entry of `heap` has been popped.
@@ -48,7 +49,7 @@ pub struct EventQueue<E> {
     issued: u64,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Entry<E> {
     /// Time in the upper half, ticket in the lower: one comparison settles both.
     key: u128,

@@ -4,6 +4,8 @@
 //! as 1, 2, 3", SC 2011): a keyed bijection of 128-bit counters. A decision is a function of (seed,
 //! replication, name of the entity, ordinal of the decision).
 
+use serde::{Deserialize, Serialize};
+
 const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
 const KEY_STEPS: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
 
@@ -54,7 +56,7 @@ impl RandomSource {
 }
 
 /// The random numbers of one entity, by ordinal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stream {
     seed: u64,
     entity: u64,

@@ -1,12 +1,13 @@
 //! Which of a sequence of units (packets or bursts) are lost.
 
 use burstlab_units::Probability;
+use serde::{Deserialize, Serialize};
 
 /// A loss process over units numbered 1, 2, 3, ...
 ///
 /// It owns no generator: whoever asks hands it the uniform numbers of the unit, so that the fate of
 /// unit n depends on nothing but n (and, for Gilbert–Elliott, on the units before it).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum LossProcess {
     /// Nothing is lost.
     None,
@@ -27,7 +28,7 @@ pub enum LossProcess {
 
 /// The two-state loss model of Gilbert (1960) and Elliott (1963): before each unit the state moves,
 /// then the unit is lost with the state's probability. It starts in the good state.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct GilbertElliott {
     /// Chance to move from good to bad before a unit.
     pub good_to_bad: Probability,

@@ -3,12 +3,13 @@
 use std::collections::VecDeque;
 
 use burstlab_units::{Bytes, Evenly, Rate, Serializer, Span, Time};
+use serde::{Deserialize, Serialize};
 
 /// A store-and-forward link with a drop-tail queue in front of it.
 ///
 /// A packet handed over at `t` leaves the head of the queue when the link is free, takes its
 /// serialisation time, and arrives a propagation delay later.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Wire {
     line: Serializer,
     delay: Span,
@@ -17,7 +18,7 @@ pub struct Wire {
 }
 
 /// Which packets wait behind the one being sent, by the time each starts to be sent.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct DropTail {
     limit: usize,
     starts: VecDeque<Time>,

@@ -1,9 +1,10 @@
 //! Burst assembly at an edge node.
 
 use burstlab_units::{Bytes, Span, Time};
+use serde::{Deserialize, Serialize};
 
 /// When an assembly queue becomes a burst.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum AssemblyPolicy {
     /// Every packet is a burst of its own.
     None,
@@ -78,7 +79,7 @@ impl AssemblyPolicy {
 }
 
 /// A burst that has just been closed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClosedBurst {
     /// Number of the burst at this queue, from 1.
     pub number: u64,
@@ -96,7 +97,7 @@ pub struct ClosedBurst {
 /// Call [`push`](Self::push) for each packet; where it answers `true`, or when
 /// [`poll_timeout`](Self::poll_timeout) has come, call [`close`](Self::close). A timer and an
 /// arrival at the same instant: close first, then push.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Assembler<P> {
     policy: AssemblyPolicy,
     /// Timer of the open burst.
@@ -223,7 +224,7 @@ impl<P> Assembler<P> {
 }
 
 /// How fast packets arrive at a queue, judged by its bursts.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Arrivals {
     /// When the burst before was opened.
     since: Option<Time>,

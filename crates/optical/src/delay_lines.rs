@@ -1,6 +1,7 @@
 //! Fibre delay lines: the only memory for light.
 
 use burstlab_units::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::scheduling::{Port, Scheduler};
 
@@ -11,7 +12,7 @@ use crate::scheduling::{Port, Scheduler};
 /// the burst lasts: [`options`](Self::options) that are free there, then [`take`](Self::take) one.
 /// A line carries several bursts at a time on channels of its own; which one a burst is given makes
 /// no difference.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DelayLines {
     delays: Vec<Span>,
     /// What enters each line.

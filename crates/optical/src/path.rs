@@ -1,9 +1,10 @@
 //! A chain of fibres from an ingress to an egress edge, in one direction.
 
 use burstlab_units::{Bytes, Evenly, Rate, Serializer, Span, Time};
+use serde::{Deserialize, Serialize};
 
 /// How a core node passes on what it receives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Forwarding {
     /// All-optically: a burst keeps its length and starts to leave as it starts to arrive. The
     /// egress has its packets when the last bit of the burst is in.
@@ -17,7 +18,7 @@ pub enum Forwarding {
 ///
 /// Nothing else enters the chain, so what leaves the ingress in order arrives in order, and a whole
 /// crossing is computed at the ingress: the chain costs nothing at the core nodes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OpticalPath {
     delays: Vec<Span>,
     /// Propagation from the ingress over so many fibres.

@@ -1,13 +1,14 @@
 //! The extension module `burstlab._core`: conversions, and nothing else. Scenarios come in as JSON
 //! text, numbers go out as JSON text, tables as numpy arrays that take over Rust's memory.
 
-use burstlab_sim::scenario::{Resolved, Scenario, ScenarioError, schema_json};
-use burstlab_sim::{Column, Monitor, Output, Piece, Simulation, Table, Trace};
+use burstlab_sim::scenario::{self, Resolved, Scenario, ScenarioError, schema_json};
+use burstlab_sim::{CheckpointError, Column, Monitor, Output, Piece, Simulation, Table, Trace};
 use numpy::IntoPyArray;
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyDict};
 
 create_exception!(
     burstlab._core,
@@ -18,6 +19,17 @@ create_exception!(
 
 fn refuse(error: ScenarioError) -> PyErr {
     InvalidScenario::new_err((error.path, error.value, error.problem, error.fix))
+}
+
+create_exception!(
+    burstlab._core,
+    BadCheckpoint,
+    PyValueError,
+    "A checkpoint is not of this run, or of none; args are (problem, fix)."
+);
+
+fn refuse_checkpoint(error: CheckpointError) -> PyErr {
+    BadCheckpoint::new_err((error.problem, error.fix))
 }
 
 fn resolved(scenario_json: &str) -> PyResult<Resolved> {
@@ -73,6 +85,62 @@ fn simulate(
     Ok(RunOutput { summary: to_json(&output.summary)?, tables: Some(output.tables) })
 }
 
+/// Runs one replication from where its keeper says, which is handed checkpoints whenever the
+/// monitor is asked to keep, and at the end. A sink takes the tables at the end.
+#[pyfunction]
+#[pyo3(signature = (scenario_json, seed, replication, monitor, keeper, sink=None))]
+fn simulate_kept(
+    py: Python<'_>,
+    scenario_json: &str,
+    seed: u64,
+    replication: u64,
+    monitor: &RunMonitor,
+    keeper: &Bound<'_, PyAny>,
+    sink: Option<Py<PyAny>>,
+) -> PyResult<RunOutput> {
+    let resolved = resolved(scenario_json)?;
+    let kept: Option<PyBackedBytes> = keeper.call_method0("kept")?.extract()?;
+    let (keeper, monitor) = (keeper.clone().unbind(), monitor.inner.clone());
+    let output = py.detach(|| {
+        let simulation = match kept {
+            Some(bytes) => Simulation::resume(&resolved, seed, replication, &bytes)
+                .map_err(refuse_checkpoint)?,
+            None => Simulation::new(&resolved, seed, replication, Trace::default()),
+        };
+        let mut output = simulation.run_kept(&monitor, |simulation| {
+            let bytes = simulation.checkpoint().map_err(refuse_checkpoint)?;
+            Python::attach(|py| {
+                keeper.call_method1(py, "keep", (PyBytes::new(py, &bytes),)).map(drop)
+            })
+        })?;
+        if let Some(sink) = sink {
+            for table in output.tables.drain(..) {
+                Python::attach(|py| hand_over(py, &sink, Piece::Rows(table)))?;
+            }
+        }
+        PyResult::Ok(output)
+    })?;
+    Ok(RunOutput { summary: to_json(&output.summary)?, tables: Some(output.tables) })
+}
+
+/// Refuses a checkpoint that is not of this run.
+#[pyfunction]
+fn check_checkpoint(
+    scenario_json: &str,
+    seed: u64,
+    replication: u64,
+    checkpoint: &[u8],
+) -> PyResult<()> {
+    let resolved = resolved(scenario_json)?;
+    Simulation::check(&resolved, seed, replication, checkpoint).map_err(refuse_checkpoint)
+}
+
+/// A time such as "60 s", in seconds.
+#[pyfunction]
+fn seconds(text: &str) -> PyResult<f64> {
+    scenario::seconds(text).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
 /// A view of a run from another thread.
 #[pyclass(name = "Monitor", frozen, module = "burstlab._core")]
 struct RunMonitor {
@@ -94,6 +162,11 @@ impl RunMonitor {
     /// Asks the run to end soon; what it has done is kept.
     fn cancel(&self) {
         self.inner.cancel();
+    }
+
+    /// Asks a kept run for a checkpoint soon.
+    fn keep(&self) {
+        self.inner.keep();
     }
 }
 
@@ -158,7 +231,9 @@ fn array(py: Python<'_>, column: Column) -> PyResult<Bound<'_, PyAny>> {
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::{InvalidScenario, RunMonitor, RunOutput, resolve, schema, simulate};
+    use super::{BadCheckpoint, InvalidScenario, RunMonitor, RunOutput};
+    #[pymodule_export]
+    use super::{check_checkpoint, resolve, schema, seconds, simulate, simulate_kept};
 
     use pyo3::prelude::*;
 

@@ -1,6 +1,7 @@
 //! Scenarios, the world that runs them, and what is measured. The only place where TCP, optics,
 //! links and the event queue meet.
 
+mod checkpoint;
 mod measure;
 mod run;
 pub mod scenario;
@@ -8,6 +9,7 @@ pub mod topology;
 pub mod traffic;
 mod world;
 
+pub use checkpoint::CheckpointError;
 pub use measure::{
     Cause, Column, Confusion, Counters, DemandSummary, FlowSummary, HopSummary, LinkSummary,
     NetworkSummary, NodeSummary, Piece, Resolutions, RouteSummary, SizeSummary, Summary, Table,

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use burstlab_kernel::RandomSource;
 
+use crate::checkpoint::{self, CheckpointError, Head};
 use crate::measure::{Piece, Summary, Table, Trace};
 use crate::scenario::Resolved;
 use crate::world::World;
@@ -23,6 +24,7 @@ struct Shared {
     /// Bits of an `f64`.
     progress: AtomicU64,
     cancelled: AtomicBool,
+    wanted: AtomicBool,
 }
 
 impl Monitor {
@@ -39,6 +41,16 @@ impl Monitor {
 
     fn cancelled(&self) -> bool {
         self.shared.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Asks a run that is [kept](Simulation::run_kept) to be so soon.
+    pub fn keep(&self) {
+        self.shared.wanted.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a checkpoint was asked for since the last call.
+    fn takes_wish(&self) -> bool {
+        self.shared.wanted.swap(false, Ordering::Relaxed)
     }
 
     fn report(&self, progress: f64) {
@@ -59,8 +71,8 @@ pub struct Output {
 #[derive(Clone, Debug)]
 pub struct Simulation {
     world: World,
-    seed: u64,
-    replication: u64,
+    head: Head,
+    traced: bool,
     warnings: Vec<String>,
     running: bool,
 }
@@ -71,7 +83,60 @@ impl Simulation {
     pub fn new(resolved: &Resolved, seed: u64, replication: u64, trace: Trace) -> Self {
         let random = RandomSource::new(seed, replication);
         let world = World::new(resolved, &random, trace);
-        Self { world, seed, replication, warnings: resolved.warnings.clone(), running: true }
+        let head = Head::new(resolved, seed, replication);
+        let traced = trace != Trace::default();
+        Self { world, head, traced, warnings: resolved.warnings.clone(), running: true }
+    }
+
+    /// The run that [`checkpoint`](Self::checkpoint) wrote as `bytes`, at the instant it was
+    /// written: it goes on as if nothing had been between.
+    ///
+    /// # Errors
+    ///
+    /// Where `bytes` are cut or damaged, or of another scenario, seed, replication or version. Not
+    /// compared are the seed and the number of replications that the scenario has.
+    pub fn resume(
+        resolved: &Resolved,
+        seed: u64,
+        replication: u64,
+        bytes: &[u8],
+    ) -> Result<Self, CheckpointError> {
+        let mut fresh = Self::new(resolved, seed, replication, Trace::default());
+        let (running, mut world): (bool, World) = checkpoint::read(&fresh.head, bytes)?;
+        world.adopt(fresh.world).ok_or_else(|| {
+            CheckpointError::damaged("it has flows that are of no entry of its scenario")
+        })?;
+        (fresh.world, fresh.running) = (world, running);
+        Ok(fresh)
+    }
+
+    /// Whether [`resume`](Self::resume) will take `bytes`.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn check(
+        resolved: &Resolved,
+        seed: u64,
+        replication: u64,
+        bytes: &[u8],
+    ) -> Result<(), CheckpointError> {
+        checkpoint::checked(&Head::new(resolved, seed, replication), bytes).map(drop)
+    }
+
+    /// All that makes the run go on from here, between two [`advance`](Self::advance).
+    ///
+    /// # Errors
+    ///
+    /// Where it is traced: the rows of its tables would have to be stored with it.
+    pub fn checkpoint(&self) -> Result<Vec<u8>, CheckpointError> {
+        if self.traced {
+            return Err(CheckpointError::new(
+                "a traced run has no checkpoints",
+                "leave out the trace, or the checkpoints",
+            ));
+        }
+        Ok(checkpoint::write(&self.head, &(self.running, &self.world)))
     }
 
     /// The same run with `rows` rows a chunk of a table, a power of two; else 2^18. It changes no
@@ -86,8 +151,7 @@ impl Simulation {
     #[must_use]
     pub fn run(mut self, monitor: &Monitor) -> Output {
         while self.goes_on(monitor) {}
-        let (summary, pieces) = self.finish();
-        Output { summary, tables: pieces.into_iter().map(Piece::rows).collect() }
+        self.output()
     }
 
     /// Runs like [`run`](Self::run), and hands the tables over to `take` piece by piece, 2^18 rows
@@ -108,6 +172,36 @@ impl Simulation {
         let (summary, pieces) = self.finish();
         pieces.into_iter().try_for_each(take)?;
         Ok(summary)
+    }
+
+    /// Runs like [`run`](Self::run), and calls `keep`, which may take a
+    /// [checkpoint](Self::checkpoint), whenever `monitor` is [asked](Monitor::keep) for one, and at
+    /// the end or where the run is cancelled.
+    ///
+    /// # Errors
+    ///
+    /// That of `keep`, which ends the run.
+    pub fn run_kept<E>(
+        mut self,
+        monitor: &Monitor,
+        mut keep: impl FnMut(&Self) -> Result<(), E>,
+    ) -> Result<Output, E> {
+        // One that was at its end is kept already.
+        if self.running {
+            while self.goes_on(monitor) {
+                if monitor.takes_wish() {
+                    keep(&self)?;
+                }
+            }
+            keep(&self)?;
+        }
+        Ok(self.output())
+    }
+
+    /// What a run leaves of which nothing was drained.
+    fn output(self) -> Output {
+        let (summary, pieces) = self.finish();
+        Output { summary, tables: pieces.into_iter().map(Piece::rows).collect() }
     }
 
     /// Processes some events, unless `monitor` was told to cancel; answers whether the run goes on.
@@ -140,7 +234,7 @@ impl Simulation {
     /// handed over of its tables.
     #[must_use]
     pub fn finish(self) -> (Summary, Vec<Piece>) {
-        let random = (self.seed, self.replication);
+        let random = (self.head.seed, self.head.replication);
         self.world.finish(random, self.running, self.warnings)
     }
 }

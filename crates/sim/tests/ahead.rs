@@ -3,6 +3,7 @@
 //! All must be the same but the number of events.
 
 mod numbers;
+mod stored;
 
 use burstlab_sim::scenario::Scenario;
 use burstlab_sim::{Monitor, Output, Simulation, Trace};
@@ -18,6 +19,16 @@ fn run(scenario: &Value, seed: u64, trace: Trace) -> Output {
         .and_then(|scenario| scenario.resolve())
         .unwrap_or_else(|error| panic!("{error}"));
     Simulation::new(&resolved, seed, 0, trace).run(&Monitor::default())
+}
+
+/// Any variant, and the law of its window.
+fn any_tcp() -> impl Strategy<Value = (&'static str, &'static str)> {
+    prop_oneof![
+        4 => prop_oneof![Just("tahoe"), Just("reno"), Just("new-reno"), Just("sack")]
+            .prop_map(|variant| (variant, "aimd")),
+        1 => Just(("vegas", "vegas")),
+        1 => Just(("sack", "fast")),
+    ]
 }
 
 /// Any path with one flow: where it may be ahead, and where not.
@@ -38,7 +49,7 @@ fn any_path() -> impl Strategy<Value = Value> {
         prop_oneof![4 => Just(None), 1 => (4u32..40).prop_map(Some)],
     );
     let tcp = (
-        prop_oneof![Just("tahoe"), Just("reno"), Just("new-reno"), Just("sack")],
+        any_tcp(),
         prop_oneof![Just("rfc"), Just("ns2"), Just("ns2-2003")],
         2u32..300,
         any::<bool>(),
@@ -58,13 +69,13 @@ fn any_path() -> impl Strategy<Value = Value> {
     );
     (edge, ack, access, tcp, (loss(), loss()), run).prop_map(
         |(mut edge, ack, (delay, rate, queue), tcp, (data, acks), (bursts, warm, bytes))| {
-            let (variant, profile, window, delayed) = tcp;
+            let ((variant, law), profile, window, delayed) = tcp;
             edge["ack"] = ack;
             let mut scenario = json!({
                 "access": {"rate": rate, "delay": delay}, "edge": edge,
                 "network": {"link_delay": "3 ms"},
                 "loss": {"data": data, "ack": acks},
-                "tcp": {"variant": variant, "profile": profile, "window": window,
+                "tcp": {"variant": variant, "window_law": law, "profile": profile, "window": window,
                     "delayed_ack": delayed},
                 "run": {"duration": "9 s"},
             });
@@ -108,7 +119,7 @@ fn any_mesh() -> impl Strategy<Value = Value> {
     );
     let access = (prop_oneof![Just("0.1 ms"), Just("0 s"), Just("3 ms")], 1u32..5, any::<bool>());
     let tcp = (
-        prop_oneof![Just("tahoe"), Just("reno"), Just("new-reno"), Just("sack")],
+        any_tcp(),
         prop_oneof![Just("rfc"), Just("ns2")],
         2u32..60,
         any::<bool>(),
@@ -123,13 +134,21 @@ fn any_mesh() -> impl Strategy<Value = Value> {
         Just(json!(["conversion", "segmentation"])),
         Just(json!(["conversion", "deflection", "retransmission"])),
     ];
-    (network, edge, access, tcp, (loss, contention), any::<bool>()).prop_map(
-        |(mut network, (mut edge, ack, queues), (delay, rate, bounded), tcp, core, come)| {
-            let (loss, contention) = core;
-            let (variant, profile, window, delayed, rto) = tcp;
+    let injected = prop_oneof![2 => Just(None), 1 => (1u32..30).prop_map(Some)];
+    let core = (contention, injected).prop_map(|(contention, injected)| match injected {
+        None => json!({"contention": contention}),
+        Some(p) => json!({"contention": contention, "injection": {"data": f64::from(p) * 1e-2}}),
+    });
+    (network, edge, access, tcp, (loss, core), any::<bool>()).prop_map(
+        |(mut network, (mut edge, ack, queues), (delay, rate, bounded), tcp, chances, come)| {
+            let (loss, core) = chances;
+            let ((variant, law), profile, window, delayed, rto) = tcp;
             network["link_rate"] = json!("50 Mb/s");
             edge["ack"] = ack;
             edge["queues"] = json!(queues);
+            if core.get("injection").is_some() {
+                edge["port"] = json!("shared");
+            }
             let mut access = json!({"rate": format!("{} Mb/s", 5 * rate), "delay": delay});
             if bounded {
                 access["queue"] = json!(20);
@@ -138,16 +157,43 @@ fn any_mesh() -> impl Strategy<Value = Value> {
                 "size": {"distribution": "exponential", "mean": "30 KB"}}]);
             json!({
                 "network": network, "edge": edge, "access": access,
-                "signalling": {"guard": "300 us"},
-                "core": {"contention": contention},
+                "signalling": {"guard": "300 us"}, "core": core,
                 "loss": {"data": loss, "ack": loss},
-                "tcp": {"variant": variant, "profile": profile, "window": window,
+                "tcp": {"variant": variant, "window_law": law, "profile": profile, "window": window,
                     "delayed_ack": delayed, "rto_min": rto},
                 "flows": [{"from": "1", "to": "3", "count": 3},
                     {"from": "3", "to": "1", "count": 2, "start": "3 ms"},
                     {"from": "2", "to": "1", "bytes": "90 KB"}],
                 "demand": if come { demand } else { json!([]) },
                 "run": {"duration": "1500 ms", "warmup": "200 ms"},
+            })
+        },
+    )
+}
+
+/// Vegas, whose clock of its own sends again what is late, before any time-out: where bursts are
+/// late because they are sent again, and a burst waits long on the link of its receiver.
+fn any_late_vegas() -> impl Strategy<Value = Value> {
+    let tcp = (prop_oneof![Just("rfc"), Just("ns2")], prop_oneof![Just("aimd"), Just("vegas")]);
+    let times = (1u64..8, 0u64..50, 1u64..400, 4u32..120, 200u64..3000);
+    let chances = (1u32..40, 1u32..40, 5u32..100);
+    (times, tcp, chances, prop_oneof![Just(0usize), Just(2)]).prop_map(
+        |((timer, away, wait, window, rto), (profile, law), (late, lost, rate), node)| {
+            json!({
+                "network": {"topology": "line", "nodes": 4, "link_delay": "1 ms",
+                    "edges": ["1", "4"]},
+                "edge": {"assembly": "timer", "timer": format!("{timer} ms"), "port": "shared"},
+                "access": {"rate": "8 Mb/s", "delay": "0.1 ms", "receiver":
+                    {"rate": format!("{} kb/s", 20 * rate), "delay": format!("{away} ms")}},
+                "signalling": {"guard": "10 us"},
+                "core": {"injection": {"data": f64::from(late) * 1e-2},
+                    "contention": ["retransmission"],
+                    "retransmission": {"wait": format!("{wait} ms"), "attempts": 3}},
+                "loss": {"data": {"process": "bernoulli", "probability": f64::from(lost) * 1e-2,
+                    "node": node}},
+                "tcp": {"variant": "vegas", "window_law": law, "profile": profile,
+                    "window": window, "delayed_ack": false, "rto_min": format!("{rto} ms")},
+                "run": {"duration": "60 s"},
             })
         },
     )
@@ -179,6 +225,28 @@ proptest! {
     }
 
     #[test]
+    fn a_path_that_is_stored_ahead_of_the_clock_goes_on(
+        scenario in any_path(),
+        seed in 0u64..1000,
+        cut in 1u32..3000,
+    ) {
+        let (whole, pieces) = stored::whole_and_in_pieces(&scenario, seed, cut);
+        prop_assert_eq!(&pieces.summary, &whole.summary);
+        prop_assert_eq!(format!("{:?}", pieces.tables), format!("{:?}", whole.tables));
+    }
+
+    #[test]
+    fn a_mesh_that_is_stored_ahead_of_the_clock_goes_on(
+        scenario in any_mesh(),
+        seed in 0u64..1000,
+        cut in 1u32..9000,
+    ) {
+        let (whole, pieces) = stored::whole_and_in_pieces(&scenario, seed, cut);
+        prop_assert_eq!(&pieces.summary, &whole.summary);
+        prop_assert_eq!(format!("{:?}", pieces.tables), format!("{:?}", whole.tables));
+    }
+
+    #[test]
     fn packets_that_are_announced_make_the_bursts_of_those_that_come(
         scenario in any_mesh(),
         seed in 0u64..1000,
@@ -197,5 +265,15 @@ proptest! {
             summary.warnings.clear();
         }
         prop_assert_eq!(numbers(announced), numbers(one_by_one));
+    }
+
+    #[test]
+    fn a_receiver_is_not_ahead_of_what_vegas_sends_again(
+        scenario in any_late_vegas(),
+        seed in 0u64..1000,
+    ) {
+        let ahead = run(&scenario, seed, Trace::default());
+        let traced = run(&scenario, seed, ALL);
+        prop_assert_eq!(numbers(ahead.summary), numbers(traced.summary));
     }
 }

@@ -2,6 +2,7 @@
 //! a path where it is one.
 
 mod numbers;
+mod stored;
 mod tables;
 
 use burstlab_sim::scenario::Scenario;
@@ -48,8 +49,10 @@ fn core() -> impl Strategy<Value = (Value, Value)> {
         Just("best-fit"),
     ];
     let conversion = prop_oneof![Just("full"), Just("none"), Just("limited")];
-    (protocol, scheduler, conversion, any::<bool>(), 0u32..3, any::<bool>()).prop_flat_map(
-        |(protocol, scheduler, conversion, trailer, processors, buffered)| {
+    let injected = proptest::bool::weighted(0.3);
+    let flags = (any::<bool>(), any::<bool>(), injected);
+    (protocol, scheduler, conversion, 0u32..3, flags).prop_flat_map(
+        |(protocol, scheduler, conversion, processors, (trailer, buffered, injected))| {
             contention(protocol == "two-way").prop_map(move |steps| {
                 let mut core = json!({
                     "scheduler": scheduler, "conversion": conversion, "contention": steps,
@@ -60,6 +63,10 @@ fn core() -> impl Strategy<Value = (Value, Value)> {
                 }
                 if steps.contains(&"delay-line") {
                     core["delay_lines"] = json!({"delays": ["0.2 ms", "1 ms"]});
+                }
+                if injected && protocol != "two-way" {
+                    core["injection"] = json!({"data": 0.1, "ack": 0.05,
+                        "per": if trailer { "node" } else { "burst" }});
                 }
                 if buffered {
                     core["retransmission"] = json!({"attempts": 2, "buffer": "30 KB"});
@@ -111,7 +118,7 @@ fn edge() -> impl Strategy<Value = Value> {
 /// Any mesh, slow enough that bursts meet all the time, small enough to run in milliseconds.
 fn any_mesh() -> impl Strategy<Value = Value> {
     let network = prop_oneof![
-        (3u32..7, 1u32..4).prop_map(|(n, w)| json!({"topology": "ring", "nodes": n,
+        (4u32..7, 1u32..4).prop_map(|(n, w)| json!({"topology": "ring", "nodes": n,
             "link_delay": "1 ms", "wavelengths": w, "routes_per_pair": 2,
             "route_choice": "random"})),
         (1u32..4).prop_map(|w| json!({"topology": "dumbbell", "nodes": 3,
@@ -215,6 +222,17 @@ proptest! {
         let resumed = copy.run(&Monitor::default());
         prop_assert_eq!(&resumed.summary, &whole.summary);
         prop_assert_eq!(format!("{:?}", resumed.tables), format!("{:?}", whole.tables));
+    }
+
+    #[test]
+    fn a_run_that_is_stored_and_read_is_the_run_in_one_piece(
+        scenario in any_mesh(),
+        seed in 0u64..1000,
+        cut in 1u32..20_000,
+    ) {
+        let (whole, pieces) = stored::whole_and_in_pieces(&scenario, seed, cut);
+        prop_assert_eq!(&pieces.summary, &whole.summary);
+        prop_assert_eq!(format!("{:?}", pieces.tables), format!("{:?}", whole.tables));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What every run keeps, whatever the scenario: conservation, causality, determinism.
 
+mod stored;
 mod tables;
 
 use burstlab_sim::scenario::Scenario;
@@ -52,7 +53,10 @@ fn any_scenario() -> impl Strategy<Value = serde_json::Value> {
         (1u64..40).prop_map(|k| json!({"process": "script", "bursts": [k], "carrying": [k + 7]})),
     ];
     let tcp = (
-        prop_oneof![Just("tahoe"), Just("reno"), Just("new-reno"), Just("sack")],
+        prop_oneof![
+            4 => prop_oneof![Just("tahoe"), Just("reno"), Just("new-reno"), Just("sack")],
+            2 => prop_oneof![Just("vegas"), Just("fast")],
+        ],
         prop_oneof![Just("rfc"), Just("ns2"), Just("ns2-2003")],
         1u32..120,
         any::<bool>(),
@@ -60,6 +64,11 @@ fn any_scenario() -> impl Strategy<Value = serde_json::Value> {
     (edge.clone(), edge, loss.clone(), loss, tcp, 1u32..4, any::<bool>(), any::<bool>()).prop_map(
         |(mut edge, ack, data_loss, ack_loss, tcp, flows, shared, stored)| {
             let (variant, profile, window, delayed) = tcp;
+            let (variant, law) = match variant {
+                "vegas" => (variant, "vegas"),
+                "fast" => ("sack", "fast"),
+                _ => (variant, "aimd"),
+            };
             let ack_loss =
                 if ack_loss["process"] == "script" { json!({"process": "none"}) } else { ack_loss };
             edge["ack"] = ack;
@@ -68,7 +77,7 @@ fn any_scenario() -> impl Strategy<Value = serde_json::Value> {
                 "core": {"forwarding": if stored { "store-and-forward" } else { "cut-through" }},
                 "edge": edge,
                 "loss": {"data": data_loss, "ack": ack_loss},
-                "tcp": {"variant": variant, "profile": profile, "window": window,
+                "tcp": {"variant": variant, "window_law": law, "profile": profile, "window": window,
                     "delayed_ack": delayed},
                 "flows": [{"count": flows, "stagger": "30 ms"}, {"bytes": "40 KB"}],
                 "run": {"duration": "8 s"},
@@ -127,6 +136,17 @@ proptest! {
         let resumed = copy.run(&Monitor::default());
         prop_assert_eq!(&resumed.summary, &whole.summary);
         prop_assert_eq!(format!("{:?}", resumed.tables), format!("{:?}", whole.tables));
+    }
+
+    #[test]
+    fn a_run_that_is_stored_and_read_is_the_run_in_one_piece(
+        scenario in any_scenario(),
+        seed in 0u64..1000,
+        cut in 1u32..3000,
+    ) {
+        let (whole, pieces) = stored::whole_and_in_pieces(&scenario, seed, cut);
+        prop_assert_eq!(&pieces.summary, &whole.summary);
+        prop_assert_eq!(format!("{:?}", pieces.tables), format!("{:?}", whole.tables));
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! A set of segment numbers within a sliding range, one bit each, in a ring that never grows.
 
+use serde::{Deserialize, Serialize};
+
 /// Members must lie in a range `[low, low + capacity)` that the owner slides; the owner removes
 /// members before they leave it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Bitmap {
     words: Box<[u64]>,
     /// Number of words less one; the number of words is a power of two.

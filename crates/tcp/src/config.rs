@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub use choices::{
     BackMode, BackoffEnd, BleOrder, BnakDelay, BnakPartial, Detector, EgressUnknown,
     FastRecoveryExit, NewRenoTimer, Profile, RenoFastRetransmits, RtoEstimator, SackRecovery,
-    SsthreshBasis, Variant, WindowHalving,
+    SsthreshBasis, Variant, VegasRules, WindowHalving, WindowLaw,
 };
 pub use validate::ConfigError;
 
@@ -55,8 +55,9 @@ macro_rules! parameters {
 }
 
 parameters! {
-    /// What the sender does about losses: `"tahoe"`, `"reno"`, `"new-reno"` or `"sack"`. Default
-    /// `"sack"`. With `"sack"` the receiver sends SACK blocks.
+    /// What the sender does about losses: `"tahoe"`, `"reno"`, `"new-reno"`, `"sack"` or `"vegas"`
+    /// (TCP Vegas, with its `window_law`). Default `"sack"`. With `"sack"` the receiver sends SACK
+    /// blocks.
     variant: Variant,
 
     /// Where the defaults of all other fields come from: `"rfc"` (RFC 5681, 6298, 6582, 6675),
@@ -64,11 +65,12 @@ parameters! {
     /// endpoint acts as the agent of ns-2 does, packet by packet.
     profile: Profile,
 
-    /// Size of a full data segment on the wire, headers included. More than `syn_size`, at most
+    /// Size of a full data segment on the wire, headers included. At least `syn_size`, at most
     /// 64 KB. Default 1 KB (ns-2 `packetSize_` 960 plus 40 of headers).
     segment_size: Bytes,
 
-    /// Size of the SYN on the wire; also taken as the headers of every segment. At least 1 B.
+    /// Size of the SYN on the wire; also taken as the headers of every segment, unless it equals
+    /// `segment_size` (ns-2's Vegas sends its SYN in full), when these are 40 B. At least 1 B.
     /// Default 40 B (ns-2 `tcpip_base_hdr_size_`).
     syn_size: Bytes,
 
@@ -101,6 +103,40 @@ parameters! {
     /// Slow-start threshold, in segments, before the first loss. At least 1. Default: `window`, so
     /// that slow start ends at the first loss or at the receiver's window.
     initial_ssthresh: u32,
+
+    /// How the window grows and shrinks: `"aimd"`, `"vegas"` or `"fast"` (both by the delay).
+    /// Default `"vegas"` if `variant` is `"vegas"`, else `"aimd"`. FAST TCP is `"fast"` with
+    /// `variant` `"sack"`.
+    window_law: WindowLaw,
+
+    /// What Vegas does in detail: `"paper"` (Brakmo and Peterson 1995) or `"ns2"` (as ns-2's agent,
+    /// with its peculiarities; the page on TCP lists them). Default `"paper"`, in the ns-2 profiles
+    /// `"ns2"`. Without effect unless `variant` or `window_law` is `"vegas"`.
+    vegas_rules: VegasRules,
+
+    /// `"vegas"`: with fewer segments than this waiting in queues (window × (1 − shortest/measured
+    /// round trip)) the window grows by one each round trip. 0 to 1,000,000, at most `vegas_beta`.
+    /// Default 2 (Shihada et al. 2006), in the ns-2 profiles 1 (`v_alpha_`).
+    vegas_alpha: u32,
+
+    /// `"vegas"`: with more segments than this waiting the window shrinks by one each round trip.
+    /// 0 to 1,000,000. Default 5 (Shihada et al. 2006), in the ns-2 profiles 3 (`v_beta_`). The
+    /// larger it is the longer the queue that the sender builds.
+    vegas_beta: u32,
+
+    /// `"vegas"`: with more segments than this waiting slow start ends. 0 to 1,000,000. Default 1
+    /// (ns-2 `v_gamma_`).
+    vegas_gamma: u32,
+
+    /// `"fast"`: segments that are to wait in queues. 1 to 1,000,000. Default 20 (a choice: the
+    /// paper leaves it to the operator). The window cannot settle unless the receiver's `window`
+    /// exceeds it.
+    fast_alpha: u32,
+
+    /// `"fast"`: which part of the way to its aim the window goes in a round trip, above 0, at most
+    /// 1. Default 0.5 (a choice: the paper asks for above 0, at most 1). Smaller values are slower
+    /// and steadier.
+    fast_gamma: f64,
 
     /// Duplicate ACKs that make a fast retransmit. At least 1. Default 3 (RFC 5681 section 3.2;
     /// ns-2 `numdupacks_`).
@@ -278,6 +314,19 @@ impl Config {
         validate::validate(&config)?;
         Ok(config)
     }
+
+    /// The headers of every segment: what a SYN is, unless it is as large as a full segment.
+    #[must_use]
+    pub fn headers(&self) -> Bytes {
+        headers(self.segment_size, self.syn_size)
+    }
+}
+
+/// Headers of TCP and IP without options (ns-2 `tcpip_base_hdr_size_`).
+const HEADERS: Bytes = Bytes::new(40);
+
+fn headers(segment: Bytes, syn: Bytes) -> Bytes {
+    if syn < segment { syn } else { HEADERS }
 }
 
 #[cfg(test)]
@@ -333,7 +382,7 @@ mod tests {
         for (text, says) in [
             (r#"{"windw": 3}"#, "windw"),
             (r#"{"rto_min": 3}"#, "no unit"),
-            (r#"{"variant": "vegas"}"#, "new-reno"),
+            (r#"{"variant": "cubic"}"#, "new-reno"),
         ] {
             let error = serde_json::from_str::<Overrides>(text).expect_err(text).to_string();
             assert!(error.contains(says), "{text}: {error}");

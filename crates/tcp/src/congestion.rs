@@ -1,28 +1,74 @@
 //! How the window grows above the slow-start threshold and what a loss makes of it.
 
+use serde::{Deserialize, Serialize};
+
 mod aimd;
+mod fast;
+mod vegas;
 
 pub(crate) use aimd::Aimd;
+pub(crate) use fast::Fast;
+pub(crate) use vegas::Vegas;
 
-/// The window-law axis. A new law is a file of its own and a line in each place here.
-#[derive(Clone, Debug)]
-pub(crate) enum WindowLaw {
-    /// Additive increase, multiplicative decrease.
-    Aimd(Aimd),
+/// A round trip, as a law that goes by delay sees it.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Round {
+    /// The shortest round-trip time over that of this round, 0 to 1.
+    pub(crate) base_over_rtt: f64,
+    /// Segments of this connection that wait in queues.
+    pub(crate) queued: f64,
+    /// Whether the sender made use of its window.
+    pub(crate) used: bool,
 }
 
-impl WindowLaw {
+/// What a law that goes by round trips decides about.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Course {
+    /// Congestion window in segments.
+    pub(crate) cwnd: f64,
+    /// Slow-start threshold in segments.
+    pub(crate) ssthresh: f64,
+    /// By how much each ACK of new data opens the window until the round trip is over.
+    pub(crate) each_ack: f64,
+}
+
+/// The window-law axis. A new law is a file of its own and a line in each place here.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Law {
+    /// Additive increase, multiplicative decrease.
+    Aimd(Aimd),
+    /// The delay decides, by steps of a segment.
+    Vegas(Vegas),
+    /// The delay decides, by how far the window is from where it should be.
+    Fast(Fast),
+}
+
+impl Law {
     /// The window, in segments, after one more ACK of new data in congestion avoidance.
     pub(crate) fn grown(&mut self, cwnd: f64) -> f64 {
         match self {
             Self::Aimd(law) => law.grown(cwnd),
+            // Round trips decide.
+            Self::Vegas(_) | Self::Fast(_) => cwnd,
         }
     }
 
-    /// What remains of a window of `window` segments after a loss, not rounded.
+    /// A round trip in congestion avoidance is over.
+    pub(crate) fn on_round(&mut self, course: &mut Course, round: &Round) {
+        match self {
+            Self::Aimd(_) => {}
+            Self::Vegas(law) => law.on_round(course, round),
+            Self::Fast(law) => law.on_round(course, round),
+        }
+    }
+
+    /// What remains of a window of `window` segments after a loss that duplicate ACKs told of, not
+    /// rounded.
     pub(crate) fn reduced(&mut self, window: f64) -> f64 {
         match self {
             Self::Aimd(law) => law.reduced(window),
+            Self::Vegas(law) => law.reduced(window),
+            Self::Fast(law) => law.reduced(window),
         }
     }
 }

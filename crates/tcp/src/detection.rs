@@ -8,6 +8,8 @@ mod oracle;
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use crate::config::{BackMode, BnakDelay, Config, Detector};
 use back::Back;
 use ble::Ble;
@@ -15,7 +17,7 @@ use bnak::Bnak;
 use oracle::Oracle;
 
 /// What a time-out is taken for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Verdict {
     /// Congestion: slow start from one segment.
     True,
@@ -24,7 +26,7 @@ pub enum Verdict {
 }
 
 /// What a node of the optical network tells a sender of a burst that carries its segments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Notice {
     /// The ingress edge has sent the burst (burst ACK of the ingress).
     Left,
@@ -46,7 +48,7 @@ pub struct Listens {
 }
 
 /// How long a burst NAK takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NakDelay {
     /// The way back from the node.
     Path,
@@ -93,7 +95,7 @@ impl Listens {
 }
 
 /// What a detector may know of the sender.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Outstanding {
     /// The congestion window within the receiver's, without inflation.
     pub(crate) window: f64,
@@ -132,13 +134,13 @@ trait Detects {
 
 /// The axis of false-time-out detection. A new detector is a file of its own and a line in each
 /// place here.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Detection {
     method: Method,
     window_min: f64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 enum Method {
     None,
     Ble(Ble),

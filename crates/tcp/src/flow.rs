@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
-use burstlab_units::{Bytes, Time};
+use burstlab_units::{Bytes, Span, Time};
+use serde::{Deserialize, Serialize};
 
-use crate::config::Config;
+use crate::config::{Config, Variant, VegasRules};
+use crate::delays::{Delays, SLACK};
 use crate::detection::Outstanding;
 use crate::rto::Timer;
 use crate::segment::Transmission;
@@ -12,7 +14,7 @@ use crate::sender::SenderCounters;
 use crate::window::Window;
 
 /// Why the window was last reduced (ns-2 `last_cwnd_action_`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Reduction {
     None,
     /// Duplicate ACKs; the repair goes on.
@@ -23,7 +25,7 @@ pub(crate) enum Reduction {
 }
 
 /// A connection as its sender sees it: sequence space, window, timer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Flow {
     /// Cumulative ACK: all below has arrived.
     pub(crate) acked: u64,
@@ -59,6 +61,10 @@ pub(crate) struct Flow {
     syn_size: Bytes,
     /// The last segment of the data, if it is not full.
     short_segment: Option<(u64, Bytes)>,
+    /// For what goes by delay.
+    pub(crate) delays: Option<Box<Delays>>,
+    /// Whether this is to be ns-2's Vegas: its initial window waits for the second ACK.
+    as_ns2_vegas: bool,
 }
 
 impl Flow {
@@ -88,6 +94,8 @@ impl Flow {
             segment_size: config.segment_size,
             syn_size: config.syn_size,
             short_segment: None,
+            delays: Delays::new(config),
+            as_ns2_vegas: config.variant == Variant::Vegas && config.vegas_rules == VegasRules::Ns2,
         }
     }
 
@@ -136,6 +144,9 @@ impl Flow {
             cwnd: self.window.cwnd,
             ssthresh: self.window.ssthresh,
         });
+        if let Some(delays) = &mut self.delays {
+            delays.on_send(now, seq);
+        }
         if self.timer.deadline().is_none() {
             self.timer.restart(now);
         }
@@ -173,6 +184,9 @@ impl Flow {
         self.counters.segments_sent += end - first;
         (self.next, self.sent) = (end, end);
         self.timer.on_first_transmission(now, first);
+        if let Some(delays) = &mut self.delays {
+            (first..end).for_each(|seq| delays.on_send(now, seq));
+        }
         if self.timer.deadline().is_none() {
             self.timer.restart(now);
         }
@@ -195,17 +209,21 @@ impl Flow {
     /// Takes a cumulative ACK of new data: sequence space, measurement, timer.
     #[inline(always)]
     pub(crate) fn accept(&mut self, now: Time, next: u64) {
+        let acked = self.acked;
         self.advance(next);
         self.duplicates = 0;
         self.limited_transmissions = 0;
         self.timer.on_progress(now, next);
         self.restart_timer(now);
+        if let Some(delays) = &mut self.delays {
+            delays.on_progress(now, acked, next, self.next, self.window.plain());
+        }
     }
 
     /// As [`accept`](Self::accept) where no segment was sent twice or heard of twice.
     #[inline(always)]
     pub(crate) fn accept_in_stride(&mut self, now: Time, next: u64) {
-        if next == self.sent {
+        if next == self.sent || self.delays.is_some() {
             return self.accept(now, next);
         }
         self.acked = next;
@@ -221,10 +239,11 @@ impl Flow {
         self.next = self.next.max(next);
     }
 
-    /// Restarts the timer, or stops it when nothing is outstanding.
+    /// Restarts the timer, or stops it when nothing is outstanding. ns-2's Vegas can come to a
+    /// window of no segment at all, and only the timer gets it out of there.
     #[inline(always)]
     pub(crate) fn restart_timer(&mut self, now: Time) {
-        if self.acked < self.sent {
+        if self.acked < self.sent || (self.as_ns2_vegas && self.acked < self.limit) {
             self.timer.restart(now);
         } else {
             self.timer.stop();
@@ -235,14 +254,21 @@ impl Flow {
     /// Opens the window for an ACK of new data; the ACK of the SYN sets the initial window.
     #[inline(always)]
     pub(crate) fn grow(&mut self) {
-        if self.acked == 1 {
-            if self.timed_out == Some(0) {
-                self.timer.on_late_syn();
-            }
-            self.window.set(f64::from(self.initial_window));
+        if self.delays.is_some() {
+            self.grow_by_delay();
+        } else if self.acked == 1 {
+            self.open();
         } else {
             self.window.grow();
         }
+    }
+
+    /// The SYN is acknowledged.
+    fn open(&mut self) {
+        if self.timed_out == Some(0) {
+            self.timer.on_late_syn();
+        }
+        self.window.set(f64::from(self.initial_window));
     }
 
     /// Whether enough duplicate ACKs may reduce the window: not twice for one window of data.
@@ -265,7 +291,7 @@ impl Flow {
 
     /// A time-out: threshold, one segment, back-off, go back N.
     pub(crate) fn time_out(&mut self, now: Time) {
-        if self.acked == 0 {
+        if self.acked == 0 && !self.as_ns2_vegas {
             self.initial_window = self.syn_loss_initial_window;
         }
         let again = self.timed_out == Some(self.acked);
@@ -276,7 +302,7 @@ impl Flow {
         self.limited_transmissions = 0;
         self.timer.back_off();
         self.restart_for_retransmission(now);
-        self.next = self.acked;
+        self.go_back(now);
     }
 }
 
@@ -295,7 +321,63 @@ impl Flow {
         self.limited_transmissions = 0;
         self.timer.end_backoff();
         self.restart_for_retransmission(now);
+        self.go_back(now);
+    }
+}
+
+/// What goes by delay.
+impl Flow {
+    /// Everything outstanding is to go out again.
+    fn go_back(&mut self, now: Time) {
         self.next = self.acked;
+        if let Some(delays) = &mut self.delays {
+            delays.begin_again(now, self.acked);
+        }
+    }
+
+    /// The law hears of a round trip before the ACK that ended it opens the window.
+    fn grow_by_delay(&mut self) {
+        let round = self.delays.as_mut().and_then(|delays| delays.take_round());
+        if let Some(round) = round {
+            self.window.follow(&round);
+        }
+        if self.acked == 1 && !self.as_ns2_vegas {
+            self.open();
+        } else {
+            let outstanding = self.next + 1 - self.acked;
+            let used = self.window.cwnd - outstanding as f64 <= SLACK;
+            self.window.grow_along(used);
+        }
+    }
+
+    /// Sets the initial window at the ACK that follows that of the SYN.
+    pub(crate) fn open_late(&mut self) {
+        if self.acked == 1 {
+            self.window.cwnd = f64::from(self.initial_window);
+        }
+    }
+
+    /// Whether the first segment that is not acknowledged should have been by now.
+    pub(crate) fn is_overdue(&self, now: Time) -> bool {
+        self.delays.as_ref().is_some_and(|delays| delays.is_overdue(now, self.acked))
+    }
+
+    /// When the first segment that is not acknowledged was last sent and how often it was.
+    pub(crate) fn sent_before(&self) -> (Option<Time>, u32) {
+        let known = self.delays.as_ref().and_then(|delays| delays.sent(self.acked));
+        known.map_or((None, 0), |(sent, transmissions)| (Some(sent), transmissions))
+    }
+
+    /// A segment was overdue, not for the first time where `again`: the next may take longer.
+    pub(crate) fn lose_patience(&mut self, again: bool) {
+        if let Some(delays) = &mut self.delays {
+            delays.back_off(again);
+        }
+    }
+
+    /// For how long the SYN has been out.
+    pub(crate) fn since_syn(&self, now: Time) -> Span {
+        self.delays.as_ref().map_or(Span::ZERO, |delays| now.since(delays.origin()))
     }
 }
 

@@ -19,9 +19,9 @@
 //!
 //! | axis | module | algorithms |
 //! |---|---|---|
-//! | window law | `congestion` | AIMD |
-//! | slow start | `slow_start` | standard |
-//! | loss recovery | `recovery` | Tahoe, Reno, New-Reno, SACK (ns-2's pipe), SACK (RFC 6675) |
+//! | window law | `congestion` | AIMD, Vegas, FAST |
+//! | slow start | `slow_start` | standard, every other round trip (Vegas) |
+//! | loss recovery | `recovery` | Tahoe, Reno, New-Reno, SACK (ns-2, RFC 6675), Vegas |
 //! | retransmission time-out | `rto` | ticks (4.4BSD, ns-2), RFC 6298 |
 //! | false-time-out detection | `detection` | BLE, BACK, BNAK, oracle |
 //! | acknowledging | `receive` | each segment or delayed, with or without SACK |
@@ -35,6 +35,7 @@
 mod bitmap;
 mod config;
 mod congestion;
+mod delays;
 mod detection;
 mod flow;
 mod receive;
@@ -49,7 +50,7 @@ mod window;
 pub use config::{
     BackMode, BackoffEnd, BleOrder, BnakDelay, BnakPartial, Config, ConfigError, Detector,
     EgressUnknown, FastRecoveryExit, NewRenoTimer, Overrides, Profile, RenoFastRetransmits,
-    RtoEstimator, SackRecovery, SsthreshBasis, Variant, WindowHalving,
+    RtoEstimator, SackRecovery, SsthreshBasis, Variant, VegasRules, WindowHalving, WindowLaw,
 };
 pub use detection::{Listens, NakDelay, Notice, Verdict};
 pub use receive::Receiver;

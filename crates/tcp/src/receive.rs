@@ -4,6 +4,7 @@ mod delayed;
 mod sack_history;
 
 use burstlab_units::{Bytes, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::bitmap::Bitmap;
 use crate::config::{Config, Variant};
@@ -12,7 +13,7 @@ use delayed::AckPolicy;
 use sack_history::SackHistory;
 
 /// The receiving endpoint of one connection: puts segments in order and acknowledges them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Receiver {
     arrived: Bitmap,
     /// The segment it waits for: all below have arrived.

@@ -5,8 +5,10 @@ mod reno;
 mod rfc6675;
 mod sack_pipe;
 mod tahoe;
+mod vegas;
 
 use burstlab_units::Time;
+use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, SackRecovery, Variant};
 use crate::flow::Flow;
@@ -16,15 +18,17 @@ use reno::Reno;
 use rfc6675::Rfc6675;
 use sack_pipe::SackPipe;
 use tahoe::Tahoe;
+use vegas::Vegas;
 
 /// The loss-recovery axis. A new algorithm is a file of its own and a line in each place here.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Recovery {
     Tahoe(Tahoe),
     Reno(Reno),
     NewReno(NewReno),
     SackPipe(SackPipe),
     Rfc6675(Rfc6675),
+    Vegas(Vegas),
 }
 
 /// Calls the same function of whichever algorithm it is.
@@ -36,6 +40,7 @@ macro_rules! each {
             Recovery::NewReno($algorithm) => $call,
             Recovery::SackPipe($algorithm) => $call,
             Recovery::Rfc6675($algorithm) => $call,
+            Recovery::Vegas($algorithm) => $call,
         }
     };
 }
@@ -48,6 +53,7 @@ impl Recovery {
             (Variant::NewReno, _) => Self::NewReno(NewReno::new(config)),
             (Variant::Sack, SackRecovery::Ns2) => Self::SackPipe(SackPipe::new(config)),
             (Variant::Sack, SackRecovery::Rfc6675) => Self::Rfc6675(Rfc6675::new(config)),
+            (Variant::Vegas, _) => Self::Vegas(Vegas::new(config)),
         }
     }
 
@@ -71,12 +77,13 @@ impl Recovery {
             Self::NewReno(algorithm) => algorithm.on_ack_in_stride(flow),
             Self::SackPipe(algorithm) => algorithm.on_ack_in_stride(),
             Self::Rfc6675(algorithm) => algorithm.on_ack_in_stride(flow, next),
+            Self::Vegas(algorithm) => algorithm.on_ack_in_stride(flow),
         }
     }
 
     /// The timer ran out; what the flow itself does about it comes after this.
-    pub(crate) fn on_timeout(&mut self, flow: &mut Flow) {
-        each!(self, algorithm => algorithm.on_timeout(flow));
+    pub(crate) fn on_timeout(&mut self, flow: &mut Flow, now: Time) {
+        each!(self, algorithm => algorithm.on_timeout(flow, now));
     }
 
     /// Sends what may go: new data have been offered, or the timer has run out.

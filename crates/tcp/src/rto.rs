@@ -4,6 +4,7 @@ mod rfc6298;
 mod ticks;
 
 use burstlab_units::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::config::{BackoffEnd, Config, RtoEstimator};
 use rfc6298::Rfc6298;
@@ -26,14 +27,14 @@ pub struct RttView {
 }
 
 /// The estimator axis. A new estimator is a file of its own and a line in each place here.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 enum Estimator {
     Ticks(Ticks),
     Rfc6298(Rfc6298),
 }
 
 /// The timer of a sender. One segment is timed at a time, and none that was sent twice (Karn).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Timer {
     estimator: Estimator,
     /// What the timer would be set to now: see [`rto`](Self::rto).

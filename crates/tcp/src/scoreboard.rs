@@ -1,10 +1,12 @@
 //! What a sender knows of the segments above the cumulative ACK.
 
+use serde::{Deserialize, Serialize};
+
 use crate::bitmap::Bitmap;
 use crate::segment::SackBlocks;
 
 /// The segments that were reported as received out of order.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Scoreboard {
     sacked: Bitmap,
     /// Cumulative ACK: members lie at or above it.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use burstlab_units::{Bytes, Span, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
 use crate::detection::{Detection, Notice, Verdict};
@@ -12,7 +13,7 @@ use crate::rto::RttView;
 use crate::segment::{Ack, Transmission};
 
 /// What a sender has done so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SenderCounters {
     /// Segments handed to the link, the SYN and retransmissions included.
     pub segments_sent: u64,
@@ -24,7 +25,8 @@ pub struct SenderCounters {
     pub excused_timeouts: u64,
     /// Lost bursts that a notice let the sender repair before the time-out.
     pub early_repairs: u64,
-    /// Losses found by duplicate ACKs, each of which reduced the window.
+    /// Losses found by duplicate ACKs, each of which reduced the window; with Vegas every
+    /// retransmission that no time-out made.
     pub fast_retransmits: u64,
     /// ACKs that arrived, whatever they said.
     pub acks: u64,
@@ -49,7 +51,7 @@ pub enum State {
 ///
 /// Every call that may send appends to `out`, in the order in which the segments go on the link,
 /// and leaves what `out` held before. No call but `new` allocates, unless `out` must grow.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Sender {
     flow: Flow,
     recovery: Recovery,
@@ -68,8 +70,8 @@ impl Sender {
             recovery: Recovery::new(config),
             detection: Detection::new(config),
             started: false,
-            payload: config.segment_size.get().saturating_sub(config.syn_size.get()).max(1),
-            headers: config.syn_size,
+            payload: config.segment_size.get() - config.headers().get(),
+            headers: config.headers(),
         }
     }
 
@@ -131,7 +133,8 @@ impl Sender {
         let (window, cuts) = (self.flow.window.plain(), self.flow.counters.fast_retransmits);
         let (acked, from) = (self.flow.acked, out.len());
         self.recovery.on_ack(&mut self.flow, now, ack, out);
-        if self.flow.counters.fast_retransmits > cuts {
+        // Without progress: what Vegas retransmits with it is of a loss already told of.
+        if self.flow.counters.fast_retransmits > cuts && self.flow.acked == acked {
             self.detection.on_fast_retransmit(window);
         }
         if self.flow.acked > acked {
@@ -220,7 +223,7 @@ impl Sender {
     /// Begins again from the first segment that is not acknowledged.
     fn recover(&mut self, now: Time, verdict: Verdict, out: &mut Vec<Transmission>) {
         let from = out.len();
-        self.recovery.on_timeout(&mut self.flow);
+        self.recovery.on_timeout(&mut self.flow, now);
         match verdict {
             Verdict::True => self.flow.time_out(now),
             Verdict::False => self.flow.repair_burst(now),
@@ -298,6 +301,30 @@ impl Sender {
     #[must_use]
     pub fn rtt(&self) -> RttView {
         self.flow.timer.view()
+    }
+
+    /// The shortest round trip so far, where `variant` or `window_law` goes by it.
+    #[must_use]
+    pub fn base_rtt(&self) -> Option<Span> {
+        self.flow.delays.as_ref().and_then(|delays| delays.base())
+    }
+
+    /// How many round trips were measured, and the last of them: of every ACK of a segment that was
+    /// sent once, where `variant` or `window_law` goes by delay; else by the retransmission timer,
+    /// one segment at a time.
+    #[must_use]
+    pub fn round_trips(&self) -> (u64, Span) {
+        let view = self.flow.timer.view();
+        let timed = (view.samples, view.sample);
+        self.flow.delays.as_ref().map_or(timed, |delays| delays.measured())
+    }
+
+    /// Segments that waited in queues in the last whole round trip, as `variant` or `window_law`
+    /// takes them from its delay: Diff of Brakmo and Peterson (1995), the window times
+    /// (1 - shortest round trip / mean round trip).
+    #[must_use]
+    pub fn queued(&self) -> Option<f64> {
+        self.flow.delays.as_ref().and_then(|delays| delays.queued())
     }
 
     /// The time-out that the timer would be set to now, back-off included.

@@ -1,14 +1,16 @@
 //! How many segments may be outstanding.
 
-use crate::config::{Config, SsthreshBasis, WindowHalving};
-use crate::congestion::{Aimd, WindowLaw};
-use crate::slow_start::SlowStart;
+use serde::{Deserialize, Serialize};
+
+use crate::config::{Config, SsthreshBasis, WindowHalving, WindowLaw};
+use crate::congestion::{Aimd, Course, Fast, Law, Round, Vegas};
+use crate::slow_start::{EveryOther, SlowStart};
 
 /// The smallest slow-start threshold (RFC 5681 equation (4); ns-2 `slowdown`).
-const SSTHRESH_MIN: f64 = 2.0;
+pub(crate) const SSTHRESH_MIN: f64 = 2.0;
 
 /// The congestion window, its inflation during fast recovery, and the receiver's window.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Window {
     /// Congestion window in segments, without inflation.
     pub(crate) cwnd: f64,
@@ -20,8 +22,10 @@ pub(crate) struct Window {
     pub(crate) receiver: u64,
     /// The same, to compare with `cwnd`.
     edge: f64,
-    law: WindowLaw,
+    law: Law,
     slow_start: SlowStart,
+    /// By how much an ACK opens the window of a law that goes by round trips.
+    each_ack: f64,
     halving: WindowHalving,
     basis: SsthreshBasis,
     limited: bool,
@@ -29,6 +33,14 @@ pub(crate) struct Window {
 
 impl Window {
     pub(crate) fn new(config: &Config) -> Self {
+        let (law, slow_start) = match config.window_law {
+            WindowLaw::Aimd => (Law::Aimd(Aimd), SlowStart::Standard),
+            WindowLaw::Vegas => (
+                Law::Vegas(Vegas::new(config)),
+                SlowStart::EveryOther(EveryOther::new(f64::from(config.vegas_gamma))),
+            ),
+            WindowLaw::Fast => (Law::Fast(Fast::new(config)), SlowStart::ByLaw),
+        };
         Self {
             // The SYN goes alone.
             cwnd: 1.0,
@@ -36,8 +48,9 @@ impl Window {
             inflation: 0,
             receiver: u64::from(config.window),
             edge: f64::from(config.window),
-            law: WindowLaw::Aimd(Aimd),
-            slow_start: SlowStart::Standard,
+            law,
+            slow_start,
+            each_ack: 0.0,
             halving: config.window_halving,
             basis: config.ssthresh_basis,
             limited: config.cwnd_limited,
@@ -78,6 +91,35 @@ impl Window {
         self.set(grown);
     }
 
+    /// A round trip is over: whatever rules the window now decides on the next one.
+    pub(crate) fn follow(&mut self, round: &Round) {
+        let Self { cwnd, ssthresh, each_ack, .. } = *self;
+        let mut course = Course { cwnd, ssthresh, each_ack };
+        match &mut self.slow_start {
+            SlowStart::EveryOther(slow_start) if cwnd < ssthresh => {
+                slow_start.on_round(&mut course, round);
+            }
+            _ => self.law.on_round(&mut course, round),
+        }
+        (self.ssthresh, self.each_ack) = (course.ssthresh, course.each_ack);
+        self.set(course.cwnd);
+    }
+
+    /// Opens the window for an ACK of new data as was decided on for this round trip; not while the
+    /// sender does not make use of it.
+    pub(crate) fn grow_along(&mut self, used: bool) {
+        if matches!(self.law, Law::Aimd(_)) {
+            return self.grow();
+        }
+        // A whole segment for each ACK is slow start's.
+        if self.each_ack >= 1.0 && self.cwnd >= self.ssthresh {
+            self.each_ack = 0.0;
+        }
+        if self.each_ack > 0.0 && used {
+            self.set(self.cwnd + self.each_ack);
+        }
+    }
+
     /// Sets the congestion window, within the receiver's if so configured.
     #[inline]
     pub(crate) fn set(&mut self, cwnd: f64) {
@@ -86,17 +128,18 @@ impl Window {
 
     /// Reduces the window after a loss found by duplicate ACKs, `flight` segments being out.
     pub(crate) fn reduce(&mut self, flight: u64) {
-        let (half, ssthresh) = self.halved(flight);
+        let (half, ssthresh) = self.after(flight, |law, window| law.reduced(window));
         (self.cwnd, self.ssthresh) = (half, ssthresh);
     }
 
     /// Lowers the threshold after a time-out (not when the same segment times out again, on the
-    /// basis of the flight: RFC 5681 section 3.1) and begins again with one segment.
+    /// basis of the flight: RFC 5681 section 3.1) and begins again with one segment,
+    /// in Vegas with two.
     pub(crate) fn restart(&mut self, flight: u64, again: bool) {
         if !(again && self.basis == SsthreshBasis::Flight) {
-            self.ssthresh = self.halved(flight).1;
+            self.ssthresh = self.after(flight, |_, window| window / 2.0).1;
         }
-        self.cwnd = 1.0;
+        self.cwnd = self.slow_start.restart_window();
     }
 
     /// Lowers the threshold and begins with one segment, though no time-out occurred (Tahoe).
@@ -104,19 +147,20 @@ impl Window {
         self.restart(flight, false);
     }
 
-    /// Window and threshold after a reduction.
-    fn halved(&mut self, flight: u64) -> (f64, f64) {
+    /// Window and threshold after a reduction, of which `cut` tells what it leaves.
+    fn after(&mut self, flight: u64, cut: impl Fn(&mut Law, f64) -> f64) -> (f64, f64) {
         let half = match (self.basis, self.halving) {
             (SsthreshBasis::Flight, _) => {
-                let half = self.law.reduced(flight as f64).floor().max(SSTHRESH_MIN);
+                let half = cut(&mut self.law, flight as f64).floor().max(SSTHRESH_MIN);
                 return (half, half);
             }
             (SsthreshBasis::Window, WindowHalving::Real) => {
                 let window = (self.cwnd + self.inflation as f64).min(self.edge);
-                self.law.reduced(window)
+                cut(&mut self.law, window)
             }
             (SsthreshBasis::Window, WindowHalving::Integer) => {
-                self.law.reduced(self.segments() as f64).floor()
+                let segments = self.segments() as f64;
+                cut(&mut self.law, segments).floor()
             }
         };
         (half, half.floor().max(SSTHRESH_MIN))

@@ -3,7 +3,8 @@
 
 use burstlab_tcp::{
     Ack, Config, FastRecoveryExit, NewRenoTimer, Overrides, Profile, Receiver, RenoFastRetransmits,
-    RtoEstimator, SackBlocks, SackRecovery, Sender, SsthreshBasis, Variant, WindowHalving,
+    RtoEstimator, SackBlocks, SackRecovery, Sender, SsthreshBasis, Variant, VegasRules,
+    WindowHalving, WindowLaw,
 };
 use burstlab_units::{Bytes, Span, Time};
 
@@ -167,6 +168,8 @@ fn mix(overrides: &mut Overrides, seed: u64) {
     overrides.new_reno_timer = Some(NewRenoTimer::ALL[pick(2)]);
     overrides.sack_recovery = Some(SackRecovery::ALL[pick(2)]);
     overrides.rto_estimator = Some(RtoEstimator::ALL[pick(2)]);
+    overrides.window_law = Some(WindowLaw::ALL[pick(3)]);
+    overrides.vegas_rules = Some(VegasRules::ALL[pick(2)]);
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Quantities as text with a unit, for people and for files.
+//! Quantities as text with a unit, for people and for files; bare numbers in formats that no
+//! person reads.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -226,13 +227,22 @@ macro_rules! text_quantity {
 
         impl<'de> Deserialize<'de> for $type {
             fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-                from.deserialize_any(TextVisitor(&$kind)).map($from)
+                if from.is_human_readable() {
+                    return from.deserialize_any(TextVisitor(&$kind)).map($from);
+                }
+                match u64::deserialize(from)? {
+                    0 if $kind.positive => Err(de::Error::custom("it has to be positive")),
+                    base => Ok($from(base)),
+                }
             }
         }
 
         impl Serialize for $type {
             fn serialize<S: SerdeSerializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-                to.serialize_str(&self.to_string())
+                if to.is_human_readable() {
+                    return to.serialize_str(&self.to_string());
+                }
+                to.serialize_u64($into(*self))
             }
         }
 

@@ -1,5 +1,7 @@
 //! Rates and exact serialisation times.
 
+use serde::{Deserialize, Serialize};
+
 use crate::quantity::Bytes;
 use crate::time::{PS_PER_S, Span, Time};
 
@@ -28,7 +30,7 @@ impl Rate {
 /// Turns sizes into serialisation spans at one rate, exactly: what one packet's span leaves below a
 /// picosecond is carried to the next packet, so that n packets take the span of their bits rounded
 /// down once, not n times.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Serializer {
     rate: Rate,
     /// Carried remainder, in 1/rate picoseconds; always below `rate`.
@@ -129,7 +131,7 @@ impl Serializer {
 }
 
 /// The times of units that are evenly at one place: when the last bit of each is there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evenly {
     /// Of the first unit.
     pub first: Time,

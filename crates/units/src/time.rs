@@ -3,11 +3,15 @@
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
 
+use serde::{Deserialize, Serialize};
+
 /// Picoseconds in a second.
 pub(crate) const PS_PER_S: u64 = 1_000_000_000_000;
 
 /// An instant: picoseconds since the start of the run. Range 0 to about 1.8e7 s (213 days).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Time(u64);
 
 /// A length of time in picoseconds. Never negative.

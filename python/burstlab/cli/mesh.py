@@ -23,6 +23,7 @@ _DEMAND: Sequence[tuple[str, str, Callable[[float], str]]] = (
 )
 
 _RESOLUTIONS = (
+    ("injected", "injected"),
     ("converted", "converted"),
     ("delayed", "delayed"),
     ("deflected", "deflected"),

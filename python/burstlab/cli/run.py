@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from burstlab.cli.flags import Json, Names, Settings, Whole
+from burstlab.cli.flags import Json, Names, Settings, Switch, Whole
 from burstlab.cli.numbers import count, measure, rate
 
 if TYPE_CHECKING:
@@ -26,6 +26,9 @@ def run(
     out: str | None = None,
     trace: Names = None,
     jobs: Whole = None,
+    checkpoint: str | None = None,
+    checkpoint_every: str | None = None,
+    resume: Switch = False,
     json_: Json = False,
 ) -> int:
     """Run one scenario and print what became of its flows.
@@ -47,14 +50,24 @@ def run(
         Tables to record, separated by commas: packets, bursts, cwnd, ledger.
     jobs
         Replications at a time (default: one per processor); it changes no number.
+    checkpoint
+        Directory for checkpoints, from which --resume goes on; not with --trace.
+    checkpoint_every
+        Wall time from one checkpoint to the next (default: "60 s").
+    resume
+        Go on from the checkpoints, however the run before ended; it changes no number.
     json_
         Print one JSON document and nothing else.
     """
+    from burstlab.checkpoints import EVERY
     from burstlab.cli.progress import progress_bar
-    from burstlab.errors import Interrupted
+    from burstlab.errors import InputError, Interrupted
     from burstlab.loading import to_document
     from burstlab.simulation import run as simulate
 
+    if checkpoint is None and (resume or checkpoint_every is not None):
+        flag = "--resume" if resume else "--checkpoint-every"
+        raise InputError(f"{flag} needs checkpoints\n  fix: add --checkpoint DIR")
     document = to_document(scenario, set_ or [])
     interrupted = False
     with progress_bar(f"running {scenario}") as progress:
@@ -67,6 +80,9 @@ def run(
                 out=out,
                 jobs=jobs,
                 progress=progress,
+                checkpoint=checkpoint,
+                checkpoint_every=checkpoint_every or EVERY,
+                resume=resume,
             )
         except Interrupted as stop:
             result, interrupted = stop.result, True
@@ -79,7 +95,8 @@ def run(
         if out is not None and result.replications:
             print(f"written to {out}")
     if interrupted:
-        print("interrupted: the numbers are those of what was done", file=sys.stderr)
+        on = "" if checkpoint is None else "; --resume goes on"
+        print(f"interrupted: the numbers are those of what was done{on}", file=sys.stderr)
     return 130 if interrupted else 0
 
 

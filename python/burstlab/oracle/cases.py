@@ -28,8 +28,8 @@ VARIANTS: Mapping[str, str] = {
     "Vegas": "vegas",
 }
 
-#: Variants the engine does not have yet.
-MISSING_VARIANTS = frozenset({"vegas"})
+#: Agents of ns-2 that the engine does not have.
+MISSING_AGENTS = frozenset({"Asym", "Fack", "Linux", "RFC793edu", "RBP", "VegasRBP"})
 
 _NEEDED: Mapping[str, type | tuple[type, ...]] = {
     "case": str,
@@ -110,9 +110,9 @@ class Case:
         InputError
             If the entry asks for something that has no counterpart.
         """
-        if self.variant in MISSING_VARIANTS:
-            raise NotReplayable(f"the engine has no {self.variant} yet")
         entry = self.entry
+        if entry["tcp"] in MISSING_AGENTS:
+            raise NotReplayable(f"the engine has no {entry['tcp']}")
         if self.variant not in VARIANTS.values():
             raise InputError(f"{self.name}: unknown tcp {entry['tcp']!r}")
         if entry["profile"] not in PROFILES:
@@ -292,4 +292,7 @@ OPTIONS: Mapping[str, tuple[str, Any]] = {
         lambda text: "impatient" if _flag(text) else "slow-but-steady",
     ),
     "partial_window_deflation_": ("new_reno_deflation", _flag),
+    "v_alpha_": ("vegas_alpha", int),
+    "v_beta_": ("vegas_beta", int),
+    "v_gamma_": ("vegas_gamma", int),
 }

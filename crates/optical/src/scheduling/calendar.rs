@@ -3,9 +3,10 @@
 use std::collections::VecDeque;
 
 use burstlab_units::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 /// A channel is taken from `start` up to, but not including, `end`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reservation {
     /// When the first bit passes.
     pub start: Time,
@@ -24,7 +25,7 @@ impl Reservation {
 }
 
 /// A stretch in which a channel is free.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Void {
     /// End of the reservation before it; the start of the run where there is none.
     pub(super) since: Time,
@@ -35,7 +36,7 @@ pub(super) struct Void {
 /// The reservations of one channel, in order of time and without overlap, so that both their starts
 /// and their ends rise. What is past is dropped from the front; what comes is inserted at or near
 /// the back.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Calendar {
     ring: VecDeque<Reservation>,
     /// End of the last reservation that was dropped.

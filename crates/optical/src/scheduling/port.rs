@@ -1,6 +1,7 @@
 //! The output of a node: one fibre, its wavelengths and what is reserved on them.
 
 use burstlab_units::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use super::calendar::{Calendar, Reservation, Void};
 use super::rules::Scheduler;
@@ -10,7 +11,7 @@ use super::rules::Scheduler;
 /// As a header is processed: [`find`](Self::find) a wavelength, then [`reserve`](Self::reserve) it;
 /// where a burst is cut or withdrawn, [`shorten`](Self::shorten) what it had. Call
 /// [`forget`](Self::forget) as time goes on. Nothing before the time forgotten may be asked for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Port {
     scheduler: Scheduler,
     calendars: Vec<Calendar>,

@@ -62,7 +62,7 @@ impl Scheduler {
 }
 
 /// To which wavelengths a node can move a burst that comes in on one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Conversion {
     /// To any.
     Full,

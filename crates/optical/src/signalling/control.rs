@@ -1,10 +1,11 @@
 //! The control channels of a fibre.
 
 use burstlab_units::{Bytes, Rate, Serializer, Time};
+use serde::{Deserialize, Serialize};
 
 /// The channels of one fibre that carry headers, all of one size, first in, first out. A header
 /// takes the channel that is free first, of equal ones the first.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ControlChannels {
     header: Bytes,
     /// Each channel, and when it is free.

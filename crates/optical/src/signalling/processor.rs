@@ -1,10 +1,11 @@
 //! The processor of a node that reads headers.
 
 use burstlab_units::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 /// Reads headers one after the other, each for the same time, with a number of servers, in the
 /// order in which they come.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HeaderProcessor {
     processing: Span,
     /// When each server is free; all take equally long, so that they are free in turn.

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 use super::columns::{Piece, Rows};
 
 /// Rows of a chunk, unless a run is told otherwise: a row group of a file.
@@ -17,7 +19,7 @@ const FEW: usize = 8;
 const NAMES: u64 = (1 << 31) - 1;
 
 /// Some rows of a table, and what says whether they are final.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Chunk<T, M> {
     pub(crate) rows: T,
     pub(crate) mark: M,
@@ -30,7 +32,7 @@ pub(crate) struct Chunk<T, M> {
 ///
 /// Rows are numbered from 0, without bound. A row that is changed later is named by the low 31 bits
 /// of its number, which are unique among the rows that are held.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Chunks<T, M = ()> {
     held: VecDeque<Chunk<T, M>>,
     /// Rows of a chunk: two to the power of this.

@@ -96,7 +96,7 @@ macro_rules! table {
         $($column:ident: $type:ty => $variant:expr),* $(,)?
     }) => {
         $(#[$doc])*
-        #[derive(Clone, Debug, Default)]
+        #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
         pub(crate) struct $name {
             $(pub(crate) $column: Vec<$type>,)*
         }

@@ -1,6 +1,7 @@
 //! Connections that came and went, and what was under way over time.
 
 use burstlab_units::Time;
+use serde::{Deserialize, Serialize};
 
 use super::chunks::Chunks;
 use super::columns::{Column, NONE, Piece, table};
@@ -49,7 +50,7 @@ pub(crate) struct ConnectionRow {
 }
 
 /// The rows of connections.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Connections(Chunks<ConnectionTable>);
 
 impl Connections {
@@ -103,7 +104,7 @@ table! {
 }
 
 /// Connections under way over time.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Samples(Chunks<SampleTable>);
 
 impl Samples {

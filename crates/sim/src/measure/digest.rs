@@ -1,10 +1,11 @@
 //! A fingerprint of everything that happened.
 
 use burstlab_units::Time;
+use serde::{Deserialize, Serialize};
 
 /// A running 64-bit hash over events: equal runs have equal digests, and a single event that
 /// differs in time, kind or content changes it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Digest(u64);
 
 impl Default for Digest {

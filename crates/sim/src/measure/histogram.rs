@@ -1,8 +1,10 @@
 //! Counts by value, without a trace.
 
+use serde::{Deserialize, Serialize};
+
 /// A histogram of whole numbers: exact below 4096, and from there on with 64 classes from each
 /// power of two to the next, so that a class is never wider than 1.6 % of its values.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Histogram {
     counts: Vec<u64>,
     total: u64,

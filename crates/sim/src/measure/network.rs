@@ -1,6 +1,7 @@
 //! What a mesh counts while it runs. All counts begin anew with the measured time.
 
 use burstlab_units::{Bytes, Span};
+use serde::{Deserialize, Serialize};
 
 use super::Histogram;
 use super::columns::{Column, Rows, Table, table};
@@ -21,7 +22,7 @@ pub(crate) struct Ended {
 }
 
 /// Bursts that ended, and those of them that were lost.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Fate {
     ended: u64,
     lost: u64,
@@ -38,7 +39,7 @@ impl Fate {
     }
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct NodeTally {
     headers: u64,
     waited: u128,
@@ -46,7 +47,7 @@ struct NodeTally {
     lost: [u64; LossCause::LABELS.len()],
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct LinkTally {
     offered: u64,
     contended: u64,
@@ -55,7 +56,7 @@ struct LinkTally {
 }
 
 /// What happens in a mesh.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct NetworkTally {
     names: Vec<String>,
     nodes: Vec<NodeTally>,
@@ -155,10 +156,11 @@ impl NetworkTally {
         self.links[link as usize].carried += 1;
     }
 
-    /// The fibre has none that is free.
-    pub(crate) fn contended(&mut self, link: u32) {
+    /// The fibre has none that is free, or none as the scenario wills.
+    pub(crate) fn contended(&mut self, link: u32, injected: bool) {
         self.links[link as usize].contended += 1;
         self.resolutions.contentions += 1;
+        self.resolutions.injected += u64::from(injected);
     }
 
     /// A burst has ended: it landed, or it was lost for a cause, at a node, on its way to a fibre.

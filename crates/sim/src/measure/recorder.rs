@@ -99,11 +99,14 @@ table! {
         backoff: u32 => Column::U32,
         rto_ps: u64 => Column::U64,
         state: u8 => |codes| Column::Category(codes, STATES),
+        sample_ps: u64 => Column::U64,
+        base_rtt_ps: u64 => Column::U64,
+        queued: f64 => Column::F64,
     }
 }
 
 /// The tables of a run, as far as they are traced.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Recorder {
     packets: Option<Box<Packets>>,
     /// The mark is the latest arrival: a burst that arrives after the end is in flight then.
@@ -141,6 +144,8 @@ pub(crate) struct CwndRow<'a> {
     pub(crate) event: CwndEvent,
     /// The highest in-order segment of the ACK, or -1.
     pub(crate) ack: i64,
+    /// The round trip that it measured.
+    pub(crate) sample: Option<Span>,
     pub(crate) sender: &'a Sender,
 }
 
@@ -290,6 +295,9 @@ impl Recorder {
             State::CongestionAvoidance => 1,
             State::Recovery => 2,
         });
+        table.sample_ps.push(row.sample.map_or(NONE, Span::as_ps));
+        table.base_rtt_ps.push(row.sender.base_rtt().map_or(NONE, Span::as_ps));
+        table.queued.push(row.sender.queued().unwrap_or(f64::NAN));
     }
 
     /// Something happened that the causal ledger explains.

@@ -1,6 +1,6 @@
 //! The numbers every run ends with.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Totals of a run. Units are conserved: sent = delivered + lost + in flight, where what is in
 /// flight is counted on the links, in the assembly queues and in the core at the end of the run.
@@ -264,10 +264,12 @@ pub struct Cause {
 }
 
 /// What nodes did for bursts whose way was taken.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resolutions {
     /// Times that no wavelength of a fibre was free as a burst asked for one.
     pub contentions: u64,
+    /// Of these, contentions that the scenario injected.
+    pub injected: u64,
     /// Bursts that were given another wavelength, where conversion is a step of its own.
     pub converted: u64,
     /// Bursts that passed a fibre delay line.

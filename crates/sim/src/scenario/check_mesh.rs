@@ -4,6 +4,7 @@ use burstlab_units::{Bytes, Rate, Serializer, Span};
 
 use super::core_network::is_default;
 use super::error::{Check, word};
+use super::injection;
 use super::limits::{DURATION_MAX, SPAN_MAX, within};
 use super::{
     Assembly, Bursts, ConversionKind, CoreForwarding, Demand, Destination, Edge, IngressPort,
@@ -43,6 +44,7 @@ pub(super) fn mesh(scenario: &mut Scenario) -> Result<Option<(Graph, Routes)>, S
     control_plane(scenario)?;
     offsets(scenario, &graph, &routes)?;
     core(scenario)?;
+    injection::check(scenario, &graph, &routes)?;
     for (index, one) in scenario.demand.iter().enumerate() {
         demand(index, one, &graph)?;
     }

@@ -6,6 +6,8 @@ use burstlab_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Injection;
+
 /// The core nodes. All but `forwarding` belongs to a mesh; on a `path` bursts never meet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -26,6 +28,9 @@ pub struct Core {
     /// otherwise the scheduler converts from the start, as far as `conversion` allows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub contention: Vec<Resolution>,
+    /// Contention that no other burst makes.
+    #[serde(skip_serializing_if = "is_default")]
+    pub injection: Injection,
     /// The fibre delay lines of each node.
     #[serde(skip_serializing_if = "is_default")]
     pub delay_lines: DelayLines,

@@ -10,6 +10,7 @@ mod demand;
 mod edge;
 mod error;
 mod flow;
+mod injection;
 mod limits;
 mod loss;
 mod network;
@@ -20,6 +21,7 @@ mod size;
 mod traffic;
 
 use burstlab_tcp::{Config, Listens, Overrides};
+use burstlab_units::{Span, UnitError};
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +36,7 @@ pub use demand::{Bursts, Demand, Destination, NodeWeight, PairWeight, Per};
 pub use edge::{Assembly, Edge, EdgeAck, IngressPort, NoticeTransport, Queues};
 pub use error::ScenarioError;
 pub use flow::{Flow, Write};
+pub use injection::{InjectedPer, Injection};
 pub use loss::{Loss, LossKind, LossRule};
 pub use network::{Network, NetworkLink, NetworkNode, NetworkRoute, RouteChoice, Topology};
 pub use run::Run;
@@ -183,6 +186,14 @@ fn written_out(config: &Config) -> Overrides {
     serde_json::to_value(config)
         .and_then(serde_json::from_value)
         .expect("the parameters of an endpoint are read as they are written")
+}
+
+/// A time as a scenario writes it, such as `"60 s"`, in s.
+///
+/// # Errors
+/// What is wrong with the text, and the mend.
+pub fn seconds(text: &str) -> Result<f64, UnitError> {
+    text.parse::<Span>().map(Span::as_secs_f64)
 }
 
 /// The JSON schema of a scenario.

@@ -81,7 +81,7 @@ impl Link {
 }
 
 /// A network: nodes and directed links, both numbered from 0 in the order in which they were given.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Graph {
     /// The nodes; not to be changed, as what follows from them is not computed anew.
     pub nodes: Vec<Node>,

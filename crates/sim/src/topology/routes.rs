@@ -17,7 +17,7 @@ const WORK_MAX: usize = 2_000_000_000;
 ///
 /// Of two routes the one with the smaller metric comes first, then what [`Metric`] says, then the
 /// one that goes to the lower-numbered node where the two part.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Routes {
     /// For each node its place among those with hosts.
     place: Vec<Option<usize>>,

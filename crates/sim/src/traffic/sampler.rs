@@ -1,6 +1,7 @@
 //! Sizes drawn from a distribution.
 
 use burstlab_units::Bytes;
+use serde::{Deserialize, Serialize};
 
 use super::table::Table;
 use super::{normal, pareto, standard_exponential};
@@ -10,11 +11,11 @@ pub const SIZE_MAX: Bytes = Bytes::new(1_000_000_000_000_000);
 
 /// A distribution of sizes, made by [`Size::sampler`](crate::scenario::Size::sampler). It holds no
 /// generator: a draw is a function of the uniform number that it is given.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sampler(Law);
 
 /// A distribution with its numbers, in bytes where they are sizes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Law {
     Fixed(f64),
     Exponential { mean: f64 },

@@ -1,13 +1,14 @@
 //! A distribution given by points of its cumulative distribution function.
 
 use burstlab_units::{Bytes, Probability};
+use serde::{Deserialize, Serialize};
 
 /// A size and the chance to be at most that large.
 pub(crate) type Point = (Bytes, Probability);
 
 /// Points of a cumulative distribution function, with straight lines between them. What stands
 /// below the first point is all at that point.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Table(Vec<(f64, f64)>);
 
 impl Table {

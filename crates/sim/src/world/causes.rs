@@ -5,9 +5,10 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use burstlab_units::Time;
+use serde::{Deserialize, Serialize};
 
 /// What killed a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Loss {
     pub(crate) cause: LossCause,
     /// The burst it was in; 0: none.
@@ -27,7 +28,7 @@ impl Loss {
 
 /// The kind of event that killed a packet; its number is the place of its
 /// [label](LossCause::LABELS).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum LossCause {
     /// The loss process picked its burst.
     Burst = 1,
@@ -45,6 +46,8 @@ pub(crate) enum LossCause {
     Blocked = 7,
     /// It lay in the tail of a burst that was cut.
     Cut = 8,
+    /// Its burst met contention that the scenario injects, and found no way out of it.
+    Injected = 9,
 }
 
 impl LossCause {
@@ -59,11 +62,19 @@ impl LossCause {
         "late-header",
         "blocked",
         "cut",
+        "injected-contention",
     ];
 
     /// Those that end a whole burst, in the order in which a summary lists them.
-    pub(crate) const OF_BURSTS: [Self; 6] =
-        [Self::Burst, Self::Scripted, Self::Contention, Self::LateHeader, Self::Cut, Self::Blocked];
+    pub(crate) const OF_BURSTS: [Self; 7] = [
+        Self::Burst,
+        Self::Scripted,
+        Self::Contention,
+        Self::Injected,
+        Self::LateHeader,
+        Self::Cut,
+        Self::Blocked,
+    ];
 }
 
 impl From<LossCause> for u8 {
@@ -84,7 +95,7 @@ pub(crate) enum Truth {
 }
 
 /// The segments of a flow whose last transmission was lost, and by what.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Causes {
     /// Rising by segment. Losses come in runs at the back and are repaired from the front, so that
     /// a ring does what a tree would, in a fraction of the time.

@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use burstlab_kernel::{Lane, RandomSource, Rank};
 use burstlab_optical::{Assembler, AssemblyPolicy, ClosedBurst, Forwarding, OpticalPath};
 use burstlab_units::{Bytes, Span, Time};
+use serde::{Deserialize, Serialize};
 
 use super::causes::{Loss, LossCause};
 use super::fates::Fates;
@@ -21,7 +22,7 @@ pub(super) use ahead::Passed;
 use ahead::{Ahead, Sealed};
 
 /// Which way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Direction {
     /// From senders to receivers.
     Data,
@@ -30,14 +31,14 @@ pub(super) enum Direction {
 }
 
 /// Packets of a burst that reach the far edge together, and whether the burst is then complete.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Landing {
     packets: u32,
     last: bool,
 }
 
 /// One direction of the optical network.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Crossing<P> {
     direction: Direction,
     assembler: Assembler<()>,

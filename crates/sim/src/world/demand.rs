@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use burstlab_kernel::{RandomSource, Rank, Stream};
 use burstlab_units::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use super::flow::{Flow, FlowKind, Tally};
 use super::{Access, Event, World};
@@ -14,7 +15,7 @@ use crate::topology::Graph;
 use crate::traffic::{Sampler, exponential};
 
 /// Arrivals of one demand at one edge node, a Poisson process.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Arrivals {
     demand: u32,
     from: u32,
@@ -29,7 +30,7 @@ struct Arrivals {
 }
 
 /// What became of the connections of a demand.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Outcome {
     started: u64,
     completed: u64,
@@ -84,9 +85,12 @@ impl Outcome {
 }
 
 /// All demands, and the slots of their connections.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Demands {
+    /// Of each entry; not stored, as the scenario says what they are.
+    #[serde(skip)]
     kinds: Vec<Arc<FlowKind>>,
+    #[serde(skip)]
     samplers: Vec<Sampler>,
     arrivals: Vec<Arrivals>,
     outcomes: Vec<Outcome>,
@@ -131,6 +135,16 @@ impl Demands {
             active: vec![0; nodes],
             ids: resolved.scenario.flows().iter().map(|flow| flow.count).sum(),
         }
+    }
+
+    /// Takes what is not stored from the demands of the same scenario.
+    pub(super) fn adopt(&mut self, fresh: Self) {
+        (self.kinds, self.samplers) = (fresh.kinds, fresh.samplers);
+    }
+
+    /// What connections of an entry have in common.
+    pub(super) fn kind(&self, demand: u32) -> Option<&Arc<FlowKind>> {
+        self.kinds.get(demand as usize)
     }
 
     /// When each process has its first arrival.

@@ -4,13 +4,14 @@ use std::collections::VecDeque;
 
 use burstlab_kernel::Stream;
 use burstlab_link::LossProcess;
+use serde::{Deserialize, Serialize};
 
 use super::injected::process;
 use crate::scenario::LossRule;
 
 /// A loss process that is asked in order, and may be asked early: what it says of a burst depends
 /// on the numbers up to that of the burst alone.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Fates {
     process: LossProcess,
     stream: Stream,

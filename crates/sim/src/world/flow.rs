@@ -4,8 +4,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use burstlab_kernel::Rank;
-use burstlab_tcp::{Config, Detector, Listens, Receiver, Sender, Transmission};
+use burstlab_tcp::{
+    Ack, Config, Detector, Listens, Overrides, Receiver, Sender, Transmission, Variant,
+};
 use burstlab_units::{Bytes, Span, Time};
+use serde::{Deserialize, Serialize};
 
 use super::causes::{Causes, Loss, Truth};
 use super::resent::Resent;
@@ -15,7 +18,7 @@ use crate::scenario::{Resolved, Write};
 
 /// What a flow has sent and received. Of a flow that is there, what its sender counts is left out
 /// (see [`Flow::tally`]).
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Tally {
     pub(super) sent: u64,
     pub(super) delivered: u64,
@@ -62,6 +65,8 @@ pub(super) struct FlowKind {
     detects: bool,
     /// No time-out is shorter.
     shortest_rto: Span,
+    /// Whether it sends again by a clock of its own too, at a duplicate ACK or after one.
+    impatient: bool,
     /// Bytes of application data in a full segment.
     payload: u64,
     pub(super) class: u32,
@@ -81,13 +86,20 @@ impl FlowKind {
                 Span::ZERO => config.rto_min,
                 fixed => fixed,
             },
-            payload: config.segment_size.get() - config.syn_size.get(),
+            impatient: config.variant == Variant::Vegas,
+            payload: config.segment_size.get() - config.headers().get(),
             class,
         }
     }
 }
 
 impl FlowKind {
+    /// That of a flow that was read and is yet to be told its own.
+    fn unknown() -> Arc<Self> {
+        let config = Config::resolve(&Overrides::default()).expect("the defaults are sound");
+        Arc::new(Self::new(None, 0, &config))
+    }
+
     /// The receiver's window, in segments.
     pub(super) fn window(&self) -> u64 {
         u64::from(self.config.window)
@@ -96,7 +108,7 @@ impl FlowKind {
 
 /// When a timer's event stands in the queue. A timer that moves to later is not taken out: its
 /// event comes, sees that it is early, and is put back.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Alarm(Time);
 
 impl Alarm {
@@ -125,9 +137,11 @@ impl Alarm {
 }
 
 /// A connection.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Flow {
     pub(super) id: u32,
+    /// Not stored: a flow that is read has one [of no use](FlowKind::unknown).
+    #[serde(skip, default = "FlowKind::unknown")]
     pub(super) kind: Arc<FlowKind>,
     /// Nodes of the sender and of the receiver; both 0 on a path.
     pub(super) from: u32,
@@ -148,6 +162,8 @@ pub(super) struct Flow {
     sender_alarm: Alarm,
     receiver_alarm: Alarm,
     resent: Resent,
+    /// The latest duplicate ACK asks for this segment.
+    asked_again: u64,
     /// What happened at its sender, in a mesh.
     pub(super) digest: Digest,
     /// Segments and bytes received before measuring began.
@@ -200,6 +216,7 @@ impl Flow {
             sender_alarm: Alarm::OFF,
             receiver_alarm: Alarm::OFF,
             resent: Resent::default(),
+            asked_again: 0,
             digest: Digest::of_flow(id),
             before: (0, 0),
         }
@@ -317,6 +334,17 @@ impl Flow {
         self.sender.on_ack_in_stride(now, next)
     }
 
+    /// Segment `seq` is at the receiver; answers its ACK, if it sends one at once.
+    #[inline]
+    pub(super) fn receives(&mut self, now: Time, seq: u64) -> Option<Ack> {
+        let next = self.receiver.next();
+        let ack = self.receiver.on_segment(now, seq);
+        if self.receiver.next() == next {
+            self.asked_again = next;
+        }
+        ack
+    }
+
     /// Counts packets received in stride, and their bytes.
     #[inline]
     pub(super) fn count(&mut self, packets: u64, bytes: u64) {
@@ -335,19 +363,29 @@ impl Flow {
     /// [in stride](burstlab_tcp::Receiver::takes_in_stride) and [in time](Self::receives_by); zero:
     /// not at all. Whoever else looks at the receiver asks what it holds, for a segment that was
     /// lost; to make a difference that segment would have to be sent again and lost before the
-    /// packet arrives, which a time-out later than that rules out.
+    /// packet arrives, which a time-out later than that rules out; and with Vegas a sender in
+    /// stride that ignores all duplicate ACKs under way.
     #[inline]
     pub(super) fn receives_until(&self, now: Time, ahead: Time) -> Time {
         let calm = self.resent.is_below(self.receiver.next())
             && self.causes.is_empty()
             && self.completed.is_none()
-            && !self.kind.listens.at_all();
+            && !self.kind.listens.at_all()
+            && (!self.kind.impatient || self.hears_nothing_twice());
         if !calm {
             return Time::ZERO;
         }
         let repeats = now.saturating_add(self.kind.shortest_rto);
         let due = self.sender.poll_timeout().map_or(repeats, |due| due.min(repeats));
         ahead.min(Time::from_ps(due.as_ps() - 1))
+    }
+
+    /// Whether the sender is in stride and has heard an ACK beyond all duplicate ones: those that
+    /// are still under way say nothing to it.
+    #[inline]
+    fn hears_nothing_twice(&self) -> bool {
+        self.sender.is_in_stride()
+            && self.sender.highest_acked().is_some_and(|acked| acked >= self.asked_again)
     }
 
     /// Whether nothing happens at the receiver before a packet at `at`.

@@ -95,7 +95,7 @@ impl World {
         flow.causes.found(packet.seq);
         flow.tally.delivered_bytes += u64::from(packet.size);
         self.context.recorder.delivered(packet.row, self.now);
-        let ack = flow.receiver.on_segment(self.now, packet.seq);
+        let ack = flow.receives(self.now, packet.seq);
         flow.arm_receiver(packet.flow, &mut self.context);
         self.answer(packet.flow, ack);
     }

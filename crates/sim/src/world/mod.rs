@@ -26,6 +26,7 @@ use burstlab_kernel::{EventQueue, Lane, RandomSource, Rank, Ticket};
 use burstlab_link::Wire;
 use burstlab_tcp::Transmission;
 use burstlab_units::{Bytes, Span, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::measure::{Digest, Piece, Recorder, Summary, Trace};
 use crate::scenario::{Resolved, Scenario, Side};
@@ -40,7 +41,7 @@ use packet::{AckPacket, DataPacket};
 use place::Place;
 
 /// Everything that can happen next. The number names the flow or the link it happens at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Event {
     /// A flow opens its connection.
     Start(u32),
@@ -97,7 +98,7 @@ impl Event {
 }
 
 /// One direction of an access link, and what is on it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Access<P> {
     wire: Wire,
     lane: Lane<P>,
@@ -116,9 +117,11 @@ impl<P> Access<P> {
 }
 
 /// What every part of the world may touch: the order of events, what is recorded, what is counted.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Context {
     pub(crate) queue: EventQueue<Event>,
+    /// Not stored: a run that is traced is not.
+    #[serde(skip)]
     pub(crate) recorder: Recorder,
     pub(crate) digest: Digest,
     notices: Notices,
@@ -145,7 +148,7 @@ impl Context {
 }
 
 /// How far hosts may be ahead of the clock.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Ahead {
     /// Whether they may at all.
     may: bool,
@@ -178,7 +181,7 @@ impl Ahead {
 }
 
 /// A running scenario.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct World {
     context: Context,
     flows: Vec<Flow>,
@@ -210,12 +213,16 @@ pub(crate) struct World {
     sender_drops: u64,
     receiver_drops: u64,
     /// Reused buffer of what a sender sends.
+    #[serde(skip)]
     sending: Vec<Transmission>,
     /// The same, in stride.
+    #[serde(skip)]
     released: Vec<DataPacket>,
     /// ACKs in a stride over a path: when they are at the next place, and what they cover.
+    #[serde(skip)]
     coming: Vec<(Time, u64)>,
     /// Of these, ACKs that a stride leaves behind.
+    #[serde(skip)]
     unsent: Vec<(Time, u64)>,
 }
 
@@ -280,6 +287,23 @@ impl World {
         };
         world.begin(scenario, warm);
         world
+    }
+
+    /// Takes what is not stored from a world of the same scenario in which nothing has happened;
+    /// `None` where this one is of another.
+    pub(crate) fn adopt(&mut self, fresh: Self) -> Option<()> {
+        self.demands.adopt(fresh.demands);
+        for flow in self.flows.iter_mut().filter(|flow| !flow.vacant) {
+            let listed = || fresh.flows.get(flow.id as usize).map(|flow| &flow.kind);
+            let kind = flow.demand.map_or_else(listed, |demand| self.demands.kind(demand));
+            flow.kind = kind?.clone();
+        }
+        match (&mut self.optics, fresh.optics) {
+            (Optics::Mesh(mesh), Optics::Mesh(fresh)) => mesh.adopt(*fresh),
+            (Optics::Path(_), Optics::Path(_)) => {}
+            _ => return None,
+        }
+        Some(())
     }
 
     /// Puts what is sure to happen into the queue.

@@ -3,6 +3,7 @@
 use burstlab_kernel::Rank;
 use burstlab_tcp::{NakDelay, Notice};
 use burstlab_units::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use super::flow::Flow;
 use super::packet::Parcel;
@@ -17,7 +18,7 @@ pub(super) struct Passage {
 }
 
 /// A message to a sender.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Message {
     pub(super) flow: u32,
     /// The flow's number: its slot may hold another one by now.
@@ -30,7 +31,7 @@ pub(super) struct Message {
 }
 
 /// The messages on their way, by the slot that their event names.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Notices {
     slots: Vec<Option<Message>>,
     free: Vec<u32>,
@@ -60,7 +61,7 @@ impl Notices {
 }
 
 /// The edge and core nodes as far as they write to senders: who is told what, and when.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct NoticeDesk {
     /// From the dropping node back to the ingress.
     from_node: Span,

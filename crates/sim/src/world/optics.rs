@@ -2,6 +2,7 @@
 
 use burstlab_kernel::{EventQueue, RandomSource};
 use burstlab_units::Time;
+use serde::{Deserialize, Serialize};
 
 use super::Event;
 use super::crossing::{Crossing, Direction};
@@ -11,7 +12,7 @@ use super::packet::{AckPacket, DataPacket};
 use crate::scenario::Resolved;
 
 /// The optical network.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Optics {
     /// A chain of fibres that one ingress uses alone: what happens on it is computed as a burst
     /// leaves.
@@ -21,7 +22,7 @@ pub(super) enum Optics {
 }
 
 /// Both directions of a chain.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Path {
     pub(super) data: Crossing<DataPacket>,
     pub(super) ack: Crossing<AckPacket>,

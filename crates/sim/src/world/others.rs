@@ -2,6 +2,7 @@
 
 use burstlab_kernel::{RandomSource, Rank};
 use burstlab_units::Time;
+use serde::{Deserialize, Serialize};
 
 use super::optics::Optics;
 use super::packet::{DataPacket, OTHER};
@@ -11,7 +12,7 @@ use crate::measure::NO_ROW;
 use crate::scenario::{Resolved, Side};
 
 /// The sources of other traffic and their totals.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Others {
     sources: Vec<Source>,
     pub(super) sent: u64,

@@ -2,11 +2,12 @@
 
 use burstlab_tcp::{Ack, SackBlocks};
 use burstlab_units::Bytes;
+use serde::{Deserialize, Serialize};
 
 use crate::measure::NO_ROW;
 
 /// A data packet.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct DataPacket {
     /// Slot of its flow, or a source of other traffic (see [`OTHER`]).
     pub(super) flow: u32,
@@ -50,7 +51,7 @@ impl DataPacket {
 }
 
 /// An ACK on its way back.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct AckPacket {
     pub(super) flow: u32,
     /// Row in the trace, or `NO_ROW`.

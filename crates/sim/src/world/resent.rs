@@ -2,8 +2,10 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 /// The segments of a flow that were sent more than once and are not acknowledged.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Resent {
     /// Segment and how often it was sent, rising: what is sent again comes at the back most of the
     /// time, and leaves at the front.

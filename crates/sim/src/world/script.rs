@@ -1,11 +1,13 @@
 //! Scripted losses: which burst or packet of a run is to be lost.
 
+use serde::{Deserialize, Serialize};
+
 use crate::scenario::LossRule;
 
 use super::packet::Parcel;
 
 /// The parts of a loss script that name packets, and whether each part came true.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Script {
     flow: u32,
     /// Segments whose first carrier is lost, rising; with whether it was.

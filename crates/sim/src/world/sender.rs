@@ -101,13 +101,17 @@ impl World {
         self.context.recorder.delivered(packet.row, now);
         self.context.recorder.acked(flow.id, now, packet.next);
         let cuts = flow.sender.counters().fast_retransmits;
+        let (measured, _) = flow.sender.round_trips();
         flow.sender.on_ack(now, &packet.ack(), &mut sending);
         if self.context.recorder.traces_cwnd() {
             let sender = &flow.sender;
             let ack = packet.next as i64 - 1;
-            let mut row = CwndRow { now, flow: flow.id, event: CwndEvent::Ack, ack, sender };
+            let (count, last) = sender.round_trips();
+            let (flow, event) = (flow.id, CwndEvent::Ack);
+            let sample = (count > measured).then_some(last);
+            let mut row = CwndRow { now, flow, event, ack, sample, sender };
             self.context.recorder.cwnd(&row);
-            row.event = CwndEvent::FastRetransmit;
+            (row.event, row.sample) = (CwndEvent::FastRetransmit, None);
             for _ in cuts..sender.counters().fast_retransmits {
                 self.context.recorder.cwnd(&row);
             }
@@ -175,7 +179,8 @@ impl World {
                 row.excused = flow.detects().then_some(excused);
                 let ack = flow.sender.highest_acked().map_or(-1, |seq| seq as i64);
                 let (sender, event) = (&flow.sender, CwndEvent::Timeout);
-                let cwnd = CwndRow { now: self.now, flow: flow.id, event, ack, sender };
+                let (now, flow_id) = (self.now, flow.id);
+                let cwnd = CwndRow { now, flow: flow_id, event, ack, sample: None, sender };
                 self.context.recorder.cwnd(&cwnd);
                 self.context.recorder.ledger(&row, &flow.view());
             }

@@ -2,12 +2,13 @@
 
 use burstlab_kernel::Stream;
 use burstlab_units::{Bytes, Serializer, Span, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::scenario::{Pattern, Side, Traffic};
 use crate::traffic::exponential;
 
 /// A source of packets; each call of [`fire`](Self::fire) sends one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Source {
     pub(super) side: Side,
     pub(super) size: Bytes,

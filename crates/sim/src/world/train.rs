@@ -2,12 +2,13 @@
 //! does.
 
 use burstlab_units::{Bytes, Span, Time};
+use serde::{Deserialize, Serialize};
 
 use super::packet::Parcel;
 
 /// Packets alike in all but their number, which rises by the same step from each to the next. One
 /// packet is a train too.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Train<P> {
     pub(super) first: P,
     pub(super) count: u32,
@@ -65,7 +66,7 @@ impl<P: Parcel> Train<P> {
 }
 
 /// A train that will be at one place, evenly spaced in time.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Coming<P> {
     pub(super) train: Train<P>,
     /// When its first packet is there.

@@ -30,6 +30,26 @@ choices! {
         NewReno,
         /// Recovery by selective acknowledgements (RFC 2018, RFC 6675).
         Sack,
+        /// Retransmission of what is overdue by a fine clock (Brakmo and Peterson 1995).
+        Vegas,
+    }
+
+    /// How the window grows and shrinks.
+    WindowLaw {
+        /// By a segment each round trip, to a half at a loss (RFC 5681).
+        Aimd,
+        /// By the delay, in steps of a segment (Brakmo and Peterson 1995).
+        Vegas,
+        /// By the delay, part of the way to the aim (Wei, Jin, Low and Hegde 2006).
+        Fast,
+    }
+
+    /// What Vegas does in detail.
+    VegasRules {
+        /// What its authors describe.
+        Paper,
+        /// What ns-2's agent does.
+        Ns2,
     }
 
     /// Where the defaults come from.

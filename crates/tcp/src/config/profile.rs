@@ -5,7 +5,7 @@ use burstlab_units::{Bytes, Span};
 use super::{
     BackMode, BackoffEnd, BleOrder, BnakDelay, BnakPartial, Config, Detector, EgressUnknown,
     FastRecoveryExit, NewRenoTimer, Overrides, Profile, RenoFastRetransmits, RtoEstimator,
-    SackRecovery, SsthreshBasis, Variant, WindowHalving,
+    SackRecovery, SsthreshBasis, Variant, VegasRules, WindowHalving, WindowLaw, headers,
 };
 
 /// The parameters of the profile that `given` names. Some defaults follow from other parameters
@@ -33,6 +33,16 @@ fn ns2(given: &Overrides) -> Config {
         initial_window: 2,
         syn_loss_initial_window: 1,
         initial_ssthresh: window,
+        window_law: match given.variant {
+            Some(Variant::Vegas) => WindowLaw::Vegas,
+            _ => WindowLaw::Aimd,
+        },
+        vegas_rules: VegasRules::Ns2,
+        vegas_alpha: 1,
+        vegas_beta: 3,
+        vegas_gamma: 1,
+        fast_alpha: 20,
+        fast_gamma: 0.5,
         dupack_threshold: 3,
         limited_transmit: true,
         max_burst: 0,
@@ -95,9 +105,10 @@ fn ns2_of_2003(given: &Overrides) -> Config {
 fn rfc(given: &Overrides) -> Config {
     let open = ns2(given);
     let window = given.window.unwrap_or(64);
-    let segment = given.segment_size.unwrap_or(open.segment_size).get();
-    let headers = given.syn_size.unwrap_or(open.syn_size).get();
-    let initial_window = given.initial_window.unwrap_or(match segment.saturating_sub(headers) {
+    let segment = given.segment_size.unwrap_or(open.segment_size);
+    let headers = headers(segment, given.syn_size.unwrap_or(open.syn_size));
+    let payload = segment.get().saturating_sub(headers.get());
+    let initial_window = given.initial_window.unwrap_or(match payload {
         0..=1095 => 4,
         1096..=2190 => 3,
         _ => 2,
@@ -108,6 +119,9 @@ fn rfc(given: &Overrides) -> Config {
         initial_window,
         initial_ssthresh: window,
         ssthresh_basis: SsthreshBasis::Flight,
+        vegas_rules: VegasRules::Paper,
+        vegas_alpha: 2,
+        vegas_beta: 5,
         cwnd_limited: true,
         fast_recovery_exit: FastRecoveryExit::Flight,
         reno_fast_retransmits: RenoFastRetransmits::Several,

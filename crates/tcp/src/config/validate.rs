@@ -65,6 +65,7 @@ fn positive(field: &'static str, value: Span) -> Result<(), ConfigError> {
 pub(super) fn validate(config: &Config) -> Result<(), ConfigError> {
     sizes(config)?;
     windows(config)?;
+    delays(config)?;
     detection(config)?;
     timers(config)
 }
@@ -92,11 +93,13 @@ fn sizes(config: &Config) -> Result<(), ConfigError> {
         )?;
     }
     require(
-        config.segment_size > config.syn_size && config.segment_size <= SEGMENT_MAX,
+        config.segment_size >= config.syn_size
+            && config.segment_size > config.headers()
+            && config.segment_size <= SEGMENT_MAX,
         "segment_size",
         config.segment_size,
         "a segment is its headers and some data, at most 65535 B",
-        format!("write a size above {} (syn_size)", config.syn_size),
+        format!("write a size above {} and not below syn_size", config.headers()),
     )?;
     require(
         config.sack_block_size <= SEGMENT_MAX,
@@ -120,6 +123,26 @@ fn windows(config: &Config) -> Result<(), ConfigError> {
         within(field, value, 1, WINDOW_MAX)?;
     }
     within("idle_restart_window", config.idle_restart_window, 0, WINDOW_MAX)
+}
+
+fn delays(config: &Config) -> Result<(), ConfigError> {
+    within("vegas_beta", config.vegas_beta, 0, WINDOW_MAX)?;
+    within("vegas_gamma", config.vegas_gamma, 0, WINDOW_MAX)?;
+    within("fast_alpha", config.fast_alpha, 1, WINDOW_MAX)?;
+    require(
+        config.vegas_alpha <= config.vegas_beta,
+        "vegas_alpha",
+        config.vegas_alpha,
+        format!("more than vegas_beta = {}", config.vegas_beta),
+        "lower it or raise vegas_beta",
+    )?;
+    require(
+        config.fast_gamma > 0.0 && config.fast_gamma <= 1.0,
+        "fast_gamma",
+        config.fast_gamma,
+        "not above 0 and at most 1",
+        "write a number such as 0.5",
+    )
 }
 
 fn timers(config: &Config) -> Result<(), ConfigError> {

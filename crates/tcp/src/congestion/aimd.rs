@@ -1,8 +1,10 @@
 //! Additive increase by a segment each round trip, multiplicative decrease to one half.
 
+use serde::{Deserialize, Serialize};
+
 /// RFC 5681 sections 3.1 (3) and (4); ns-2 `windowOption_ 1`, `increase_num_ 1`,
 /// `decrease_num_ 0.5`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Aimd;
 
 impl Aimd {

@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 use super::{Detects, Notice, Outstanding, Verdict, false_if};
 use crate::config::{BackMode, Config, EgressUnknown};
 
 /// Yu et al. 2004, section IV.B.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Back {
     mode: BackMode,
     egress_unknown: EgressUnknown,

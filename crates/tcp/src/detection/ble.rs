@@ -1,10 +1,12 @@
 //! Burst length estimation: the sender alone guesses how many of its segments a burst can hold.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Detects, Outstanding, Verdict, false_if};
 use crate::config::{BleOrder, Config};
 
 /// Yu et al. 2004, section IV.A, steps 1 to 4.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Ble {
     /// Estimated segments of this connection in a burst (the paper's burst_wd).
     burst_window: f64,

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Detects, Notice, Outstanding, Verdict, covers, false_if};
 use crate::config::{BnakPartial, Config};
 
 /// Yu et al. 2004, section IV.C.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Bnak {
     partial: BnakPartial,
     /// Unacknowledged segments of the last dropped burst, and its number.

@@ -1,9 +1,11 @@
 //! Perfect knowledge: the bound that no detector can pass.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Detects, Notice, Outstanding, Verdict, covers};
 
 /// What whoever knows has told of the coming time-out.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Oracle {
     truth: Verdict,
 }

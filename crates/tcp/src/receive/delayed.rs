@@ -1,10 +1,11 @@
 //! When an ACK goes out: at once, or later (RFC 5681 section 4.2; ns-2 `DelAckSink`).
 
 use burstlab_units::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct AckPolicy {
     /// Segments in order that make an ACK; 1: no delay.
     every: u32,

@@ -1,9 +1,11 @@
 //! Which runs of segments an ACK reports (RFC 2018 section 4).
 
+use serde::{Deserialize, Serialize};
+
 use crate::segment::{MAX_SACK_BLOCKS, SackBlocks};
 
 /// The runs reported last, most recent first, so that a lost ACK is made good by those after it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct SackHistory {
     runs: [(u64, u64); MAX_SACK_BLOCKS],
     count: usize,

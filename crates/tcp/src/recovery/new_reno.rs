@@ -2,13 +2,14 @@
 //! ACK that falls short of that retransmits the next hole (RFC 6582).
 
 use burstlab_units::Time;
+use serde::{Deserialize, Serialize};
 
 use super::reno::FastRecovery;
 use crate::config::{Config, NewRenoTimer};
 use crate::flow::{Flow, Reduction, unlimited_if_zero};
 use crate::segment::{Ack, Transmission};
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct NewReno {
     recovery: FastRecovery,
     impatient: bool,
@@ -90,7 +91,7 @@ impl NewReno {
         }
     }
 
-    pub(super) fn on_timeout(&mut self, flow: &mut Flow) {
+    pub(super) fn on_timeout(&mut self, flow: &mut Flow, _: Time) {
         self.recovery.on_timeout(flow);
     }
 

@@ -1,12 +1,13 @@
 //! Reno: fast retransmit and fast recovery (RFC 5681 section 3.2).
 
 use burstlab_units::Time;
+use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, FastRecoveryExit, RenoFastRetransmits};
 use crate::flow::{Flow, Reduction};
 use crate::segment::{Ack, Transmission};
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Reno {
     recovery: FastRecovery,
     several: bool,
@@ -39,7 +40,7 @@ impl Reno {
         }
     }
 
-    pub(super) fn on_timeout(&mut self, flow: &mut Flow) {
+    pub(super) fn on_timeout(&mut self, flow: &mut Flow, _: Time) {
         self.recovery.on_timeout(flow);
     }
 
@@ -53,7 +54,7 @@ impl Reno {
 }
 
 /// Fast retransmit and the inflation of the window, which Reno and New-Reno share.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct FastRecovery {
     inflate_always: bool,
     exit: FastRecoveryExit,

@@ -1,13 +1,14 @@
 //! SACK recovery of RFC 6675. Names in quotes are those of the RFC.
 
 use burstlab_units::Time;
+use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
 use crate::flow::Flow;
 use crate::scoreboard::Scoreboard;
 use crate::segment::{Ack, SackBlocks, Transmission};
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Rfc6675 {
     scoreboard: Scoreboard,
     repairing: bool,
@@ -100,7 +101,7 @@ impl Rfc6675 {
             + self.scoreboard.missing(flow.acked, self.retransmitted)
     }
 
-    pub(super) fn on_timeout(&mut self, flow: &mut Flow) {
+    pub(super) fn on_timeout(&mut self, flow: &mut Flow, _: Time) {
         flow.duplicates = 0;
         self.repairing = false;
         // RFC 2018 section 8: the receiver may have discarded what it reported.

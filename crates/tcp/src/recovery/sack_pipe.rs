@@ -2,13 +2,14 @@
 //! 1996): one less for each ACK, two for one that makes progress, one more for each segment sent.
 
 use burstlab_units::Time;
+use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
 use crate::flow::Flow;
 use crate::scoreboard::Scoreboard;
 use crate::segment::{Ack, Transmission};
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SackPipe {
     scoreboard: Scoreboard,
     repairing: bool,
@@ -109,7 +110,7 @@ impl SackPipe {
         }
     }
 
-    pub(super) fn on_timeout(&mut self, flow: &mut Flow) {
+    pub(super) fn on_timeout(&mut self, flow: &mut Flow, _: Time) {
         flow.duplicates = 0;
         self.repairing = false;
         self.timed_out = true;

@@ -1,11 +1,12 @@
 //! Tahoe: a loss found by duplicate ACKs restarts with one segment, as a time-out does.
 
 use burstlab_units::Time;
+use serde::{Deserialize, Serialize};
 
 use crate::flow::Flow;
 use crate::segment::{Ack, Transmission};
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Tahoe;
 
 impl Tahoe {
@@ -33,7 +34,7 @@ impl Tahoe {
     }
 
     /// The count of duplicate ACKs outlives the time-out, as in ns-2.
-    pub(super) fn on_timeout(&mut self, _: &mut Flow) {}
+    pub(super) fn on_timeout(&mut self, _: &mut Flow, _: Time) {}
 
     pub(super) fn send(&mut self, flow: &mut Flow, now: Time, out: &mut Vec<Transmission>) {
         flow.send_window(now, flow.max_burst, out);

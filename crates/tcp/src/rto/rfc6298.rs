@@ -1,13 +1,14 @@
 //! RFC 6298, in picoseconds.
 
 use burstlab_units::Span;
+use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
 
 /// RFC 6298 (5.7): the time-out with which data begin when the SYN had to be sent again.
 const RTO_AFTER_LATE_SYN: Span = Span::from_secs(3);
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Rfc6298 {
     granularity: Span,
     sample: Span,

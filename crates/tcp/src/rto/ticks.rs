@@ -4,6 +4,7 @@
 //! quarters, so that the gains 1/8 and 1/4 are shifts, rounding down.
 
 use burstlab_units::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
 
@@ -12,7 +13,7 @@ const INITIAL_VARIANCE: Span = Span::from_secs(12);
 /// Back-off beyond which SRTT is given up: ns-2 `rtt_backoff`.
 const FORGET_BEYOND: u32 = 8;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Ticks {
     tick: Span,
     /// Where the clock's ticks lie: ns-2 `boot_time_`.

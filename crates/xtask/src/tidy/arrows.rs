@@ -27,8 +27,13 @@ const ARROWS: [(&str, &[&str]); 9] = [
 const TEST_ARROWS: [(&str, &[&str]); 0] = [];
 
 /// Outside crates with a single user, so that the rest builds and tests without them.
-const SOLE_USERS: [(&str, &str); 4] =
-    [("pyo3", "python"), ("numpy", "python"), ("toml", "xtask"), ("criterion", "bench")];
+const SOLE_USERS: [(&str, &str); 5] = [
+    ("pyo3", "python"),
+    ("numpy", "python"),
+    ("postcard", "sim"),
+    ("toml", "xtask"),
+    ("criterion", "bench"),
+];
 
 /// Refused everywhere: draws are keyed, by the kernel's own generator.
 const REFUSED: [&str; 4] = ["rand", "fastrand", "getrandom", "oorandom"];

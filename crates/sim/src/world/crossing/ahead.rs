@@ -5,6 +5,7 @@
 use burstlab_kernel::Rank;
 use burstlab_optical::{AssemblyPolicy, ClosedBurst, Forwarding};
 use burstlab_units::{Bytes, Evenly, Time};
+use serde::{Deserialize, Serialize};
 
 use super::{Crossing, Direction};
 use crate::scenario::Scenario;
@@ -14,7 +15,7 @@ use crate::world::packet::Parcel;
 use crate::world::{Context, Event};
 
 /// How far a direction is ahead.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Ahead {
     /// No more bursts than these are closed until all that is sent now is acknowledged.
     round: u64,
@@ -30,7 +31,7 @@ pub(super) struct Ahead {
 }
 
 /// A burst that is complete.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Sealed {
     burst: ClosedBurst,
     at: Time,

@@ -2,6 +2,7 @@
 
 use burstlab_kernel::{RandomSource, Rank, Stream};
 use burstlab_units::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use super::super::flow::Flow;
 use super::super::{Context, Event};
@@ -13,7 +14,7 @@ use crate::topology::Graph;
 use crate::traffic::{Sampler, exponential};
 
 /// A Poisson source of bursts from one edge node to another.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Background {
     from: u32,
     to: u32,

@@ -1,6 +1,7 @@
 //! Bursts of a mesh, in slots that are used again.
 
 use burstlab_units::{Bytes, Span, Time};
+use serde::{Deserialize, Serialize};
 
 use super::super::causes::LossCause;
 use super::super::packet::{AckPacket, DataPacket};
@@ -10,7 +11,7 @@ use crate::measure::Recorder;
 /// What a burst carries. Data packets lie in it in the order they came, ACKs behind them, padding
 /// last; the order of packets of different flows is kept where it matters (`Rules::ordered`), and
 /// there every packet is a train of its own.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(in crate::world) struct Cargo {
     pub(in crate::world) data: Vec<Train<DataPacket>>,
     pub(in crate::world) acks: Vec<Train<AckPacket>>,
@@ -51,7 +52,7 @@ impl Cargo {
 }
 
 /// What a burst is for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::world) enum BurstKind {
     /// It carries data packets, and perhaps ACKs.
     #[default]
@@ -63,7 +64,7 @@ pub(in crate::world) enum BurstKind {
 }
 
 /// A wavelength that a burst holds at the output of a node.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Taken {
     pub(super) link: u32,
     pub(super) wavelength: u32,
@@ -74,11 +75,13 @@ pub(super) struct Taken {
 }
 
 /// A burst between its closing and its end.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(in crate::world) struct Burst {
     /// Its number in the run, from 1; 0: the slot is free.
     pub(super) number: u64,
     pub(super) kind: BurstKind,
+    /// Its number among the bursts of its kind, as they close, from 1; 0: not counted.
+    pub(super) turn: u64,
     pub(super) from: u32,
     pub(super) to: u32,
     pub(super) class: u32,
@@ -156,7 +159,7 @@ impl Burst {
 }
 
 /// The bursts that are under way.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Bursts {
     slots: Vec<Burst>,
     free: Vec<u32>,

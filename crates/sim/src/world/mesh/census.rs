@@ -1,10 +1,12 @@
 //! How many segments of each flow a burst carries.
 
+use serde::{Deserialize, Serialize};
+
 use super::super::packet::DataPacket;
 use super::super::train::Train;
 
 /// Counts by slot of the flow; reused from burst to burst, so that counting costs no memory.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Census {
     counts: Vec<u32>,
     /// Slots whose count is not zero.

@@ -4,6 +4,7 @@ use burstlab_optical::scheduling::Conversion;
 use burstlab_units::{Span, Time};
 
 use super::super::Context;
+use super::super::causes::LossCause;
 use super::super::flow::Flow;
 use super::Mesh;
 use super::burst::{Taken, owner_of};
@@ -17,7 +18,7 @@ pub(super) enum Outcome {
     /// Its ingress is to send it again.
     Again,
     /// Nothing helped.
-    Blocked,
+    Blocked(LossCause),
 }
 
 /// Where and when a burst wants to go out.
@@ -50,20 +51,24 @@ impl Mesh {
             range: self.range(link, slot, converts),
         };
         self.tally.offered(link);
-        if let Some(taken) = self.direct(now, &wish) {
+        let injected = self.injection.as_ref().is_some_and(|rule| rule.meets(burst));
+        if !injected && let Some(taken) = self.direct(now, &wish) {
             return Outcome::Placed(taken);
         }
-        self.tally.contended(link);
+        self.tally.contended(link, injected);
         for step in 0..self.rules.contention.len() {
             let wish = Wish { range: self.range(link, slot, converts), ..wish };
             let found = match self.rules.contention[step] {
                 Resolution::Conversion => {
                     converts = true;
                     let wish = Wish { range: self.range(link, slot, true), ..wish };
-                    self.direct(now, &wish).inspect(|_| self.tally.resolutions.converted += 1)
+                    let found = if injected { None } else { self.direct(now, &wish) };
+                    found.inspect(|_| self.tally.resolutions.converted += 1)
                 }
                 Resolution::DelayLine => self.delay(now, slot, &wish),
                 Resolution::Deflection => self.deflect(now, slot, &wish, converts),
+                // No burst is there that could be cut.
+                Resolution::Segmentation if injected => None,
                 Resolution::Segmentation => self.segment(now, slot, &wish, context, flows),
                 Resolution::Retransmission => {
                     let burst = self.bursts.get(slot);
@@ -77,7 +82,7 @@ impl Mesh {
                 return Outcome::Placed(taken);
             }
         }
-        Outcome::Blocked
+        Outcome::Blocked(if injected { LossCause::Injected } else { LossCause::Contention })
     }
 
     /// The wavelengths of a fibre that a burst may take.

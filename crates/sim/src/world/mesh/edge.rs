@@ -3,6 +3,7 @@
 use burstlab_kernel::Rank;
 use burstlab_optical::{Assembler, AssemblyPolicy};
 use burstlab_units::{Bytes, Time};
+use serde::{Deserialize, Serialize};
 
 use super::super::causes::{Loss, LossCause};
 use super::super::flow::Flow;
@@ -17,7 +18,7 @@ use crate::measure::PacketCause;
 use crate::scenario::{Assembly, Protocol, Queues, RouteChoice, Scenario};
 
 /// An assembly queue, with the burst that is open in it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Queue {
     from: u32,
     to: u32,
@@ -285,6 +286,7 @@ impl Mesh {
             BurstKind::Background => return,
         };
         rule.closed += 1;
+        burst.turn = rule.closed;
         let Prescribed { process, script, node, stream, closed } = rule;
         let hit = process.hits(*closed, || stream.uniforms(*closed));
         let scripted = script.dooms(burst.cargo.data.iter().map(|train| &train.first));

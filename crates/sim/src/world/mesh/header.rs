@@ -2,6 +2,7 @@
 
 use burstlab_kernel::Rank;
 use burstlab_units::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use super::super::causes::LossCause;
 use super::super::flow::Flow;
@@ -12,7 +13,7 @@ use super::{Mesh, MeshEvent};
 use crate::scenario::Protocol;
 
 /// What travels on a control channel.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Signal {
     pub(super) slot: u32,
     /// Number of the burst: by now its slot may hold another one.
@@ -127,10 +128,12 @@ impl Mesh {
                 burst.taken.push(taken);
                 self.go_on(done, slot, context, flows);
             }
-            Outcome::Blocked if two_way => self.refuse(done, slot, context, flows),
-            Outcome::Blocked => {
-                self.bursts.get_mut(slot).rival = self.rival(now, slot);
-                self.lose(now, slot, LossCause::Contention, context, flows);
+            Outcome::Blocked(_) if two_way => self.refuse(done, slot, context, flows),
+            Outcome::Blocked(cause) => {
+                if cause == LossCause::Contention {
+                    self.bursts.get_mut(slot).rival = self.rival(now, slot);
+                }
+                self.lose(now, slot, cause, context, flows);
             }
             Outcome::Again => {
                 let back = self.reach(slot, hop);

@@ -5,6 +5,7 @@
 use burstlab_kernel::Rank;
 use burstlab_tcp::Sender;
 use burstlab_units::{Bytes, Time};
+use serde::{Deserialize, Serialize};
 
 use super::super::flow::Flow;
 use super::super::packet::{AckPacket, DataPacket, Parcel};
@@ -16,7 +17,7 @@ use super::rules::Rules;
 use super::{Mesh, MeshEvent};
 
 /// The packets that will enter a queue, by the time they do.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Inbox {
     data: Vec<Coming<DataPacket>>,
     acks: Vec<Coming<AckPacket>>,
@@ -25,7 +26,7 @@ pub(super) struct Inbox {
 }
 
 /// Where the data packets of a flow go.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(in crate::world) enum DataQueue {
     /// To this queue.
     One(usize),
@@ -88,7 +89,7 @@ impl Inbox {
 }
 
 /// In which order packets enter a burst, and the buffers that are used again for it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Entering {
     /// In the order of time; every packet is a train of its own.
     Sorted(Vec<Entry>),

@@ -1,12 +1,14 @@
 //! What a burst carries of each flow, put together as the burst is loaded.
 
+use serde::{Deserialize, Serialize};
+
 use super::super::packet::{OTHER, Parcel};
 use super::super::train::Train;
 
 /// Where the last train of each flow lies in the cargo that is being loaded, by slot of the flow.
 /// Entries of earlier cargoes are left as they are: one that points to a train of its flow can only
 /// have been made for this cargo.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Joins {
     last: Vec<u32>,
 }

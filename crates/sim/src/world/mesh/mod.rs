@@ -9,6 +9,7 @@ mod cutting;
 mod edge;
 mod header;
 mod inbox;
+mod injection;
 mod joins;
 mod losing;
 mod report;
@@ -20,6 +21,7 @@ use burstlab_optical::delay_lines::DelayLines;
 use burstlab_optical::scheduling::Port;
 use burstlab_optical::signalling::{ControlChannels, HeaderProcessor};
 use burstlab_units::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use self::background::Background;
 pub(super) use self::burst::BurstKind;
@@ -28,6 +30,7 @@ use self::census::Census;
 use self::edge::Queue;
 use self::header::Signal;
 use self::inbox::Entering;
+use self::injection::Injection;
 use self::rules::Rules;
 use super::flow::Flow;
 use super::injected::process;
@@ -38,7 +41,7 @@ use crate::scenario::{LossRule, Resolved, Scenario};
 use crate::topology::{Graph, Routes};
 
 /// What can happen in a mesh.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum MeshEvent {
     /// The timer of an assembly queue may be due.
     Assembly(u32),
@@ -59,7 +62,7 @@ pub(crate) enum MeshEvent {
 }
 
 /// Losses that a scenario prescribes for bursts of one kind.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Prescribed {
     process: LossProcess,
     script: Script,
@@ -77,7 +80,7 @@ impl Prescribed {
 }
 
 /// Totals by kind of burst.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct BurstCounts {
     pub(super) sent: u64,
     pub(super) delivered: u64,
@@ -85,11 +88,16 @@ pub(super) struct BurstCounts {
 }
 
 /// The mesh.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Mesh {
+    /// What does not change is not stored: the scenario says it.
+    #[serde(skip)]
     scenario: Scenario,
+    #[serde(skip)]
     graph: Graph,
+    #[serde(skip)]
     routes: Routes,
+    #[serde(skip)]
     rules: Rules,
     /// By fibre.
     ports: Vec<Port>,
@@ -113,6 +121,7 @@ pub(super) struct Mesh {
     data_loss: Prescribed,
     ack_loss: Prescribed,
     choices: Stream,
+    injection: Option<Injection>,
     /// Bursts numbered so far.
     numbered: u64,
     /// Whether a sender listens to what becomes of its bursts.
@@ -164,6 +173,7 @@ impl Mesh {
             data_loss,
             ack_loss: Prescribed::new(&scenario.loss.ack, random.stream("loss/ack")),
             choices: random.stream("routes"),
+            injection: Injection::new(scenario, random),
             numbered: 0,
             reports: resolved.listens(),
             trains,
@@ -177,6 +187,12 @@ impl Mesh {
             routes,
             rules,
         }
+    }
+
+    /// Takes what is not stored from a mesh of the same scenario.
+    pub(in crate::world) fn adopt(&mut self, fresh: Self) {
+        (self.scenario, self.rules) = (fresh.scenario, fresh.rules);
+        (self.graph, self.routes) = (fresh.graph, fresh.routes);
     }
 
     pub(super) fn nodes(&self) -> usize {

@@ -46,6 +46,12 @@ pub(super) struct Rules {
     pub(super) ordered: bool,
 }
 
+impl Default for Rules {
+    fn default() -> Self {
+        Self::new(&Scenario::default())
+    }
+}
+
 impl Rules {
     pub(super) fn new(scenario: &Scenario) -> Self {
         let (signalling, core, edge) = (&scenario.signalling, &scenario.core, &scenario.edge);

@@ -1,0 +1,64 @@
+//! `[core.injection]`: contention that no other burst makes.
+
+use burstlab_units::Probability;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{IngressPort, Protocol, Scenario, ScenarioError};
+use crate::topology::{Graph, Routes};
+
+/// Contention that bursts meet at random beside that with other bursts, as Shihada, Zhang and Ho
+/// (2006) insert it. A burst that meets it finds its fibre taken whatever is free there, and
+/// `core.contention` is tried; each attempt to send a burst draws anew. In a mesh, with one-way
+/// reservation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Injection {
+    /// Chance that a burst with data meets it. Default: 0.
+    pub data: Probability,
+    /// Chance that a burst of ACKs alone meets it. Default: 0.
+    pub ack: Probability,
+    /// What the chance is of.
+    pub per: InjectedPer,
+}
+
+/// What the chance of injected contention is of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum InjectedPer {
+    /// Of an attempt to send a burst; where is drawn evenly among the nodes of its route at which
+    /// it asks for a fibre. With `edge.port` = `fifo` its ingress is none of them.
+    #[default]
+    Burst,
+    /// Of each such node of its way, detours included.
+    Node,
+}
+
+/// Refuses chances that no burst would be held against.
+pub(super) fn check(
+    scenario: &Scenario,
+    graph: &Graph,
+    routes: &Routes,
+) -> Result<(), ScenarioError> {
+    let rule = &scenario.core.injection;
+    let chances = [("core.injection.data", rule.data), ("core.injection.ack", rule.ack)];
+    let Some((field, chance)) = chances.into_iter().find(|(_, chance)| chance.get() > 0.0) else {
+        return Ok(());
+    };
+    let refuse = |problem: &str, fix: &str| {
+        Err(ScenarioError::new(field, chance.get().to_string(), problem, fix))
+    };
+    if scenario.signalling.protocol == Protocol::TwoWay {
+        let fix = "remove it, or use jet or jit";
+        return refuse("bursts with a two-way reservation meet no contention", fix);
+    }
+    let edges = graph.edges();
+    let mut ways = edges.iter().flat_map(|&from| edges.iter().map(move |&to| (from, to)));
+    let asks = |route: &Vec<u32>| route.len() > 1;
+    let none = !ways.any(|(from, to)| from != to && routes.of(from, to).iter().any(asks));
+    if scenario.edge.port == IngressPort::Fifo && none {
+        let problem = "a burst waits for the only fibre of its route and meets no contention there";
+        return refuse(problem, "remove it, or write edge.port = \"shared\"");
+    }
+    Ok(())
+}

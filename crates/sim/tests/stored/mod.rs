@@ -1,0 +1,29 @@
+//! Runs that go on from their bytes.
+
+use burstlab_sim::scenario::{Resolved, Scenario};
+use burstlab_sim::{Monitor, Output, Simulation, Trace};
+use serde_json::Value;
+
+pub(crate) fn resolved(scenario: &Value) -> Resolved {
+    Scenario::from_json(&scenario.to_string())
+        .and_then(|scenario| scenario.resolve())
+        .unwrap_or_else(|error| panic!("{error}: {scenario}"))
+}
+
+/// The run in one piece, and the run that is stored after each `cut` events, read and resumed.
+pub(crate) fn whole_and_in_pieces(scenario: &Value, seed: u64, cut: u32) -> (Output, Output) {
+    let resolved = resolved(scenario);
+    let new = || Simulation::new(&resolved, seed, 3, Trace::default());
+    let mut pieces = new();
+    // Long runs are not stored a thousand times.
+    let mut length = cut;
+    let mut goes_on = true;
+    while goes_on {
+        goes_on = pieces.advance(length);
+        let bytes = pieces.checkpoint().expect("it is not traced");
+        pieces = Simulation::resume(&resolved, seed, 3, &bytes).expect("it is this run");
+        assert_eq!(bytes, pieces.checkpoint().expect("it is not traced"), "read as written");
+        length *= 3;
+    }
+    (new().run(&Monitor::default()), pieces.run(&Monitor::default()))
+}

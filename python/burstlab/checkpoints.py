@@ -1,0 +1,116 @@
+"""Checkpoints of a run: a file a replication, from which it goes on when it was ended."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from burstlab import _core
+from burstlab.errors import InputError
+from burstlab.parquet import writing
+from burstlab.results import ready_directory
+
+EVERY = "60 s"
+
+_FLAG = "--checkpoint"
+
+_NAME = re.compile(r"replication-\d+\.ckpt")
+
+
+class Checkpoints:
+    """The directory of the checkpoints of a run.
+
+    Parameters
+    ----------
+    directory
+        Where the files ``replication-N.ckpt`` are; it is made if it is not there.
+    every
+        Wall time from one checkpoint to the next, with its unit.
+    resume
+        Go on from what the directory holds; without it the directory must hold no checkpoints.
+    """
+
+    def __init__(
+        self, directory: str | os.PathLike[str], *, every: str = EVERY, resume: bool = False
+    ) -> None:
+        self.every_s = _positive(every)
+        self.resume = resume
+        self.directory = ready_directory(directory, _FLAG)
+        found = any(_NAME.fullmatch(path.name) for path in self.directory.iterdir())
+        if found and not resume:
+            raise InputError(
+                f"{self.directory} holds the checkpoints of a run\n"
+                "  fix: resume it (--resume, resume=True), or use another directory"
+            )
+
+    def check(self, scenario: str, seed: int, numbers: Sequence[int]) -> None:
+        """Refuse files that are of another run, before any replication is run."""
+        for number in numbers:
+            keeper = self.keeper(number)
+            if (data := keeper.kept()) is not None:
+                try:
+                    _core.check_checkpoint(scenario, seed, number, data)
+                except _core.BadCheckpoint as error:
+                    raise keeper.refusal(error) from None
+
+    def keeper(self, number: int) -> Keeper:
+        """Answer who keeps replication ``number``."""
+        return Keeper(self.directory / f"replication-{number}.ckpt")
+
+
+class Keeper:
+    """Keeps the latest checkpoint of a replication in a file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def kept(self) -> bytes | None:
+        """Answer the latest checkpoint, if there is one."""
+        try:
+            return self._path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise InputError(
+                f"{self._path}: cannot be read ({error.strerror})\n  fix: make it readable"
+            ) from None
+
+    def keep(self, data: bytes) -> None:
+        """Put a checkpoint in the place of the one before; at any instant one of them is whole."""
+        part = self._path.with_name(f".{self._path.name}.part")
+        with writing(self._path.parent, _FLAG):
+            with part.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(self._path)
+            _sync(self._path.parent)
+
+    def refusal(self, error: _core.BadCheckpoint) -> InputError:
+        """Answer the error that names the file, what is wrong with it and the fix."""
+        problem, fix = error.args
+        return InputError(f"{self._path}: {problem}\n  fix: {fix}")
+
+
+def _sync(directory: Path) -> None:
+    """See to it that the names in a directory outlive the machine, where that can be asked for."""
+    if os.name != "posix":
+        return
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _positive(every: str) -> float:
+    try:
+        every_s = _core.seconds(every)
+    except ValueError as error:
+        problem, _, fix = str(error).partition("; ")
+        raise InputError(f"checkpoint-every: {problem}\n  fix: {fix}") from None
+    if every_s <= 0.0:
+        raise InputError("checkpoint-every is 0\n  fix: write a time such as 60 s")
+    return every_s

@@ -1,0 +1,1 @@
+"""Shihada, Zhang, Ho (BROADNETS 2006)."""
