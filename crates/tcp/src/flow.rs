@@ -184,9 +184,6 @@ impl Flow {
         self.counters.segments_sent += end - first;
         (self.next, self.sent) = (end, end);
         self.timer.on_first_transmission(now, first);
-        if let Some(delays) = &mut self.delays {
-            (first..end).for_each(|seq| delays.on_send(now, seq));
-        }
         if self.timer.deadline().is_none() {
             self.timer.restart(now);
         }
@@ -223,7 +220,7 @@ impl Flow {
     /// As [`accept`](Self::accept) where no segment was sent twice or heard of twice.
     #[inline(always)]
     pub(crate) fn accept_in_stride(&mut self, now: Time, next: u64) {
-        if next == self.sent || self.delays.is_some() {
+        if next == self.sent {
             return self.accept(now, next);
         }
         self.acked = next;
@@ -254,9 +251,13 @@ impl Flow {
     /// Opens the window for an ACK of new data; the ACK of the SYN sets the initial window.
     #[inline(always)]
     pub(crate) fn grow(&mut self) {
-        if self.delays.is_some() {
-            self.grow_by_delay();
-        } else if self.acked == 1 {
+        if self.delays.is_some() { self.grow_by_delay() } else { self.grow_by_acks() }
+    }
+
+    /// As [`grow`](Self::grow) for what does not go by delay.
+    #[inline(always)]
+    pub(crate) fn grow_by_acks(&mut self) {
+        if self.acked == 1 {
             self.open();
         } else {
             self.window.grow();
@@ -333,6 +334,18 @@ impl Flow {
         if let Some(delays) = &mut self.delays {
             delays.begin_again(now, self.acked);
         }
+    }
+
+    /// An ACK in stride: what is taken, grown and released where something goes by delay.
+    #[inline(never)]
+    pub(crate) fn go_on_by_delay(&mut self, now: Time, next: u64) -> Range<u64> {
+        self.accept(now, next);
+        self.grow();
+        let released = self.release(now);
+        if let Some(delays) = &mut self.delays {
+            released.clone().for_each(|seq| delays.on_send(now, seq));
+        }
+        released
     }
 
     /// The law hears of a round trip before the ACK that ended it opens the window.

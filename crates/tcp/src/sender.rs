@@ -178,8 +178,11 @@ impl Sender {
         debug_assert!(self.is_in_stride() && self.covers(next), "an ACK in stride");
         self.flow.counters.acks += 1;
         self.recovery.on_ack_in_stride(&mut self.flow, next);
+        if self.flow.delays.is_some() {
+            return self.flow.go_on_by_delay(now, next);
+        }
         self.flow.accept_in_stride(now, next);
-        self.flow.grow();
+        self.flow.grow_by_acks();
         self.flow.release(now)
     }
 
