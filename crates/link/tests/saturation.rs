@@ -44,15 +44,21 @@ fn table() {
     for rts in [false, true] {
         for n in [1, 2, 3, 5, 10, 15, 20] {
             let rules = Rules { rts_threshold: rts.then_some(Bytes::new(100)), ..Rules::default() };
-            let counts = air::saturate(air::clear(rules, n), 1, Bytes::new(1500), Span::from_secs(100));
+            let counts =
+                air::saturate(air::clear(rules, n), 1, Bytes::new(1500), Span::from_secs(100));
             let delivered: u64 = counts.iter().map(|c| c.delivered).sum();
             let s = delivered as f64 * 12000.0 / 100e6;
-            let frames: u64 = counts.iter().map(|c| if rts { c.rts_frames } else { c.data_frames }).sum();
+            let frames: u64 =
+                counts.iter().map(|c| if rts { c.rts_frames } else { c.data_frames }).sum();
             let coll: u64 = counts.iter().map(|c| c.collisions).sum();
             let (m, p) = model(n, rts, true);
             let (m2, _) = model(n, rts, false);
-            println!("{rts} {n} sim {s:.4} eifs {m:.4} ({:+.2}%) difs {m2:.4} ({:+.2}%) p {:.4} model {p:.4}",
-                (s/m-1.0)*100.0, (s/m2-1.0)*100.0, coll as f64/frames as f64);
+            println!(
+                "{rts} {n} sim {s:.4} eifs {m:.4} ({:+.2}%) difs {m2:.4} ({:+.2}%) p {:.4} model {p:.4}",
+                (s / m - 1.0) * 100.0,
+                (s / m2 - 1.0) * 100.0,
+                coll as f64 / frames as f64
+            );
         }
     }
 }

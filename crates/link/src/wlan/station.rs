@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use burstlab_units::{Span, Time};
+use burstlab_units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::air::Kind;
@@ -108,25 +108,35 @@ impl<P> Station<P> {
             && self.awaits.is_none()
     }
 
-    /// From when an idle node counts slots.
+    /// How long the medium is idle before it counts slots.
     #[inline]
-    fn counts_from(&self, rules: &Rules) -> Time {
-        let space = if self.distorted { rules.eifs() } else { rules.difs };
+    fn space(&self, rules: &Rules) -> Span {
+        if self.distorted { rules.eifs() } else { rules.difs }
+    }
+
+    /// From when an idle node counts slots that leaves a `space` after what it heard.
+    #[inline]
+    fn counts_from(&self, space: Span, rules: &Rules) -> Time {
         let waited = self.reserved_until.max(self.gave_up) + rules.difs;
         waited.max(self.free_at + space)
+    }
+
+    #[inline]
+    fn sends_after(&self, space: Span, rules: &Rules) -> Time {
+        let slots = u64::from(self.backoff.unwrap_or(0));
+        (self.counts_from(space, rules) + rules.slot * slots).max(self.serving_since)
     }
 
     /// When an idle node with a packet sends, if nothing comes between.
     #[inline]
     pub(super) fn sends_at(&self, rules: &Rules) -> Time {
-        let slots = u64::from(self.backoff.unwrap_or(0));
-        (self.counts_from(rules) + rules.slot * slots).max(self.serving_since)
+        self.sends_after(self.space(rules), rules)
     }
 
     /// An idle node senses something at `now`: counts the slots that have passed. Answers whether it
     /// has to draw a back-off.
     pub(super) fn freeze(&mut self, now: Time, rules: &Rules) -> bool {
-        let from = self.counts_from(rules);
+        let from = self.counts_from(self.space(rules), rules);
         if let Some(left) = self.backoff
             && now >= from
         {
@@ -171,13 +181,20 @@ impl<P> Station<P> {
             } else {
                 self.long + 1 >= rules.long_retries
             };
-            let again = now + rules.sifs + rules.data(burstlab_units::Bytes::ZERO);
+            let again = now + rules.sifs + rules.rts().min(rules.data(Bytes::ZERO));
             return if last { until.min(again) } else { again };
         }
+        // An RTS that nobody answers may be the last try.
+        let shortest = if head.asks { rules.rts().min(head.airtime) } else { head.airtime };
         match &self.reply {
             Some(reply) if reply.kind == Kind::Data => reply.at + head.airtime,
-            _ if self.is_idle() => self.sends_at(rules) + head.airtime,
-            _ => now + rules.sifs + head.airtime,
+            _ if self.is_idle() => {
+                // What it has not understood makes it wait for longer, unless it understands
+                // something before.
+                let sooner = self.sends_after(rules.difs, rules).max(now + rules.difs);
+                self.sends_at(rules).min(sooner) + shortest
+            }
+            _ => now + rules.sifs + shortest,
         }
     }
 }

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+pub mod ticks;
+
 use burstlab_link::wlan::{Cell, Counts, Draw, Drawn, Outcome, Paths, Reach, Rules};
 use burstlab_units::{Bytes, Span, Time};
 
