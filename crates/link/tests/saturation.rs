@@ -1,64 +1,83 @@
-//! Saturation throughput against Bianchi's model.
+//! Saturated cells against the model of Bianchi (2000), and residual loss against e^n.
 
 mod air;
 
-use burstlab_link::wlan::Rules;
-use burstlab_units::{Bytes, Span};
+use air::{clear, saturate};
+use burstlab_link::wlan::{Cell, Paths, Reach, Rules};
+use burstlab_units::{Bytes, Probability, Span};
 
-fn model(n: u32, rts: bool, eifs: bool) -> (f64, f64) {
-    let (w, m, k) = (32.0f64, 5i32, 6i32);
-    let tau = |p: f64| {
-        // Wu et al.: stages 0..=k, windows doubling up to stage m.
-        let mut num = 0.0;
-        let mut den = 0.0;
-        for i in 0..=k {
-            let win = w * 2f64.powi(i.min(m));
-            num += p.powi(i);
-            den += p.powi(i) * ((win - 1.0) / 2.0 + 1.0);
-        }
-        num / den
-    };
-    let (mut lo, mut hi) = (0.0, 1.0);
-    for _ in 0..200 {
-        let p = (lo + hi) / 2.0;
-        if 1.0 - (1.0 - tau(p)).powi(n as i32 - 1) > p { lo = p } else { hi = p }
+/// What `burstlab.analytic.wlan` says of packets of 1,500 B: access, tries of a packet (0: until
+/// it succeeds), stations, throughput in Mb/s, collision probability.
+const MODEL: &str = include_str!("bianchi.csv");
+
+/// Long enough for 0.5 % at 95 %.
+const SPAN: Span = Span::from_secs(30);
+
+#[test]
+fn saturation_throughput_is_that_of_bianchi() {
+    let mut worst = 0.0_f64;
+    for line in MODEL.lines().skip(1) {
+        let columns: Vec<&str> = line.split(',').collect();
+        let [access, tries, stations, throughput, collision] = columns[..] else {
+            panic!("five columns: {line}");
+        };
+        let number = |text: &str| text.parse::<f64>().expect("a number");
+        let limit = if tries == "0" { u32::MAX } else { number(tries) as u32 };
+        let rules = Rules {
+            rts_threshold: (access == "rts").then_some(Bytes::new(100)),
+            short_retries: limit,
+            long_retries: limit,
+            ..Rules::default()
+        };
+        let cell = clear(rules, number(stations) as u32);
+        let counts = saturate(cell, 1, Bytes::new(1500), SPAN);
+        let delivered: u64 = counts.iter().map(|one| one.delivered).sum();
+        let measured = delivered as f64 * 12_000.0 / SPAN.as_secs_f64() / 1e6;
+        let off = measured / number(throughput) - 1.0;
+        let first = |one: &burstlab_link::wlan::Counts| match access {
+            "rts" => one.rts_frames,
+            _ => one.data_frames,
+        };
+        let tried: u64 = counts.iter().map(first).sum();
+        let met: u64 = counts.iter().map(|one| one.collisions).sum();
+        let share = met as f64 / tried as f64;
+        assert!(off.abs() < 0.03, "{line}: {measured:.4} Mb/s");
+        assert!((share - number(collision)).abs() < 0.015, "{line}: p = {share:.4}");
+        worst = worst.max(off.abs());
     }
-    let p = (lo + hi) / 2.0;
-    let t = tau(p);
-    let ptr = 1.0 - (1.0 - t).powi(n as i32);
-    let ps = n as f64 * t * (1.0 - t).powi(n as i32 - 1) / ptr;
-    let (slot, sifs, difs) = (20.0, 10.0, 50.0);
-    let (data, ack, rtsd) = (192.0 + 1112.0, 304.0, 352.0);
-    let after = if eifs { 364.0 } else { difs };
-    let (ts, tc) = if rts {
-        (rtsd + sifs + 304.0 + sifs + data + sifs + ack + difs, rtsd + after)
-    } else {
-        (data + sifs + ack + difs, data + after)
-    };
-    let s = ps * ptr * 12000.0 / ((1.0 - ptr) * slot + ptr * ps * ts + ptr * (1.0 - ps) * tc);
-    (s, p)
+    assert!(worst < 0.015, "the page says so: {worst}");
 }
 
 #[test]
-fn table() {
-    for rts in [false, true] {
-        for n in [1, 2, 3, 5, 10, 15, 20] {
-            let rules = Rules { rts_threshold: rts.then_some(Bytes::new(100)), ..Rules::default() };
-            let counts =
-                air::saturate(air::clear(rules, n), 1, Bytes::new(1500), Span::from_secs(100));
-            let delivered: u64 = counts.iter().map(|c| c.delivered).sum();
-            let s = delivered as f64 * 12000.0 / 100e6;
-            let frames: u64 =
-                counts.iter().map(|c| if rts { c.rts_frames } else { c.data_frames }).sum();
-            let coll: u64 = counts.iter().map(|c| c.collisions).sum();
-            let (m, p) = model(n, rts, true);
-            let (m2, _) = model(n, rts, false);
-            println!(
-                "{rts} {n} sim {s:.4} eifs {m:.4} ({:+.2}%) difs {m2:.4} ({:+.2}%) p {:.4} model {p:.4}",
-                (s / m - 1.0) * 100.0,
-                (s / m2 - 1.0) * 100.0,
-                coll as f64 / frames as f64
+fn residual_loss_is_the_error_to_the_power_of_the_limit() {
+    for (error, tries) in [(0.1, 2), (0.3, 3), (0.5, 7), (0.8, 7), (0.6, 1)] {
+        let chance = Probability::new(error).expect("a probability");
+        for control_error in [Probability::default(), chance] {
+            let reach = Reach { data_error: chance, control_error, ..Reach::clear() };
+            let rules = Rules { short_retries: tries, ..Rules::default() };
+            let cell = Cell::new(rules, Paths::new(2, |_, _| reach), [None; 2], 0.0);
+            let counts = saturate(cell, 7, Bytes::new(1500), Span::from_secs(100));
+            let ended = counts[1].delivered + counts[1].retry_dropped;
+            let expected = error.powi(tries as i32);
+            let measured = counts[1].retry_dropped as f64 / ended as f64;
+            // 99.9 %: this is one of ten.
+            let band = 3.3 * (expected * (1.0 - expected) / ended as f64).sqrt();
+            assert!(
+                (measured - expected).abs() < band,
+                "e = {error}, {tries} tries: {measured:.5}, not {expected:.5} +- {band:.5}"
             );
         }
     }
+}
+
+#[test]
+fn packets_that_the_control_experiment_loses_take_no_time() {
+    let rules = Rules::default();
+    let paths = Paths::new(2, |_, _| Reach::clear());
+    let lossless = saturate(clear(rules.clone(), 1), 3, Bytes::new(1500), SPAN);
+    let counts = saturate(Cell::new(rules, paths, [None; 2], 0.1), 3, Bytes::new(1500), SPAN);
+    let (one, ended) = (&counts[1], counts[1].delivered + counts[1].residual_lost);
+    assert_eq!(one.data_frames, lossless[1].data_frames, "each packet is tried once");
+    let measured = one.residual_lost as f64 / ended as f64;
+    assert!((measured - 0.1).abs() < 3.3 * (0.09 / ended as f64).sqrt(), "{measured}");
 }

@@ -65,9 +65,9 @@ struct Node {
 }
 
 /// What became of a packet, and when.
-pub type Ended = (u64, u64, Option<Reason>);
+pub(crate) type Ended = (u64, u64, Option<Reason>);
 
-pub struct Ticks {
+pub(crate) struct Ticks {
     rules: Rules,
     reach: Vec<Vec<Reach>>,
     limits: [Option<u32>; 2],
@@ -75,7 +75,7 @@ pub struct Ticks {
     seed: u64,
     nodes: Vec<Node>,
     air: Vec<OnAir>,
-    pub ended: Vec<Ended>,
+    pub(crate) ended: Vec<Ended>,
 }
 
 fn us(span: Span) -> u64 {
@@ -84,7 +84,7 @@ fn us(span: Span) -> u64 {
 }
 
 impl Ticks {
-    pub fn new(
+    pub(crate) fn new(
         rules: &Rules,
         reach: &[Vec<Reach>],
         limits: [Option<u32>; 2],
@@ -106,16 +106,16 @@ impl Ticks {
         }
     }
 
-    pub fn paths(reach: &[Vec<Reach>]) -> Paths {
+    pub(crate) fn paths(reach: &[Vec<Reach>]) -> Paths {
         Paths::new(reach.len() as u32, |from, to| reach[from as usize][to as usize])
     }
 
-    pub fn counts(&self, node: usize) -> &Counts {
+    pub(crate) fn counts(&self, node: usize) -> &Counts {
         &self.nodes[node].counts
     }
 
     /// Runs for `micros`; `packets` are (time, from, to, size) in order of time.
-    pub fn run(&mut self, micros: u64, packets: &[(u64, usize, usize, u64)]) {
+    pub(crate) fn run(&mut self, micros: u64, packets: &[(u64, usize, usize, u64)]) {
         let mut packets = (0u64..).zip(packets).peekable();
         for now in 0..=micros {
             self.endings(now);
