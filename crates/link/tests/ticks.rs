@@ -7,7 +7,7 @@ use burstlab_link::wlan::{Cell, Outcome, Preamble, Reach, Rules, Speed};
 use burstlab_units::{Bytes, Probability, Span, Time};
 use proptest::prelude::*;
 
-const MICROS: u64 = 60_000;
+const MICROS: u64 = 40_000;
 
 fn at(micros: u64) -> Time {
     Time::ZERO + Span::from_us(micros)
@@ -104,7 +104,7 @@ fn jump(cell: &mut Cell<u64>, seed: u64, packets: &[(u64, usize, usize, u64)]) -
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
     fn jumping_from_frame_to_frame_is_looking_at_every_microsecond(
