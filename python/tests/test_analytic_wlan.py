@@ -32,8 +32,8 @@ def test_the_probability_to_send_is_that_of_the_paper():
     assert many == pytest.approx(wlan.transmission_probability(0.4), rel=1e-9)
 
 
-def slots(stations: int, tries: int, count: int) -> tuple[float, float]:
-    """Simulate the chain itself: collision probability and share of packets given up."""
+def slots(stations: int, tries: int, count: int) -> tuple[float, int, float]:
+    """Simulate the chain itself: collision probability, tries that met, share given up."""
     draw = np.random.default_rng(7)
     stage = [0] * stations
     left = [int(draw.integers(32)) for _ in stage]
@@ -50,14 +50,15 @@ def slots(stations: int, tries: int, count: int) -> tuple[float, float]:
                 given_up += stage[one] == tries
                 stage[one] = 0
             left[one] = int(draw.integers(32 * 2 ** min(stage[one], 5)))
-    return met / sent, given_up / ended
+    return met / sent, met, given_up / ended
 
 
 @pytest.mark.parametrize(("stations", "tries"), [(2, 7), (5, 3), (10, 2)])
 def test_the_fixed_point_is_that_of_its_slots(stations, tries):
-    p, given_up = slots(stations, tries, 60_000)
+    p, met, given_up = slots(stations, tries, 60_000)
     result = wlan.saturation(stations, tries=tries)
-    assert p == pytest.approx(result.p, rel=0.06)
+    # What meets comes in pairs; four standard deviations.
+    assert p == pytest.approx(result.p, rel=4 / (met / 2) ** 0.5)
     if result.dropped > 0.01:
         assert given_up == pytest.approx(result.dropped, rel=0.1)
 
@@ -88,6 +89,15 @@ def test_the_largest_goodput_of_tcp():
     assert wlan.tcp_goodput(timing=two) == pytest.approx(4.20, abs=0.005)
     assert wlan.tcp_goodput(timing=two, access="rts") == pytest.approx(3.03, abs=0.01)
     assert wlan.tcp_goodput(each=2) > wlan.tcp_goodput()
+
+
+def test_back_offs_that_run_side_by_side_leave_more():
+    """Two saturated stations, of which every other packet is an ACK, are those of Bianchi."""
+    same = wlan.tcp_goodput(1460, headers=40, backoffs="shared")
+    assert same == pytest.approx(4.318, abs=0.002)
+    # Segments as short as their ACKs: the two are alike.
+    alike = wlan.tcp_goodput(1, headers=1499, backoffs="shared") * 1500
+    assert alike == pytest.approx(wlan.saturation(2, 1500, tries=7).throughput_mbps / 2, rel=0.01)
 
 
 def test_retries_leave_a_power_of_the_error():
@@ -133,6 +143,8 @@ def test_an_rts_has_limits_of_its_own():
         (lambda: wlan.saturation(2, tries=0), "tries = 0 is no count"),
         (lambda: wlan.residual_loss(1.5), "error = 1.5 is out of range"),
         (lambda: wlan.frame_error(0), "residual = 0 is out of range"),
+        (lambda: wlan.tcp_goodput(each=2, backoffs="shared"), "an ACK for each"),
+        (lambda: wlan.tcp_goodput(backoffs="none"), "backoffs = 'none' is not known"),
         (lambda: wlan.tcp_goodput(0), "segment = 0 is no count"),
         (lambda: MODELS["wlan-tcp"].evaluate({"rts": 2}), "neither 0 nor 1"),
         (lambda: MODELS["wlan-loss"].evaluate({"error": 0}), "0 < p < 1"),

@@ -42,18 +42,20 @@ fn goodput(wlan: &Value, delayed_ack: bool) -> f64 {
 
 #[test]
 fn goodput_is_what_the_overheads_leave() {
-    // `burstlab.analytic.wlan.tcp_goodput`, which adds up back-offs that in truth run side by side.
-    for (wlan, delayed_ack, sum) in [
-        (json!({}), false, 4.036),
-        (json!({"side": "sender"}), false, 4.036),
-        (json!({"basic_rate": "2 Mb/s"}), false, 4.198),
-        (json!({"rts_threshold": "0 B"}), false, 2.751),
-        (json!({"rts_threshold": "0 B", "basic_rate": "2 Mb/s"}), false, 3.024),
-        (json!({}), true, 4.794),
+    // `burstlab.analytic.wlan.tcp_goodput`: where all back-offs are added, and where those of
+    // segments and ACKs run side by side.
+    for (wlan, delayed_ack, [least, most]) in [
+        (json!({}), false, [4.036, 4.318]),
+        (json!({"side": "sender"}), false, [4.036, 4.318]),
+        (json!({"basic_rate": "2 Mb/s"}), false, [4.198, 4.505]),
+        (json!({"rts_threshold": "0 B"}), false, [2.751, 2.921]),
+        (json!({"rts_threshold": "0 B", "basic_rate": "2 Mb/s"}), false, [3.024, 3.231]),
+        (json!({}), true, [4.794, 5.1]),
     ] {
         let measured = goodput(&wlan, delayed_ack);
-        let more = measured / sum - 1.0;
-        assert!((0.0..0.06).contains(&more), "{wlan}: {measured:.3} Mb/s, {sum} by addition");
+        assert!((least..most).contains(&measured), "{wlan}: {measured:.3} Mb/s");
+        let off = measured / most - 1.0;
+        assert!(delayed_ack || off > -0.02, "{wlan}: {measured:.3} Mb/s, not {most}");
     }
     let plain = goodput(&json!({}), false);
     assert!((4.0..4.3).contains(&plain), "{plain}");
@@ -61,25 +63,30 @@ fn goodput_is_what_the_overheads_leave() {
 
 #[test]
 fn residual_loss_is_the_error_to_the_power_of_the_limit() {
-    for (wlan, expected) in [
-        (json!({"loss": "frame-error", "probability": 0.518}), 0.518_f64.powi(7)),
-        (json!({"loss": "frame-error", "probability": 0.3, "short_retries": 2}), 0.09),
+    for (wlan, error, residual) in [
+        (json!({"loss": "frame-error", "probability": 0.518}), 0.518, 0.0),
+        (json!({"loss": "frame-error", "probability": 0.3, "short_retries": 2}), 0.3, 0.0),
         // Q(1) of the data frames; and of their ACKs, which change nothing.
         (
             json!({"loss": "shadowing", "margin_db": 6.0, "sigma_db": 6.0, "short_retries": 2}),
-            0.158_655_f64.powi(2),
+            0.158_655,
+            0.0,
         ),
-        (json!({"loss": "residual", "probability": 0.01}), 0.01),
+        (json!({"loss": "residual", "probability": 0.01}), 0.0, 0.01),
     ] {
         let mut scenario = one_flow(&wlan, false);
-        scenario["flows"] = json!([{"count": 4}]);
+        scenario["flows"] = json!([{"count": 2}]);
         scenario["run"]["duration"] = json!("200 s");
         let summary = run(&scenario, 3, Trace::default()).summary;
         let ways = [&summary.wlan[0].down, &summary.wlan[0].up];
         for way in ways {
             let ended = (way.delivered + way.retry_dropped + way.residual_lost) as f64;
-            // Collisions make some tries fail besides; there are few.
-            let band = 3.3 * (expected * (1.0 - expected) / ended).sqrt() + 0.15 * expected;
+            // Collisions make some tries fail besides.
+            let met = way.collisions as f64 / way.data_frames as f64;
+            let tries = scenario["wlan"][0]["short_retries"].as_i64().unwrap_or(7) as i32;
+            let try_fails = 1.0 - (1.0 - error) * (1.0 - met);
+            let expected = if error > 0.0 { try_fails.powi(tries) } else { residual };
+            let band = 3.3 * (expected * (1.0 - expected) / ended).sqrt() + 0.1 * expected;
             let ratio = way.residual_loss_ratio;
             assert!((ratio - expected).abs() < band, "{wlan}: {ratio:.5}, not {expected:.5}");
             assert!(ended > 1000.0, "{wlan}");
@@ -89,12 +96,12 @@ fn residual_loss_is_the_error_to_the_power_of_the_limit() {
 
 #[test]
 fn losses_on_the_air_are_known_by_their_cause() {
-    let wlan = json!({"loss": "frame-error", "probability": 0.4, "short_retries": 3,
-        "base_queue": 8});
+    let wlan = json!({"loss": "frame-error", "probability": 0.25, "short_retries": 3,
+        "base_queue": 4});
     let output = run(&one_flow(&wlan, true), 1, ALL);
     let (summary, packets) = (&output.summary, &output.tables[0]);
     let (down, up) = (&summary.wlan[0].down, &summary.wlan[0].up);
-    assert!(down.retry_dropped > 20 && down.queue_dropped > 20 && up.retry_dropped > 20);
+    assert!(down.retry_dropped > 9 && down.queue_dropped > 9 && up.retry_dropped > 9);
     let caused = |label: &str| count(packets, "cause", label);
     assert_eq!(caused("wireless"), down.retry_dropped + up.retry_dropped);
     assert_eq!(caused("wireless-queue"), down.queue_dropped + up.queue_dropped);

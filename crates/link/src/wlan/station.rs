@@ -133,8 +133,8 @@ impl<P> Station<P> {
         self.sends_after(self.space(rules), rules)
     }
 
-    /// An idle node senses something at `now`: counts the slots that have passed. Answers whether it
-    /// has to draw a back-off.
+    /// An idle node senses something at `now`: counts the slots that have passed. Answers whether
+    /// it has to draw a back-off.
     pub(super) fn freeze(&mut self, now: Time, rules: &Rules) -> bool {
         let from = self.counts_from(self.space(rules), rules);
         if let Some(left) = self.backoff

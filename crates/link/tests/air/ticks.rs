@@ -117,7 +117,8 @@ impl Ticks {
     /// Runs for `micros`; `packets` are (time, from, to, size) in order of time.
     pub(crate) fn run(&mut self, micros: u64, packets: &[(u64, usize, usize, u64)]) {
         let mut packets = (0u64..).zip(packets).peekable();
-        for now in 0..=micros {
+        for micro in 0..=micros {
+            let now = micro;
             self.endings(now);
             self.giving_up(now);
             self.sendings(now, true);

@@ -20,7 +20,7 @@ pub(crate) struct Loss {
 }
 
 impl Loss {
-    /// A full queue of an access link dropped the packet.
+    /// A full queue of an access link, or a wireless cell, dropped the packet.
     pub(crate) fn at_access(cause: LossCause, at: Time) -> Self {
         Self { cause, burst: 0, node: 0, at }
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from numpy.typing import ArrayLike
@@ -82,6 +83,14 @@ def _tcp(settings: Mapping[str, float]) -> dict[str, Quantity]:
     ack = exchange_time(headers, timing, access=access)
     return {
         "goodput": _quantity(goodput, "Mb/s", "", "application data, without collisions"),
+        "goodput_shared": _quantity(
+            tcp_goodput(segment, timing, access=access, headers=headers, backoffs="shared")
+            if each == 1
+            else math.nan,
+            "Mb/s",
+            "(7), (9)",
+            "the same where both sides always have a packet; for each = 1",
+        ),
         "segment_time": _quantity(data, "us", "", "DIFS, back-off, frame and MAC ACK of a segment"),
         "ack_time": _quantity(ack, "us", "", "the same of a TCP ACK"),
     }
