@@ -71,6 +71,22 @@ fn residual_loss_is_the_error_to_the_power_of_the_limit() {
 }
 
 #[test]
+fn stations_that_do_not_hear_each_other_meet_and_an_rts_helps() {
+    let throughput = |rts: bool, hidden: bool| {
+        let rules = Rules { rts_threshold: rts.then_some(Bytes::new(100)), ..Rules::default() };
+        let paths = Paths::new(4, |from, to| {
+            if hidden && from > 0 && to > 0 { Reach::hidden() } else { Reach::clear() }
+        });
+        let cell = Cell::new(rules, paths, [None; 2], 0.0);
+        let counts = saturate(cell, 5, Bytes::new(1500), SPAN);
+        counts.iter().map(|one| one.delivered).sum::<u64>()
+    };
+    assert!(throughput(false, true) < throughput(false, false) / 2, "frames meet at the base");
+    assert!(throughput(true, true) > throughput(false, true) * 5 / 4, "the CTS is heard by all");
+    assert!(throughput(true, true) < throughput(true, false));
+}
+
+#[test]
 fn packets_that_the_control_experiment_loses_take_no_time() {
     let rules = Rules::default();
     let paths = Paths::new(2, |_, _| Reach::clear());

@@ -139,8 +139,8 @@ impl Counts {
 
 impl<P> Cell<P> {
     /// A cell with the nodes of `paths`; `queues` are the packets that may wait, at the base
-    /// station and at each other node, behind the one being sent (`None`: no bound), and `residual` the
-    /// chance, from 0 to 1, that a packet is lost which the cell has carried.
+    /// station and at each other node, behind the one being sent (`None`: no bound), and `residual`
+    /// the chance, from 0 to 1, that a packet is lost which the cell has carried.
     ///
     /// # Panics
     /// Where there are fewer than two nodes, or limits of `rules` are zero.

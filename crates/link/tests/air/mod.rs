@@ -1,4 +1,5 @@
-//! What the tests of a cell share: uniform numbers, and stations that always have something to send.
+//! What the tests of a cell share: uniform numbers, and stations that always have something to
+//! send.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
