@@ -234,5 +234,6 @@ def _x_axis(axes: Axes) -> Any:
     import altair as alt
 
     if axes.ticks is not None:
-        return alt.Axis(values=list(axes.ticks), labelFlush=False, format="~g")
+        # Digits are given, or Vega takes them from its own ticks, and 280 is labelled 300.
+        return alt.Axis(values=list(axes.ticks), labelFlush=False, format=".6~g")
     return alt.Axis(labelFlush=False, format="~r", tickCount=6)

@@ -1,4 +1,4 @@
-"""Figures 2 and 5: one flow, or flows in step."""
+"""Figure 2: the loss of one flow, or of flows in step."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from burstlab.papers.lu2009_dlcc.link import (
     at_shares,
     corners,
     curves,
+    decades,
     dots,
     draw,
     ends,
@@ -58,7 +59,12 @@ def fig2(context: Context) -> Findings:
         _readings(link, plan["drawn_share"]),
     ]
     ticks = [1e3 * rtt for rtt in link.rtts]
-    draw(findings, "fig2", panels, Axes(RTT, "loss rate P_L", ticks=ticks, log_y=True))
+    draw(
+        findings,
+        "fig2",
+        panels,
+        Axes(RTT, "loss rate P_L", ticks=ticks, log_y=True, domain=decades(kept, rate)),
+    )
     milliseconds = 1e3 * link.packet / link.capacity
     each = [
         *curves(link, lost * milliseconds),
@@ -100,40 +106,15 @@ def _readings(link: Link, share: float) -> CurvePanel:
         "all as printed": (theme.MUTED, lu_hunter.loss_rate(*point, as_printed=True, **link.way)),
     }
     drawn = [
-        Curve(name, colour, dots(1e3 * link.rtts, np.full(len(link.rtts), value)), "dashed")
+        Curve(
+            name,
+            colour,
+            dots(1e3 * link.rtts, np.full(len(link.rtts), value)),
+            "line" if colour == theme.INK else "dashed",
+        )
         for name, (colour, value) in found.items()
     ]
     return CurvePanel(f"(2) without DLCC, R = {share:g}", drawn)
 
 
-def fig5(context: Context) -> Findings:
-    """Evaluate what waits at the edge, with OPS ACKs and without."""
-    findings, link = Findings(), Link.of(context.plan)
-    first = np.asarray(lu_hunter.edge_buffer(*link.grid, ops_acks=False, **link.sized))
-    second = np.asarray(lu_hunter.edge_buffer(*link.grid, **link.sized))
-    printed = np.asarray(lu_hunter.edge_buffer(*link.grid, as_printed=True, **link.sized))
-    at_shares(findings, link, "B_2 with (6) as printed: over corrected", (printed / second)[:, 0])
-    buffers(context, findings, link, first, second)
-    return findings
-
-
-def buffers(
-    context: Context, findings: Findings, link: Link, first: np.ndarray, second: np.ndarray
-) -> None:
-    """Tell and draw the buffers with one control and with two."""
-    measures, ratio = findings.measures, first / second
-    distance = np.abs(ratio - context.plan["worked"]["ratio"]).max()
-    measures["largest distance of B_1/B_2 from its worked value"] = float(distance)
-    measures["least B_1/B_2"], measures["largest B_1/B_2"] = float(ratio.min()), float(ratio.max())
-    ends(context, findings, link, "B_1 (packets)", first)
-    ends(context, findings, link, "B_2 (packets)", second)
-    drawn = [
-        *curves(link, first, ", 1 control"),
-        *curves(link, second, ", 2 controls", "dashed"),
-    ]
-    ticks = [1e3 * rtt for rtt in link.rtts]
-    axes = Axes(RTT, "edge buffer (packets)", ticks=ticks, log_y=True)
-    draw(findings, context.target, [CurvePanel("", drawn)], axes)
-
-
-TARGETS = {"fig2": fig2, "fig5": fig5}
+TARGETS = {"fig2": fig2}

@@ -104,3 +104,9 @@ def missed(worked: ArrayLike, found: ArrayLike, digits: int) -> int:
 def corners(values: Grid) -> Grid:
     """Answer the values at the ends of both ranges."""
     return values[np.ix_([0, -1], [0, -1])]
+
+
+def decades(*values: ArrayLike) -> tuple[float, float]:
+    """Answer whole decades around values, for panels to be compared."""
+    low, high = min(np.min(v) for v in values), max(np.max(v) for v in values)
+    return float(10 ** np.floor(np.log10(low))), float(10 ** np.ceil(np.log10(high)))

@@ -1,4 +1,4 @@
-"""Figures 3, 4, 6 and 7: many flows out of step."""
+"""Figures 3, 4 and 7: the loss of many flows out of step."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from burstlab.analytic import lu_hunter
-from burstlab.papers.lu2009_dlcc.in_step import buffers
 from burstlab.papers.lu2009_dlcc.link import (
     COLOURS,
     RTT,
@@ -16,6 +15,7 @@ from burstlab.papers.lu2009_dlcc.link import (
     at_shares,
     corners,
     curves,
+    decades,
     dots,
     draw,
     ends,
@@ -63,7 +63,7 @@ def fig3(context: Context) -> Findings:
         CurvePanel("over that length, as printed", curves(link, held_printed)),
     ]
     ticks = [1e3 * rtt for rtt in link.rtts]
-    axes = Axes(RTT, "loss rate", ticks=ticks, log_y=True, domain=_decades(rate, kept, printed))
+    axes = Axes(RTT, "loss rate", ticks=ticks, log_y=True, domain=decades(rate, kept, printed))
     draw(findings, "fig3", panels, axes)
     return findings
 
@@ -104,17 +104,8 @@ def fig4(context: Context) -> Findings:
         CurvePanel("V.F.1 as printed", [*curves(link, printed), *with_dlcc]),
     ]
     ticks = [1e3 * rtt for rtt in link.rtts]
-    axes = Axes(RTT, "packets lost", ticks=ticks, log_y=True, domain=_decades(kept, printed))
+    axes = Axes(RTT, "packets lost", ticks=ticks, log_y=True, domain=decades(kept, printed))
     draw(findings, "fig4", panels, axes)
-    return findings
-
-
-def fig6(context: Context) -> Findings:
-    """Evaluate what waits at the edge, with OPS ACKs and without."""
-    findings, link = Findings(), Link.of(context.plan)
-    first = np.asarray(lu_hunter.crowd_edge_buffer(*link.grid, ops_acks=False, **link.sized))
-    second = np.asarray(lu_hunter.crowd_edge_buffer(*link.grid, **link.sized))
-    buffers(context, findings, link, first, second)
     return findings
 
 
@@ -153,7 +144,7 @@ def fig7(context: Context) -> Findings:
         log_x=True,
         log_y=True,
         ticks=list(flows),
-        domain=_decades(lost, kept, printed),
+        domain=decades(lost, kept, printed),
         columns=3,
         width=290,
     )
@@ -188,10 +179,4 @@ def _against_flows(link: Link, flows: Grid, values: Grid) -> list[Curve]:
     ]
 
 
-def _decades(*values: Grid) -> tuple[float, float]:
-    """Answer whole decades around values, for panels to be compared."""
-    low, high = min(v.min() for v in values), max(v.max() for v in values)
-    return float(10 ** np.floor(np.log10(low))), float(10 ** np.ceil(np.log10(high)))
-
-
-TARGETS = {"fig3": fig3, "fig4": fig4, "fig6": fig6, "fig7": fig7}
+TARGETS = {"fig3": fig3, "fig4": fig4, "fig7": fig7}
