@@ -3,6 +3,8 @@
 A twin draws rates of UDP, moves windows round trip by round trip and counts what is too much.
 """
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from burstlab.analytic import MODELS, lu_hunter
 C = 10e9
 PACKET = 16_000
 SHARES = np.array([0.1, 0.2, 0.3, 0.4])
+UNKNOWN: Any = "hourly"
 RTTS = np.array([0.06, 0.1, 0.18, 0.28, 0.42, 0.56])
 
 
@@ -202,16 +205,18 @@ class TestOutOfStep:
         # One flow is enough, and none.
         assert lu_hunter.congestion_time([4e6, 0], 1e9, C, 0.28, 1000).tolist() == [0.28, 0]
 
-    def test_means_are_means_of_rises(self):
+    @pytest.mark.parametrize(("share", "flows"), [(0.02, 30), (0.5, 2), (0.3, 4)])
+    def test_means_are_means_of_rises(self, share, flows):
         """Over a fine grid of rates, with a kink where one flow is enough."""
-        edges = (np.arange(1500) + 0.5) / 1500 * 0.02 * C
+        edges = (np.arange(2000) + 0.5) / 2000 * share * C
         a, b = edges[:, None], edges[None, :]
         rise = np.maximum(b - a, 0)
-        lost = lu_hunter.loss_of_rise(rise, a, C, 0.28, 30)
-        assert lu_hunter.crowd_loss(C, 0.02, 0.28, 30) == pytest.approx(lost.mean(), rel=1e-3)
-        time = lu_hunter.congestion_time(rise, a, C, 0.28, 30)
+        lost = lu_hunter.loss_of_rise(rise, a, C, 0.28, flows)
+        assert lu_hunter.crowd_loss(C, share, 0.28, flows) == pytest.approx(lost.mean(), rel=1e-3)
+        time = lu_hunter.congestion_time(rise, a, C, 0.28, flows)
         mean = time[rise > 0].mean()
-        assert lu_hunter.crowd_congestion_time(C, 0.02, 0.28, 30) == pytest.approx(mean, rel=1e-3)
+        found = lu_hunter.crowd_congestion_time(C, share, 0.28, flows)
+        assert found == pytest.approx(mean, rel=2e-3)
 
     def test_worked_values_as_printed(self):
         lost = lu_hunter.crowd_loss(C, [[0.1], [0.4]], [0.06, 0.56], 1e4, as_printed=True)
@@ -266,8 +271,8 @@ class TestArguments:
             (lambda: lu_hunter.window_at(1, 101, 100, 0.1, as_printed=True), "not on the saw"),
             (lambda: lu_hunter.delays(0.1, 0.5, 1.0), "near = 1"),
             (lambda: lu_hunter.peak_window(C, C, 0.1), "leaves TCP nothing"),
-            (lambda: lu_hunter.loss_rate(C, 0.1, weight="thrice"), "once, twice"),
-            (lambda: lu_hunter.crowd_loss_rate(C, 0.1, 0.1, 100, per="hour"), "round trip"),
+            (lambda: lu_hunter.loss_rate(C, 0.1, weight=UNKNOWN), "once, twice"),
+            (lambda: lu_hunter.crowd_loss_rate(C, 0.1, 0.1, 100, per=UNKNOWN), "round trip"),
         ],
     )
     def test_what_the_model_does_not_cover_is_refused(self, call, says):
