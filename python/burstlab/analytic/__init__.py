@@ -3,10 +3,11 @@
 Nothing here imports anything of the rest of the package.
 """
 
-from burstlab.analytic import erlang, padhye, shihada, wlan, yu2004
+from burstlab.analytic import erlang, lu_hunter, padhye, shihada, wlan, yu2004
 from burstlab.analytic.erlang.model import ENGSET as _ENGSET
 from burstlab.analytic.erlang.model import ERLANG_B as _ERLANG_B
 from burstlab.analytic.erlang.model import REDUCED_LOAD as _REDUCED_LOAD
+from burstlab.analytic.lu_hunter.model import MODEL as _LU_HUNTER
 from burstlab.analytic.padhye import MODEL as _PADHYE
 from burstlab.analytic.registry import Model, Parameter, Quantity
 from burstlab.analytic.shihada.model import MODEL as _SHIHADA
@@ -20,6 +21,7 @@ MODELS: dict[str, Model] = {
     for model in (
         _YU2004,
         _SHIHADA,
+        _LU_HUNTER,
         _PADHYE,
         _ERLANG_B,
         _ENGSET,
@@ -37,6 +39,7 @@ __all__ = [
     "Parameter",
     "Quantity",
     "erlang",
+    "lu_hunter",
     "padhye",
     "shihada",
     "wlan",
