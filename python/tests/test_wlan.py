@@ -60,7 +60,7 @@ def test_retries_lengthen_the_time_at_the_head_of_the_queue_and_residual_losses_
     delay = [one.estimates()["wlan.receiver.down.mac_delay_s"]["mean"] for one in (plain, retried)]
     assert delay[1] > 1.8 * delay[0]
     residual = lossy.estimates()["wlan.receiver.down.mac_delay_s"]["mean"]
-    assert residual == pytest.approx(delay[0], rel=0.1)
+    assert residual < delay[0], "fewer ACKs contend"
 
 
 def test_a_result_with_cells_is_written_and_read(tmp_path):

@@ -2,7 +2,7 @@
 //! packet, at its time: its hosts are never ahead of the clock.
 
 use burstlab_kernel::{RandomSource, Rank, Stream};
-use burstlab_link::wlan::{Cell, Draw, Drawn, Outcome, Reason};
+use burstlab_link::wlan::{Cell, Draw, Drawn, Outcome};
 use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
@@ -220,11 +220,8 @@ impl World {
         for outcome in outcomes.drain(..) {
             match outcome {
                 Outcome::Delivered { from, packet, .. } => self.off_air(from, packet),
-                Outcome::Lost { from, packet, reason, .. } => {
-                    let cause = match reason {
-                        Reason::Retries | Reason::Residual => LossCause::Wireless,
-                    };
-                    self.lost_on_air(index, from, packet, cause);
+                Outcome::Lost { from, packet, .. } => {
+                    self.lost_on_air(index, from, packet, LossCause::Wireless);
                 }
             }
         }
