@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         Size,
         Tcp,
         Traffic,
+        Wlan,
         Write,
     )
     from burstlab.simulation import load, resolve, run
@@ -82,6 +83,7 @@ __all__ = [
     "Table",
     "Tcp",
     "Traffic",
+    "Wlan",
     "Write",
     "__version__",
     "load",
@@ -136,6 +138,7 @@ _HOMES = {
             "Size",
             "Tcp",
             "Traffic",
+            "Wlan",
             "Write",
         ),
         "burstlab.scenario",
