@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
 import burstlab as bl
 from burstlab.analytic import wlan
 
-SCENARIO = {
+SCENARIO: dict[str, Any] = {
     "network": {"link_rate": "1 Gb/s", "link_delay": "1 ms"},
     "access": {"rate": "100 Mb/s", "delay": "1 ms"},
     "edge": {"assembly": "none"},
@@ -18,11 +19,11 @@ SCENARIO = {
 }
 
 
-def run(jobs: int = 1, **cell):
+def run(cell: dict[str, Any], jobs: int = 1) -> bl.Result:
     return bl.run({**SCENARIO, "wlan": [cell]}, jobs=jobs)
 
 
-def goodput(result) -> float:
+def goodput(result: bl.Result) -> float:
     return result.estimates()["goodput_bps"]["mean"] / 1e6
 
 
@@ -30,7 +31,7 @@ def goodput(result) -> float:
 @pytest.mark.parametrize("basic_mbps", [1, 2])
 def test_the_goodput_lies_between_the_closed_forms(access, basic_mbps):
     more = {"rts_threshold": "0 B"} if access == "rts" else {}
-    measured = goodput(run(basic_rate=f"{basic_mbps} Mb/s", **more))
+    measured = goodput(run({"basic_rate": f"{basic_mbps} Mb/s", **more}))
     timing = wlan.Timing(basic_mbps=basic_mbps)
     least = wlan.tcp_goodput(timing=timing, access=access)
     most = wlan.tcp_goodput(timing=timing, access=access, backoffs="shared")
@@ -40,7 +41,7 @@ def test_the_goodput_lies_between_the_closed_forms(access, basic_mbps):
 
 def test_the_residual_loss_is_the_one_that_was_asked_for():
     error = float(wlan.frame_error(0.05))
-    result = run(loss="frame-error", probability=error)
+    result = run({"loss": "frame-error", "probability": error})
     down = [cells[0]["down"] for cells in result.wlan]
     ended = sum(way["delivered"] + way["retry_dropped"] for way in down)
     lost = sum(way["retry_dropped"] for way in down)
@@ -50,7 +51,7 @@ def test_the_residual_loss_is_the_one_that_was_asked_for():
 
 def test_retries_lengthen_the_time_at_the_head_of_the_queue_and_residual_losses_do_not():
     plain, retried, lossy = (
-        run(**cell)
+        run(cell)
         for cell in (
             {},
             {"loss": "frame-error", "probability": 0.5},
@@ -65,7 +66,7 @@ def test_retries_lengthen_the_time_at_the_head_of_the_queue_and_residual_losses_
 
 def test_a_result_with_cells_is_written_and_read(tmp_path):
     cell = {"loss": "shadowing", "margin_db": 2.0}
-    one, two = run(**cell), run(jobs=2, **cell)
+    one, two = run(cell), run(cell, jobs=2)
     assert one.fingerprint == two.fingerprint
     scenario = {**SCENARIO, "wlan": [cell], "run": {"duration": "5 s"}}
     bl.run(scenario, out=tmp_path)
