@@ -130,6 +130,8 @@ def test_an_rts_has_limits_of_its_own():
     expected = float(wlan.residual_loss_rts(error))
     band = 4 * (expected * (1 - expected) / count) ** 0.5
     assert 1 - arrived / count == pytest.approx(expected, abs=band)
+    # The engine's cell is tested against these.
+    assert wlan.residual_loss_rts([0.3, 0.5]) == pytest.approx([0.02048, 0.26247], abs=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,22 @@ fn residual_loss_is_the_error_to_the_power_of_the_limit() {
 }
 
 #[test]
+fn an_rts_and_its_frame_have_limits_of_their_own() {
+    // `burstlab.analytic.wlan.residual_loss_rts`, with 4 tries of a frame and 7 of an RTS.
+    for (error, expected) in [(0.3, 0.02048), (0.5, 0.26247)] {
+        let chance = Probability::new(error).expect("a probability");
+        let reach = Reach { data_error: chance, control_error: chance, ..Reach::clear() };
+        let rules = Rules { rts_threshold: Some(Bytes::new(0)), ..Rules::default() };
+        let cell = Cell::new(rules, Paths::new(2, |_, _| reach), [None; 2], 0.0);
+        let counts = saturate(cell, 9, Bytes::new(1500), Span::from_secs(300));
+        let ended = counts[1].delivered + counts[1].retry_dropped;
+        let measured = counts[1].retry_dropped as f64 / ended as f64;
+        let band = 3.3 * (expected * (1.0 - expected) / ended as f64).sqrt();
+        assert!((measured - expected).abs() < band, "e = {error}: {measured:.5} +- {band:.5}");
+    }
+}
+
+#[test]
 fn stations_that_do_not_hear_each_other_meet_and_an_rts_helps() {
     let throughput = |rts: bool, hidden: bool| {
         let rules = Rules { rts_threshold: rts.then_some(Bytes::new(100)), ..Rules::default() };
