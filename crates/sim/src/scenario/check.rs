@@ -66,6 +66,10 @@ fn assembly(edge: &Edge) -> Check {
     let needed = [edge.assembly.needs(), ack.assembly.needs()];
     choice::check("edge", edge, "assembly", Assembly::FIELDS, needed[0], &[])?;
     choice::check("edge.ack", ack, "assembly", Assembly::FIELDS, needed[1], &[])?;
+    if edge.at_most && !matches!(edge.assembly, Assembly::Size | Assembly::Hybrid) {
+        let problem = "only size and hybrid have a size";
+        return Err(ScenarioError::new("edge.at_most", "true", problem, "remove it"));
+    }
     let tables = [
         ("edge", edge.timer, edge.size, edge.offset),
         ("edge.ack", ack.timer, ack.size, ack.offset),
@@ -123,7 +127,7 @@ fn flow(index: usize, flow: &Flow) -> Check {
 fn flow_count(scenario: &Scenario, total: u64) -> Check {
     let path = scenario.network.topology == Topology::Path;
     // A demand or bursts on a path are a mistake of their own.
-    let others = scenario.demand.len() + scenario.bursts.len();
+    let others = scenario.demand.len() + scenario.bursts.len() + scenario.batches.len();
     let needed = u64::from(others == 0 && (path || scenario.traffic.is_empty()));
     if (needed..=FLOWS_MAX).contains(&total) {
         return Ok(());
