@@ -6,8 +6,8 @@ use burstlab_units::{Bytes, Span};
 use super::error::{Check, word};
 use super::limits::{DURATION_MAX, SPAN_MAX, fast_enough, within};
 use super::{
-    Assembly, CoreForwarding, Edge, Flow, LossKind, LossRule, Scenario, ScenarioError, Topology,
-    Traffic, choice, network,
+    Assembly, CoreForwarding, Edge, Flow, LossKind, LossRule, Pattern, Scenario, ScenarioError,
+    Topology, Traffic, choice, network,
 };
 
 /// Most flows of a scenario.
@@ -219,6 +219,22 @@ fn traffic(scenario: &Scenario, index: usize, traffic: &Traffic) -> Check {
             let fix = "write a positive time";
             return Err(ScenarioError::new(at(field), mean.to_string(), "no time at all", fix));
         }
+    }
+    let sessions = traffic.pattern == Pattern::Sessions;
+    match traffic.sessions_per_second {
+        Some(rate) if sessions && !(rate > 0.0 && rate <= 1e9) => {
+            let (value, fix) = (rate.to_string(), "write a number above 0, up to 1e9");
+            return Err(ScenarioError::new(at("sessions_per_second"), value, "no rate", fix));
+        }
+        given if given.is_some() != sessions => {
+            let value = given.map(|rate| rate.to_string()).unwrap_or_default();
+            let (problem, fix) = match sessions {
+                true => ("pattern = \"sessions\" needs it", "add sessions_per_second = 10"),
+                false => ("only pattern = \"sessions\" uses it", "remove it, or change pattern"),
+            };
+            return Err(ScenarioError::new(at("sessions_per_second"), value, problem, fix));
+        }
+        _ => {}
     }
     if traffic.shape > 1.0 && traffic.shape <= 100.0 {
         return Ok(());

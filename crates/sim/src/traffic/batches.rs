@@ -5,8 +5,8 @@ use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::noise::Noise;
-use super::{Sampler, normal, standard_exponential};
-use crate::scenario::{Batches, Resolved};
+use super::{Sampler, normal};
+use crate::scenario::{Batches, Distribution, Resolved};
 
 /// No batch is larger; a larger draw is cut to this.
 pub const BATCH_MAX: u32 = 1_000_000_000;
@@ -33,6 +33,8 @@ pub struct BatchSource {
     /// Mean time between two batches, in ps.
     mean: f64,
     sizes: Sampler,
+    /// Mean size, if sizes are exponential: these are drawn without a call.
+    exponential: Option<f64>,
     /// Of times and of sizes, where they are correlated.
     noise: [Option<Box<Noise>>; 2],
     packet: u32,
@@ -60,6 +62,8 @@ impl BatchSource {
             stream: random.stream(&name),
             drawn: 0,
             mean: 1e12 / batches.batches_per_second,
+            exponential: (batches.size.distribution == Distribution::Exponential)
+                .then(|| batches.size.sampler().mean()),
             sizes: batches.size.sampler(),
             noise: [noise(0, batches.hurst_arrivals), noise(1, batches.hurst_sizes)],
             packet: batches.packet_size.get() as u32,
@@ -87,12 +91,23 @@ impl Iterator for BatchSource {
             Some(noise) => normal::cumulative(noise.next(normal_of(size))).min(UNIFORM_MAX),
         };
         // `as` saturates.
-        let wait = Span::from_ps((self.mean * wait).round() as u64);
+        let wait = Span::from_ps((self.mean * wait + 0.5) as u64);
         let at = self.last.saturating_add(wait);
         self.last = at;
-        let bytes = self.sizes.draw(size).get().min(u64::from(BATCH_MAX)) as u32;
+        let bytes = match self.exponential {
+            Some(mean) => ((mean * standard_exponential(size) + 0.5) as u64).max(1),
+            None => self.sizes.draw(size).get(),
+        };
+        let bytes = bytes.min(u64::from(BATCH_MAX)) as u32;
         (at < self.stop).then_some(Batch { at, bytes, packet: self.packet })
     }
+}
+
+/// The quantile of the exponential distribution of mean 1. Of a multiple of 2^-53 the distance to 1
+/// is exact.
+#[inline]
+fn standard_exponential(uniform: f64) -> f64 {
+    -(1.0 - uniform).ln()
 }
 
 /// The last number below 1.
@@ -134,7 +149,7 @@ pub fn sequence(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::{Distribution, Size};
+    use crate::scenario::Size;
     use burstlab_units::Bytes;
 
     fn entry(hurst: (f64, f64)) -> Batches {
