@@ -153,9 +153,9 @@ impl<P> Assembler<P> {
         Self { minimum, ..self }
     }
 
-    /// Whether a burst may hold no more than the size that completes it: a packet with which an open
-    /// burst [`overflows`](Self::overflows) belongs to the next one. One that is larger than that
-    /// size is a burst of its own.
+    /// Whether a burst may hold no more than the size that completes it: a packet with which an
+    /// open burst [`overflows`](Self::overflows) belongs to the next one. One that is larger than
+    /// that size is a burst of its own.
     #[must_use]
     pub fn with_at_most(self, at_most: bool) -> Self {
         Self { at_most, ..self }
