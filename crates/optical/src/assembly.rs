@@ -169,6 +169,14 @@ impl<P> Assembler<P> {
         self.at_most && self.opened.is_some() && self.policy.limit().is_some_and(above)
     }
 
+    /// Bytes that complete the open burst, or one that is opened; the largest number where none do.
+    #[inline]
+    #[must_use]
+    pub fn room(&self) -> u64 {
+        let room = |limit: Bytes| limit.get().saturating_sub(self.bytes.get());
+        self.policy.limit().map_or(u64::MAX, room)
+    }
+
     /// Of `bytes` that arrive at one instant in packets of `packet`, the last one shorter: how many
     /// enter the open burst, and whether it is complete then. They enter with one [`push`].
     ///
@@ -176,11 +184,7 @@ impl<P> Assembler<P> {
     #[inline]
     #[must_use]
     pub fn share_of(&self, bytes: Bytes, packet: Bytes) -> (Bytes, bool) {
-        let room = match self.policy.limit() {
-            None => return (bytes, false),
-            Some(limit) => limit.get().saturating_sub(self.bytes.get()),
-        };
-        let (bytes, packet) = (bytes.get(), packet.get());
+        let (room, bytes, packet) = (self.room(), bytes.get(), packet.get());
         if bytes < room {
             return (Bytes::new(bytes), false);
         }

@@ -136,6 +136,34 @@ impl Feed {
         load
     }
 
+    /// Takes whole batches that come before `until`, as long as there is more room than they need;
+    /// answers what they are, and when the first of them came.
+    #[inline]
+    fn take_whole(&mut self, until: Time, room: u64) -> Option<(Time, Load)> {
+        let since = self.peek(0)?.at;
+        let mut load = Load::default();
+        while self.first < self.drawn.len() {
+            let mut count = 0;
+            for batch in &self.drawn[self.first..] {
+                let bytes = load.bytes + u64::from(batch.bytes);
+                if batch.at >= until || bytes >= room {
+                    break;
+                }
+                load.packets += u64::from(batch.bytes.div_ceil(batch.packet));
+                load.bytes = bytes;
+                count += 1;
+            }
+            self.first += count;
+            load.batches += count as u64;
+            if self.first < self.drawn.len() {
+                break;
+            }
+            self.draw();
+        }
+        self.taken += load;
+        (load.batches > 0).then_some((since, load))
+    }
+
     /// What has come by `now` and has not entered.
     pub(super) fn waiting(&self, now: Time) -> Load {
         let mut rest = self.clone();
@@ -157,7 +185,14 @@ impl Queue {
     /// it is complete. With `single`, their packets are kept one by one.
     pub(super) fn take_batches(&mut self, until: Time, single: bool) -> bool {
         let Some(feed) = &mut self.feed else { return false };
-        while let Some(batch) = feed.peek(0).filter(|batch| batch.at < until) {
+        loop {
+            // Most of them neither complete a burst nor are parted. The first may be a rest.
+            let room = if single { 0 } else { self.assembler.room() };
+            if let Some((at, load)) = feed.take_whole(until, room) {
+                self.assembler.push(at, (), Bytes::new(load.bytes));
+                self.cargo.load += load;
+            }
+            let Some(batch) = feed.peek(0).filter(|batch| batch.at < until) else { return false };
             let (all, packet) = (u64::from(batch.bytes), u64::from(batch.packet));
             let (bytes, full) = self.assembler.share_of(Bytes::new(all), Bytes::new(packet));
             if bytes > Bytes::ZERO {
@@ -182,7 +217,6 @@ impl Queue {
                 return true;
             }
         }
-        false
     }
 
     /// When it is to be looked at next.
