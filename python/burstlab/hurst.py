@@ -83,27 +83,27 @@ def aggregated_variance(
 def rescaled_range(sequence: ArrayLike, *, smallest: int = 64) -> Estimate:
     """Estimate by the rescaled range, R/S, which rises as n^H.
 
-    This is ``nolds.hurst_rs``, with its correction of the small-sample bias (Anis and Lloyd 1976),
-    for blocks from `smallest` to a tenth of the sequence.
+    Means of R/S over all blocks of a length, each over what independent numbers would have there
+    (Anis and Lloyd, Biometrika 63(1), 1976, as corrected by Peters 1994) times the square root of
+    the length, so that short blocks do not count as memory.
 
     Parameters
     ----------
     sequence
         The numbers, at least 1,000.
     smallest
-        The shortest block, in numbers.
+        The shortest block, in numbers; the longest is a tenth of the sequence.
 
     Returns
     -------
     Estimate
         Without an interval: the method gives none.
     """
-    import nolds
-
     numbers = _checked(sequence)
-    blocks = np.unique(np.geomspace(smallest, len(numbers) // 10, 15).astype(int))
-    h: Any = nolds.hurst_rs(numbers, nvals=blocks, fit="poly", corrected=True)
-    return Estimate(float(h), None, "rescaled range")
+    lengths = np.unique(np.geomspace(smallest, len(numbers) // 10, 15).astype(int))
+    points = [np.log(_rs(numbers, int(n)) / _rs_independent(int(n)) * np.sqrt(n)) for n in lengths]
+    slope = np.polyfit(np.log(lengths), points, 1)[0]
+    return Estimate(float(slope), None, "rescaled range")
 
 
 def gph(sequence: ArrayLike, *, bandwidth: float = 0.6) -> Estimate:
@@ -236,6 +236,25 @@ def _means(numbers: _Numbers, size: int) -> _Numbers:
     """Means over blocks of `size` numbers; a rest is left out."""
     blocks = len(numbers) // size
     return numbers[: blocks * size].reshape(blocks, size).mean(axis=1)
+
+
+def _rs(numbers: _Numbers, length: int) -> float:
+    """The mean rescaled range of blocks of this length; a constant block has none."""
+    blocks = len(numbers) // length
+    table = numbers[: blocks * length].reshape(blocks, length)
+    table = table - table.mean(axis=1, keepdims=True)
+    walks = np.cumsum(table, axis=1)
+    ranges = walks.max(axis=1) - walks.min(axis=1)  # the last of each walk is zero
+    deviations = table.std(axis=1)
+    varied = deviations > 0.0
+    return float(np.mean(ranges[varied] / deviations[varied]))
+
+
+def _rs_independent(length: int) -> float:
+    """The expected rescaled range of so many independent normal numbers."""
+    ranks = np.arange(1, length)
+    steps = np.sum(np.sqrt((length - ranks) / ranks))
+    return float((length - 0.5) / length * np.sqrt(2.0 / (np.pi * length)) * steps)
 
 
 def _periodogram(numbers: _Numbers, bandwidth: float) -> tuple[_Numbers, _Numbers]:
