@@ -109,9 +109,9 @@ def simulate_kept(
 def batches(
     scenario_json: str,
     entry: int,
-    ends: tuple[str, str],
-    seed: int,
-    replication: int,
+    start: str,
+    end: str,
+    random: tuple[int, int],
     count: int,
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
     """Draw the first batches of an entry of a scenario: when they come, in ps, and their bytes."""

@@ -42,7 +42,7 @@ class Drawn:
     @property
     def gaps_s(self) -> NDArray[np.float64]:
         """The time from each to the next, in s; the first counts from the start of the source."""
-        return np.diff(self.times_ps * 1e-12, prepend=self.start_s)
+        return np.diff(self.times_ps.astype(np.float64) * 1e-12, prepend=self.start_s)
 
     def bytes_per(self, bin_s: float) -> NDArray[np.float64]:
         """Bytes that come in each bin of time from the start on; a last part of a bin is left out.
@@ -55,7 +55,7 @@ class Drawn:
         if not bin_s > 0.0:
             raise InputError(f"bin_s = {bin_s} is no length of time; give a positive number of s")
         bins = ((self.times_ps * 1e-12 - self.start_s) // bin_s).astype(np.int64)
-        return np.bincount(bins, weights=self.sizes)[:-1]
+        return np.bincount(bins, weights=self.sizes)[:-1].astype(np.float64)
 
 
 def draw(
@@ -98,7 +98,7 @@ def draw(
     number = document["run"]["seed"] if seed is None else seed
     try:
         times, sizes = _core.batches(
-            json.dumps(document), entry, between, number, replication, count
+            json.dumps(document), entry, *between, (number, replication), count
         )
     except ValueError as error:
         fix = "name an entry of [[batches]] and two edge nodes between which it sends"

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -187,7 +188,7 @@ def abry_veitch(
     Estimate
         The interval is that of the regression, for coefficients that are independent of each other.
     """
-    import pywt
+    pywt: Any = import_module("pywt")
     from scipy.special import digamma, polygamma
 
     numbers = _checked(sequence)
@@ -204,7 +205,9 @@ def abry_veitch(
             energy = np.log2(np.mean(inner**2)) - (digamma(count) / np.log(2.0) - np.log2(count))
             points.append((scale, float(energy), float(polygamma(1, count) / np.log(2.0) ** 2)))
     if len(points) < 3:
-        raise ValueError(f"{len(points)} scales from {first} on: {len(numbers)} numbers are too few")
+        raise ValueError(
+            f"{len(points)} scales from {first} on: {len(numbers)} numbers are too few"
+        )
     scales, energies, variances = (np.array(column, float) for column in zip(*points, strict=True))
     weights = 1.0 / variances
     centred = scales - np.average(scales, weights=weights)
@@ -233,13 +236,13 @@ def _checked(sequence: ArrayLike) -> _Numbers:
 
 
 def _means(numbers: _Numbers, size: int) -> _Numbers:
-    """Means over blocks of `size` numbers; a rest is left out."""
+    """Average over blocks of `size` numbers; a rest is left out."""
     blocks = len(numbers) // size
     return numbers[: blocks * size].reshape(blocks, size).mean(axis=1)
 
 
 def _rs(numbers: _Numbers, length: int) -> float:
-    """The mean rescaled range of blocks of this length; a constant block has none."""
+    """Average the rescaled range over blocks of this length; a constant block has none."""
     blocks = len(numbers) // length
     table = numbers[: blocks * length].reshape(blocks, length)
     table = table - table.mean(axis=1, keepdims=True)
@@ -251,14 +254,14 @@ def _rs(numbers: _Numbers, length: int) -> float:
 
 
 def _rs_independent(length: int) -> float:
-    """The expected rescaled range of so many independent normal numbers."""
+    """Expect this rescaled range of so many independent normal numbers."""
     ranks = np.arange(1, length)
     steps = np.sum(np.sqrt((length - ranks) / ranks))
     return float((length - 0.5) / length * np.sqrt(2.0 / (np.pi * length)) * steps)
 
 
 def _periodogram(numbers: _Numbers, bandwidth: float) -> tuple[_Numbers, _Numbers]:
-    """The lowest frequencies but zero, in radians, and the power there."""
+    """Answer the lowest frequencies but zero, in radians, and the power there."""
     if not 0.0 < bandwidth < 1.0:
         raise ValueError(f"the bandwidth is an exponent between 0 and 1, not {bandwidth}")
     many = int(len(numbers) ** bandwidth)

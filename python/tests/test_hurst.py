@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+import burstlab as bl
 from burstlab import batches, hurst
 from burstlab.errors import InputError, ScenarioError
 
@@ -140,3 +141,37 @@ def test_batches_that_are_not_there_are_named() -> None:
         batches.draw(scenario(0.5, 0.5), 10, between=("E1", "E2"), entry=3)
     with pytest.raises(InputError, match="at least 1"):
         batches.draw(scenario(0.5, 0.5), 0, between=("E1", "E2"))
+
+
+def bytes_of_traffic(entry: dict[str, object], seconds: int) -> np.ndarray:
+    """Packets in bins of 50 ms, of traffic in which each packet is a burst of its own."""
+    traffic = {"from": "E1", "to": "E2", "packet_size": "1000 B", **entry}
+    document = {
+        "network": {"topology": "martinez", "link_rate": "10 Gb/s", "wavelengths": 7},
+        "signalling": {"guard": "2 us"},
+        "edge": {"assembly": "none"},
+        "flows": [],
+        "traffic": [traffic],
+        "run": {"duration": f"{seconds} s", "seed": 3},
+    }
+    (replication,) = bl.run(document, trace="bursts").replications
+    closed = replication.tables["bursts"]["closed_ps"].to_numpy()
+    # On/off sources all begin with a silence: they need a while to forget that.
+    return np.bincount((closed // (5 * 10**10)).astype(int))[4000:-1].astype(float)
+
+
+@pytest.mark.parametrize(("shape", "h"), [(1.2, 0.9), (1.5, 0.75), (5.0, 0.5)])
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"pattern": "pareto", "count": 20, "off_mean": "0.4 s"},
+        {"pattern": "sessions", "sessions_per_second": 20},
+    ],
+    ids=["on-off", "sessions"],
+)
+def test_pareto_times_make_long_memory(entry: dict[str, object], shape: float, h: float) -> None:
+    """H = (3 - shape) / 2, at scales beyond the mean times; with a finite variance, none."""
+    common = {"rate": "400 kb/s", "on_mean": "0.1 s", "shape": shape}
+    counts = bytes_of_traffic({**entry, **common}, 2000)
+    estimate = hurst.abry_veitch(counts, first=6)
+    assert estimate.h == pytest.approx(h, abs=0.12), estimate

@@ -137,27 +137,29 @@ fn check_checkpoint(
 }
 
 /// The first `count` batches of an entry of a scenario between two nodes: when they come, in ps,
-/// and their bytes.
+/// and their bytes, under a seed and in a replication.
 #[pyfunction]
-#[pyo3(signature = (scenario_json, entry, ends, seed, replication, count))]
+#[pyo3(signature = (scenario_json, entry, start, end, random, count))]
 fn batches<'py>(
     py: Python<'py>,
     scenario_json: &str,
     entry: usize,
-    ends: (String, String),
-    seed: u64,
-    replication: u64,
+    start: &str,
+    end: &str,
+    random: (u64, u64),
     count: usize,
-) -> PyResult<(Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u32>>)> {
+) -> PyResult<TimesAndSizes<'py>> {
     let resolved = resolved(scenario_json)?;
-    let ends = (ends.0.as_str(), ends.1.as_str());
     let drawn = py
-        .detach(|| sequence(&resolved, entry, ends, (seed, replication), count))
+        .detach(|| sequence(&resolved, entry, (start, end), random, count))
         .map_err(PyValueError::new_err)?;
     let times: Vec<u64> = drawn.iter().map(|batch| batch.at.as_ps()).collect();
     let sizes: Vec<u32> = drawn.iter().map(|batch| batch.bytes).collect();
     Ok((times.into_pyarray(py), sizes.into_pyarray(py)))
 }
+
+/// Times in ps and bytes.
+type TimesAndSizes<'py> = (Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u32>>);
 
 /// A time such as "60 s", in seconds.
 #[pyfunction]
