@@ -250,6 +250,14 @@ class Result:
         present = {name for one in self.replications for name in one.tables}
         return ["flows", *(name for name in RECORDED if name in present)]
 
+    def export(
+        self, format: str, out: str | os.PathLike[str], **options: Any
+    ) -> list[Path]:
+        """Write what other programs read: see `burstlab.export.export`."""
+        from burstlab.export import export
+
+        return export(self, format, out, **options)
+
     def write(self, directory: str | os.PathLike[str]) -> Path:
         """Write ``scenario.toml``, ``summary.json`` and one Parquet file per table."""
         out = ready_directory(directory)
