@@ -214,3 +214,11 @@ def _lost_bursts(
         back = by_direction and row["direction"] == "ack"
         lost[back, row["burst"]] = f"{row['cause']}{rival} at node {row['node']}"
     return lost
+
+
+def write(
+    result: Result, path: Path, at: str | None, flow: int | None, replication: int
+) -> list[Path]:
+    """Write a capture."""
+    Capture(result, at or "sender", flow=flow, replication=replication).write(path)
+    return [path]
