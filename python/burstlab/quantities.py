@@ -23,6 +23,15 @@ def seconds(text: str) -> float:
     return _core.seconds(text)
 
 
+def number(value: float | str) -> float:
+    """Read whatever has a size: a number, a time (in ms), a rate (in b/s) or a size (in bytes)."""
+    if not isinstance(value, str):
+        return float(value)
+    if value.endswith("b/s"):
+        return float(bits_per_second(value))
+    return float(size_bytes(value)) if value.endswith("B") else seconds(value) * 1e3
+
+
 def _scaled(text: str, unit: str) -> int:
     number, _, scaled = text.partition(" ")
     scale = {**_SCALES, **_BINARY}[scaled.removesuffix(unit)]

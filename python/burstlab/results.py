@@ -250,9 +250,7 @@ class Result:
         present = {name for one in self.replications for name in one.tables}
         return ["flows", *(name for name in RECORDED if name in present)]
 
-    def export(
-        self, format: str, out: str | os.PathLike[str], **options: Any
-    ) -> list[Path]:
+    def export(self, format: str, out: str | os.PathLike[str], **options: Any) -> list[Path]:
         """Write what other programs read: see `burstlab.export.export`."""
         from burstlab.export import export
 

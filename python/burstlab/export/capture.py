@@ -122,11 +122,9 @@ def _in_order(
 
     # At one instant what arrives comes before what it sets off.
     order = np.lexsort((rows["row"][due], rows["goes_out"][due], rows["time_ps"][due]))
-    names = (*Sight._fields[:8], "opens")
-    columns = [rows[name][due][order].tolist() for name in names]
-    fates, causes = (rows[name][due][order] for name in ("fate", "cause"))
-    for *head, opens, fate, cause in zip(*columns, fates, causes, strict=True):
-        yield Sight(*head, fate, cause, opens, blocks.pop(head[1], ()))
+    columns = [rows[name][due][order].tolist() for name in Sight._fields[:-1]]
+    for known in zip(*columns, strict=True):
+        yield Sight._make((*known, blocks.pop(known[1], ())))
 
 
 class _Rows:

@@ -190,13 +190,14 @@ def _data(flow: _Endpoint, sight: Sight, payload: int, row: int) -> tuple[bytes,
 
 def _ack(flow: _Endpoint, sight: Sight, row: int) -> tuple[bytes, int]:
     facts = flow.facts
-    ends, ports = flow.ends[::-1], _PORTS[::-1]
+    ends, ports = (flow.ends[1], flow.ends[0]), (_PORTS[1], _PORTS[0])
     if sight.opens:
         shift = flow.shift or None
         options = headers.syn_options(facts.payload, sack=facts.sack, shift=shift)
         flags, window = headers.SYN | headers.ACK, min(facts.window_bytes, 0xFFFF)
         return headers.tcp(ends, ports, (0, 1), flags, window, options, 0, row)
-    blocks = [(flow.end(left - 1) & _WRAP, flow.end(right - 1) & _WRAP) for left, right in sight.sack]
+    edges = ((flow.end(left - 1), flow.end(right - 1)) for left, right in sight.sack)
+    blocks = [(left & _WRAP, right & _WRAP) for left, right in edges]
     numbers = (1, flow.end(sight.seq) & _WRAP)
     options = headers.sack_option(blocks)
     return headers.tcp(ends, ports, numbers, headers.ACK, flow.window, options, 0, row)

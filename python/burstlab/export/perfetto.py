@@ -1,8 +1,8 @@
 """Traces for ui.perfetto.dev and chrome://tracing, in the JSON of the latter.
 
-A fibre is a process and a wavelength a thread of it, with a slice for each burst; what a burst could
-not have is an instant of the fibre. An edge node is a process whose tracks are its assembly queues;
-a sender one with counters and with its time-outs as instants.
+A fibre is a process and a wavelength a thread of it, with a slice for each burst; that a burst was
+refused is an instant of the fibre. An edge node is a process whose tracks are its assembly queues; a
+sender one with counters and with its time-outs as instants.
 """
 
 from __future__ import annotations
@@ -112,7 +112,8 @@ class _Trace:
             flying = f'{{"segments":{row["in_flight"]}}}'
             self._raw(f'{{"ph":"C","pid":{pid},"ts":{ts},"name":"in flight","args":{flying}}}')
             if row["srtt_ps"]:
-                args = f'{{"srtt_ms":{row["srtt_ps"] / 1e9:.6g},"rto_ms":{row["rto_ps"] / 1e9:.6g}}}'
+                srtt, rto = row["srtt_ps"] / 1e9, row["rto_ps"] / 1e9
+                args = f'{{"srtt_ms":{srtt:.6g},"rto_ms":{rto:.6g}}}'
                 self._raw(f'{{"ph":"C","pid":{pid},"ts":{ts},"name":"time","args":{args}}}')
 
     def _timeouts(self) -> None:

@@ -1,9 +1,9 @@
 """Logs of a sender in qlog 0.3 (JSON text sequences), as qvis reads them.
 
-TCP numbers bytes, QUIC packets; here every transmission has a packet number of its own, as qvis does
-with TCP captures: an ACK acknowledges the last transmission of each segment that it covers anew. A
-transmission is noted as lost when its segment goes out again, for only then TCP says so. What the
-simulation knows besides is in ``burstlab``: the burst and what became of it.
+TCP numbers bytes, QUIC packets; here every transmission has a packet number of its own, as qvis
+does with TCP captures: an ACK acknowledges the last transmission of each segment that it covers
+anew. A transmission is noted as lost when its segment goes out again, for only then TCP says so.
+What the simulation knows besides is in ``burstlab``: the burst and what became of it.
 """
 
 from __future__ import annotations

@@ -21,13 +21,10 @@ def write(
     written: list[Path] = []
     for name in result.recorded:
         table, file = result.table(name), path / f"{name}.csv"
-        schema: pa.Schema | None = None
         writer: csv.CSVWriter | None = None
         for batch in table.batches():
             plain = _plain(batch)
-            if writer is None:
-                schema = plain.schema
-                writer = csv.CSVWriter(str(file), schema)
+            writer = writer or csv.CSVWriter(str(file), plain.schema)
             writer.write_batch(plain)
         if writer is None:
             file.write_text(",".join(f'"{column}"' for column in table.columns) + "\n")
