@@ -1,8 +1,8 @@
 """Traces for ui.perfetto.dev and chrome://tracing, in the JSON of the latter.
 
 A fibre is a process and a wavelength a thread of it, with a slice for each burst; that a burst was
-refused is an instant of the fibre. An edge node is a process whose tracks are its assembly queues; a
-sender one with counters and with its time-outs as instants.
+refused is an instant of the fibre. An edge node is a process whose tracks are its assembly queues;
+a sender one with counters and with its time-outs as instants.
 """
 
 from __future__ import annotations

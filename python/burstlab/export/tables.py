@@ -9,29 +9,34 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from burstlab.results import Result
+    from burstlab.tables import Table
 
 
 def write(
     result: Result, path: Path, at: str | None, flow: int | None, replication: int
 ) -> list[Path]:
     """Write one file a table, of all replications; no value is nothing between commas."""
-    from pyarrow import csv
-
     path.mkdir(exist_ok=True)
     written: list[Path] = []
     for name in result.recorded:
-        table, file = result.table(name), path / f"{name}.csv"
-        writer: csv.CSVWriter | None = None
-        for batch in table.batches():
-            plain = _plain(batch)
-            writer = writer or csv.CSVWriter(str(file), plain.schema)
-            writer.write_batch(plain)
-        if writer is None:
-            file.write_text(",".join(f'"{column}"' for column in table.columns) + "\n")
-        else:
-            writer.close()
+        file = path / f"{name}.csv"
+        _write(result.table(name), file)
         written.append(file)
     return written
+
+
+def _write(table: Table, file: Path) -> None:
+    from pyarrow import csv
+
+    parts = (_plain(batch) for batch in table.batches())
+    first = next(parts, None)
+    if first is None:
+        file.write_text(",".join(f'"{column}"' for column in table.columns) + "\n")
+        return
+    with csv.CSVWriter(str(file), first.schema) as writer:
+        writer.write_batch(first)
+        for part in parts:
+            writer.write_batch(part)
 
 
 def _plain(batch: pa.RecordBatch) -> pa.RecordBatch:
