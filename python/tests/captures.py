@@ -1,4 +1,4 @@
-"""A reader of capture files that shares nothing with their writer, and the tools that judge them."""
+"""A reader of captures that shares nothing with their writer, and the tools that judge them."""
 
 from __future__ import annotations
 

@@ -15,7 +15,6 @@ from burstlab.export.capture import PLACES, sights
 from burstlab.export.packets import Capture
 from burstlab.export.pcapng import Writer
 
-
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=60)
 PACKETS = st.lists(
     st.tuples(st.integers(0, 2**63), st.binary(min_size=1, max_size=90), st.integers(0, 2000), TEXT)
@@ -40,7 +39,8 @@ def test_what_is_written_is_read(tmp_path_factory, packets, snap, name, speed):
     assert interface[9] == b"\x09"
     assert found.names == {"10.0.0.7": "a-host"}
     assert [(p.time_ns, p.data, p.length, p.comment) for p in found.packets] == [
-        (time_ns, data[:snap], len(data) + more, comment) for time_ns, data, more, comment in packets
+        (time_ns, data[:snap], len(data) + more, comment)
+        for time_ns, data, more, comment in packets
     ]
 
 
@@ -85,7 +85,11 @@ def lossy():
     scenario = {
         "network": {"core_nodes": 3, "link_delay": "5 ms"},
         "access": {"rate": "5 Mb/s", "delay": "1 ms"},
-        "edge": {"assembly": "timer", "timer": "5 ms", "ack": {"assembly": "timer", "timer": "1 ms"}},
+        "edge": {
+            "assembly": "timer",
+            "timer": "5 ms",
+            "ack": {"assembly": "timer", "timer": "1 ms"},
+        },
         "tcp": {"window": 60},
         "loss": {
             "data": {"process": "bernoulli", "probability": 0.02},
@@ -107,7 +111,9 @@ def mesh():
             "access": {"rate": "20 Mb/s", "delay": "1 ms"},
             "edge": {"assembly": "timer", "timer": "2 ms"},
             "flows": [{"from": "1", "to": "3"}, {"from": "2", "to": "4"}],
-            "demand": [{"flows_per_second": 10, "size": {"distribution": "fixed", "mean": "30 KB"}}],
+            "demand": [
+                {"flows_per_second": 10, "size": {"distribution": "fixed", "mean": "30 KB"}}
+            ],
             "traffic": [{"rate": "5 Mb/s", "from": "1", "to": "3", "packet_size": "500 B"}],
             "run": {"duration": "2 s", "seed": 2},
         },
@@ -150,7 +156,9 @@ def test_a_capture_has_the_numbers_of_the_trace(lossy, tmp_path):
     blocks = 0
     for packet in found.packets:
         sight = rows[int.from_bytes(packet.data[4:6], "big")]
-        sequence, acknowledged = (int.from_bytes(packet.data[at : at + 4], "big") for at in (24, 28))
+        sequence, acknowledged = (
+            int.from_bytes(packet.data[at : at + 4], "big") for at in (24, 28)
+        )
         if sight.kind == 0:
             assert sequence == (0 if sight.seq == 0 else 1 + 960 * (sight.seq - 1))
             assert packet.length == (48 if sight.seq == 0 else 1000) + 4 * (sight.seq == 0)

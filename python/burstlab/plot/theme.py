@@ -17,9 +17,10 @@ LOST = "#c8102e"
 TIMEOUT = "#7a3e9d"
 CUT = "#2f8f6b"
 FALSE = "#d1651b"
+PENDING = "#9aa3b0"
 
 #: Series of a comparison, in the order in which they are drawn.
-SERIES = ("#3b6fb6", "#d1651b", "#2f8f6b", "#7a3e9d")
+SERIES = ("#3b6fb6", "#d1651b", "#27ab71", "#662959")
 
 FONT = "Inter, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
 
