@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,17 +32,19 @@ def save(chart: Any, rows: Sequence[Mapping[str, Any]], path: Path) -> list[Path
     return [*pictures, *([write_csv(rows, path.with_suffix(".csv"))] if rows else [])]
 
 
-def write(chart: Any, path: Path) -> Path:
+def write(chart: Any, out: str | os.PathLike[str]) -> Path:
     """Write one file: ``.svg`` and ``.pdf`` are vectors, ``.png`` has two pixels a point.
 
     Parameters
     ----------
     chart
         An Altair chart.
-    path
+    out
         The file; its extension says what it is.
     """
     import vl_convert
+
+    path = Path(out)
 
     if path.suffix not in KINDS:
         raise InputError(f"{path}: no picture is called so\n  fix: end it in {', '.join(KINDS)}")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from burstlab.results import Result
 
 _WINDOWS = (
-    theme.Sign("in flight", theme.MUTED, theme.DOTTED),
+    theme.Sign("in flight", theme.PENDING, theme.SOLID),
     theme.Sign("ssthresh", theme.AGAIN, theme.DASHED),
     theme.Sign("cwnd", theme.FIRST, theme.SOLID),
 )
