@@ -208,8 +208,10 @@ def test_a_stored_run_in_small_parts_gives_the_same_bytes(lossy, tmp_path, monke
 
 
 def test_replications_are_apart(tmp_path):
-    scenario = {"loss": {"data": {"process": "bernoulli", "probability": 0.01}}}
-    scenario["run"] = {"duration": "2 s", "replications": 3, "seed": 8}
+    scenario = {
+        "loss": {"data": {"process": "bernoulli", "probability": 0.01}},
+        "run": {"duration": "2 s", "replications": 3, "seed": 8},
+    }
     result = bl.run(scenario, trace="packets")
     for one in range(3):
         path = tmp_path / "x.pcapng"

@@ -121,15 +121,13 @@ def curve_chart(panels: Sequence[CurvePanel], axes: Axes) -> Any:
         "curve:N",
         title=None,
         scale=alt.Scale(domain=names, range=[labels[name].colour for name in names]),
-        legend=alt.Legend(
-            columns=4, labelLimit=420, symbolType="stroke", symbolStrokeWidth=3, symbolOpacity=1
-        ),
+        legend=theme.strokes(columns=4, labelLimit=420),
     )
     dash = alt.StrokeDash(
         "curve:N",
         title=None,
         scale=alt.Scale(domain=names, range=[_DASHES[labels[name].look] for name in names]),
-        legend=alt.Legend(columns=4, labelLimit=420, symbolOpacity=1),
+        legend=theme.strokes(columns=4, labelLimit=420),
     )
     drawn = [
         _panel(panel, axes, colour, dash, leftmost=i % axes.columns == 0)

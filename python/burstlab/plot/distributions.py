@@ -100,8 +100,7 @@ def distribution_chart(
     names = list(named)
     dashes = [theme.LINES[look][1] for look in (theme.SOLID, theme.DASHED, theme.DOTTED)]
     scale = alt.Scale(domain=names, range=[theme.SERIES[i % 4] for i in range(len(names))])
-    shown = alt.Legend(symbolType="stroke", symbolStrokeWidth=3, symbolOpacity=1)
-    legend = shown if len(names) > 1 else None
+    legend = theme.strokes() if len(names) > 1 else None
     colour = alt.Color("run:N", title=None, scale=scale, legend=legend)
     looks = alt.Scale(domain=names, range=[dashes[i % 3] for i in range(len(names))])
     dash = alt.StrokeDash("run:N", title=None, scale=looks, legend=legend)

@@ -46,9 +46,17 @@ def configured(chart: Any) -> Any:
             labelColor=INK,
             labelFontSize=12,
             symbolSize=70,
+            symbolOpacity=1,
         )
         .configure_title(color=INK, fontSize=14, anchor="start", subtitleColor=MUTED)
     )
+
+
+def strokes(**more: Any) -> Any:
+    """Answer a legend of lines, long enough for their dashes to be seen."""
+    import altair as alt
+
+    return alt.Legend(symbolType="stroke", symbolStrokeWidth=2, symbolSize=700, **more)
 
 
 def inline(rows: list[dict[str, Any]], columns: list[str]) -> Any:
