@@ -250,6 +250,10 @@ class StoredPart(Mapping[str, "pa.Table"]):
             return table.to_arrow()
         return table.where(replication=self._replication).to_arrow()
 
+    def __contains__(self, name: object) -> bool:
+        # A mapping would look by reading the table.
+        return name in self.store.names
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.store.names)
 

@@ -150,7 +150,7 @@ class _Rows:
         count = 0
         columns = list(dict.fromkeys((*_COLUMNS, self._data, self._ack, "fate", "cause")))
         for batch in self._packets.batches(columns):
-            part = batch.filter(_equal(batch, "replication", self._replication))
+            part = batch.filter(equal(batch, "replication", self._replication))
             if part.num_rows == 0:
                 continue
             numbers = {name: _numbers(part, name) for name in columns if name not in _TEXTS}
@@ -222,7 +222,7 @@ class _Sacks:
     @staticmethod
     def _read(table: Table, replication: int) -> Iterator[list[tuple[int, int, int]]]:
         for batch in table.batches(["replication", "packet", "left", "right"]):
-            part = batch.filter(_equal(batch, "replication", replication))
+            part = batch.filter(equal(batch, "replication", replication))
             columns = [part.column(name).to_pylist() for name in ("packet", "left", "right")]
             yield list(zip(*columns, strict=True))
 
@@ -230,10 +230,15 @@ class _Sacks:
 _TEXTS = ("kind", "fate", "cause")
 
 
-def _equal(batch: pa.RecordBatch, name: str, value: int) -> pa.Array:
+def equal(batch: pa.RecordBatch, name: str, value: int | str) -> pa.Array:
+    """Answer which rows have a value in a column."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    return pc.equal(batch.column(name), value)  # pyright: ignore[reportAttributeAccessIssue]
+    column = batch.column(name)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(pa.string())
+    return pc.equal(column, value)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def _numbers(batch: pa.RecordBatch, name: str) -> NDArray[Any]:

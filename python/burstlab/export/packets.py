@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from burstlab.errors import unknown
 from burstlab.export import headers
-from burstlab.export.capture import ACK, DATA, PLACES, UDP, Sight, sights
+from burstlab.export.capture import ACK, DATA, PLACES, UDP, Sight, equal, sights
 from burstlab.export.flows import FlowFacts, Flows
 from burstlab.export.pcapng import Writer
 from burstlab.tables import NULL
@@ -210,10 +210,13 @@ def _lost_bursts(
     if "bursts" not in result.recorded:
         return {}
     lost: dict[tuple[bool, int], str] = {}
-    for row in result.bursts.where(replication=replication, fate="lost").to_pylist():
-        rival = f" with burst {row['rival']}" if row["rival"] is not None else ""
-        back = by_direction and row["direction"] == "ack"
-        lost[back, row["burst"]] = f"{row['cause']}{rival} at node {row['node']}"
+    names = ("replication", "direction", "burst", "rival", "fate", "cause", "node")
+    for batch in result.bursts.batches(names):
+        for row in batch.filter(equal(batch, "fate", "lost")).to_pylist():
+            if row["replication"] == replication:
+                rival = f" with burst {row['rival']}" if row["rival"] is not None else ""
+                back = by_direction and row["direction"] == "ack"
+                lost[back, row["burst"]] = f"{row['cause']}{rival} at node {row['node']}"
     return lost
 
 

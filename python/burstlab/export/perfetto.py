@@ -64,11 +64,12 @@ class _Trace:
                     yield row
 
     def _bursts(self) -> dict[int, str]:
-        """Write assembly, and of a path the crossing; answer what became of each burst."""
+        """Write assembly, and of a path the crossing; of a mesh answer what became of each."""
         told: dict[int, str] = {}
         for row in self._rows(self._result.bursts):
             args = _about(row)
-            told[row["burst"]] = json.dumps(args)
+            if self._flows.is_mesh:
+                told[row["burst"]] = json.dumps(args)
             kind, number = row["direction"], row["burst"]
             if kind != "background":
                 at = "edge" if not self._flows.is_mesh else f"edge {row['from']}"

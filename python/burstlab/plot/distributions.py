@@ -37,21 +37,25 @@ def samples(result: Result) -> dict[str, NDArray[np.float64]]:
         PACKETS: bursts["packets"].astype(np.float64),
     }
     if "packets" in result.recorded:
-        parts: list[NDArray[np.uint64]] = []
-        for batch in result.packets.batches(["replication", "flow", "kind", "burst"]):
-            kinds = np.array(batch.column("kind").dictionary.to_pylist(), dtype=object)
-            data = kinds[batch.column("kind").indices.to_numpy()] == "data"
-            none = np.asarray(batch.column("burst").is_null())
-            rows = data & ~none
-            columns = [
-                batch.column(name).fill_null(0).to_numpy(zero_copy_only=False)[rows]
-                for name in ("replication", "burst", "flow")
-            ]
-            parts.append(np.stack([column.astype(np.uint64) for column in columns], axis=1))
-        together = np.concatenate(parts) if parts else np.empty((0, 3), dtype=np.uint64)
-        _, counts = np.unique(together, axis=0, return_counts=True)
-        found[SEGMENTS] = counts.astype(np.float64)
+        found[SEGMENTS] = _segments(result)
     return found
+
+
+def _segments(result: Result) -> NDArray[np.float64]:
+    """Count the data packets of each flow in each burst, a part of the table at a time."""
+    names = ("replication", "burst", "flow")
+    keys, counts = np.empty((0, len(names)), dtype=np.uint64), np.empty(0, dtype=np.int64)
+    for batch in result.packets.batches([*names, "kind"]):
+        kinds = np.array(batch.column("kind").dictionary.to_pylist(), dtype=object)
+        data = kinds[batch.column("kind").indices.to_numpy()] == "data"
+        rows = data & ~np.asarray(batch.column("burst").is_null())
+        columns = [batch.column(name).fill_null(0).to_numpy(zero_copy_only=False) for name in names]
+        more = np.stack([column[rows].astype(np.uint64) for column in columns], axis=1)
+        keys, which = np.unique(np.concatenate([keys, more]), axis=0, return_inverse=True)
+        weights = np.concatenate([counts, np.ones(len(more), dtype=np.int64)])
+        counts = np.bincount(which.reshape(-1), weights=weights, minlength=len(keys))
+        counts = counts.astype(np.int64)
+    return counts.astype(np.float64)
 
 
 def distribution_rows(results: Mapping[str, Result]) -> list[dict[str, Any]]:
