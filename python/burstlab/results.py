@@ -28,8 +28,11 @@ MESH = ("histograms", "connections", "samples")
 #: Parts of a summary that only a mesh has.
 OF_A_MESH = ("network", "demand")
 
-#: All tables but ``flows``; the ledger has two.
-RECORDED = (*TRACES, "ledger_losses", *MESH)
+#: Tables that come with one that is recorded, under its name and more.
+WITH = ("packets_sack", "bursts_hops", "ledger_losses")
+
+#: All tables but ``flows``.
+RECORDED = (*TRACES, *WITH, *MESH)
 
 
 @dataclass(frozen=True)
@@ -246,6 +249,12 @@ class Result:
         """Names of the tables this result holds."""
         present = {name for one in self.replications for name in one.tables}
         return ["flows", *(name for name in RECORDED if name in present)]
+
+    def export(self, format: str, out: str | os.PathLike[str], **options: Any) -> list[Path]:
+        """Write what other programs read: see `burstlab.export.export`."""
+        from burstlab.export import export
+
+        return export(self, format, out, **options)
 
     def write(self, directory: str | os.PathLike[str]) -> Path:
         """Write ``scenario.toml``, ``summary.json`` and one Parquet file per table."""
