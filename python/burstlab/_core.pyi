@@ -12,11 +12,13 @@ __all__ = [
     "Output",
     "__version__",
     "check_checkpoint",
+    "quantity",
     "resolve",
     "schema",
     "seconds",
     "simulate",
     "simulate_kept",
+    "simulate_several",
 ]
 
 __version__: str
@@ -105,8 +107,20 @@ def simulate_kept(
     cancelled. A sink takes the tables at the end. What either raises ends the run.
     """
 
+def simulate_several(
+    scenario_json: str, seed: int, first: int, count: int, monitor: Monitor
+) -> list[str]:
+    """Run replications from number ``first`` on, one after the other, for their summaries alone.
+
+    Each is JSON text. The interpreter is free meanwhile; a run that the monitor cancels says so in
+    its summary, and those after it end at once.
+    """
+
 def check_checkpoint(scenario_json: str, seed: int, replication: int, checkpoint: bytes) -> None:
     """Refuse a checkpoint that is damaged, or not of this run."""
 
 def seconds(text: str) -> float:
     """Read a time with its unit, such as ``"60 s"``."""
+
+def quantity(text: str) -> tuple[float, str] | None:
+    """Read a time, size or rate in its base unit, ``"s"``, ``"B"`` or ``"b/s"``; else None."""

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from burstlab.errors import InputError
+from burstlab.files import sync
 from burstlab.tables import Table, from_engine
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ def write_table(directory: Path, name: str, parts: Iterable[pa.Table]) -> None:
         for part in parts:
             writer.write(part)
         writer.close()
+        sync(writer.path)
         writer.path.replace(directory / f"{name}{_SUFFIX}")
     except BaseException:
         writer.close()

@@ -60,7 +60,7 @@ def run(
         Print one JSON document and nothing else.
     """
     from burstlab.checkpoints import EVERY
-    from burstlab.cli.progress import progress_bar
+    from burstlab.progress import bar
     from burstlab.errors import InputError, Interrupted
     from burstlab.loading import to_document
     from burstlab.simulation import run as simulate
@@ -70,7 +70,7 @@ def run(
         raise InputError(f"{flag} needs checkpoints\n  fix: add --checkpoint DIR")
     document = to_document(scenario, set_ or [])
     interrupted = False
-    with progress_bar(f"running {scenario}") as progress:
+    with bar(f"running {scenario}") as progress:
         try:
             result = simulate(
                 document,
