@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -88,7 +89,8 @@ def write_table(directory: Path, name: str, parts: Iterable[pa.Table]) -> None:
         sync(writer.path)
         writer.path.replace(directory / f"{name}{_SUFFIX}")
     except BaseException:
-        writer.close()
+        with suppress(OSError):  # of a full disk, a second time
+            writer.close()
         writer.path.unlink(missing_ok=True)
         raise
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -14,8 +15,16 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def bar(label: str) -> Iterator[Callable[[float], None] | None]:
-    """Show a bar while the body runs, which tells it the share that is done."""
+def bar(label: str, simulated_s: float = 0.0) -> Iterator[Callable[[float], None] | None]:
+    """Show a bar while the body runs, which tells it the share that is done.
+
+    Parameters
+    ----------
+    label
+        What is being done.
+    simulated_s
+        How much time is simulated in all, for its rate; 0 where nobody knows.
+    """
     console = _console()
     if console is None:
         yield None
@@ -27,13 +36,16 @@ def bar(label: str) -> Iterator[Callable[[float], None] | None]:
         TextColumn("{task.description}"),
         BarColumn(),
         "{task.percentage:>3.0f}%",
+        TextColumn("{task.fields[told]}"),
         TimeRemainingColumn(),
     )
     with Bars(*columns, console=console, transient=True) as bars:
-        task = bars.add_task(label, total=1.0)
+        task = bars.add_task(label, total=1.0, told="")
+        started = time.perf_counter()
 
         def show(share: float) -> None:
-            bars.update(task, completed=share)
+            rate = share * simulated_s / max(time.perf_counter() - started, 1e-9)
+            bars.update(task, completed=share, told=f"{rate:,.3g} simulated s/s" if rate else "")
 
         yield show
 

@@ -365,6 +365,7 @@ def _add(total: dict[str, Any], more: Mapping[str, Any]) -> None:
 
 
 def without_none(value: Any) -> Any:
+    """Copy dictionaries and lists without what is None, for which TOML has no word."""
     if isinstance(value, Mapping):
         return {k: without_none(v) for k, v in value.items() if v is not None}
     if isinstance(value, (list, tuple)):

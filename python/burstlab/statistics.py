@@ -104,7 +104,9 @@ def means_ci95(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[
     means = np.ascontiguousarray(rows).mean(axis=1)
     if n == 1:
         return means, np.full(len(rows), math.nan)
-    return means, t_quantile(n - 1) * (np.ascontiguousarray(rows).std(axis=1, ddof=1) / math.sqrt(n))
+    return means, t_quantile(n - 1) * (
+        np.ascontiguousarray(rows).std(axis=1, ddof=1) / math.sqrt(n)
+    )
 
 
 def paired_ratio(numerator: ArrayLike, denominator: ArrayLike) -> Estimate:
@@ -228,9 +230,7 @@ def ask_until(
 def side_by_side(samples: Mapping[str, Sequence[Sample]]) -> list[dict[str, Sample]]:
     """Turn a list of samples for each name into one dictionary for each replication."""
     names = list(samples)
-    return [
-        dict(zip(names, row, strict=True)) for row in zip(*samples.values(), strict=True)
-    ]
+    return [dict(zip(names, row, strict=True)) for row in zip(*samples.values(), strict=True)]
 
 
 @dataclass(frozen=True)

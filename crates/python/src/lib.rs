@@ -85,8 +85,8 @@ fn simulate(
     Ok(RunOutput { summary: to_json(&output.summary)?, tables: Some(output.tables) })
 }
 
-/// Runs `count` replications from number `first` on, one after the other and without tables; answers
-/// their summaries as JSON texts. Other Python threads go on meanwhile.
+/// Runs `count` replications from number `first` on, one after the other and without tables, and
+/// answers their summaries as JSON texts. Other Python threads go on meanwhile.
 #[pyfunction]
 fn simulate_several(
     py: Python<'_>,

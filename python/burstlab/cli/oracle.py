@@ -30,8 +30,8 @@ def oracle(
     json_
         Print one JSON document and nothing else.
     """
-    from burstlab.progress import bar
     from burstlab.oracle import replay
+    from burstlab.progress import bar
 
     with bar("replaying") as progress:
         report = replay(directory, jobs=jobs, progress=progress)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeAlias
 
 from burstlab import _core
-from burstlab.errors import InputError, PlanError, StudyInterrupted
-from burstlab.studies import metrics, plan, rows, workers
+from burstlab.errors import InputError, StudyInterrupted
+from burstlab.studies import metrics, plan, workers
+from burstlab.studies.design import columns
 from burstlab.studies.plan import Plan, PlanLike
 from burstlab.studies.running import Progress, Running
 from burstlab.studies.store import Directory, Memory
@@ -89,7 +91,7 @@ def _conduct(
     watch: Watch | None,
 ) -> Study:
     todo = [point for point in range(len(wanted.points)) if point not in kept.done]
-    interrupted = False
+    interrupted, began_cpu = False, time.process_time()
     state = Progress(len(wanted.points), len(kept.done))
     try:
         if todo:
@@ -106,7 +108,7 @@ def _conduct(
     if not interrupted and not found.interrupted:
         kept.finish(found.tables())
     if todo:
-        kept.tell(_session(state))
+        kept.tell(_session(state, began_cpu))
     if interrupted:
         raise StudyInterrupted(found)
     return found
@@ -125,7 +127,7 @@ def _run(running: Running, kept: Directory | Memory, watch: Watch | None) -> Non
         points.close()
 
 
-def _session(state: Progress) -> dict[str, Any]:
+def _session(state: Progress, began_cpu: float) -> dict[str, Any]:
     return {
         "burstlab": _core.__version__,
         "points": state.points,
@@ -133,7 +135,8 @@ def _session(state: Progress) -> dict[str, Any]:
         "runs": state.runs,
         "simulated_s": state.simulated_s,
         "wall_s": round(state.wall_s, 3),
-        "engine_s": round(state.engine_s, 3),
+        "engine_cpu_s": round(state.engine_cpu_s, 3),
+        "cpu_s": round(time.process_time() - began_cpu, 3),
     }
 
 
@@ -161,7 +164,7 @@ def _paths(wanted: Plan) -> dict[str, str]:
     if wanted.metrics is not None:
         metrics.check(wanted.metrics, shapes)
         return dict(wanted.metrics)
-    taken = {*plan.RESERVED, *rows.columns(wanted.points)}
+    taken = {*plan.RESERVED, *columns(wanted.points)}
     found = {one: one for every in shapes for one in metrics.every(every) if one not in taken}
     for name in wanted.stopping.metrics:
         if name not in found:
@@ -177,6 +180,3 @@ def _digest(wanted: Plan, paths: dict[str, str]) -> str:
         for scheme in wanted.names:
             found.update(wanted.scenario(point, scheme).encode())
     return found.hexdigest()
-
-
-__all__ = ["PlanError", "study"]

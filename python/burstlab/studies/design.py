@@ -36,9 +36,7 @@ def grid(table: Mapping[str, Any], path: str) -> list[Point]:
     count = math.prod(map(len, lists.values()))
     if count > POINTS_MAX:
         raise PlanError(path, f"{count} points", f"more than {POINTS_MAX}", "use fewer values")
-    return [
-        dict(zip(lists, values, strict=True)) for values in itertools.product(*lists.values())
-    ]
+    return [dict(zip(lists, values, strict=True)) for values in itertools.product(*lists.values())]
 
 
 def zipped(table: Mapping[str, Any], path: str) -> list[Point]:

@@ -176,7 +176,11 @@ def check(metrics: Mapping[str, str], summaries: Sequence[Summary]) -> None:
             continue
         known = list(dict.fromkeys(one for summary in summaries for one in every(summary)))
         near = difflib.get_close_matches(path, known, n=3, cutoff=0.5)
-        fix = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(known[:8])}, ..."
+        fix = (
+            f"did you mean {' or '.join(near)}?"
+            if near
+            else f"known are {', '.join(known[:8])}, ..."
+        )
         where = "metrics" if name == path else f"metrics.{name}"
         raise PlanError(where, path, "a run has no such number", fix)
 

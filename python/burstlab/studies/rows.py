@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -130,7 +131,7 @@ def groups(plan: Plan, table: pa.Table) -> Iterator[Group]:
     points, numbers = table["point"].to_numpy(), table["replication"].to_numpy()
     schemes = table["scheme"].to_pylist()
     starts = [*np.flatnonzero(numbers == 0), table.num_rows]
-    for start, stop in zip(starts[:-1], starts[1:], strict=True):
+    for start, stop in itertools.pairwise(starts):
         part = np.ascontiguousarray(values[:, start:stop])
         yield Group(int(points[start]), schemes[start], part, int(start))
 
@@ -156,10 +157,7 @@ def estimates(plan: Plan, table: pa.Table) -> pa.Table:
         halves.append(half)
         counts.append(count)
         heads.append((group, len(names)))
-        limit = plan.stopping.relative
-        for name, middle, wide in zip(names, mean, half, strict=True):
-            precise = None if limit is None else bool(wide <= limit * abs(middle))
-            reached.append(precise if name in wanted else None)
+        reached.extend(_reached(plan, names, wanted, mean, half))
     return pa.table(
         {
             **_heads(plan, heads),
@@ -176,7 +174,8 @@ def differences(plan: Plan, table: pa.Table) -> pa.Table:
     """Answer a row for each metric of each two schemes at each point, compared run by run.
 
     Both have the same random numbers, so what is common to them cancels: ``difference`` is the
-    mean of ``scheme`` less ``over``, ``ratio`` the one mean over the other.
+    mean of ``scheme`` less ``over``, ``ratio`` the one mean over the other. ``reached`` is as in
+    the estimates.
     """
     import numpy as np
     import pyarrow as pa
@@ -188,14 +187,18 @@ def differences(plan: Plan, table: pa.Table) -> pa.Table:
     found: list[list[NDArray[Any]]] = [[], [], [], [], []]
     heads: list[tuple[Group, int]] = []
     over: list[str] = []
+    reached: list[bool | None] = []
+    wanted = plan.stopping.metrics if plan.stopping.of == "ratios" else ()
     for of_point in by_point.values():
         for a, b in pairs(plan.names):
             x, y = of_point[b].values, of_point[a].values
-            for column, part in zip(found, (*means(x - y), *_ratios(x, y)), strict=True):
+            ratio, wide = _ratios(x, y)
+            for column, part in zip(found, (*means(x - y), ratio, wide), strict=True):
                 column.append(part)
+            reached.extend(_reached(plan, names, wanted, ratio, wide))
             heads.append((of_point[b], len(names)))
             over.extend([a] * len(names))
-    difference, half, counts, ratio, ratio_half = found
+    difference, half, counts, ratios, ratio_halves = found
     return pa.table(
         {
             **_heads(plan, heads),
@@ -203,11 +206,25 @@ def differences(plan: Plan, table: pa.Table) -> pa.Table:
             "metric": pa.array(names * len(heads), pa.string()),
             "difference": _floats(difference),
             "difference_ci95": _floats(half),
-            "ratio": _floats(ratio),
-            "ratio_ci95": _floats(ratio_half),
+            "ratio": _floats(ratios),
+            "ratio_ci95": _floats(ratio_halves),
             "n": pa.array(np.concatenate(counts) if counts else [], pa.int64()),
+            "reached": pa.array(reached, pa.bool_()),
         }
     )
+
+
+def _reached(
+    plan: Plan,
+    names: Sequence[str],
+    wanted: Sequence[str],
+    means: NDArray[np.float64],
+    halves: NDArray[np.float64],
+) -> Iterator[bool | None]:
+    limit = plan.stopping.relative
+    for name, mean, half in zip(names, means, halves, strict=True):
+        asked = limit is not None and name in wanted
+        yield bool(half <= limit * abs(mean)) if asked else None
 
 
 def means(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -75,8 +75,8 @@ class Progress:
         How much time they simulated.
     wall_s
         How long that took.
-    engine_s
-        Of that, time in the engine, added over the workers.
+    engine_cpu_s
+        Time that the engine had on processors, added over the workers.
     """
 
     points: int
@@ -85,7 +85,7 @@ class Progress:
     runs: int = 0
     simulated_s: float = 0.0
     wall_s: float = 0.0
-    engine_s: float = 0.0
+    engine_cpu_s: float = 0.0
     warnings: dict[str, None] = field(default_factory=dict, repr=False)
 
 
@@ -219,7 +219,7 @@ class Running:
         self._run_s: float | None = None
         self._started = time.perf_counter()
 
-    def points(self) -> Iterator[list[Done]]:
+    def points(self) -> Generator[list[Done]]:
         """Answer points as they are done, several times a second even if there are none.
 
         However it ends, no task is left behind.
@@ -285,7 +285,9 @@ class Running:
         return []
 
     def _count(self, jobs: Sequence[_Job], answer: Answer) -> None:
-        samples = [one for result in answer.results if not isinstance(result, Found) for one in result]
+        samples = [
+            one for result in answer.results if not isinstance(result, Found) for one in result
+        ]
         runs = len(samples) + sum(
             job.order.rule.pilots for job in jobs if isinstance(job.order, Pilot)
         )
@@ -294,7 +296,7 @@ class Running:
         self._run_s = (1.0 - _NEWEST) * before + _NEWEST * newest
         self.progress.runs += runs
         self.progress.simulated_s += sum(one.simulated_s for one in samples)
-        self.progress.engine_s += answer.engine_s
+        self.progress.engine_cpu_s += answer.engine_cpu_s
         self.progress.warnings.update(dict.fromkeys(answer.warnings))
 
     def _look(self, done: Sequence[Done]) -> None:
@@ -326,7 +328,8 @@ def _result(future: _Task) -> Answer:
         return future.result()
     except CancelledError:
         raise InputError(
-            "the workers are gone\n  fix: start them again and resume; points that were done are kept"
+            "the workers are gone\n"
+            "  fix: start them again, and resume; points that were done are kept"
         ) from None
     except _core.InvalidScenario as error:
         problem = " ".join(str(part) for part in error.args if part)

@@ -41,6 +41,9 @@ _EVERY_S = 0.2
 #: So many files of points become one.
 _FILES_MAX = 256
 
+#: What to do where nothing can be written.
+_FLAG = "--out; or make room, and resume: points that were done are kept"
+
 #: Differences of plans that an error lists.
 _TOLD = 4
 
@@ -77,7 +80,7 @@ class Directory:
         self._written_at = time.monotonic()
         self._lock = _lock(self.path)
         try:
-            with writing(self.path):
+            with writing(self.path, _FLAG):
                 self._begin(plan, digest, resume)
                 self.done = self._found()
         except BaseException:
@@ -92,7 +95,7 @@ class Directory:
         """Store what was taken, unless that was done a moment ago."""
         if not len(self._rows) or (not now and time.monotonic() - self._written_at < _EVERY_S):
             return
-        with writing(self.path):
+        with writing(self.path, _FLAG):
             files = self._files()
             number = int(files[-1].stem) + 1 if files else 0
             write_table(self._points, f"{number:06}", [self._rows.take()])
@@ -107,7 +110,7 @@ class Directory:
 
     def finish(self, tables: Mapping[str, pa.Table]) -> None:
         """Write the tables of a study that is done, in place of the files of its points."""
-        with writing(self.path):
+        with writing(self.path, _FLAG):
             if not _runs(self.path).exists():
                 # Where all runs are in one file, which is written last, the study is done.
                 for name in sorted(tables, key=lambda name: name == "runs"):
@@ -118,7 +121,7 @@ class Directory:
 
     def tell(self, session: Document) -> None:
         """Note how long a session took."""
-        with writing(self.path):
+        with writing(self.path, _FLAG):
             before = _timing(self.path / "timing.json")
             text = json.dumps({"sessions": [*before, session]}, indent=2)
             put(self.path / "timing.json", f"{text}\n".encode())
@@ -149,9 +152,7 @@ class Directory:
             self._same(head, tomllib.loads(text))
             return
         if (self.path / "summary.json").exists():
-            raise InputError(
-                f"{self.path} holds the result of a run\n  fix: use another directory"
-            )
+            raise InputError(f"{self.path} holds the result of a run\n  fix: use another directory")
         put(self.path / "plan.toml", text.encode())
         self._points.mkdir(exist_ok=True)
         put(self.path / "study.json", f"{json.dumps(head, indent=2)}\n".encode())
@@ -163,8 +164,8 @@ class Directory:
             if found.get(name) != head[name]:
                 raise InputError(
                     f"{self.path}: the study was begun with {name} {found.get(name)}, and this is "
-                    f"{head[name]}\n  fix: finish it with the version that began it, or use another "
-                    "directory"
+                    f"{head[name]}\n"
+                    "  fix: finish it with the version that began it, or use another directory"
                 )
         differ = changes(read_toml(self.path / "plan.toml"), plan)
         if not differ and found != head:

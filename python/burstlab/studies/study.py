@@ -49,8 +49,8 @@ class Study:
         self.plan = plan
         self.version = version
         self.directory = directory
-        self.warnings = list(warnings)
         self._stored = stored
+        self._warnings = warnings
 
     @cached_property
     def runs(self) -> Table:
@@ -98,6 +98,28 @@ class Study:
     def interrupted(self) -> bool:
         """Whether points are missing."""
         return self.done < len(self.plan.points)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the engine found odd, and where precision or a warm-up was not reached."""
+        found = list(self._warnings)
+        table = self.runs.to_arrow()
+        if self.plan.stopping.relative is not None:
+            compared = self.differences if self.plan.stopping.of == "ratios" else self.estimates
+            short = set(compared.where(reached=False)["point"].tolist())
+            if short:
+                found.append(
+                    f"{len(short)} points are less precise than asked after "
+                    f"{self.plan.stopping.most} replications: {_some(short)}"
+                )
+        if self.plan.warmup is not None:
+            rushed = set(Table(table).where(warmup_found=False)["point"].tolist())
+            if rushed:
+                found.append(
+                    f"{len(rushed)} points are not steady by half of the run, which is their "
+                    f"warm-up: {_some(rushed)}"
+                )
+        return found
 
     def tables(self) -> dict[str, pa.Table]:
         """Answer the tables that are stored when it is done."""
@@ -205,6 +227,11 @@ class Study:
         return f"<p>{html.escape(repr(self)[1:-1])}</p>{self.estimates.to_html(rows=20)}"
 
 
+def _some(points: set[int]) -> str:
+    told = ", ".join(str(point) for point in sorted(points)[:5])
+    return f"{told}, ..." if len(points) > 5 else told
+
+
 def read(directory: str | os.PathLike[str]) -> Study:
     """Read back a study, whether it is done or not; a directory that is none is refused."""
     where = Path(directory)
@@ -214,8 +241,12 @@ def read(directory: str | os.PathLike[str]) -> Study:
     except PlanError as error:
         raise InputError(f"{where}: not a study of this version of burstlab ({error})") from None
     stored = store.stored_rows(where)
-    missing = [name for name in ("point", "scheme", "replication") if name not in stored.schema.names]
-    if stored.num_rows and missing:
+    if not stored.num_rows:
+        stored = rows.Rows(plan, list(plan.metrics or ())).schema.empty_table()
+    missing = [
+        name for name in ("point", "scheme", "replication") if name not in stored.schema.names
+    ]
+    if missing:
         raise InputError(f"{where}: not a study of burstlab (no column {missing[0]})")
     swept = columns(plan.points)
     stored = stored.drop_columns([name for name in stored.schema.names if name in swept])

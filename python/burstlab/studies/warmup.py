@@ -164,7 +164,9 @@ def find(text: str, seed: int, rule: Warmup, monitor: _core.Monitor) -> Found:
     length = min(map(len, found))
     cut = mser5(np.mean([series[:length] for series in found], axis=0))
     half_s = length * step_s / 2
-    return Found(min(cut.kept_from * step_s, half_s), cut.found) if cut.found else Found(half_s, False)
+    return (
+        Found(min(cut.kept_from * step_s, half_s), cut.found) if cut.found else Found(half_s, False)
+    )
 
 
 def _delivered(
@@ -201,7 +203,9 @@ def _active(
     chunks = [from_engine(columns, 0) for name, columns in output.tables() if name == "samples"]
     if not chunks:
         raise PlanError(
-            "warmup.series", "active", "there are no samples of connections under way",
+            "warmup.series",
+            "active",
+            "there are no samples of connections under way",
             "set run.sample in the scenario of a mesh with [[demand]], or use series = delivered",
         )
     times = np.concatenate([rows["t_ps"].to_numpy() for rows in chunks])
@@ -209,7 +213,7 @@ def _active(
     instants, places = np.unique(times, return_inverse=True)
     found = _core.quantity(document["run"]["sample"])
     assert found is not None
-    return found[0], np.bincount(places, active, len(instants))
+    return found[0], np.bincount(places, active.astype(float), len(instants)).astype(float)
 
 
 _SAMPLED = {"delivered": _delivered, "active": _active}

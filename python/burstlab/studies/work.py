@@ -65,12 +65,15 @@ class Answer:
         For each order its samples, or the warm-up that was found.
     engine_s
         Wall time within the engine.
+    engine_cpu_s
+        Of that, time on the processor.
     warnings
         What the engine found odd, each once.
     """
 
     results: Sequence[Sequence[Sample] | warmup.Found]
     engine_s: float
+    engine_cpu_s: float
     warnings: Sequence[str]
 
 
@@ -102,21 +105,23 @@ def work(
     watch = monitor or _core.Monitor()
     results: list[Sequence[Sample] | warmup.Found] = []
     warnings: dict[str, None] = {}
-    engine_s = 0.0
+    engine_s = engine_cpu_s = 0.0
     for order in orders:
-        started = time.perf_counter()
+        started, started_cpu = time.perf_counter(), time.thread_time()
+        texts: list[str] = []
         if isinstance(order, Pilot):
             results.append(warmup.find(order.scenario, order.seed, order.rule, watch))
-            engine_s += time.perf_counter() - started
-            continue
-        texts = _core.simulate_several(
-            order.scenario, order.seed, order.first, order.count, watch
-        )
+        else:
+            where = (order.scenario, order.seed, order.first, order.count)
+            texts = _core.simulate_several(*where, watch)
         engine_s += time.perf_counter() - started
-        summaries = [json.loads(text) for text in texts]
-        results.append([_sample(summary, reader) for summary in summaries])
-        warnings.update(dict.fromkeys(w for summary in summaries for w in summary["warnings"]))
-    return Answer(results, engine_s, list(warnings))
+        engine_cpu_s += time.thread_time() - started_cpu
+        if isinstance(order, Order):
+            summaries = [json.loads(text) for text in texts]
+            results.append([_sample(summary, reader) for summary in summaries])
+            found = (warning for summary in summaries for warning in summary["warnings"])
+            warnings.update(dict.fromkeys(found))
+    return Answer(results, engine_s, engine_cpu_s, list(warnings))
 
 
 def shape(scenario: str) -> Summary:

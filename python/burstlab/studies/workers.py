@@ -89,9 +89,11 @@ def scheduler(address: str, jobs: int | None) -> Iterator[Workers]:
         raise InputError(
             f"--scheduler {address}: Dask is not installed\n  fix: pip install burstlab[dask]"
         ) from None
-    where = {"scheduler_file": address} if address.endswith(".json") else {"address": address}
     try:
-        client = Client(**where, timeout=_CONNECT)
+        if address.endswith(".json"):
+            client = Client(scheduler_file=address, timeout=_CONNECT)
+        else:
+            client = Client(address, timeout=_CONNECT)
     except (OSError, ValueError, TypeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(

@@ -196,8 +196,8 @@ pub fn seconds(text: &str) -> Result<f64, UnitError> {
     text.parse::<Span>().map(Span::as_secs_f64)
 }
 
-/// A time, size or rate such as `"60 s"` in its base unit, and that unit: `s`, `B` or `b/s`; nothing
-/// where the text is none of them.
+/// A time, size or rate such as `"60 s"` in its base unit, and that unit: `s`, `B` or `b/s`; or
+/// nothing, where it is none of them.
 #[must_use]
 pub fn quantity(text: &str) -> Option<(f64, &'static str)> {
     if let Ok(time) = text.parse::<Span>() {
