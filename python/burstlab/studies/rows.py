@@ -86,9 +86,8 @@ def runs(plan: Plan, rows: pa.Table) -> pa.Table:
         rows = rows.add_column(place, name, pa.array(values).take(points.combine_chunks()))
     if plan.metrics is None:
         # A plan that names no metrics has none that no run has.
-        empty = [n for n in rows.schema.names if rows[n].null_count == rows.num_rows]
-        swept = columns(plan.points)
-        rows = rows.drop_columns([name for name in empty if name not in swept])
+        names = metrics_of(plan, rows)
+        rows = rows.drop_columns([n for n in names if rows[n].null_count == rows.num_rows])
     return rows.combine_chunks()
 
 

@@ -38,6 +38,9 @@ FORMAT = 1
 #: A file is written at most this often: what is done meanwhile comes in one.
 _EVERY_S = 0.2
 
+#: Files of points; the hidden ones are being written.
+_FILES = "[0-9]*.parquet"
+
 #: So many files of points become one.
 _FILES_MAX = 256
 
@@ -187,7 +190,7 @@ class Directory:
         return {number for file in self._files() for number in _numbers(file)}
 
     def _files(self) -> list[Path]:
-        return sorted(self._points.glob("*.parquet"), key=lambda file: int(file.stem))
+        return sorted(self._points.glob(_FILES), key=lambda file: int(file.stem))
 
     def _merge(self, files: Sequence[Path]) -> None:
         """Put many files into one, which has the next number; whoever reads takes a row once."""
@@ -250,7 +253,7 @@ def stored_rows(directory: Path, schema: pa.Schema | None = None) -> pa.Table:
     if _runs(directory).exists():
         table = _read(_runs(directory))
         return table if schema is None else _as(table, schema)
-    files = sorted((directory / "points").glob("*.parquet"))
+    files = sorted((directory / "points").glob(_FILES))
     if not files:
         return (schema or pa.schema([("point", pa.int32())])).empty_table()
     table = pa.concat_tables([_read(file) for file in files])
