@@ -19,9 +19,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import burstlab as bl
+from burstlab.parquet import write_table
 from burstlab.statistics import mean_ci95, paired_ratio
 from burstlab.studies import running, store, workers
 from burstlab.studies.warmup import mser5
+from burstlab.studies.work import work
 
 PLAN = """
 seed = 3
@@ -300,19 +302,19 @@ def test_a_full_disk_loses_nothing_that_was_stored(plan, tmp_path, monkeypatch):
     out = tmp_path / "out"
     monkeypatch.setattr(workers, "_HERE_S", 1e-6)
     monkeypatch.setattr(store, "_EVERY_S", 0.0)
-    write, written = store.write_table, []
+    written: list[str] = []
 
     def full(directory: Path, name: str, parts: Any) -> None:
         if len(written) == 3:
             raise OSError(28, "No space left on device")
         written.append(name)
-        write(directory, name, parts)
+        write_table(directory, name, parts)
 
-    monkeypatch.setattr(store, "write_table", full)
+    monkeypatch.setattr(f"{store.__name__}.write_table", full)
     with pytest.raises(bl.InputError, match=r"No space left on device(.|\n)*make room, and resume"):
         bl.study(plan, out=out, jobs=1)
     assert bl.read_study(out).done >= 3
-    monkeypatch.setattr(store, "write_table", write)
+    monkeypatch.setattr(f"{store.__name__}.write_table", write_table)
     bl.study(plan, out=out, resume=True)
     assert content(out) == content(tmp_path / "whole")
 
@@ -545,8 +547,8 @@ def test_any_executor_will_do(plan, tmp_path):
 
 
 def test_a_worker_of_another_version_is_refused(plan, monkeypatch):
-    real = running.work
-    monkeypatch.setattr(running, "work", lambda version, *rest: real("0.0.9", *rest))
+    other = f"{running.__name__}.work"
+    monkeypatch.setattr(other, lambda version, *rest: work("0.0.9", *rest))
     with pytest.raises(bl.InputError, match=r"a worker has burstlab .*, and the study 0.0.9"):
         bl.study(plan)
 
