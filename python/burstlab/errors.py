@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from burstlab.results import Result
-    from burstlab.studies.study import Study
+    from burstlab.studies.outcome import Study
 
 
 class InputError(ValueError):

@@ -96,7 +96,8 @@ def print_study(found: Study) -> None:
     """Print the first points of a study, with some of its metrics."""
     from rich.console import Console
 
-    names = found.plan.metrics or [name for name in _USUAL if name in found.metrics]
+    usual = [name for name in _USUAL if name in found.metrics]
+    names = found.plan.metrics or usual or found.metrics
     shown = [name for name in names if name in found.metrics][:_METRICS_SHOWN]
     console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
     if found.done:

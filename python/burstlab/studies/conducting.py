@@ -14,10 +14,10 @@ from burstlab import _core
 from burstlab.errors import InputError, StudyInterrupted
 from burstlab.studies import metrics, plan, workers
 from burstlab.studies.design import columns
+from burstlab.studies.outcome import Study
 from burstlab.studies.plan import Plan, PlanLike
 from burstlab.studies.running import Progress, Running
 from burstlab.studies.store import Directory, Memory
-from burstlab.studies.study import Study
 from burstlab.studies.work import shape
 
 Watch: TypeAlias = Callable[[Progress], object]

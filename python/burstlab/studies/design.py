@@ -6,7 +6,7 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -244,8 +244,11 @@ def _column(values: list[Any]) -> tuple[str, list[Any]]:
         return "", values
     if kinds <= {int, float}:
         return "", [None if value is None else float(value) for value in values]
-    write: Callable[[Any], Any] = lambda v: v if isinstance(v, str) else json.dumps(v)  # noqa: E731
-    return "", [None if value is None else write(value) for value in values]
+    return "", [None if value is None else _text(value) for value in values]
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _shown(value: Any) -> str:

@@ -38,6 +38,9 @@ FORMAT = 1
 #: A file is written at most this often: what is done meanwhile comes in one.
 _EVERY_S = 0.2
 
+#: The share of the time that writing may take, and the longest that anything waits for it.
+_SHARE, _LONGEST_S = 0.05, 2.0
+
 #: Files of points; the hidden ones are being written.
 _FILES = "[0-9]*.parquet"
 
@@ -80,7 +83,7 @@ class Directory:
         self.path = ready_directory(out)
         self._points = self.path / "points"
         self._rows = Rows(plan, metrics)
-        self._written_at = time.monotonic()
+        self._next_s = time.monotonic()
         self._lock = _lock(self.path)
         try:
             with writing(self.path, _FLAG):
@@ -96,7 +99,8 @@ class Directory:
 
     def flush(self, *, now: bool = False) -> None:
         """Store what was taken, unless that was done a moment ago."""
-        if not len(self._rows) or (not now and time.monotonic() - self._written_at < _EVERY_S):
+        began_s = time.monotonic()
+        if not len(self._rows) or (not now and began_s < self._next_s):
             return
         with writing(self.path, _FLAG):
             files = self._files()
@@ -105,7 +109,9 @@ class Directory:
             sync(self._points)
             if len(files) >= _FILES_MAX:
                 self._merge([*files, self._points / f"{number:06}.parquet"])
-        self._written_at = time.monotonic()
+        ended_s = time.monotonic()
+        worth_s = min((ended_s - began_s) / _SHARE, _LONGEST_S)
+        self._next_s = ended_s + (max(_EVERY_S, worth_s) if _EVERY_S else 0.0)
 
     def rows(self) -> pa.Table:
         """Answer the rows of all points that are done."""
