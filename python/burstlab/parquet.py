@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from burstlab.errors import InputError
+from burstlab.files import sync
 from burstlab.tables import BATCH, Table, from_engine
 
 if TYPE_CHECKING:
@@ -84,9 +86,11 @@ def write_table(directory: Path, name: str, parts: Iterable[pa.Table]) -> None:
         for part in parts:
             writer.write(part)
         writer.close()
+        sync(writer.path)
         writer.path.replace(directory / f"{name}{_SUFFIX}")
     except BaseException:
-        writer.close()
+        with suppress(OSError):  # of a full disk, a second time
+            writer.close()
         writer.path.unlink(missing_ok=True)
         raise
 

@@ -102,7 +102,13 @@ def test_the_scenarios_of_the_models_run(block):
     assert bl.run(scenario).counters["events"] > 0
 
 
-@pytest.mark.parametrize("example", sorted(path.name for path in EXAMPLES.glob("*.toml")))
+#: A plan, and no scenario.
+PLANS = {"study.toml"}
+
+
+@pytest.mark.parametrize(
+    "example", sorted(path.name for path in EXAMPLES.glob("*.toml") if path.name not in PLANS)
+)
 def test_the_examples_run(burstlab, monkeypatch, example):
     monkeypatch.chdir(ROOT)
     path = f"examples/{example}"
@@ -123,7 +129,20 @@ def test_links_lead_somewhere(root):
 
 @pytest.mark.parametrize(
     "command",
-    ["run", "list", "reproduce", "export", "plot", "check", "schema", "oracle", "model", "version"],
+    [
+        "run",
+        "study",
+        "results",
+        "list",
+        "reproduce",
+        "export",
+        "plot",
+        "check",
+        "schema",
+        "oracle",
+        "model",
+        "version",
+    ],
 )
 def test_every_command_has_help_and_a_place_in_the_reference(root, burstlab, command):
     answer = burstlab(command, "--help")

@@ -86,6 +86,26 @@ fn simulate(
     Ok(RunOutput { summary: to_json(&output.summary)?, tables: Some(output.tables) })
 }
 
+/// Runs `count` replications from number `first` on, one after the other and without tables, and
+/// answers their summaries as JSON texts. Other Python threads go on meanwhile.
+#[pyfunction]
+fn simulate_several(
+    py: Python<'_>,
+    scenario_json: &str,
+    seed: u64,
+    first: u64,
+    count: u64,
+    monitor: &RunMonitor,
+) -> PyResult<Vec<String>> {
+    let monitor = monitor.inner.clone();
+    py.detach(|| {
+        let resolved = resolved(scenario_json)?;
+        let numbers = first..first.saturating_add(count);
+        let one = |number| Simulation::new(&resolved, seed, number, Trace::default()).run(&monitor);
+        numbers.map(|number| to_json(&one(number).summary)).collect()
+    })
+}
+
 /// Runs one replication from where its keeper says, which is handed checkpoints whenever the
 /// monitor is asked to keep, and at the end. A sink takes the tables at the end.
 #[pyfunction]
@@ -165,6 +185,12 @@ type TimesAndSizes<'py> = (Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u32>>)
 #[pyfunction]
 fn seconds(text: &str) -> PyResult<f64> {
     scenario::seconds(text).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// A time, size or rate such as "60 s" in its base unit, with that unit: "s", "B" or "b/s".
+#[pyfunction]
+fn quantity(text: &str) -> Option<(f64, &'static str)> {
+    scenario::quantity(text)
 }
 
 /// A view of a run from another thread.
@@ -259,7 +285,9 @@ mod _core {
     #[pymodule_export]
     use super::{BadCheckpoint, InvalidScenario, RunMonitor, RunOutput};
     #[pymodule_export]
-    use super::{batches, check_checkpoint, resolve, schema, seconds, simulate, simulate_kept};
+    use super::{batches, check_checkpoint, quantity, resolve, schema, seconds};
+    #[pymodule_export]
+    use super::{simulate, simulate_kept, simulate_several};
 
     use pyo3::prelude::*;
 

@@ -22,7 +22,7 @@ mod size;
 mod traffic;
 
 use burstlab_tcp::{Config, Listens, Overrides};
-use burstlab_units::{Span, UnitError};
+use burstlab_units::{Bytes, Rate, Span, UnitError};
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
@@ -215,6 +215,19 @@ fn written_out(config: &Config) -> Overrides {
 /// What is wrong with the text, and the mend.
 pub fn seconds(text: &str) -> Result<f64, UnitError> {
     text.parse::<Span>().map(Span::as_secs_f64)
+}
+
+/// A time, size or rate such as `"60 s"` in its base unit, and that unit: `s`, `B` or `b/s`; or
+/// nothing, where it is none of them.
+#[must_use]
+pub fn quantity(text: &str) -> Option<(f64, &'static str)> {
+    if let Ok(time) = text.parse::<Span>() {
+        return Some((time.as_secs_f64(), "s"));
+    }
+    if let Ok(size) = text.parse::<Bytes>() {
+        return Some((size.get() as f64, "B"));
+    }
+    text.parse::<Rate>().ok().map(|rate| (rate.as_bps() as f64, "b/s"))
 }
 
 /// The JSON schema of a scenario.
