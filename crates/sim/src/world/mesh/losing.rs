@@ -24,7 +24,9 @@ impl Mesh {
         let hop = self.bursts.get(slot).hop;
         let node = self.node_at(slot, hop) as usize + 1;
         self.ends(now, slot, Some(cause), context, flows);
-        self.batches.lost += self.bursts.get(slot).cargo.of_batches();
+        if !self.fed.is_empty() {
+            self.batches.lost += self.bursts.get(slot).cargo.of_batches();
+        }
         let burst = self.bursts.get_mut(slot);
         let loss = Loss { cause, burst: burst.number, node, at: now };
         let cargo = std::mem::take(&mut burst.cargo);
