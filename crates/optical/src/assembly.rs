@@ -69,6 +69,16 @@ impl AssemblyPolicy {
         }
     }
 
+    /// The size that completes a burst: 0 B if each packet is a burst, none if only time counts.
+    #[inline]
+    fn limit(self) -> Option<Bytes> {
+        match self {
+            Self::None => Some(Bytes::ZERO),
+            Self::Size(limit) | Self::Hybrid(_, limit) => Some(limit),
+            Self::Timer(_) | Self::Adaptive { .. } => None,
+        }
+    }
+
     fn is_full(self, bytes: Bytes) -> bool {
         match self {
             Self::None => true,
@@ -104,6 +114,8 @@ pub struct Assembler<P> {
     timer: Option<Span>,
     arrivals: Arrivals,
     minimum: Bytes,
+    /// Whether a burst may hold at most the size that completes it.
+    at_most: bool,
     waiting: Vec<P>,
     bytes: Bytes,
     opened: Option<Time>,
@@ -126,6 +138,7 @@ impl<P> Assembler<P> {
             timer: policy.timer(),
             arrivals: Arrivals::default(),
             minimum: Bytes::ZERO,
+            at_most: false,
             waiting: Vec::new(),
             bytes: Bytes::ZERO,
             opened: None,
@@ -138,6 +151,81 @@ impl<P> Assembler<P> {
     #[must_use]
     pub fn with_minimum(self, minimum: Bytes) -> Self {
         Self { minimum, ..self }
+    }
+
+    /// Whether a burst may hold no more than the size that completes it: a packet with which an open
+    /// burst [`overflows`](Self::overflows) belongs to the next one. One that is larger than that
+    /// size is a burst of its own.
+    #[must_use]
+    pub fn with_at_most(self, at_most: bool) -> Self {
+        Self { at_most, ..self }
+    }
+
+    /// Whether the open burst has to be closed before a packet of `size` enters.
+    #[inline]
+    #[must_use]
+    pub fn overflows(&self, size: Bytes) -> bool {
+        let above = |limit: Bytes| self.bytes + size > limit;
+        self.at_most && self.opened.is_some() && self.policy.limit().is_some_and(above)
+    }
+
+    /// Of `bytes` that arrive at one instant in packets of `packet`, the last one shorter: how many
+    /// enter the open burst, and whether it is complete then. They enter with one [`push`].
+    ///
+    /// [`push`]: Self::push
+    #[inline]
+    #[must_use]
+    pub fn share_of(&self, bytes: Bytes, packet: Bytes) -> (Bytes, bool) {
+        let room = match self.policy.limit() {
+            None => return (bytes, false),
+            Some(limit) => limit.get().saturating_sub(self.bytes.get()),
+        };
+        let (bytes, packet) = (bytes.get(), packet.get());
+        if bytes < room {
+            return (Bytes::new(bytes), false);
+        }
+        let packets = if self.at_most {
+            // Where all fit, they fill it.
+            let fit = if bytes == room { bytes.div_ceil(packet) } else { room / packet };
+            if self.opened.is_none() { fit.max(1) } else { fit }
+        } else {
+            room.div_ceil(packet).max(1)
+        };
+        (Bytes::new(bytes.min(packets * packet)), true)
+    }
+
+    /// When the open burst is complete or due, if nothing comes but these `arrivals`, in order of
+    /// time; where none is open, the first of them opens one. No more of them are asked for than
+    /// that takes.
+    ///
+    /// An adaptive timer is known only once its burst is open: of one that is to be opened, the
+    /// answer is when it is.
+    #[must_use]
+    pub fn foresee(&self, mut arrivals: impl Iterator<Item = (Time, Bytes)>) -> Option<Time> {
+        let limit = self.policy.limit().map_or(u64::MAX, Bytes::get);
+        let mut held = self.bytes.get();
+        let (opened, timer) = match self.opened {
+            Some(opened) => (opened, self.timer),
+            None => {
+                let (at, bytes) = arrivals.next()?;
+                held += bytes.get();
+                if held >= limit || matches!(self.policy, AssemblyPolicy::Adaptive { .. }) {
+                    return Some(at);
+                }
+                (at, self.policy.timer())
+            }
+        };
+        let due = timer.map(|timer| opened.saturating_add(timer));
+        for (at, bytes) in arrivals {
+            if due.is_some_and(|due| due <= at) {
+                return due;
+            }
+            held += bytes.get();
+            if held >= limit {
+                return Some(at);
+            }
+        }
+        due
     }
 
     /// A packet of `size` arrives at `now`; answers whether the burst is complete.

@@ -251,6 +251,7 @@ impl Mesh {
             return None;
         }
         self.ends(now, slot, None, context, flows);
+        self.batches.delivered += self.bursts.get(slot).cargo.of_batches();
         Some(std::mem::take(&mut self.bursts.get_mut(slot).cargo))
     }
 
