@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from burstlab.scenario import (
         Access,
         AccessSide,
+        Batches,
         Bursts,
         Core,
         Deflection,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Access",
     "AccessSide",
+    "Batches",
     "Bursts",
     "Core",
     "Deflection",
@@ -111,6 +113,7 @@ _HOMES = {
         (
             "Access",
             "AccessSide",
+            "Batches",
             "Bursts",
             "Core",
             "Deflection",

@@ -11,6 +11,7 @@ __all__ = [
     "Monitor",
     "Output",
     "__version__",
+    "batches",
     "check_checkpoint",
     "resolve",
     "schema",
@@ -104,6 +105,16 @@ def simulate_kept(
     It takes one whenever the monitor is asked to keep, and one at the end or where the run is
     cancelled. A sink takes the tables at the end. What either raises ends the run.
     """
+
+def batches(
+    scenario_json: str,
+    entry: int,
+    ends: tuple[str, str],
+    seed: int,
+    replication: int,
+    count: int,
+) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
+    """Draw the first batches of an entry of a scenario: when they come, in ps, and their bytes."""
 
 def check_checkpoint(scenario_json: str, seed: int, replication: int, checkpoint: bytes) -> None:
     """Refuse a checkpoint that is damaged, or not of this run."""

@@ -153,9 +153,9 @@ impl<P> Assembler<P> {
         Self { minimum, ..self }
     }
 
-    /// Whether a burst may hold no more than the size that completes it: a packet with which an open
-    /// burst [`overflows`](Self::overflows) belongs to the next one. One that is larger than that
-    /// size is a burst of its own.
+    /// Whether a burst may hold no more than the size that completes it: a packet with which an
+    /// open burst [`overflows`](Self::overflows) belongs to the next one. One that is larger than
+    /// that size is a burst of its own.
     #[must_use]
     pub fn with_at_most(self, at_most: bool) -> Self {
         Self { at_most, ..self }
@@ -409,6 +409,81 @@ mod tests {
         assert_eq!(queue.close(&mut packets).number, 1);
         assert!(packets.is_empty());
         assert_eq!(queue.open(ms(9)), 2);
+    }
+
+    #[test]
+    fn at_most_its_size_leaves_the_packet_that_is_too_much_to_the_next() {
+        let mut queue = Assembler::new(AssemblyPolicy::Size(Bytes::new(2500))).with_at_most(true);
+        assert!(!queue.overflows(Bytes::new(3000)), "an empty queue is not closed");
+        assert!(!queue.push(ms(0), 0, PACKET));
+        assert!(!queue.push(ms(1), 1, PACKET));
+        assert!(queue.overflows(PACKET));
+        assert!(!queue.overflows(Bytes::new(500)), "it would just be full");
+        assert_eq!(queue.close(&mut Vec::new()).bytes, Bytes::new(2000));
+        assert!(queue.push(ms(2), 2, Bytes::new(3000)), "it is a burst of its own");
+    }
+
+    proptest! {
+        /// Packets that come at once and enter by one call, against one call a packet; and what is
+        /// foreseen of them.
+        #[test]
+        fn many_packets_at_once_are_as_many_one_by_one(
+            limit in 0u64..9000,
+            at_most in any::<bool>(),
+            packet in 1u64..2000,
+            groups in proptest::collection::vec((0u64..4, 1u64..12_000), 1..30),
+        ) {
+            let policy = match limit {
+                0 => AssemblyPolicy::None,
+                _ => AssemblyPolicy::Hybrid(Span::from_ms(5), Bytes::new(limit)),
+            };
+            let new = || Assembler::<()>::new(policy).with_at_most(at_most);
+            let (mut one, mut many) = (new(), new());
+            let (mut expected, mut found) = (Vec::new(), Vec::new());
+            let closes = |queue: &mut Assembler<()>, at: Time, bursts: &mut Vec<_>| {
+                let burst = queue.close(&mut Vec::new());
+                bursts.push((burst.opened, at, burst.bytes));
+            };
+            let mut now = Time::ZERO;
+            for (wait, bytes) in groups {
+                now += Span::from_ms(wait);
+                for queue in [(&mut one, &mut expected), (&mut many, &mut found)] {
+                    if let Some(due) = queue.0.poll_timeout().filter(|&due| due <= now) {
+                        closes(queue.0, due, queue.1);
+                    }
+                }
+                let foreseen = many.foresee([(now, Bytes::new(bytes))].into_iter());
+                let before = found.len();
+                let mut rest = bytes;
+                while rest > 0 {
+                    let size = Bytes::new(rest.min(packet));
+                    if one.overflows(size) {
+                        closes(&mut one, now, &mut expected);
+                    }
+                    if one.push(now, (), size) {
+                        closes(&mut one, now, &mut expected);
+                    }
+                    rest -= size.get();
+                }
+                let mut rest = bytes;
+                while rest > 0 {
+                    let (share, full) = many.share_of(Bytes::new(rest), Bytes::new(packet));
+                    if share > Bytes::ZERO {
+                        many.push(now, (), share);
+                    }
+                    if full {
+                        closes(&mut many, now, &mut found);
+                    }
+                    rest -= share.get();
+                }
+                prop_assert_eq!(&found, &expected);
+                if found.len() > before {
+                    prop_assert_eq!(foreseen, Some(now));
+                } else {
+                    prop_assert_eq!(foreseen, many.poll_timeout());
+                }
+            }
+        }
     }
 
     const ADAPTIVE: AssemblyPolicy = AssemblyPolicy::Adaptive {

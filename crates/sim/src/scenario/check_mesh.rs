@@ -4,12 +4,12 @@ use burstlab_units::{Bytes, Rate, Serializer, Span};
 
 use super::core_network::is_default;
 use super::error::{Check, word};
-use super::{batches, injection};
 use super::limits::{DURATION_MAX, SPAN_MAX, within};
 use super::{
     Assembly, Bursts, ConversionKind, CoreForwarding, Demand, Destination, Edge, IngressPort,
     Protocol, Queues, Resolution, Scenario, ScenarioError, Topology, choice,
 };
+use super::{batches, injection};
 use crate::topology::{Graph, Routes};
 
 /// No time of the control plane is longer, so that sums over all nodes stay in range.

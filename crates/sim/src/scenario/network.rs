@@ -101,9 +101,9 @@ pub enum Topology {
     Nsfnet8e6c,
     /// NSFNET with the 22 fibres and the lengths of DeepRMSA (Chen et al. 2019).
     NsfnetDeeprmsa,
-    /// Edge nodes `E1` and `E3` on core node `C1`, `E2` and `E4` on `C2`, fibres of 1 ms, and one of
-    /// 5 ms between the core nodes: a reading of the network of Martinez-Yelmo et al., whose figure
-    /// of it is lost.
+    /// Edge nodes `E1` and `E3` on core node `C1`, `E2` and `E4` on `C2`, fibres of 1 ms, and one
+    /// of 5 ms between the core nodes: a reading of the network of Martinez-Yelmo et al., whose
+    /// figure of it is lost.
     Martinez,
     /// The nodes and fibres that `node` and `link` list, or `file`.
     Custom,

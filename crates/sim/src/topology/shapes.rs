@@ -62,8 +62,8 @@ pub fn dumbbell(count: u32, fibre: Fibre) -> Graph {
     Graph::new(nodes, links)
 }
 
-/// Edge nodes `E1` to `E4`, the odd ones on core node `C1`, the even ones on `C2`: a network with two
-/// ways through which traffic of others shares the middle fibre. Links 0 and 1 are that fibre.
+/// Edge nodes `E1` to `E4`, the odd ones on core node `C1`, the even ones on `C2`. Links 0 and 1
+/// are the fibre between the core nodes, which is the one that most pairs share.
 #[must_use]
 pub fn martinez(wavelengths: u32) -> Graph {
     let fibre = |ms| Fibre { delay: Span::from_ms(ms), wavelengths };

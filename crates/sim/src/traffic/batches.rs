@@ -138,9 +138,8 @@ pub fn sequence(
     })?;
     let pairs = resolved.pairs(entry.from.as_ref(), entry.to.as_ref());
     let graph = &resolved.mesh.as_ref().expect("a scenario with batches has a mesh").0;
-    let ends = pairs.into_iter().find(|ends| {
-        graph.name(ends.0) == from && graph.name(ends.1) == to
-    });
+    let ends =
+        pairs.into_iter().find(|ends| graph.name(ends.0) == from && graph.name(ends.1) == to);
     let ends = ends.ok_or_else(|| format!("batches[{index}] does not go from {from} to {to}"))?;
     let random = RandomSource::new(seed, replication);
     Ok(BatchSource::new((index, entry), ends, &random).take(count).collect())
@@ -204,11 +203,8 @@ mod tests {
 
     #[test]
     fn they_come_between_start_and_stop() {
-        let batches = Batches {
-            start: Span::from_ms(5),
-            stop: Some(Span::from_ms(25)),
-            ..entry((0.5, 0.5))
-        };
+        let batches =
+            Batches { start: Span::from_ms(5), stop: Some(Span::from_ms(25)), ..entry((0.5, 0.5)) };
         let drawn: Vec<Batch> = source(&batches, 1).collect();
         assert!((100..300).contains(&drawn.len()), "{}", drawn.len());
         let within = Time::ZERO + Span::from_ms(5)..Time::ZERO + Span::from_ms(25);

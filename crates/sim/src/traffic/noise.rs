@@ -1,11 +1,12 @@
 //! Fractional Gaussian noise, drawn one by one with a state of fixed size.
 //!
-//! The autocovariance at lag k >= 1 is an integral of exp(-k s) with positive weights, so that a sum
-//! of first-order autoregressions whose time constants rise geometrically comes near it at every lag
-//! (B. B. Mandelbrot, A fast fractional Gaussian noise generator, Water Resources Research 7(3),
-//! 1971). What is left at lags 0 and 1 is a moving average. The sum has a rational spectral density,
-//! and the filter here is its causal factor without zeros outside the unit circle: it gives the
-//! same covariances from one normal draw a step, where the sum would need one for each part.
+//! The autocovariance at lag k >= 1 is an integral of exp(-k s) with positive weights, so that a
+//! sum of first-order autoregressions whose time constants rise geometrically comes near it at
+//! every lag (B. B. Mandelbrot, A fast fractional Gaussian noise generator, Water Resources
+//! Research 7(3), 1971). What is left at lags 0 and 1 is a moving average. The sum has a rational
+//! spectral density, and the filter here is its causal factor without zeros outside the unit
+//! circle: it gives the same covariances from one normal draw a step, where the sum would need one
+//! for each part.
 
 use serde::{Deserialize, Serialize};
 
@@ -124,7 +125,9 @@ impl Sum {
     fn spectrum(&self, y: f64) -> f64 {
         let parts = self.rates.iter().zip(&self.variances);
         let rest = self.moving[0] + 2.0 * self.moving[1] * (1.0 + y);
-        rest + parts.map(|(rate, variance)| variance * rate.sinh() / (versed(*rate) - y)).sum::<f64>()
+        rest + parts
+            .map(|(rate, variance)| variance * rate.sinh() / (versed(*rate) - y))
+            .sum::<f64>()
     }
 
     /// Poles, their gains, and the gains of the present draw and of the one before.
@@ -202,8 +205,8 @@ mod tests {
     fn exact(hurst: f64, lag: f64) -> f64 {
         let power = 2.0 * hurst;
         if lag < 100.0 {
-            return 0.5 * ((lag + 1.0).powf(power) - 2.0 * lag.powf(power)
-                + (lag - 1.0).powf(power));
+            return 0.5
+                * ((lag + 1.0).powf(power) - 2.0 * lag.powf(power) + (lag - 1.0).powf(power));
         }
         let next = (power - 2.0) * (power - 3.0) / (12.0 * lag * lag);
         0.5 * power * (power - 1.0) * lag.powf(power - 2.0) * (1.0 + next)
@@ -237,7 +240,10 @@ mod tests {
             for lag in lags {
                 let (is, should) = (covariance(&noise, lag as u32), exact(hurst, lag));
                 let apart = (is - should).abs();
-                assert!(apart < 0.002 && apart < 0.01 * should, "{hurst}, lag {lag}: {is} {should}");
+                assert!(
+                    apart < 0.002 && apart < 0.01 * should,
+                    "{hurst}, lag {lag}: {is} {should}"
+                );
             }
         }
     }

@@ -90,8 +90,8 @@ pub(super) fn quantile(probability: f64) -> f64 {
     z.copysign(centred)
 }
 
-/// The chance of a draw below `z`: J. F. Hart et al., Computer Approximations (1968), algorithm 5666,
-/// as given by G. West, Better approximations to cumulative normal functions, Wilmott 2005.
+/// The chance of a draw below `z`: J. F. Hart et al., Computer Approximations (1968), algorithm
+/// 5666, as given by G. West, Better approximations to cumulative normal functions, Wilmott 2005.
 pub(super) fn cumulative(z: f64) -> f64 {
     const ABOVE: [f64; 7] = [
         0.0352624965998911,

@@ -1,4 +1,5 @@
-//! A UDP source: constant rate, constant rate in Pareto-distributed spells, in sessions, or Poisson.
+//! A UDP source: constant rate, constant rate in Pareto-distributed spells, in sessions, or
+//! Poisson.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -143,9 +143,8 @@ impl Mesh {
         let mut rounds: Vec<(u32, Time)> = Vec::new();
         loop {
             let mut tried = 0;
-            let options = |mesh: &Self, nth| {
-                mesh.lines[node].options(wish.departs, wish.hold).nth(nth)
-            };
+            let options =
+                |mesh: &Self, nth| mesh.lines[node].options(wish.departs, wish.hold).nth(nth);
             while let Some((line, delay)) = options(self, tried) {
                 tried += 1;
                 let later = Wish { departs: wish.departs + delay, ..wish };

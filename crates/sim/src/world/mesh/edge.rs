@@ -231,7 +231,10 @@ impl Mesh {
         let fed = place.feed.is_some();
         if place.assembler.push(now, (), size) {
             self.close(now, queue, context, flows);
-        } else if idle && !fed && let Some(deadline) = place.assembler.poll_timeout() {
+        } else if idle
+            && !fed
+            && let Some(deadline) = place.assembler.poll_timeout()
+        {
             context.queue_timer(deadline, place.place, queue);
         }
         if fed {

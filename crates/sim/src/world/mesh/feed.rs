@@ -218,6 +218,7 @@ impl Mesh {
         if self.rules.cuts && !self.fed.is_empty() {
             // What is cut off depends on the order in which packets of all kinds came.
             self.expects.0 = false;
+            self.expects.1 &= !self.rules.acks_with_data;
         }
     }
 
