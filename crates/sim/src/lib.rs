@@ -13,6 +13,6 @@ pub use checkpoint::CheckpointError;
 pub use measure::{
     Cause, Column, Confusion, Counters, DemandSummary, FlowSummary, HopSummary, LinkSummary,
     NetworkSummary, NodeSummary, Piece, Resolutions, RouteSummary, SizeSummary, Summary, Table,
-    Trace,
+    Trace, WlanSummary, WlanWay,
 };
 pub use run::{Monitor, Output, Simulation};

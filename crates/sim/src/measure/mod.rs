@@ -10,6 +10,7 @@ mod network;
 mod packets;
 mod recorder;
 mod summary;
+mod wlan;
 
 pub(crate) use columns::Rows;
 pub use columns::{Column, Piece, Table};
@@ -25,3 +26,4 @@ pub use summary::{
     Cause, Confusion, Counters, DemandSummary, FlowSummary, HopSummary, LinkSummary,
     NetworkSummary, NodeSummary, Resolutions, RouteSummary, SizeSummary, Summary,
 };
+pub use wlan::{WlanSummary, WlanWay};

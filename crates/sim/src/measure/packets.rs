@@ -13,7 +13,8 @@ use super::recorder::{DELIVERED, FATES, LOST};
 pub(crate) const NO_ROW: u32 = u32::MAX;
 
 const KINDS: &[&str] = &["data", "ack"];
-const CAUSES: &[&str] = &["none", "burst-lost", "scripted", "access-overflow", "cut"];
+const CAUSES: &[&str] =
+    &["none", "burst-lost", "scripted", "access-overflow", "cut", "wireless", "wireless-queue"];
 
 const DATA: u8 = 0;
 const ACK: u8 = 1;
@@ -30,6 +31,10 @@ pub(crate) enum PacketCause {
     Overflow = 3,
     /// With the tail of the burst that carried it.
     Cut = 4,
+    /// A wireless cell gave it up, or lost it all the same.
+    Wireless = 5,
+    /// A queue of a wireless cell was full.
+    WirelessQueue = 6,
 }
 
 table! {

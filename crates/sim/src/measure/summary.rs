@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::wlan::WlanSummary;
+
 /// Totals of a run. Units are conserved: sent = delivered + lost + in flight, where what is in
 /// flight is counted on the links, in the assembly queues and in the core at the end of the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -213,6 +215,9 @@ pub struct Summary {
     /// The mesh, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkSummary>,
+    /// Each wireless cell.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub wlan: Vec<WlanSummary>,
     /// Each demand.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub demand: Vec<DemandSummary>,

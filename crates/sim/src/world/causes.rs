@@ -48,6 +48,10 @@ pub(crate) enum LossCause {
     Cut = 8,
     /// Its burst met contention that the scenario injects, and found no way out of it.
     Injected = 9,
+    /// A wireless cell gave it up, or lost it all the same.
+    Wireless = 10,
+    /// A queue of a wireless cell was full.
+    WirelessQueue = 11,
 }
 
 impl LossCause {
@@ -63,6 +67,8 @@ impl LossCause {
         "blocked",
         "cut",
         "injected-contention",
+        "wireless",
+        "wireless-queue",
     ];
 
     /// Those that end a whole burst, in the order in which a summary lists them.
