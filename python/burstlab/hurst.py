@@ -204,7 +204,9 @@ def abry_veitch(
             energy = np.log2(np.mean(inner**2)) - (digamma(count) / np.log(2.0) - np.log2(count))
             points.append((scale, float(energy), float(polygamma(1, count) / np.log(2.0) ** 2)))
     if len(points) < 3:
-        raise ValueError(f"{len(points)} scales from {first} on: {len(numbers)} numbers are too few")
+        raise ValueError(
+            f"{len(points)} scales from {first} on: {len(numbers)} numbers are too few"
+        )
     scales, energies, variances = (np.array(column, float) for column in zip(*points, strict=True))
     weights = 1.0 / variances
     centred = scales - np.average(scales, weights=weights)
