@@ -134,7 +134,7 @@ impl World {
     }
 
     /// Puts an ACK that is counted on its access link.
-    #[inline(always)]
+    #[inline]
     pub(super) fn ack_on_wire(&mut self, now: Time, packet: AckPacket) {
         let link = self.far_link(packet.flow);
         let flow = &mut self.flows[packet.flow as usize];
