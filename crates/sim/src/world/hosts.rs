@@ -99,7 +99,7 @@ impl World {
     }
 
     /// A data packet is at its receiver.
-    #[inline]
+    #[inline(always)]
     pub(super) fn receive(&mut self, packet: DataPacket) {
         let flow = &mut self.flows[packet.flow as usize];
         flow.tally.delivered += 1;
@@ -134,7 +134,7 @@ impl World {
     }
 
     /// Puts an ACK that is counted on its access link.
-    #[inline]
+    #[inline(always)]
     pub(super) fn ack_on_wire(&mut self, now: Time, packet: AckPacket) {
         let link = self.far_link(packet.flow);
         let flow = &mut self.flows[packet.flow as usize];

@@ -107,7 +107,7 @@ impl World {
     }
 
     /// A sender hears an ACK.
-    #[inline]
+    #[inline(always)]
     pub(super) fn hear(&mut self, packet: AckPacket) {
         let now = self.now;
         let mut sending = std::mem::take(&mut self.sending);

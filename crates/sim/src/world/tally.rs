@@ -32,17 +32,11 @@ pub(super) fn counters(world: &World) -> Counters {
         packets_sent: all.sent,
         packets_delivered: all.delivered,
         packets_lost: all.lost,
-        packets_in_flight: on_links(&world.data_up)
-            + aboard[0]
-            + on_links(&world.data_down)
-            + on_air.data,
+        packets_in_flight: on_wires(&world.data_up, &world.data_down) + aboard[0] + on_air.data,
         acks_sent: all.acks_sent,
         acks_delivered: all.acks_delivered,
         acks_lost: all.acks_lost,
-        acks_in_flight: on_links(&world.ack_up)
-            + aboard[1]
-            + on_links(&world.ack_down)
-            + on_air.acks,
+        acks_in_flight: on_wires(&world.ack_up, &world.ack_down) + aboard[1] + on_air.acks,
         bursts_sent: data.0.sent,
         bursts_delivered: data.0.delivered,
         bursts_lost: data.0.lost,
@@ -99,6 +93,10 @@ fn path_bursts(path: &Path) -> Bursts {
 fn mesh_bursts(mesh: &Mesh) -> Bursts {
     [BurstKind::Data, BurstKind::Ack, BurstKind::Background]
         .map(|kind| (mesh.counts[kind as usize], mesh.in_flight(kind)))
+}
+
+fn on_wires<P>(up: &[Access<P>], down: &[Access<P>]) -> u64 {
+    on_links(up) + on_links(down)
 }
 
 fn on_links<P>(links: &[Access<P>]) -> u64 {

@@ -192,6 +192,7 @@ impl World {
         self.wireless.seats[flow as usize][end].expect("a host on the air has a seat")
     }
 
+    #[inline(never)]
     fn on_air(&mut self, cell: u32, ends: (u32, u32), load: Load) {
         let size = match &load {
             Load::Data(packet) => packet.bytes(),
@@ -209,6 +210,7 @@ impl World {
     }
 
     /// Something may have become of packets of a cell.
+    #[inline(never)]
     pub(super) fn cell(&mut self, index: u32) {
         let mut outcomes = std::mem::take(&mut self.wireless.outcomes);
         let air = &mut self.wireless.cells[index as usize];
@@ -230,6 +232,7 @@ impl World {
     }
 
     /// A packet from node `from` of a cell has crossed it.
+    #[inline(never)]
     fn off_air(&mut self, from: u32, load: Load) {
         match (load, from) {
             (Load::Data(packet), BASE) => self.receive(packet),
