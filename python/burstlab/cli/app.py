@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from cyclopts import App, CycloptsError
 
-from burstlab.cli import check, listing, model, oracle, reproduce, run
+from burstlab.cli import check, listing, model, oracle, page, reproduce, run
 from burstlab.errors import InputError
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -38,6 +38,8 @@ app.command(check.check)
 app.command(check.schema)
 app.command(oracle.oracle)
 app.command(model.model)
+app.command(page.view)
+app.command(page.play)
 
 
 @app.command
