@@ -28,8 +28,11 @@ MESH = ("histograms", "connections", "samples")
 #: Parts of a summary that only a mesh has.
 OF_A_MESH = ("network", "demand")
 
-#: All tables but ``flows``; the ledger has two.
-RECORDED = (*TRACES, "ledger_losses", *MESH)
+#: Tables that come with one that is recorded, under its name and more.
+WITH = ("packets_sack", "bursts_hops", "ledger_losses")
+
+#: All tables but ``flows``.
+RECORDED = (*TRACES, *WITH, *MESH)
 
 
 @dataclass(frozen=True)

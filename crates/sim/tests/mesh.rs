@@ -268,7 +268,10 @@ proptest! {
         prop_assert_eq!(count(0, 2), c.packets_lost);
         prop_assert_eq!(count(1, 0), c.acks_in_flight);
         prop_assert_eq!(count(1, 2), c.acks_lost);
-        let bursts = &output.tables[1];
+        prop_assert_eq!(count(2, 0), c.other_in_flight);
+        prop_assert_eq!(count(2, 1), c.other_delivered);
+        prop_assert_eq!(count(2, 2), c.other_lost);
+        let bursts = output.tables.iter().find(|table| table.name == "bursts").expect("traced");
         let Some((_, Column::Category(fates, _))) =
             bursts.columns.iter().find(|column| column.0 == "fate") else { panic!("fates") };
         let lost = fates.iter().filter(|&&fate| fate == 2).count() as u64;
@@ -278,6 +281,32 @@ proptest! {
             flying,
             c.bursts_in_flight + c.ack_bursts_in_flight + c.background_bursts_in_flight
         );
+    }
+
+    #[test]
+    fn bursts_share_no_wavelength_in_the_trace(mut scenario in any_mesh(), seed in 0u64..1000) {
+        // What is cut from a burst that was lost further on comes too late for its rows.
+        if let Some(steps) = scenario["core"]["contention"].as_array_mut() {
+            steps.retain(|step| step != "segmentation");
+        }
+        let output = run(&scenario, seed, ALL);
+        let hops = output.tables.iter().find(|table| table.name == "bursts_hops").expect("traced");
+        let column = |name: &str| match hops.columns.iter().find(|column| column.0 == name) {
+            Some((_, Column::U64(values))) => values.clone(),
+            Some((_, Column::U32(values))) => values.iter().map(|&value| value.into()).collect(),
+            _ => panic!("{name}"),
+        };
+        let [from, to] = [column("from"), column("to")];
+        let [wavelength, departed, end] = ["wavelength", "departed_ps", "end_ps"].map(column);
+        let mut held: Vec<_> = (0..from.len())
+            .filter(|&row| wavelength[row] != u64::MAX)
+            .map(|row| ((from[row], to[row], wavelength[row]), departed[row], end[row]))
+            .collect();
+        held.sort_unstable();
+        prop_assert!(held.len() > 10, "{}", held.len());
+        for pair in held.windows(2) {
+            prop_assert!(pair[0].0 != pair[1].0 || pair[0].2 <= pair[1].1, "{pair:?}");
+        }
     }
 }
 

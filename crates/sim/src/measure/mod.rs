@@ -20,7 +20,7 @@ pub(crate) use ledger::{LedgerKind, LedgerRow, LedgerView, SenderState};
 pub(crate) use network::{Ended, NetworkTally};
 pub(crate) use packets::{NO_ROW, PacketCause, SentRow};
 pub use recorder::Trace;
-pub(crate) use recorder::{BurstRow, CwndEvent, CwndRow, Recorder};
+pub(crate) use recorder::{BurstRow, CwndEvent, CwndRow, HopRow, Recorder};
 pub use summary::{
     Cause, Confusion, Counters, DemandSummary, FlowSummary, HopSummary, LinkSummary,
     NetworkSummary, NodeSummary, Resolutions, RouteSummary, SizeSummary, Summary,

@@ -138,6 +138,7 @@ impl Mesh {
             Outcome::Again => {
                 let back = self.reach(slot, hop);
                 self.tally.resolutions.resent += 1;
+                self.record_hops(self.bursts.get(slot), true, &mut context.recorder);
                 let burst = self.bursts.get_mut(slot);
                 burst.attempts += 1;
                 // What is on the fibres is of no use any more; to cut it takes nothing away.

@@ -296,7 +296,7 @@ impl World {
             let done = self.stride_of_data(data);
             data = if done > 0 { &data[done..] } else { others };
             match done {
-                0 if train.first.is_other() => self.others.delivered += u64::from(train.count),
+                0 if train.first.is_other() => self.others_leave(train),
                 0 => train.packets().for_each(|packet| self.data_on_link(packet)),
                 _ => {}
             }

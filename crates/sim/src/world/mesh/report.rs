@@ -26,7 +26,10 @@ impl Mesh {
     pub(in crate::world) fn record_rest(&self, now: Time, recorder: &mut Recorder) {
         self.record_waiting(now, recorder);
         if recorder.traces_bursts() {
-            self.bursts.live().for_each(|burst| recorder.burst(&self.row(burst, None)));
+            for burst in self.bursts.live() {
+                recorder.burst(&self.row(burst, None));
+                self.record_hops(burst, false, recorder);
+            }
         }
     }
 
