@@ -1,0 +1,150 @@
+// The page of a result: the network, a fibre's wavelengths and a flow, at one present.
+
+import { Bursts } from "./bursts.js";
+import { SequenceChart, Stretch, WindowChart } from "./chart.js";
+import { columns, json } from "./data.js";
+import { Gantt } from "./gantt.js";
+import { legend } from "./marks.js";
+import { NetworkView } from "./network.js";
+import { onTheme, startTheme } from "./theme.js";
+import { Transport } from "./transport.js";
+
+const element = (id) => document.getElementById(id);
+
+class View {
+  constructor(about, losses) {
+    this.about = about;
+    this.transport = new Transport({ end: about.end_s, speed: about.speed, losses });
+    this.network = new NetworkView(about.network, element("fibres"), element("bursts"));
+    this.gantt = new Gantt(element("gantt"));
+    this.bursts = new Bursts(about.end_s, () => { this.transport.changed = true; });
+    this.stretch = new Stretch();
+    this.stretch.whole = [0, about.end_s];
+    this.stretch.range = [0, about.end_s];
+    this.sequence = new SequenceChart(element("sequence"), this.stretch, "Segments against time");
+    this.window = new WindowChart(element("window"), this.stretch, "Window against time");
+    this.flow = null;
+    this.frames = [];
+    this.describe();
+    this.connect();
+  }
+
+  describe() {
+    const { about } = this;
+    element("title").textContent = about.title;
+    document.title = `${about.title} · Burstlab`;
+    element("facts").textContent =
+      `${about.network.nodes.length} nodes · ${about.flows.length} flows · ${about.end_s} s · `
+      + `seed ${about.seed} · fingerprint ${about.fingerprint}`;
+    element("legend-others").hidden = about.network.path;
+    legend(element("marks"));
+    const { fibres, nodes } = about.network;
+    for (const [index, fibre] of fibres.entries()) {
+      const used = fibre.used === null ? "" : `, ${Math.round(fibre.used * 100)} % used`;
+      const label = `${nodes[fibre.from].name} → ${nodes[fibre.to].name}${used}`;
+      element("fibre").add(new Option(label, index));
+    }
+    for (const flow of about.flows) {
+      const outs = flow.timeouts === 1 ? "1 time-out" : `${flow.timeouts} time-outs`;
+      element("flow").add(new Option(`${flow.id}: ${flow.label}, ${outs}, ${flow.false} false`, flow.id));
+    }
+    if (about.missing.length) {
+      element("missing").hidden = false;
+      element("missing").textContent =
+        `Not recorded: ${about.missing.join(", ")}. To have it all: ${about.record}`;
+    }
+  }
+
+  connect() {
+    element("fibre").addEventListener("change", () => this.setFibre(element("fibre").selectedIndex));
+    element("flow").addEventListener("change", () => this.setFlow(element("flow").value));
+    element("whole").addEventListener("click", () => this.stretch.showWhole());
+    this.network.onChoose = (index) => this.setFibre(index);
+    this.transport.onWhole = () => this.stretch.showWhole();
+    this.stretch.onChange = (whole) => {
+      element("whole").disabled = whole;
+      this.transport.changed = true;
+    };
+    for (const chart of [this.sequence, this.window]) {
+      chart.onSeek = (time) => this.transport.seek(time);
+    }
+    onTheme(() => this.redraw());
+    new ResizeObserver(() => this.redraw()).observe(element("fibres"));
+    new ResizeObserver(() => this.redraw()).observe(element("gantt"));
+  }
+
+  async start() {
+    const { fibres } = this.about.network;
+    const busiest = fibres.reduce((a, b, i) => ((b.used ?? 0) > (fibres[a].used ?? 0) ? i : a), 0);
+    this.setFibre(busiest);
+    this.redraw();
+    requestAnimationFrame((now) => this.frame(now, now));
+    if (this.about.flows.length) await this.setFlow(this.about.flows[0].id);
+  }
+
+  setFibre(index) {
+    element("fibre").selectedIndex = index;
+    this.network.chosen = index;
+    this.gantt.fibre = index;
+    this.gantt.wavelengths = this.about.network.fibres[index].wavelengths;
+    this.redraw();
+  }
+
+  async setFlow(number) {
+    const flow = await columns("flow", { flow: number });
+    this.flow = flow;
+    this.network.setFlow(flow);
+    this.gantt.carrier = this.network.carrier;
+    this.drawFlow();
+    this.transport.changed = true;
+  }
+
+  drawFlow() {
+    if (!this.flow) return;
+    this.sequence.setFlow(this.flow);
+    this.window.setFlow(this.flow);
+  }
+
+  redraw() {
+    this.network.layOut();
+    this.transport.drawOverview();
+    this.drawFlow();
+    this.transport.changed = true;
+  }
+
+  frame(now, before) {
+    const elapsed = Math.min(0.1, (now - before) / 1000);
+    if (this.transport.advance(elapsed)) {
+      const began = performance.now();
+      this.draw();
+      this.note(performance.now() - began, now - before);
+    }
+    requestAnimationFrame((next) => this.frame(next, now));
+  }
+
+  draw() {
+    const { time, speed } = this.transport;
+    this.bursts.setSpeed(speed);
+    const counted = this.network.draw(time, speed, this.bursts.at(time));
+    const stretches = this.bursts.between(...this.gantt.range(time, speed));
+    this.gantt.draw(time, speed, stretches);
+    this.stretch.follow(time);
+    this.sequence.setHead(time);
+    this.window.setHead(time);
+    const doomed = counted.doomed ? `, ${counted.doomed} of them will be lost` : "";
+    element("under-way").textContent = `${counted.moving} bursts on fibres${doomed}`;
+  }
+
+  /** Keeps what the last frames took, for who measures the page. */
+  note(drawing, between) {
+    this.frames.push([drawing, between]);
+    if (this.frames.length > 2000) this.frames.splice(0, 1000);
+  }
+}
+
+startTheme();
+const [about, losses] = await Promise.all([json("about"), columns("losses")]);
+const view = new View(about, losses);
+window.burstlab = view;
+await view.start();
+document.body.dataset.ready = "yes";
