@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from burstlab.errors import InputError, ScenarioError
@@ -12,9 +14,10 @@ from burstlab.loading import Document, to_document
 from burstlab.page.columns import document, pack
 from burstlab.page.controls import AS_GIVEN, START, applied, controls, read
 from burstlab.page.flow import columns, thinned
-from burstlab.page.serving import Body, Page
+from burstlab.page.serving import BadRequest, Body, Page
 from burstlab.results import Result
-from burstlab.simulation import resolve, run
+from burstlab.simulation import resolve, run, run_resolved
+from burstlab.statistics import paired_ratio
 
 if TYPE_CHECKING:
     import pyarrow.compute as pc
@@ -24,6 +27,9 @@ _SCRIPTS = ("js/controls.js", "js/play.js")
 
 #: Segments that are drawn one by one.
 SEGMENTS = 12_000
+
+#: Replications over which a gain can be asked for.
+RUNS = 20
 
 #: What is counted, by name, over all flows.
 _COUNTED = (
@@ -108,12 +114,66 @@ def player(scenario: str | None = None) -> Page:
             return document({"error": str(error)})
         return _answer(found, base, wanted, started)
 
+    # The first answer loads what takes longest to load.
+    play({})
+    several = Several(base)
     return Page(
         title="the page to play with",
         start="play.html",
         scripts=_SCRIPTS,
-        data={"data/about": lambda _query: document(about), "data/play": play},
+        data={
+            "data/about": lambda _query: document(about),
+            "data/play": play,
+            "data/several": several.answer,
+        },
     )
+
+
+class Several:
+    """Goodput with and without the detector over several replications, run as they are asked for.
+
+    Parameters
+    ----------
+    base
+        The scenario before the controls change it.
+    """
+
+    def __init__(self, base: Document) -> None:
+        self._base = base
+        self._goodput = lru_cache(maxsize=2048)(self._run)
+
+    def answer(self, query: Mapping[str, str]) -> Body:
+        """Answer the gain over as many replications as ``runs`` says, with its interval."""
+        try:
+            runs = int(query.get("runs", ""))
+        except ValueError:
+            runs = 0
+        if not 2 <= runs <= RUNS:
+            raise BadRequest(f"runs is 2 to {RUNS}")
+        wanted = read({name: value for name, value in query.items() if name != "runs"})
+        detector = _detector(wanted)
+        try:
+            plain = self._all(wanted, "none", runs)
+            burst = self._all(wanted, detector, runs)
+        except ScenarioError as error:
+            return document({"error": str(error)})
+        if not any(plain):
+            return document({"runs": runs, "gain": None, "interval": None})
+        ratio = paired_ratio(burst, plain)
+        return document({"runs": runs, "gain": ratio.mean - 1.0, "interval": ratio.ci95})
+
+    def _all(self, wanted: Mapping[str, Any], detector: str, runs: int) -> list[float]:
+        text = json.dumps(applied(self._base, {**wanted, "detector": detector}))
+        return [self._goodput(text, number) for number in range(runs)]
+
+    def _run(self, text: str, number: int) -> float:
+        result = run_resolved(resolve(json.loads(text)), [number])
+        return sum(flow["goodput_bps"] for flow in result.replications[0].summary["flows"])
+
+
+def _detector(wanted: Mapping[str, Any]) -> str:
+    found = str(wanted.get("detector", AS_GIVEN))
+    return "bnak" if found == AS_GIVEN else found
 
 
 def _both(pool: ThreadPoolExecutor, base: Document, wanted: Mapping[str, Any]) -> list[Result]:
@@ -123,8 +183,7 @@ def _both(pool: ThreadPoolExecutor, base: Document, wanted: Mapping[str, Any]) -
         changed = applied(base, {**wanted, "detector": detector})
         return run(changed, trace=("packets", "cwnd", "ledger"), jobs=1)
 
-    detector = str(wanted.get("detector", AS_GIVEN))
-    return list(pool.map(one, ["none", "bnak" if detector == AS_GIVEN else detector]))
+    return list(pool.map(one, ["none", _detector(wanted)]))
 
 
 def _answer(

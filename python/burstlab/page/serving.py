@@ -1,9 +1,9 @@
 """Serve one page on the loopback interface.
 
 What a page may be asked for is a table of its own: a few files of the package by name, and
-functions that answer data. No path of a request ever becomes a path of the file system. `http.server` of the
-standard library is enough for one reader on one machine; a framework would add its dependencies and
-take nothing away from what is checked here.
+functions that answer data. No path of a request ever becomes a path of the file system.
+`http.server` of the standard library is enough for one reader on one machine; a framework would
+add its dependencies and take nothing away from what is checked here.
 """
 
 from __future__ import annotations

@@ -241,7 +241,14 @@ class Slices:
         order = np.argsort(rows["lost_ps"], kind="stable")
         when = rows["lost_ps"][order]
         known = np.isfinite(when)
-        return {"t_s": when[known], "node": node[order][known].astype(np.int16)}
+        burst = rows["burst"].astype(np.int64)
+        if self._network.path:
+            burst = burst * 2 + (rows["direction"] == "ack")
+        return {
+            "t_s": when[known],
+            "node": node[order][known].astype(np.int16),
+            "burst": burst[order][known].astype(np.uint32),
+        }
 
     def _flow(self, number: int) -> Mapping[str, NDArray[Any]]:
         from burstlab.page.flow import columns

@@ -39,7 +39,8 @@ export class Stretch {
 }
 
 class Chart {
-  constructor(place, stretch, title) {
+  constructor(place, stretch, title, unit) {
+    this.unit = unit;
     this.place = place;
     this.stretch = stretch;
     this.title = title;
@@ -78,7 +79,7 @@ class Chart {
         },
         axes: [
           { ...axis(), size: 30, values: (_, splits) => splits.map((value) => `${+value.toFixed(7)} s`) },
-          { ...axis(), size: 52, values: (_, splits) => splits.map((value) => COUNT.format(value)) },
+          { ...axis(), ...this.label(), size: 46, values: (_, splits) => splits.map((value) => COUNT.format(value)) },
         ],
         series: [{}, ...series],
         hooks: { ...hooks, setSelect: [(plot) => this.zoom(plot)] },
@@ -91,6 +92,10 @@ class Chart {
     this.plot.over.append(this.head);
     this.plot.over.addEventListener("click", (event) => this.seek(event));
     this.plot.over.addEventListener("dblclick", () => this.stretch.showWhole());
+  }
+
+  label() {
+    return { label: this.unit, labelFont: FONT, labelSize: 18, labelGap: 2 };
   }
 
   zoom(plot) {

@@ -26,7 +26,7 @@ export class Gantt {
     const { context, width, height } = fit(this.canvas);
     const [begin, end] = this.range(time, speed);
     const rows = this.wavelengths + 1;
-    const high = Math.min(34, (height - BELOW) / rows);
+    const high = Math.min(52, (height - BELOW) / rows);
     const x = (at) => LEFT + ((at - begin) / (end - begin)) * (width - LEFT);
     context.clearRect(0, 0, width, height);
     context.font = "12px Inter, Arial, 'DejaVu Sans', sans-serif";

@@ -3,11 +3,10 @@
 import { lowerBound } from "./data.js";
 import { colours, fit } from "./theme.js";
 
-const DATA = 0;
-const ACK = 1;
 const FADE = 0.9; // seconds on the screen that a death is seen
 const NODE = 12;
-const DOT = 2.2;
+const DOT = 2.6;
+const CELL = 6.4; // of a packet that waits
 
 export class NetworkView {
   constructor(network, still, moving) {
@@ -44,7 +43,7 @@ export class NetworkView {
     const high = (height - 2 * above) / (south - north || 1);
     // Both directions are stretched alike, as far as the room allows.
     const tall = Math.min(high, wide * 1.5);
-    const broad = Math.min(wide, tall * 1.6);
+    const broad = south - north < 1e-3 ? wide : Math.min(wide, tall * 1.6);
     this.points = nodes.map((node) => ({
       x: width / 2 + (node.x - (west + east) / 2) * broad,
       y: height / 2 + (node.y - (north + south) / 2) * tall,
@@ -59,8 +58,8 @@ export class NetworkView {
     const [a, b] = [this.points[fibre.from], this.points[fibre.to]];
     const length = Math.hypot(b.x - a.x, b.y - a.y) || 1;
     const [dx, dy] = [(b.x - a.x) / length, (b.y - a.y) / length];
-    const lane = Math.min(4, 14 / fibre.wavelengths);
-    const gap = this.network.path ? 6 : 2.5;
+    const lane = this.network.path ? 9 : Math.min(3.6, 14 / fibre.wavelengths);
+    const gap = this.network.path ? 4 : 1.5;
     const inset = Math.min(NODE, length / 3);
     return {
       // On the left of its direction: on a path data goes above, ACKs below.
@@ -184,7 +183,7 @@ export class NetworkView {
     const bright = this.carrier.has(found.burst[i]);
     const key = (found.lost[i] ? 3 : Math.min(found.kind[i], 2)) * 2 + (bright ? 1 : 0);
     if (!strokes.has(key)) strokes.set(key, { path: new Path2D(), lane: line.lane });
-    const least = Math.max(0, head - 5 / line.length);
+    const least = Math.max(0, head - (this.network.path ? 11 : 5) / line.length);
     const from = Math.max(0, Math.min(tail, least)) * line.length;
     const to = head * line.length;
     const off = line.gap + (found.wavelength[i] + 0.5) * line.lane;
@@ -200,8 +199,8 @@ export class NetworkView {
     context.lineCap = "butt";
     for (const key of [...strokes.keys()].sort((a, b) => (a & 1) - (b & 1) || a - b)) {
       const { path, lane } = strokes.get(key);
-      context.globalAlpha = key & 1 || !anyBright || key >> 1 === 3 ? 1 : 0.42;
-      context.lineWidth = Math.max(1.6, lane * (key & 1 ? 1.25 : 0.8));
+      context.globalAlpha = key & 1 || !anyBright || key >> 1 === 3 ? 1 : 0.6;
+      context.lineWidth = Math.max(1.6, lane * (key & 1 && !this.network.path ? 1.6 : 0.85));
       context.strokeStyle = colour[key >> 1];
       context.stroke(path);
     }
@@ -252,7 +251,17 @@ export class NetworkView {
           this.dot(context, ends[1 - from], this.host(1 - from), share, kind);
         }
       }
+      if (waiting) this.tell(context, ends[from], waiting, kind);
     }
+  }
+
+  tell(context, { x, y }, waiting, kind) {
+    const high = Math.ceil(Math.min(waiting, 8 * 6) / 8) * CELL;
+    const side = kind === "data" ? -1 : 1;
+    context.font = "12px Inter, Arial, 'DejaVu Sans', sans-serif";
+    context.textAlign = "center";
+    context.textBaseline = "middle";
+    context.fillText(`${waiting} waiting`, x, y + side * (NODE + (side > 0 ? 40 : 22) + high));
   }
 
   access(kind) {
@@ -267,7 +276,7 @@ export class NetworkView {
   }
 
   dot(context, from, to, share, kind) {
-    const y = from.y + (kind === "data" ? -6 : 6);
+    const y = from.y + (kind === "data" ? -8.5 : 8.5);
     context.beginPath();
     context.arc(from.x + (to.x - from.x) * share, y, DOT, 0, 2 * Math.PI);
     context.fill();
@@ -276,9 +285,8 @@ export class NetworkView {
   wait(context, edge, place, kind) {
     const side = kind === "data" ? -1 : 1;
     const [column, row] = [place % 8, Math.floor(place / 8)];
-    if (row > 12) return;
-    context.fillRect(edge.x - 22 + column * 5.6, edge.y + side * (NODE + 14 + row * 5.6) - 2, 4, 4);
+    if (row >= 6) return;
+    const y = edge.y + side * (NODE + (side > 0 ? 36 : 12) + row * CELL);
+    context.fillRect(edge.x - 4 * CELL + column * CELL, y - 2.5, 5, 5);
   }
 }
-
-export { ACK, DATA };

@@ -6,12 +6,16 @@ import { colours, fit } from "./theme.js";
 const SPEEDS = [1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1, 3];
 const STEP = 0.05; // of a second on the screen
 const SCRUB = 10000;
+const AHEAD = 0.8; // seconds on the screen before a loss that is gone to
 
 export class Transport {
   constructor({ end, speed, losses }) {
     this.end = end;
     this.losses = losses;
-    this.time = 0;
+    this.carrier = new Set();
+    this.times = losses.t_s;
+    // The first loss, so that there is something to see; Home is the beginning.
+    this.time = losses.t_s.length ? Math.max(0, losses.t_s[0] - AHEAD * speed) : 0;
     this.speed = speed;
     this.playing = false;
     this.changed = true;
@@ -21,7 +25,9 @@ export class Transport {
   }
 
   find() {
-    const names = ["play", "speed", "scrub", "time", "before", "after", "overview", "help"];
+    const names = [
+      "play", "speed", "scrub", "time", "before", "after", "overview", "help", "mine",
+    ];
     for (const name of names) this[`${name}Part`] = document.getElementById(name);
   }
 
@@ -40,6 +46,7 @@ export class Transport {
     });
     this.beforePart.addEventListener("click", () => this.toLoss(-1));
     this.afterPart.addEventListener("click", () => this.toLoss(1));
+    this.minePart.addEventListener("change", () => this.choose());
     document.getElementById("help-open").addEventListener("click", () => this.helpPart.showModal());
     document.addEventListener("keydown", (event) => this.key(event));
   }
@@ -58,6 +65,7 @@ export class Transport {
       End: () => this.seek(this.end),
       n: () => this.toLoss(1),
       p: () => this.toLoss(-1),
+      f: () => this.minePart.click(),
       "+": () => this.shiftSpeed(1),
       "=": () => this.shiftSpeed(1),
       "-": () => this.shiftSpeed(-1),
@@ -94,12 +102,26 @@ export class Transport {
 
   /** Goes to just before a loss, so that it is seen. */
   toLoss(direction) {
-    const { t_s: at } = this.losses;
-    const ahead = 0.4 * this.speed;
+    const at = this.times;
+    const ahead = AHEAD * this.speed;
     const place = direction > 0
       ? lowerBound(at, this.time + ahead * 1.001)
       : lowerBound(at, this.time + ahead * 0.999) - 1;
     if (at[place] !== undefined) this.seek(at[place] - ahead);
+  }
+
+  /** Which losses there are to go to: all, or those of the bursts of a flow. */
+  choose() {
+    const { t_s: at, burst } = this.losses;
+    const mine = this.minePart.checked;
+    this.times = mine ? at.filter((_, i) => this.carrier.has(burst[i])) : at;
+    for (const part of [this.beforePart, this.afterPart]) part.disabled = !this.times.length;
+    this.drawOverview();
+  }
+
+  setCarrier(carrier) {
+    this.carrier = carrier;
+    this.choose();
   }
 
   /** Lets time go on; answers whether anything is to be drawn. */
@@ -127,7 +149,7 @@ export class Transport {
   drawOverview() {
     const { context, width, height } = fit(this.overviewPart);
     const bins = new Float64Array(Math.max(1, Math.floor(width / 3)));
-    for (const at of this.losses.t_s) {
+    for (const at of this.times) {
       bins[Math.min(bins.length - 1, Math.floor((at / this.end) * bins.length))] += 1;
     }
     const most = bins.reduce((a, b) => Math.max(a, b), 1);

@@ -21,9 +21,10 @@ class View {
     this.stretch = new Stretch();
     this.stretch.whole = [0, about.end_s];
     this.stretch.range = [0, about.end_s];
-    this.sequence = new SequenceChart(element("sequence"), this.stretch, "Segments against time");
-    this.window = new WindowChart(element("window"), this.stretch, "Window against time");
+    this.sequence = new SequenceChart(element("sequence"), this.stretch, "Segments against time", "segment");
+    this.window = new WindowChart(element("window"), this.stretch, "Window against time", "segments");
     this.flow = null;
+    document.body.classList.toggle("path", about.network.path);
     this.frames = [];
     this.describe();
     this.connect();
@@ -95,6 +96,7 @@ class View {
     this.flow = flow;
     this.network.setFlow(flow);
     this.gantt.carrier = this.network.carrier;
+    this.transport.setCarrier(this.network.carrier);
     this.drawFlow();
     this.transport.changed = true;
   }
