@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
-from typing import Any, ClassVar
+from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
 
 from burstlab.errors import InputError
@@ -116,13 +116,12 @@ class Page:
 class _Handler(BaseHTTPRequestHandler):
     """One request. Everything but GET and HEAD of a known name with the token is refused."""
 
-    server: Server
     server_version = "burstlab"
     sys_version = ""
     protocol_version = "HTTP/1.1"
     timeout = 60
-    error_content_type: ClassVar[str] = "text/plain; charset=utf-8"
-    error_message_format: ClassVar[str] = "%(code)d %(message)s\n"
+    error_content_type = "text/plain; charset=utf-8"
+    error_message_format = "%(code)d %(message)s\n"
 
     def do_GET(self) -> None:
         """Answer with a body."""
@@ -133,21 +132,22 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer()
 
     def _answer(self) -> None:
+        server = cast(Server, self.server)
         hosts = self.headers.get_all("Host") or []
-        if len(hosts) != 1 or hosts[0].lower() not in self.server.hosts:
+        if len(hosts) != 1 or hosts[0].lower() not in server.hosts:
             # A name that leads here from elsewhere (DNS rebinding) is not ours.
             return self._refuse(HTTPStatus.MISDIRECTED_REQUEST, "not this host")
         if self.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
             return self._refuse(HTTPStatus.FORBIDDEN, "asked for by another site")
         target = urlsplit(self.path)
         token, _, path = target.path.removeprefix("/").partition("/")
-        if not hmac.compare_digest(token.encode(), self.server.token.encode()):
+        if not hmac.compare_digest(token.encode(), server.token.encode()):
             return self._refuse(HTTPStatus.FORBIDDEN, "the address lacks its token")
         if target.path == f"/{token}":
             return self._refuse(HTTPStatus.NOT_FOUND, "the address ends with a slash")
         try:
             query = parse_qs(target.query, max_num_fields=64, keep_blank_values=True)
-            body = self.server.page.answer(path, {name: v[-1] for name, v in query.items()})
+            body = server.page.answer(path, {name: v[-1] for name, v in query.items()})
         except (BadRequest, InputError) as error:
             return self._refuse(HTTPStatus.BAD_REQUEST, str(error))
         if body is None:

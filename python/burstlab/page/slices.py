@@ -119,7 +119,7 @@ class Slices:
         back = {fibre.ends: index for index, fibre in enumerate(self._network.fibres)}
         for index, one in enumerate(self._network.fibres):
             if not np.isfinite(took[index]):
-                took[index] = took[back.get(one.ends[::-1], index)]
+                took[index] = took[back.get((one.ends[1], one.ends[0]), index)]
         seen = took[np.isfinite(took)]
         took[~np.isfinite(took)] = np.median(seen) if len(seen) else 1e-3
         return [float(delay) for delay in took]

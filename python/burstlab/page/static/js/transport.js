@@ -14,6 +14,7 @@ export class Transport {
     this.losses = losses;
     this.carrier = new Set();
     this.times = losses.t_s;
+    this.bursts = losses.burst;
     // The first loss, so that there is something to see; Home is the beginning.
     this.time = losses.t_s.length ? Math.max(0, losses.t_s[0] - AHEAD * speed) : 0;
     this.speed = speed;
@@ -107,14 +108,17 @@ export class Transport {
     const place = direction > 0
       ? lowerBound(at, this.time + ahead * 1.001)
       : lowerBound(at, this.time + ahead * 0.999) - 1;
-    if (at[place] !== undefined) this.seek(at[place] - ahead);
+    if (at[place] === undefined) return;
+    this.seek(at[place] - ahead);
+    this.onLoss?.(this.bursts[place]);
   }
 
   /** Which losses there are to go to: all, or those of the bursts of a flow. */
   choose() {
     const { t_s: at, burst } = this.losses;
     const mine = this.minePart.checked;
-    this.times = mine ? at.filter((_, i) => this.carrier.has(burst[i])) : at;
+    const among = (_, i) => !mine || this.carrier.has(burst[i]);
+    [this.times, this.bursts] = [at.filter(among), burst.filter(among)];
     for (const part of [this.beforePart, this.afterPart]) part.disabled = !this.times.length;
     this.drawOverview();
   }

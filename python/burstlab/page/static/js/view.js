@@ -24,6 +24,7 @@ class View {
     this.sequence = new SequenceChart(element("sequence"), this.stretch, "Segments against time", "segment");
     this.window = new WindowChart(element("window"), this.stretch, "Window against time", "segments");
     this.flow = null;
+    this.wanted = losses.burst[0] ?? null;
     document.body.classList.toggle("path", about.network.path);
     this.frames = [];
     this.describe();
@@ -50,10 +51,13 @@ class View {
       element("flow").add(new Option(`${flow.id}: ${flow.label}, ${outs}, ${flow.false} false`, flow.id));
     }
     if (about.missing.length) {
-      element("missing").hidden = false;
-      element("missing").textContent =
-        `Not recorded: ${about.missing.join(", ")}. To have it all: ${about.record}`;
+      this.say(`Not recorded: ${about.missing.join(", ")}. To have it all: ${about.record}`);
     }
+  }
+
+  say(text) {
+    element("missing").hidden = false;
+    element("missing").textContent = text;
   }
 
   connect() {
@@ -61,6 +65,7 @@ class View {
     element("flow").addEventListener("change", () => this.setFlow(element("flow").value));
     element("whole").addEventListener("click", () => this.stretch.showWhole());
     this.network.onChoose = (index) => this.setFibre(index);
+    this.transport.onLoss = (burst) => { this.wanted = burst; };
     this.transport.onWhole = () => this.stretch.showWhole();
     this.stretch.onChange = (whole) => {
       element("whole").disabled = whole;
@@ -94,6 +99,7 @@ class View {
   async setFlow(number) {
     const flow = await columns("flow", { flow: number });
     this.flow = flow;
+    if (flow.about.every > 1) this.say(`Of plain segments one in ${flow.about.every} is drawn.`);
     this.network.setFlow(flow);
     this.gantt.carrier = this.network.carrier;
     this.transport.setCarrier(this.network.carrier);
@@ -127,14 +133,26 @@ class View {
   draw() {
     const { time, speed } = this.transport;
     this.bursts.setSpeed(speed);
-    const counted = this.network.draw(time, speed, this.bursts.at(time));
+    const found = this.bursts.at(time);
+    if (found && this.wanted !== null) this.showWhere(found);
+    const counted = this.network.draw(time, speed, found);
     const stretches = this.bursts.between(...this.gantt.range(time, speed));
     this.gantt.draw(time, speed, stretches);
     this.stretch.follow(time);
     this.sequence.setHead(time);
     this.window.setHead(time);
     const doomed = counted.doomed ? `, ${counted.doomed} of them will be lost` : "";
-    element("under-way").textContent = `${counted.moving} bursts on fibres${doomed}`;
+    const every = found?.about.every > 1 ? ` (one of ${found.about.every} is drawn)` : "";
+    element("under-way").textContent = `${counted.moving} bursts on fibres${doomed}${every}`;
+  }
+
+  /** Chooses the fibre on whose way a burst died, so that what held it is seen. */
+  showWhere(found) {
+    const row = found.burst.findIndex(
+      (burst, i) => burst === this.wanted && found.wavelength[i] < 0,
+    );
+    this.wanted = null;
+    if (row >= 0) this.setFibre(found.fibre[row]);
   }
 
   /** Keeps what the last frames took, for who measures the page. */
