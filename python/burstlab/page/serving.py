@@ -236,10 +236,10 @@ def serve(page: Page, *, port: int, browse: bool) -> None:
         Whether to open a browser.
     """
     with Server(page, port) as server:
-        print(f"{page.title}: {server.address}\nCtrl-C ends it.", flush=True)
         worker = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1})
-        worker.start()
         try:
+            worker.start()
+            print(f"{page.title}: {server.address}\nCtrl-C ends it.", flush=True)
             if browse:
                 import webbrowser
 
