@@ -24,6 +24,7 @@ class View {
     this.sequence = new SequenceChart(element("sequence"), this.stretch, "Segments against time", "segment");
     this.window = new WindowChart(element("window"), this.stretch, "Window against time", "segments");
     this.flow = null;
+    this.drawnTime = null;
     this.wanted = losses.burst[0] ?? null;
     document.body.classList.toggle("path", about.network.path);
     this.frames = [];
@@ -97,8 +98,12 @@ class View {
   }
 
   async setFlow(number) {
+    this.chosenFlow = number;
     const flow = await columns("flow", { flow: number });
+    // Another may have been chosen meanwhile.
+    if (number !== this.chosenFlow) return;
     this.flow = flow;
+    this.shownFlow = number;
     if (flow.about.every > 1) this.say(`Of plain segments one in ${flow.about.every} is drawn.`);
     this.network.setFlow(flow);
     this.gantt.carrier = this.network.carrier;
@@ -138,7 +143,8 @@ class View {
     const counted = this.network.draw(time, speed, found);
     const stretches = this.bursts.between(...this.gantt.range(time, speed));
     this.gantt.draw(time, speed, stretches);
-    this.stretch.follow(time);
+    if (time !== this.drawnTime) this.stretch.follow(time);
+    this.drawnTime = time;
     this.sequence.setHead(time);
     this.window.setHead(time);
     const doomed = counted.doomed ? `, ${counted.doomed} of them will be lost` : "";
