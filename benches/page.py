@@ -3,8 +3,8 @@
     make browser && .venv/bin/python benches/page.py [--images DIR]
 
 A result of 800 flows in NSFNET is simulated first. ``drawing`` is what the page's script spends on
-a frame, ``between`` the time from one frame to the next (16.7 ms at 60 Hz); ``slider`` the time from
-the move of a slider until both runs are drawn.
+a frame, ``between`` the time from one frame to the next (16.7 ms at 60 Hz), ``slider`` the time
+from the move of a slider until both runs are drawn.
 """
 
 from __future__ import annotations

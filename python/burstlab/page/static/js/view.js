@@ -17,7 +17,10 @@ class View {
     this.transport = new Transport({ end: about.end_s, speed: about.speed, losses });
     this.network = new NetworkView(about.network, element("fibres"), element("bursts"));
     this.gantt = new Gantt(element("gantt"));
-    this.bursts = new Bursts(about.end_s, () => { this.transport.changed = true; });
+    this.bursts = new Bursts(about.end_s, () => {
+      this.transport.changed = true;
+      this.showWhere();
+    });
     this.stretch = new Stretch();
     this.stretch.whole = [0, about.end_s];
     this.stretch.range = [0, about.end_s];
@@ -66,7 +69,10 @@ class View {
     element("flow").addEventListener("change", () => this.setFlow(element("flow").value));
     element("whole").addEventListener("click", () => this.stretch.showWhole());
     this.network.onChoose = (index) => this.setFibre(index);
-    this.transport.onLoss = (burst) => { this.wanted = burst; };
+    this.transport.onLoss = (burst) => {
+      this.wanted = burst;
+      this.showWhere();
+    };
     this.transport.onWhole = () => this.stretch.showWhole();
     this.stretch.onChange = (whole) => {
       element("whole").disabled = whole;
@@ -83,8 +89,9 @@ class View {
   async start() {
     const { fibres } = this.about.network;
     const busiest = fibres.reduce((a, b, i) => ((b.used ?? 0) > (fibres[a].used ?? 0) ? i : a), 0);
+    const { wanted } = this;
     this.setFibre(busiest);
-    this.redraw();
+    this.wanted = wanted;
     requestAnimationFrame((now) => this.frame(now, now));
     if (this.about.flows.length) await this.setFlow(this.about.flows[0].id);
   }
@@ -92,6 +99,7 @@ class View {
   setFibre(index) {
     element("fibre").selectedIndex = index;
     this.network.chosen = index;
+    this.wanted = null;
     this.gantt.fibre = index;
     this.gantt.wavelengths = this.about.network.fibres[index].wavelengths;
     this.redraw();
@@ -139,7 +147,6 @@ class View {
     const { time, speed } = this.transport;
     this.bursts.setSpeed(speed);
     const found = this.bursts.at(time);
-    if (found && this.wanted !== null) this.showWhere(found);
     const counted = this.network.draw(time, speed, found);
     const stretches = this.bursts.between(...this.gantt.range(time, speed));
     this.gantt.draw(time, speed, stretches);
@@ -153,12 +160,14 @@ class View {
   }
 
   /** Chooses the fibre on whose way a burst died, so that what held it is seen. */
-  showWhere(found) {
-    const row = found.burst.findIndex(
-      (burst, i) => burst === this.wanted && found.wavelength[i] < 0,
-    );
-    this.wanted = null;
-    if (row >= 0) this.setFibre(found.fibre[row]);
+  showWhere() {
+    if (this.wanted === null) return;
+    const { time, speed } = this.transport;
+    const refused = (found, i) => found.burst[i] === this.wanted && found.wavelength[i] < 0;
+    for (const found of this.bursts.between(time, time + 2 * speed)) {
+      const row = found.burst.findIndex((_, i) => refused(found, i));
+      if (row >= 0) this.setFibre(found.fibre[row]);
+    }
   }
 
   /** Keeps what the last frames took, for who measures the page. */
