@@ -534,6 +534,15 @@ def test_a_wrong_scenario_cannot_be_played_with(burstlab, tmp_path):
     assert burstlab("play", tmp_path / "s.toml", "--no-open").status == 2
 
 
+def test_a_result_without_bursts_of_its_own_is_an_error(burstlab, tmp_path):
+    recorded(PATH, tmp_path / "r")
+    scenario = tmp_path / "r" / "scenario.toml"
+    scenario.write_text(scenario.read_text().replace('topology = "path"', 'topology = "line"'))
+    answer = burstlab("view", tmp_path / "r", "--no-open")
+    assert answer.status == 2
+    assert "only bursts are drawn" in answer.err
+
+
 def test_ctrl_c_ends_it(path):
     command = [sys.executable, "-m", "burstlab", "view", str(path), "--no-open"]
     with subprocess.Popen(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from burstlab import _core
+from burstlab.errors import InputError
 from burstlab.results import Result
 
 #: NSFNET as papers draw it: node, how far east and how far south, in hundredths.
@@ -112,8 +113,14 @@ def network(result: Result, replication: int, places: Mapping[str, tuple[float, 
         Latitude and longitude of nodes by name; used if it has them all.
     """
     summary = result.replications[replication].summary.get("network")
+    section = result.scenario["network"]
+    if section["topology"] == "path":
+        return _path(section)
     if not summary:
-        return _path(result.scenario["network"])
+        raise InputError(
+            "packets that travel in slots make no bursts, and only bursts are drawn\n"
+            "  fix: give a result of a path, or of a mesh without [ops]"
+        )
     names = [node["name"] for node in summary["nodes"]]
     number = {name: index for index, name in enumerate(names)}
     fibres = [
@@ -124,8 +131,7 @@ def network(result: Result, replication: int, places: Mapping[str, tuple[float, 
         )
         for link in summary["links"]
     ]
-    topology = str(result.scenario["network"]["topology"])
-    found = _places(topology, names, fibres, places)
+    found = _places(str(section["topology"]), names, fibres, places)
     return Network(names, fibres, _fit(found), [math.nan] * len(fibres), False)
 
 

@@ -19,7 +19,11 @@ export class Stretch {
   show(begin, end) {
     this.range = [begin, end];
     for (const chart of this.charts) chart.plot?.setScale("x", { min: begin, max: end });
-    this.onChange(begin === this.whole[0] && end === this.whole[1]);
+    this.onChange(this.isWhole());
+  }
+
+  isWhole() {
+    return this.range[0] <= this.whole[0] && this.range[1] >= this.whole[1];
   }
 
   showWhole() {
@@ -31,7 +35,7 @@ export class Stretch {
     const [begin, end] = this.range;
     const span = end - begin;
     if (time >= begin && time <= end - span * 0.02) return;
-    if (begin <= this.whole[0] && end >= this.whole[1]) return;
+    if (this.isWhole()) return;
     const last = Math.max(this.whole[0], this.whole[1] - span);
     const from = Math.min(Math.max(time - span * 0.1, this.whole[0]), last);
     this.show(from, from + span);
@@ -75,7 +79,7 @@ class Chart {
         cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, y: false },
         scales: {
           x: { time: false, min, max, auto: false },
-          y: { range: (_, low, high) => [0, (this.top ?? high ?? 1) * 1.06 || 1] },
+          y: { range: (_, low, high) => this.heights(low ?? 0, high ?? 1) },
         },
         axes: [
           { ...axis(), size: 30, values: (_, splits) => splits.map((value) => `${+value.toFixed(7)} s`) },
@@ -92,6 +96,13 @@ class Chart {
     this.plot.over.append(this.head);
     this.plot.over.addEventListener("click", (event) => this.seek(event));
     this.plot.over.addEventListener("dblclick", () => this.stretch.showWhole());
+  }
+
+  /** The whole run from 0 on, as high as its neighbour; a closer look as its segments need. */
+  heights(low, high) {
+    const room = Math.max(1, high - low) * 0.06;
+    if (this.closer && !this.stretch.isWhole()) return [Math.max(0, low - room), high + room];
+    return [0, (this.top ?? high) * 1.06 || 1];
   }
 
   label() {
@@ -123,6 +134,8 @@ class Chart {
 
 /** Segments against time. */
 export class SequenceChart extends Chart {
+  closer = true;
+
   setFlow(flow) {
     const hidden = { paths: () => null, points: { show: false } };
     this.draw([flow.sent_s, flow.seq], [hidden], { draw: [(plot) => drawFlow(plot, flow)] });

@@ -13,6 +13,7 @@ export class Gantt {
     this.canvas = canvas;
     this.fibre = 0;
     this.wavelengths = 1;
+    this.lane = "refused";
     this.carrier = new Set();
   }
 
@@ -59,7 +60,7 @@ export class Gantt {
       context.stroke();
       if (high < 11 && !refused && row % Math.ceil(11 / high)) continue;
       context.fillStyle = refused ? colours.lost : colours.muted;
-      context.fillText(refused ? "refused" : `λ${row + 1}`, LEFT - 8, (row + 0.5) * high);
+      context.fillText(refused ? this.lane : `λ${row + 1}`, LEFT - 8, (row + 0.5) * high);
     }
   }
 

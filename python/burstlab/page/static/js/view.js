@@ -30,6 +30,7 @@ class View {
     this.drawnTime = null;
     this.wanted = losses.burst[0] ?? null;
     document.body.classList.toggle("path", about.network.path);
+    if (about.network.path) this.gantt.lane = "lost";
     this.frames = [];
     this.describe();
     this.connect();
