@@ -166,6 +166,18 @@ def test_every_answer_has_the_headers(server):
         assert "Python" not in (answer.getheader("Server") or "")
 
 
+def test_a_request_with_a_body_ends_the_connection(server):
+    request = (
+        f"GET /{server.token}/ HTTP/1.1\r\nHost: 127.0.0.1:{server.server_port}\r\n"
+        "Content-Length: 4\r\n\r\nabcd"
+    )
+    with socket.create_connection(("127.0.0.1", server.server_port)) as connection:
+        connection.sendall(request.encode())
+        said = connection.makefile("rb").read()
+    assert said.startswith(b"HTTP/1.1 400 ")
+    assert said.count(b"HTTP/1.1") == 1
+
+
 def test_head_has_no_body(server):
     answer, body = ask(server, f"/{server.token}/style.css", method="HEAD")
     assert (answer.status, body) == (200, b"")
@@ -270,7 +282,9 @@ def test_there_were_losses_to_look_at(mesh, path):
         assert len(found["t_s"]) > 2
 
 
-def test_the_delays_of_a_mesh_are_found_from_its_bursts(mesh):
+@pytest.mark.parametrize("hops", [10_000_000, 1000])
+def test_the_delays_of_a_mesh_are_found_from_its_bursts(mesh, monkeypatch, hops):
+    monkeypatch.setattr("burstlab.page.slices._SEEN", hops)
     for fibre in about(viewer(mesh))["network"]["fibres"]:
         assert fibre["delay_s"] == pytest.approx(200 * 5e-6)
 
@@ -408,6 +422,10 @@ def test_controls_begin_where_a_scenario_is(root):
     assert values["timer"] == "40 ms"
     assert values["loss"] == "as given", "its losses are a script"
     assert values["variant"] == "sack"
+    half = applied(START, {"timer": "500 us", "access": "3 Mb/s"})
+    moved = {control.name: control for control in controls(bl.resolve(half))}
+    assert moved["timer"].value == "0.5 ms"
+    assert moved["access"].values[1:4] == ["2 Mb/s", "3 Mb/s", "5 Mb/s"]
 
 
 def test_what_is_played_is_what_a_run_gives():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -190,6 +191,12 @@ def applied(document: Mapping[str, Any], wanted: Mapping[str, Any]) -> Document:
     return changed
 
 
+#: Picoseconds and bits a second.
+_SCALES = {
+    **{"ps": 1, "ns": 1e3, "us": 1e6, "ms": 1e9, "s": 1e12},
+    **{"b/s": 1, "kb/s": 1e3, "Mb/s": 1e6, "Gb/s": 1e9},
+}
+
 _TIMED = ("timer", "hybrid")
 
 
@@ -233,8 +240,9 @@ def _set(control: Control, value: Any) -> Control:
         return control
     if value is None:
         return replace(control, values=(AS_GIVEN, *control.values), value=AS_GIVEN)
-    if value in control.values:
-        return replace(control, value=value)
+    alike = [one for one in control.values if one == value or _size(one) == _size(value)]
+    if alike:
+        return replace(control, value=alike[0])
     # Between its neighbours in size, where it has one.
     values = [*control.values, value]
     if not control.choice or control.name == "duration":
@@ -243,8 +251,12 @@ def _set(control: Control, value: Any) -> Control:
 
 
 def _size(value: Any) -> float:
+    """Answer a number or quantity in its plain unit; what is none equals nothing."""
     if isinstance(value, (int, float)):
         return float(value)
     number, _, unit = str(value).partition(" ")
-    scale = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "Kb/s": 1e3, "Mb/s": 1e6, "Gb/s": 1e9}
-    return float(number) * scale.get(unit, 1.0)
+    try:
+        # In whole steps of the least unit, so that 0.5 ms is 500 us.
+        return round(float(number) * _SCALES[unit])
+    except (KeyError, ValueError):
+        return math.nan

@@ -139,6 +139,10 @@ class _Handler(BaseHTTPRequestHandler):
             return self._refuse(HTTPStatus.MISDIRECTED_REQUEST, "not this host")
         if self.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
             return self._refuse(HTTPStatus.FORBIDDEN, "asked for by another site")
+        if "Content-Length" in self.headers or "Transfer-Encoding" in self.headers:
+            # A body is not read; what follows it on this connection would be taken for a request.
+            self.close_connection = True
+            return self._refuse(HTTPStatus.BAD_REQUEST, "a request has no body")
         target = urlsplit(self.path)
         token, _, path = target.path.removeprefix("/").partition("/")
         if not hmac.compare_digest(token.encode(), server.token.encode()):

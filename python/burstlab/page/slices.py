@@ -30,6 +30,9 @@ REFUSED = -1
 #: Rows of one answer; what is beyond is thinned, and the answer says so.
 ROWS = 150_000
 
+#: Hops from which the delays of fibres are found, about.
+_SEEN = 1_000_000
+
 _S = 1e-12
 
 
@@ -51,6 +54,12 @@ class Tables:
     def has(self, name: str) -> bool:
         """Whether a table was recorded."""
         return self._path(name).exists()
+
+    def count(self, name: str) -> int:
+        """Answer how many rows a table has, of all replications; 0 if it was not recorded."""
+        import pyarrow.parquet as pq
+
+        return pq.read_metadata(self._path(name)).num_rows if self.has(name) else 0
 
     def rows(
         self, name: str, columns: Sequence[str], condition: pc.Expression | None = None
@@ -98,7 +107,9 @@ class Slices:
     def __init__(self, tables: Tables, network: Network, end_s: float) -> None:
         self._tables = tables
         self._network = network
-        self._end_s = end_s
+        # Delays are found from the first bursts; there is no need to read them all.
+        share = min(1.0, _SEEN / max(1, tables.count("bursts_hops")))
+        self._seen_ps = _ps(end_s * share)
         self.flow = lru_cache(maxsize=8)(self._flow)
 
     @cached_property
@@ -107,7 +118,10 @@ class Slices:
         known = np.array(self._network.delays_s)
         if self._network.path or not self._tables.has("bursts_hops"):
             return [float(delay) for delay in known]
-        hops = self._tables.rows("bursts_hops", ("burst", "hop", "from", "to", "departed_ps"))
+        import pyarrow.compute as pc
+
+        names = ("burst", "hop", "from", "to", "departed_ps", "end_ps")
+        hops = self._tables.rows("bursts_hops", names, pc.field("departed_ps") <= self._seen_ps)
         order = np.lexsort((hops["hop"], hops["burst"]))
         burst, left = hops["burst"][order], hops["departed_ps"][order]
         place = hops["hop"][order].astype(np.int64)
@@ -128,16 +142,17 @@ class Slices:
         """Note how long the fibres took whose far end is an egress: the burst landed there."""
         import pyarrow.compute as pc
 
+        # One that is later than the hops that were read has its last one elsewhere.
         landed = pc.field("fate").cast("string") == "delivered"
-        bursts = self._tables.rows("bursts", ("burst", "arrived_ps", "departed_ps"), landed)
-        ends = self._tables.rows("bursts_hops", ("burst", "end_ps"))["end_ps"]
+        landed &= pc.field("arrived_ps") <= self._seen_ps
+        bursts = self._tables.rows("bursts", ("burst", "arrived_ps"), landed)
         order = np.lexsort((hops["hop"], hops["burst"]))
         burst = hops["burst"][order]
         last = np.append(burst[1:] != burst[:-1], True) if len(burst) else np.zeros(0, bool)
         rows = order[last]
         _, here, there = np.intersect1d(burst[last], bursts["burst"], return_indices=True)
         fibre = self._fibre(hops["from"][rows], hops["to"][rows])[here]
-        np.minimum.at(took, fibre, bursts["arrived_ps"][there] - ends[rows][here])
+        np.minimum.at(took, fibre, bursts["arrived_ps"][there] - hops["end_ps"][rows][here])
 
     def _fibre(self, begins: NDArray[Any], ends: NDArray[Any]) -> NDArray[np.int64]:
         """Answer the numbers of fibres by their nodes, which tables count from 1."""

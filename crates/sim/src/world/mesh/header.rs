@@ -143,9 +143,8 @@ impl Mesh {
                 burst.attempts += 1;
                 // What is on the fibres is of no use any more; to cut it takes nothing away.
                 burst.taken.clear();
-                let event = Event::Mesh(MeshEvent::Again(slot));
-                let at = done + back + self.rules.wait;
-                context.queue.push(at, Rank::Arrival, event);
+                let (at, event) = (done + back + self.rules.wait, MeshEvent::Again(slot));
+                context.queue.push(at, Rank::Arrival, Event::Mesh(event));
             }
         }
     }
