@@ -94,7 +94,8 @@ def test_links_lead_somewhere(root):
 
 
 @pytest.mark.parametrize(
-    "command", ["run", "list", "reproduce", "check", "schema", "oracle", "model", "version"]
+    "command",
+    ["run", "list", "reproduce", "check", "schema", "oracle", "model", "version", "view", "play"],
 )
 def test_every_command_has_help_and_a_place_in_the_reference(root, burstlab, command):
     answer = burstlab(command, "--help")
