@@ -218,6 +218,14 @@ def test_scripts_import_only_what_is_served(path):
                 assert set(re.findall(r'from "\./([^"]+)"', text)) <= known, name
 
 
+def test_scripts_are_short():
+    for part in (*STATIC.iterdir(), *STATIC.joinpath("js").iterdir()):
+        if part.is_file():
+            lines = part.read_text("utf-8").splitlines()
+            assert len(lines) <= 400, part.name
+            assert part.name == "favicon.svg" or max(map(len, lines)) <= 100, part.name
+
+
 def test_the_light_colours_are_those_of_the_figures():
     style = STATIC.joinpath("style.css").read_text("utf-8")
     light = style[: style.index("}")]
@@ -287,6 +295,28 @@ def test_the_delays_of_a_mesh_are_found_from_its_bursts(mesh, monkeypatch, hops)
     monkeypatch.setattr("burstlab.page.slices._SEEN", hops)
     for fibre in about(viewer(mesh))["network"]["fibres"]:
         assert fibre["delay_s"] == pytest.approx(200 * 5e-6)
+
+
+@pytest.mark.parametrize("name", ["deflection", "nsfnet"])
+def test_the_delays_are_found_whatever_nodes_do_about_contention(root, tmp_path, name):
+    scenario = bl.load(root / "examples" / f"{name}.toml")
+    scenario["run"] = {"duration": "300 ms", "seed": 1}
+    recorded(scenario, tmp_path / "r", trace="bursts")
+    drawn = about(viewer(tmp_path / "r"))["network"]
+    names = [node["name"] for node in drawn["nodes"]]
+    for fibre in drawn["fibres"]:
+        ends = {names[fibre["from"]], names[fibre["to"]]}
+        km = 100 if name == "deflection" else NSFNET_KM.get(frozenset(ends))
+        if km is not None:
+            assert fibre["delay_s"] == pytest.approx(km * 5e-6), ends
+
+
+NSFNET_KM = {
+    frozenset(("1", "2")): 1100,
+    frozenset(("4", "11")): 2400,
+    frozenset(("8", "9")): 700,
+    frozenset(("12", "13")): 300,
+}
 
 
 def test_every_refusal_is_a_lost_burst_where_it_was_lost(mesh):

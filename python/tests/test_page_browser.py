@@ -213,6 +213,11 @@ def test_losses_of_the_flow_are_among_all(tab, mesh):
     every = tab.evaluate(f"{VIEW}.transport.times.length")
     tab.keyboard.press("f")
     assert tab.is_checked("#mine")
+    tab.focus("#mine")
+    tab.keyboard.press("Space")
+    assert not tab.is_checked("#mine"), "a space is the box's own while it has the focus"
+    assert tab.inner_text("#play") == "Play"
+    tab.keyboard.press("Space")
     mine = tab.evaluate(f"{VIEW}.transport.times.length")
     assert 0 < mine < every
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from burstlab.page.delays import delays
 from burstlab.page.network import Network
 
 if TYPE_CHECKING:
@@ -114,45 +115,19 @@ class Slices:
 
     @cached_property
     def delays_s(self) -> list[float]:
-        """Propagation of each fibre: that of the scenario, else the shortest that was seen."""
-        known = np.array(self._network.delays_s)
-        if self._network.path or not self._tables.has("bursts_hops"):
-            return [float(delay) for delay in known]
+        """Propagation of each fibre: that of the scenario, else as bursts crossed it."""
+        if self._network.path:
+            return list(self._network.delays_s)
         import pyarrow.compute as pc
 
         names = ("burst", "hop", "from", "to", "departed_ps", "end_ps")
         hops = self._tables.rows("bursts_hops", names, pc.field("departed_ps") <= self._seen_ps)
-        order = np.lexsort((hops["hop"], hops["burst"]))
-        burst, left = hops["burst"][order], hops["departed_ps"][order]
-        place = hops["hop"][order].astype(np.int64)
-        fibre = self._fibre(hops["from"][order], hops["to"][order])
-        next_is_same = (burst[1:] == burst[:-1]) & (place[1:] == place[:-1] + 1)
-        took = np.full(len(self._network.fibres), np.inf)
-        np.minimum.at(took, fibre[:-1][next_is_same], (left[1:] - left[:-1])[next_is_same])
-        self._last_fibres(took, hops)
-        back = {fibre.ends: index for index, fibre in enumerate(self._network.fibres)}
-        for index, one in enumerate(self._network.fibres):
-            if not np.isfinite(took[index]):
-                took[index] = took[back.get((one.ends[1], one.ends[0]), index)]
-        seen = took[np.isfinite(took)]
-        took[~np.isfinite(took)] = np.median(seen) if len(seen) else 1e-3
-        return [float(delay) for delay in took]
-
-    def _last_fibres(self, took: NDArray[Any], hops: Columns) -> None:
-        """Note how long the fibres took whose far end is an egress: the burst landed there."""
-        import pyarrow.compute as pc
-
-        # One that is later than the hops that were read has its last one elsewhere.
+        # A burst that landed later than the hops that were read has its last one elsewhere.
         landed = pc.field("fate").cast("string") == "delivered"
         landed &= pc.field("arrived_ps") <= self._seen_ps
         bursts = self._tables.rows("bursts", ("burst", "arrived_ps"), landed)
-        order = np.lexsort((hops["hop"], hops["burst"]))
-        burst = hops["burst"][order]
-        last = np.append(burst[1:] != burst[:-1], True) if len(burst) else np.zeros(0, bool)
-        rows = order[last]
-        _, here, there = np.intersect1d(burst[last], bursts["burst"], return_indices=True)
-        fibre = self._fibre(hops["from"][rows], hops["to"][rows])[here]
-        np.minimum.at(took, fibre, bursts["arrived_ps"][there] - hops["end_ps"][rows][here])
+        fibre = self._fibre(hops["from"], hops["to"])
+        return delays([one.ends for one in self._network.fibres], fibre, hops, bursts)
 
     def _fibre(self, begins: NDArray[Any], ends: NDArray[Any]) -> NDArray[np.int64]:
         """Answer the numbers of fibres by their nodes, which tables count from 1."""

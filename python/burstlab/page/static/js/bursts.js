@@ -5,8 +5,9 @@ import { columns } from "./data.js";
 const KEPT = 12;
 
 export class Bursts {
-  /** `changed` is called when a stretch has come. */
-  constructor(end, changed) {
+  /** `changed` is called when a stretch has come, `failed` when one cannot. */
+  constructor(end, changed, failed) {
+    this.failed = failed;
     this.end = end;
     this.changed = changed;
     this.stretches = new Map();
@@ -49,10 +50,7 @@ export class Bursts {
     columns("bursts", { from, to: (number + 1) * this.span }).then((found) => {
       stretch.found = measured(found);
       this.changed();
-    }, (error) => {
-      console.error(error);
-      this.stretches.delete(number);
-    });
+    }, this.failed);
     for (const old of this.stretches.keys()) {
       if (this.stretches.size <= KEPT) break;
       if (Math.abs(old - number) > 2) this.stretches.delete(old);

@@ -6,6 +6,11 @@ import { colours } from "./theme.js";
 const FONT = "12px Inter, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif";
 const COUNT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 2 });
 
+/** What uPlot calls for the words at an axis. */
+function written(format) {
+  return (_, splits) => splits.map((value) => format(value));
+}
+
 /** Charts that show the same stretch of time. */
 export class Stretch {
   constructor() {
@@ -82,8 +87,8 @@ class Chart {
           y: { range: (_, low, high) => this.heights(low ?? 0, high ?? 1) },
         },
         axes: [
-          { ...axis(), size: 30, values: (_, splits) => splits.map((value) => `${+value.toFixed(7)} s`) },
-          { ...axis(), ...this.label(), size: 46, values: (_, splits) => splits.map((value) => COUNT.format(value)) },
+          { ...axis(), size: 30, values: written((value) => `${+value.toFixed(7)} s`) },
+          { ...axis(), ...this.label(), size: 46, values: written(COUNT.format) },
         ],
         series: [{}, ...series],
         hooks: { ...hooks, setSelect: [(plot) => this.zoom(plot)] },
@@ -117,9 +122,8 @@ class Chart {
   }
 
   seek(event) {
-    if (!this.zoomed) {
-      this.onSeek(this.plot.posToVal(event.clientX - this.plot.over.getBoundingClientRect().left, "x"));
-    }
+    const { left } = this.plot.over.getBoundingClientRect();
+    if (!this.zoomed) this.onSeek(this.plot.posToVal(event.clientX - left, "x"));
     this.zoomed = false;
   }
 

@@ -69,7 +69,8 @@ class Play {
       try {
         this.show(await columns("play", this.controls.values), began);
       } catch (error) {
-        this.complain(error.message);
+        const gone = error instanceof TypeError;
+        this.complain(gone ? "Nothing answers: burstlab play has ended." : error.message);
       }
     }
     this.busy = false;
@@ -84,8 +85,8 @@ class Play {
     for (let runs = 4; runs <= RUNS; runs += 4) {
       await new Promise((resolve) => { setTimeout(resolve, runs === 4 ? 300 : 0); });
       if (this.busy || query !== this.controls.query()) return;
-      const found = await json("several", { ...values, runs });
-      if (this.busy || query !== this.controls.query() || found.error) return;
+      const found = await json("several", { ...values, runs }).catch(() => null);
+      if (this.busy || query !== this.controls.query() || !found || found.error) return;
       if (found.gain === null) return;
       element("gain").textContent =
         `${percent(found.gain)} ± ${(found.interval * 100).toFixed(0)} %`;

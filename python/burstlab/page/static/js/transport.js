@@ -56,7 +56,7 @@ export class Transport {
     if (event.ctrlKey || event.metaKey || event.altKey || this.helpPart.open) return;
     const focused = event.target;
     if (focused.tagName === "SELECT") return;
-    if (event.key === " " && focused.tagName === "BUTTON") return;
+    if (event.key === " " && (focused.tagName === "BUTTON" || focused === this.minePart)) return;
     const step = STEP * this.speed * (event.shiftKey ? 10 : 1);
     const actions = {
       " ": () => this.toggle(),

@@ -20,16 +20,22 @@ class View {
     this.bursts = new Bursts(about.end_s, () => {
       this.transport.changed = true;
       this.showWhere();
-    });
+    }, () => this.say("Nothing answers any more: burstlab view has ended."));
     this.stretch = new Stretch();
     this.stretch.whole = [0, about.end_s];
     this.stretch.range = [0, about.end_s];
-    this.sequence = new SequenceChart(element("sequence"), this.stretch, "Segments against time", "segment");
-    this.window = new WindowChart(element("window"), this.stretch, "Window against time", "segments");
+    const { stretch } = this;
+    this.sequence = new SequenceChart(
+      element("sequence"), stretch, "Segments against time", "segment",
+    );
+    this.window = new WindowChart(
+      element("window"), stretch, "Window against time", "segments",
+    );
     this.flow = null;
     this.drawnTime = null;
     this.wanted = losses.burst[0] ?? null;
     document.body.classList.toggle("path", about.network.path);
+    document.body.classList.toggle("alone", !about.flows.length);
     if (about.network.path) this.gantt.lane = "lost";
     this.frames = [];
     this.describe();
@@ -53,7 +59,8 @@ class View {
     }
     for (const flow of about.flows) {
       const outs = flow.timeouts === 1 ? "1 time-out" : `${flow.timeouts} time-outs`;
-      element("flow").add(new Option(`${flow.id}: ${flow.label}, ${outs}, ${flow.false} false`, flow.id));
+      const label = `${flow.id}: ${flow.label}, ${outs}, ${flow.false} false`;
+      element("flow").add(new Option(label, flow.id));
     }
     if (about.missing.length) {
       this.say(`Not recorded: ${about.missing.join(", ")}. To have it all: ${about.record}`);
@@ -66,7 +73,9 @@ class View {
   }
 
   connect() {
-    element("fibre").addEventListener("change", () => this.setFibre(element("fibre").selectedIndex));
+    element("fibre").addEventListener("change", () => {
+      this.setFibre(element("fibre").selectedIndex);
+    });
     element("flow").addEventListener("change", () => this.setFlow(element("flow").value));
     element("whole").addEventListener("click", () => this.stretch.showWhole());
     this.network.onChoose = (index) => this.setFibre(index);
@@ -108,7 +117,10 @@ class View {
 
   async setFlow(number) {
     this.chosenFlow = number;
-    const flow = await columns("flow", { flow: number });
+    document.body.classList.add("busy");
+    const flow = await columns("flow", { flow: number }).finally(() => {
+      document.body.classList.remove("busy");
+    });
     // Another may have been chosen meanwhile.
     if (number !== this.chosenFlow) return;
     this.flow = flow;
