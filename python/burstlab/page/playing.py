@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from burstlab.errors import InputError, ScenarioError
 from burstlab.loading import Document, to_document
-from burstlab.page.columns import document, pack
+from burstlab.page.columns import document, pack, values
 from burstlab.page.controls import AS_GIVEN, START, applied, controls, read
 from burstlab.page.flow import columns, thinned
 from burstlab.page.serving import BadRequest, Body, Page
@@ -56,6 +56,8 @@ class Played:
 
     def __init__(self, result: Result) -> None:
         self._result = result
+        # The rows of a flow that is alone are all there are.
+        self._several = len(result.flows) > 1
 
     def has(self, name: str) -> bool:
         """Whether a table was recorded."""
@@ -66,13 +68,9 @@ class Played:
     ) -> dict[str, NDArray[Any]]:
         """Read columns of the rows that meet a condition, times in seconds."""
         table = self._result.table(name).to_arrow().select([*{"flow", *columns}])
-        if condition is not None:
+        if condition is not None and self._several:
             table = table.filter(condition)
-        found: dict[str, NDArray[Any]] = {}
-        for column in columns:
-            values = table.column(column).to_numpy(zero_copy_only=False)
-            found[column] = values * 1e-12 if column.endswith("_ps") else values
-        return found
+        return {column: values(table, column) for column in columns}
 
 
 def player(scenario: str | None = None) -> Page:
@@ -194,7 +192,7 @@ def _answer(
     drawn: dict[str, NDArray[Any]] = {}
     numbers: list[dict[str, float]] = []
     for index, result in enumerate(found):
-        flow, _ = thinned(columns(Played(result), 0, path=True), SEGMENTS)
+        flow, _ = thinned(columns(Played(result), 0, path=False), SEGMENTS)
         drawn.update({f"{index}/{name}": flow[name] for name in flow if name in _DRAWN})
         flows = result.replications[0].summary["flows"]
         numbers.append({name: sum(flow[name] for flow in flows) for name in _COUNTED})

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from burstlab.page.columns import values
 from burstlab.page.delays import delays
 from burstlab.page.network import Network
 
@@ -82,11 +83,7 @@ class Tables:
         mine = pc.field("replication") == self._replication
         which = mine if condition is None else mine & condition
         table = pq.read_table(self._path(name), columns=list(columns), filters=which)
-        found: Columns = {}
-        for column in columns:
-            values = table.column(column).to_numpy(zero_copy_only=False)
-            found[column] = values.astype(np.float64) * _S if column.endswith("_ps") else values
-        return found
+        return {column: values(table, column) for column in columns}
 
     def _path(self, name: str) -> Path:
         return self._directory / f"{name}.parquet"
