@@ -357,3 +357,30 @@ def test_the_variant_is_that_of_both_sides(tab, playground):
     until(tab, f"Number(document.body.dataset.drawn) > {answers}")
     assert tab.inner_text("#plain-name") == "SACK"
     assert tab.inner_text("#burst-name") == "Burst TCP: SACK with burst NAKs"
+
+
+def test_where_stretches_meet_each_burst_is_drawn_once(tab, mesh):
+    start(tab, mesh)
+    drawn_bars = """() => {
+      const { gantt, bursts, transport } = window.burstlab;
+      const seam = bursts.span * 2;
+      const [begin, end] = gantt.range(seam, transport.speed);
+      const stretches = bursts.between(begin, end);
+      const { left_s: left, fibre, end_s: stop } = stretches[1];
+      const both = [...left].filter((at, i) => at < seam && stop[i] > begin).length;
+      const rows = [];
+      const draw = gantt.drawBursts;
+      gantt.drawBursts = (context, found, first, ...rest) => {
+        for (let i = first; i < found.left_s.length && found.left_s[i] < end; i += 1) {
+          rows.push(`${found.burst[i]} ${found.fibre[i]} ${found.left_s[i]}`);
+        }
+      };
+      gantt.draw(seam, transport.speed, stretches);
+      gantt.drawBursts = draw;
+      return { both, rows: rows.length, different: new Set(rows).size };
+    }"""
+    tab.evaluate(f"{VIEW}.transport.seek({VIEW}.bursts.span * 2)")
+    until(tab, f"{VIEW}.bursts.between({VIEW}.bursts.span * 1.9, {VIEW}.bursts.span * 2.1)[1]")
+    found = tab.evaluate(drawn_bars)
+    assert found["both"] > 0, "the stretches overlap"
+    assert found["rows"] == found["different"] > 0

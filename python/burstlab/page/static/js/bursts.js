@@ -48,7 +48,7 @@ export class Bursts {
     // What has just died is still seen to fade.
     const from = number * this.span - this.speed;
     columns("bursts", { from, to: (number + 1) * this.span }).then((found) => {
-      stretch.found = measured(found);
+      stretch.found = { ...measured(found), begin: number * this.span };
       this.changed();
     }, this.failed);
     for (const old of this.stretches.keys()) {

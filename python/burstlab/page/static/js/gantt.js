@@ -1,6 +1,6 @@
 // When each wavelength of a fibre is taken, about the present; refused bursts in a lane beneath.
 
-import { seconds } from "./data.js";
+import { lowerBound, seconds } from "./data.js";
 import { colours, fit } from "./theme.js";
 
 const SHOWN = 4; // seconds on the screen
@@ -37,7 +37,11 @@ export class Gantt {
     context.beginPath();
     context.rect(LEFT, 0, width - LEFT, high * rows);
     context.clip();
-    for (const found of stretches) this.drawBursts(context, found, x, [begin, end], high);
+    for (const [number, found] of stretches.entries()) {
+      // A stretch begins with the last of the one before.
+      const first = number ? lowerBound(found.left_s, found.begin) : 0;
+      this.drawBursts(context, found, first, x, [begin, end], high);
+    }
     context.restore();
     context.strokeStyle = colours.ink;
     context.lineWidth = 1.5;
@@ -81,10 +85,10 @@ export class Gantt {
     }
   }
 
-  drawBursts(context, found, x, [begin, end], high) {
+  drawBursts(context, found, first, x, [begin, end], high) {
     const kinds = [colours.first, colours.cut, colours.muted];
     const { left_s: left, end_s: stop, reserved_s: taken } = found;
-    for (let i = 0; i < left.length && left[i] < end + (end - begin); i += 1) {
+    for (let i = first; i < left.length && left[i] < end; i += 1) {
       if (found.fibre[i] !== this.fibre || stop[i] < begin) continue;
       const refused = found.wavelength[i] < 0;
       const top = (refused ? this.wavelengths : found.wavelength[i]) * high + 2;
