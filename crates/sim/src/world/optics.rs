@@ -1,10 +1,10 @@
 //! What lies between the edge nodes: the fibres of a path, or a mesh.
 
-use burstlab_kernel::{EventQueue, RandomSource};
+use burstlab_kernel::RandomSource;
 use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
-use super::Event;
+use super::Context;
 use super::crossing::{Crossing, Direction};
 use super::flow::Flow;
 use super::mesh::Mesh;
@@ -69,9 +69,9 @@ impl Optics {
     }
 
     /// Queues what happens first.
-    pub(super) fn begin(&mut self, queue: &mut EventQueue<Event>) {
+    pub(super) fn begin(&mut self, context: &mut Context) {
         if let Self::Mesh(mesh) = self {
-            mesh.begin(queue);
+            mesh.begin(context);
         }
     }
 

@@ -251,6 +251,9 @@ impl Mesh {
             return None;
         }
         self.ends(now, slot, None, context, flows);
+        if !self.fed.is_empty() {
+            self.batches.delivered += self.bursts.get(slot).cargo.of_batches();
+        }
         Some(std::mem::take(&mut self.bursts.get_mut(slot).cargo))
     }
 

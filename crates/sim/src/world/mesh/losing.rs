@@ -24,13 +24,16 @@ impl Mesh {
         let hop = self.bursts.get(slot).hop;
         let node = self.node_at(slot, hop) as usize + 1;
         self.ends(now, slot, Some(cause), context, flows);
+        if !self.fed.is_empty() {
+            self.batches.lost += self.bursts.get(slot).cargo.of_batches();
+        }
         let burst = self.bursts.get_mut(slot);
         let loss = Loss { cause, burst: burst.number, node, at: now };
         let cargo = std::mem::take(&mut burst.cargo);
         for packet in cargo.data.iter().flat_map(|train| train.packets()) {
             context.recorder.lost(packet.row, PacketCause::Burst);
             if packet.is_other() {
-                self.others_lost += 1;
+                self.others_lost += u64::from(!packet.is_of_batch());
             } else {
                 flows[packet.flow as usize].lose(packet.seq, loss);
             }
@@ -73,6 +76,8 @@ impl Mesh {
             to: burst.to,
             hops: burst.planned,
             bytes: burst.bytes,
+            packets: burst.packets,
+            packets_left: burst.cargo.packets(),
             took: now.since(burst.closed),
         };
         self.tally.ended(&ended, lost.zip(node), link);
