@@ -9,6 +9,7 @@ import { NetworkView } from "./network.js";
 import { onTheme, startTheme } from "./theme.js";
 import { Transport } from "./transport.js";
 
+const counted = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 const element = (id) => document.getElementById(id);
 
 class View {
@@ -47,7 +48,8 @@ class View {
     element("title").textContent = about.title;
     document.title = `${about.title} · Burstlab`;
     element("facts").textContent =
-      `${about.network.nodes.length} nodes · ${about.flows.length} flows · ${about.end_s} s · `
+      `${about.network.nodes.length} nodes · ${counted(about.flows.length, "flow")} · `
+      + `${about.end_s} s · `
       + `seed ${about.seed} · fingerprint ${about.fingerprint}`;
     element("legend-others").hidden = about.network.path;
     legend(element("marks"));
@@ -58,7 +60,7 @@ class View {
       element("fibre").add(new Option(label, index));
     }
     for (const flow of about.flows) {
-      const outs = flow.timeouts === 1 ? "1 time-out" : `${flow.timeouts} time-outs`;
+      const outs = counted(flow.timeouts, "time-out");
       const label = `${flow.id}: ${flow.label}, ${outs}, ${flow.false} false`;
       element("flow").add(new Option(label, flow.id));
     }
