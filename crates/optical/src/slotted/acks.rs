@@ -1,12 +1,12 @@
 //! ACKs in the name of a receiver: what an ingress edge knows of one connection, and what it writes
 //! to the sender when an optical packet is lost.
 //!
-//! An ACK that asks for the lost segment acknowledges all before it, which the receiver may not have
-//! and of which some may be lost unseen: dropped by contention, which nobody notifies, further on in
-//! the network, or behind it. The sender has forgotten such a segment, the receiver waits for it,
-//! and the connection hangs for ever. Therefore the edge guards what it acknowledges: it keeps the
-//! segments until the receiver has them, and sends its copy where the receiver asks for one again.
-//! No timer is needed: the sender repeats the segment that the ACKs asked for until it is
+//! An ACK that asks for the lost segment acknowledges all before it, which the receiver may not
+//! have and of which some may be lost unseen: dropped by contention, which nobody notifies, further on
+//! in the network, or behind it. The sender has forgotten such a segment, the receiver waits for
+//! it, and the connection hangs for ever. Therefore the edge guards what it acknowledges: it keeps
+//! the segments until the receiver has them, and sends its copy where the receiver asks for one
+//! again. No timer is needed: the sender repeats the segment that the ACKs asked for until it is
 //! acknowledged, and each repetition makes the receiver ask.
 
 use std::collections::{BTreeSet, VecDeque};

@@ -46,7 +46,7 @@ impl Pacer {
         self.due >> 20
     }
 
-    /// One leaves in `slot`. One that had to wait for its output is not made up for beyond the next.
+    /// One leaves in `slot`. What had to wait for its output is made up for by one at most.
     #[inline]
     pub fn sends(&mut self, slot: u64) {
         self.due = self.due.max((slot << 20).saturating_sub(self.period)) + self.period;

@@ -5,14 +5,14 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 /// A switch in which all outputs share one buffer of so many slots, fed forward: of the optical
-/// packets for an output one a wavelength leaves in each slot, first those that wait, in order; what
-/// arrives beyond that takes a position of the buffer, whichever output it is for, and is dropped
-/// where none is free (Lu and Hunter 2009, section VII).
+/// packets for an output one a wavelength leaves in each slot, first those that wait, in order;
+/// what arrives beyond that takes a position of the buffer, whichever output it is for, and is
+/// dropped where none is free (Lu and Hunter 2009, section VII).
 ///
 /// In each slot, first [`begin`](Self::begin), then [`offer`](Self::offer) for what arrives, in the
-/// order that decides who leaves and who is dropped, then [`insert`](Self::insert) for what the node
-/// adds itself, then [`end`](Self::end). Slots in which nothing waits and nothing arrives may be
-/// left out.
+/// order that decides who leaves and who is dropped, then [`insert`](Self::insert) for what the
+/// node adds itself, then [`end`](Self::end). Slots in which nothing waits and nothing arrives may
+/// be left out.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Switch<T> {
     ports: Vec<Output<T>>,
