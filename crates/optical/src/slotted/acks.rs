@@ -2,8 +2,8 @@
 //! to the sender when an optical packet is lost.
 //!
 //! An ACK that asks for the lost segment acknowledges all before it, which the receiver may not
-//! have and of which some may be lost unseen: dropped by contention, which nobody notifies, further on
-//! in the network, or behind it. The sender has forgotten such a segment, the receiver waits for
+//! have and of which some may be lost unseen: dropped by contention, which nobody notifies, further
+//! on in the network, or behind it. The sender has forgotten such a segment, the receiver waits for
 //! it, and the connection hangs for ever. Therefore the edge guards what it acknowledges: it keeps
 //! the segments until the receiver has them, and sends its copy where the receiver asks for one
 //! again. No timer is needed: the sender repeats the segment that the ACKs asked for until it is
@@ -43,7 +43,7 @@ pub enum Guard {
 /// The rules of an edge for all connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProxyRules {
-    /// How long a segment that went into the core, and a record of ACKs written, are of use.
+    /// How long the edge knows a segment that went into the core, and ACKs that it wrote.
     pub keep: Span,
     /// Which ACKs of the receiver are dropped.
     pub filter: Filter,
@@ -53,11 +53,10 @@ pub struct ProxyRules {
     pub again: Span,
 }
 
-/// A segment that went into the core.
+/// A segment that came for the core.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Forwarded<P> {
     segment: u64,
-    at: Time,
     packet: P,
 }
 
@@ -84,7 +83,7 @@ pub struct Passed<P> {
 /// missing.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct AckProxy<P> {
-    /// Rising by segment: what went into the core and the receiver has not acknowledged.
+    /// Rising by segment: what came for the core and the receiver has not acknowledged.
     forwarded: VecDeque<Forwarded<P>>,
     /// The highest ACK of the receiver.
     acked: Option<u64>,
@@ -114,10 +113,10 @@ impl<P> Default for AckProxy<P> {
 }
 
 impl<P: Copy> AckProxy<P> {
-    /// `packet` with `segment` goes into the core.
+    /// `packet` with `segment` is on its way into the core.
     #[inline]
-    pub fn forwards(&mut self, now: Time, segment: u64, packet: P) {
-        let entry = Forwarded { segment, at: now, packet };
+    pub fn forwards(&mut self, segment: u64, packet: P) {
+        let entry = Forwarded { segment, packet };
         match self.forwarded.back() {
             Some(last) if last.segment >= segment => {
                 match self.place(segment) {
@@ -136,23 +135,27 @@ impl<P: Copy> AckProxy<P> {
         self.forwarded.binary_search_by_key(&segment, |entry| entry.segment)
     }
 
-    /// The core has lost `segment` by congestion. Answers the number of the ACKs to be written to
-    /// the sender, if any: one set a window, for a segment above those that were under way at the
-    /// last one, and not beyond a hole that is known.
-    pub fn loses(&mut self, now: Time, segment: u64, rules: &ProxyRules) -> Option<u64> {
+    /// The core has lost `segment`, which went into it at `left`, by congestion. Answers the number
+    /// of the ACKs to be written to the sender, if any: one set a window, for a segment above those
+    /// that were under way at the last one, and not beyond a hole that is known.
+    pub fn loses(
+        &mut self,
+        now: Time,
+        segment: u64,
+        left: Time,
+        rules: &ProxyRules,
+    ) -> Option<u64> {
         // Without an ACK of the receiver there is no connection yet.
         let acked = self.acked?;
         if segment < acked {
             return None;
         }
         self.holes.insert(segment);
-        let known =
-            self.place(segment).is_ok_and(|place| self.forwarded[place].at + rules.keep >= now);
+        let known = self.place(segment).is_ok() && left + rules.keep >= now;
         let first = self.holes.first() == Some(&segment);
         let fresh = self.recover.is_none_or(|recover| segment > recover);
-        if !(known && first && fresh)
-            || (rules.guard == Guard::Copies && !self.holds(acked..segment))
-        {
+        let safe = rules.guard == Guard::KnownHoles || self.holds(acked..segment);
+        if !(known && first && fresh && safe) {
             return None;
         }
         self.recover = self.forwarded.back().map(|last| last.segment);

@@ -150,6 +150,13 @@ impl<D: Copy> Slotter<D> {
         self.bytes
     }
 
+    /// The datagram of which a part has left, and its number, if there is one.
+    #[must_use]
+    pub fn begun(&self) -> Option<(&D, u64)> {
+        let first = self.queue.front().filter(|_| self.gone > 0);
+        first.map(|(datagram, _)| (datagram, self.number))
+    }
+
     /// Datagrams of which nothing has left.
     pub fn waiting(&self) -> impl Iterator<Item = &D> {
         let begun = usize::from(self.gone > 0);

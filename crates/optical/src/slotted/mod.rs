@@ -55,17 +55,11 @@ impl SlotClock {
         Time::ZERO + self.0 * number
     }
 
-    /// The first slot that begins at `now` or later.
+    /// The first slot that begins after `now`.
     #[inline]
     #[must_use]
-    pub fn from(self, now: Time) -> u64 {
-        now.as_ps().div_ceil(self.0.as_ps())
-    }
-
-    /// The slots that begin and end within `span`, at least one.
-    #[must_use]
-    pub fn within(self, span: Span) -> u64 {
-        (span.as_ps() / self.0.as_ps()).max(1)
+    pub fn after(self, now: Time) -> u64 {
+        now.as_ps() / self.0.as_ps() + 1
     }
 
     /// The slots that a fibre of this `delay` takes: the synchroniser at its end adds what is
@@ -86,8 +80,8 @@ mod tests {
         assert_eq!(clock.slot(), Span::from_ps(83_781_819), "4608 bits at 55 Mb/s, rounded up");
         let even = SlotClock::new(Bytes::new(125), Rate::from_bps(1_000_000));
         assert_eq!(even.slot(), Span::from_ms(1), "no rest, nothing added");
-        assert_eq!(even.from(Time::ZERO + Span::from_ms(3)), 3);
-        assert_eq!(even.from(Time::ZERO + Span::from_us(3001)), 4);
+        assert_eq!(even.after(Time::ZERO + Span::from_ms(3)), 4);
+        assert_eq!(even.after(Time::ZERO + Span::from_us(2999)), 3);
         assert_eq!(even.over(Span::ZERO), 1);
         assert_eq!([Span::from_ms(4), Span::from_us(4001)].map(|d| even.over(d)), [4, 5]);
         assert_eq!(even.start(7), Time::ZERO + Span::from_ms(7));

@@ -58,11 +58,6 @@ impl Reassembly {
     pub fn is_damaged(&self, number: u64) -> bool {
         self.open.get(&number).is_some_and(|&(_, damaged)| damaged)
     }
-
-    /// Datagrams of which a part has arrived, none was lost and some are missing.
-    pub fn sound(&self) -> impl Iterator<Item = u64> {
-        self.open.iter().filter(|&(_, &(_, damaged))| !damaged).map(|(&number, _)| number)
-    }
 }
 
 #[cfg(test)]
@@ -77,10 +72,8 @@ mod tests {
             [Partial, Partial, Whole]
         });
         assert_eq!(parts.arrives(2, 4), Arrival::Partial);
-        assert_eq!(parts.sound().count(), 1);
         assert!(parts.loses(2, 4) && parts.is_damaged(2));
         assert!(!parts.loses(2, 4), "once is enough");
-        assert_eq!(parts.sound().count(), 0);
         assert_eq!(parts.arrives(2, 4), Arrival::Useless);
         assert!(!parts.is_damaged(2), "its last part has come");
         assert!(parts.loses(3, 1), "a part that is all of it");

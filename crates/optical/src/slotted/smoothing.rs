@@ -28,6 +28,11 @@ impl Admission {
         Self { granted: vec![0.0; links], refusal }
     }
 
+    /// A buffer has `rate` on all links of its route, whether there is room for it or not.
+    pub fn claim(&mut self, route: impl Iterator<Item = u32>, rate: f64) {
+        route.for_each(|link| self.granted[link as usize] += rate);
+    }
+
     /// A buffer that has rate `old` on all links of its `route`, each given with its capacity,
     /// asks for `new`; answers what it has now. It always gets less than it has.
     pub fn ask(

@@ -13,7 +13,8 @@ use super::recorder::{DELIVERED, FATES, LOST};
 pub(crate) const NO_ROW: u32 = u32::MAX;
 
 const KINDS: &[&str] = &["data", "ack"];
-const CAUSES: &[&str] = &["none", "burst-lost", "scripted", "access-overflow", "cut"];
+const CAUSES: &[&str] =
+    &["none", "burst-lost", "scripted", "access-overflow", "cut", "slot-dropped", "filtered"];
 
 const DATA: u8 = 0;
 const ACK: u8 = 1;
@@ -30,6 +31,10 @@ pub(crate) enum PacketCause {
     Overflow = 3,
     /// With the tail of the burst that carried it.
     Cut = 4,
+    /// With a slot that carried it, or a part of it.
+    Slot = 5,
+    /// An ACK that repeats what an edge node wrote, which drops it.
+    Filtered = 6,
 }
 
 table! {
@@ -123,6 +128,13 @@ impl Packets {
     pub(super) fn departed(&mut self, row: u32, at: Time) {
         let (chunk, place) = self.rows.at(row);
         chunk.rows.departed_ps[place] = at.as_ps();
+    }
+
+    /// The packet of `row` leaves its edge in slot `number`; of several, the last one counts.
+    pub(super) fn departed_in(&mut self, row: u32, at: Time, number: u64) {
+        self.departed(row, at);
+        let (chunk, place) = self.rows.at(row);
+        chunk.rows.burst[place] = number;
     }
 
     /// The packet of `row` reaches the host it was sent to.

@@ -204,6 +204,13 @@ impl Recorder {
         }
     }
 
+    /// The packet of `row` leaves its edge in slot `number`.
+    pub(crate) fn departed_in(&mut self, row: u32, at: Time, number: u64) {
+        if let Some(packets) = self.packets_with(row) {
+            packets.departed_in(row, at, number);
+        }
+    }
+
     /// The packet of `row` reaches the host it was sent to.
     #[inline]
     pub(crate) fn delivered(&mut self, row: u32, now: Time) {

@@ -2,11 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::ops::OpsSummary;
+
 /// Totals of a run. Units are conserved: sent = delivered + lost + in flight, where what is in
 /// flight is counted on the links, in the assembly queues and in the core at the end of the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counters {
-    /// Data packets handed to access links, retransmissions included.
+    /// Data packets handed to access links, retransmissions and copies of edge nodes included.
     pub packets_sent: u64,
     /// Data packets that reached their receiver, duplicates included.
     pub packets_delivered: u64,
@@ -184,6 +186,9 @@ pub struct Summary {
     /// The mesh, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkSummary>,
+    /// The slotted network, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ops: Option<OpsSummary>,
     /// Each demand.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub demand: Vec<DemandSummary>,

@@ -8,7 +8,7 @@ use super::injection;
 use super::limits::{DURATION_MAX, SPAN_MAX, within};
 use super::{
     Assembly, Bursts, ConversionKind, CoreForwarding, Demand, Destination, Edge, IngressPort,
-    Protocol, Queues, Resolution, Scenario, ScenarioError, Topology, choice,
+    Protocol, Queues, Resolution, Scenario, ScenarioError, Topology, check_ops, choice,
 };
 use crate::topology::{Graph, Routes};
 
@@ -40,6 +40,7 @@ pub(super) fn mesh(scenario: &mut Scenario) -> Result<Option<(Graph, Routes)>, S
     let routes = scenario.network.routes(&graph)?;
     fill_ends(scenario, &graph);
     ends(scenario, &graph)?;
+    check_ops::unsmoothed(scenario, &graph)?;
     classes(scenario, &graph)?;
     control_plane(scenario)?;
     offsets(scenario, &graph, &routes)?;
@@ -137,7 +138,7 @@ fn not_of_a_mesh(scenario: &Scenario) -> Check {
 }
 
 /// The edge node called `name`.
-fn host(graph: &Graph, path: &str, name: &str) -> Result<u32, ScenarioError> {
+pub(super) fn host(graph: &Graph, path: &str, name: &str) -> Result<u32, ScenarioError> {
     let edges = graph.edges();
     let names: Vec<&str> = edges.iter().map(|&node| graph.name(node)).collect();
     let shown = names.iter().take(20).copied().collect::<Vec<_>>().join(", ");

@@ -14,11 +14,13 @@ pub(super) fn counters(world: &World) -> Counters {
     let (bursts, aboard) = match &world.optics {
         Optics::Path(path) => (path_bursts(path), [path.data.aboard(), path.ack.aboard(), 0]),
         Optics::Mesh(mesh) => (mesh_bursts(mesh), mesh.aboard()),
+        Optics::Ops(ops) => (Bursts::default(), ops.aboard()),
     };
     let others_lost = world.others.lost
         + match &world.optics {
             Optics::Path(_) => 0,
             Optics::Mesh(mesh) => mesh.others_lost,
+            Optics::Ops(ops) => ops.others_lost,
         };
     let reached_egress = all.delivered + on_links(&world.data_down) + world.receiver_drops;
     let [data, ack, background] = bursts;

@@ -19,35 +19,39 @@ fn at(ms: u64) -> Time {
 fn proxy(acked: u64, last: u64) -> AckProxy<u64> {
     let mut proxy = AckProxy::default();
     assert!(proxy.passes(at(0), acked, &RULES).on);
-    (acked..=last).for_each(|segment| proxy.forwards(at(0), segment, segment));
+    (acked..=last).for_each(|segment| proxy.forwards(segment, segment));
     proxy
 }
 
 #[test]
 fn one_set_a_window_for_the_lowest_hole() {
     let mut proxy = proxy(10, 30);
-    assert_eq!(proxy.loses(at(5), 15, &RULES), Some(15));
-    assert_eq!(proxy.loses(at(5), 17, &RULES), None, "beyond a hole");
-    proxy.forwards(at(6), 31, 31);
-    assert_eq!(proxy.loses(at(7), 12, &RULES), None, "of the same window");
+    assert_eq!(proxy.loses(at(5), 15, at(0), &RULES), Some(15));
+    assert_eq!(proxy.loses(at(5), 17, at(0), &RULES), None, "beyond a hole");
+    proxy.forwards(31, 31);
+    assert_eq!(proxy.loses(at(7), 12, at(0), &RULES), None, "of the same window");
     let mut passes = |next| proxy.passes(at(9), next, &RULES).on;
     assert!(passes(18), "all holes are repaired");
     assert!(passes(31));
-    assert_eq!(proxy.loses(at(10), 31, &RULES), Some(31), "of the next window");
+    assert_eq!(proxy.loses(at(10), 31, at(0), &RULES), Some(31), "of the next window");
 }
 
 #[test]
 fn nothing_is_written_that_the_edge_cannot_answer_for() {
-    assert_eq!(AckProxy::<u64>::default().loses(at(1), 0, &RULES), None, "no connection yet");
-    assert_eq!(proxy(10, 30).loses(at(1), 40, &RULES), None, "it never saw the segment");
-    assert_eq!(proxy(10, 30).loses(at(1), 5, &RULES), None, "the receiver has it");
-    assert_eq!(proxy(10, 30).loses(at(1001), 15, &RULES), None, "too long ago");
+    assert_eq!(
+        AckProxy::<u64>::default().loses(at(1), 0, at(0), &RULES),
+        None,
+        "no connection yet"
+    );
+    assert_eq!(proxy(10, 30).loses(at(1), 40, at(0), &RULES), None, "it never saw the segment");
+    assert_eq!(proxy(10, 30).loses(at(1), 5, at(0), &RULES), None, "the receiver has it");
+    assert_eq!(proxy(10, 30).loses(at(1001), 15, at(0), &RULES), None, "too long ago");
     let mut gap: AckProxy<u64> = AckProxy::default();
     gap.passes(at(0), 10, &RULES);
-    (11..20).for_each(|segment| gap.forwards(at(0), segment, segment));
-    assert_eq!(gap.loses(at(1), 15, &RULES), None, "it has no copy of 10");
+    (11..20).for_each(|segment| gap.forwards(segment, segment));
+    assert_eq!(gap.loses(at(1), 15, at(0), &RULES), None, "it has no copy of 10");
     let known = ProxyRules { guard: Guard::KnownHoles, ..RULES };
-    assert_eq!(gap.loses(at(1), 15, &known), Some(15));
+    assert_eq!(gap.loses(at(1), 15, at(0), &known), Some(15));
 }
 
 #[test]
@@ -55,7 +59,7 @@ fn acks_that_repeat_what_was_written_are_dropped() {
     let script = |filter| {
         let rules = ProxyRules { filter, ..RULES };
         let mut proxy = proxy(10, 30);
-        proxy.loses(at(5), 15, &rules);
+        proxy.loses(at(5), 15, at(0), &rules);
         let on = [13, 15, 15, 15, 15, 15, 20, 15].map(|next| proxy.passes(at(6), next, &rules).on);
         on.map(u8::from)
     };
@@ -63,14 +67,14 @@ fn acks_that_repeat_what_was_written_are_dropped() {
     assert_eq!(script(Filter::FirstThree), [1, 0, 0, 0, 1, 1, 1, 1]);
     assert_eq!(script(Filter::Off), [1; 8]);
     let mut late = proxy(10, 30);
-    late.loses(at(5), 15, &RULES);
+    late.loses(at(5), 15, at(0), &RULES);
     assert!(late.passes(at(1006), 15, &RULES).on, "the record has expired");
 }
 
 #[test]
 fn the_receiver_gets_what_was_acknowledged_for_it() {
     let mut proxy = proxy(10, 30);
-    proxy.loses(at(5), 15, &RULES);
+    proxy.loses(at(5), 15, at(0), &RULES);
     let mut asks = |ms, next| proxy.passes(at(ms), next, &RULES).copy;
     assert_eq!(asks(6, 12), None, "it may be on its way");
     assert_eq!(asks(7, 12), Some(12), "it is asked for again");
@@ -152,12 +156,13 @@ fn completes(total: u64, dice: &[u8], rules: &ProxyRules) -> bool {
                     }
                 }
                 // So is a notification.
-                _ => acks.extend(proxy.loses(now, number, rules).into_iter().flat_map(|n| [n; 4])),
+                _ => acks
+                    .extend(proxy.loses(now, number, now, rules).into_iter().flat_map(|n| [n; 4])),
             }
         }
         sends.extend(acks.into_iter().filter_map(|next| sender.acked(next)));
         for &segment in &sends {
-            proxy.forwards(now, segment, segment);
+            proxy.forwards(segment, segment);
         }
         for segment in sends.into_iter().chain(copies) {
             let die = dice[rolled % dice.len()];

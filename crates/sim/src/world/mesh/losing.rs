@@ -25,7 +25,7 @@ impl Mesh {
         let node = self.node_at(slot, hop) as usize + 1;
         self.ends(now, slot, Some(cause), context, flows);
         let burst = self.bursts.get_mut(slot);
-        let loss = Loss { cause, burst: burst.number, node, at: now };
+        let loss = Loss { cause, burst: burst.number, node, port: 0, at: now };
         let cargo = std::mem::take(&mut burst.cargo);
         for packet in cargo.data.iter().flat_map(|train| train.packets()) {
             context.recorder.lost(packet.row, PacketCause::Burst);

@@ -195,10 +195,6 @@ impl Mesh {
         (self.graph, self.routes) = (fresh.graph, fresh.routes);
     }
 
-    pub(super) fn nodes(&self) -> usize {
-        self.graph.nodes.len()
-    }
-
     pub(super) fn background_sources(&self) -> usize {
         self.background.len()
     }
@@ -297,7 +293,7 @@ impl World {
             data = if done > 0 { &data[done..] } else { others };
             match done {
                 0 if train.first.is_other() => self.others.delivered += u64::from(train.count),
-                0 => train.packets().for_each(|packet| self.data_on_link(packet)),
+                0 => train.packets().for_each(|packet| self.data_on_link(self.now, packet)),
                 _ => {}
             }
         }
