@@ -179,7 +179,8 @@ pub struct Summary {
     pub counters: Counters,
     /// Events over delivered data packets, or over one where none was delivered.
     pub events_per_packet: f64,
-    /// Data packets that left the optical network over data bursts that did, or over one.
+    /// Data packets that left the optical network over data bursts that did, or over one; 0 in a
+    /// slotted network.
     pub packets_per_burst: f64,
     /// Each flow that the scenario lists.
     pub flows: Vec<FlowSummary>,

@@ -42,10 +42,12 @@ pub(super) fn mesh(scenario: &mut Scenario) -> Result<Option<(Graph, Routes)>, S
     ends(scenario, &graph)?;
     check_ops::unsmoothed(scenario, &graph)?;
     classes(scenario, &graph)?;
-    control_plane(scenario)?;
-    offsets(scenario, &graph, &routes)?;
-    core(scenario)?;
-    injection::check(scenario, &graph, &routes)?;
+    if scenario.ops.is_none() {
+        control_plane(scenario)?;
+        offsets(scenario, &graph, &routes)?;
+        core(scenario)?;
+        injection::check(scenario, &graph, &routes)?;
+    }
     for (index, one) in scenario.demand.iter().enumerate() {
         demand(index, one, &graph)?;
     }

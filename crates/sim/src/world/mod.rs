@@ -490,7 +490,10 @@ impl World {
             interrupted,
             warnings,
             events_per_packet: over(counters.events, counters.packets_delivered),
-            packets_per_burst: over(counters.packets_crossed, counters.bursts_delivered),
+            packets_per_burst: match &self.optics {
+                Optics::Ops(_) => 0.0,
+                _ => over(counters.packets_crossed, counters.bursts_delivered),
+            },
             counters,
             flows: listed.map(|flow| flow.summary(measured)).collect(),
             network: None,
