@@ -26,7 +26,7 @@ TRACES = ("packets", "bursts", "cwnd", "ledger")
 MESH = ("histograms", "connections", "samples")
 
 #: Parts of a summary that only a mesh has.
-OF_A_MESH = ("network", "demand")
+OF_A_MESH = ("network", "ops", "demand")
 
 #: All tables but ``flows``; the ledger has two.
 RECORDED = (*TRACES, "ledger_losses", *MESH)
@@ -127,9 +127,15 @@ class Result:
 
     @property
     def network(self) -> list[Mapping[str, Any]]:
-        """What each replication measured of its mesh; empty for a path."""
+        """What each replication measured of its mesh of bursts; empty where there is none."""
         found = (one.summary.get("network") for one in self.replications)
         return [network for network in found if network]
+
+    @property
+    def ops(self) -> list[Mapping[str, Any]]:
+        """What each replication measured of its slotted network; empty where there is none."""
+        found = (one.summary.get("ops") for one in self.replications)
+        return [ops for ops in found if ops]
 
     @property
     def demand(self) -> list[Sequence[Mapping[str, Any]]]:
@@ -349,7 +355,7 @@ def _numbers(flows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _of_mesh(summary: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     """Answer the single numbers of a mesh and of each demand, with their names."""
-    parts = [("network", summary.get("network") or {})]
+    parts = [(name, summary.get(name) or {}) for name in ("network", "ops")]
     parts += [(f"demand.{one['label']}", one) for one in summary.get("demand", [])]
     for part, numbers in parts:
         for name in _numbers([numbers]):

@@ -31,7 +31,7 @@ fn ops(summary: &Summary) -> &OpsSummary {
 
 /// Two ingress edges, a core node and an egress, as Lu and Hunter 2009, fig. 1, with a source of
 /// UDP at the other ingress; 10 Mb/s, so that a slot of 576 B takes 0.46 ms.
-fn two_to_one(ops: Value) -> Value {
+fn two_to_one(ops: &Value) -> Value {
     json!({
         "network": {"topology": "custom", "link_rate": "10 Mb/s",
             "node": [{"name": "in", "role": "edge"}, {"name": "udp", "role": "edge"},
@@ -188,7 +188,7 @@ proptest! {
         queue in 3u32..40,
         seed in 0u64..1000,
     ) {
-        let mut scenario = two_to_one(json!({"acks": acks, "buffer": buffer,
+        let mut scenario = two_to_one(&json!({"acks": acks, "buffer": buffer,
             "unsmoothed": ["udp"], "dlcc": dlcc, "smoothing": {"min_rate": 0.2},
             "congestion": {"threshold": threshold, "rtt_max": "50 ms"}}));
         scenario["access"]["receiver"] = json!({"rate": "3 Mb/s", "queue": queue});
@@ -219,7 +219,7 @@ proptest! {
 
 #[test]
 fn one_input_below_capacity_loses_nothing() {
-    let mut scenario = two_to_one(json!({"buffer": 0, "unsmoothed": ["udp"]}));
+    let mut scenario = two_to_one(&json!({"buffer": 0, "unsmoothed": ["udp"]}));
     scenario["flows"] = json!([]);
     scenario["traffic"][0]["pattern"] = json!("cbr");
     scenario["traffic"][0]["rate"] = json!("9.9 Mb/s");
@@ -237,7 +237,7 @@ fn one_input_below_capacity_loses_nothing() {
 /// phases of two such sources are random, and slots of one and the other meet with chance p.
 #[test]
 fn what_meets_without_a_buffer_is_lost_half_the_time() {
-    let mut scenario = two_to_one(json!({"buffer": 0, "smoothing": {"enabled": false},
+    let mut scenario = two_to_one(&json!({"buffer": 0, "smoothing": {"enabled": false},
         "slot_size": "576 B"}));
     scenario["flows"] = json!([]);
     let source = |from: &str| {
@@ -283,7 +283,7 @@ fn column(table: &Table, name: &str) -> Vec<u64> {
 
 #[test]
 fn the_ledger_names_the_switch_and_the_output() {
-    let mut scenario = two_to_one(json!({"unsmoothed": ["udp"], "acks": "free", "buffer": 5,
+    let mut scenario = two_to_one(&json!({"unsmoothed": ["udp"], "acks": "free", "buffer": 5,
         "dlcc": {}, "congestion": {"threshold": 0.6, "rtt_max": "50 ms"}}));
     scenario["traffic"][0]["rate"] = json!("6 Mb/s");
     scenario["run"]["duration"] = json!("60 s");
@@ -315,7 +315,7 @@ fn the_ledger_names_the_switch_and_the_output() {
 
 #[test]
 fn a_datagram_in_several_slots_arrives_whole_or_not_at_all() {
-    let mut scenario = two_to_one(json!({"slot_size": "150 B", "slot_header": "6 B",
+    let mut scenario = two_to_one(&json!({"slot_size": "150 B", "slot_header": "6 B",
         "unsmoothed": ["udp"], "acks": "free", "buffer": 4}));
     scenario["traffic"][0]["rate"] = json!("9 Mb/s");
     let summary = plain(&scenario);
@@ -338,7 +338,7 @@ fn each_mechanism_can_be_switched_off() {
         if !dlcc.is_null() {
             rules["dlcc"] = dlcc;
         }
-        let mut scenario = two_to_one(rules);
+        let mut scenario = two_to_one(&rules);
         scenario["traffic"][0]["rate"] = json!("6 Mb/s");
         plain(&scenario).ops.expect("a slotted network")
     };
@@ -359,7 +359,7 @@ fn each_mechanism_can_be_switched_off() {
 #[test]
 fn a_mistake_is_answered_with_its_mend() {
     let mistake = |change: fn(&mut Value)| {
-        let mut scenario = two_to_one(json!({}));
+        let mut scenario = two_to_one(&json!({}));
         change(&mut scenario);
         let error = Scenario::from_json(&scenario.to_string())
             .and_then(|scenario| scenario.resolve())
