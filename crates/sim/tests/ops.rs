@@ -368,12 +368,13 @@ fn a_mistake_is_answered_with_its_mend() {
         error.path
     };
     type Case = (fn(&mut Value), &'static str);
-    let cases: [Case; 14] = [
+    let cases: [Case; 15] = [
         (|s| s["network"] = json!({}), "network.topology"),
         (|s| s["edge"] = json!({"assembly": "timer", "timer": "1 ms"}), "edge"),
         (|s| s["core"] = json!({"scheduler": "horizon"}), "core"),
         (|s| s["run"]["bursts"] = json!(5), "run.bursts"),
         (|s| s["ops"]["slot_size"] = json!("0 B"), "ops.slot_size"),
+        (|s| s["network"]["link_rate"] = json!("1000 Tb/s"), "ops.slot_size"),
         (|s| s["ops"]["slot_header"] = json!("576 B"), "ops.slot_header"),
         (|s| s["ops"]["buffer"] = json!(2_000_000), "ops.buffer"),
         (|s| s["ops"]["unsmoothed"] = json!(["core"]), "ops.unsmoothed[0]"),

@@ -9,8 +9,8 @@ use super::limits::{SPAN_MAX, within};
 use super::{Ops, Scenario, ScenarioError, Topology};
 use crate::topology::Graph;
 
-/// Slots are numbered over the longest run.
-const SLOT_MIN: Span = Span::from_ns(1);
+/// Slots are numbered over the run, and counted in parts of a millionth.
+const SLOTS_MAX: u64 = 1 << 42;
 const SLOT_SIZE_MAX: Bytes = Bytes::new(1_000_000);
 const BUFFER_MAX: u32 = 1_000_000;
 
@@ -61,9 +61,10 @@ fn slots(scenario: &Scenario, ops: &Ops) -> Check {
         return error("ops.slot_header", ops.slot_header.to_string(), problem, fix);
     }
     let slot = SlotClock::new(ops.slot_size, scenario.network.link_rate).slot();
-    if slot < SLOT_MIN {
-        let problem = format!("a slot takes {slot} at {}", scenario.network.link_rate);
-        let fix = format!("write a size that takes {SLOT_MIN} or longer");
+    let duration = scenario.run.duration;
+    if duration.as_ps() / slot.as_ps() > SLOTS_MAX {
+        let problem = format!("a run of {duration} has too many slots of {slot}");
+        let fix = "write a longer slot, a slower network.link_rate or a shorter run.duration";
         return error("ops.slot_size", ops.slot_size.to_string(), problem, fix);
     }
     if ops.buffer > BUFFER_MAX {
