@@ -6,10 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from burstlab.analytic import shihada, yu2004
+from burstlab.analytic import lu_hunter, shihada, yu2004
 
 PAGE = (Path(__file__).parents[2] / "docs" / "errata.md").read_text(encoding="utf-8")
-SECTIONS = {"Yu, Qiao and Liu": yu2004, "Shihada, Zhang and Ho": shihada}
+SECTIONS = {
+    "Yu, Qiao and Liu": yu2004,
+    "Shihada, Zhang and Ho": shihada,
+    "Lu and Hunter": lu_hunter,
+}
 COUNTS = ("paper", "half", "full")
 
 
@@ -49,7 +53,7 @@ def simulate(losses, p, assembly_s, period=None):
 
 @pytest.mark.parametrize(
     ("title", "count", "functions"),
-    [("Yu, Qiao and Liu", 25, 10), ("Shihada, Zhang and Ho", 15, 7)],
+    [("Yu, Qiao and Liu", 25, 10), ("Shihada, Zhang and Ho", 15, 7), ("Lu and Hunter", 30, 14)],
 )
 def test_the_page_has_evidence_for_every_equation(title, count, functions):
     assert len(calls(title)) >= count
@@ -121,3 +125,16 @@ def test_throughput_of_vegas():
     ]
     assert row("B_2, simulated") == pytest.approx(simulated, abs=0.051)
     assert (np.round(100 * (1 - printed / corrected)) == [7, 27, 42]).all()
+
+
+def test_losses_of_flows_out_of_step():
+    share, rtt = np.array([0.1, 0.1, 0.4, 0.4]), np.array([0.06, 0.56, 0.06, 0.56])
+    path = (10e9, share, rtt)
+    printed = lu_hunter.crowd_loss(*path, 10_000, as_printed=True)
+    corrected = lu_hunter.crowd_loss(*path, 10_000)
+    kept = lu_hunter.crowd_controlled_loss(*path)
+    assert row("out of step, printed") == pytest.approx(printed, abs=0.051)
+    assert row("out of step, corrected") == pytest.approx(corrected, abs=0.051)
+    assert row("out of step, with DLCC") == pytest.approx(kept, abs=0.051)
+    assert np.round([(corrected / kept).min(), (corrected / kept).max()], 1).tolist() == [6.6, 27]
+    assert np.round([(printed / kept).min(), (printed / kept).max()], 1).tolist() == [6.8, 37.5]

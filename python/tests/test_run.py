@@ -132,6 +132,19 @@ def test_conversions(small):
     assert np.asarray(frame["acked_ps"].isna()).any()
 
 
+def test_the_mean_round_trip_is_that_of_the_trace(small):
+    small["run"] = {"duration": "30 s", "warmup": "4 s", "seed": 5}
+    small["tcp"] = {**small.get("tcp", {}), "profile": "rfc"}
+    result = bl.run(small, trace="cwnd")
+    (flow,) = result.replications[0].summary["flows"]
+    cwnd = result.cwnd.to_arrow()
+    samples = result.cwnd.seconds("sample_ps")
+    measured = ~np.isnan(samples) & (result.cwnd.seconds("t_ps") >= 4.0)
+    assert flow["round_trips"] == measured.sum() > 10
+    assert flow["rtt_s"] == pytest.approx(samples[measured].mean(), rel=1e-12)
+    assert cwnd.num_rows > measured.sum()
+
+
 def test_what_was_not_recorded_is_told(small):
     with pytest.raises(bl.InputError, match="trace"):
         _ = bl.run(small).packets

@@ -24,6 +24,8 @@ pub struct RttView {
     pub backoff: u32,
     /// How many measurements were taken.
     pub samples: u64,
+    /// Their sum: exact times, whatever the clock of the estimator.
+    pub total: Span,
 }
 
 /// The estimator axis. A new estimator is a file of its own and a line in each place here.
@@ -51,6 +53,8 @@ pub(crate) struct Timer {
     /// The segment being timed and when it was sent.
     timed: Option<(u64, Time)>,
     samples: u64,
+    /// Sum of the round trips that were measured.
+    total: Span,
 }
 
 impl Timer {
@@ -72,6 +76,7 @@ impl Timer {
             deadline: None,
             timed: None,
             samples: 0,
+            total: Span::ZERO,
         };
         timer.settle();
         timer
@@ -135,6 +140,7 @@ impl Timer {
         self.timed = None;
         self.backoff = 1;
         self.samples += 1;
+        self.total += now.since(sent);
         match &mut self.estimator {
             Estimator::Ticks(ticks) => ticks.measure(sent, now),
             Estimator::Rfc6298(rfc) => rfc.measure(now.since(sent)),
@@ -180,6 +186,7 @@ impl Timer {
             Estimator::Ticks(ticks) => ticks.view(),
             Estimator::Rfc6298(rfc) => rfc.view(),
         };
-        RttView { sample, smoothed, variance, backoff: self.backoff, samples: self.samples }
+        let (backoff, samples, total) = (self.backoff, self.samples, self.total);
+        RttView { sample, smoothed, variance, backoff, samples, total }
     }
 }

@@ -3,18 +3,38 @@
 Nothing here imports anything of the rest of the package.
 """
 
-from burstlab.analytic import erlang, padhye, shihada, yu2004
+from burstlab.analytic import erlang, lu_hunter, padhye, shihada, yu2004
 from burstlab.analytic.erlang.model import ENGSET as _ENGSET
 from burstlab.analytic.erlang.model import ERLANG_B as _ERLANG_B
 from burstlab.analytic.erlang.model import REDUCED_LOAD as _REDUCED_LOAD
+from burstlab.analytic.lu_hunter.model import MODEL as _LU_HUNTER
 from burstlab.analytic.padhye import MODEL as _PADHYE
 from burstlab.analytic.registry import Model, Parameter, Quantity
 from burstlab.analytic.shihada.model import MODEL as _SHIHADA
 from burstlab.analytic.yu2004.model import MODEL as _YU2004
 
 MODELS: dict[str, Model] = {
-    model.name: model for model in (_YU2004, _SHIHADA, _PADHYE, _ERLANG_B, _ENGSET, _REDUCED_LOAD)
+    model.name: model
+    for model in (
+        _YU2004,
+        _SHIHADA,
+        _LU_HUNTER,
+        _PADHYE,
+        _ERLANG_B,
+        _ENGSET,
+        _REDUCED_LOAD,
+    )
 }
 """Every model, by its name on the command line."""
 
-__all__ = ["MODELS", "Model", "Parameter", "Quantity", "erlang", "padhye", "shihada", "yu2004"]
+__all__ = [
+    "MODELS",
+    "Model",
+    "Parameter",
+    "Quantity",
+    "erlang",
+    "lu_hunter",
+    "padhye",
+    "shihada",
+    "yu2004",
+]

@@ -61,8 +61,8 @@ class Axes:
     ----------
     x, y
         Titles.
-    log_x
-        Whether x is drawn in a logarithmic scale.
+    log_x, log_y
+        Whether x, and y, is drawn in a logarithmic scale.
     ticks
         Where x is labelled; by default wherever Vega-Lite likes.
     rule
@@ -78,6 +78,7 @@ class Axes:
     x: str
     y: str
     log_x: bool = False
+    log_y: bool = False
     ticks: Sequence[float] | None = None
     rule: float | None = None
     domain: tuple[float, float] | None = None
@@ -110,7 +111,7 @@ def curve_chart(panels: Sequence[CurvePanel], axes: Axes) -> Any:
     import altair as alt
 
     if axes.shared_y and axes.domain is None:
-        axes = replace(axes, domain=_ends(panels, axes.rule))
+        axes = replace(axes, domain=_ends(panels, axes))
     labels: dict[str, Curve] = {}
     for panel in panels:
         for curve in panel.curves:
@@ -139,14 +140,17 @@ def curve_chart(panels: Sequence[CurvePanel], axes: Axes) -> Any:
     )
 
 
-def _ends(panels: Sequence[CurvePanel], rule: float | None) -> tuple[float, float]:
+def _ends(panels: Sequence[CurvePanel], axes: Axes) -> tuple[float, float]:
     every = [dot for panel in panels for curve in panel.curves for dot in curve.dots]
     values = [
         value for dot in every for value in (dot.y - (dot.ci95 or 0), dot.y + (dot.ci95 or 0))
     ]
-    values += [] if rule is None else [rule]
-    margin = 0.05 * (max(values) - min(values))
-    return min(values) - margin, max(values) + margin
+    values += [] if axes.rule is None else [axes.rule]
+    low, high = min(values), max(values)
+    if axes.log_y:
+        margin = (high / low) ** 0.05
+        return low / margin, high * margin
+    return low - 0.05 * (high - low), high + 0.05 * (high - low)
 
 
 _DASHES: dict[Look, list[int]] = {
@@ -167,11 +171,7 @@ def _panel(panel: CurvePanel, axes: Axes, colour: Any, dash: Any, *, leftmost: b
     ]
     columns = ["curve", "look", "x", "y", "low", "high", "n"]
     base = alt.Chart(theme.inline(rows, columns))
-    y_scale = (
-        alt.Scale(domain=list(axes.domain), nice=False)
-        if axes.domain
-        else alt.Scale(zero=False, nice=True)
-    )
+    y_scale = _y_scale(axes)
     x = alt.X("x:Q", title=axes.x, scale=_x_scale(axes), axis=_x_axis(axes))
     y = alt.Y("y:Q", title=axes.y if leftmost else None, scale=y_scale)
     tips = [
@@ -213,6 +213,15 @@ def _panel(panel: CurvePanel, axes: Axes, colour: Any, dash: Any, *, leftmost: b
     return alt.layer(*layers).properties(width=axes.width, height=axes.height, title=panel.title)
 
 
+def _y_scale(axes: Axes) -> Any:
+    import altair as alt
+
+    if axes.domain:
+        kind = "log" if axes.log_y else "linear"
+        return alt.Scale(type=kind, domain=list(axes.domain), nice=False)
+    return alt.Scale(type="log", nice=True) if axes.log_y else alt.Scale(zero=False, nice=True)
+
+
 def _x_scale(axes: Axes) -> Any:
     import altair as alt
 
@@ -225,5 +234,6 @@ def _x_axis(axes: Axes) -> Any:
     import altair as alt
 
     if axes.ticks is not None:
-        return alt.Axis(values=list(axes.ticks), labelFlush=False, format="~g")
+        # Digits are given, or Vega takes them from its own ticks, and 280 is labelled 300.
+        return alt.Axis(values=list(axes.ticks), labelFlush=False, format=".6~g")
     return alt.Axis(labelFlush=False, format="~r", tickCount=6)

@@ -154,6 +154,11 @@ pub struct FlowSummary {
     pub bursts: u64,
     /// Of these, bursts that were lost.
     pub bursts_lost: u64,
+    /// Mean round trip that the sender measured for its retransmission timer in the measured time,
+    /// in s; absent where it measured none.
+    pub rtt_s: Option<f64>,
+    /// How many it measured, one segment at a time and none of a segment that was sent twice.
+    pub round_trips: u64,
     /// When the last byte of a finite transfer was acknowledged, in s.
     pub completed_s: Option<f64>,
 }

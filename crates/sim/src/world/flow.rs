@@ -56,6 +56,16 @@ impl Tally {
     }
 }
 
+/// What a flow had received and measured when measuring began.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Before {
+    segments: u64,
+    bytes: u64,
+    round_trips: u64,
+    /// Their sum.
+    round_trip: Span,
+}
+
 /// What flows of one entry of the scenario have in common.
 #[derive(Clone, Debug)]
 pub(super) struct FlowKind {
@@ -167,8 +177,8 @@ pub(super) struct Flow {
     asked_again: u64,
     /// What happened at its sender, in a mesh.
     pub(super) digest: Digest,
-    /// Segments and bytes received before measuring began.
-    before: (u64, u64),
+    /// What there was before measuring began.
+    before: Before,
 }
 
 impl Flow {
@@ -219,7 +229,7 @@ impl Flow {
             resent: Resent::default(),
             asked_again: 0,
             digest: Digest::of_flow(id),
-            before: (0, 0),
+            before: Before::default(),
         }
     }
 
@@ -451,7 +461,13 @@ impl Flow {
 
     /// Measuring begins now.
     pub(super) fn warmed_up(&mut self) {
-        self.before = (self.receiver.delivered(), self.tally.delivered_bytes);
+        let rtt = self.sender.rtt();
+        self.before = Before {
+            segments: self.receiver.delivered(),
+            bytes: self.tally.delivered_bytes,
+            round_trips: rtt.samples,
+            round_trip: rtt.total,
+        };
     }
 
     /// The flow's numbers over `measured` time.
@@ -460,14 +476,17 @@ impl Flow {
             if measured.is_zero() { 0.0 } else { bytes as f64 * 8.0 / measured.as_secs_f64() }
         };
         let counters = self.sender.counters();
-        let segments = self.receiver.delivered() - self.before.0;
+        let segments = self.receiver.delivered() - self.before.segments;
+        let rtt = self.sender.rtt();
+        let round_trips = rtt.samples - self.before.round_trips;
+        let round_trip = (rtt.total - self.before.round_trip).as_secs_f64();
         let of = |truth: Truth| self.tally.timeouts[truth as usize].iter().sum();
         FlowSummary {
             id: self.id,
             label: self.kind.label.clone(),
             variant: self.kind.variant.clone(),
             goodput_bps: rate((segments * self.kind.payload).min(self.written)),
-            throughput_bps: rate(self.tally.delivered_bytes - self.before.1),
+            throughput_bps: rate(self.tally.delivered_bytes - self.before.bytes),
             segments_delivered: segments,
             packets_sent: counters.segments_sent,
             packets_delivered: self.tally.delivered,
@@ -484,6 +503,8 @@ impl Flow {
             fast_retransmits: counters.fast_retransmits,
             bursts: self.tally.bursts,
             bursts_lost: self.tally.bursts_lost,
+            rtt_s: (round_trips > 0).then(|| round_trip / round_trips as f64),
+            round_trips,
             completed_s: self.completed.map(Time::as_secs_f64),
         }
     }

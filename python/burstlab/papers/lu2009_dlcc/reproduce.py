@@ -1,0 +1,7 @@
+"""Measures and figures of Lu and Hunter 2009. Every parameter is in the plans beside this."""
+
+from __future__ import annotations
+
+from burstlab.papers.lu2009_dlcc import edge, in_step, out_of_step
+
+TARGETS = {**in_step.TARGETS, **out_of_step.TARGETS, **edge.TARGETS}
