@@ -56,8 +56,8 @@ def lines(result: Result) -> Iterator[str]:
     if not runs:
         return
 
-    def mean(name: str, write=count) -> str:
-        return measure([float(ops[name]) for ops in runs], write)
+    def mean(name: str) -> str:
+        return measure([float(ops[name]) for ops in runs], count)
 
     several = " a replication" if len(runs) > 1 else ""
     yield (

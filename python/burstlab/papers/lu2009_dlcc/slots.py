@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from burstlab.papers.lu2009_dlcc.link import COLOURS, RTT, draw
@@ -177,7 +178,7 @@ def _extra(context: Context, x: str) -> Findings:
 
 
 def _rises(values: Sequence[float]) -> int:
-    return sum(b > a for a, b in zip(values, values[1:], strict=False))
+    return sum(b > a for a, b in itertools.pairwise(values))
 
 
 def _tell(
