@@ -13,12 +13,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from burstlab import statistics
     from burstlab._core import __version__, schema
-    from burstlab.errors import InputError, Interrupted, ScenarioError
+    from burstlab.errors import (
+        InputError,
+        Interrupted,
+        PlanError,
+        ScenarioError,
+        StudyInterrupted,
+    )
     from burstlab.loading import to_document
     from burstlab.results import Result, read
     from burstlab.scenario import (
         Access,
         AccessSide,
+        Batches,
         Bursts,
         Core,
         Deflection,
@@ -47,11 +54,14 @@ if TYPE_CHECKING:
         Write,
     )
     from burstlab.simulation import load, resolve, run
+    from burstlab.studies import Study, study
+    from burstlab.studies import read as read_study
     from burstlab.tables import Table
 
 __all__ = [
     "Access",
     "AccessSide",
+    "Batches",
     "Bursts",
     "Core",
     "Deflection",
@@ -71,6 +81,7 @@ __all__ = [
     "NetworkRoute",
     "NodeWeight",
     "PairWeight",
+    "PlanError",
     "Result",
     "Retransmission",
     "Run",
@@ -79,6 +90,8 @@ __all__ = [
     "Segmentation",
     "Signalling",
     "Size",
+    "Study",
+    "StudyInterrupted",
     "Table",
     "Tcp",
     "Traffic",
@@ -86,10 +99,12 @@ __all__ = [
     "__version__",
     "load",
     "read",
+    "read_study",
     "resolve",
     "run",
     "schema",
     "statistics",
+    "study",
     "to_document",
 ]
 
@@ -97,8 +112,11 @@ __all__ = [
 _HOMES = {
     "InputError": "burstlab.errors",
     "Interrupted": "burstlab.errors",
+    "PlanError": "burstlab.errors",
     "Result": "burstlab.results",
     "ScenarioError": "burstlab.errors",
+    "Study": "burstlab.studies",
+    "StudyInterrupted": "burstlab.errors",
     "Table": "burstlab.tables",
     "__version__": "burstlab._core",
     "load": "burstlab.simulation",
@@ -106,11 +124,13 @@ _HOMES = {
     "resolve": "burstlab.simulation",
     "run": "burstlab.simulation",
     "schema": "burstlab._core",
+    "study": "burstlab.studies",
     "to_document": "burstlab.loading",
     **dict.fromkeys(
         (
             "Access",
             "AccessSide",
+            "Batches",
             "Bursts",
             "Core",
             "Deflection",
@@ -146,6 +166,8 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name == "statistics":
         return importlib.import_module("burstlab.statistics")
+    if name == "read_study":
+        return importlib.import_module("burstlab.studies").read
     if name not in _HOMES:
         raise AttributeError(f"module 'burstlab' has no attribute {name!r}")
     return getattr(importlib.import_module(_HOMES[name]), name)

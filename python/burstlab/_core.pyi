@@ -11,12 +11,15 @@ __all__ = [
     "Monitor",
     "Output",
     "__version__",
+    "batches",
     "check_checkpoint",
+    "quantity",
     "resolve",
     "schema",
     "seconds",
     "simulate",
     "simulate_kept",
+    "simulate_several",
 ]
 
 __version__: str
@@ -105,8 +108,29 @@ def simulate_kept(
     cancelled. A sink takes the tables at the end. What either raises ends the run.
     """
 
+def batches(
+    scenario_json: str,
+    entry: int,
+    start: str,
+    end: str,
+    random: tuple[int, int],
+    count: int,
+) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
+    """Draw the first batches of an entry of a scenario: when they come, in ps, and their bytes."""
+def simulate_several(
+    scenario_json: str, seed: int, first: int, count: int, monitor: Monitor
+) -> list[str]:
+    """Run replications from number ``first`` on, one after the other, for their summaries alone.
+
+    Each is JSON text. The interpreter is free meanwhile; a run that the monitor cancels says so in
+    its summary, and those after it end at once.
+    """
+
 def check_checkpoint(scenario_json: str, seed: int, replication: int, checkpoint: bytes) -> None:
     """Refuse a checkpoint that is damaged, or not of this run."""
 
 def seconds(text: str) -> float:
     """Read a time with its unit, such as ``"60 s"``."""
+
+def quantity(text: str) -> tuple[float, str] | None:
+    """Read a time, size or rate in its base unit, ``"s"``, ``"B"`` or ``"b/s"``; else None."""

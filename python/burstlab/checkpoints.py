@@ -9,6 +9,7 @@ from pathlib import Path
 
 from burstlab import _core
 from burstlab.errors import InputError
+from burstlab.files import put
 from burstlab.parquet import writing
 from burstlab.results import ready_directory
 
@@ -79,30 +80,13 @@ class Keeper:
 
     def keep(self, data: bytes) -> None:
         """Put a checkpoint in the place of the one before; at any instant one of them is whole."""
-        part = self._path.with_name(f".{self._path.name}.part")
         with writing(self._path.parent, _FLAG):
-            with part.open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            part.replace(self._path)
-            _sync(self._path.parent)
+            put(self._path, data)
 
     def refusal(self, error: _core.BadCheckpoint) -> InputError:
         """Answer the error that names the file, what is wrong with it and the fix."""
         problem, fix = error.args
         return InputError(f"{self._path}: {problem}\n  fix: {fix}")
-
-
-def _sync(directory: Path) -> None:
-    """See to it that the names in a directory outlive the machine, where that can be asked for."""
-    if os.name != "posix":
-        return
-    handle = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _positive(every: str) -> float:

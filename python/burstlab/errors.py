@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from burstlab.results import Result
+    from burstlab.studies.outcome import Study
 
 
 class InputError(ValueError):
@@ -17,8 +18,8 @@ class InputError(ValueError):
     """
 
 
-class ScenarioError(InputError):
-    """A field of a scenario is wrong.
+class FieldError(InputError):
+    """A field of a document is wrong.
 
     Parameters
     ----------
@@ -32,6 +33,9 @@ class ScenarioError(InputError):
         What to write instead; may be empty.
     """
 
+    #: What is named where the whole of it is wrong.
+    document = "scenario"
+
     def __init__(self, path: str, value: object, problem: str, fix: str = "") -> None:
         self.path = path
         self.value = value
@@ -42,7 +46,17 @@ class ScenarioError(InputError):
     def __str__(self) -> str:
         found = "" if self.value in ("", None) else f" = {_shown(self.value)}"
         fix = f"\n  fix: {self.fix}" if self.fix else ""
-        return f"{self.path or 'scenario'}{found}: {self.problem}{fix}"
+        return f"{self.path or self.document}{found}: {self.problem}{fix}"
+
+
+class ScenarioError(FieldError):
+    """A field of a scenario is wrong."""
+
+
+class PlanError(FieldError):
+    """A field of the plan of a study is wrong."""
+
+    document = "plan"
 
 
 class Interrupted(KeyboardInterrupt):
@@ -50,6 +64,14 @@ class Interrupted(KeyboardInterrupt):
 
     def __init__(self, result: Result) -> None:
         self.result = result
+        super().__init__("interrupted")
+
+
+class StudyInterrupted(KeyboardInterrupt):
+    """A study was stopped by Ctrl-C; ``study`` holds the points that were done until then."""
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
         super().__init__("interrupted")
 
 

@@ -75,6 +75,14 @@ def to_document(scenario: ScenarioLike, settings: Sequence[str] = ()) -> Documen
     settings
         Changes to apply before files are read; see `apply_settings`.
     """
+    document, base = as_written(scenario)
+    if settings:
+        document = apply_settings(document, settings)
+    return with_files(document, base)
+
+
+def as_written(scenario: ScenarioLike) -> tuple[Document, Path]:
+    """Answer a scenario before its files are read, and the directory their paths count from."""
     base = Path()
     if isinstance(scenario, HasToDict):
         found: object = scenario.to_dict()
@@ -87,9 +95,11 @@ def to_document(scenario: ScenarioLike, settings: Sequence[str] = ()) -> Documen
         raise TypeError(
             f"a scenario is a Scenario, a dict or the path of a file, not {type(scenario).__name__}"
         )
-    document = _plain(found, "")
-    if settings:
-        document = apply_settings(document, settings)
+    return plain(found), base
+
+
+def with_files(document: Document, base: Path) -> Document:
+    """Put what the files that a scenario names say in their place; changes it, and answers it."""
     network = document.get("network")
     if isinstance(network, dict) and "file" in network:
         from burstlab.topology import expand  # loaded only where there is a file to read
@@ -127,7 +137,7 @@ def parse_value(text: str) -> Any:
     """Read one TOML value; text that is none is itself the value."""
     try:
         found = tomllib.loads(f"value = {text}")
-        return _plain(found["value"], "") if list(found) == ["value"] else text
+        return plain(found["value"]) if list(found) == ["value"] else text
     except (tomllib.TOMLDecodeError, RecursionError, ScenarioError):
         return text
 
@@ -178,12 +188,12 @@ def _steps(path: str) -> list[str]:
     return steps
 
 
-def _plain(value: Any, path: str) -> Any:
-    """Copy, refusing what JSON has no word for."""
+def plain(value: Any, path: str = "") -> Any:
+    """Copy dictionaries and lists, refusing what JSON has no word for."""
     if isinstance(value, Mapping):
-        return {str(k): _plain(v, f"{path}.{k}" if path else str(k)) for k, v in value.items()}
+        return {str(k): plain(v, f"{path}.{k}" if path else str(k)) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(item, f"{path}[{index}]") for index, item in enumerate(value)]
+        return [plain(item, f"{path}[{index}]") for index, item in enumerate(value)]
     if isinstance(value, float) and not math.isfinite(value):
         raise ScenarioError(path, value, "not a finite number")
     if value is None or isinstance(value, (bool, int, float, str)):

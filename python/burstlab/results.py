@@ -28,8 +28,11 @@ MESH = ("histograms", "connections", "samples")
 #: Parts of a summary that only a mesh has.
 OF_A_MESH = ("network", "ops", "demand")
 
-#: All tables but ``flows``; the ledger has two.
-RECORDED = (*TRACES, "ledger_losses", *MESH)
+#: Tables that come with one that is recorded, under its name and more.
+WITH = ("packets_sack", "bursts_hops", "ledger_losses")
+
+#: All tables but ``flows``.
+RECORDED = (*TRACES, *WITH, *MESH)
 
 
 @dataclass(frozen=True)
@@ -253,6 +256,12 @@ class Result:
         present = {name for one in self.replications for name in one.tables}
         return ["flows", *(name for name in RECORDED if name in present)]
 
+    def export(self, format: str, out: str | os.PathLike[str], **options: Any) -> list[Path]:
+        """Write what other programs read: see `burstlab.export.export`."""
+        from burstlab.export import export
+
+        return export(self, format, out, **options)
+
     def write(self, directory: str | os.PathLike[str]) -> Path:
         """Write ``scenario.toml``, ``summary.json`` and one Parquet file per table."""
         out = ready_directory(directory)
@@ -270,7 +279,7 @@ class Result:
 
         with writing(out):
             (out / "scenario.toml").write_text(
-                tomli_w.dumps(_without_none(self.scenario)), encoding="utf-8"
+                tomli_w.dumps(without_none(self.scenario)), encoding="utf-8"
             )
             write_table(out, "flows", [self.flows.to_arrow()])
             text = json.dumps(self.summary, indent=2, allow_nan=False)
@@ -370,9 +379,10 @@ def _add(total: dict[str, Any], more: Mapping[str, Any]) -> None:
             total[name] = total.get(name, 0) + value
 
 
-def _without_none(value: Any) -> Any:
+def without_none(value: Any) -> Any:
+    """Copy dictionaries and lists without what is None, for which TOML has no word."""
     if isinstance(value, Mapping):
-        return {k: _without_none(v) for k, v in value.items() if v is not None}
+        return {k: without_none(v) for k, v in value.items() if v is not None}
     if isinstance(value, (list, tuple)):
-        return [_without_none(item) for item in value if item is not None]
+        return [without_none(item) for item in value if item is not None]
     return value

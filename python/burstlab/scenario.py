@@ -20,6 +20,7 @@ __all__ = [
     "Assembly",
     "BackMode",
     "BackoffEnd",
+    "Batches",
     "BleOrder",
     "BnakDelay",
     "BnakPartial",
@@ -104,6 +105,7 @@ Topology: TypeAlias = Literal[
     "nsfnet",
     "nsfnet-8e6c",
     "nsfnet-deeprmsa",
+    "martinez",
     "custom",
 ]
 """Shape of the network.
@@ -118,6 +120,9 @@ Topology: TypeAlias = Literal[
 - `nsfnet-8e6c`: NSFNET with hosts at nodes 1, 2, 3, 6, 10, 11, 13 and 14, which switch too; 4, 5,
   7, 8, 9 and 12 only switch.
 - `nsfnet-deeprmsa`: NSFNET with the 22 fibres and the lengths of DeepRMSA (Chen et al. 2019).
+- `martinez`: Edge nodes `E1` and `E3` on core node `C1`, `E2` and `E4` on `C2`, fibres of 1 ms, and
+  one of 5 ms between the core nodes: a reading of the network of Martinez-Yelmo et al., whose
+  figure of it is lost.
 - `custom`: The nodes and fibres that `node` and `link` list, or `file`.
 """
 
@@ -504,13 +509,15 @@ Side: TypeAlias = Literal["sender", "receiver"]
 - `receiver`: From the egress edge to the receivers.
 """
 
-Pattern: TypeAlias = Literal["cbr", "pareto", "poisson", "periodic"]
+Pattern: TypeAlias = Literal["cbr", "pareto", "poisson", "periodic", "sessions"]
 """How a source sends.
 
 - `cbr`: At constant rate.
 - `pareto`: At constant rate for Pareto-distributed times, with Pareto-distributed silences.
 - `poisson`: At random: a Poisson process of this mean rate.
 - `periodic`: At constant rate for the time `on` in each `period`.
+- `sessions`: In sessions that begin as a Poisson process and last Pareto-distributed times, any
+  number at a time, each at constant rate: the busy servers of an M/G/infinity queue.
 """
 
 LossKind: TypeAlias = Literal["none", "bernoulli", "every", "batch", "gilbert-elliott", "script"]
@@ -570,8 +577,8 @@ class Scenario(_Section):
     tcp : Tcp, optional
         TCP parameters of all flows; those not given follow the profile.
     flows : sequence of Flow, optional
-        The flows that are there from the beginning. Absent: one, or none where there is `demand` or
-        `bursts`.
+        The flows that are there from the beginning. Absent: one, or none where there is `demand`,
+        `bursts` or `batches`.
     demand : sequence of Demand, optional
         Connections that come and go in a mesh.
     traffic : sequence of Traffic, optional
@@ -579,6 +586,8 @@ class Scenario(_Section):
         mesh.
     bursts : sequence of Bursts, optional
         Bursts of others in a mesh.
+    batches : sequence of Batches, optional
+        Packets of others in a mesh, which enter the assembly queues in batches.
     loss : Loss, optional
         What the core loses.
     run : Run, optional
@@ -596,6 +605,7 @@ class Scenario(_Section):
     demand: Sequence[Demand | Mapping[str, Any]] | None = None
     traffic: Sequence[Traffic | Mapping[str, Any]] | None = None
     bursts: Sequence[Bursts | Mapping[str, Any]] | None = None
+    batches: Sequence[Batches | Mapping[str, Any]] | None = None
     loss: Loss | Mapping[str, Any] | None = None
     run: Run | Mapping[str, Any] | None = None
 
@@ -794,6 +804,10 @@ class Edge(_Section):
         before a packet that arrives at the same instant.
     size : str (size), optional
         Burst length threshold, for `size` and `hybrid`; the packet that reaches it is in the burst.
+    at_most : bool, optional
+        `size`, `hybrid`, in a mesh: whether a burst may hold at most `size`: a packet that would
+        bring it above closes it and opens the next one. A packet that is larger is a burst of its
+        own. Queues of ACKs alone keep the rule that `size` states.
     timer_min : str (time), optional
         Where `size` and `timer` are those of `adaptive`: the shortest time it may come to.
     weight : float, optional
@@ -832,6 +846,7 @@ class Edge(_Section):
     assembly: Assembly | None = None
     timer: str | None = None
     size: str | None = None
+    at_most: bool | None = None
     timer_min: str | None = None
     weight: float | None = None
     cwnd_thresholds: Sequence[int] | None = None
@@ -994,7 +1009,9 @@ class Injection(_Section):
 
 @dataclass(kw_only=True, slots=True)
 class DelayLines(_Section):
-    """Fibre delay lines, a feed-forward pool: a burst passes at most one of them at a node, once.
+    """The fibre delay lines of a node, a pool that all its outputs share.
+
+    A burst takes the entry of a line for as long as it lasts.
 
     Parameters
     ----------
@@ -1002,10 +1019,14 @@ class DelayLines(_Section):
         Delay of each line of a node.
     channels : int, default 1
         Bursts that a line takes in at a time, each on a wavelength of its own; at least 1.
+    passes : int, optional
+        How often a burst may pass a line at a node, 1 to 100. Where no wavelength is free behind
+        any one line, it goes round in the shortest one that is free, and asks again.
     """
 
     delays: Sequence[str] | None = None
     channels: int | None = None
+    passes: int | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1665,16 +1686,19 @@ class Traffic(_Section):
     count : int, default 1
         How many sources are like this one, at least 1.
     rate : str (rate), default "100 Kb/s"
-        Rate of a source while it sends.
+        Rate of a source, or session, while it sends.
     packet_size : str (size), default "1 KB"
         Size of a packet.
+    sessions_per_second : float, optional
+        `sessions`: mean number of sessions that a source begins a second.
     on_mean : str (time), default "500 ms"
-        `pareto`: mean time that a source sends.
+        `pareto`: mean time that a source sends. `sessions`: mean time that a session lasts.
     off_mean : str (time), default "500 ms"
         `pareto`: mean time that a source is silent.
     shape : float, default 1.5
-        `pareto`: shape of both times, above 1; between 1 and 2 the sum of many sources is
-        long-range dependent.
+        `pareto`: shape of both times, above 1. `sessions`: shape of the time a session lasts.
+        Between 1 and 2 the sum of many sources, or sessions, is long-range dependent, with Hurst
+        exponent (3 - `shape`) / 2.
     on : str (time), optional
         `periodic`: how long a source sends in each period. Absent: "200 ms".
     period : str (time), optional
@@ -1692,6 +1716,7 @@ class Traffic(_Section):
     count: int | None = None
     rate: str | None = None
     packet_size: str | None = None
+    sessions_per_second: float | None = None
     on_mean: str | None = None
     off_mean: str | None = None
     shape: float | None = None
@@ -1733,6 +1758,53 @@ class Bursts(_Section):
     from_: str | None = None
     to: str | None = None
     length: Size | Mapping[str, Any] | None = None
+    class_: int | None = None
+    start: str | None = None
+    stop: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Batches(_Section):
+    """Background traffic at the edge nodes: batches of packets, which enter the same assembly ...
+
+    Background traffic at the edge nodes: batches of packets, which enter the same assembly queues
+    as the packets of flows and leave the network where their burst lands; needs a mesh. However
+    many packets a batch has, it costs next to nothing.
+
+    Parameters
+    ----------
+    from_ : str, optional
+        Name of the edge node where they enter. Absent: every edge node.
+    to : str, optional
+        Name of the edge node where they leave. Absent: every other edge node, each with batches of
+        its own.
+    batches_per_second : float, default 10000.0
+        Mean number of batches a second from each of these nodes to each other, at most
+        1,000,000,000. The times between batches are exponentially distributed.
+    size : Size, optional
+        Size of a batch, all its packets together; one above 1 GB is cut to that.
+    hurst_arrivals : float, default 0.5
+        Hurst exponent of the times between batches, 0.5 to 0.98. At 0.5 they are independent, and
+        batches a Poisson process; above, they are long-range dependent.
+    hurst_sizes : float, default 0.5
+        Hurst exponent of the sizes, 0.5 to 0.98. At 0.5 they are independent.
+    packet_size : str (size), default "1500 B"
+        Size of the packets of a batch; the last one has the rest.
+    class_ : int, optional
+        Class of the packets, from 0.
+    start : str (time), default "0 s"
+        When batches begin.
+    stop : str (time), optional
+        When they end. Absent: with the run.
+    """
+
+    from_: str | None = None
+    to: str | None = None
+    batches_per_second: float | None = None
+    size: Size | Mapping[str, Any] | None = None
+    hurst_arrivals: float | None = None
+    hurst_sizes: float | None = None
+    packet_size: str | None = None
     class_: int | None = None
     start: str | None = None
     stop: str | None = None

@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from burstlab import _core
@@ -57,7 +58,7 @@ def run(
     trace: Iterable[str] | str = (),
     out: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: str = EVERY,
     resume: bool = False,
@@ -81,7 +82,8 @@ def run(
     jobs
         Replications at a time; by default the number of processors. It changes no number.
     progress
-        Called with the share done, 0 to 1, about ten times a second.
+        Called with the share done, 0 to 1, about ten times a second; True for a bar, on a
+        terminal as in Jupyter.
     checkpoint
         Directory to write ``replication-N.ckpt`` to while the run goes on, and when it ends: all
         that a run needs to go on from there. Not with `trace`. The tables of connections and
@@ -111,9 +113,23 @@ def run(
         kept = Checkpoints(checkpoint, every=checkpoint_every, resume=resume)
     elif resume:
         raise InputError("there is nothing to resume\n  fix: give the directory of checkpoints")
-    return run_resolved(
-        resolved, range(count), trace=trace, out=out, jobs=jobs, progress=progress, kept=kept
-    )
+    with _watched(progress, resolved) as watch:
+        return run_resolved(
+            resolved, range(count), trace=trace, out=out, jobs=jobs, progress=watch, kept=kept
+        )
+
+
+def _watched(
+    progress: Progress | bool | None, resolved: Document
+) -> AbstractContextManager[Progress | None]:
+    if progress is not True:
+        return nullcontext(progress or None)
+    from burstlab.progress import bar
+
+    section = resolved["run"]
+    ends_early = section.get("bursts") is not None
+    each_s = 0.0 if ends_early else _core.seconds(section["duration"])
+    return bar("running", simulated_s=each_s * int(section["replications"]))
 
 
 def override(document: Document, *, seed: int | None, replications: int | None) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
 
 Sample = TypeVar("Sample")
 
@@ -79,14 +80,33 @@ def mean_ci95(values: ArrayLike) -> Estimate:
     """Mean of independent samples with its 95 % t interval."""
     import numpy as np
 
-    sample = np.asarray(values, dtype=float)
+    sample = np.asarray(values, dtype=float).ravel()
     n = int(sample.size)
     if n == 0:
         return Estimate(math.nan, None, 0)
+    means, halves = means_ci95(sample[np.newaxis])
+    return Estimate(float(means[0]), None if n == 1 else float(halves[0]), n)
+
+
+def means_ci95(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Means of independent samples, and the half-widths of their 95 % t intervals.
+
+    Parameters
+    ----------
+    rows
+        A row a quantity, a column a sample; at least one column. With one there is no interval,
+        which is NaN.
+    """
+    import numpy as np
+
+    n = rows.shape[1]
+    # Numbers that lie together are added in an order of their own.
+    means = np.ascontiguousarray(rows).mean(axis=1)
     if n == 1:
-        return Estimate(float(sample[0]), None, 1)
-    spread = float(sample.std(ddof=1)) / math.sqrt(n)
-    return Estimate(float(sample.mean()), t_quantile(n - 1) * spread, n)
+        return means, np.full(len(rows), math.nan)
+    return means, t_quantile(n - 1) * (
+        np.ascontiguousarray(rows).std(axis=1, ddof=1) / math.sqrt(n)
+    )
 
 
 def paired_ratio(numerator: ArrayLike, denominator: ArrayLike) -> Estimate:
@@ -103,13 +123,35 @@ def paired_ratio(numerator: ArrayLike, denominator: ArrayLike) -> Estimate:
     if x.shape != y.shape:
         raise ValueError(f"{x.size} numerators do not pair with {y.size} denominators")
     n = int(x.size)
-    if n == 0 or float(y.mean()) == 0.0:
+    if n == 0:
         return Estimate(math.nan, None, n)
-    ratio = float(x.mean() / y.mean())
+    ratios, halves = paired_ratios(x[np.newaxis], y[np.newaxis])
+    no_interval = n == 1 or math.isnan(ratios[0])
+    return Estimate(float(ratios[0]), None if no_interval else float(halves[0]), n)
+
+
+def paired_ratios(
+    numerators: NDArray[np.float64], denominators: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Ratios of means measured in pairs, and the half-widths of their 95 % intervals.
+
+    Parameters
+    ----------
+    numerators, denominators
+        A row a quantity, a column a pair; at least one column. Where the denominators have a mean
+        of zero the ratio is NaN, and with one pair the half-width.
+    """
+    import numpy as np
+
+    below = denominators.mean(axis=1)
+    below = np.where(below == 0.0, math.nan, below)
+    ratios = numerators.mean(axis=1) / below
+    n = numerators.shape[1]
     if n == 1:
-        return Estimate(ratio, None, 1)
-    spread = float((x - ratio * y).std(ddof=1)) / math.sqrt(n)
-    return Estimate(ratio, t_quantile(n - 1) * spread / abs(float(y.mean())), n)
+        return ratios, np.full(len(ratios), math.nan)
+    left = numerators - ratios[:, np.newaxis] * denominators
+    spread = left.std(axis=1, ddof=1) / math.sqrt(n)
+    return ratios, t_quantile(n - 1) * spread / np.abs(below)
 
 
 @dataclass(frozen=True)
@@ -154,12 +196,112 @@ def replicate_until(
     most
         Largest number of replications.
     """
+    asking = ask_until(precise, first=first, batch=batch, most=most)
+    numbers = next(asking)
+    while True:
+        found = sample(numbers)
+        try:
+            numbers = asking.send(found)
+        except StopIteration as end:
+            return end.value
+
+
+def ask_until(
+    precise: Callable[[Sequence[Sample]], bool], *, first: int, batch: int, most: int
+) -> Generator[range, Sequence[Sample], Replicated[Sample]]:
+    """Do as `replicate_until` for a caller that runs the replications when it likes.
+
+    Yields the numbers of the next batch, is sent their samples in order, and returns what was
+    gathered.
+    """
     if not (0 < first <= most and batch > 0):
         raise ValueError("replications: 0 < first <= most and 0 < batch are needed")
-    samples = list(sample(range(first)))
-    while not precise(samples):
+    samples: list[Sample] = []
+    end = first
+    while True:
+        samples.extend((yield range(len(samples), end)))
+        if precise(samples):
+            return Replicated(samples, reached=True)
         if len(samples) >= most:
             return Replicated(samples, reached=False)
         end = min(len(samples) + batch, most)
-        samples.extend(sample(range(len(samples), end)))
-    return Replicated(samples, reached=True)
+
+
+def side_by_side(samples: Mapping[str, Sequence[Sample]]) -> list[dict[str, Sample]]:
+    """Turn a list of samples for each name into one dictionary for each replication."""
+    names = list(samples)
+    return [dict(zip(names, row, strict=True)) for row in zip(*samples.values(), strict=True)]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How far one mean is from another.
+
+    Attributes
+    ----------
+    difference
+        The difference of the means, with its 95 % interval.
+    p
+        Probability of a difference as large if there were none, two-sided; None where it cannot
+        be told. It is 0 where both never vary and differ.
+    paired
+        Whether it goes by pairs of replications (a paired t test), or not (Welch's).
+    """
+
+    difference: Estimate
+    p: float | None
+    paired: bool
+
+
+def paired_difference(x: ArrayLike, y: ArrayLike) -> Comparison:
+    """Compare samples measured in pairs: the t test of ``x - y``."""
+    import numpy as np
+
+    gaps = np.asarray(x, dtype=float) - np.asarray(y, dtype=float)
+    estimate = mean_ci95(gaps)
+    if estimate.n < 2:
+        return Comparison(estimate, None, True)
+    spread = float(gaps.std(ddof=1)) / math.sqrt(estimate.n)
+    return Comparison(estimate, _two_sided(estimate.mean, spread, estimate.n - 1), True)
+
+
+def welch_difference(x: ArrayLike, y: ArrayLike) -> Comparison:
+    """Compare independent samples whose variances may differ (Welch, Biometrika 34, 1947)."""
+    import numpy as np
+    from scipy.special import stdtrit
+
+    a, b = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    n = int(min(a.size, b.size))
+    gap = float(a.mean() - b.mean()) if n else math.nan
+    if n < 2:
+        return Comparison(Estimate(gap, None, n), None, False)
+    shares = [float(one.var(ddof=1)) / one.size for one in (a, b)]
+    both = sum(shares)
+    if both == 0.0:
+        return Comparison(Estimate(gap, 0.0, n), _two_sided(gap, 0.0, 1.0), False)
+    degrees = both**2 / sum(s**2 / (one.size - 1) for s, one in zip(shares, (a, b), strict=True))
+    spread = math.sqrt(both)
+    half = float(stdtrit(degrees, 0.975)) * spread
+    return Comparison(Estimate(gap, half, n), _two_sided(gap, spread, degrees), False)
+
+
+def _two_sided(gap: float, spread: float, degrees: float) -> float:
+    from scipy.special import stdtr
+
+    if spread == 0.0:
+        return 1.0 if gap == 0.0 else 0.0
+    return float(2.0 * stdtr(degrees, -abs(gap / spread)))
+
+
+def holm(p: Sequence[float]) -> list[float]:
+    """Correct the p-values of a family of tests (Holm, Scand. J. Statist. 6, 1979).
+
+    The chance that any test of a true null hypothesis falls below a level is at most that level.
+    """
+    order = sorted(range(len(p)), key=lambda index: p[index])
+    corrected = [0.0] * len(p)
+    largest = 0.0
+    for rank, index in enumerate(order):
+        largest = max(largest, min(1.0, (len(p) - rank) * p[index]))
+        corrected[index] = largest
+    return corrected

@@ -30,10 +30,10 @@ def oracle(
     json_
         Print one JSON document and nothing else.
     """
-    from burstlab.cli.progress import progress_bar
     from burstlab.oracle import replay
+    from burstlab.progress import bar
 
-    with progress_bar("replaying") as progress:
+    with bar("replaying") as progress:
         report = replay(directory, jobs=jobs, progress=progress)
     if report.skipped:
         reasons = sorted({reason for _, reason in report.skipped})

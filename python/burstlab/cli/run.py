@@ -60,7 +60,6 @@ def run(
         Print one JSON document and nothing else.
     """
     from burstlab.checkpoints import EVERY
-    from burstlab.cli.progress import progress_bar
     from burstlab.errors import InputError, Interrupted
     from burstlab.loading import to_document
     from burstlab.simulation import run as simulate
@@ -70,22 +69,21 @@ def run(
         raise InputError(f"{flag} needs checkpoints\n  fix: add --checkpoint DIR")
     document = to_document(scenario, set_ or [])
     interrupted = False
-    with progress_bar(f"running {scenario}") as progress:
-        try:
-            result = simulate(
-                document,
-                seed=seed,
-                replications=replications,
-                trace=_names(trace),
-                out=out,
-                jobs=jobs,
-                progress=progress,
-                checkpoint=checkpoint,
-                checkpoint_every=checkpoint_every or EVERY,
-                resume=resume,
-            )
-        except Interrupted as stop:
-            result, interrupted = stop.result, True
+    try:
+        result = simulate(
+            document,
+            seed=seed,
+            replications=replications,
+            trace=_names(trace),
+            out=out,
+            jobs=jobs,
+            progress=True,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every or EVERY,
+            resume=resume,
+        )
+    except Interrupted as stop:
+        result, interrupted = stop.result, True
     for warning in result.warnings:
         print(f"warning: {warning}", file=sys.stderr)
     if json_:

@@ -11,7 +11,7 @@ from burstlab.loading import Document, set_at, to_document
 from burstlab.reproduce.claims import Measure, Row
 from burstlab.results import Result
 from burstlab.simulation import override, resolve, run, run_resolved
-from burstlab.statistics import Estimate, paired_ratio, replicate_until
+from burstlab.statistics import Estimate, paired_ratio, replicate_until, side_by_side
 
 if TYPE_CHECKING:
     import altair as alt
@@ -166,9 +166,7 @@ class Context:
                 result = run_resolved(scenario, numbers, jobs=self.jobs)
                 self.fingerprints.append(result.fingerprint)
                 found[name] = [metric(one.summary) for one in result.replications]
-            return [
-                {name: values[i] for name, values in found.items()} for i in range(len(numbers))
-            ]
+            return side_by_side(found)
 
         def ratios(samples: Sequence[Mapping[str, float]]) -> dict[str, Estimate]:
             reference = [one[over] for one in samples]

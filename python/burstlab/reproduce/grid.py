@@ -19,7 +19,7 @@ import pyarrow as pa
 from burstlab.loading import Document
 from burstlab.reproduce.context import Context
 from burstlab.simulation import run_resolved
-from burstlab.statistics import Estimate, mean_ci95, paired_ratio, replicate_until
+from burstlab.statistics import Estimate, mean_ci95, paired_ratio, replicate_until, side_by_side
 
 #: The group of a plan that names none.
 _ALL: Document = {"label": ""}
@@ -132,7 +132,7 @@ def _corner(
             result = run_resolved(scenario, numbers, trace=trace, jobs=context.jobs)
             context.fingerprints.append(result.fingerprint)
             found[name] = [Sample(one.summary, one.tables) for one in result.replications]
-        return [{name: runs[i] for name, runs in found.items()} for i in range(len(numbers))]
+        return side_by_side(found)
 
     def precise(samples: Sequence[Mapping[str, Sample]]) -> bool:
         estimates = wanted(corner(samples, reached=False))

@@ -22,7 +22,7 @@ pub(crate) use network::{Ended, NetworkTally};
 pub use ops::{OpsSummary, PairSummary, PortSummary, SwitchSummary};
 pub(crate) use packets::{NO_ROW, PacketCause, SentRow};
 pub use recorder::Trace;
-pub(crate) use recorder::{BurstRow, CwndEvent, CwndRow, Recorder};
+pub(crate) use recorder::{BurstRow, CwndEvent, CwndRow, HopRow, Recorder};
 pub use summary::{
     Cause, Confusion, Counters, DemandSummary, FlowSummary, HopSummary, LinkSummary,
     NetworkSummary, NodeSummary, Resolutions, RouteSummary, SizeSummary, Summary,

@@ -66,6 +66,30 @@ pub struct Counters {
     pub background_bursts_lost: u64,
     /// Bursts of others in the core at the end.
     pub background_bursts_in_flight: u64,
+    /// Batches that have reached an edge node. Each counts where its last packet is.
+    pub batches_sent: u64,
+    /// Batches whose last packet left the network.
+    pub batches_delivered: u64,
+    /// Batches whose last packet was lost.
+    pub batches_lost: u64,
+    /// Batches whose last packet waits or is on the way at the end.
+    pub batches_in_flight: u64,
+    /// Packets of batches that have reached an edge node.
+    pub batch_packets_sent: u64,
+    /// Packets of batches that left the network.
+    pub batch_packets_delivered: u64,
+    /// Packets of batches that were lost.
+    pub batch_packets_lost: u64,
+    /// Packets of batches that wait or are on the way at the end.
+    pub batch_packets_in_flight: u64,
+    /// Bytes of these packets, in the same order.
+    pub batch_bytes_sent: u64,
+    /// Bytes that left the network.
+    pub batch_bytes_delivered: u64,
+    /// Bytes that were lost.
+    pub batch_bytes_lost: u64,
+    /// Bytes that wait or are on the way at the end.
+    pub batch_bytes_in_flight: u64,
     /// Events: what happened at hosts, edge and core nodes. Alarms that came before their time are
     /// none, and what was dealt with together with another event or ahead of its time is none of
     /// its own: this is the work that was done, not a property of the network, and the only numbers
@@ -235,6 +259,12 @@ pub struct NetworkSummary {
     pub bursts_lost: u64,
     /// Lost over ended.
     pub burst_loss_ratio: f64,
+    /// Packets and ACKs in bursts that ended, those of batches included.
+    pub packets: u64,
+    /// Of these, packets in bursts that were lost, or cut off.
+    pub packets_lost: u64,
+    /// Their share.
+    pub packet_loss_ratio: f64,
     /// Mean packets of an assembled burst, ACKs included.
     pub packets_per_burst: f64,
     /// Mean data packets of a burst with data.

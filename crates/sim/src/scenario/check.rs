@@ -67,6 +67,10 @@ fn assembly(edge: &Edge) -> Check {
     let needed = [edge.assembly.needs(), ack.assembly.needs()];
     choice::check("edge", edge, "assembly", Assembly::FIELDS, needed[0], &[])?;
     choice::check("edge.ack", ack, "assembly", Assembly::FIELDS, needed[1], &[])?;
+    if edge.at_most && !matches!(edge.assembly, Assembly::Size | Assembly::Hybrid) {
+        let problem = "only size and hybrid have a size";
+        return Err(ScenarioError::new("edge.at_most", "true", problem, "remove it"));
+    }
     let tables = [
         ("edge", edge.timer, edge.size, edge.offset),
         ("edge.ack", ack.timer, ack.size, ack.offset),
@@ -124,7 +128,7 @@ fn flow(index: usize, flow: &Flow) -> Check {
 fn flow_count(scenario: &Scenario, total: u64) -> Check {
     let path = scenario.network.topology == Topology::Path;
     // A demand or bursts on a path are a mistake of their own.
-    let others = scenario.demand.len() + scenario.bursts.len();
+    let others = scenario.demand.len() + scenario.bursts.len() + scenario.batches.len();
     let needed = u64::from(others == 0 && (path || scenario.traffic.is_empty()));
     if (needed..=FLOWS_MAX).contains(&total) {
         return Ok(());
@@ -234,6 +238,22 @@ fn traffic(scenario: &Scenario, index: usize, traffic: &Traffic) -> Check {
         let fix = format!("write at most the period, {}", traffic.period());
         let problem = "a source sends longer than its period";
         return Err(ScenarioError::new(at("on"), traffic.on().to_string(), problem, fix));
+    }
+    let sessions = traffic.pattern == Pattern::Sessions;
+    match traffic.sessions_per_second {
+        Some(rate) if sessions && !(rate > 0.0 && rate <= 1e9) => {
+            let (value, fix) = (rate.to_string(), "write a number above 0, up to 1e9");
+            return Err(ScenarioError::new(at("sessions_per_second"), value, "no rate", fix));
+        }
+        given if given.is_some() != sessions => {
+            let value = given.map(|rate| rate.to_string()).unwrap_or_default();
+            let (problem, fix) = match sessions {
+                true => ("pattern = \"sessions\" needs it", "add sessions_per_second = 10"),
+                false => ("only pattern = \"sessions\" uses it", "remove it, or change pattern"),
+            };
+            return Err(ScenarioError::new(at("sessions_per_second"), value, problem, fix));
+        }
+        _ => {}
     }
     if traffic.shape > 1.0 && traffic.shape <= 100.0 {
         return Ok(());

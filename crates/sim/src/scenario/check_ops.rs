@@ -38,6 +38,7 @@ pub(super) fn check(scenario: &Scenario) -> Check {
         ("signalling", is_default(&scenario.signalling)),
         ("loss", scenario.loss == plain.loss),
         ("bursts", scenario.bursts.is_empty()),
+        ("batches", scenario.batches.is_empty()),
         ("run.bursts", scenario.run.bursts.is_none()),
         ("network.routes_per_pair", scenario.network.routes_per_pair.is_none_or(|n| n == 1)),
     ];

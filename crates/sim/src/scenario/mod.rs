@@ -2,6 +2,7 @@
 //! the reference page are generated from these types.
 
 mod access;
+mod batches;
 mod check;
 mod check_mesh;
 mod check_ops;
@@ -23,13 +24,14 @@ mod size;
 mod traffic;
 
 use burstlab_tcp::{Config, Listens, Overrides};
-use burstlab_units::{Span, UnitError};
+use burstlab_units::{Bytes, Rate, Span, UnitError};
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use crate::topology::{Graph, Routes};
 
 pub use access::{Access, AccessSide};
+pub use batches::Batches;
 pub use core_network::{
     ConversionKind, Core, CoreForwarding, Deflection, DelayLines, Resolution, Retransmission,
     Segmentation,
@@ -68,8 +70,8 @@ pub struct Scenario {
     pub ops: Option<Ops>,
     /// TCP parameters of all flows; those not given follow the profile.
     pub tcp: Overrides,
-    /// The flows that are there from the beginning. Absent: one, or none where there is `demand` or
-    /// `bursts`.
+    /// The flows that are there from the beginning. Absent: one, or none where there is `demand`,
+    /// `bursts` or `batches`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flows: Option<Vec<Flow>>,
     /// Connections that come and go in a mesh.
@@ -82,6 +84,9 @@ pub struct Scenario {
     /// Bursts of others in a mesh.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bursts: Vec<Bursts>,
+    /// Packets of others in a mesh, which enter the assembly queues in batches.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub batches: Vec<Batches>,
     /// What the core loses.
     pub loss: Loss,
     /// How long to run, and how often.
@@ -118,7 +123,8 @@ impl Scenario {
     /// The first mistake, with the path of its field, its value and the mend.
     pub fn resolve(&self) -> Result<Resolved, ScenarioError> {
         let mut scenario = self.clone();
-        let alone = self.demand.is_empty() && self.bursts.is_empty();
+        let others = self.bursts.is_empty() && self.batches.is_empty();
+        let alone = self.demand.is_empty() && others;
         let usual = if alone { vec![Flow::default()] } else { Vec::new() };
         scenario.flows.get_or_insert(usual);
         let warnings = check::check(&scenario)?;
@@ -158,7 +164,8 @@ impl Scenario {
         let flows = self.flows().iter().map(|flow| flow.class);
         let demand = self.demand.iter().map(|demand| demand.class);
         let traffic = self.traffic.iter().map(|traffic| traffic.class);
-        1 + flows.chain(demand).chain(traffic).max().unwrap_or(0)
+        let batches = self.batches.iter().map(|batches| batches.class);
+        1 + flows.chain(demand).chain(traffic).chain(batches).max().unwrap_or(0)
     }
 }
 
@@ -171,6 +178,20 @@ impl Resolved {
     /// The nodes between which traffic of others crosses a mesh; both 0 on a path.
     pub(crate) fn ends_of_traffic(&self, traffic: &Traffic) -> (u32, u32) {
         self.nodes(traffic.from.as_ref(), traffic.to.as_ref())
+    }
+
+    /// The pairs of different nodes with hosts that have these names; every name where none is
+    /// given.
+    pub(crate) fn pairs(&self, from: Option<&String>, to: Option<&String>) -> Vec<(u32, u32)> {
+        let Some((graph, _)) = &self.mesh else { return Vec::new() };
+        let edges = graph.edges();
+        let named = |name: Option<&String>, node: &u32| {
+            name.is_none_or(|name| graph.find(name) == Some(*node))
+        };
+        let froms = edges.iter().filter(|node| named(from, node));
+        let tos = || edges.iter().filter(|node| named(to, node));
+        let pairs = froms.flat_map(|&from| tos().map(move |&to| (from, to)));
+        pairs.filter(|(from, to)| from != to).collect()
     }
 
     fn nodes(&self, from: Option<&String>, to: Option<&String>) -> (u32, u32) {
@@ -200,6 +221,19 @@ fn written_out(config: &Config) -> Overrides {
 /// What is wrong with the text, and the mend.
 pub fn seconds(text: &str) -> Result<f64, UnitError> {
     text.parse::<Span>().map(Span::as_secs_f64)
+}
+
+/// A time, size or rate such as `"60 s"` in its base unit, and that unit: `s`, `B` or `b/s`; or
+/// nothing, where it is none of them.
+#[must_use]
+pub fn quantity(text: &str) -> Option<(f64, &'static str)> {
+    if let Ok(time) = text.parse::<Span>() {
+        return Some((time.as_secs_f64(), "s"));
+    }
+    if let Ok(size) = text.parse::<Bytes>() {
+        return Some((size.get() as f64, "B"));
+    }
+    text.parse::<Rate>().ok().map(|rate| (rate.as_bps() as f64, "b/s"))
 }
 
 /// The JSON schema of a scenario.

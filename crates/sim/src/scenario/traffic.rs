@@ -27,16 +27,20 @@ pub struct Traffic {
     pub pattern: Pattern,
     /// How many sources are like this one, at least 1.
     pub count: u32,
-    /// Rate of a source while it sends.
+    /// Rate of a source, or session, while it sends.
     pub rate: Rate,
     /// Size of a packet.
     pub packet_size: Bytes,
-    /// `pareto`: mean time that a source sends.
+    /// `sessions`: mean number of sessions that a source begins a second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sessions_per_second: Option<f64>,
+    /// `pareto`: mean time that a source sends. `sessions`: mean time that a session lasts.
     pub on_mean: Span,
     /// `pareto`: mean time that a source is silent.
     pub off_mean: Span,
-    /// `pareto`: shape of both times, above 1; between 1 and 2 the sum of many sources is
-    /// long-range dependent.
+    /// `pareto`: shape of both times, above 1. `sessions`: shape of the time a session lasts.
+    /// Between 1 and 2 the sum of many sources, or sessions, is long-range dependent, with Hurst
+    /// exponent (3 - `shape`) / 2.
     pub shape: f64,
     /// `periodic`: how long a source sends in each period. Absent: "200 ms".
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -87,6 +91,9 @@ pub enum Pattern {
     Poisson,
     /// At constant rate for the time `on` in each `period`.
     Periodic,
+    /// In sessions that begin as a Poisson process and last Pareto-distributed times, any number at
+    /// a time, each at constant rate: the busy servers of an M/G/infinity queue.
+    Sessions,
 }
 
 impl Default for Traffic {
@@ -100,6 +107,7 @@ impl Default for Traffic {
             count: 1,
             rate: Rate::from_bps(100_000),
             packet_size: Bytes::new(1000),
+            sessions_per_second: None,
             on_mean: Span::from_ms(500),
             off_mean: Span::from_ms(500),
             shape: 1.5,

@@ -50,6 +50,7 @@ impl World {
     /// Puts a packet on its receiver's link at `out`, which may be ahead of the clock.
     #[inline]
     pub(super) fn data_on_link(&mut self, out: Time, packet: DataPacket) {
+        self.context.recorder.crossed(packet.row, out);
         let link = self.far_link(packet.flow);
         let access = &mut self.data_down[link as usize];
         let Some(at) = access.wire.send(out, packet.bytes()) else {
@@ -105,9 +106,8 @@ impl World {
     #[inline]
     fn answer(&mut self, index: u32, ack: Option<Ack>) {
         if let Some(ack) = ack {
-            let row = SentRow::Ack(ack.next as i64 - 1, ack.size);
             let id = self.flows[index as usize].id;
-            let row = self.context.recorder.sent(self.now, id, &row);
+            let row = self.context.recorder.sent(self.now, id, &SentRow::Ack(&ack));
             self.acknowledge(self.now, AckPacket::new(index, row, &ack));
         }
     }
@@ -184,6 +184,7 @@ impl World {
     /// Puts an ACK on its sender's link at `now`, which may be ahead of the clock.
     #[inline]
     pub(super) fn ack_on_link(&mut self, now: Time, packet: AckPacket) {
+        self.context.recorder.crossed(packet.row, now);
         let link = self.near_link(packet.flow);
         let access = &mut self.ack_down[link as usize];
         let Some(at) = access.wire.send(now, packet.bytes()) else {

@@ -329,7 +329,7 @@ impl World {
             let start = self.flows[index as usize].start;
             self.context.queue.push(start, Rank::Timer, Event::Start(index));
         }
-        self.optics.begin(&mut self.context.queue);
+        self.optics.begin(&mut self.context);
         for (source, at) in self.demands.starts() {
             self.context.queue.push(at, Rank::Arrival, Event::Demand(source));
         }

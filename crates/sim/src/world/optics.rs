@@ -1,10 +1,10 @@
 //! What lies between the edge nodes: the fibres of a path, a mesh, or a slotted network.
 
-use burstlab_kernel::{EventQueue, RandomSource};
+use burstlab_kernel::RandomSource;
 use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
-use super::Event;
+use super::Context;
 use super::crossing::{Crossing, Direction};
 use super::flow::Flow;
 use super::mesh::Mesh;
@@ -94,11 +94,11 @@ impl Optics {
     }
 
     /// Queues what happens first.
-    pub(super) fn begin(&mut self, queue: &mut EventQueue<Event>) {
+    pub(super) fn begin(&mut self, context: &mut Context) {
         match self {
             Self::Path(_) => {}
-            Self::Mesh(mesh) => mesh.begin(queue),
-            Self::Ops(ops) => ops.begin(queue),
+            Self::Mesh(mesh) => mesh.begin(context),
+            Self::Ops(ops) => ops.begin(context),
         }
     }
 

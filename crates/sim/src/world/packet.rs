@@ -32,6 +32,10 @@ pub(super) fn stamp(cwnd: f64) -> u16 {
 /// Marks, in [`DataPacket::flow`], the number of a source of other traffic.
 pub(super) const OTHER: u32 = 1 << 31;
 
+/// A packet of a batch, where packets are kept one by one; its `seq` is 1 if it is the last of its
+/// batch, and 0 otherwise.
+pub(super) const BATCH: u32 = u32::MAX;
+
 impl DataPacket {
     /// A segment that is sent for the first time, in a run without a trace.
     #[inline]
@@ -43,6 +47,12 @@ impl DataPacket {
     #[inline]
     pub(super) fn is_other(&self) -> bool {
         self.flow & OTHER != 0
+    }
+
+    /// Whether it belongs to a batch.
+    #[inline]
+    pub(super) fn is_of_batch(&self) -> bool {
+        self.flow == BATCH
     }
 
     pub(super) fn bytes(&self) -> Bytes {

@@ -24,6 +24,10 @@ pub(super) fn counters(world: &World) -> Counters {
         };
     let reached_egress = all.delivered + on_links(&world.data_down) + world.receiver_drops;
     let [data, ack, background] = bursts;
+    let (batches, [arrived, waiting]) = match &world.optics {
+        Optics::Path(_) | Optics::Ops(_) => Default::default(),
+        Optics::Mesh(mesh) => (mesh.batches, mesh.batches_aboard(world.now)),
+    };
     Counters {
         packets_sent: all.sent,
         packets_delivered: all.delivered,
@@ -54,6 +58,18 @@ pub(super) fn counters(world: &World) -> Counters {
         access_lost: world.sender_drops + world.receiver_drops + world.others.lost,
         notices_sent: world.context.notices.sent,
         notices_lost: world.context.notices.lost,
+        batches_sent: arrived.batches,
+        batches_delivered: batches.delivered.batches,
+        batches_lost: batches.lost.batches,
+        batches_in_flight: waiting.batches,
+        batch_packets_sent: arrived.packets,
+        batch_packets_delivered: batches.delivered.packets,
+        batch_packets_lost: batches.lost.packets,
+        batch_packets_in_flight: waiting.packets,
+        batch_bytes_sent: arrived.bytes,
+        batch_bytes_delivered: batches.delivered.bytes,
+        batch_bytes_lost: batches.lost.bytes,
+        batch_bytes_in_flight: waiting.bytes,
         events: world.events,
         core_events: world.core_events,
     }

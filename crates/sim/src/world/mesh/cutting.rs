@@ -7,6 +7,7 @@ use super::super::flow::Flow;
 use super::super::train::Train;
 use super::super::{Context, Event};
 use super::burst::owner_of;
+use super::feed::Load;
 use super::header::Signal;
 use super::{Mesh, MeshEvent};
 use crate::measure::PacketCause;
@@ -60,6 +61,8 @@ impl Mesh {
         for Train { first: packet, .. } in burst.cargo.data.drain(data..) {
             if !packet.is_other() {
                 flows[packet.flow as usize].lose(packet.seq, loss);
+            } else if packet.is_of_batch() {
+                self.batches.lost += Load::of(&packet);
             } else {
                 self.others_lost += 1;
             }

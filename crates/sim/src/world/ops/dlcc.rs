@@ -3,6 +3,7 @@
 
 use burstlab_kernel::Rank;
 use burstlab_optical::slotted::DropCause;
+use burstlab_tcp::{Ack, SackBlocks};
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
@@ -179,9 +180,9 @@ impl World {
             ops.tally.ack_sets += 1;
             flow.tally.acks_sent += ACKS as u64;
             let size = flow.receiver.ack_size();
+            let ack = Ack { next: number, sack: SackBlocks::NONE, size };
             for _ in 0..ACKS {
-                let row = SentRow::Ack(number as i64 - 1, size);
-                let row = self.context.recorder.sent(self.now, id, &row);
+                let row = self.context.recorder.sent(self.now, id, &SentRow::Ack(&ack));
                 self.ack_on_link(self.now, AckPacket::of_edge(index, row, number, size));
             }
         }

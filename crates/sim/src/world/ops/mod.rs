@@ -8,7 +8,7 @@ mod slots;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use burstlab_kernel::{EventQueue, Lane, RandomSource, Rank, Stream, Ticket};
+use burstlab_kernel::{Lane, RandomSource, Rank, Stream, Ticket};
 use burstlab_optical::slotted::{
     AckProxy, Admission, Cell, Descriptor, ProxyRules, SlotClock, Switch,
 };
@@ -241,9 +241,9 @@ impl Ops {
     }
 
     /// Queues what happens first.
-    pub(super) fn begin(&self, queue: &mut EventQueue<Event>) {
+    pub(super) fn begin(&self, context: &mut Context) {
         let at = Time::ZERO + self.fixed.rules.smoothing.unit;
-        queue.push(at, Rank::Timer, Event::SmoothingUnit);
+        context.queue.push(at, Rank::Timer, Event::SmoothingUnit);
     }
 
     /// Whether ACKs travel beside the slots.
@@ -290,6 +290,7 @@ impl Ops {
         ends: (u32, u32),
         context: &mut Context,
     ) {
+        context.recorder.joined(packet.row, now, NO_BURST);
         self.enters(now, ends, Load::Data(packet), packet.size, context);
     }
 

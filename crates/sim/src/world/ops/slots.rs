@@ -213,7 +213,11 @@ impl World {
             }
         }
         match load {
-            Load::Data(packet) if packet.is_other() => self.others.delivered += 1,
+            Load::Data(packet) if packet.is_other() => {
+                self.others.delivered += 1;
+                self.context.recorder.crossed(packet.row, at);
+                self.context.recorder.delivered(packet.row, at);
+            }
             Load::Data(packet) => self.data_on_link(at, packet),
             Load::Ack(packet) => self.ack_home(at, packet),
         }

@@ -1,0 +1,177 @@
+"""``burstlab results``: what lies in directories, and how it differs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from burstlab.cli.flags import Json
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from burstlab.comparing import Compared, Difference, Entry
+
+
+def results(
+    *directories: str,
+    sql: str | None = None,
+    json_: Json = False,
+) -> int:
+    """List results of run and study, and compare them with the first: parameters and metrics.
+
+    Results with the same seed are compared replication by replication, others by Welch's test;
+    all p-values together are corrected after Holm. Of one study its schemes are compared.
+
+    Parameters
+    ----------
+    directories
+        Directories that --out named, or directories of such.
+    sql
+        Answer this query in place of that, by DuckDB; tables are runs, estimates, differences and
+        points of studies, and the tables of runs, with a column "result" for the directory.
+    json_
+        Print one JSON document and nothing else.
+    """
+    from burstlab.comparing import compare, find
+    from burstlab.errors import InputError
+
+    if not directories:
+        raise InputError("no directory named\n  fix: burstlab results DIR...")
+    entries = find(directories)
+    if sql is not None:
+        _query(entries, sql, json_)
+        return 0
+    compared = compare(entries)
+    if json_:
+        print(json.dumps(compared.to_json(), allow_nan=False))
+    else:
+        _print(compared)
+    return 0
+
+
+def _query(entries: Sequence[Entry], sql: str, json_: bool) -> None:
+    from burstlab.studies.sql import query
+
+    found = query(sql, _sources(entries))
+    if json_:
+        print(json.dumps(found.to_pylist(), default=str))
+        return
+    table = _table(found.columns)
+    for row in found.to_pylist():
+        table.add_row(*(_cell(value) for value in row.values()))
+    _console().print(table)
+
+
+def _sources(entries: Sequence[Entry]) -> dict[str, dict[str, Any]]:
+    """Answer the tables by name, each as the parts that results have of it."""
+    from burstlab.studies import Study
+
+    sources: dict[str, dict[str, Any]] = {}
+    for entry in entries:
+        found: Mapping[str, Any]
+        if isinstance(entry.result, Study):
+            found = {**entry.result.tables(), "points": entry.result.points.to_arrow()}
+        else:
+            files = sorted(Path(entry.label).glob("*.parquet"))
+            found = {file.stem: file for file in files if not file.name.startswith(".")}
+        for name, table in found.items():
+            sources.setdefault(name, {})[entry.label] = table
+    return sources
+
+
+_ROWS_SHOWN = 20
+
+
+def _print(compared: Compared) -> None:
+    from burstlab.cli.study import print_study
+    from burstlab.studies import Study
+
+    console = _console()
+    table = _table(["result", "kind", "burstlab", "seed", "points", "runs", ""])
+    for entry in compared.entries:
+        told = entry.to_json()
+        names = ("result", "kind", "burstlab", "seed", "points", "runs")
+        state = "not finished" if entry.interrupted else ""
+        table.add_row(*(str(told[name]) for name in names), state)
+    console.print(table)
+    first = compared.entries[0].result
+    if len(compared.entries) == 1 and isinstance(first, Study):
+        print_study(first)
+    if compared.parameters:
+        table = _table(["parameter", *(entry.label for entry in compared.entries)])
+        for path, values in list(compared.parameters.items())[:_ROWS_SHOWN]:
+            table.add_row(path, *("-" if value is None else _cell(value) for value in values))
+        console.print(table)
+        if len(compared.parameters) > _ROWS_SHOWN:
+            print(f"... and {len(compared.parameters) - _ROWS_SHOWN} more parameters differ")
+    elif len(compared.entries) > 1:
+        print("no parameter differs")
+    _print_differences(console, compared)
+
+
+def _print_differences(console: Console, compared: Compared) -> None:
+    if len(compared.entries) > 1 and not compared.differences:
+        print("no point and metric in common")
+    if not compared.differences:
+        return
+    tested = [one for one in compared.differences if one.p_holm is not None]
+    apart = sorted((one for one in tested if one.significant), key=lambda one: one.p_holm or 0.0)
+    if apart:
+        table = _table(["result", "over", "point", "metric"])
+        for title in ("mean", "over's mean", "difference", "p (Holm)", "test"):
+            table.add_column(title, justify="right")
+        for one in apart[:_ROWS_SHOWN]:
+            table.add_row(*_row(one))
+        console.print(table)
+    if len(apart) > _ROWS_SHOWN:
+        print(f"... and {len(apart) - _ROWS_SHOWN} more; --json has all")
+    paired = sum(one.found.paired for one in tested)
+    equal = sum(one.equal for one in compared.differences)
+    alone = len(compared.differences) - len(tested) - equal
+    print(
+        f"{len(apart)} of {len(tested)} comparisons differ significantly (5 % for all of them "
+        f"together, after Holm); {paired} paired by replication, {len(tested) - paired} by Welch's "
+        f"test; {equal} are equal in every run"
+        + (f", {alone} have too few runs to tell" if alone else "")
+    )
+
+
+def _row(one: Difference) -> list[str]:
+    where = ", ".join(f"{path} = {value}" for path, value in one.point.items())
+    gap = one.found.difference
+    return [
+        one.result,
+        one.over,
+        "; ".join(part for part in (where, one.scheme) if part),
+        one.metric,
+        *(f"{mean:.4g}" for mean in one.means),
+        f"{gap.mean:.3g} ± {gap.ci95 or 0.0:.2g}",
+        f"{one.p_holm:.2g}",
+        "paired" if one.found.paired else "Welch",
+    ]
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else 160, highlight=False)
+
+
+def _table(titles: Sequence[str]) -> Any:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for title in titles:
+        table.add_column(title, overflow="fold")
+    return table
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

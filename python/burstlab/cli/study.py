@@ -1,0 +1,169 @@
+"""``burstlab study``: a sweep after a plan."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from burstlab.cli.flags import Json, Switch, Whole
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from burstlab.studies import Study
+
+
+def study(
+    plan: str,
+    /,
+    *,
+    out: str | None = None,
+    jobs: Whole = None,
+    scheduler: str | None = None,
+    resume: Switch = False,
+    json_: Json = False,
+) -> int:
+    """Run a study: designs of parameters, replications, schemes compared at each point.
+
+    Each point is stored when it is done; a study that was ended in any way goes on with --resume.
+
+    Parameters
+    ----------
+    plan
+        The TOML file of the plan.
+    out
+        Directory of the study (default: out/ and the name of the plan).
+    jobs
+        Tasks at a time (default: one per processor, or thread of a cluster); it changes no number.
+    scheduler
+        Run it on the cluster of this Dask scheduler: tcp://host:port, or the path of its file.
+    resume
+        Go on with the study in the directory; no point that is done is run again.
+    json_
+        Print one JSON document and nothing else.
+    """
+    from burstlab.errors import StudyInterrupted
+    from burstlab.progress import study_bar
+    from burstlab.studies import study as conduct
+
+    directory = out if out is not None else str(Path("out") / Path(plan).stem)
+    interrupted = False
+    with study_bar(plan) as progress:
+        try:
+            found = conduct(
+                plan,
+                out=directory,
+                jobs=jobs,
+                scheduler=scheduler,
+                resume=resume,
+                progress=progress,
+            )
+        except StudyInterrupted as stop:
+            found, interrupted = stop.study, True
+    for warning in found.warnings[:_WARNINGS_SHOWN]:
+        print(f"warning: {warning}", file=sys.stderr)
+    if json_:
+        print(json.dumps(found.summary, allow_nan=False))
+    else:
+        print_study(found)
+        print(f"written to {directory}")
+    if interrupted:
+        total = len(found.plan.points)
+        print(
+            f"interrupted: {found.done} of {total} points are kept; --resume goes on",
+            file=sys.stderr,
+        )
+    return 130 if interrupted else 0
+
+
+_WARNINGS_SHOWN = 10
+_POINTS_SHOWN = 20
+_METRICS_SHOWN = 4
+
+#: What is shown of a study that keeps every number.
+_USUAL = (
+    "flows.mean.goodput_bps",
+    "network.burst_loss_ratio",
+    "flows.mean.retransmissions",
+    "flows.mean.timeouts",
+    "counters.bursts_lost",
+)
+
+
+def print_study(found: Study) -> None:
+    """Print the first points of a study, with some of its metrics."""
+    from rich.console import Console
+
+    usual = [name for name in _USUAL if name in found.metrics]
+    names = found.plan.metrics or usual or found.metrics
+    shown = [name for name in names if name in found.metrics][:_METRICS_SHOWN]
+    console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
+    if found.done:
+        console.print(_estimates(found, shown))
+        if len(found.plan.names) > 1:
+            console.print(_ratios(found, shown))
+    total = len(found.plan.points)
+    if total > _POINTS_SHOWN:
+        print(f"... of {total:,} points; --json and the tables have all")
+    more = len(found.metrics) - len(shown)
+    print(
+        f"seed {found.plan.seed} · {found.done:,} of {total:,} points · "
+        f"{found.runs.to_arrow().num_rows:,} runs · "
+        f"{len(found.metrics)} metrics" + (f", {more} not shown" if more > 0 else "")
+    )
+
+
+def _estimates(found: Study, shown: list[str]) -> Table:
+    table = _table(found, "scheme" if len(found.plan.names) > 1 else "", [*shown, "n"])
+    cells: dict[tuple[int, str], dict[str, tuple[str, int]]] = {}
+    for row in found.estimates.to_pylist():
+        if row["point"] < _POINTS_SHOWN and row["metric"] in shown:
+            text = _measure(row["mean"], row["ci95"])
+            cells.setdefault((row["point"], row["scheme"]), {})[row["metric"]] = (text, row["n"])
+    for (point, scheme), by_metric in cells.items():
+        number = max((n for _, n in by_metric.values()), default=0)
+        values = [by_metric[name][0] for name in shown]
+        names = [scheme] if len(found.plan.names) > 1 else []
+        table.add_row(*_where(found, point), *names, *values, str(number))
+    return table
+
+
+def _ratios(found: Study, shown: list[str]) -> Table:
+    table = _table(found, "ratio", shown)
+    cells: dict[tuple[int, str], dict[str, str]] = {}
+    for row in found.differences.to_pylist():
+        if row["point"] < _POINTS_SHOWN and row["metric"] in shown:
+            key = (row["point"], f"{row['scheme']} / {row['over']}")
+            cells.setdefault(key, {})[row["metric"]] = _measure(row["ratio"], row["ratio_ci95"])
+    for (point, name), by_metric in cells.items():
+        table.add_row(*_where(found, point), name, *(by_metric[one] for one in shown))
+    return table
+
+
+def _table(found: Study, name: str, metrics: list[str]) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for title in [*_swept(found), *([name] if name else [])]:
+        table.add_column(title)
+    for title in metrics:
+        table.add_column(title, justify="right")
+    return table
+
+
+def _swept(found: Study) -> list[str]:
+    return list(dict.fromkeys(path for point in found.plan.points for path in point)) or ["point"]
+
+
+def _where(found: Study, point: int) -> list[str]:
+    values = found.plan.points[point]
+    return [str(values.get(path, "")) for path in _swept(found)] if values else [str(point)]
+
+
+def _measure(mean: float | None, half: float | None) -> str:
+    if mean is None:
+        return "-"
+    return f"{mean:.4g}" if half is None else f"{mean:.4g} ± {half:.2g}"

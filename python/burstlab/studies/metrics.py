@@ -1,0 +1,193 @@
+"""Metrics by name: paths into what the engine says about a run.
+
+A path goes through tables by name, ``counters.packets_lost``, and through a list by index, by the
+``label`` (``name``, ``cause``) of an entry, or over all of it by ``mean``, ``sum``, ``min`` or
+``max``: ``flows.mean.goodput_bps``, ``demand.web.completion_time_s``,
+``network.links.max.utilisation``.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from burstlab.errors import PlanError
+
+Summary = Mapping[str, Any]
+
+_OVER: Mapping[str, Callable[[list[float]], float]] = {
+    "mean": lambda values: sum(values) / len(values),
+    "sum": sum,
+    "min": min,
+    "max": max,
+}
+
+#: What names an entry of a list.
+_LABELS = ("label", "name", "cause")
+
+#: Parts of a summary that are no measurement, or that a run of its own may lack.
+_NOT_MEASURED = ("seed", "replication", "id", "detector", "simulated_s", "measured_s")
+
+
+class NoMetric(LookupError):
+    """A path leads to no number."""
+
+
+def value_at(summary: Summary, path: str) -> float | None:
+    """Answer the number at a path, or None where the run has none to tell.
+
+    Raises
+    ------
+    NoMetric
+        If there is no such place.
+    """
+    return _number(_within(summary, _steps(path)))
+
+
+class Reader:
+    """Reads some metrics of a run.
+
+    Those of one table are read together: most studies keep every number, of many short runs.
+
+    Parameters
+    ----------
+    paths
+        Where the metrics are.
+    """
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self._count = len(paths)
+        self._tables: dict[tuple[str, ...], list[tuple[int, str]]] = {}
+        for index, path in enumerate(paths):
+            *table, name = _steps(path)
+            self._tables.setdefault(tuple(table), []).append((index, name))
+
+    def read(self, summary: Summary) -> tuple[float | None, ...]:
+        """Answer the metrics in their order; None where the run has no such number."""
+        values: list[float | None] = [None] * self._count
+        for table, wanted in self._tables.items():
+            try:
+                found = _within(summary, table)
+            except NoMetric:
+                continue  # another point of the study has it
+            for index, name in wanted:
+                if type(found) is dict:
+                    value = found.get(name)
+                    values[index] = None if type(value) is str else value
+                else:
+                    with suppress(NoMetric):
+                        values[index] = _number(_within(found, (name,)))
+        return tuple(values)
+
+
+class _Over:
+    """All entries of a list, and what becomes of a number of each."""
+
+    def __init__(self, entries: Sequence[Any], step: str) -> None:
+        self._entries = entries
+        self._step = step
+
+    def within(self, steps: Sequence[str]) -> float | None:
+        found = [_number(_within(entry, steps)) for entry in self._entries]
+        numbers = [number for number in found if number is not None]
+        return _OVER[self._step](numbers) if numbers else None
+
+
+def _steps(path: str) -> list[str]:
+    return path.replace("[", ".").replace("]", "").split(".")
+
+
+def _within(value: Any, steps: Sequence[str]) -> Any:
+    for depth, step in enumerate(steps):
+        if isinstance(value, dict):
+            if step not in value:
+                raise NoMetric(step)
+            value = value[step]
+        elif isinstance(value, list):
+            if step in _OVER:
+                over = _Over(value, step)
+                if len(value) == 1:
+                    value = value[0]  # which is its own mean
+                    continue
+                return over.within(rest) if (rest := steps[depth + 1 :]) else over
+            value = _entry(value, step)
+        elif isinstance(value, _Over):
+            return value.within(steps[depth:])
+        else:
+            raise NoMetric(step)
+    return value
+
+
+def _number(value: Any) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return float(value)
+    raise NoMetric("not a number")
+
+
+def _entry(entries: Sequence[Any], step: str) -> Any:
+    if step.isdigit():
+        if int(step) < len(entries):
+            return entries[int(step)]
+    else:
+        for entry in entries:
+            if isinstance(entry, Mapping) and any(entry.get(key) == step for key in _LABELS):
+                return entry
+    raise NoMetric(step)
+
+
+def every(summary: Summary) -> list[str]:
+    """Answer the paths of all single numbers, and of the means over flows."""
+    return list(dict.fromkeys(_walk(summary, "")))
+
+
+def _walk(table: Mapping[str, Any], path: str) -> Iterator[str]:
+    for name, value in table.items():
+        here = f"{path}{name}"
+        if name in _NOT_MEASURED:
+            continue
+        if isinstance(value, Mapping):
+            yield from _walk(value, f"{here}.")
+        elif here == "flows":
+            for flow in value:
+                yield from _walk(flow, "flows.mean.")
+        elif here == "demand":
+            for demand in value:
+                yield from _walk(demand, f"demand.{demand['label']}.")
+        elif value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)):
+            yield here
+
+
+def check(metrics: Mapping[str, str], summaries: Sequence[Summary]) -> None:
+    """Refuse a metric that none of some runs has; the error names the nearest.
+
+    Parameters
+    ----------
+    metrics
+        Paths by name.
+    summaries
+        What runs of the study's first point look like.
+    """
+    for name, path in metrics.items():
+        if any(_has(summary, path) for summary in summaries):
+            continue
+        known = list(dict.fromkeys(one for summary in summaries for one in every(summary)))
+        near = difflib.get_close_matches(path, known, n=3, cutoff=0.5)
+        fix = (
+            f"did you mean {' or '.join(near)}?"
+            if near
+            else f"known are {', '.join(known[:8])}, ..."
+        )
+        where = "metrics" if name == path else f"metrics.{name}"
+        raise PlanError(where, path, "a run has no such number", fix)
+
+
+def _has(summary: Summary, path: str) -> bool:
+    try:
+        value_at(summary, path)
+    except NoMetric:
+        return False
+    return True

@@ -1,0 +1,253 @@
+"""What a study leaves: tables of its runs, its estimates and its comparisons."""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from burstlab.errors import InputError, PlanError
+from burstlab.studies import plan as plans
+from burstlab.studies import rows, store
+from burstlab.studies.design import columns
+from burstlab.studies.plan import Plan
+from burstlab.tables import Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import xarray as xr
+
+
+class Study:
+    """A study, or what is done of it.
+
+    Parameters
+    ----------
+    plan
+        The plan it follows.
+    stored
+        The rows of the points that are done.
+    version
+        Version of burstlab that made it.
+    directory
+        Where it is stored, if it is.
+    warnings
+        What the engine found odd, each once.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        stored: pa.Table,
+        version: str,
+        directory: Path | None = None,
+        warnings: Sequence[str] = (),
+    ) -> None:
+        self.plan = plan
+        self.version = version
+        self.directory = directory
+        self._stored = stored
+        self._warnings = warnings
+
+    @cached_property
+    def runs(self) -> Table:
+        """One row per run: point, what it sets, scheme, replication, seed, metrics."""
+        return Table(rows.runs(self.plan, self._stored))
+
+    @cached_property
+    def estimates(self) -> Table:
+        """One row per point, scheme and metric: mean, half-width of its 95 % interval, n."""
+        return Table(rows.estimates(self.plan, self.runs.to_arrow()))
+
+    @cached_property
+    def differences(self) -> Table:
+        """One row per point, pair of schemes and metric, compared replication by replication."""
+        return Table(rows.differences(self.plan, self.runs.to_arrow()))
+
+    @cached_property
+    def points(self) -> Table:
+        """One row per point of the plan: what it sets, and whether it is done."""
+        import pyarrow as pa
+
+        done = set(self._stored["point"].to_pylist())
+        every = range(len(self.plan.points))
+        return Table(
+            pa.table(
+                {
+                    "point": pa.array(every, pa.int32()),
+                    **columns(self.plan.points),
+                    "done": [point in done for point in every],
+                }
+            )
+        )
+
+    @property
+    def metrics(self) -> list[str]:
+        """Names of the metrics."""
+        return rows.metrics_of(self.plan, self.runs.to_arrow())
+
+    @property
+    def done(self) -> int:
+        """How many points are done."""
+        return int(self.points["done"].sum())
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether points are missing."""
+        return self.done < len(self.plan.points)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the engine found odd, and where precision or a warm-up was not reached."""
+        found = list(self._warnings)
+        table = self.runs.to_arrow()
+        if self.plan.stopping.relative is not None:
+            compared = self.differences if self.plan.stopping.of == "ratios" else self.estimates
+            short = set(compared.where(reached=False)["point"].tolist())
+            if short:
+                found.append(
+                    f"{len(short)} points are less precise than asked after "
+                    f"{self.plan.stopping.most} replications: {_some(short)}"
+                )
+        if self.plan.warmup is not None:
+            rushed = set(Table(table).where(warmup_found=False)["point"].tolist())
+            if rushed:
+                found.append(
+                    f"{len(rushed)} points are not steady by half of the run, which is their "
+                    f"warm-up: {_some(rushed)}"
+                )
+        return found
+
+    def tables(self) -> dict[str, pa.Table]:
+        """Answer the tables that are stored when it is done."""
+        found = {"runs": self.runs.to_arrow(), "estimates": self.estimates.to_arrow()}
+        if len(self.plan.names) > 1:
+            found["differences"] = self.differences.to_arrow()
+        return found
+
+    def query(self, sql: str) -> Table:
+        """Answer a query in SQL over `runs`, `estimates`, `differences` and `points`.
+
+        >>> study.query('select scheme, avg("flows.mean.goodput_bps") from runs group by 1')
+        ... # doctest: +SKIP
+        """
+        from burstlab.studies.sql import query
+
+        return query(sql, {**self.tables(), "points": self.points.to_arrow()})
+
+    def to_xarray(self) -> xr.Dataset:
+        """Answer the means as an xarray dataset.
+
+        A grid has a dimension for each of its parameters, another design one of points; schemes
+        are a dimension where there are any. Each metric has a variable, and one that ends in
+        ``_ci95``.
+        """
+        try:
+            import xarray as xr
+        except ImportError:
+            raise ImportError("to_xarray() needs xarray: pip install burstlab[xarray]") from None
+        import numpy as np
+
+        names, schemes = self.metrics, self.plan.names
+        shape, dims, coords = self._axes()
+        values = np.full((2, len(names), len(self.plan.points), len(schemes)), np.nan)
+        for group in rows.groups(self.plan, self.runs.to_arrow()):
+            place = schemes.index(group.scheme)
+            mean, half = rows.means(group.values)[:2]
+            values[0, :, group.point, place], values[1, :, group.point, place] = mean, half
+        compared = schemes != [""]
+        if compared:
+            dims, coords = [*dims, "scheme"], {**coords, "scheme": schemes}
+            shape = (*shape, len(schemes))
+        data: dict[str, tuple[list[str], Any]] = {}
+        for index, name in enumerate(names):
+            for end, part in (("", values[0]), ("_ci95", values[1])):
+                data[name + end] = (dims, part[index].reshape(shape))
+        return xr.Dataset(data, coords, {"burstlab": self.version, "seed": self.plan.seed})
+
+    def _axes(self) -> tuple[tuple[int, ...], list[str], dict[str, Any]]:
+        if set(self.plan.designs) == {"grid"}:
+            lists: Mapping[str, list[Any]] = self.plan.designs["grid"]
+            axes = columns([{name: value} for name, values in lists.items() for value in values])
+            coords = {
+                name: [value for value in column if value is not None]
+                for name, column in axes.items()
+            }
+            return tuple(map(len, coords.values())), list(coords), coords
+        every = columns(self.plan.points)
+        of_points: dict[str, Any] = {name: ("point", values) for name, values in every.items()}
+        return (
+            (len(self.plan.points),),
+            ["point"],
+            {"point": list(range(len(self.plan.points))), **of_points},
+        )
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The document that ``burstlab study --json`` prints."""
+        found: dict[int, dict[str, Any]] = {}
+        for row in self.estimates.to_pylist():
+            point = found.setdefault(row["point"], self._head(row["point"]))
+            scheme = point["estimates"].setdefault(row["scheme"], {})
+            scheme[row["metric"]] = {name: row[name] for name in ("mean", "ci95", "n")} | (
+                {} if row["reached"] is None else {"reached": row["reached"]}
+            )
+        if len(self.plan.names) > 1:
+            for row in self.differences.to_pylist():
+                kept = ("scheme", "over", "metric", "n")
+                told = {name: row[name] for name in kept}
+                for name in ("difference", "ratio"):
+                    told[name] = {"mean": row[name], "ci95": row[f"{name}_ci95"]}
+                found[row["point"]].setdefault("differences", []).append(told)
+        return {
+            "burstlab": self.version,
+            "seed": self.plan.seed,
+            "points": len(self.plan.points),
+            "done": self.done,
+            "interrupted": self.interrupted,
+            "schemes": [name for name in self.plan.names if name],
+            "metrics": self.metrics,
+            "warnings": self.warnings,
+            "directory": None if self.directory is None else str(self.directory),
+            "results": list(found.values()),
+        }
+
+    def _head(self, point: int) -> dict[str, Any]:
+        return {"point": point, "parameters": self.plan.points[point], "estimates": {}}
+
+    def __repr__(self) -> str:
+        names = [name for name in self.plan.names if name]
+        schemes = f", {len(names)} schemes" if names else ""
+        return f"<Study: {self.done} of {len(self.plan.points)} points{schemes}>"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(repr(self)[1:-1])}</p>{self.estimates.to_html(rows=20)}"
+
+
+def _some(points: set[int]) -> str:
+    told = ", ".join(str(point) for point in sorted(points)[:5])
+    return f"{told}, ..." if len(points) > 5 else told
+
+
+def read(directory: str | os.PathLike[str]) -> Study:
+    """Read back a study, whether it is done or not; a directory that is none is refused."""
+    where = Path(directory)
+    head = store.head_of(where)
+    try:
+        plan = plans.read(where / "plan.toml")
+    except PlanError as error:
+        raise InputError(f"{where}: not a study of this version of burstlab ({error})") from None
+    stored = store.stored_rows(where)
+    if not stored.num_rows:
+        stored = rows.Rows(plan, list(plan.metrics or ())).schema.empty_table()
+    missing = [
+        name for name in ("point", "scheme", "replication") if name not in stored.schema.names
+    ]
+    if missing:
+        raise InputError(f"{where}: not a study of burstlab (no column {missing[0]})")
+    swept = columns(plan.points)
+    stored = stored.drop_columns([name for name in stored.schema.names if name in swept])
+    return Study(plan, stored, str(head.get("burstlab")), where)

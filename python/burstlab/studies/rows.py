@@ -1,0 +1,278 @@
+"""The tables of a study: its runs, means with intervals, and comparisons of schemes."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from burstlab.statistics import mean_ci95, means_ci95, paired_ratio, paired_ratios
+from burstlab.studies.design import columns
+from burstlab.studies.plan import Plan
+from burstlab.studies.running import Done, pairs
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+
+class Rows:
+    """Rows of points that are done, gathered until they are stored.
+
+    Parameters
+    ----------
+    plan
+        The plan of the study.
+    metrics
+        Names of the metrics.
+    """
+
+    def __init__(self, plan: Plan, metrics: Sequence[str]) -> None:
+        import pyarrow as pa
+
+        kinds = {
+            "point": pa.int32(),
+            "scheme": pa.string(),
+            "replication": pa.int32(),
+            "seed": pa.uint64(),
+            "fingerprint": pa.string(),
+        }
+        if plan.warmup is not None:
+            kinds |= {"warmup_s": pa.float64(), "warmup_found": pa.bool_()}
+        self.schema = pa.schema([*kinds.items(), *((name, pa.float64()) for name in metrics)])
+        self._fixed = len(kinds)
+        self._rows: list[tuple[Any, ...]] = []
+
+    def add(self, done: Done) -> None:
+        """Take a point."""
+        found = done.warmup
+        warmup = () if found is None else (found.time_s, found.found)
+        for scheme, samples in done.samples.items():
+            for number, one in enumerate(samples):
+                head = (done.point, scheme, number, done.seed, one.fingerprint, *warmup)
+                self._rows.append(head + one.values)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def take(self) -> pa.Table:
+        """Hand over what was gathered."""
+        import pyarrow as pa
+
+        rows, self._rows = self._rows, []
+        if not rows:
+            return self.schema.empty_table()
+        arrays = [
+            pa.array(column, type=field.type)
+            for column, field in zip(zip(*rows, strict=True), self.schema, strict=True)
+        ]
+        return pa.Table.from_arrays(arrays, schema=self.schema)
+
+
+def runs(plan: Plan, rows: pa.Table) -> pa.Table:
+    """Answer the table of runs: rows in order, with what each point sets beside its number."""
+    import numpy as np
+    import pyarrow as pa
+
+    rank = {name: place for place, name in enumerate(plan.names)}
+    schemes = np.array([rank[name] for name in rows["scheme"].to_pylist()], dtype=int)
+    order = np.lexsort((rows["replication"].to_numpy(), schemes, rows["point"].to_numpy()))
+    rows = rows.take(pa.array(order))
+    points = rows["point"]
+    for place, (name, values) in enumerate(columns(plan.points).items(), start=1):
+        rows = rows.add_column(place, name, pa.array(values).take(points.combine_chunks()))
+    if plan.metrics is None:
+        # A plan that names no metrics has none that no run has.
+        names = metrics_of(plan, rows)
+        rows = rows.drop_columns([n for n in names if rows[n].null_count == rows.num_rows])
+    return rows.combine_chunks()
+
+
+@dataclass(frozen=True)
+class Group:
+    """The runs of one scheme at one point.
+
+    Attributes
+    ----------
+    point, scheme
+        Which.
+    values
+        A row a metric, a column a replication; NaN where there is no value.
+    first
+        Number of the first of its rows in the table of runs.
+    """
+
+    point: int
+    scheme: str
+    values: NDArray[np.float64]
+    first: int
+
+
+def metrics_of(plan: Plan, table: pa.Table) -> list[str]:
+    """Answer the names of the metrics in a table of runs."""
+    from burstlab.studies.plan import RESERVED
+
+    swept = columns(plan.points)
+    return [name for name in table.schema.names if name not in RESERVED and name not in swept]
+
+
+def groups(plan: Plan, table: pa.Table) -> Iterator[Group]:
+    """Go through a table of runs, one scheme of a point after the other."""
+    import numpy as np
+
+    if table.num_rows == 0:
+        return
+    names = metrics_of(plan, table)
+    values = np.stack([table[name].to_numpy() for name in names]).astype(float)
+    points, numbers = table["point"].to_numpy(), table["replication"].to_numpy()
+    schemes = table["scheme"].to_pylist()
+    starts = [*np.flatnonzero(numbers == 0), table.num_rows]
+    for start, stop in itertools.pairwise(starts):
+        part = np.ascontiguousarray(values[:, start:stop])
+        yield Group(int(points[start]), schemes[start], part, int(start))
+
+
+def estimates(plan: Plan, table: pa.Table) -> pa.Table:
+    """Answer a row for each metric of each scheme at each point: mean, half-width, n, reached.
+
+    ``reached`` is whether the metric is as precise as the plan asks, and null where it does not.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    names = metrics_of(plan, table)
+    wanted = plan.stopping.metrics if plan.stopping.of == "means" else ()
+    middles: list[NDArray[np.float64]] = []
+    halves: list[NDArray[np.float64]] = []
+    counts: list[NDArray[np.int64]] = []
+    reached: list[bool | None] = []
+    heads: list[tuple[Group, int]] = []
+    for group in groups(plan, table):
+        mean, half, count = means(group.values)
+        middles.append(mean)
+        halves.append(half)
+        counts.append(count)
+        heads.append((group, len(names)))
+        reached.extend(_reached(plan, names, wanted, mean, half))
+    return pa.table(
+        {
+            **_heads(plan, heads),
+            "metric": pa.array(names * len(heads), pa.string()),
+            "mean": _floats(middles),
+            "ci95": _floats(halves),
+            "n": pa.array(np.concatenate(counts) if counts else [], pa.int64()),
+            "reached": pa.array(reached, pa.bool_()),
+        }
+    )
+
+
+def differences(plan: Plan, table: pa.Table) -> pa.Table:
+    """Answer a row for each metric of each two schemes at each point, compared run by run.
+
+    Both have the same random numbers, so what is common to them cancels: ``difference`` is the
+    mean of ``scheme`` less ``over``, ``ratio`` the one mean over the other. ``reached`` is as in
+    the estimates.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    names = metrics_of(plan, table)
+    by_point: dict[int, dict[str, Group]] = {}
+    for group in groups(plan, table):
+        by_point.setdefault(group.point, {})[group.scheme] = group
+    found: list[list[NDArray[Any]]] = [[], [], [], [], []]
+    heads: list[tuple[Group, int]] = []
+    over: list[str] = []
+    reached: list[bool | None] = []
+    wanted = plan.stopping.metrics if plan.stopping.of == "ratios" else ()
+    for of_point in by_point.values():
+        for a, b in pairs(plan.names):
+            x, y = of_point[b].values, of_point[a].values
+            ratio, wide = _ratios(x, y)
+            for column, part in zip(found, (*means(x - y), ratio, wide), strict=True):
+                column.append(part)
+            reached.extend(_reached(plan, names, wanted, ratio, wide))
+            heads.append((of_point[b], len(names)))
+            over.extend([a] * len(names))
+    difference, half, counts, ratios, ratio_halves = found
+    return pa.table(
+        {
+            **_heads(plan, heads),
+            "over": pa.array(over, pa.string()),
+            "metric": pa.array(names * len(heads), pa.string()),
+            "difference": _floats(difference),
+            "difference_ci95": _floats(half),
+            "ratio": _floats(ratios),
+            "ratio_ci95": _floats(ratio_halves),
+            "n": pa.array(np.concatenate(counts) if counts else [], pa.int64()),
+            "reached": pa.array(reached, pa.bool_()),
+        }
+    )
+
+
+def _reached(
+    plan: Plan,
+    names: Sequence[str],
+    wanted: Sequence[str],
+    means: NDArray[np.float64],
+    halves: NDArray[np.float64],
+) -> Iterator[bool | None]:
+    limit = plan.stopping.relative
+    for name, mean, half in zip(names, means, halves, strict=True):
+        asked = limit is not None and name in wanted
+        yield bool(half <= limit * abs(mean)) if asked else None
+
+
+def means(
+    values: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """Answer mean, half-width and number of the values of each row, without those that miss."""
+    import numpy as np
+
+    mean, half = means_ci95(values)
+    count = np.full(len(values), values.shape[1])
+    for row in np.flatnonzero(np.isnan(values).any(axis=1)):
+        there = values[row][~np.isnan(values[row])]
+        one = mean_ci95(there)
+        mean[row], half[row], count[row] = one.mean, _nan(one.ci95), one.n
+    return mean, half, count
+
+
+def _ratios(
+    x: NDArray[np.float64], y: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    import numpy as np
+
+    ratio, half = paired_ratios(x, y)
+    both = x + y
+    for row in np.flatnonzero(np.isnan(both).any(axis=1)):
+        there = ~np.isnan(both[row])
+        one = paired_ratio(x[row][there], y[row][there])
+        ratio[row], half[row] = one.mean, _nan(one.ci95)
+    return ratio, half
+
+
+def _nan(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def _heads(plan: Plan, heads: Sequence[tuple[Group, int]]) -> Mapping[str, Any]:
+    """Answer the columns that say where rows belong: so many for each group."""
+    import numpy as np
+    import pyarrow as pa
+
+    repeats = [count for _, count in heads]
+    points = pa.array(np.repeat([group.point for group, _ in heads], repeats).astype(np.int32))
+    schemes = [name for group, count in heads for name in [group.scheme] * count]
+    swept = {name: pa.array(values).take(points) for name, values in columns(plan.points).items()}
+    return {"point": points, **swept, "scheme": pa.array(schemes, pa.string())}
+
+
+def _floats(parts: Sequence[NDArray[np.float64]]) -> pa.Array:
+    import numpy as np
+    import pyarrow as pa
+
+    return pa.array(np.concatenate(parts) if parts else [], pa.float64(), from_pandas=True)

@@ -1,0 +1,370 @@
+"""The directory of a study: what is done is there, whole, whatever happens next.
+
+``plan.toml`` is the plan with all defaults, and ``study.json`` the version and a hash over every
+scenario; both are there before the first run. Points that are done are rows of numbered files in
+``points/``, each written under a hidden name, forced to the disk and renamed. When all are done
+they become ``runs.parquet``, with ``estimates.parquet`` and ``differences.parquet`` beside it, and
+``points/`` goes. ``timing.json`` alone depends on how long things took.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from burstlab import _core
+from burstlab.errors import InputError
+from burstlab.files import put, sync
+from burstlab.loading import Document, read_text, read_toml
+from burstlab.parquet import write_table, writing
+from burstlab.results import ready_directory
+from burstlab.studies.fields import flat
+from burstlab.studies.plan import Plan
+from burstlab.studies.rows import Rows
+from burstlab.studies.running import Done
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: Goes up with every change of what is stored.
+FORMAT = 1
+
+#: A file is written at most this often: what is done meanwhile comes in one.
+_EVERY_S = 0.2
+
+#: The share of the time that writing may take, and the longest that anything waits for it.
+_SHARE, _LONGEST_S = 0.05, 2.0
+
+#: Files of points; the hidden ones are being written.
+_FILES = "[0-9]*.parquet"
+
+#: So many files of points become one.
+_FILES_MAX = 256
+
+#: What to do where nothing can be written.
+_FLAG = "--out; or make room, and resume: points that were done are kept"
+
+#: Differences of plans that an error lists.
+_TOLD = 4
+
+
+class Directory:
+    """The directory of a study that is run.
+
+    Parameters
+    ----------
+    out
+        Where; it is made if it is not there.
+    plan
+        The plan.
+    metrics
+        Names of the metrics.
+    digest
+        Hash over every scenario.
+    resume
+        Go on with what is there; without it there must be no study.
+    """
+
+    def __init__(
+        self,
+        out: str | os.PathLike[str],
+        plan: Plan,
+        metrics: Sequence[str],
+        digest: str,
+        *,
+        resume: bool,
+    ) -> None:
+        self.path = ready_directory(out)
+        self._points = self.path / "points"
+        self._rows = Rows(plan, metrics)
+        self._next_s = time.monotonic()
+        self._lock = _lock(self.path)
+        try:
+            with writing(self.path, _FLAG):
+                self._begin(plan, digest, resume)
+                self.done = self._found()
+        except BaseException:
+            self.close()
+            raise
+
+    def add(self, done: Done) -> None:
+        """Take a point that is done."""
+        self._rows.add(done)
+
+    def flush(self, *, now: bool = False) -> None:
+        """Store what was taken, unless that was done a moment ago."""
+        began_s = time.monotonic()
+        if not len(self._rows) or (not now and began_s < self._next_s):
+            return
+        with writing(self.path, _FLAG):
+            files = self._files()
+            number = int(files[-1].stem) + 1 if files else 0
+            write_table(self._points, f"{number:06}", [self._rows.take()])
+            sync(self._points)
+            if len(files) >= _FILES_MAX:
+                self._merge([*files, self._points / f"{number:06}.parquet"])
+        ended_s = time.monotonic()
+        worth_s = min((ended_s - began_s) / _SHARE, _LONGEST_S)
+        self._next_s = ended_s + (max(_EVERY_S, worth_s) if _EVERY_S else 0.0)
+
+    def rows(self) -> pa.Table:
+        """Answer the rows of all points that are done."""
+        return stored_rows(self.path, self._rows.schema)
+
+    def finish(self, tables: Mapping[str, pa.Table]) -> None:
+        """Write the tables of a study that is done, in place of the files of its points."""
+        with writing(self.path, _FLAG):
+            if not _runs(self.path).exists():
+                # Where all runs are in one file, which is written last, the study is done.
+                for name in sorted(tables, key=lambda name: name == "runs"):
+                    write_table(self.path, name, [tables[name]])
+                    sync(self.path)
+            shutil.rmtree(self._points, ignore_errors=True)
+            sync(self.path)
+
+    def tell(self, session: Document) -> None:
+        """Note how long a session took."""
+        with writing(self.path, _FLAG):
+            before = _timing(self.path / "timing.json")
+            text = json.dumps({"sessions": [*before, session]}, indent=2)
+            put(self.path / "timing.json", f"{text}\n".encode())
+
+    def close(self) -> None:
+        """Let others write there."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+            (self.path / _LOCK).unlink(missing_ok=True)
+
+    def _begin(self, plan: Plan, digest: str, resume: bool) -> None:
+        import tomli_w
+
+        text = tomli_w.dumps(plan.to_document())
+        head = {
+            "burstlab": _core.__version__,
+            "format": FORMAT,
+            "points": len(plan.points),
+            "digest": digest,
+        }
+        if (self.path / "study.json").exists():
+            if not resume:
+                raise InputError(
+                    f"{self.path} holds a study\n"
+                    "  fix: resume it (--resume, resume=True), or use another directory"
+                )
+            self._same(head, tomllib.loads(text))
+            return
+        if (self.path / "summary.json").exists():
+            raise InputError(f"{self.path} holds the result of a run\n  fix: use another directory")
+        put(self.path / "plan.toml", text.encode())
+        self._points.mkdir(exist_ok=True)
+        put(self.path / "study.json", f"{json.dumps(head, indent=2)}\n".encode())
+
+    def _same(self, head: Document, plan: Document) -> None:
+        """Refuse to go on with another study; say what differs."""
+        found = head_of(self.path)
+        for name in ("burstlab", "format"):
+            if found.get(name) != head[name]:
+                raise InputError(
+                    f"{self.path}: the study was begun with {name} {found.get(name)}, and this is "
+                    f"{head[name]}\n"
+                    "  fix: finish it with the version that began it, or use another directory"
+                )
+        differ = changes(read_toml(self.path / "plan.toml"), plan)
+        if not differ and found != head:
+            differ = ["what its points come to, such as a file of theirs"]
+        if differ:
+            more = f", and {len(differ) - _TOLD} more" if len(differ) > _TOLD else ""
+            raise InputError(
+                f"{self.path} holds a study of another plan: {'; '.join(differ[:_TOLD])}{more}\n"
+                "  fix: restore the plan, or use another directory"
+            )
+
+    def _found(self) -> set[int]:
+        """Answer the points that are done, and remove what was left half written."""
+        for part in (*self._points.glob(".*"), *self.path.glob(".probe-*")):
+            part.unlink()
+        if _runs(self.path).exists():
+            return set(_numbers(_runs(self.path)))
+        self._points.mkdir(exist_ok=True)
+        return {number for file in self._files() for number in _numbers(file)}
+
+    def _files(self) -> list[Path]:
+        return sorted(self._points.glob(_FILES), key=lambda file: int(file.stem))
+
+    def _merge(self, files: Sequence[Path]) -> None:
+        """Put many files into one, which has the next number; whoever reads takes a row once."""
+        number = int(files[-1].stem) + 1
+        write_table(self._points, f"{number:06}", [_read(file) for file in files])
+        sync(self._points)
+        for file in files:
+            file.unlink()
+
+
+class Memory:
+    """What stands for a directory where nothing is to be written."""
+
+    def __init__(self, plan: Plan, metrics: Sequence[str]) -> None:
+        self.path: Path | None = None
+        self.done: set[int] = set()
+        self._rows = Rows(plan, metrics)
+        self._kept: pa.Table | None = None
+
+    def add(self, done: Done) -> None:
+        """Take a point that is done."""
+        self._rows.add(done)
+
+    def flush(self, *, now: bool = False) -> None:
+        """Do nothing: what was taken is kept."""
+
+    def rows(self) -> pa.Table:
+        """Answer the rows of all points that are done."""
+        if self._kept is None or len(self._rows):
+            self._kept = self._rows.take()
+        return self._kept
+
+    def finish(self, tables: Mapping[str, pa.Table]) -> None:
+        """Do nothing."""
+
+    def tell(self, session: Document) -> None:
+        """Do nothing."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+def head_of(directory: Path) -> Document:
+    """Answer ``study.json`` of a directory, or refuse it."""
+    text = read_text(directory / "study.json")
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{directory}: not a study of burstlab ({error})") from None
+    if not isinstance(found, dict) or not isinstance(found.get("points"), int):
+        raise InputError(f"{directory}: not a study of burstlab (study.json has no points)")
+    return found
+
+
+def stored_rows(directory: Path, schema: pa.Schema | None = None) -> pa.Table:
+    """Answer the rows that a directory holds, those of a point once."""
+    import numpy as np
+    import pyarrow as pa
+
+    if _runs(directory).exists():
+        table = _read(_runs(directory))
+        return table if schema is None else _as(table, schema)
+    files = sorted((directory / "points").glob(_FILES))
+    if not files:
+        return (schema or pa.schema([("point", pa.int32())])).empty_table()
+    table = pa.concat_tables([_read(file) for file in files])
+    # A merge that was cut short left rows twice; those of a run are equal.
+    keys = [table[name] for name in ("point", "scheme", "replication")]
+    unique: dict[tuple[Any, ...], int] = {}
+    for index, key in enumerate(zip(*(column.to_pylist() for column in keys), strict=True)):
+        unique.setdefault(key, index)
+    if len(unique) < table.num_rows:
+        table = table.take(pa.array(np.fromiter(unique.values(), dtype=np.int64)))
+    return table if schema is None else _as(table, schema)
+
+
+def changes(before: Document, after: Document) -> list[str]:
+    """Tell what differs between two plans or scenarios, field by field."""
+    old, new = _leaves(before), _leaves(after)
+    told: list[str] = []
+    for path in dict.fromkeys([*old, *new]):
+        a, b = old.get(path), new.get(path)
+        if a != b:
+            was = "was not there" if path not in old else f"was {_short(a)}"
+            told.append(f"{path} {was}, is {'gone' if path not in new else _short(b)}")
+    return told
+
+
+def _leaves(document: Document) -> dict[str, Any]:
+    return {path: value for path, value in flat(document, "").items() if value != {}}
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _as(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Answer the columns of a schema; those that were dropped for being empty come back."""
+    import pyarrow as pa
+
+    columns = [
+        table[field.name].cast(field.type)
+        if field.name in table.schema.names
+        else pa.nulls(table.num_rows, field.type)
+        for field in schema
+    ]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def _runs(directory: Path) -> Path:
+    return directory / "runs.parquet"
+
+
+def _read(file: Path) -> pa.Table:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.read_table(file)
+    except (OSError, pa.ArrowException) as error:
+        raise _damaged(file, error) from None
+
+
+def _numbers(file: Path) -> list[int]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.read_table(file, columns=["point"])["point"].to_pylist()
+    except (OSError, KeyError, pa.ArrowException) as error:
+        raise _damaged(file, error) from None
+
+
+def _damaged(file: Path, error: Exception) -> InputError:
+    reason = (str(error).splitlines() or [type(error).__name__])[0]
+    return InputError(
+        f"{file}: damaged, or not of a study ({reason})\n"
+        "  fix: remove this file and resume; its points are run again"
+    )
+
+
+def _timing(path: Path) -> list[Any]:
+    try:
+        return list(json.loads(path.read_text(encoding="utf-8"))["sessions"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return []  # no number depends on it
+
+
+_LOCK = ".lock"
+
+
+def _lock(directory: Path) -> int | None:
+    """Keep others from writing to a directory; the system lets go if this process ends."""
+    try:
+        import fcntl
+    except ImportError:
+        return None
+    with writing(directory):
+        handle = os.open(directory / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise InputError(
+            f"{directory}: another study is being run there\n"
+            "  fix: wait for its end, or use another directory"
+        ) from None
+    except OSError:
+        pass  # a file system without locks
+    return handle

@@ -1,0 +1,135 @@
+"""What a worker does: runs of resolved scenarios, of which only the wanted numbers come back.
+
+Workers may be threads of this process or processes anywhere: what goes there and comes back is
+plain data.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from burstlab import _core
+from burstlab.errors import InputError
+from burstlab.studies import warmup
+from burstlab.studies.metrics import Reader, Summary
+
+
+@dataclass(frozen=True)
+class Order:
+    """Replications ``first`` to ``first + count - 1`` of a scenario, as JSON."""
+
+    scenario: str
+    seed: int
+    first: int
+    count: int
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """Find the warm-up of a scenario."""
+
+    scenario: str
+    seed: int
+    rule: warmup.Warmup
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What is kept of a run.
+
+    Attributes
+    ----------
+    fingerprint
+        That of the run.
+    simulated_s
+        How long it was.
+    values
+        The metrics in their order; None where there is nothing to tell.
+    """
+
+    fingerprint: str
+    simulated_s: float
+    values: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What became of some orders.
+
+    Attributes
+    ----------
+    results
+        For each order its samples, or the warm-up that was found.
+    engine_s
+        Wall time within the engine.
+    engine_cpu_s
+        Of that, time on the processor.
+    warnings
+        What the engine found odd, each once.
+    """
+
+    results: Sequence[Sequence[Sample] | warmup.Found]
+    engine_s: float
+    engine_cpu_s: float
+    warnings: Sequence[str]
+
+
+def work(
+    version: str,
+    paths: Sequence[str],
+    orders: Sequence[Order | Pilot],
+    monitor: _core.Monitor | None = None,
+) -> Answer:
+    """Do some orders.
+
+    Parameters
+    ----------
+    version
+        That of who asks; another one here would give other numbers.
+    paths
+        Where the metrics are in the summary of a run.
+    orders
+        What to run.
+    monitor
+        May cancel it all, where it is in the same process.
+    """
+    if version != _core.__version__:
+        raise InputError(
+            f"a worker has burstlab {_core.__version__}, and the study {version}\n"
+            "  fix: install the same version everywhere"
+        )
+    reader = Reader(paths)
+    watch = monitor or _core.Monitor()
+    results: list[Sequence[Sample] | warmup.Found] = []
+    warnings: dict[str, None] = {}
+    engine_s = engine_cpu_s = 0.0
+    for order in orders:
+        started, started_cpu = time.perf_counter(), time.thread_time()
+        texts: list[str] = []
+        if isinstance(order, Pilot):
+            results.append(warmup.find(order.scenario, order.seed, order.rule, watch))
+        else:
+            where = (order.scenario, order.seed, order.first, order.count)
+            texts = _core.simulate_several(*where, watch)
+        engine_s += time.perf_counter() - started
+        engine_cpu_s += time.thread_time() - started_cpu
+        if isinstance(order, Order):
+            summaries = [json.loads(text) for text in texts]
+            results.append([_sample(summary, reader) for summary in summaries])
+            found = (warning for summary in summaries for warning in summary["warnings"])
+            warnings.update(dict.fromkeys(found))
+    return Answer(results, engine_s, engine_cpu_s, list(warnings))
+
+
+def shape(scenario: str) -> Summary:
+    """Answer the summary of a run that is ended before it begins: what there is to measure."""
+    monitor = _core.Monitor()
+    monitor.cancel()
+    return json.loads(_core.simulate_several(scenario, 0, 0, 1, monitor)[0])
+
+
+def _sample(summary: Summary, reader: Reader) -> Sample:
+    return Sample(summary["fingerprint"], summary["simulated_s"], reader.read(summary))

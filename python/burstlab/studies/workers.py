@@ -1,0 +1,110 @@
+"""Where the runs of a study are made: threads here, or whatever takes functions to call."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from burstlab.errors import InputError
+
+#: Seconds that a task takes in threads of this process: between two looks of the main thread.
+_HERE_S = 0.1
+
+#: Seconds that a task takes elsewhere, where sending it costs milliseconds.
+_ELSEWHERE_S = 0.75
+
+#: How long a scheduler may take to answer.
+_CONNECT = "20s"
+
+
+@dataclass(frozen=True)
+class Workers:
+    """What takes the tasks of a study.
+
+    Attributes
+    ----------
+    submit
+        Takes a function and its arguments, and answers a future.
+    count
+        How many tasks are done at a time, as far as is known now.
+    here
+        Whether they are threads of this process, which a monitor reaches.
+    task_s
+        How long a task should take.
+    """
+
+    submit: Callable[..., Future[Any]]
+    count: Callable[[], int]
+    here: bool
+    task_s: float
+
+
+@contextmanager
+def threads(jobs: int | None) -> Iterator[Workers]:
+    """Work in threads of this process; the engine lets others go on meanwhile."""
+    count = _checked(jobs) or os.cpu_count() or 1
+    with ThreadPoolExecutor(max_workers=count) as pool:
+        yield Workers(pool.submit, lambda: count, here=True, task_s=_HERE_S)
+
+
+@contextmanager
+def given(client: Any, jobs: int | None) -> Iterator[Workers]:
+    """Work where a client of Dask, or anything with the ``submit`` of an executor, says."""
+    told = _checked(jobs)
+    if hasattr(client, "get_executor"):
+
+        def cores() -> int:
+            return told or sum(client.nthreads().values())
+
+        # Runs are no function of their arguments alone as Dask means it: it would hash them all.
+        executor = client.get_executor(pure=False)
+        yield Workers(executor.submit, cores, here=False, task_s=_ELSEWHERE_S)
+    elif hasattr(client, "submit"):
+        count = told or getattr(client, "_max_workers", None) or os.cpu_count() or 1
+        yield Workers(client.submit, lambda: count, here=False, task_s=_ELSEWHERE_S)
+    else:
+        raise TypeError(
+            f"client is a Dask client or an executor with submit(), not {type(client).__name__}"
+        )
+
+
+@contextmanager
+def scheduler(address: str, jobs: int | None) -> Iterator[Workers]:
+    """Work on the cluster of a Dask scheduler.
+
+    Parameters
+    ----------
+    address
+        Such as ``tcp://host:8786``, or the path of the scheduler's file (``.json``).
+    jobs
+        Tasks at a time; by default the threads of all workers.
+    """
+    try:
+        from distributed import Client
+    except ImportError:
+        raise InputError(
+            f"--scheduler {address}: Dask is not installed\n  fix: pip install burstlab[dask]"
+        ) from None
+    try:
+        if address.endswith(".json"):
+            client = Client(scheduler_file=address, timeout=_CONNECT)
+        else:
+            client = Client(address, timeout=_CONNECT)
+    except (OSError, ValueError, TypeError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InputError(
+            f"--scheduler {address}: no scheduler answers there ({reason})\n"
+            "  fix: start one (dask scheduler) and give the address that it prints"
+        ) from None
+    with client, given(client, jobs) as workers:
+        yield workers
+
+
+def _checked(jobs: int | None) -> int | None:
+    if jobs is not None and jobs < 1:
+        raise InputError(f"jobs = {jobs}: at least one worker is needed\n  fix: use 1 or more")
+    return jobs
