@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         Size,
         Tcp,
         Traffic,
+        Wlan,
         Write,
     )
     from burstlab.simulation import load, resolve, run
@@ -95,6 +96,7 @@ __all__ = [
     "Table",
     "Tcp",
     "Traffic",
+    "Wlan",
     "Write",
     "__version__",
     "load",
@@ -156,6 +158,7 @@ _HOMES = {
             "Size",
             "Tcp",
             "Traffic",
+            "Wlan",
             "Write",
         ),
         "burstlab.scenario",

@@ -93,6 +93,10 @@ __all__ = [
     "VegasRules",
     "WindowHalving",
     "WindowLaw",
+    "Wlan",
+    "WlanFrames",
+    "WlanLoss",
+    "WlanPreamble",
     "Write",
 ]
 
@@ -147,6 +151,38 @@ NodeRole: TypeAlias = Literal["edge", "core", "both"]
 - `edge`: Hosts attach; bursts of others do not pass.
 - `core`: Bursts pass; no host attaches.
 - `both`: Hosts attach and bursts of others pass.
+"""
+
+Side: TypeAlias = Literal["sender", "receiver"]
+"""An access link, in the direction of the data.
+
+- `sender`: From the senders to the ingress edge.
+- `receiver`: From the egress edge to the receivers.
+"""
+
+WlanPreamble: TypeAlias = Literal["long", "short"]
+"""What precedes a frame of 802.11b.
+
+- `long`: Preamble and PLCP header of 192 us.
+- `short`: Of 96 us; frames at 1 Mb/s still have the long one.
+"""
+
+WlanLoss: TypeAlias = Literal["none", "frame-error", "shadowing", "residual"]
+"""How frames are lost that meet no other one.
+
+- `none`: None is.
+- `frame-error`: Each with the same chance, `probability`.
+- `shadowing`: By log-distance path loss and log-normal shadowing: data, RTS, CTS and ACK frames
+  alike.
+- `residual`: None is; but each packet that has been carried is lost with chance `probability`, once
+  and for all. A control experiment: such losses take no time.
+"""
+
+WlanFrames: TypeAlias = Literal["all", "data"]
+"""Which frames are subject to errors.
+
+- `all`: Data, RTS, CTS and ACK frames alike.
+- `data`: Data frames alone.
 """
 
 Assembly: TypeAlias = Literal["none", "timer", "size", "hybrid", "adaptive", "cwnd-classes"]
@@ -502,13 +538,6 @@ Draws are whole bytes, from 1 B to 1,000,000 GB.
   (Greenberg et al., VL2, SIGCOMM 2009; values of the pFabric authors' traffic generator).
 """
 
-Side: TypeAlias = Literal["sender", "receiver"]
-"""An access link, in the direction of the data.
-
-- `sender`: From the senders to the ingress edge.
-- `receiver`: From the egress edge to the receivers.
-"""
-
 Pattern: TypeAlias = Literal["cbr", "pareto", "poisson", "periodic", "sessions"]
 """How a source sends.
 
@@ -566,6 +595,8 @@ class Scenario(_Section):
         The optical path between the two edge nodes.
     access : Access, optional
         The links between hosts and edge nodes.
+    wlan : sequence of Wlan, optional
+        Wireless cells between hosts and their access links.
     edge : Edge, optional
         Burst assembly at the edge nodes.
     signalling : Signalling, optional
@@ -596,6 +627,7 @@ class Scenario(_Section):
 
     network: Network | Mapping[str, Any] | None = None
     access: Access | Mapping[str, Any] | None = None
+    wlan: Sequence[Wlan | Mapping[str, Any]] | None = None
     edge: Edge | Mapping[str, Any] | None = None
     signalling: Signalling | Mapping[str, Any] | None = None
     core: Core | Mapping[str, Any] | None = None
@@ -789,6 +821,100 @@ class AccessSide(_Section):
     rate: str | None = None
     delay: str | None = None
     queue: int | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Wlan(_Section):
+    """An 802.11b cell: the hosts of flows at one place are its stations, each with one flow ...
+
+    An 802.11b cell: the hosts of flows at one place are its stations, each with one flow, and its
+    base station is at the far end of their access links.
+
+    Parameters
+    ----------
+    node : str, optional
+        In a mesh: name of the edge node whose hosts are stations. Absent: the last.
+    side : Side, optional
+        On a `path`: which hosts are stations. Absent: the receivers.
+    rate : str (rate), default "11 Mb/s"
+        Rate of data frames: 1, 2, 5.5 or 11 Mb/s.
+    basic_rate : str (rate), default "1 Mb/s"
+        Rate of RTS, CTS and ACK frames: 1, 2, 5.5 or 11 Mb/s.
+    preamble : WlanPreamble, default "long"
+        What precedes each frame.
+    rts_threshold : str (size), optional
+        Data frames longer than this, with their 28 B of MAC header and check sequence, are preceded
+        by an RTS. Absent: none is.
+    short_retries : int, default 7
+        Tries of a frame that no RTS precedes, and of an RTS, from 1 to 255.
+    long_retries : int, default 4
+        Tries of a frame that an RTS precedes, from 1 to 255.
+    cw_min : int, default 31
+        First contention window: a back-off is 0 to this many slots; at most 32,767.
+    cw_max : int, default 1023
+        Largest contention window, from `cw_min` to 32,767.
+    base_queue : int, optional
+        Packets that may wait at the base station behind the one being sent; more are dropped.
+        Absent: no bound.
+    station_queue : int, optional
+        Packets that may wait at a station behind the one being sent; more are dropped. Absent: no
+        bound.
+    hidden : bool, default False
+        Whether no station hears another one, but the base station all. `shadowing` with `positions`
+        says for itself who hears whom.
+    loss : WlanLoss, default "none"
+        How frames are lost that meet no other one.
+    probability : float (probability), optional
+        `frame-error`: chance that a frame is not received. `residual`: chance that a packet is
+        lost.
+    frames : WlanFrames, optional
+        `frame-error`: which frames. Absent: all.
+    sigma_db : float, optional
+        `shadowing`: standard deviation in dB, from 0 to 100. Absent: 4.
+    margin_db : float, optional
+        `shadowing`: by how many dB the mean power between base station and stations is above the
+        threshold for reception, from -200 to 200. Takes the place of distances.
+    distance_m : float, optional
+        `shadowing`: distance of every station from the base station, in m.
+    positions : sequence of tuple[float, float], optional
+        `shadowing`: where each station is, in m from the base station: x and y, in the order of the
+        flows. Stations that are too far from one another are hidden.
+    exponent : float, optional
+        `shadowing`: path loss exponent, from 0 to 10. Absent: 2.
+    reference_distance_m : float, optional
+        `shadowing`: distance of `reference_margin_db`, in m, above 0. Absent: 1.
+    reference_margin_db : float, optional
+        `shadowing`: by how many dB the mean power at the reference distance is above the threshold
+        for reception, from -200 to 200. Absent: 48, which is 0 at 251 m.
+    sense_db : float, optional
+        `shadowing`: by how many dB the mean power of a frame may be below the threshold for
+        reception and still make the medium busy, from 0 to 200. Absent: 13.7, as in ns-2.
+    """
+
+    node: str | None = None
+    side: Side | None = None
+    rate: str | None = None
+    basic_rate: str | None = None
+    preamble: WlanPreamble | None = None
+    rts_threshold: str | None = None
+    short_retries: int | None = None
+    long_retries: int | None = None
+    cw_min: int | None = None
+    cw_max: int | None = None
+    base_queue: int | None = None
+    station_queue: int | None = None
+    hidden: bool | None = None
+    loss: WlanLoss | None = None
+    probability: float | None = None
+    frames: WlanFrames | None = None
+    sigma_db: float | None = None
+    margin_db: float | None = None
+    distance_m: float | None = None
+    positions: Sequence[tuple[float, float]] | None = None
+    exponent: float | None = None
+    reference_distance_m: float | None = None
+    reference_margin_db: float | None = None
+    sense_db: float | None = None
 
 
 @dataclass(kw_only=True, slots=True)

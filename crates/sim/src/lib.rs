@@ -13,6 +13,6 @@ pub use checkpoint::CheckpointError;
 pub use measure::{
     Cause, Column, Confusion, Counters, DemandSummary, FlowSummary, HopSummary, LinkSummary,
     NetworkSummary, NodeSummary, OpsSummary, PairSummary, Piece, PortSummary, Resolutions,
-    RouteSummary, SizeSummary, Summary, SwitchSummary, Table, Trace,
+    RouteSummary, SizeSummary, Summary, SwitchSummary, Table, Trace, WlanSummary, WlanWay,
 };
 pub use run::{Monitor, Output, Simulation};

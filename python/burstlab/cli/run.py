@@ -129,7 +129,8 @@ def _print_tables(result: Result) -> None:
         console.print(_flow_table(result, flows[:_FLOWS_SHOWN]))
     if len(flows) > _FLOWS_SHOWN:
         print(f"... and {len(flows) - _FLOWS_SHOWN} more flows; --json and --out have all\n")
-    for table in (mesh.demands(result), mesh.fibres(result), slots.outputs(result)):
+    tables = (mesh.demands(result), mesh.air(result), mesh.fibres(result), slots.outputs(result))
+    for table in tables:
         if table is not None:
             console.print(table)
     for line in (*mesh.lines(result), *slots.lines(result)):

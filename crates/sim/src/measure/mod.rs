@@ -11,6 +11,7 @@ mod ops;
 mod packets;
 mod recorder;
 mod summary;
+mod wlan;
 
 pub use columns::{Column, Piece, Table};
 pub(crate) use columns::{NONE as NO_BURST, Rows};
@@ -27,3 +28,4 @@ pub use summary::{
     Cause, Confusion, Counters, DemandSummary, FlowSummary, HopSummary, LinkSummary,
     NetworkSummary, NodeSummary, Resolutions, RouteSummary, SizeSummary, Summary,
 };
+pub use wlan::{WlanSummary, WlanWay};

@@ -13,8 +13,17 @@ use super::recorder::{DELIVERED, FATES, LOST};
 pub(crate) const NO_ROW: u32 = u32::MAX;
 
 const KINDS: &[&str] = &["data", "ack", "udp"];
-const CAUSES: &[&str] =
-    &["none", "burst-lost", "scripted", "access-overflow", "cut", "slot-dropped", "filtered"];
+const CAUSES: &[&str] = &[
+    "none",
+    "burst-lost",
+    "scripted",
+    "access-overflow",
+    "cut",
+    "wireless",
+    "wireless-queue",
+    "slot-dropped",
+    "filtered",
+];
 
 const DATA: u8 = 0;
 const ACK: u8 = 1;
@@ -32,10 +41,14 @@ pub(crate) enum PacketCause {
     Overflow = 3,
     /// With the tail of the burst that carried it.
     Cut = 4,
+    /// A wireless cell gave it up, or lost it all the same.
+    Wireless = 5,
+    /// A queue of a wireless cell was full.
+    WirelessQueue = 6,
     /// With a slot that carried it, or a part of it.
-    Slot = 5,
+    Slot = 7,
     /// An ACK that repeats what an edge node wrote, which drops it.
-    Filtered = 6,
+    Filtered = 8,
 }
 
 table! {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::ops::OpsSummary;
+use super::wlan::WlanSummary;
 
 /// Totals of a run. Units are conserved: sent = delivered + lost + in flight, where what is in
 /// flight is counted on the links, in the assembly queues and in the core at the end of the run.
@@ -219,6 +220,9 @@ pub struct Summary {
     /// The slotted network, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ops: Option<OpsSummary>,
+    /// Each wireless cell.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub wlan: Vec<WlanSummary>,
     /// Each demand.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub demand: Vec<DemandSummary>,

@@ -22,6 +22,7 @@ mod run;
 mod signalling;
 mod size;
 mod traffic;
+mod wlan;
 
 use burstlab_tcp::{Config, Listens, Overrides};
 use burstlab_units::{Bytes, Rate, Span, UnitError};
@@ -48,6 +49,7 @@ pub use run::Run;
 pub use signalling::{Protocol, Signalling};
 pub use size::{Distribution, Size};
 pub use traffic::{Pattern, Side, Traffic};
+pub use wlan::{Wlan, WlanFrames, WlanLoss, WlanPreamble};
 
 /// What is simulated: TCP flows over a burst-switched network, a path between two edge nodes or a
 /// mesh, or over a mesh of switched slots.
@@ -58,6 +60,9 @@ pub struct Scenario {
     pub network: Network,
     /// The links between hosts and edge nodes.
     pub access: Access,
+    /// Wireless cells between hosts and their access links.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub wlan: Vec<Wlan>,
     /// Burst assembly at the edge nodes.
     pub edge: Edge,
     /// The control plane of a mesh.
@@ -129,12 +134,18 @@ impl Scenario {
         scenario.flows.get_or_insert(usual);
         let warnings = check::check(&scenario)?;
         let mesh = check_mesh::mesh(&mut scenario)?;
+        wlan::check(&mut scenario, mesh.as_ref().map(|(graph, _)| graph))?;
         scenario.network.fill();
         let (mut tcp, mut demand_tcp) = (Vec::new(), Vec::new());
-        for (index, flow) in scenario.flows.iter_mut().flatten().enumerate() {
-            let config = self.endpoint(&format!("flows[{index}]"), &flow.tcp)?;
-            flow.tcp = written_out(&config);
+        for (index, flow) in scenario.flows().iter().enumerate() {
+            let at = format!("flows[{index}]");
+            let config = self.endpoint(&at, &flow.tcp)?;
+            let table = ScenarioError::table_of(&at, &flow.tcp, "segment_size");
+            wlan::fits(&scenario, index, &table, &config)?;
             tcp.push(config);
+        }
+        for (flow, config) in scenario.flows.iter_mut().flatten().zip(&tcp) {
+            flow.tcp = written_out(config);
         }
         for (index, demand) in scenario.demand.iter_mut().enumerate() {
             let config = self.endpoint(&format!("demand[{index}]"), &demand.tcp)?;

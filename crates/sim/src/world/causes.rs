@@ -22,7 +22,7 @@ pub(crate) struct Loss {
 }
 
 impl Loss {
-    /// A full queue of an access link dropped the packet.
+    /// A full queue of an access link, or a wireless cell, dropped the packet.
     pub(crate) fn at_access(cause: LossCause, at: Time) -> Self {
         Self { cause, burst: 0, node: 0, port: 0, at }
     }
@@ -51,8 +51,12 @@ pub(crate) enum LossCause {
     Cut = 8,
     /// Its burst met contention that the scenario injects, and found no way out of it.
     Injected = 9,
+    /// A wireless cell gave it up, or lost it all the same.
+    Wireless = 10,
+    /// A queue of a wireless cell was full.
+    WirelessQueue = 11,
     /// The output that its slot was for was congested, and no position of the buffer free.
-    Congestion = 10,
+    Congestion = 12,
 }
 
 impl LossCause {
@@ -68,6 +72,8 @@ impl LossCause {
         "blocked",
         "cut",
         "injected-contention",
+        "wireless",
+        "wireless-queue",
         "congestion",
     ];
 

@@ -73,6 +73,10 @@ pub(super) struct FlowKind {
     pub(super) variant: String,
     config: Config,
     pub(super) listens: Listens,
+    /// Whether its sender, and its receiver, is a station of a wireless cell.
+    pub(super) on_air: [bool; 2],
+    /// Whether its hosts hear of more than packets, or are on the air: they are never ahead.
+    by_the_clock: bool,
     detects: bool,
     /// No time-out is shorter.
     shortest_rto: Span,
@@ -92,6 +96,8 @@ impl FlowKind {
             variant,
             config: config.clone(),
             listens: Listens::of(config),
+            on_air: [false; 2],
+            by_the_clock: Listens::of(config).at_all(),
             detects: config.detector != Detector::None,
             shortest_rto: match config.rto_fixed {
                 Span::ZERO => config.rto_min,
@@ -105,10 +111,22 @@ impl FlowKind {
 }
 
 impl FlowKind {
+    /// The same with these hosts on the air.
+    fn with_stations(mut self, on_air: [bool; 2]) -> Self {
+        self.on_air = on_air;
+        self.by_the_clock |= on_air != [false; 2];
+        self
+    }
+
     /// That of a flow that was read and is yet to be told its own.
     fn unknown() -> Arc<Self> {
         let config = Config::resolve(&Overrides::default()).expect("the defaults are sound");
         Arc::new(Self::new(None, 0, &config))
+    }
+
+    /// Whether its hosts are never ahead of the clock.
+    pub(super) fn is_by_the_clock(&self) -> bool {
+        self.by_the_clock
     }
 
     /// The receiver's window, in segments.
@@ -186,7 +204,10 @@ impl Flow {
     pub(super) fn all(resolved: &Resolved) -> Vec<Self> {
         let mut flows = Vec::new();
         for (one, config) in resolved.scenario.flows().iter().zip(&resolved.tcp) {
-            let kind = Arc::new(FlowKind::new(one.label.as_ref(), one.class, config));
+            let cells = resolved.scenario.wlan.iter().map(|wlan| wlan.seats(one));
+            let on_air = cells.fold([false; 2], |all, one| [all[0] || one[0], all[1] || one[1]]);
+            let kind = FlowKind::new(one.label.as_ref(), one.class, config);
+            let kind = Arc::new(kind.with_stations(on_air));
             let ends = resolved.ends(one);
             for copy in 0..one.count {
                 let start = Time::ZERO + one.start + one.stagger * u64::from(copy);
@@ -336,7 +357,7 @@ impl Flow {
         self.sender.is_in_stride()
             && self.next_write().is_none()
             && self.completed.is_none()
-            && !self.kind.listens.at_all()
+            && !self.kind.by_the_clock
     }
 
     /// Until when an ACK that is on its way to the sender may be dealt with now: nothing happens
@@ -395,7 +416,7 @@ impl Flow {
         let calm = self.resent.is_below(self.receiver.next())
             && self.causes.is_empty()
             && self.completed.is_none()
-            && !self.kind.listens.at_all()
+            && !self.kind.by_the_clock
             && (!self.kind.impatient || self.hears_nothing_twice());
         if !calm {
             return Time::ZERO;

@@ -92,6 +92,16 @@ impl World {
     pub(super) fn data_at_receiver(&mut self, link: u32) {
         let event = Event::DataAtReceiver(link);
         let packet = self.data_down[link as usize].lane.pop(&mut self.context.queue, event);
+        if self.flows[packet.flow as usize].kind.on_air[1] {
+            self.data_at_base(packet);
+        } else {
+            self.receive(packet);
+        }
+    }
+
+    /// A data packet is at its receiver.
+    #[inline]
+    pub(super) fn receive(&mut self, packet: DataPacket) {
         let flow = &mut self.flows[packet.flow as usize];
         flow.tally.delivered += 1;
         flow.causes.found(packet.seq);
@@ -108,16 +118,27 @@ impl World {
         if let Some(ack) = ack {
             let id = self.flows[index as usize].id;
             let row = self.context.recorder.sent(self.now, id, &SentRow::Ack(&ack));
-            self.acknowledge(self.now, AckPacket::new(index, row, &ack));
+            let packet = AckPacket::new(index, row, &ack);
+            if self.flows[index as usize].kind.on_air[1] {
+                self.ack_on_air(packet);
+            } else {
+                self.acknowledge(self.now, packet);
+            }
         }
     }
 
     /// Puts an ACK on its receiver's access link at `now`, which may be ahead of the clock.
     #[inline]
     pub(super) fn acknowledge(&mut self, now: Time, packet: AckPacket) {
+        self.flows[packet.flow as usize].tally.acks_sent += 1;
+        self.ack_on_wire(now, packet);
+    }
+
+    /// Puts an ACK that is counted on its access link.
+    #[inline]
+    pub(super) fn ack_on_wire(&mut self, now: Time, packet: AckPacket) {
         let link = self.far_link(packet.flow);
         let flow = &mut self.flows[packet.flow as usize];
-        flow.tally.acks_sent += 1;
         let access = &mut self.ack_up[link as usize];
         let Some(at) = access.wire.send(now, packet.bytes()) else {
             flow.tally.acks_lost += 1;

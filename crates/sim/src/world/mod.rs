@@ -22,6 +22,7 @@ mod source;
 mod strides;
 mod tally;
 mod train;
+mod wlan;
 
 use burstlab_kernel::{EventQueue, Lane, RandomSource, Rank, Ticket};
 use burstlab_link::Wire;
@@ -40,6 +41,7 @@ use optics::Optics;
 use others::Others;
 use packet::{AckPacket, DataPacket};
 use place::Place;
+use wlan::Wireless;
 
 /// Everything that can happen next. The number names the flow or the link it happens at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,6 +78,8 @@ pub(crate) enum Event {
     OtherArrived(Side),
     /// A connection of a demand arrives.
     Demand(u32),
+    /// Something may have become of packets of a wireless cell.
+    Cell(u32),
     /// Something in a mesh.
     Mesh(MeshEvent),
     /// A slot begins at a node of a slotted network that has something to do in it.
@@ -208,6 +212,7 @@ pub(crate) struct World {
     ack_down: Vec<Access<AckPacket>>,
     optics: Optics,
     others: Others,
+    wireless: Wireless,
     /// Access links as they are before anything was sent: of senders, of receivers.
     wires: (Wire, Wire),
     /// Whether the flows of an edge node share the access links.
@@ -279,6 +284,7 @@ impl World {
             ack_down: Access::several(links, &near),
             optics,
             others: Others::new(resolved, random),
+            wireless: Wireless::new(resolved, random),
             demands: Demands::new(resolved, random),
             wires: (near, far),
             shared: scenario.access.shared,
@@ -404,6 +410,7 @@ impl World {
             Event::Write(index) => self.write(index),
             Event::Notice(slot) => self.notice(slot),
             Event::Other(index) => self.other_sends(index),
+            Event::Cell(index) => self.cell(index),
             Event::OtherArrived(side) => self.others.arrived(side),
             Event::Demand(source) => self.connect(source),
             Event::Sample => self.sample(),
@@ -498,6 +505,7 @@ impl World {
             flows: listed.map(|flow| flow.summary(measured)).collect(),
             network: None,
             ops: None,
+            wlan: self.wireless.summaries(),
             demand,
         };
         let mut tables = Vec::new();
