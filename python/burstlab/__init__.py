@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from burstlab.scenario import (
         Access,
         AccessSide,
+        Batches,
         Bursts,
         Core,
         Deflection,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
         Size,
         Tcp,
         Traffic,
+        Wlan,
         Write,
     )
     from burstlab.simulation import load, resolve, run
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Access",
     "AccessSide",
+    "Batches",
     "Bursts",
     "Core",
     "Deflection",
@@ -93,6 +96,7 @@ __all__ = [
     "Table",
     "Tcp",
     "Traffic",
+    "Wlan",
     "Write",
     "__version__",
     "load",
@@ -128,6 +132,7 @@ _HOMES = {
         (
             "Access",
             "AccessSide",
+            "Batches",
             "Bursts",
             "Core",
             "Deflection",
@@ -153,6 +158,7 @@ _HOMES = {
             "Size",
             "Tcp",
             "Traffic",
+            "Wlan",
             "Write",
         ),
         "burstlab.scenario",

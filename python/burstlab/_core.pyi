@@ -11,6 +11,7 @@ __all__ = [
     "Monitor",
     "Output",
     "__version__",
+    "batches",
     "check_checkpoint",
     "quantity",
     "resolve",
@@ -107,6 +108,15 @@ def simulate_kept(
     cancelled. A sink takes the tables at the end. What either raises ends the run.
     """
 
+def batches(
+    scenario_json: str,
+    entry: int,
+    start: str,
+    end: str,
+    random: tuple[int, int],
+    count: int,
+) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
+    """Draw the first batches of an entry of a scenario: when they come, in ps, and their bytes."""
 def simulate_several(
     scenario_json: str, seed: int, first: int, count: int, monitor: Monitor
 ) -> list[str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from burstlab.errors import InputError
 from burstlab.files import sync
-from burstlab.tables import Table, from_engine
+from burstlab.tables import BATCH, Table, from_engine
 
 if TYPE_CHECKING:
     import numpy as np
@@ -254,6 +254,10 @@ class StoredPart(Mapping[str, "pa.Table"]):
             return table.to_arrow()
         return table.where(replication=self._replication).to_arrow()
 
+    def __contains__(self, name: object) -> bool:
+        # A mapping would look by reading the table.
+        return name in self.store.names
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.store.names)
 
@@ -276,6 +280,14 @@ class StoredTable(Table):
     def to_arrow(self) -> pa.Table:
         """Answer all of it as a `pyarrow.Table`."""
         return self._read()
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """Answer the rows part by part, of all columns or of those named."""
+        import pyarrow.parquet as pq
+
+        names = None if columns is None else list(columns)
+        with pq.ParquetFile(self._path) as file:
+            yield from file.iter_batches(batch_size=BATCH, columns=names)
 
     def where(self, **equal: Any) -> Table:
         """Answer the rows whose columns have the given values."""

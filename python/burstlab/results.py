@@ -25,11 +25,14 @@ TRACES = ("packets", "bursts", "cwnd", "ledger")
 #: Tables of a mesh, which need no recording.
 MESH = ("histograms", "connections", "samples")
 
-#: Parts of a summary that only a mesh has.
-OF_A_MESH = ("network", "demand")
+#: Parts of a summary that a mesh has, wireless cells, slots, or demands.
+PARTS = ("network", "ops", "wlan", "demand")
 
-#: All tables but ``flows``; the ledger has two.
-RECORDED = (*TRACES, "ledger_losses", *MESH)
+#: Tables that come with one that is recorded, under its name and more.
+WITH = ("packets_sack", "bursts_hops", "ledger_losses")
+
+#: All tables but ``flows``.
+RECORDED = (*TRACES, *WITH, *MESH)
 
 
 @dataclass(frozen=True)
@@ -127,9 +130,20 @@ class Result:
 
     @property
     def network(self) -> list[Mapping[str, Any]]:
-        """What each replication measured of its mesh; empty for a path."""
+        """What each replication measured of its mesh of bursts; empty where there is none."""
         found = (one.summary.get("network") for one in self.replications)
         return [network for network in found if network]
+
+    @property
+    def ops(self) -> list[Mapping[str, Any]]:
+        """What each replication measured of its slotted network; empty where there is none."""
+        found = (one.summary.get("ops") for one in self.replications)
+        return [ops for ops in found if ops]
+
+    @property
+    def wlan(self) -> list[Sequence[Mapping[str, Any]]]:
+        """What the wireless cells of each replication did: ``down`` and ``up`` of each."""
+        return [one.summary.get("wlan", []) for one in self.replications]
 
     @property
     def demand(self) -> list[Sequence[Mapping[str, Any]]]:
@@ -188,7 +202,7 @@ class Result:
         if len(self.replications) == 1:
             only = self.replications[0].summary
             document["flows"] = [dict(flow) for flow in only["flows"]]
-            document.update({name: only[name] for name in OF_A_MESH if name in only})
+            document.update({name: only[name] for name in PARTS if name in only})
         else:
             document["replications"] = [dict(one.summary) for one in self.replications]
             document["summary"] = self.estimates()
@@ -210,7 +224,7 @@ class Result:
                     label = f"{flow.get('label') or 'flow'}[{flow['id']}]"
                     for name in _numbers([flow]):
                         series.setdefault(f"{label}.{name}", []).append(float(flow[name]))
-            for name, value in _of_mesh(one.summary):
+            for name, value in _of_parts(one.summary):
                 series.setdefault(name, []).append(value)
         return {name: mean_ci95(values).to_json() for name, values in series.items()}
 
@@ -246,6 +260,12 @@ class Result:
         """Names of the tables this result holds."""
         present = {name for one in self.replications for name in one.tables}
         return ["flows", *(name for name in RECORDED if name in present)]
+
+    def export(self, format: str, out: str | os.PathLike[str], **options: Any) -> list[Path]:
+        """Write what other programs read: see `burstlab.export.export`."""
+        from burstlab.export import export
+
+        return export(self, format, out, **options)
 
     def write(self, directory: str | os.PathLike[str]) -> Path:
         """Write ``scenario.toml``, ``summary.json`` and one Parquet file per table."""
@@ -300,9 +320,9 @@ def read(directory: str | os.PathLike[str]) -> Result:
                     "warnings",
                     "counters",
                     "flows",
-                    *OF_A_MESH,
+                    *PARTS,
                 )
-                if key in document or key not in OF_A_MESH
+                if key in document or key not in PARTS
             }
         ]
         numbers = [one.get("replication", index) for index, one in enumerate(summaries)]
@@ -347,10 +367,12 @@ def _numbers(flows: Sequence[Mapping[str, Any]]) -> list[str]:
     return list(names)
 
 
-def _of_mesh(summary: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    """Answer the single numbers of a mesh and of each demand, with their names."""
-    parts = [("network", summary.get("network") or {})]
+def _of_parts(summary: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """Answer the single numbers of a mesh, of each cell and of each demand, with their names."""
+    parts = [(name, summary.get(name) or {}) for name in ("network", "ops")]
     parts += [(f"demand.{one['label']}", one) for one in summary.get("demand", [])]
+    for cell in summary.get("wlan", []):
+        parts += [(f"wlan.{cell['name']}.{way}", cell[way]) for way in ("down", "up")]
     for part, numbers in parts:
         for name in _numbers([numbers]):
             yield f"{part}.{name}", float(numbers[name])

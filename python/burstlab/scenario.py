@@ -16,13 +16,16 @@ from typing import Any, Literal, TypeAlias, cast
 __all__ = [
     "Access",
     "AccessSide",
+    "AckWay",
     "Assembly",
     "BackMode",
     "BackoffEnd",
+    "Batches",
     "BleOrder",
     "BnakDelay",
     "BnakPartial",
     "Bursts",
+    "Congestion",
     "ConversionKind",
     "Core",
     "CoreForwarding",
@@ -32,11 +35,14 @@ __all__ = [
     "Destination",
     "Detector",
     "Distribution",
+    "Dlcc",
     "Edge",
     "EdgeAck",
     "EgressUnknown",
     "FastRecoveryExit",
+    "Filter",
     "Flow",
+    "Guard",
     "IngressPort",
     "InjectedPer",
     "Injection",
@@ -51,12 +57,18 @@ __all__ = [
     "NodeRole",
     "NodeWeight",
     "NoticeTransport",
+    "Notification",
+    "Ops",
+    "Order",
+    "Packing",
     "PairWeight",
     "Pattern",
     "Per",
     "Profile",
     "Protocol",
     "Queues",
+    "Reading",
+    "Refusal",
     "RenoFastRetransmits",
     "Resolution",
     "Retransmission",
@@ -68,9 +80,11 @@ __all__ = [
     "Scenario",
     "SchedulerKind",
     "Segmentation",
+    "Share",
     "Side",
     "Signalling",
     "Size",
+    "Smoothing",
     "SsthreshBasis",
     "Tcp",
     "Topology",
@@ -79,6 +93,10 @@ __all__ = [
     "VegasRules",
     "WindowHalving",
     "WindowLaw",
+    "Wlan",
+    "WlanFrames",
+    "WlanLoss",
+    "WlanPreamble",
     "Write",
 ]
 
@@ -91,6 +109,7 @@ Topology: TypeAlias = Literal[
     "nsfnet",
     "nsfnet-8e6c",
     "nsfnet-deeprmsa",
+    "martinez",
     "custom",
 ]
 """Shape of the network.
@@ -105,6 +124,9 @@ Topology: TypeAlias = Literal[
 - `nsfnet-8e6c`: NSFNET with hosts at nodes 1, 2, 3, 6, 10, 11, 13 and 14, which switch too; 4, 5,
   7, 8, 9 and 12 only switch.
 - `nsfnet-deeprmsa`: NSFNET with the 22 fibres and the lengths of DeepRMSA (Chen et al. 2019).
+- `martinez`: Edge nodes `E1` and `E3` on core node `C1`, `E2` and `E4` on `C2`, fibres of 1 ms, and
+  one of 5 ms between the core nodes: a reading of the network of Martinez-Yelmo et al., whose
+  figure of it is lost.
 - `custom`: The nodes and fibres that `node` and `link` list, or `file`.
 """
 
@@ -129,6 +151,38 @@ NodeRole: TypeAlias = Literal["edge", "core", "both"]
 - `edge`: Hosts attach; bursts of others do not pass.
 - `core`: Bursts pass; no host attaches.
 - `both`: Hosts attach and bursts of others pass.
+"""
+
+Side: TypeAlias = Literal["sender", "receiver"]
+"""An access link, in the direction of the data.
+
+- `sender`: From the senders to the ingress edge.
+- `receiver`: From the egress edge to the receivers.
+"""
+
+WlanPreamble: TypeAlias = Literal["long", "short"]
+"""What precedes a frame of 802.11b.
+
+- `long`: Preamble and PLCP header of 192 us.
+- `short`: Of 96 us; frames at 1 Mb/s still have the long one.
+"""
+
+WlanLoss: TypeAlias = Literal["none", "frame-error", "shadowing", "residual"]
+"""How frames are lost that meet no other one.
+
+- `none`: None is.
+- `frame-error`: Each with the same chance, `probability`.
+- `shadowing`: By log-distance path loss and log-normal shadowing: data, RTS, CTS and ACK frames
+  alike.
+- `residual`: None is; but each packet that has been carried is lost with chance `probability`, once
+  and for all. A control experiment: such losses take no time.
+"""
+
+WlanFrames: TypeAlias = Literal["all", "data"]
+"""Which frames are subject to errors.
+
+- `all`: Data, RTS, CTS and ACK frames alike.
+- `data`: Data frames alone.
 """
 
 Assembly: TypeAlias = Literal["none", "timer", "size", "hybrid", "adaptive", "cwnd-classes"]
@@ -236,6 +290,74 @@ InjectedPer: TypeAlias = Literal["burst", "node"]
 - `burst`: Of an attempt to send a burst; where is drawn evenly among the nodes of its route at
   which it asks for a fibre. With `edge.port` = `fifo` its ingress is none of them.
 - `node`: Of each such node of its way, detours included.
+"""
+
+Packing: TypeAlias = Literal["one", "several"]
+"""How many datagrams a slot carries.
+
+- `one`: One, or a part of one; the rest is padding.
+- `several`: As many as fit whole, behind a part of a longer one, if there is one.
+"""
+
+Order: TypeAlias = Literal["random", "rotating", "fixed"]
+"""In which order slots that arrive at once are served.
+
+- `random`: Round the fibres, from a random one and in a random sense.
+- `rotating`: Round the fibres, each slot from the next one.
+- `fixed`: Always in the same order.
+"""
+
+AckWay: TypeAlias = Literal["slotted", "free"]
+"""How ACKs travel.
+
+- `slotted`: In slots, as data does: smoothed, switched and perhaps dropped.
+- `free`: Beside the slots, in the time that light takes: none is late or lost in the core.
+"""
+
+Refusal: TypeAlias = Literal["keep", "partial"]
+"""What a buffer gets that asks for more than its route has left.
+
+- `keep`: Nothing: it keeps its rate (Lu and Hunter 2009).
+- `partial`: What is left.
+"""
+
+Reading: TypeAlias = Literal["recommended", "literal"]
+"""Which loss rate is taken off the scheduled rate when several were notified.
+
+- `recommended`: The mean of all that were notified since the last negotiation.
+- `literal`: As printed: the first, then the second, then the mean of those before, which is the
+  second for ever, whatever is notified.
+"""
+
+Share: TypeAlias = Literal["full", "proportional"]
+"""How much of the notified loss rate each buffer takes off its rate.
+
+- `full`: All of it.
+- `proportional`: Its part of what is granted of the congested link.
+"""
+
+Filter: TypeAlias = Literal["all", "first-three", "off"]
+"""Which ACKs of a receiver are dropped that repeat what the edge has written.
+
+- `all`: All (Lu and Hunter 2009).
+- `first-three`: The first three; those behind inflate the window of a sender in recovery.
+- `off`: None.
+"""
+
+Guard: TypeAlias = Literal["copies", "known-holes"]
+"""What keeps ACKs in the name of the receiver from losing data.
+
+- `copies`: The edge keeps a copy of what it has acknowledged, and sends it if the receiver lacks
+  it.
+- `known-holes`: Only that no ACK goes beyond a loss that was notified and is not repaired. Data
+  that is lost unseen stays lost, and its connection hangs.
+"""
+
+Notification: TypeAlias = Literal["dedicated", "piggybacked"]
+"""How notifications travel.
+
+- `dedicated`: At once, by themselves.
+- `piggybacked`: With the next slot that leaves the switch in their direction.
 """
 
 Variant: TypeAlias = Literal["tahoe", "reno", "new-reno", "sack", "vegas"]
@@ -416,19 +538,15 @@ Draws are whole bytes, from 1 B to 1,000,000 GB.
   (Greenberg et al., VL2, SIGCOMM 2009; values of the pFabric authors' traffic generator).
 """
 
-Side: TypeAlias = Literal["sender", "receiver"]
-"""An access link, in the direction of the data.
-
-- `sender`: From the senders to the ingress edge.
-- `receiver`: From the egress edge to the receivers.
-"""
-
-Pattern: TypeAlias = Literal["cbr", "pareto", "poisson"]
+Pattern: TypeAlias = Literal["cbr", "pareto", "poisson", "periodic", "sessions"]
 """How a source sends.
 
 - `cbr`: At constant rate.
 - `pareto`: At constant rate for Pareto-distributed times, with Pareto-distributed silences.
 - `poisson`: At random: a Poisson process of this mean rate.
+- `periodic`: At constant rate for the time `on` in each `period`.
+- `sessions`: In sessions that begin as a Poisson process and last Pareto-distributed times, any
+  number at a time, each at constant rate: the busy servers of an M/G/infinity queue.
 """
 
 LossKind: TypeAlias = Literal["none", "bernoulli", "every", "batch", "gilbert-elliott", "script"]
@@ -469,7 +587,7 @@ class Scenario(_Section):
     """What is simulated: TCP flows over a burst-switched network, a path between two edge ...
 
     What is simulated: TCP flows over a burst-switched network, a path between two edge nodes or a
-    mesh.
+    mesh, or over a mesh of switched slots.
 
     Parameters
     ----------
@@ -477,17 +595,21 @@ class Scenario(_Section):
         The optical path between the two edge nodes.
     access : Access, optional
         The links between hosts and edge nodes.
+    wlan : sequence of Wlan, optional
+        Wireless cells between hosts and their access links.
     edge : Edge, optional
         Burst assembly at the edge nodes.
     signalling : Signalling, optional
         The control plane of a mesh.
     core : Core, optional
         The core nodes.
+    ops : Ops, optional
+        A slotted network of optical packets, instead of bursts.
     tcp : Tcp, optional
         TCP parameters of all flows; those not given follow the profile.
     flows : sequence of Flow, optional
-        The flows that are there from the beginning. Absent: one, or none where there is `demand` or
-        `bursts`.
+        The flows that are there from the beginning. Absent: one, or none where there is `demand`,
+        `bursts` or `batches`.
     demand : sequence of Demand, optional
         Connections that come and go in a mesh.
     traffic : sequence of Traffic, optional
@@ -495,6 +617,8 @@ class Scenario(_Section):
         mesh.
     bursts : sequence of Bursts, optional
         Bursts of others in a mesh.
+    batches : sequence of Batches, optional
+        Packets of others in a mesh, which enter the assembly queues in batches.
     loss : Loss, optional
         What the core loses.
     run : Run, optional
@@ -503,14 +627,17 @@ class Scenario(_Section):
 
     network: Network | Mapping[str, Any] | None = None
     access: Access | Mapping[str, Any] | None = None
+    wlan: Sequence[Wlan | Mapping[str, Any]] | None = None
     edge: Edge | Mapping[str, Any] | None = None
     signalling: Signalling | Mapping[str, Any] | None = None
     core: Core | Mapping[str, Any] | None = None
+    ops: Ops | Mapping[str, Any] | None = None
     tcp: Tcp | Mapping[str, Any] | None = None
     flows: Sequence[Flow | Mapping[str, Any]] | None = None
     demand: Sequence[Demand | Mapping[str, Any]] | None = None
     traffic: Sequence[Traffic | Mapping[str, Any]] | None = None
     bursts: Sequence[Bursts | Mapping[str, Any]] | None = None
+    batches: Sequence[Batches | Mapping[str, Any]] | None = None
     loss: Loss | Mapping[str, Any] | None = None
     run: Run | Mapping[str, Any] | None = None
 
@@ -697,6 +824,100 @@ class AccessSide(_Section):
 
 
 @dataclass(kw_only=True, slots=True)
+class Wlan(_Section):
+    """An 802.11b cell: the hosts of flows at one place are its stations, each with one flow ...
+
+    An 802.11b cell: the hosts of flows at one place are its stations, each with one flow, and its
+    base station is at the far end of their access links.
+
+    Parameters
+    ----------
+    node : str, optional
+        In a mesh: name of the edge node whose hosts are stations. Absent: the last.
+    side : Side, optional
+        On a `path`: which hosts are stations. Absent: the receivers.
+    rate : str (rate), default "11 Mb/s"
+        Rate of data frames: 1, 2, 5.5 or 11 Mb/s.
+    basic_rate : str (rate), default "1 Mb/s"
+        Rate of RTS, CTS and ACK frames: 1, 2, 5.5 or 11 Mb/s.
+    preamble : WlanPreamble, default "long"
+        What precedes each frame.
+    rts_threshold : str (size), optional
+        Data frames longer than this, with their 28 B of MAC header and check sequence, are preceded
+        by an RTS. Absent: none is.
+    short_retries : int, default 7
+        Tries of a frame that no RTS precedes, and of an RTS, from 1 to 255.
+    long_retries : int, default 4
+        Tries of a frame that an RTS precedes, from 1 to 255.
+    cw_min : int, default 31
+        First contention window: a back-off is 0 to this many slots; at most 32,767.
+    cw_max : int, default 1023
+        Largest contention window, from `cw_min` to 32,767.
+    base_queue : int, optional
+        Packets that may wait at the base station behind the one being sent; more are dropped.
+        Absent: no bound.
+    station_queue : int, optional
+        Packets that may wait at a station behind the one being sent; more are dropped. Absent: no
+        bound.
+    hidden : bool, default False
+        Whether no station hears another one, but the base station all. `shadowing` with `positions`
+        says for itself who hears whom.
+    loss : WlanLoss, default "none"
+        How frames are lost that meet no other one.
+    probability : float (probability), optional
+        `frame-error`: chance that a frame is not received. `residual`: chance that a packet is
+        lost.
+    frames : WlanFrames, optional
+        `frame-error`: which frames. Absent: all.
+    sigma_db : float, optional
+        `shadowing`: standard deviation in dB, from 0 to 100. Absent: 4.
+    margin_db : float, optional
+        `shadowing`: by how many dB the mean power between base station and stations is above the
+        threshold for reception, from -200 to 200. Takes the place of distances.
+    distance_m : float, optional
+        `shadowing`: distance of every station from the base station, in m.
+    positions : sequence of tuple[float, float], optional
+        `shadowing`: where each station is, in m from the base station: x and y, in the order of the
+        flows. Stations that are too far from one another are hidden.
+    exponent : float, optional
+        `shadowing`: path loss exponent, from 0 to 10. Absent: 2.
+    reference_distance_m : float, optional
+        `shadowing`: distance of `reference_margin_db`, in m, above 0. Absent: 1.
+    reference_margin_db : float, optional
+        `shadowing`: by how many dB the mean power at the reference distance is above the threshold
+        for reception, from -200 to 200. Absent: 48, which is 0 at 251 m.
+    sense_db : float, optional
+        `shadowing`: by how many dB the mean power of a frame may be below the threshold for
+        reception and still make the medium busy, from 0 to 200. Absent: 13.7, as in ns-2.
+    """
+
+    node: str | None = None
+    side: Side | None = None
+    rate: str | None = None
+    basic_rate: str | None = None
+    preamble: WlanPreamble | None = None
+    rts_threshold: str | None = None
+    short_retries: int | None = None
+    long_retries: int | None = None
+    cw_min: int | None = None
+    cw_max: int | None = None
+    base_queue: int | None = None
+    station_queue: int | None = None
+    hidden: bool | None = None
+    loss: WlanLoss | None = None
+    probability: float | None = None
+    frames: WlanFrames | None = None
+    sigma_db: float | None = None
+    margin_db: float | None = None
+    distance_m: float | None = None
+    positions: Sequence[tuple[float, float]] | None = None
+    exponent: float | None = None
+    reference_distance_m: float | None = None
+    reference_margin_db: float | None = None
+    sense_db: float | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class Edge(_Section):
     """Burst assembly at the edge nodes: the data direction here, the ACK direction in `ack`.
 
@@ -709,6 +930,10 @@ class Edge(_Section):
         before a packet that arrives at the same instant.
     size : str (size), optional
         Burst length threshold, for `size` and `hybrid`; the packet that reaches it is in the burst.
+    at_most : bool, optional
+        `size`, `hybrid`, in a mesh: whether a burst may hold at most `size`: a packet that would
+        bring it above closes it and opens the next one. A packet that is larger is a burst of its
+        own. Queues of ACKs alone keep the rule that `size` states.
     timer_min : str (time), optional
         Where `size` and `timer` are those of `adaptive`: the shortest time it may come to.
     weight : float, optional
@@ -747,6 +972,7 @@ class Edge(_Section):
     assembly: Assembly | None = None
     timer: str | None = None
     size: str | None = None
+    at_most: bool | None = None
     timer_min: str | None = None
     weight: float | None = None
     cwnd_thresholds: Sequence[int] | None = None
@@ -909,7 +1135,9 @@ class Injection(_Section):
 
 @dataclass(kw_only=True, slots=True)
 class DelayLines(_Section):
-    """Fibre delay lines, a feed-forward pool: a burst passes at most one of them at a node, once.
+    """The fibre delay lines of a node, a pool that all its outputs share.
+
+    A burst takes the entry of a line for as long as it lasts.
 
     Parameters
     ----------
@@ -917,10 +1145,14 @@ class DelayLines(_Section):
         Delay of each line of a node.
     channels : int, default 1
         Bursts that a line takes in at a time, each on a wavelength of its own; at least 1.
+    passes : int, optional
+        How often a burst may pass a line at a node, 1 to 100. Where no wavelength is free behind
+        any one line, it goes round in the shortest one that is free, and asks again.
     """
 
     delays: Sequence[str] | None = None
     channels: int | None = None
+    passes: int | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -973,6 +1205,152 @@ class Retransmission(_Section):
     attempts: int | None = None
     buffer: str | None = None
     wait: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Ops(_Section):
+    """A slotted network of optical packets (Lu and Hunter 2009), which takes the place of ...
+
+    A slotted network of optical packets (Lu and Hunter 2009), which takes the place of `[edge]`,
+    `[core]` and `[signalling]`; it needs a mesh. Edge nodes put datagrams into slots of fixed
+    length, and the nodes switch slot by slot, with one small buffer for all their outputs. A fibre
+    takes whole slots, at least one; the slot takes `slot_size` at `network.link_rate`.
+
+    Parameters
+    ----------
+    slot_size : str (size), default "576 B"
+        Length of a slot, 1 B to 1 MB. One datagram of 576 B fills the default.
+    slot_header : str (size), default "0 GB"
+        Of this, what the optical packet needs for itself: header, guard time.
+    packing : Packing, default "one"
+        How many datagrams a slot carries. One that is longer than a slot travels in several, and is
+        lost if one of them is.
+    buffer : int, default 20
+        Slots that may wait at a node, for all its outputs together, 0 to 1000000.
+    order : Order, default "random"
+        In which order the slots that arrive at a node at once are served: the first for an output
+        leaves, and those that find the buffer full are dropped.
+    acks : AckWay, default "slotted"
+        How ACKs travel.
+    unsmoothed : sequence of str, optional
+        Names of edge nodes that send what they have in the next free slot, without smoothing.
+    smoothing : Smoothing, optional
+        Edge smoothing.
+    congestion : Congestion, optional
+        What the switches take for congestion.
+    dlcc : Dlcc, optional
+        Dual-layer congestion control. Absent: losses are left to TCP.
+    """
+
+    slot_size: str | None = None
+    slot_header: str | None = None
+    packing: Packing | None = None
+    buffer: int | None = None
+    order: Order | None = None
+    acks: AckWay | None = None
+    unsmoothed: Sequence[str] | None = None
+    smoothing: Smoothing | Mapping[str, Any] | None = None
+    congestion: Congestion | Mapping[str, Any] | None = None
+    dlcc: Dlcc | Mapping[str, Any] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Smoothing(_Section):
+    """Edge smoothing: the buffer of an edge node for each other one sends its slots evenly, at ...
+
+    Edge smoothing: the buffer of an edge node for each other one sends its slots evenly, at a rate
+    that it negotiates from time to time with the links of its route.
+
+    Parameters
+    ----------
+    enabled : bool, default True
+        Whether there is any; without, a buffer sends in the next free slot.
+    weight : float, default 0.8
+        Weight of the past in the estimate of the rate, nu of equation (1), 0 up to below 1.
+    unit : str (time), default "20 ms"
+        Time after which the estimate moves; Lu and Hunter use 5 ms to 100 ms.
+    units : int, default 20
+        Units from one negotiation to the next, 1 to 10000.
+    min_rate : float, default 0.01
+        The least rate of a buffer, above 0 and up to 1: a share of the slots of a wavelength. A
+        buffer has it before its first negotiation, and whatever is left of a link.
+    refusal : Refusal, default "keep"
+        What a buffer gets that asks for more than its route has left.
+    """
+
+    enabled: bool | None = None
+    weight: float | None = None
+    unit: str | None = None
+    units: int | None = None
+    min_rate: float | None = None
+    refusal: Refusal | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Congestion(_Section):
+    """When an output of a switch is congested: a slot that is dropped there is lost by ...
+
+    When an output of a switch is congested: a slot that is dropped there is lost by congestion, and
+    else by contention.
+
+    Parameters
+    ----------
+    threshold : float, default 0.9
+        Arrivals, as a share of what the output can carry, from which on it is; 0 to 1. Lu and
+        Hunter name no number.
+    rtt_max : str (time), default "400 ms"
+        The longest round-trip time, T_d; arrivals are counted over twice this time.
+    loss_window : str (time), default "20 ms"
+        Time over which the loss rate is counted that notifications carry.
+    """
+
+    threshold: float | None = None
+    rtt_max: str | None = None
+    loss_window: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Dlcc(_Section):
+    """Dual-layer congestion control (DLCC): a switch notifies the ingress edge of a slot lost ...
+
+    Dual-layer congestion control (DLCC): a switch notifies the ingress edge of a slot lost by
+    congestion; the edge sends less and writes ACKs to the sender, which then halves its window.
+
+    Parameters
+    ----------
+    rate_cut : bool, default True
+        Whether the edge takes the loss rate off its rate, and stops negotiating until less waits.
+    reading : Reading, default "recommended"
+        Which loss rate that is.
+    share : Share, default "full"
+        How much of the loss rate each buffer takes off.
+    acks : bool, default True
+        Whether the edge writes four ACKs to the sender of a lost segment.
+    filter : Filter, default "all"
+        Which ACKs of the receiver are dropped that repeat those of the edge.
+    guard : Guard, default "copies"
+        What keeps ACKs of the edge from acknowledging data that is lost.
+    keep : str (time), optional
+        How long the edge remembers a segment, and the ACKs it wrote. Absent: twice
+        `congestion.rtt_max`, at least 1 s.
+    notification : Notification, default "dedicated"
+        How notifications travel.
+    notification_delay : str (time), optional
+        Time from the drop to the edge, T_1. Absent: what light takes back over the route.
+    piggyback_wait : str (time), default "1 ms"
+        `piggybacked`: a notification that no slot took along leaves by itself after this time.
+    """
+
+    rate_cut: bool | None = None
+    reading: Reading | None = None
+    share: Share | None = None
+    acks: bool | None = None
+    filter: Filter | None = None
+    guard: Guard | None = None
+    keep: str | None = None
+    notification: Notification | None = None
+    notification_delay: str | None = None
+    piggyback_wait: str | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -1417,7 +1795,7 @@ class Traffic(_Section):
 
     On a `path` they share an access link with the flows; their packets leave at the far end of that
     link: they fill its queue and never enter the optical network. In a mesh their packets are at
-    the edge node as they are sent, and travel to another edge node in bursts.
+    the edge node as they are sent, and travel to another edge node in bursts or slots.
 
     Parameters
     ----------
@@ -1434,16 +1812,24 @@ class Traffic(_Section):
     count : int, default 1
         How many sources are like this one, at least 1.
     rate : str (rate), default "100 Kb/s"
-        Rate of a source while it sends.
+        Rate of a source, or session, while it sends.
     packet_size : str (size), default "1 KB"
         Size of a packet.
+    sessions_per_second : float, optional
+        `sessions`: mean number of sessions that a source begins a second.
     on_mean : str (time), default "500 ms"
-        `pareto`: mean time that a source sends.
+        `pareto`: mean time that a source sends. `sessions`: mean time that a session lasts.
     off_mean : str (time), default "500 ms"
         `pareto`: mean time that a source is silent.
     shape : float, default 1.5
-        `pareto`: shape of both times, above 1; between 1 and 2 the sum of many sources is
-        long-range dependent.
+        `pareto`: shape of both times, above 1. `sessions`: shape of the time a session lasts.
+        Between 1 and 2 the sum of many sources, or sessions, is long-range dependent, with Hurst
+        exponent (3 - `shape`) / 2.
+    on : str (time), optional
+        `periodic`: how long a source sends in each period. Absent: "200 ms".
+    period : str (time), optional
+        `periodic`: time from the beginning of one such time to that of the next; where in its
+        period a source begins is random. Absent: "10 s".
     start : str (time), default "0 s"
         When the sources start.
     """
@@ -1456,9 +1842,12 @@ class Traffic(_Section):
     count: int | None = None
     rate: str | None = None
     packet_size: str | None = None
+    sessions_per_second: float | None = None
     on_mean: str | None = None
     off_mean: str | None = None
     shape: float | None = None
+    on: str | None = None
+    period: str | None = None
     start: str | None = None
 
 
@@ -1495,6 +1884,53 @@ class Bursts(_Section):
     from_: str | None = None
     to: str | None = None
     length: Size | Mapping[str, Any] | None = None
+    class_: int | None = None
+    start: str | None = None
+    stop: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Batches(_Section):
+    """Background traffic at the edge nodes: batches of packets, which enter the same assembly ...
+
+    Background traffic at the edge nodes: batches of packets, which enter the same assembly queues
+    as the packets of flows and leave the network where their burst lands; needs a mesh. However
+    many packets a batch has, it costs next to nothing.
+
+    Parameters
+    ----------
+    from_ : str, optional
+        Name of the edge node where they enter. Absent: every edge node.
+    to : str, optional
+        Name of the edge node where they leave. Absent: every other edge node, each with batches of
+        its own.
+    batches_per_second : float, default 10000.0
+        Mean number of batches a second from each of these nodes to each other, at most
+        1,000,000,000. The times between batches are exponentially distributed.
+    size : Size, optional
+        Size of a batch, all its packets together; one above 1 GB is cut to that.
+    hurst_arrivals : float, default 0.5
+        Hurst exponent of the times between batches, 0.5 to 0.98. At 0.5 they are independent, and
+        batches a Poisson process; above, they are long-range dependent.
+    hurst_sizes : float, default 0.5
+        Hurst exponent of the sizes, 0.5 to 0.98. At 0.5 they are independent.
+    packet_size : str (size), default "1500 B"
+        Size of the packets of a batch; the last one has the rest.
+    class_ : int, optional
+        Class of the packets, from 0.
+    start : str (time), default "0 s"
+        When batches begin.
+    stop : str (time), optional
+        When they end. Absent: with the run.
+    """
+
+    from_: str | None = None
+    to: str | None = None
+    batches_per_second: float | None = None
+    size: Size | Mapping[str, Any] | None = None
+    hurst_arrivals: float | None = None
+    hurst_sizes: float | None = None
+    packet_size: str | None = None
     class_: int | None = None
     start: str | None = None
     stop: str | None = None

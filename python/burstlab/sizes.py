@@ -15,7 +15,7 @@ from typing import Any
 from burstlab.errors import ScenarioError
 
 #: Tables of a scenario that hold a distribution of sizes: a list, and the field of its entries.
-_PLACES = (("demand", "size"), ("bursts", "length"))
+_PLACES = (("demand", "size"), ("bursts", "length"), ("batches", "size"))
 
 #: What may stand in the first row, in place of numbers.
 _HEAD = ["bytes", "probability"]

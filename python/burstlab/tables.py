@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 #: What the engine writes in an unsigned 64-bit column where there is nothing to say.
 NULL = 2**64 - 1
 
+#: Most rows that are looked at at once where a table is read part by part.
+BATCH = 2**16
+
 EngineColumn = "NDArray[Any] | tuple[NDArray[np.uint8], list[str]]"
 
 
@@ -39,6 +42,11 @@ class Table:
     def to_arrow(self) -> pa.Table:
         """Answer the data as a `pyarrow.Table`, without a copy."""
         return self._arrow
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """Answer the rows part by part, of all columns or of those named."""
+        arrow = self._arrow if columns is None else self._arrow.select(list(columns))
+        yield from arrow.to_batches(max_chunksize=BATCH)
 
     def to_pandas(self) -> pd.DataFrame:
         """Answer a pandas frame; times stay whole picoseconds (nullable integers)."""

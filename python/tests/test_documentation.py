@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import runpy
+import shlex
+import sys
 import tomllib
 from pathlib import Path
 
@@ -58,6 +61,31 @@ def test_the_commands_of_the_documentation_run(root, burstlab, monkeypatch, tmp_
         assert burstlab(*tokens).status == 0, command
 
 
+@pytest.mark.parametrize("page", ["export", "plots"])
+def test_the_pages_on_exports_and_plots_run(root, burstlab, monkeypatch, tmp_path, page):
+    (tmp_path / "examples").symlink_to(EXAMPLES)
+    monkeypatch.chdir(tmp_path)
+    text = (root / f"docs/howto/{page}.md").read_text()
+    for block in blocks(text, "sh"):
+        for line in block.splitlines():
+            answer = burstlab(*shlex.split(line)[1:])
+            assert answer.status == 0, (line, answer.err)
+    for block in blocks(text, "python"):
+        exec(compile(block, page, "exec"), {})
+    assert {path.suffix for path in (tmp_path / "out").rglob("*.*")} >= (
+        {".pcapng", ".qlog", ".xpl", ".csv", ".json"} if page == "export" else {".svg", ".pdf"}
+    )
+
+
+@pytest.mark.parametrize("example", sorted(path.name for path in EXAMPLES.glob("plot_*.py")))
+def test_the_gallery_is_drawn(monkeypatch, tmp_path, capsys, example):
+    monkeypatch.setattr(sys, "argv", [example, str(tmp_path)])
+    runpy.run_path(str(EXAMPLES / example))
+    drawn = capsys.readouterr().out.split()
+    assert len(drawn) >= 2
+    assert all(Path(name).stat().st_size > 500 for name in drawn)
+
+
 def snippets():
     for page in sorted((ROOT / "docs/models").glob("*.md")):
         for number, block in enumerate(blocks(page.read_text(), "toml"), start=1):
@@ -107,11 +135,15 @@ def test_links_lead_somewhere(root):
         "results",
         "list",
         "reproduce",
+        "export",
+        "plot",
         "check",
         "schema",
         "oracle",
         "model",
         "version",
+        "view",
+        "play",
     ],
 )
 def test_every_command_has_help_and_a_place_in_the_reference(root, burstlab, command):

@@ -20,7 +20,7 @@ import burstlab as bl
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs/how-to/cluster.md").read_text()
+PAGE = (ROOT / "docs/howto/cluster.md").read_text()
 
 PLAN: dict[str, Any] = {
     "scenario": {

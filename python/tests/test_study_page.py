@@ -14,7 +14,7 @@ import burstlab as bl
 from burstlab.studies import plan as plans
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs/how-to/study.md").read_text()
+PAGE = (ROOT / "docs/howto/study.md").read_text()
 
 
 PATH = """

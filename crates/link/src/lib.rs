@@ -3,6 +3,7 @@
 
 mod loss;
 mod wire;
+pub mod wlan;
 
 pub use loss::{GilbertElliott, LossProcess};
 pub use wire::Wire;

@@ -69,6 +69,16 @@ impl AssemblyPolicy {
         }
     }
 
+    /// The size that completes a burst: 0 B if each packet is a burst, none if only time counts.
+    #[inline]
+    fn limit(self) -> Option<Bytes> {
+        match self {
+            Self::None => Some(Bytes::ZERO),
+            Self::Size(limit) | Self::Hybrid(_, limit) => Some(limit),
+            Self::Timer(_) | Self::Adaptive { .. } => None,
+        }
+    }
+
     fn is_full(self, bytes: Bytes) -> bool {
         match self {
             Self::None => true,
@@ -104,6 +114,8 @@ pub struct Assembler<P> {
     timer: Option<Span>,
     arrivals: Arrivals,
     minimum: Bytes,
+    /// Whether a burst may hold at most the size that completes it.
+    at_most: bool,
     waiting: Vec<P>,
     bytes: Bytes,
     opened: Option<Time>,
@@ -126,6 +138,7 @@ impl<P> Assembler<P> {
             timer: policy.timer(),
             arrivals: Arrivals::default(),
             minimum: Bytes::ZERO,
+            at_most: false,
             waiting: Vec::new(),
             bytes: Bytes::ZERO,
             opened: None,
@@ -138,6 +151,85 @@ impl<P> Assembler<P> {
     #[must_use]
     pub fn with_minimum(self, minimum: Bytes) -> Self {
         Self { minimum, ..self }
+    }
+
+    /// Whether a burst may hold no more than the size that completes it: a packet with which an
+    /// open burst [`overflows`](Self::overflows) belongs to the next one. One that is larger than
+    /// that size is a burst of its own.
+    #[must_use]
+    pub fn with_at_most(self, at_most: bool) -> Self {
+        Self { at_most, ..self }
+    }
+
+    /// Whether the open burst has to be closed before a packet of `size` enters.
+    #[inline]
+    #[must_use]
+    pub fn overflows(&self, size: Bytes) -> bool {
+        let above = |limit: Bytes| self.bytes + size > limit;
+        self.at_most && self.opened.is_some() && self.policy.limit().is_some_and(above)
+    }
+
+    /// Bytes that complete the open burst, or one that is opened; the largest number where none do.
+    #[inline]
+    #[must_use]
+    pub fn room(&self) -> u64 {
+        let room = |limit: Bytes| limit.get().saturating_sub(self.bytes.get());
+        self.policy.limit().map_or(u64::MAX, room)
+    }
+
+    /// Of `bytes` that arrive at one instant in packets of `packet`, the last one shorter: how many
+    /// enter the open burst, and whether it is complete then. They enter with one [`push`].
+    ///
+    /// [`push`]: Self::push
+    #[inline]
+    #[must_use]
+    pub fn share_of(&self, bytes: Bytes, packet: Bytes) -> (Bytes, bool) {
+        let (room, bytes, packet) = (self.room(), bytes.get(), packet.get());
+        if bytes < room {
+            return (Bytes::new(bytes), false);
+        }
+        let packets = if self.at_most {
+            // Where all fit, they fill it.
+            let fit = if bytes == room { bytes.div_ceil(packet) } else { room / packet };
+            if self.opened.is_none() { fit.max(1) } else { fit }
+        } else {
+            room.div_ceil(packet).max(1)
+        };
+        (Bytes::new(bytes.min(packets * packet)), true)
+    }
+
+    /// When the open burst is complete or due, if nothing comes but these `arrivals`, in order of
+    /// time; where none is open, the first of them opens one. No more of them are asked for than
+    /// that takes.
+    ///
+    /// An adaptive timer is known only once its burst is open: of one that is to be opened, the
+    /// answer is when it is.
+    #[must_use]
+    pub fn foresee(&self, mut arrivals: impl Iterator<Item = (Time, Bytes)>) -> Option<Time> {
+        let limit = self.policy.limit().map_or(u64::MAX, Bytes::get);
+        let mut held = self.bytes.get();
+        let (opened, timer) = match self.opened {
+            Some(opened) => (opened, self.timer),
+            None => {
+                let (at, bytes) = arrivals.next()?;
+                held += bytes.get();
+                if held >= limit || matches!(self.policy, AssemblyPolicy::Adaptive { .. }) {
+                    return Some(at);
+                }
+                (at, self.policy.timer())
+            }
+        };
+        let due = timer.map(|timer| opened.saturating_add(timer));
+        for (at, bytes) in arrivals {
+            if due.is_some_and(|due| due <= at) {
+                return due;
+            }
+            held += bytes.get();
+            if held >= limit {
+                return Some(at);
+            }
+        }
+        due
     }
 
     /// A packet of `size` arrives at `now`; answers whether the burst is complete.
@@ -321,6 +413,81 @@ mod tests {
         assert_eq!(queue.close(&mut packets).number, 1);
         assert!(packets.is_empty());
         assert_eq!(queue.open(ms(9)), 2);
+    }
+
+    #[test]
+    fn at_most_its_size_leaves_the_packet_that_is_too_much_to_the_next() {
+        let mut queue = Assembler::new(AssemblyPolicy::Size(Bytes::new(2500))).with_at_most(true);
+        assert!(!queue.overflows(Bytes::new(3000)), "an empty queue is not closed");
+        assert!(!queue.push(ms(0), 0, PACKET));
+        assert!(!queue.push(ms(1), 1, PACKET));
+        assert!(queue.overflows(PACKET));
+        assert!(!queue.overflows(Bytes::new(500)), "it would just be full");
+        assert_eq!(queue.close(&mut Vec::new()).bytes, Bytes::new(2000));
+        assert!(queue.push(ms(2), 2, Bytes::new(3000)), "it is a burst of its own");
+    }
+
+    proptest! {
+        /// Packets that come at once and enter by one call, against one call a packet; and what is
+        /// foreseen of them.
+        #[test]
+        fn many_packets_at_once_are_as_many_one_by_one(
+            limit in 0u64..9000,
+            at_most in any::<bool>(),
+            packet in 1u64..2000,
+            groups in proptest::collection::vec((0u64..4, 1u64..12_000), 1..30),
+        ) {
+            let policy = match limit {
+                0 => AssemblyPolicy::None,
+                _ => AssemblyPolicy::Hybrid(Span::from_ms(5), Bytes::new(limit)),
+            };
+            let new = || Assembler::<()>::new(policy).with_at_most(at_most);
+            let (mut one, mut many) = (new(), new());
+            let (mut expected, mut found) = (Vec::new(), Vec::new());
+            let closes = |queue: &mut Assembler<()>, at: Time, bursts: &mut Vec<_>| {
+                let burst = queue.close(&mut Vec::new());
+                bursts.push((burst.opened, at, burst.bytes));
+            };
+            let mut now = Time::ZERO;
+            for (wait, bytes) in groups {
+                now += Span::from_ms(wait);
+                for queue in [(&mut one, &mut expected), (&mut many, &mut found)] {
+                    if let Some(due) = queue.0.poll_timeout().filter(|&due| due <= now) {
+                        closes(queue.0, due, queue.1);
+                    }
+                }
+                let foreseen = many.foresee([(now, Bytes::new(bytes))].into_iter());
+                let before = found.len();
+                let mut rest = bytes;
+                while rest > 0 {
+                    let size = Bytes::new(rest.min(packet));
+                    if one.overflows(size) {
+                        closes(&mut one, now, &mut expected);
+                    }
+                    if one.push(now, (), size) {
+                        closes(&mut one, now, &mut expected);
+                    }
+                    rest -= size.get();
+                }
+                let mut rest = bytes;
+                while rest > 0 {
+                    let (share, full) = many.share_of(Bytes::new(rest), Bytes::new(packet));
+                    if share > Bytes::ZERO {
+                        many.push(now, (), share);
+                    }
+                    if full {
+                        closes(&mut many, now, &mut found);
+                    }
+                    rest -= share.get();
+                }
+                prop_assert_eq!(&found, &expected);
+                if found.len() > before {
+                    prop_assert_eq!(foreseen, Some(now));
+                } else {
+                    prop_assert_eq!(foreseen, many.poll_timeout());
+                }
+            }
+        }
     }
 
     const ADAPTIVE: AssemblyPolicy = AssemblyPolicy::Adaptive {

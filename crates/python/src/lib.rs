@@ -2,8 +2,9 @@
 //! text, numbers go out as JSON text, tables as numpy arrays that take over Rust's memory.
 
 use burstlab_sim::scenario::{self, Resolved, Scenario, ScenarioError, schema_json};
+use burstlab_sim::traffic::sequence;
 use burstlab_sim::{CheckpointError, Column, Monitor, Output, Piece, Simulation, Table, Trace};
-use numpy::IntoPyArray;
+use numpy::{IntoPyArray, PyArray1};
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -155,6 +156,31 @@ fn check_checkpoint(
     Simulation::check(&resolved, seed, replication, checkpoint).map_err(refuse_checkpoint)
 }
 
+/// The first `count` batches of an entry of a scenario between two nodes: when they come, in ps,
+/// and their bytes, under a seed and in a replication.
+#[pyfunction]
+#[pyo3(signature = (scenario_json, entry, start, end, random, count))]
+fn batches<'py>(
+    py: Python<'py>,
+    scenario_json: &str,
+    entry: usize,
+    start: &str,
+    end: &str,
+    random: (u64, u64),
+    count: usize,
+) -> PyResult<TimesAndSizes<'py>> {
+    let resolved = resolved(scenario_json)?;
+    let drawn = py
+        .detach(|| sequence(&resolved, entry, (start, end), random, count))
+        .map_err(PyValueError::new_err)?;
+    let times: Vec<u64> = drawn.iter().map(|batch| batch.at.as_ps()).collect();
+    let sizes: Vec<u32> = drawn.iter().map(|batch| batch.bytes).collect();
+    Ok((times.into_pyarray(py), sizes.into_pyarray(py)))
+}
+
+/// Times in ps and bytes.
+type TimesAndSizes<'py> = (Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u32>>);
+
 /// A time such as "60 s", in seconds.
 #[pyfunction]
 fn seconds(text: &str) -> PyResult<f64> {
@@ -259,7 +285,7 @@ mod _core {
     #[pymodule_export]
     use super::{BadCheckpoint, InvalidScenario, RunMonitor, RunOutput};
     #[pymodule_export]
-    use super::{check_checkpoint, quantity, resolve, schema, seconds};
+    use super::{batches, check_checkpoint, quantity, resolve, schema, seconds};
     #[pymodule_export]
     use super::{simulate, simulate_kept, simulate_several};
 

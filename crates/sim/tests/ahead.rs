@@ -209,7 +209,8 @@ proptest! {
     ) {
         let ahead = run(&scenario, seed, Trace::default());
         let traced = run(&scenario, seed, ALL);
-        prop_assert!(ahead.summary.counters.packets_delivered > 0);
+        // Of a few packets all may be lost.
+        prop_assume!(ahead.summary.counters.packets_delivered > 0);
         prop_assert!(ahead.summary.counters.events < traced.summary.counters.events);
         prop_assert_eq!(numbers(ahead.summary), numbers(traced.summary));
     }

@@ -62,7 +62,8 @@ fn core() -> impl Strategy<Value = (Value, Value)> {
                     core["conversion_range"] = json!(1);
                 }
                 if steps.contains(&"delay-line") {
-                    core["delay_lines"] = json!({"delays": ["0.2 ms", "1 ms"]});
+                    core["delay_lines"] = json!({"delays": ["0.2 ms", "0.2 ms", "1 ms"],
+                        "passes": 1 + processors});
                 }
                 if injected && protocol != "two-way" {
                     core["injection"] = json!({"data": 0.1, "ack": 0.05,
@@ -87,6 +88,7 @@ fn edge() -> impl Strategy<Value = Value> {
         Just(json!({"assembly": "none"})),
         (1u64..8).prop_map(|t| json!({"assembly": "timer", "timer": format!("{t} ms")})),
         Just(json!({"assembly": "hybrid", "timer": "5 ms", "size": "6 KB"})),
+        Just(json!({"assembly": "hybrid", "timer": "5 ms", "size": "6 KB", "at_most": true})),
         Just(json!({"assembly": "adaptive", "timer": "8 ms", "timer_min": "1 ms",
             "size": "8 KB", "weight": 0.3})),
         Just(json!({"assembly": "cwnd-classes", "cwnd_thresholds": [4, 9],
@@ -115,6 +117,23 @@ fn edge() -> impl Strategy<Value = Value> {
     )
 }
 
+/// Batches of some pairs, and perhaps more of all, of which most are split over bursts.
+fn batches() -> impl Strategy<Value = Value> {
+    let hurst = prop_oneof![Just(0.5), Just(0.8)];
+    let mean = prop_oneof![Just("300 B"), Just("3 KB"), Just("20 KB")];
+    (hurst.clone(), hurst, mean, 0u32..2, any::<bool>()).prop_map(
+        |(arrivals, sizes, mean, class, more)| {
+            let first = json!({"batches_per_second": 60, "class": class,
+                "hurst_arrivals": arrivals, "hurst_sizes": sizes,
+                "size": {"distribution": "exponential", "mean": mean}});
+            let second = json!({"batches_per_second": 40, "packet_size": "700 B",
+                "start": "100 ms", "stop": "900 ms",
+                "size": {"distribution": "fixed", "mean": "1 KB"}});
+            if more { json!([first, second]) } else { json!([first]) }
+        },
+    )
+}
+
 /// Any mesh, slow enough that bursts meet all the time, small enough to run in milliseconds.
 fn any_mesh() -> impl Strategy<Value = Value> {
     let network = prop_oneof![
@@ -136,8 +155,17 @@ fn any_mesh() -> impl Strategy<Value = Value> {
         prop_oneof![Just("none"), Just("ble"), Just("back"), Just("bnak"), Just("oracle")],
         any::<bool>(),
     );
-    (network, core(), edge(), loss.clone(), loss, tcp, any::<bool>()).prop_map(
-        |(mut network, (core, signalling), edge, data, ack, (variant, detector, delayed), own)| {
+    let others = (any::<bool>(), batches());
+    (network, core(), edge(), loss.clone(), loss, tcp, others).prop_map(
+        |(
+            mut network,
+            (core, signalling),
+            edge,
+            data,
+            ack,
+            (variant, detector, delayed),
+            (own, batches),
+        )| {
             network["link_rate"] = json!("20 Mb/s");
             let nodes = match network["topology"].as_str() {
                 Some("nsfnet-8e6c") => ["1", "14"],
@@ -159,6 +187,7 @@ fn any_mesh() -> impl Strategy<Value = Value> {
                     "rate": "1 Mb/s", "packet_size": "500 B"}],
                 "bursts": [{"erlangs": 0.4, "per": "node", "class": 1,
                     "length": {"distribution": "exponential", "mean": "5 KB"}}],
+                "batches": batches,
                 "run": {"duration": "1500 ms", "warmup": "200 ms", "sample": "100 ms"},
             })
         },
@@ -185,6 +214,16 @@ proptest! {
             c.background_bursts_delivered + c.background_bursts_lost
                 + c.background_bursts_in_flight
         );
+        prop_assert_eq!(c.batches_sent, c.batches_delivered + c.batches_lost + c.batches_in_flight);
+        prop_assert_eq!(
+            c.batch_packets_sent,
+            c.batch_packets_delivered + c.batch_packets_lost + c.batch_packets_in_flight
+        );
+        prop_assert_eq!(
+            c.batch_bytes_sent,
+            c.batch_bytes_delivered + c.batch_bytes_lost + c.batch_bytes_in_flight
+        );
+        prop_assert!(c.batches_delivered > 0);
         prop_assert!(c.packets_delivered > 0 && c.background_bursts_delivered > 0);
         let network = output.summary.network.expect("a mesh");
         let by_cause: u64 = network.causes.iter().map(|cause| cause.bursts).sum();
@@ -268,7 +307,10 @@ proptest! {
         prop_assert_eq!(count(0, 2), c.packets_lost);
         prop_assert_eq!(count(1, 0), c.acks_in_flight);
         prop_assert_eq!(count(1, 2), c.acks_lost);
-        let bursts = &output.tables[1];
+        prop_assert_eq!(count(2, 0), c.other_in_flight);
+        prop_assert_eq!(count(2, 1), c.other_delivered);
+        prop_assert_eq!(count(2, 2), c.other_lost);
+        let bursts = output.tables.iter().find(|table| table.name == "bursts").expect("traced");
         let Some((_, Column::Category(fates, _))) =
             bursts.columns.iter().find(|column| column.0 == "fate") else { panic!("fates") };
         let lost = fates.iter().filter(|&&fate| fate == 2).count() as u64;
@@ -278,6 +320,32 @@ proptest! {
             flying,
             c.bursts_in_flight + c.ack_bursts_in_flight + c.background_bursts_in_flight
         );
+    }
+
+    #[test]
+    fn bursts_share_no_wavelength_in_the_trace(mut scenario in any_mesh(), seed in 0u64..1000) {
+        // What is cut from a burst that was lost further on comes too late for its rows.
+        if let Some(steps) = scenario["core"]["contention"].as_array_mut() {
+            steps.retain(|step| step != "segmentation");
+        }
+        let output = run(&scenario, seed, ALL);
+        let hops = output.tables.iter().find(|table| table.name == "bursts_hops").expect("traced");
+        let column = |name: &str| match hops.columns.iter().find(|column| column.0 == name) {
+            Some((_, Column::U64(values))) => values.clone(),
+            Some((_, Column::U32(values))) => values.iter().map(|&value| value.into()).collect(),
+            _ => panic!("{name}"),
+        };
+        let [from, to] = [column("from"), column("to")];
+        let [wavelength, departed, end] = ["wavelength", "departed_ps", "end_ps"].map(column);
+        let mut held: Vec<_> = (0..from.len())
+            .filter(|&row| wavelength[row] != u64::MAX)
+            .map(|row| ((from[row], to[row], wavelength[row]), departed[row], end[row]))
+            .collect();
+        held.sort_unstable();
+        prop_assert!(held.len() > 10, "{}", held.len());
+        for pair in held.windows(2) {
+            prop_assert!(pair[0].0 != pair[1].0 || pair[0].2 <= pair[1].1, "{pair:?}");
+        }
     }
 }
 

@@ -200,6 +200,24 @@ fn a_delay_line_holds_a_burst_as_long_as_it_is() {
 }
 
 #[test]
+fn a_burst_goes_round_in_delay_lines_as_often_as_it_may() {
+    // The second burst is 90 us too early. Of lines of 40 us it needs three, one behind the other;
+    // each time round it takes another, since it is longer than they are.
+    let change = |lines: usize, passes: u32| {
+        let lines = json!({"delays": vec!["40 us"; lines], "passes": passes});
+        json!({"core": {"contention": ["delay-line"], "delay_lines": lines}})
+    };
+    let (_, plain) = both(10, &json!({}));
+    let (_, round) = both(10, &change(3, 3));
+    assert_eq!((round.departs, round.cause), (plain.departs, "none"));
+    let free = both(10, &json!({"network": {"wavelengths": 2}})).1;
+    assert_eq!(round.arrives, free.arrives + 120 * US);
+    assert_eq!(both(10, &change(3, 2)).1, plain, "two times 40 us are not enough");
+    assert_eq!(both(10, &change(2, 3)).1, plain, "both lines are still taken");
+    assert_eq!(both(10, &change(3, 1)).1, plain);
+}
+
+#[test]
 fn a_deflected_burst_goes_the_longer_way() {
     let deflection = json!({
         "core": {"contention": ["deflection"], "deflection": {"hop_limit": 1}},

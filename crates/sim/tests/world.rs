@@ -35,6 +35,10 @@ fn codes<'a>(table: &'a Table, name: &str) -> &'a [u8] {
     }
 }
 
+fn named<'a>(output: &'a Output, name: &str) -> &'a Table {
+    output.tables.iter().find(|table| table.name == name).expect("it was traced")
+}
+
 /// Any scenario of the path, small enough to run in milliseconds.
 fn any_scenario() -> impl Strategy<Value = serde_json::Value> {
     let edge = prop_oneof![
@@ -168,13 +172,14 @@ proptest! {
         let output = run(&scenario, seed, ALL);
         let packets = &output.tables[0];
         let (kind, fate) = (codes(packets, "kind"), codes(packets, "fate"));
-        let steps = ["sent_ps", "ingress_ps", "departed_ps", "delivered_ps", "acked_ps"];
+        let steps =
+            ["sent_ps", "ingress_ps", "departed_ps", "egress_ps", "delivered_ps", "acked_ps"];
         for (row, &fate) in fate.iter().enumerate() {
             let delivered = instants(packets, "delivered_ps")[row];
             prop_assert_eq!(fate == 1, delivered != u64::MAX);
             let mut last = 0;
             // A lost transmission is acknowledged when another one of its segment gets through.
-            let known = if fate == 1 { 5 } else { 3 };
+            let known = if fate == 1 { 6 } else { 4 };
             for step in &steps[..known] {
                 let at = instants(packets, step)[row];
                 if at != u64::MAX {
@@ -189,7 +194,7 @@ proptest! {
         prop_assert_eq!(lost as u64, output.summary.counters.packets_lost);
         let sent = kind.iter().filter(|&&kind| kind == 0).count();
         prop_assert_eq!(sent as u64, output.summary.counters.packets_sent);
-        let bursts = &output.tables[1];
+        let bursts = named(&output, "bursts");
         for row in 0..codes(bursts, "fate").len() {
             let at = |column| instants(bursts, column)[row];
             prop_assert!(at("opened_ps") <= at("closed_ps"));

@@ -3,7 +3,7 @@
 Nothing here imports anything of the rest of the package.
 """
 
-from burstlab.analytic import erlang, lu_hunter, padhye, shihada, yu2004
+from burstlab.analytic import erlang, lu_hunter, padhye, shihada, wlan, yu2004
 from burstlab.analytic.erlang.model import ENGSET as _ENGSET
 from burstlab.analytic.erlang.model import ERLANG_B as _ERLANG_B
 from burstlab.analytic.erlang.model import REDUCED_LOAD as _REDUCED_LOAD
@@ -11,6 +11,9 @@ from burstlab.analytic.lu_hunter.model import MODEL as _LU_HUNTER
 from burstlab.analytic.padhye import MODEL as _PADHYE
 from burstlab.analytic.registry import Model, Parameter, Quantity
 from burstlab.analytic.shihada.model import MODEL as _SHIHADA
+from burstlab.analytic.wlan.model import LOSS as _WLAN_LOSS
+from burstlab.analytic.wlan.model import SATURATION as _WLAN_SATURATION
+from burstlab.analytic.wlan.model import TCP as _WLAN_TCP
 from burstlab.analytic.yu2004.model import MODEL as _YU2004
 
 MODELS: dict[str, Model] = {
@@ -23,6 +26,9 @@ MODELS: dict[str, Model] = {
         _ERLANG_B,
         _ENGSET,
         _REDUCED_LOAD,
+        _WLAN_SATURATION,
+        _WLAN_TCP,
+        _WLAN_LOSS,
     )
 }
 """Every model, by its name on the command line."""
@@ -36,5 +42,6 @@ __all__ = [
     "lu_hunter",
     "padhye",
     "shihada",
+    "wlan",
     "yu2004",
 ]

@@ -12,7 +12,19 @@ from collections.abc import Sequence
 
 from cyclopts import App, CycloptsError
 
-from burstlab.cli import check, listing, model, oracle, reproduce, results, run, study
+from burstlab.cli import (
+    check,
+    export,
+    listing,
+    model,
+    oracle,
+    page,
+    plot,
+    reproduce,
+    results,
+    run,
+    study,
+)
 from burstlab.errors import InputError
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -36,10 +48,14 @@ app.command(listing.list_, name="list")
 app.command(reproduce.reproduce)
 app.command(study.study)
 app.command(results.results)
+app.command(export.export)
+app.command(plot.plot)
 app.command(check.check)
 app.command(check.schema)
 app.command(oracle.oracle)
 app.command(model.model)
+app.command(page.view)
+app.command(page.play)
 
 
 @app.command

@@ -1,4 +1,4 @@
-"""What ``burstlab run`` prints of a mesh: its demands, its bursts, its busiest fibres."""
+"""What ``burstlab run`` prints of a mesh or of cells: demands, bursts, fibres, the air."""
 
 from __future__ import annotations
 
@@ -20,6 +20,14 @@ _DEMAND: Sequence[tuple[str, str, Callable[[float], str]]] = (
     ("under way", "active", count),
     ("completion time", "completion_time_s", seconds),
     ("throughput", "flow_throughput_bps", rate),
+)
+
+_AIR: Sequence[tuple[str, str, Callable[[float], str]]] = (
+    ("packets", "offered", count),
+    ("lost after retries", "residual_loss_ratio", share),
+    ("collisions", "collisions", count),
+    ("waited", "wait_s", seconds),
+    ("served", "mac_delay_s", seconds),
 )
 
 _RESOLUTIONS = (
@@ -50,6 +58,28 @@ def demands(result: Result) -> Table | None:
             measure([float(one[index][name]) for one in runs], write) for _, name, write in _DEMAND
         ]
         table.add_row(demand["label"], *cells)
+    return table
+
+
+def air(result: Result) -> Table | None:
+    """Make a table of the wireless cells, or none where there are none.
+
+    Parameters
+    ----------
+    result
+        A run with at least one replication.
+    """
+    runs = result.wlan
+    if not runs[0]:
+        return None
+    table = _table("wireless cell", *(title for title, _, _ in _AIR))
+    for index, cell in enumerate(runs[0]):
+        for way in ("down", "up"):
+            cells = [
+                measure([float(one[index][way][name]) for one in runs], write)
+                for _, name, write in _AIR
+            ]
+            table.add_row(f"{cell['name']}, {way}", *cells)
     return table
 
 

@@ -1,21 +1,42 @@
-"""Figures (Altair): traces, ratios, curves, heat maps. Each can be saved as PNG, SVG and CSV."""
+"""Figures (Altair), each of which can be written as SVG, PDF and PNG, and its numbers as CSV."""
 
 from burstlab.plot.curves import Axes, Curve, CurvePanel, Dot, curve_chart, curve_rows
+from burstlab.plot.distributions import distribution_chart, distribution_rows
+from burstlab.plot.gantt import Held, fibres, held_rows, occupancy_chart
 from burstlab.plot.ratios import RatioPoint, ratio_chart
-from burstlab.plot.saving import save
+from burstlab.plot.saving import save, write
+from burstlab.plot.sequence import Span, sequence_chart, sequence_rows, timeout_rows
+from burstlab.plot.sweep import results_in, sweep_chart, sweep_curves
 from burstlab.plot.traces import Panel, panel_rows, trace_chart
+from burstlab.plot.windows import window_chart, window_rows
 
 __all__ = [
     "Axes",
     "Curve",
     "CurvePanel",
     "Dot",
+    "Held",
     "Panel",
     "RatioPoint",
+    "Span",
     "curve_chart",
     "curve_rows",
+    "distribution_chart",
+    "distribution_rows",
+    "fibres",
+    "held_rows",
+    "occupancy_chart",
     "panel_rows",
     "ratio_chart",
+    "results_in",
     "save",
+    "sequence_chart",
+    "sequence_rows",
+    "sweep_chart",
+    "sweep_curves",
+    "timeout_rows",
     "trace_chart",
+    "window_chart",
+    "window_rows",
+    "write",
 ]

@@ -121,13 +121,13 @@ def curve_chart(panels: Sequence[CurvePanel], axes: Axes) -> Any:
         "curve:N",
         title=None,
         scale=alt.Scale(domain=names, range=[labels[name].colour for name in names]),
-        legend=alt.Legend(columns=4, labelLimit=420, symbolType="stroke", symbolStrokeWidth=3),
+        legend=theme.strokes(columns=4, labelLimit=420),
     )
     dash = alt.StrokeDash(
         "curve:N",
         title=None,
         scale=alt.Scale(domain=names, range=[_DASHES[labels[name].look] for name in names]),
-        legend=alt.Legend(columns=4, labelLimit=420),
+        legend=theme.strokes(columns=4, labelLimit=420),
     )
     drawn = [
         _panel(panel, axes, colour, dash, leftmost=i % axes.columns == 0)
@@ -191,7 +191,7 @@ def _panel(panel: CurvePanel, axes: Axes, colour: Any, dash: Any, *, leftmost: b
         y=alt.Y("low:Q", scale=y_scale), y2="high:Q", **common
     )
     caps = [
-        measured.mark_tick(thickness=1.6, size=8, orient="horizontal", clip=True).encode(
+        measured.mark_tick(thickness=1.6, size=8, orient="horizontal", opacity=1, clip=True).encode(
             y=alt.Y(f"{end}:Q", scale=y_scale), **common
         )
         for end in ("low", "high")

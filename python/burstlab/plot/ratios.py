@@ -110,7 +110,7 @@ def _panel(
     marks = encode(base.mark_point(size=46, filled=True, opacity=1), "measured", kind)
     bars = encode(base.mark_rule(strokeWidth=2), "low", kind).encode(y2="high:Q")
     caps = [
-        encode(base.mark_tick(thickness=2, size=10, orient="horizontal"), end, kind)
+        encode(base.mark_tick(thickness=2, size=10, orient="horizontal", opacity=1), end, kind)
         for end in ("low", "high")
     ]
     return alt.layer(one, printed, dots, line, bars, *caps, marks).properties(

@@ -1,12 +1,19 @@
-"""Every figure is saved three times: PNG to look at, SVG to print, CSV to draw anew."""
+"""Figures as files: PNG to look at, SVG and PDF to print, CSV to draw anew."""
 
 from __future__ import annotations
 
 import csv
 import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from burstlab.errors import InputError
+from burstlab.parquet import writing
+
+#: What a figure can be written as.
+KINDS = (".svg", ".pdf", ".png")
 
 
 def save(chart: Any, rows: Sequence[Mapping[str, Any]], path: Path) -> list[Path]:
@@ -21,15 +28,37 @@ def save(chart: Any, rows: Sequence[Mapping[str, Any]], path: Path) -> list[Path
     path
         Where, without extension.
     """
+    pictures = [write(chart, path.with_suffix(kind)) for kind in (".png", ".svg")]
+    return [*pictures, *([write_csv(rows, path.with_suffix(".csv"))] if rows else [])]
+
+
+def write(chart: Any, out: str | os.PathLike[str]) -> Path:
+    """Write one file: ``.svg`` and ``.pdf`` are vectors, ``.png`` has two pixels a point.
+
+    Parameters
+    ----------
+    chart
+        An Altair chart.
+    out
+        The file; its extension says what it is.
+    """
     import vl_convert
 
+    path = Path(out)
+
+    if path.suffix not in KINDS:
+        raise InputError(f"{path}: no picture is called so\n  fix: end it in {', '.join(KINDS)}")
     spec = json.dumps(specification(chart))
     version = _vegalite_version()
-    png = path.with_suffix(".png")
-    png.write_bytes(vl_convert.vegalite_to_png(spec, vl_version=version, scale=2))
-    svg = path.with_suffix(".svg")
-    svg.write_text(vl_convert.vegalite_to_svg(spec, vl_version=version), encoding="utf-8")
-    return [png, svg, *([write_csv(rows, path.with_suffix(".csv"))] if rows else [])]
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix == ".svg":
+            path.write_text(vl_convert.vegalite_to_svg(spec, vl_version=version), encoding="utf-8")
+        elif path.suffix == ".pdf":
+            path.write_bytes(vl_convert.vegalite_to_pdf(spec, vl_version=version))
+        else:
+            path.write_bytes(vl_convert.vegalite_to_png(spec, vl_version=version, scale=2))
+    return path
 
 
 def specification(chart: Any) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 INK = "#1f2430"
@@ -14,9 +16,11 @@ AGAIN = "#e08a1e"
 LOST = "#c8102e"
 TIMEOUT = "#7a3e9d"
 CUT = "#2f8f6b"
+FALSE = "#d1651b"
+PENDING = "#9aa3b0"
 
 #: Series of a comparison, in the order in which they are drawn.
-SERIES = ("#3b6fb6", "#d1651b", "#2f8f6b", "#7a3e9d")
+SERIES = ("#3b6fb6", "#d1651b", "#27ab71", "#662959")
 
 FONT = "Inter, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
 
@@ -42,9 +46,17 @@ def configured(chart: Any) -> Any:
             labelColor=INK,
             labelFontSize=12,
             symbolSize=70,
+            symbolOpacity=1,
         )
         .configure_title(color=INK, fontSize=14, anchor="start", subtitleColor=MUTED)
     )
+
+
+def strokes(**more: Any) -> Any:
+    """Answer a legend of lines, long enough for their dashes to be seen."""
+    import altair as alt
+
+    return alt.Legend(symbolType="stroke", symbolStrokeWidth=2, symbolSize=700, **more)
 
 
 def inline(rows: list[dict[str, Any]], columns: list[str]) -> Any:
@@ -71,3 +83,110 @@ def _cell(value: Any) -> str:
         return f"{value:.6g}" if abs(value) < 1000 else f"{value:.9g}"
     text = str(value)
     return f'"{text}"' if "," in text else text
+
+
+@dataclass(frozen=True)
+class Sign:
+    """How one kind of thing is drawn, and shown in the legend.
+
+    Attributes
+    ----------
+    name
+        What the legend calls it.
+    colour
+        Its colour.
+    shape
+        Of marks: a shape of Vega; of lines one of `LINES`.
+    """
+
+    name: str
+    colour: str
+    shape: str
+
+
+def _bars(*spans: tuple[float, float]) -> str:
+    return "".join(f"M{a},-0.18L{b},-0.18L{b},0.18L{a},0.18Z" for a, b in spans)
+
+
+#: Lines in a legend, and the dashes they are drawn with.
+SOLID, DASHED, DOTTED = "solid", "dashed", "dotted"
+LINES = {
+    SOLID: (_bars((-1.4, 1.4)), [1, 0]),
+    DASHED: (_bars((-1.4, -0.2), (0.3, 1.5)), [6, 3]),
+    DOTTED: (_bars((-1.4, -0.9), (-0.45, 0.05), (0.5, 1.0)), [2, 2]),
+}
+
+
+class Legend:
+    """One legend for layers of marks and lines: a layer names what it draws in `field`.
+
+    Parameters
+    ----------
+    signs
+        What there is, in order.
+    """
+
+    def __init__(self, signs: Sequence[Sign]) -> None:
+        self._signs = list(signs)
+        self._names = [sign.name for sign in signs]
+
+    def colour(self) -> Any:
+        """Answer the encoding of colours, by the field ``sign``."""
+        import altair as alt
+
+        colours = [sign.colour for sign in self._signs]
+        scale = alt.Scale(domain=self._names, range=colours)
+        legend = alt.Legend(symbolOpacity=1, symbolStrokeWidth=0, labelLimit=300)
+        return alt.Color("sign:N", title=None, scale=scale, legend=legend)
+
+    def stroke(self) -> Any:
+        """Answer the encoding of frames in the colour of what they frame."""
+        import altair as alt
+
+        colours = [sign.colour for sign in self._signs]
+        scale = alt.Scale(domain=self._names, range=colours)
+        return alt.Stroke("sign:N", title=None, scale=scale, legend=None)
+
+    def shape(self) -> Any:
+        """Answer the encoding of shapes, by the field ``sign``."""
+        import altair as alt
+
+        shapes = [LINES.get(sign.shape, (sign.shape,))[0] for sign in self._signs]
+        scale = alt.Scale(domain=self._names, range=shapes)
+        return alt.Shape("sign:N", title=None, scale=scale)
+
+    def layer(self) -> Any:
+        """Answer a layer that draws nothing and has the legend show everything."""
+        import altair as alt
+
+        rows = [{"sign": name} for name in self._names]
+        return (
+            alt.Chart(inline(rows, ["sign"]))
+            .transform_filter("false")
+            .mark_point(filled=True, opacity=1, strokeWidth=0)
+            .encode(color=self.colour(), shape=self.shape())
+        )
+
+    def lines(self, rows: list[dict[str, Any]], columns: list[str], name: str) -> Any:
+        """Answer a layer of one kind of line, without its places."""
+        import altair as alt
+
+        sign = self._signs[self._names.index(name)]
+        return (
+            alt.Chart(inline(rows, columns))
+            .transform_calculate(sign=f"'{name}'")
+            .mark_line(interpolate="step-after", clip=True, strokeDash=LINES[sign.shape][1])
+            .encode(color=self.colour())
+        )
+
+    def rules(self, rows: list[dict[str, Any]], columns: list[str], name: str) -> Any:
+        """Answer a layer of one kind of rule, without its places."""
+        import altair as alt
+
+        sign = self._signs[self._names.index(name)]
+        return (
+            alt.Chart(inline(rows, columns))
+            .transform_calculate(sign=f"'{name}'")
+            .mark_rule(strokeWidth=1.6, clip=True, strokeDash=LINES[sign.shape][1])
+            .encode(color=self.colour())
+        )

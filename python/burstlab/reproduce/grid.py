@@ -162,8 +162,9 @@ def _scenarios(
         if "losses" in effort and point.get("p"):
             bursts = max(bursts, math.ceil(effort["losses"] / point["p"]))
         settings["run.bursts"] = bursts
-    if "duration" in effort:
-        settings["run.duration"] = effort["duration"]
+    for field in ("duration", "warmup"):
+        if field in effort:
+            settings[f"run.{field}"] = effort[field]
     labels: Sequence[str] | None = group.get("series")
     return {
         one["label"]: context.scenario({**settings, **one.get("set", {})})

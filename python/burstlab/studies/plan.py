@@ -200,7 +200,7 @@ class Plan:
 
 
 def read(given: PlanLike) -> Plan:
-    """Read a plan from a TOML file or a dictionary; see docs/how-to/study.md for its fields.
+    """Read a plan from a TOML file or a dictionary; see docs/howto/study.md for its fields.
 
     Raises
     ------

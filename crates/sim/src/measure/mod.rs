@@ -7,21 +7,25 @@ mod digest;
 mod histogram;
 mod ledger;
 mod network;
+mod ops;
 mod packets;
 mod recorder;
 mod summary;
+mod wlan;
 
-pub(crate) use columns::Rows;
 pub use columns::{Column, Piece, Table};
+pub(crate) use columns::{NONE as NO_BURST, Rows};
 pub(crate) use connections::{ConnectionRow, Connections, Samples};
 pub(crate) use digest::Digest;
 pub(crate) use histogram::Histogram;
 pub(crate) use ledger::{LedgerKind, LedgerRow, LedgerView, SenderState};
 pub(crate) use network::{Ended, NetworkTally};
+pub use ops::{OpsSummary, PairSummary, PortSummary, SwitchSummary};
 pub(crate) use packets::{NO_ROW, PacketCause, SentRow};
 pub use recorder::Trace;
-pub(crate) use recorder::{BurstRow, CwndEvent, CwndRow, Recorder};
+pub(crate) use recorder::{BurstRow, CwndEvent, CwndRow, HopRow, Recorder};
 pub use summary::{
     Cause, Confusion, Counters, DemandSummary, FlowSummary, HopSummary, LinkSummary,
     NetworkSummary, NodeSummary, Resolutions, RouteSummary, SizeSummary, Summary,
 };
+pub use wlan::{WlanSummary, WlanWay};

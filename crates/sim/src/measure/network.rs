@@ -17,6 +17,9 @@ pub(crate) struct Ended {
     pub(crate) to: u32,
     pub(crate) hops: usize,
     pub(crate) bytes: Bytes,
+    /// Packets it was closed with, and packets that were in it at its end.
+    pub(crate) packets: u32,
+    pub(crate) packets_left: u32,
     /// Time from its closing to its end.
     pub(crate) took: Span,
 }
@@ -67,6 +70,9 @@ pub(crate) struct NetworkTally {
     /// By power of two of the length.
     sizes: Vec<Fate>,
     all: Fate,
+    /// Packets in bursts that ended, and those of them that were in bursts that were lost.
+    packets_ended: u64,
+    packets_lost: u64,
     pub(crate) resolutions: Resolutions,
     packets: Histogram,
     bytes: Histogram,
@@ -91,6 +97,8 @@ impl NetworkTally {
             hops: Vec::new(),
             sizes: Vec::new(),
             all: Fate::default(),
+            packets_ended: 0,
+            packets_lost: 0,
             resolutions: Resolutions::default(),
             packets: Histogram::default(),
             bytes: Histogram::default(),
@@ -172,6 +180,8 @@ impl NetworkTally {
     ) {
         let is_lost = lost.is_some();
         self.all.add(is_lost);
+        self.packets_ended += u64::from(burst.packets);
+        self.packets_lost += if is_lost { u64::from(burst.packets_left) } else { 0 };
         let route = burst.from as usize * self.nodes.len() + burst.to as usize;
         self.routes[route].0.add(is_lost);
         if !is_lost {
@@ -224,10 +234,14 @@ impl NetworkTally {
             loss_ratio: fate.ratio(),
             mean_delay_s: mean_s(took, fate.ended - fate.lost),
         });
+        let packets_lost = self.packets_lost + self.resolutions.packets_cut;
         NetworkSummary {
             bursts: self.all.ended,
             bursts_lost: self.all.lost,
             burst_loss_ratio: self.all.ratio(),
+            packets: self.packets_ended,
+            packets_lost,
+            packet_loss_ratio: packets_lost as f64 / self.packets_ended.max(1) as f64,
             packets_per_burst: self.packets.mean(),
             segments_per_burst: self.segments.mean(),
             flows_per_burst: self.flows.mean(),

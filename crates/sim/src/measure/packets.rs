@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use burstlab_tcp::Transmission;
+use burstlab_tcp::{Ack, Transmission};
 use burstlab_units::{Bytes, Time};
 
 use super::chunks::Chunks;
@@ -12,11 +12,22 @@ use super::recorder::{DELIVERED, FATES, LOST};
 /// Stands for "no row": the packet is not traced.
 pub(crate) const NO_ROW: u32 = u32::MAX;
 
-const KINDS: &[&str] = &["data", "ack"];
-const CAUSES: &[&str] = &["none", "burst-lost", "scripted", "access-overflow", "cut"];
+const KINDS: &[&str] = &["data", "ack", "udp"];
+const CAUSES: &[&str] = &[
+    "none",
+    "burst-lost",
+    "scripted",
+    "access-overflow",
+    "cut",
+    "wireless",
+    "wireless-queue",
+    "slot-dropped",
+    "filtered",
+];
 
 const DATA: u8 = 0;
 const ACK: u8 = 1;
+const UDP: u8 = 2;
 const IN_FLIGHT: u8 = 0;
 
 /// Why a packet was lost; the order is that of its labels.
@@ -30,6 +41,14 @@ pub(crate) enum PacketCause {
     Overflow = 3,
     /// With the tail of the burst that carried it.
     Cut = 4,
+    /// A wireless cell gave it up, or lost it all the same.
+    Wireless = 5,
+    /// A queue of a wireless cell was full.
+    WirelessQueue = 6,
+    /// With a slot that carried it, or a part of it.
+    Slot = 7,
+    /// An ACK that repeats what an edge node wrote, which drops it.
+    Filtered = 8,
 }
 
 table! {
@@ -44,6 +63,7 @@ table! {
         ingress_ps: u64 => Column::U64,
         burst: u64 => Column::U64,
         departed_ps: u64 => Column::U64,
+        egress_ps: u64 => Column::U64,
         delivered_ps: u64 => Column::U64,
         acked_ps: u64 => Column::U64,
         fate: u8 => |codes| Column::Category(codes, FATES),
@@ -53,35 +73,54 @@ table! {
     }
 }
 
+table! {
+    /// One row a SACK block of an ACK, the most recent first.
+    SackTable, "packets_sack" {
+        packet: u64 => Column::U64,
+        flow: u32 => Column::U32,
+        left: u64 => Column::U64,
+        right: u64 => Column::U64,
+    }
+}
+
 /// A packet as it is sent.
 pub(crate) enum SentRow<'a> {
     /// A segment and which transmission of it this is.
     Data(&'a Transmission, u32),
-    /// An ACK: the highest in-order segment, or -1, and its size.
-    Ack(i64, Bytes),
+    /// An ACK.
+    Ack(&'a Ack),
+    /// A packet of other traffic: its number among them all, and its size.
+    Other(u64, Bytes),
 }
 
 /// The rows of packets.
 ///
 /// A row is final when its packet is delivered or lost and, of data, an ACK covers its segment,
-/// whichever transmission of it got through.
+/// whichever transmission of it got through. SACK blocks are in a table of their own, as few ACKs
+/// have any: `packet` is the number of the ACK's row, from 0.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Packets {
     /// The mark counts the rows that are not final.
     rows: Chunks<PacketTable, u32>,
+    sacks: Chunks<SackTable>,
     unacked: Unacked,
 }
 
 impl Packets {
     pub(super) fn set_chunk(&mut self, rows: u32) {
         self.rows.set_chunk(rows);
+        self.sacks.set_chunk(rows);
     }
 
     /// A packet is handed to its access link; answers the name of its row.
     pub(super) fn sent(&mut self, now: Time, flow: u32, packet: &SentRow) -> u32 {
         let (kind, seq, nth, size, cwnd, ssthresh) = match *packet {
             SentRow::Data(t, nth) => (DATA, t.seq as i64, nth, t.size, t.cwnd, t.ssthresh),
-            SentRow::Ack(seq, size) => (ACK, seq, 1, size, f64::NAN, f64::NAN),
+            SentRow::Ack(ack) => {
+                self.selective(flow, ack);
+                (ACK, ack.next as i64 - 1, 1, ack.size, f64::NAN, f64::NAN)
+            }
+            SentRow::Other(number, size) => (UDP, number as i64, 1, size, f64::NAN, f64::NAN),
         };
         let chunk = self.rows.add();
         chunk.mark += 1;
@@ -96,6 +135,7 @@ impl Packets {
             &mut table.ingress_ps,
             &mut table.burst,
             &mut table.departed_ps,
+            &mut table.egress_ps,
             &mut table.delivered_ps,
             &mut table.acked_ps,
         ] {
@@ -112,6 +152,18 @@ impl Packets {
         row
     }
 
+    /// Notes the SACK blocks of the ACK whose row comes next.
+    fn selective(&mut self, flow: u32, ack: &Ack) {
+        let packet = self.rows.added();
+        for &(left, right) in ack.sack.as_slice() {
+            let table = &mut self.sacks.add().rows;
+            table.packet.push(packet);
+            table.flow.push(flow);
+            table.left.push(left);
+            table.right.push(right);
+        }
+    }
+
     /// The packet of `row` reaches the edge and joins burst `number`.
     pub(super) fn joined(&mut self, row: u32, now: Time, number: u64) {
         let (chunk, place) = self.rows.at(row);
@@ -123,6 +175,19 @@ impl Packets {
     pub(super) fn departed(&mut self, row: u32, at: Time) {
         let (chunk, place) = self.rows.at(row);
         chunk.rows.departed_ps[place] = at.as_ps();
+    }
+
+    /// The packet of `row` leaves its edge in slot `number`; of several, the last one counts.
+    pub(super) fn departed_in(&mut self, row: u32, at: Time, number: u64) {
+        self.departed(row, at);
+        let (chunk, place) = self.rows.at(row);
+        chunk.rows.burst[place] = number;
+    }
+
+    /// The packet of `row` leaves the optical network at the far edge.
+    pub(super) fn crossed(&mut self, row: u32, at: Time) {
+        let (chunk, place) = self.rows.at(row);
+        chunk.rows.egress_ps[place] = at.as_ps();
     }
 
     /// The packet of `row` reaches the host it was sent to.
@@ -142,13 +207,13 @@ impl Packets {
         table.fate[place] = fate;
         table.cause[place] = cause;
         table.delivered_ps[place] = delivered_ps;
-        let known = table.kind[place] == ACK || table.acked_ps[place] != NONE;
+        let known = table.kind[place] != DATA || table.acked_ps[place] != NONE;
         chunk.mark -= u32::from(known);
     }
 
     /// An ACK covers all segments of `flow` below `next`.
     pub(super) fn acked(&mut self, flow: u32, now: Time, next: u64) {
-        let Self { rows, unacked } = self;
+        let Self { rows, unacked, .. } = self;
         unacked.take_below(flow, next, |row| {
             let (chunk, place) = rows.at(row);
             chunk.rows.acked_ps[place] = now.as_ps();
@@ -158,7 +223,7 @@ impl Packets {
 
     /// Rows that were not handed over.
     pub(super) fn held(&self) -> u64 {
-        self.rows.held()
+        self.rows.held() + self.sacks.held()
     }
 
     /// Hands over the chunks whose rows are final, and early those that wait for a few rows: a flow
@@ -166,16 +231,16 @@ impl Packets {
     pub(super) fn drain(&mut self) -> impl Iterator<Item = Piece> {
         let done: Vec<Piece> = self.rows.drain(|&open| open == 0).collect();
         let is_final = |table: &PacketTable, row: usize| {
-            let known = table.kind[row] == ACK || table.acked_ps[row] != NONE;
+            let known = table.kind[row] != DATA || table.acked_ps[row] != NONE;
             known && table.fate[row] != IN_FLIGHT
         };
         let early = self.rows.thin(|&open| open as usize, is_final);
-        done.into_iter().chain(early)
+        done.into_iter().chain(early).chain(self.sacks.drain(|()| true))
     }
 
     /// Hands over what is left.
     pub(super) fn finish(self) -> impl Iterator<Item = Piece> {
-        self.rows.finish()
+        self.rows.finish().chain(self.sacks.finish())
     }
 }
 
@@ -212,11 +277,19 @@ impl Unacked {
 
 #[cfg(test)]
 mod tests {
+    use burstlab_tcp::SackBlocks;
+
     use super::*;
 
     fn data(seq: u64) -> Transmission {
         let size = Bytes::new(1000);
         Transmission { seq, size, retransmission: false, cwnd: 4.0, ssthresh: 8.0 }
+    }
+
+    fn ack(next: u64, blocks: &[(u64, u64)]) -> Ack {
+        let mut sack = SackBlocks::NONE;
+        blocks.iter().for_each(|&(left, right)| sack.push(left, right));
+        Ack { next, sack, size: Bytes::new(40) }
     }
 
     fn sent(packets: &mut Packets, flow: u32, seq: u64) -> u32 {
@@ -230,7 +303,7 @@ mod tests {
         let at = Time::from_ps;
         let first = sent(&mut packets, 7, 0);
         let lost = sent(&mut packets, 7, 1);
-        let ack = packets.sent(at(2), 7, &SentRow::Ack(0, Bytes::new(40)));
+        let ack = packets.sent(at(2), 7, &SentRow::Ack(&ack(1, &[(2, 4)])));
         let again = sent(&mut packets, 7, 1);
         packets.lost(lost, PacketCause::Burst);
         packets.delivered(ack, at(4));
@@ -240,10 +313,44 @@ mod tests {
         packets.acked(7, at(6), 2);
         assert_eq!(packets.drain().count(), 0, "the other may still arrive");
         packets.delivered(again, at(7));
-        let chunk = packets.drain().next().expect("all rows are final");
+        let mut pieces = packets.drain();
+        let chunk = pieces.next().expect("all rows are final");
+        assert!(pieces.next().is_none(), "the table of SACK blocks is not full");
         let acked = chunk.rows().columns.into_iter().find(|column| column.0 == "acked_ps");
         let expected = Column::U64(vec![4, 6, NONE, 6]);
         assert_eq!(acked.map(|column| column.1), Some(expected), "both transmissions are covered");
+    }
+
+    #[test]
+    fn sack_blocks_name_the_row_of_their_ack() {
+        let mut packets = Packets::default();
+        let at = Time::from_ps;
+        sent(&mut packets, 7, 1);
+        packets.sent(at(2), 7, &SentRow::Ack(&ack(1, &[(5, 6), (2, 4)])));
+        packets.sent(at(3), 7, &SentRow::Ack(&ack(6, &[])));
+        packets.sent(at(4), 9, &SentRow::Ack(&ack(6, &[(8, 9)])));
+        let tables: Vec<_> = packets.finish().map(Piece::rows).collect();
+        assert_eq!(
+            tables.iter().map(|table| table.name).collect::<Vec<_>>(),
+            ["packets", "packets_sack"]
+        );
+        let columns: Vec<_> = tables[1].columns.iter().map(|column| &column.1).collect();
+        assert_eq!(columns[0], &Column::U64(vec![1, 1, 3]));
+        assert_eq!(columns[2], &Column::U64(vec![5, 2, 8]));
+        assert_eq!(columns[3], &Column::U64(vec![6, 4, 9]));
+    }
+
+    #[test]
+    fn what_nobody_acknowledges_is_final_when_it_has_ended() {
+        let mut packets = Packets::default();
+        packets.set_chunk(2);
+        let first = packets.sent(Time::from_ps(1), 0, &SentRow::Other(0, Bytes::new(500)));
+        let second = packets.sent(Time::from_ps(2), 0, &SentRow::Other(1, Bytes::new(500)));
+        packets.crossed(first, Time::from_ps(5));
+        packets.delivered(first, Time::from_ps(5));
+        assert_eq!(packets.drain().count(), 0, "one is under way");
+        packets.lost(second, PacketCause::Burst);
+        assert_eq!(packets.drain().count(), 1);
     }
 
     #[test]

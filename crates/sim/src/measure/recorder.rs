@@ -12,9 +12,10 @@ use crate::world::LossCause;
 /// Which tables to record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
-    /// A row for each transmission of a data packet and for each ACK.
+    /// A row for each transmission of a data packet, for each ACK and, in a mesh, for each packet
+    /// of other traffic; and a table of the SACK blocks.
     pub packets: bool,
-    /// A row for each burst.
+    /// A row for each burst and, in a mesh, a table of the wavelengths that it was given.
     pub bursts: bool,
     /// A row for each ACK, time-out and fast retransmission at a sender.
     pub cwnd: bool,
@@ -84,6 +85,20 @@ table! {
 }
 
 table! {
+    /// One row a fibre that a burst of a mesh crossed, and the one it was refused.
+    HopTable, "bursts_hops" {
+        burst: u64 => Column::U64,
+        hop: u32 => Column::U32,
+        from: u32 => Column::U32,
+        to: u32 => Column::U32,
+        wavelength: u64 => Column::U64,
+        reserved_ps: u64 => Column::U64,
+        departed_ps: u64 => Column::U64,
+        end_ps: u64 => Column::U64,
+    }
+}
+
+table! {
     /// One row an event at a sender.
     CwndTable, "cwnd" {
         t_ps: u64 => Column::U64,
@@ -111,6 +126,7 @@ pub(crate) struct Recorder {
     packets: Option<Box<Packets>>,
     /// The mark is the latest arrival: a burst that arrives after the end is in flight then.
     bursts: Option<Box<Chunks<BurstTable, Time>>>,
+    hops: Option<Box<Chunks<HopTable>>>,
     cwnd: Option<Box<Chunks<CwndTable>>>,
     ledger: Option<Box<LedgerTables>>,
 }
@@ -137,6 +153,20 @@ pub(crate) struct BurstRow {
     pub(crate) lost: Option<(Time, usize, u8)>,
 }
 
+/// A fibre on the way of a burst.
+pub(crate) struct HopRow {
+    pub(crate) burst: u64,
+    /// Which fibre of its way this is, from 0.
+    pub(crate) hop: usize,
+    /// The nodes it joins.
+    pub(crate) ends: (u32, u32),
+    /// The wavelength and the beginning of the reservation; none: the burst was refused.
+    pub(crate) held: Option<(u32, Time)>,
+    /// When its first bit left the node, or would have.
+    pub(crate) departs: Time,
+    pub(crate) length: Span,
+}
+
 /// What happened at a sender, after it happened.
 pub(crate) struct CwndRow<'a> {
     pub(crate) now: Time,
@@ -154,6 +184,7 @@ impl Recorder {
         Self {
             packets: trace.packets.then(Box::default),
             bursts: trace.bursts.then(Box::default),
+            hops: trace.bursts.then(Box::default),
             cwnd: trace.cwnd.then(Box::default),
             ledger: trace.ledger.then(Box::default),
         }
@@ -163,6 +194,7 @@ impl Recorder {
     pub(crate) fn set_chunk(&mut self, rows: u32) {
         self.packets.iter_mut().for_each(|packets| packets.set_chunk(rows));
         self.bursts.iter_mut().for_each(|bursts| bursts.set_chunk(rows));
+        self.hops.iter_mut().for_each(|hops| hops.set_chunk(rows));
         self.cwnd.iter_mut().for_each(|cwnd| cwnd.set_chunk(rows));
         self.ledger.iter_mut().for_each(|tables| tables.set_chunk(rows));
     }
@@ -201,6 +233,21 @@ impl Recorder {
     pub(crate) fn departed(&mut self, row: u32, at: Time) {
         if let Some(packets) = self.packets_with(row) {
             packets.departed(row, at);
+        }
+    }
+
+    /// The packet of `row` leaves its edge in slot `number`.
+    pub(crate) fn departed_in(&mut self, row: u32, at: Time, number: u64) {
+        if let Some(packets) = self.packets_with(row) {
+            packets.departed_in(row, at, number);
+        }
+    }
+
+    /// The packet of `row` leaves the optical network at the far edge.
+    #[inline]
+    pub(crate) fn crossed(&mut self, row: u32, at: Time) {
+        if let Some(packets) = self.packets_with(row) {
+            packets.crossed(row, at);
         }
     }
 
@@ -263,6 +310,20 @@ impl Recorder {
         table.node.push(burst.lost.map_or(0, |(_, node, _)| node as u32));
     }
 
+    /// A burst held a wavelength of a fibre, or was refused one.
+    pub(crate) fn hop(&mut self, hop: &HopRow) {
+        let Some(rows) = &mut self.hops else { return };
+        let table = &mut rows.add().rows;
+        table.burst.push(hop.burst);
+        table.hop.push(hop.hop as u32);
+        table.from.push(hop.ends.0);
+        table.to.push(hop.ends.1);
+        table.wavelength.push(hop.held.map_or(NONE, |(wavelength, _)| u64::from(wavelength)));
+        table.reserved_ps.push(hop.held.map_or(NONE, |(_, start)| start.as_ps()));
+        table.departed_ps.push(hop.departs.as_ps());
+        table.end_ps.push((hop.departs + hop.length).as_ps());
+    }
+
     /// Whether sender events are recorded.
     #[inline]
     pub(crate) fn traces_cwnd(&self) -> bool {
@@ -312,6 +373,7 @@ impl Recorder {
     pub(crate) fn held(&self) -> u64 {
         self.packets.as_ref().map_or(0, |packets| packets.held())
             + self.bursts.as_ref().map_or(0, |bursts| bursts.held())
+            + self.hops.as_ref().map_or(0, |hops| hops.held())
             + self.cwnd.as_ref().map_or(0, |cwnd| cwnd.held())
             + self.ledger.as_ref().map_or(0, |tables| tables.held())
     }
@@ -321,9 +383,10 @@ impl Recorder {
         let packets = self.packets.iter_mut().flat_map(|packets| packets.drain());
         let landed = move |latest: &Time| *latest <= now;
         let bursts = self.bursts.iter_mut().flat_map(move |bursts| bursts.drain(landed));
+        let hops = self.hops.iter_mut().flat_map(|hops| hops.drain(|()| true));
         let cwnd = self.cwnd.iter_mut().flat_map(|cwnd| cwnd.drain(|()| true));
         let ledger = self.ledger.iter_mut().flat_map(|tables| tables.drain());
-        packets.chain(bursts).chain(cwnd).chain(ledger)
+        packets.chain(bursts).chain(hops).chain(cwnd).chain(ledger)
     }
 
     /// Hands over what is left; bursts that arrive after `end` are still in flight.
@@ -339,8 +402,11 @@ impl Recorder {
             }
             bursts.finish()
         });
+        // A path has no wavelengths.
+        let hops = self.hops.into_iter().filter(|hops| hops.added() > 0);
+        let hops = hops.flat_map(|hops| hops.finish());
         let cwnd = self.cwnd.into_iter().flat_map(|cwnd| cwnd.finish());
         let ledger = self.ledger.into_iter().flat_map(|tables| tables.finish());
-        packets.chain(bursts).chain(cwnd).chain(ledger)
+        packets.chain(bursts).chain(hops).chain(cwnd).chain(ledger)
     }
 }

@@ -2,11 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::ops::OpsSummary;
+use super::wlan::WlanSummary;
+
 /// Totals of a run. Units are conserved: sent = delivered + lost + in flight, where what is in
 /// flight is counted on the links, in the assembly queues and in the core at the end of the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counters {
-    /// Data packets handed to access links, retransmissions included.
+    /// Data packets handed to access links, retransmissions and copies of edge nodes included.
     pub packets_sent: u64,
     /// Data packets that reached their receiver, duplicates included.
     pub packets_delivered: u64,
@@ -64,6 +67,30 @@ pub struct Counters {
     pub background_bursts_lost: u64,
     /// Bursts of others in the core at the end.
     pub background_bursts_in_flight: u64,
+    /// Batches that have reached an edge node. Each counts where its last packet is.
+    pub batches_sent: u64,
+    /// Batches whose last packet left the network.
+    pub batches_delivered: u64,
+    /// Batches whose last packet was lost.
+    pub batches_lost: u64,
+    /// Batches whose last packet waits or is on the way at the end.
+    pub batches_in_flight: u64,
+    /// Packets of batches that have reached an edge node.
+    pub batch_packets_sent: u64,
+    /// Packets of batches that left the network.
+    pub batch_packets_delivered: u64,
+    /// Packets of batches that were lost.
+    pub batch_packets_lost: u64,
+    /// Packets of batches that wait or are on the way at the end.
+    pub batch_packets_in_flight: u64,
+    /// Bytes of these packets, in the same order.
+    pub batch_bytes_sent: u64,
+    /// Bytes that left the network.
+    pub batch_bytes_delivered: u64,
+    /// Bytes that were lost.
+    pub batch_bytes_lost: u64,
+    /// Bytes that wait or are on the way at the end.
+    pub batch_bytes_in_flight: u64,
     /// Events: what happened at hosts, edge and core nodes. Alarms that came before their time are
     /// none, and what was dealt with together with another event or ahead of its time is none of
     /// its own: this is the work that was done, not a property of the network, and the only numbers
@@ -182,13 +209,20 @@ pub struct Summary {
     pub counters: Counters,
     /// Events over delivered data packets, or over one where none was delivered.
     pub events_per_packet: f64,
-    /// Data packets that left the optical network over data bursts that did, or over one.
+    /// Data packets that left the optical network over data bursts that did, or over one; 0 in a
+    /// slotted network.
     pub packets_per_burst: f64,
     /// Each flow that the scenario lists.
     pub flows: Vec<FlowSummary>,
     /// The mesh, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkSummary>,
+    /// The slotted network, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ops: Option<OpsSummary>,
+    /// Each wireless cell.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub wlan: Vec<WlanSummary>,
     /// Each demand.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub demand: Vec<DemandSummary>,
@@ -229,6 +263,12 @@ pub struct NetworkSummary {
     pub bursts_lost: u64,
     /// Lost over ended.
     pub burst_loss_ratio: f64,
+    /// Packets and ACKs in bursts that ended, those of batches included.
+    pub packets: u64,
+    /// Of these, packets in bursts that were lost, or cut off.
+    pub packets_lost: u64,
+    /// Their share.
+    pub packet_loss_ratio: f64,
     /// Mean packets of an assembled burst, ACKs included.
     pub packets_per_burst: f64,
     /// Mean data packets of a burst with data.

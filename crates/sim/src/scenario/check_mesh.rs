@@ -4,12 +4,12 @@ use burstlab_units::{Bytes, Rate, Serializer, Span};
 
 use super::core_network::is_default;
 use super::error::{Check, word};
-use super::injection;
 use super::limits::{DURATION_MAX, SPAN_MAX, within};
 use super::{
     Assembly, Bursts, ConversionKind, CoreForwarding, Demand, Destination, Edge, IngressPort,
-    Protocol, Queues, Resolution, Scenario, ScenarioError, Topology, choice,
+    Protocol, Queues, Resolution, Scenario, ScenarioError, Topology, check_ops, choice,
 };
+use super::{batches, injection};
 use crate::topology::{Graph, Routes};
 
 /// No time of the control plane is longer, so that sums over all nodes stay in range.
@@ -40,11 +40,14 @@ pub(super) fn mesh(scenario: &mut Scenario) -> Result<Option<(Graph, Routes)>, S
     let routes = scenario.network.routes(&graph)?;
     fill_ends(scenario, &graph);
     ends(scenario, &graph)?;
+    check_ops::unsmoothed(scenario, &graph)?;
     classes(scenario, &graph)?;
-    control_plane(scenario)?;
-    offsets(scenario, &graph, &routes)?;
-    core(scenario)?;
-    injection::check(scenario, &graph, &routes)?;
+    if scenario.ops.is_none() {
+        control_plane(scenario)?;
+        offsets(scenario, &graph, &routes)?;
+        core(scenario)?;
+        injection::check(scenario, &graph, &routes)?;
+    }
     for (index, one) in scenario.demand.iter().enumerate() {
         demand(index, one, &graph)?;
     }
@@ -52,6 +55,9 @@ pub(super) fn mesh(scenario: &mut Scenario) -> Result<Option<(Graph, Routes)>, S
         bursts(index, one, &graph)?;
         let mean = one.length.sampler().mean();
         no_longer(scenario, &format!("bursts[{index}].length"), mean)?;
+    }
+    for (index, one) in scenario.batches.iter().enumerate() {
+        batches::check(index, one, &graph)?;
     }
     if let Some(size) = scenario.edge.min_size {
         no_longer(scenario, "edge.min_size", size.get() as f64)?;
@@ -80,6 +86,7 @@ fn path(scenario: &Scenario) -> Check {
     note("edge.queues", is_default(&edge.queues));
     note("edge.burstifiers", edge.burstifiers == 1);
     note("edge.min_size", edge.min_size.is_none());
+    note("edge.at_most", !edge.at_most);
     note("edge.port", is_default(&edge.port));
     note("edge.class_offsets", edge.class_offsets.is_empty());
     note("edge.assembly", edge.assembly != Assembly::CwndClasses);
@@ -90,6 +97,7 @@ fn path(scenario: &Scenario) -> Check {
     note("core", is_default(&core));
     note("demand", scenario.demand.is_empty());
     note("bursts", scenario.bursts.is_empty());
+    note("batches", scenario.batches.is_empty());
     note("run.sample", scenario.run.sample.is_none());
     for (index, flow) in scenario.flows().iter().enumerate() {
         note(&format!("flows[{index}].from"), flow.from.is_none());
@@ -137,7 +145,7 @@ fn not_of_a_mesh(scenario: &Scenario) -> Check {
 }
 
 /// The edge node called `name`.
-fn host(graph: &Graph, path: &str, name: &str) -> Result<u32, ScenarioError> {
+pub(super) fn host(graph: &Graph, path: &str, name: &str) -> Result<u32, ScenarioError> {
     let edges = graph.edges();
     let names: Vec<&str> = edges.iter().map(|&node| graph.name(node)).collect();
     let shown = names.iter().take(20).copied().collect::<Vec<_>>().join(", ");
@@ -269,6 +277,7 @@ fn classes(scenario: &Scenario, graph: &Graph) -> Check {
         ("demand", scenario.demand.iter().map(|one| one.class).collect()),
         ("traffic", scenario.traffic.iter().map(|one| one.class).collect()),
         ("bursts", scenario.bursts.iter().map(|one| one.class).collect()),
+        ("batches", scenario.batches.iter().map(|one| one.class).collect()),
     ];
     for (table, list) in lists {
         if let Some(index) = list.iter().position(|&class| class >= CLASSES_MAX) {
@@ -425,6 +434,10 @@ fn core(scenario: &Scenario) -> Check {
             return error(field, "0", what, "write at least 1");
         }
     }
+    if !(1..=100).contains(&lines.passes) {
+        let value = lines.passes.to_string();
+        return error("core.delay_lines.passes", value, "out of range", "write 1 to 100");
+    }
     if core.deflection.hop_limit > 1000 {
         let value = core.deflection.hop_limit.to_string();
         return error("core.deflection.hop_limit", value, "out of range", "write at most 1000");
@@ -432,7 +445,7 @@ fn core(scenario: &Scenario) -> Check {
     Ok(())
 }
 
-fn positive(path: String, value: f64, least: f64, most: f64) -> Check {
+pub(super) fn positive(path: String, value: f64, least: f64, most: f64) -> Check {
     if value.is_finite() && value >= least && value <= most {
         return Ok(());
     }
@@ -449,7 +462,7 @@ fn no_longer(scenario: &Scenario, path: &str, bytes: f64) -> Check {
     error(path, "", problem, "write a shorter one, or a faster network.link_rate")
 }
 
-fn span_of(at: &str, start: Span, stop: Option<Span>) -> Check {
+pub(super) fn span_of(at: &str, start: Span, stop: Option<Span>) -> Check {
     within(&format!("{at}.start"), start, DURATION_MAX)?;
     match stop {
         Some(stop) if stop <= start => {

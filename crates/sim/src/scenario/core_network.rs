@@ -54,6 +54,10 @@ impl Core {
     }
 }
 
+pub(super) fn is_one(count: &u32) -> bool {
+    *count == 1
+}
+
 pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
@@ -109,7 +113,8 @@ pub enum Resolution {
     Retransmission,
 }
 
-/// Fibre delay lines, a feed-forward pool: a burst passes at most one of them at a node, once.
+/// The fibre delay lines of a node, a pool that all its outputs share. A burst takes the entry of a
+/// line for as long as it lasts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DelayLines {
@@ -117,11 +122,15 @@ pub struct DelayLines {
     pub delays: Vec<Span>,
     /// Bursts that a line takes in at a time, each on a wavelength of its own; at least 1.
     pub channels: u32,
+    /// How often a burst may pass a line at a node, 1 to 100. Where no wavelength is free behind
+    /// any one line, it goes round in the shortest one that is free, and asks again.
+    #[serde(skip_serializing_if = "is_one")]
+    pub passes: u32,
 }
 
 impl Default for DelayLines {
     fn default() -> Self {
-        Self { delays: Vec::new(), channels: 1 }
+        Self { delays: Vec::new(), channels: 1, passes: 1 }
     }
 }
 

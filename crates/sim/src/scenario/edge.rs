@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::choice::Fields;
-use super::core_network::is_default;
+use super::core_network::{is_default, is_one};
 
 /// Burst assembly at the edge nodes: the data direction here, the ACK direction in `ack`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -21,6 +21,11 @@ pub struct Edge {
     /// Burst length threshold, for `size` and `hybrid`; the packet that reaches it is in the burst.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Bytes>,
+    /// `size`, `hybrid`, in a mesh: whether a burst may hold at most `size`: a packet that would
+    /// bring it above closes it and opens the next one. A packet that is larger is a burst of its
+    /// own. Queues of ACKs alone keep the rule that `size` states.
+    #[serde(skip_serializing_if = "is_default")]
+    pub at_most: bool,
     /// Where `size` and `timer` are those of `adaptive`: the shortest time it may come to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timer_min: Option<Span>,
@@ -102,6 +107,7 @@ impl Default for Edge {
             assembly: Assembly::None,
             timer: None,
             size: None,
+            at_most: false,
             timer_min: None,
             weight: None,
             cwnd_thresholds: Vec::new(),
@@ -165,10 +171,6 @@ pub enum IngressPort {
     Fifo,
     /// They contend for the wavelengths like bursts in transit.
     Shared,
-}
-
-fn is_one(count: &u32) -> bool {
-    *count == 1
 }
 
 /// When a queue of packets becomes a burst.

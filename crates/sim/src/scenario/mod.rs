@@ -2,8 +2,10 @@
 //! the reference page are generated from these types.
 
 mod access;
+mod batches;
 mod check;
 mod check_mesh;
+mod check_ops;
 mod choice;
 mod core_network;
 mod demand;
@@ -14,11 +16,13 @@ mod injection;
 mod limits;
 mod loss;
 mod network;
+mod ops;
 mod read;
 mod run;
 mod signalling;
 mod size;
 mod traffic;
+mod wlan;
 
 use burstlab_tcp::{Config, Listens, Overrides};
 use burstlab_units::{Bytes, Rate, Span, UnitError};
@@ -28,6 +32,7 @@ use serde::{Deserialize, Serialize};
 use crate::topology::{Graph, Routes};
 
 pub use access::{Access, AccessSide};
+pub use batches::Batches;
 pub use core_network::{
     ConversionKind, Core, CoreForwarding, Deflection, DelayLines, Resolution, Retransmission,
     Segmentation,
@@ -39,13 +44,15 @@ pub use flow::{Flow, Write};
 pub use injection::{InjectedPer, Injection};
 pub use loss::{Loss, LossKind, LossRule};
 pub use network::{Network, NetworkLink, NetworkNode, NetworkRoute, RouteChoice, Topology};
+pub use ops::{AckWay, Congestion, Dlcc, Notification, Ops, Order, Share, Smoothing};
 pub use run::Run;
 pub use signalling::{Protocol, Signalling};
 pub use size::{Distribution, Size};
 pub use traffic::{Pattern, Side, Traffic};
+pub use wlan::{Wlan, WlanFrames, WlanLoss, WlanPreamble};
 
 /// What is simulated: TCP flows over a burst-switched network, a path between two edge nodes or a
-/// mesh.
+/// mesh, or over a mesh of switched slots.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Scenario {
@@ -53,6 +60,9 @@ pub struct Scenario {
     pub network: Network,
     /// The links between hosts and edge nodes.
     pub access: Access,
+    /// Wireless cells between hosts and their access links.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub wlan: Vec<Wlan>,
     /// Burst assembly at the edge nodes.
     pub edge: Edge,
     /// The control plane of a mesh.
@@ -60,10 +70,13 @@ pub struct Scenario {
     pub signalling: Signalling,
     /// The core nodes.
     pub core: Core,
+    /// A slotted network of optical packets, instead of bursts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ops: Option<Ops>,
     /// TCP parameters of all flows; those not given follow the profile.
     pub tcp: Overrides,
-    /// The flows that are there from the beginning. Absent: one, or none where there is `demand` or
-    /// `bursts`.
+    /// The flows that are there from the beginning. Absent: one, or none where there is `demand`,
+    /// `bursts` or `batches`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flows: Option<Vec<Flow>>,
     /// Connections that come and go in a mesh.
@@ -76,6 +89,9 @@ pub struct Scenario {
     /// Bursts of others in a mesh.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bursts: Vec<Bursts>,
+    /// Packets of others in a mesh, which enter the assembly queues in batches.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub batches: Vec<Batches>,
     /// What the core loses.
     pub loss: Loss,
     /// How long to run, and how often.
@@ -112,17 +128,24 @@ impl Scenario {
     /// The first mistake, with the path of its field, its value and the mend.
     pub fn resolve(&self) -> Result<Resolved, ScenarioError> {
         let mut scenario = self.clone();
-        let alone = self.demand.is_empty() && self.bursts.is_empty();
+        let others = self.bursts.is_empty() && self.batches.is_empty();
+        let alone = self.demand.is_empty() && others;
         let usual = if alone { vec![Flow::default()] } else { Vec::new() };
         scenario.flows.get_or_insert(usual);
         let warnings = check::check(&scenario)?;
         let mesh = check_mesh::mesh(&mut scenario)?;
+        wlan::check(&mut scenario, mesh.as_ref().map(|(graph, _)| graph))?;
         scenario.network.fill();
         let (mut tcp, mut demand_tcp) = (Vec::new(), Vec::new());
-        for (index, flow) in scenario.flows.iter_mut().flatten().enumerate() {
-            let config = self.endpoint(&format!("flows[{index}]"), &flow.tcp)?;
-            flow.tcp = written_out(&config);
+        for (index, flow) in scenario.flows().iter().enumerate() {
+            let at = format!("flows[{index}]");
+            let config = self.endpoint(&at, &flow.tcp)?;
+            let table = ScenarioError::table_of(&at, &flow.tcp, "segment_size");
+            wlan::fits(&scenario, index, &table, &config)?;
             tcp.push(config);
+        }
+        for (flow, config) in scenario.flows.iter_mut().flatten().zip(&tcp) {
+            flow.tcp = written_out(config);
         }
         for (index, demand) in scenario.demand.iter_mut().enumerate() {
             let config = self.endpoint(&format!("demand[{index}]"), &demand.tcp)?;
@@ -152,7 +175,8 @@ impl Scenario {
         let flows = self.flows().iter().map(|flow| flow.class);
         let demand = self.demand.iter().map(|demand| demand.class);
         let traffic = self.traffic.iter().map(|traffic| traffic.class);
-        1 + flows.chain(demand).chain(traffic).max().unwrap_or(0)
+        let batches = self.batches.iter().map(|batches| batches.class);
+        1 + flows.chain(demand).chain(traffic).chain(batches).max().unwrap_or(0)
     }
 }
 
@@ -165,6 +189,20 @@ impl Resolved {
     /// The nodes between which traffic of others crosses a mesh; both 0 on a path.
     pub(crate) fn ends_of_traffic(&self, traffic: &Traffic) -> (u32, u32) {
         self.nodes(traffic.from.as_ref(), traffic.to.as_ref())
+    }
+
+    /// The pairs of different nodes with hosts that have these names; every name where none is
+    /// given.
+    pub(crate) fn pairs(&self, from: Option<&String>, to: Option<&String>) -> Vec<(u32, u32)> {
+        let Some((graph, _)) = &self.mesh else { return Vec::new() };
+        let edges = graph.edges();
+        let named = |name: Option<&String>, node: &u32| {
+            name.is_none_or(|name| graph.find(name) == Some(*node))
+        };
+        let froms = edges.iter().filter(|node| named(from, node));
+        let tos = || edges.iter().filter(|node| named(to, node));
+        let pairs = froms.flat_map(|&from| tos().map(move |&to| (from, to)));
+        pairs.filter(|(from, to)| from != to).collect()
     }
 
     fn nodes(&self, from: Option<&String>, to: Option<&String>) -> (u32, u32) {

@@ -101,6 +101,10 @@ pub enum Topology {
     Nsfnet8e6c,
     /// NSFNET with the 22 fibres and the lengths of DeepRMSA (Chen et al. 2019).
     NsfnetDeeprmsa,
+    /// Edge nodes `E1` and `E3` on core node `C1`, `E2` and `E4` on `C2`, fibres of 1 ms, and one
+    /// of 5 ms between the core nodes: a reading of the network of Martinez-Yelmo et al., whose
+    /// figure of it is lost.
+    Martinez,
     /// The nodes and fibres that `node` and `link` list, or `file`.
     Custom,
 }
@@ -235,7 +239,7 @@ impl Network {
         }
         if topology.is_uniform() && self.link_length_km.is_none() {
             self.link_delay = Some(self.uniform_delay());
-        } else {
+        } else if topology != Topology::Martinez {
             self.delay_per_km = Some(self.delay_per_km());
         }
     }

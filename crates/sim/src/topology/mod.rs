@@ -10,7 +10,7 @@ mod shortest;
 pub use graph::{Fibre, Graph, Link, Node, Role};
 pub use nsfnet::{Lengths, NSFNET_CORE, nsfnet};
 pub use routes::{Route, RouteError, Routes};
-pub use shapes::{dumbbell, line, path, ring, star};
+pub use shapes::{dumbbell, line, martinez, path, ring, star};
 pub use shortest::Metric;
 
 #[cfg(test)]

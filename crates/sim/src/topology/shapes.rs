@@ -62,6 +62,17 @@ pub fn dumbbell(count: u32, fibre: Fibre) -> Graph {
     Graph::new(nodes, links)
 }
 
+/// Edge nodes `E1` to `E4`, the odd ones on core node `C1`, the even ones on `C2`. Links 0 and 1
+/// are the fibre between the core nodes, which is the one that most pairs share.
+#[must_use]
+pub fn martinez(wavelengths: u32) -> Graph {
+    let fibre = |ms| Fibre { delay: Span::from_ms(ms), wavelengths };
+    let mut nodes = vec![Node::new("C1", Role::Core), Node::new("C2", Role::Core)];
+    nodes.extend((1..=4).map(|n| Node::new(format!("E{n}"), Role::Edge)));
+    let access = (1..=4).map(|n| (n + 1, (n + 1) % 2, fibre(1)));
+    Graph::of_pairs(nodes, std::iter::once((0, 1, fibre(5))).chain(access))
+}
+
 fn numbered(count: u32) -> Vec<Node> {
     (1..=count).map(|n| Node::new(n.to_string(), Role::Both)).collect()
 }

@@ -45,6 +45,10 @@ fn shapes_are_what_they_are_called() {
     let dumbbell = dumbbell(2, FIBRE);
     assert_eq!(between(&dumbbell, "left2", "right1"), way("left2-left-right-right1", 3));
     assert_eq!(between(&dumbbell, "left2", "left1"), way("left2-left-left1", 2));
+    let martinez = martinez(7);
+    assert_eq!(between(&martinez, "E1", "E2"), way("E1-C1-C2-E2", 7));
+    assert_eq!(between(&martinez, "E4", "E2"), way("E4-C2-E2", 2));
+    assert_eq!(martinez.edges(), [2, 3, 4, 5]);
     let counts = [path, line(4, FIBRE), ring(6, FIBRE), star(3, FIBRE), dumbbell]
         .map(|graph| (graph.nodes.len(), graph.links.len()));
     assert_eq!(counts, [(4, 6), (4, 6), (6, 12), (4, 6), (6, 10)]);

@@ -1,6 +1,8 @@
 //! What flows carry and when they come: draws by inversion of a distribution, each a pure function
-//! of one uniform number. No generator lives here; the caller brings keyed uniform numbers.
+//! of one uniform number, which the caller brings; and batches, which draw keyed numbers in turn.
 
+mod batches;
+mod noise;
 mod normal;
 mod pareto;
 mod sampler;
@@ -8,8 +10,10 @@ mod table;
 
 use burstlab_units::Span;
 
+pub use batches::{BATCH_MAX, Batch, BatchSource, sequence};
 pub use sampler::{SIZE_MAX, Sampler};
 
+pub(crate) use noise::HURST_MAX;
 pub(crate) use pareto::{SHAPE_MAX, bounded_mean, bounded_shape};
 pub(crate) use sampler::Law;
 pub(crate) use table::Table;

@@ -90,6 +90,40 @@ pub(super) fn quantile(probability: f64) -> f64 {
     z.copysign(centred)
 }
 
+/// The chance of a draw below `z`: J. F. Hart et al., Computer Approximations (1968), algorithm
+/// 5666, as given by G. West, Better approximations to cumulative normal functions, Wilmott 2005.
+pub(super) fn cumulative(z: f64) -> f64 {
+    const ABOVE: [f64; 7] = [
+        0.0352624965998911,
+        0.700383064443688,
+        6.37396220353165,
+        33.912866078383,
+        112.079291497871,
+        221.213596169931,
+        220.206867912376,
+    ];
+    const BELOW: [f64; 8] = [
+        0.0883883476483184,
+        1.75566716318264,
+        16.064177579207,
+        86.7807322029461,
+        296.564248779674,
+        637.333633378831,
+        793.826512519948,
+        440.413735824752,
+    ];
+    let x = z.abs();
+    let bell = (-0.5 * x * x).exp();
+    let horner = |terms: &[f64]| terms.iter().fold(0.0, |sum, term| sum * x + term);
+    let tail = if x < 7.07106781186547 {
+        bell * horner(&ABOVE) / horner(&BELOW)
+    } else {
+        let fraction = [4.0, 3.0, 2.0, 1.0].iter().fold(x + 0.65, |sum, n| x + n / sum);
+        bell / fraction / 2.506628274631
+    };
+    if z > 0.0 { 1.0 - tail } else { tail }
+}
+
 fn ratio((numerator, denominator): &Rational, x: f64) -> f64 {
     let horner = |terms: &[f64; 8]| terms.iter().fold(0.0, |sum, term| sum * x + term);
     horner(numerator) / horner(denominator)
@@ -113,6 +147,21 @@ mod tests {
             assert!((quantile(probability) - z).abs() <= 2e-15 * z.abs(), "{probability}");
         }
         assert_eq!(quantile(0.0), f64::NEG_INFINITY);
+    }
+
+    #[test]
+    fn the_two_functions_invert_each_other() {
+        for step in -700..=700 {
+            let z = f64::from(step) * 0.01;
+            let chance = cumulative(z);
+            assert!((cumulative(-z) + chance - 1.0).abs() < 1e-14, "{z}");
+            let back = if z > 0.0 { -quantile(cumulative(-z)) } else { quantile(chance) };
+            assert!((back - z).abs() < 1e-9, "{z}: {back}");
+        }
+        for z in [-8.0, -12.0, -30.0] {
+            assert!((quantile(cumulative(z)) - z).abs() < 1e-7, "{z}");
+        }
+        assert_eq!((cumulative(f64::NEG_INFINITY), cumulative(f64::INFINITY)), (0.0, 1.0));
     }
 
     #[test]

@@ -20,6 +20,7 @@ use crate::scenario::{Resolved, Write};
 /// (see [`Flow::tally`]).
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Tally {
+    /// Of a flow that is there: copies that edge nodes sent.
     pub(super) sent: u64,
     pub(super) delivered: u64,
     pub(super) delivered_bytes: u64,
@@ -72,6 +73,10 @@ pub(super) struct FlowKind {
     pub(super) variant: String,
     config: Config,
     pub(super) listens: Listens,
+    /// Whether its sender, and its receiver, is a station of a wireless cell.
+    pub(super) on_air: [bool; 2],
+    /// Whether its hosts hear of more than packets, or are on the air: they are never ahead.
+    by_the_clock: bool,
     detects: bool,
     /// No time-out is shorter.
     shortest_rto: Span,
@@ -91,6 +96,8 @@ impl FlowKind {
             variant,
             config: config.clone(),
             listens: Listens::of(config),
+            on_air: [false; 2],
+            by_the_clock: Listens::of(config).at_all(),
             detects: config.detector != Detector::None,
             shortest_rto: match config.rto_fixed {
                 Span::ZERO => config.rto_min,
@@ -104,10 +111,22 @@ impl FlowKind {
 }
 
 impl FlowKind {
+    /// The same with these hosts on the air.
+    fn with_stations(mut self, on_air: [bool; 2]) -> Self {
+        self.on_air = on_air;
+        self.by_the_clock |= on_air != [false; 2];
+        self
+    }
+
     /// That of a flow that was read and is yet to be told its own.
     fn unknown() -> Arc<Self> {
         let config = Config::resolve(&Overrides::default()).expect("the defaults are sound");
         Arc::new(Self::new(None, 0, &config))
+    }
+
+    /// Whether its hosts are never ahead of the clock.
+    pub(super) fn is_by_the_clock(&self) -> bool {
+        self.by_the_clock
     }
 
     /// The receiver's window, in segments.
@@ -185,7 +204,10 @@ impl Flow {
     pub(super) fn all(resolved: &Resolved) -> Vec<Self> {
         let mut flows = Vec::new();
         for (one, config) in resolved.scenario.flows().iter().zip(&resolved.tcp) {
-            let kind = Arc::new(FlowKind::new(one.label.as_ref(), one.class, config));
+            let cells = resolved.scenario.wlan.iter().map(|wlan| wlan.seats(one));
+            let on_air = cells.fold([false; 2], |all, one| [all[0] || one[0], all[1] || one[1]]);
+            let kind = FlowKind::new(one.label.as_ref(), one.class, config);
+            let kind = Arc::new(kind.with_stations(on_air));
             let ends = resolved.ends(one);
             for copy in 0..one.count {
                 let start = Time::ZERO + one.start + one.stagger * u64::from(copy);
@@ -292,6 +314,19 @@ impl Flow {
         }
     }
 
+    /// An edge node sends a copy of `seq`; answers which transmission it is.
+    pub(super) fn copied(&mut self, seq: u64) -> u32 {
+        self.tally.sent += 1;
+        self.causes.found(seq);
+        self.resent.again(seq, 0)
+    }
+
+    /// The segments that a time-out waits for. Those before the first that is not acknowledged are
+    /// there, unless an edge node acknowledged them in the name of the receiver.
+    pub(super) fn waits_for(&self) -> Range<u64> {
+        0..self.sender.outstanding().end
+    }
+
     /// Which transmission of its segment `sent` is, from 1.
     #[inline]
     pub(super) fn transmission(&mut self, sent: &Transmission) -> u32 {
@@ -322,7 +357,7 @@ impl Flow {
         self.sender.is_in_stride()
             && self.next_write().is_none()
             && self.completed.is_none()
-            && !self.kind.listens.at_all()
+            && !self.kind.by_the_clock
     }
 
     /// Until when an ACK that is on its way to the sender may be dealt with now: nothing happens
@@ -365,7 +400,8 @@ impl Flow {
     /// What it has sent and received, by the counts of its sender too.
     pub(super) fn tally(&self) -> Tally {
         let counters = self.sender.counters();
-        let (sent, acks_delivered) = (counters.segments_sent, counters.acks);
+        let sent = counters.segments_sent + self.tally.sent;
+        let acks_delivered = counters.acks;
         Tally { sent, acks_delivered, ..self.tally.clone() }
     }
 
@@ -380,7 +416,7 @@ impl Flow {
         let calm = self.resent.is_below(self.receiver.next())
             && self.causes.is_empty()
             && self.completed.is_none()
-            && !self.kind.listens.at_all()
+            && !self.kind.by_the_clock
             && (!self.kind.impatient || self.hears_nothing_twice());
         if !calm {
             return Time::ZERO;

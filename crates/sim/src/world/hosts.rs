@@ -23,6 +23,7 @@ impl World {
         match &mut self.optics {
             Optics::Path(path) => path.data.arrive(self.now, packet, context, flows),
             Optics::Mesh(mesh) => mesh.data_arrives(self.now, packet, context, flows),
+            Optics::Ops(ops) => ops.data_arrives(self.now, packet, context, flows),
         }
     }
 
@@ -42,17 +43,18 @@ impl World {
         let count = self.optics.path().data.land(&mut self.context);
         for _ in self.stride_over_path(count)..count {
             let packet = self.optics.path().data.unload();
-            self.data_on_link(packet);
+            self.data_on_link(self.now, packet);
         }
     }
 
-    /// Puts a packet on its receiver's link.
+    /// Puts a packet on its receiver's link at `out`, which may be ahead of the clock.
     #[inline]
-    pub(super) fn data_on_link(&mut self, packet: DataPacket) {
+    pub(super) fn data_on_link(&mut self, out: Time, packet: DataPacket) {
+        self.context.recorder.crossed(packet.row, out);
         let link = self.far_link(packet.flow);
         let access = &mut self.data_down[link as usize];
-        let Some(at) = access.wire.send(self.now, packet.bytes()) else {
-            let loss = Loss::at_access(LossCause::ReceiverAccess, self.now);
+        let Some(at) = access.wire.send(out, packet.bytes()) else {
+            let loss = Loss::at_access(LossCause::ReceiverAccess, out);
             self.flows[packet.flow as usize].lose(packet.seq, loss);
             self.receiver_drops += 1;
             self.context.recorder.lost(packet.row, PacketCause::Overflow);
@@ -90,6 +92,16 @@ impl World {
     pub(super) fn data_at_receiver(&mut self, link: u32) {
         let event = Event::DataAtReceiver(link);
         let packet = self.data_down[link as usize].lane.pop(&mut self.context.queue, event);
+        if self.flows[packet.flow as usize].kind.on_air[1] {
+            self.data_at_base(packet);
+        } else {
+            self.receive(packet);
+        }
+    }
+
+    /// A data packet is at its receiver.
+    #[inline(always)]
+    pub(super) fn receive(&mut self, packet: DataPacket) {
         let flow = &mut self.flows[packet.flow as usize];
         flow.tally.delivered += 1;
         flow.causes.found(packet.seq);
@@ -104,19 +116,29 @@ impl World {
     #[inline]
     fn answer(&mut self, index: u32, ack: Option<Ack>) {
         if let Some(ack) = ack {
-            let row = SentRow::Ack(ack.next as i64 - 1, ack.size);
             let id = self.flows[index as usize].id;
-            let row = self.context.recorder.sent(self.now, id, &row);
-            self.acknowledge(self.now, AckPacket::new(index, row, &ack));
+            let row = self.context.recorder.sent(self.now, id, &SentRow::Ack(&ack));
+            let packet = AckPacket::new(index, row, &ack);
+            if self.flows[index as usize].kind.on_air[1] {
+                self.ack_on_air(packet);
+            } else {
+                self.acknowledge(self.now, packet);
+            }
         }
     }
 
     /// Puts an ACK on its receiver's access link at `now`, which may be ahead of the clock.
     #[inline]
     pub(super) fn acknowledge(&mut self, now: Time, packet: AckPacket) {
+        self.flows[packet.flow as usize].tally.acks_sent += 1;
+        self.ack_on_wire(now, packet);
+    }
+
+    /// Puts an ACK that is counted on its access link.
+    #[inline(always)]
+    pub(super) fn ack_on_wire(&mut self, now: Time, packet: AckPacket) {
         let link = self.far_link(packet.flow);
         let flow = &mut self.flows[packet.flow as usize];
-        flow.tally.acks_sent += 1;
         let access = &mut self.ack_up[link as usize];
         let Some(at) = access.wire.send(now, packet.bytes()) else {
             flow.tally.acks_lost += 1;
@@ -131,6 +153,9 @@ impl World {
             Optics::Path(path) if path.ack.assembles_ahead() => {
                 path.ack.assemble(at, packet, &mut self.context);
                 return;
+            }
+            Optics::Ops(ops) if ops.frees_acks() => {
+                return ops.ack_flies(at, packet, flow, &mut self.context);
             }
             // The run ends with the last ACK of a flow: nothing behind that is done before.
             Optics::Path(path)
@@ -163,6 +188,7 @@ impl World {
         match &mut self.optics {
             Optics::Path(path) => path.ack.arrive(self.now, packet, context, flows),
             Optics::Mesh(mesh) => mesh.ack_arrives(self.now, packet, context, flows),
+            Optics::Ops(ops) => ops.ack_arrives(self.now, packet, context, flows),
         }
     }
 
@@ -179,6 +205,7 @@ impl World {
     /// Puts an ACK on its sender's link at `now`, which may be ahead of the clock.
     #[inline]
     pub(super) fn ack_on_link(&mut self, now: Time, packet: AckPacket) {
+        self.context.recorder.crossed(packet.row, now);
         let link = self.near_link(packet.flow);
         let access = &mut self.ack_down[link as usize];
         let Some(at) = access.wire.send(now, packet.bytes()) else {

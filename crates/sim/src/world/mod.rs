@@ -10,6 +10,7 @@ mod hosts;
 mod injected;
 mod mesh;
 mod notices;
+mod ops;
 mod optics;
 mod others;
 mod packet;
@@ -21,6 +22,7 @@ mod source;
 mod strides;
 mod tally;
 mod train;
+mod wlan;
 
 use burstlab_kernel::{EventQueue, Lane, RandomSource, Rank, Ticket};
 use burstlab_link::Wire;
@@ -39,6 +41,7 @@ use optics::Optics;
 use others::Others;
 use packet::{AckPacket, DataPacket};
 use place::Place;
+use wlan::Wireless;
 
 /// Everything that can happen next. The number names the flow or the link it happens at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,8 +78,20 @@ pub(crate) enum Event {
     OtherArrived(Side),
     /// A connection of a demand arrives.
     Demand(u32),
+    /// Something may have become of packets of a wireless cell.
+    Cell(u32),
     /// Something in a mesh.
     Mesh(MeshEvent),
+    /// A slot begins at a node of a slotted network that has something to do in it.
+    SlotAt(u32),
+    /// A unit of time of the edge smoothing ends.
+    SmoothingUnit,
+    /// A notification of congestion reaches its edge.
+    CongestionNotice(u32),
+    /// Notifications have waited long enough for a slot on a fibre.
+    NoticesLeave(u32),
+    /// An ACK of a flow that travels beside the slots reaches the edge of its sender.
+    FreeAck(u32),
     /// The network is sampled.
     Sample,
     /// Measuring begins.
@@ -93,6 +108,11 @@ impl Event {
                 | Self::DataAtEgress
                 | Self::AckAtIngress
                 | Self::Mesh(_)
+                | Self::SlotAt(_)
+                | Self::SmoothingUnit
+                | Self::CongestionNotice(_)
+                | Self::NoticesLeave(_)
+                | Self::FreeAck(_)
         )
     }
 }
@@ -192,6 +212,7 @@ pub(crate) struct World {
     ack_down: Vec<Access<AckPacket>>,
     optics: Optics,
     others: Others,
+    wireless: Wireless,
     /// Access links as they are before anything was sent: of senders, of receivers.
     wires: (Wire, Wire),
     /// Whether the flows of an edge node share the access links.
@@ -246,7 +267,7 @@ impl World {
         let hurries = trace == Trace::default()
             && match &mut optics {
                 Optics::Path(path) => path.go_ahead(scenario, &flows),
-                Optics::Mesh(_) => !access.shared && scenario.run.bursts.is_none(),
+                Optics::Mesh(_) | Optics::Ops(_) => !access.shared && scenario.run.bursts.is_none(),
             };
         let mut world = Self {
             context: Context {
@@ -263,6 +284,7 @@ impl World {
             ack_down: Access::several(links, &near),
             optics,
             others: Others::new(resolved, random),
+            wireless: Wireless::new(resolved, random),
             demands: Demands::new(resolved, random),
             wires: (near, far),
             shared: scenario.access.shared,
@@ -300,6 +322,7 @@ impl World {
         }
         match (&mut self.optics, fresh.optics) {
             (Optics::Mesh(mesh), Optics::Mesh(fresh)) => mesh.adopt(*fresh),
+            (Optics::Ops(ops), Optics::Ops(fresh)) => ops.adopt(*fresh),
             (Optics::Path(_), Optics::Path(_)) => {}
             _ => return None,
         }
@@ -312,7 +335,7 @@ impl World {
             let start = self.flows[index as usize].start;
             self.context.queue.push(start, Rank::Timer, Event::Start(index));
         }
-        self.optics.begin(&mut self.context.queue);
+        self.optics.begin(&mut self.context);
         for (source, at) in self.demands.starts() {
             self.context.queue.push(at, Rank::Arrival, Event::Demand(source));
         }
@@ -376,12 +399,18 @@ impl World {
                 path.ack.timer(self.now, &mut self.context, &mut self.flows);
             }
             Event::Mesh(event) => self.mesh(event),
+            Event::SlotAt(node) => self.slot_at(node),
+            Event::FreeAck(flow) => self.free_ack(flow),
+            Event::SmoothingUnit => self.smoothing_unit(),
+            Event::CongestionNotice(slot) => self.notified(slot),
+            Event::NoticesLeave(link) => self.notices_leave(link),
             Event::SenderTimer(index) => self.sender_timer(index),
             Event::ReceiverTimer(index) => self.receiver_timer(index),
             Event::Start(index) => self.start(index),
             Event::Write(index) => self.write(index),
             Event::Notice(slot) => self.notice(slot),
             Event::Other(index) => self.other_sends(index),
+            Event::Cell(index) => self.cell(index),
             Event::OtherArrived(side) => self.others.arrived(side),
             Event::Demand(source) => self.connect(source),
             Event::Sample => self.sample(),
@@ -422,8 +451,8 @@ impl World {
     /// Hands over the chunks of the tables that are full and final.
     pub(crate) fn drain(&mut self) -> Vec<Piece> {
         let mut tables: Vec<Piece> = self.context.recorder.drain(self.now).collect();
-        if let Optics::Mesh(mesh) = &self.optics {
-            tables.extend(self.demands.drain(mesh.graph()));
+        if let Some(graph) = self.optics.graph() {
+            tables.extend(self.demands.drain(graph));
         }
         tables
     }
@@ -468,10 +497,15 @@ impl World {
             interrupted,
             warnings,
             events_per_packet: over(counters.events, counters.packets_delivered),
-            packets_per_burst: over(counters.packets_crossed, counters.bursts_delivered),
+            packets_per_burst: match &self.optics {
+                Optics::Ops(_) => 0.0,
+                _ => over(counters.packets_crossed, counters.bursts_delivered),
+            },
             counters,
             flows: listed.map(|flow| flow.summary(measured)).collect(),
             network: None,
+            ops: None,
+            wlan: self.wireless.summaries(),
             demand,
         };
         let mut tables = Vec::new();
@@ -479,7 +513,12 @@ impl World {
             summary.network = Some(mesh.summary(self.now, measured));
             mesh.record_rest(self.now, &mut self.context.recorder);
             tables.push(Piece::Rows(mesh.table()));
-            tables.extend(self.demands.into_tables(mesh.graph(), !self.sample_every.is_zero()));
+        }
+        if let Optics::Ops(ops) = &self.optics {
+            summary.ops = Some(ops.summary(self.now));
+        }
+        if let Some(graph) = self.optics.graph() {
+            tables.extend(self.demands.into_tables(graph, !self.sample_every.is_zero()));
         }
         tables.splice(0..0, self.context.recorder.finish(self.now));
         (summary, tables)

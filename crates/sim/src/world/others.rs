@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::optics::Optics;
 use super::packet::{DataPacket, OTHER};
 use super::source::Source;
+use super::train::Train;
 use super::{Event, World};
-use crate::measure::NO_ROW;
+use crate::measure::SentRow;
 use crate::scenario::{Resolved, Side};
 
 /// The sources of other traffic and their totals.
@@ -58,6 +59,13 @@ impl Others {
 }
 
 impl World {
+    /// Packets of other traffic leave the mesh.
+    pub(super) fn others_leave(&mut self, train: &Train<DataPacket>) {
+        self.others.delivered += u64::from(train.count);
+        self.context.recorder.crossed(train.first.row, self.now);
+        self.context.recorder.delivered(train.first.row, self.now);
+    }
+
     /// A source sends a packet: over the link it loads, or into the mesh.
     pub(super) fn other_sends(&mut self, index: u32) {
         let source = &mut self.others.sources[index as usize];
@@ -68,10 +76,17 @@ impl World {
         self.others.sent += 1;
         if let Optics::Mesh(mesh) = &mut self.optics {
             let way = (source.ends, source.class);
+            let row = self.context.recorder.sent(self.now, index, &SentRow::Other(seq, size));
             let size = size.get() as u32;
-            let packet =
-                DataPacket { flow: OTHER | index, nth: 1, cwnd: 0, size, row: NO_ROW, seq };
+            let packet = DataPacket { flow: OTHER | index, nth: 1, cwnd: 0, size, row, seq };
             mesh.other_arrives(self.now, packet, way, &mut self.context, &mut self.flows);
+            return;
+        }
+        if let Optics::Ops(ops) = &mut self.optics {
+            let row = self.context.recorder.sent(self.now, index, &SentRow::Other(seq, size));
+            let size = size.get() as u32;
+            let packet = DataPacket { flow: OTHER | index, nth: 1, cwnd: 0, size, row, seq };
+            ops.other_arrives(self.now, packet, source.ends, &mut self.context);
             return;
         }
         self.others.offered += 1;

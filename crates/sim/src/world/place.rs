@@ -16,11 +16,18 @@ impl Place {
     pub(super) const ASSEMBLY: Self = Self(0);
     pub(super) const SENDER: Self = Self(1 << 30);
     pub(super) const RECEIVER: Self = Self(2 << 30);
+    pub(super) const CELL: Self = Self(3 << 30);
 
     /// The place `number` of this kind.
     #[inline]
     pub(super) fn of(self, number: u32) -> Self {
         Self(self.0 | number)
+    }
+
+    /// As a number.
+    #[inline]
+    pub(super) fn number(self) -> u32 {
+        self.0
     }
 
     /// Its place in the order of an instant.

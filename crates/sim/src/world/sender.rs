@@ -57,7 +57,12 @@ impl World {
             };
             let cwnd = stamp(cwnd);
             self.context.note(flow, now, 1, sent.seq);
-            self.send(now, link, DataPacket { flow: index, nth, cwnd, size, row, seq: sent.seq });
+            let packet = DataPacket { flow: index, nth, cwnd, size, row, seq: sent.seq };
+            if self.flows[index as usize].kind.on_air[0] {
+                self.data_on_air(packet);
+            } else {
+                self.send(now, link, packet);
+            }
         }
         self.sending = sending;
         self.flows[index as usize].arm_sender(index, &mut self.context);
@@ -65,7 +70,7 @@ impl World {
 
     /// Puts a packet on its sender's access link at `now`, which may be ahead of the clock.
     #[inline]
-    fn send(&mut self, now: Time, link: u32, packet: DataPacket) {
+    pub(super) fn send(&mut self, now: Time, link: u32, packet: DataPacket) {
         let flow = &mut self.flows[packet.flow as usize];
         let access = &mut self.data_up[link as usize];
         let Some(at) = access.wire.send(now, packet.bytes()) else {
@@ -89,11 +94,21 @@ impl World {
         }
     }
 
-    /// An ACK is at its sender.
+    /// An ACK is at its sender, or at the base station of it.
     #[inline]
     pub(super) fn ack_at_sender(&mut self, link: u32) {
         let event = Event::AckAtSender(link);
         let packet = self.ack_down[link as usize].lane.pop(&mut self.context.queue, event);
+        if self.flows[packet.flow as usize].kind.on_air[0] {
+            self.ack_at_base(packet);
+        } else {
+            self.hear(packet);
+        }
+    }
+
+    /// A sender hears an ACK.
+    #[inline(always)]
+    pub(super) fn hear(&mut self, packet: AckPacket) {
         let now = self.now;
         let mut sending = std::mem::take(&mut self.sending);
         let flow = &mut self.flows[packet.flow as usize];
@@ -118,8 +133,13 @@ impl World {
         }
         if flow.sender.counters().fast_retransmits > cuts {
             let seq = packet.next;
-            let row = LedgerRow::new(now, flow.id, LedgerKind::FastRetransmit, seq);
+            let by_edge = LedgerKind::EdgeRetransmit;
+            let kind = if packet.written { by_edge } else { LedgerKind::FastRetransmit };
+            let row = LedgerRow::new(now, flow.id, kind, seq);
             self.context.recorder.ledger(&row, &flow.view());
+            if let (true, Optics::Ops(ops)) = (packet.written, &mut self.optics) {
+                ops.tally.retransmissions += 1;
+            }
         }
         let completed = flow.has_completed(now);
         if completed {
@@ -163,13 +183,13 @@ impl World {
         if flow.sender.poll_timeout().is_some_and(|at| at <= self.now) {
             let mut sending = std::mem::take(&mut self.sending);
             let before = *flow.sender.counters();
-            let truth = flow.causes.truth(flow.sender.outstanding());
+            let truth = flow.causes.truth(flow.waits_for());
             flow.sender.tell(if truth == Truth::True { Verdict::True } else { Verdict::False });
             let mut row =
                 LedgerRow::new(self.now, flow.id, LedgerKind::Timeout, flow.first_missing());
             row.truth = Some(truth);
             row.state = Some(flow.state_now());
-            row.waited = Some(flow.sender.outstanding());
+            row.waited = Some(flow.waits_for());
             flow.sender.on_timeout(self.now, &mut sending);
             self.context.note(flow, self.now, 3, u64::from(index));
             let after = flow.sender.counters();

@@ -11,26 +11,25 @@ pub(super) fn counters(world: &World) -> Counters {
     let mut all = world.demands.gone.clone();
     let live = world.flows.iter().filter(|flow| !flow.vacant);
     live.for_each(|flow| all.add(&flow.tally()));
-    let (bursts, aboard) = match &world.optics {
-        Optics::Path(path) => (path_bursts(path), [path.data.aboard(), path.ack.aboard(), 0]),
-        Optics::Mesh(mesh) => (mesh_bursts(mesh), mesh.aboard()),
-    };
-    let others_lost = world.others.lost
-        + match &world.optics {
-            Optics::Path(_) => 0,
-            Optics::Mesh(mesh) => mesh.others_lost,
-        };
-    let reached_egress = all.delivered + on_links(&world.data_down) + world.receiver_drops;
+    let (bursts, aboard, others_lost) = in_optics(&world.optics);
+    let others_lost = world.others.lost + others_lost;
+    let (on_air, [down, up]) = (world.wireless.aboard(), world.wireless.kept());
+    let crossed = all.delivered + down;
+    let reached_egress = crossed + on_links(&world.data_down) + world.receiver_drops;
     let [data, ack, background] = bursts;
+    let (batches, [arrived, waiting]) = match &world.optics {
+        Optics::Path(_) | Optics::Ops(_) => Default::default(),
+        Optics::Mesh(mesh) => (mesh.batches, mesh.batches_aboard(world.now)),
+    };
     Counters {
         packets_sent: all.sent,
         packets_delivered: all.delivered,
         packets_lost: all.lost,
-        packets_in_flight: on_links(&world.data_up) + aboard[0] + on_links(&world.data_down),
+        packets_in_flight: on_wires(&world.data_up, &world.data_down) + aboard[0] + on_air.data,
         acks_sent: all.acks_sent,
         acks_delivered: all.acks_delivered,
         acks_lost: all.acks_lost,
-        acks_in_flight: on_links(&world.ack_up) + aboard[1] + on_links(&world.ack_down),
+        acks_in_flight: on_wires(&world.ack_up, &world.ack_down) + aboard[1] + on_air.acks,
         bursts_sent: data.0.sent,
         bursts_delivered: data.0.delivered,
         bursts_lost: data.0.lost,
@@ -48,12 +47,33 @@ pub(super) fn counters(world: &World) -> Counters {
         other_lost: others_lost,
         other_in_flight: world.others.in_flight() + aboard[2],
         packets_crossed: reached_egress,
-        access_offered: all.sent + reached_egress + world.others.on_access(),
+        access_offered: all.sent - up + reached_egress + world.others.on_access(),
         access_lost: world.sender_drops + world.receiver_drops + world.others.lost,
         notices_sent: world.context.notices.sent,
         notices_lost: world.context.notices.lost,
+        batches_sent: arrived.batches,
+        batches_delivered: batches.delivered.batches,
+        batches_lost: batches.lost.batches,
+        batches_in_flight: waiting.batches,
+        batch_packets_sent: arrived.packets,
+        batch_packets_delivered: batches.delivered.packets,
+        batch_packets_lost: batches.lost.packets,
+        batch_packets_in_flight: waiting.packets,
+        batch_bytes_sent: arrived.bytes,
+        batch_bytes_delivered: batches.delivered.bytes,
+        batch_bytes_lost: batches.lost.bytes,
+        batch_bytes_in_flight: waiting.bytes,
         events: world.events,
         core_events: world.core_events,
+    }
+}
+
+/// Bursts; data packets of flows, ACKs and packets of other traffic aboard; the latter lost.
+fn in_optics(optics: &Optics) -> (Bursts, [u64; 3], u64) {
+    match optics {
+        Optics::Path(path) => (path_bursts(path), [path.data.aboard(), path.ack.aboard(), 0], 0),
+        Optics::Mesh(mesh) => (mesh_bursts(mesh), mesh.aboard(), mesh.others_lost),
+        Optics::Ops(ops) => (Bursts::default(), ops.aboard(), ops.others_lost),
     }
 }
 
@@ -75,6 +95,10 @@ fn path_bursts(path: &Path) -> Bursts {
 fn mesh_bursts(mesh: &Mesh) -> Bursts {
     [BurstKind::Data, BurstKind::Ack, BurstKind::Background]
         .map(|kind| (mesh.counts[kind as usize], mesh.in_flight(kind)))
+}
+
+fn on_wires<P>(up: &[Access<P>], down: &[Access<P>]) -> u64 {
+    on_links(up) + on_links(down)
 }
 
 fn on_links<P>(links: &[Access<P>]) -> u64 {

@@ -22,7 +22,16 @@ pub(crate) fn run_in_chunks(simulation: Simulation, rows: u32, slice: u32) -> (O
     let (summary, pieces) = simulation.finish();
     pieces.into_iter().for_each(|piece| take(piece, &mut whole, &mut early));
     assert!(early.is_empty(), "what comes early comes late as well");
-    let order = ["packets", "bursts", "cwnd", "ledger", "ledger_losses", "histograms"];
+    let order = [
+        "packets",
+        "packets_sack",
+        "bursts",
+        "bursts_hops",
+        "cwnd",
+        "ledger",
+        "ledger_losses",
+        "histograms",
+    ];
     // Then connections and samples, by name.
     let place = |name| order.iter().position(|&other| other == name).unwrap_or(order.len());
     whole.sort_by_key(|table| (place(table.name), table.name));

@@ -12,7 +12,7 @@ const CUSTOM: [&str; 4] = ["node", "link", "file", "delay_per_km"];
 const MESH: [&str; 6] =
     ["wavelengths", "edges", "routing", "routes_per_pair", "route_choice", "route"];
 
-const ALL: [Topology; 9] = [
+const ALL: [Topology; 10] = [
     Topology::Path,
     Topology::Line,
     Topology::Ring,
@@ -21,6 +21,7 @@ const ALL: [Topology; 9] = [
     Topology::Nsfnet,
     Topology::Nsfnet8e6c,
     Topology::NsfnetDeeprmsa,
+    Topology::Martinez,
     Topology::Custom,
 ];
 

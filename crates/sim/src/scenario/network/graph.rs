@@ -34,6 +34,7 @@ impl Network {
         let mut graph = match self.topology {
             Topology::Path => topology::path(&self.delays(), self.wavelengths()),
             Topology::Custom => self.custom()?,
+            Topology::Martinez => topology::martinez(self.wavelengths()),
             topology if topology.is_nsfnet() => self.nsfnet()?,
             _ => self.generated()?,
         };

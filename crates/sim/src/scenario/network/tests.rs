@@ -70,6 +70,7 @@ fn what_is_resolved_resolves_to_itself() {
         json!({"topology": "nsfnet", "delay_per_km": "4.9 us", "edges": ["1", "14"]}),
         json!({"topology": "nsfnet-8e6c", "route_choice": "random"}),
         json!({"topology": "nsfnet-deeprmsa", "routing": "hops"}),
+        json!({"topology": "martinez", "wavelengths": 7}),
         custom(&json!({"route": [{"from": "a", "to": "c", "via": ["b"]}]})),
     ];
     for network in networks {

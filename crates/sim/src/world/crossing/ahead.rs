@@ -279,7 +279,7 @@ impl Path {
     /// of an arrival: which of the two is first could not be told.
     pub(in crate::world) fn go_ahead(&mut self, scenario: &Scenario, flows: &[Flow]) -> bool {
         let [flow] = flows else { return false };
-        let alone = scenario.traffic.is_empty() && !flow.kind.listens.at_all();
+        let alone = scenario.traffic.is_empty() && !flow.kind.is_by_the_clock();
         let may = alone && self.data.may_go_ahead() && self.ack.may_go_ahead();
         if may && self.data.assembler.policy() != AssemblyPolicy::None {
             self.data.go_ahead(flow.kind.window());

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::super::causes::LossCause;
 use super::super::packet::{AckPacket, DataPacket};
 use super::super::train::Train;
+use super::feed::Load;
 use crate::measure::Recorder;
 
 /// What a burst carries. Data packets lie in it in the order they came, ACKs behind them, padding
@@ -15,25 +16,47 @@ use crate::measure::Recorder;
 pub(in crate::world) struct Cargo {
     pub(in crate::world) data: Vec<Train<DataPacket>>,
     pub(in crate::world) acks: Vec<Train<AckPacket>>,
+    /// What it has of batches, where their packets need not be told apart; otherwise they are
+    /// among `data`.
+    pub(super) load: Load,
 }
 
 impl Cargo {
     pub(super) fn packets(&self) -> u32 {
-        self.segments() + self.acks.iter().map(|train| train.count).sum::<u32>()
+        let acks = self.acks.iter().map(|train| train.count).sum::<u32>();
+        self.segments() + acks + self.load.packets as u32
     }
 
-    /// Data packets.
+    /// What kind of burst it makes.
+    pub(super) fn kind(&self) -> BurstKind {
+        if self.data.iter().any(|train| !train.first.is_of_batch()) {
+            BurstKind::Data
+        } else if !self.acks.is_empty() {
+            BurstKind::Ack
+        } else {
+            BurstKind::Background
+        }
+    }
+
+    /// All that it has of batches.
+    pub(super) fn of_batches(&self) -> Load {
+        let single = self.data.iter().filter(|train| train.first.is_of_batch());
+        single.fold(self.load, |sum, train| sum + Load::of(&train.first))
+    }
+
+    /// Data packets, without those of `load`.
     pub(super) fn segments(&self) -> u32 {
         self.data.iter().map(|train| train.count).sum()
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.data.is_empty() && self.acks.is_empty()
+        self.data.is_empty() && self.acks.is_empty() && self.load.packets == 0
     }
 
     pub(super) fn clear(&mut self) {
         self.data.clear();
         self.acks.clear();
+        self.load = Load::default();
     }
 
     /// How many data packets and ACKs lie wholly in the first `kept` bytes.
@@ -59,7 +82,7 @@ pub(in crate::world) enum BurstKind {
     Data,
     /// It carries ACKs alone.
     Ack,
-    /// It belongs to others, and carries nothing that is followed.
+    /// It carries nothing that is followed: a burst of others, or one of batches alone.
     Background,
 }
 

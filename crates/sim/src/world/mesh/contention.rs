@@ -136,18 +136,32 @@ impl Mesh {
     /// A fibre delay line, and a wavelength behind it.
     fn delay(&mut self, now: Time, slot: u32, wish: &Wish) -> Option<Taken> {
         let node = self.graph.link(wish.link).from as usize;
+        let owner = self.bursts.get(slot).owner(slot);
         self.lines[node].forget(now);
-        let options = |mesh: &Self, nth| mesh.lines[node].options(wish.departs, wish.hold).nth(nth);
-        let mut tried = 0;
-        while let Some((line, delay)) = options(self, tried) {
-            tried += 1;
-            let later = Wish { departs: wish.departs + delay, ..*wish };
-            if let Some(taken) = self.direct(now, &later) {
-                let owner = self.bursts.get(slot).owner(slot);
-                self.lines[node].take(line, wish.departs, wish.departs + wish.hold, owner);
-                self.tally.resolutions.delayed += 1;
-                return Some(taken);
+        let mut wish = *wish;
+        // Where it goes round in vain, it gives the lines back.
+        let mut rounds: Vec<(u32, Time)> = Vec::new();
+        loop {
+            let mut tried = 0;
+            let options =
+                |mesh: &Self, nth| mesh.lines[node].options(wish.departs, wish.hold).nth(nth);
+            while let Some((line, delay)) = options(self, tried) {
+                tried += 1;
+                let later = Wish { departs: wish.departs + delay, ..wish };
+                if let Some(taken) = self.direct(now, &later) {
+                    self.lines[node].take(line, wish.departs, wish.departs + wish.hold, owner);
+                    self.tally.resolutions.delayed += 1;
+                    return Some(taken);
+                }
             }
+            let more = rounds.len() + 1 < self.rules.passes;
+            let Some((line, delay)) = options(self, 0).filter(|_| more) else { break };
+            self.lines[node].take(line, wish.departs, wish.departs + wish.hold, owner);
+            rounds.push((line, wish.departs));
+            wish.departs += delay;
+        }
+        for (line, start) in rounds {
+            self.lines[node].shorten(line, start, owner, start);
         }
         None
     }

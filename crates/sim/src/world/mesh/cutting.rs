@@ -7,6 +7,7 @@ use super::super::flow::Flow;
 use super::super::train::Train;
 use super::super::{Context, Event};
 use super::burst::owner_of;
+use super::feed::Load;
 use super::header::Signal;
 use super::{Mesh, MeshEvent};
 use crate::measure::PacketCause;
@@ -56,10 +57,12 @@ impl Mesh {
         let burst = self.bursts.get_mut(slot);
         let (data, acks) = burst.cargo.within(room);
         burst.left = left;
-        let loss = Loss { cause: LossCause::Cut, burst: burst.number, node, at: now };
+        let loss = Loss { cause: LossCause::Cut, burst: burst.number, node, port: 0, at: now };
         for Train { first: packet, .. } in burst.cargo.data.drain(data..) {
             if !packet.is_other() {
                 flows[packet.flow as usize].lose(packet.seq, loss);
+            } else if packet.is_of_batch() {
+                self.batches.lost += Load::of(&packet);
             } else {
                 self.others_lost += 1;
             }

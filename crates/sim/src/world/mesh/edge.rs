@@ -11,6 +11,7 @@ use super::super::packet::{AckPacket, DataPacket, OTHER, Parcel};
 use super::super::train::Train;
 use super::super::{Context, Event};
 use super::burst::{BurstKind, Cargo, Taken};
+use super::feed::Feed;
 use super::inbox::Inbox;
 use super::rules::Rules;
 use super::{Mesh, MeshEvent, Prescribed};
@@ -28,7 +29,9 @@ pub(super) struct Queue {
     pub(super) cargo: Cargo,
     /// What will come, where it is announced.
     pub(super) inbox: Inbox,
-    /// Number of the open burst.
+    /// Batches that enter it.
+    pub(super) feed: Option<Box<Feed>>,
+    /// Number of the open burst; 0: it has none yet.
     pub(super) number: u64,
 }
 
@@ -48,8 +51,9 @@ impl Queue {
             _ => edge.policy(),
         };
         let assembler = Assembler::new(policy).with_minimum(edge.min_size.unwrap_or_default());
+        let assembler = assembler.with_at_most(edge.at_most && !acks);
         let (cargo, inbox) = (Cargo::default(), Inbox::default());
-        Self { from, to, class, place, assembler, cargo, inbox, number: 0 }
+        Self { from, to, class, place, assembler, cargo, inbox, feed: None, number: 0 }
     }
 }
 
@@ -110,7 +114,7 @@ impl Mesh {
         flows: &mut [Flow],
     ) {
         if self.data_loss.script.kills(&packet) {
-            let loss = Loss { cause: LossCause::Scripted, burst: 0, node: 0, at: now };
+            let loss = Loss { cause: LossCause::Scripted, burst: 0, node: 0, port: 0, at: now };
             flows[packet.flow as usize].lose(packet.seq, loss);
             context.recorder.lost(packet.row, PacketCause::Scripted);
             return;
@@ -119,6 +123,7 @@ impl Mesh {
         let class = self.rules.class_of(&packet, flow.kind.class);
         let ends = (flow.from, flow.to);
         let queue = self.queue_of(ends, class, packet.flow, false);
+        self.make_room(now, queue, packet.bytes(), context, flows);
         self.number(now, queue, packet.row, context);
         self.queues[queue].cargo.data.push(Train::one(packet));
         self.joined(now, queue, packet.bytes(), context, flows);
@@ -139,6 +144,7 @@ impl Mesh {
             self.expect_in(queue, now, packet, context);
             return;
         }
+        self.make_room(now, queue, packet.bytes(), context, flows);
         self.number(now, queue, packet.row, context);
         self.queues[queue].cargo.data.push(Train::one(packet));
         self.joined(now, queue, packet.bytes(), context, flows);
@@ -157,6 +163,7 @@ impl Mesh {
         let ends = (flow.to, flow.from);
         let class = self.rules.class_of_ack(flow.kind.class);
         let queue = self.queue_of(ends, class, packet.flow, true);
+        self.make_room(now, queue, packet.bytes(), context, flows);
         self.number(now, queue, packet.row, context);
         self.queues[queue].cargo.acks.push(Train::one(packet));
         self.joined(now, queue, packet.bytes(), context, flows);
@@ -202,7 +209,7 @@ impl Mesh {
     #[inline]
     fn number(&mut self, now: Time, queue: usize, row: u32, context: &mut Context) {
         let place = &mut self.queues[queue];
-        if place.cargo.is_empty() {
+        if place.number == 0 {
             self.numbered += 1;
             place.number = self.numbered;
         }
@@ -221,10 +228,17 @@ impl Mesh {
     ) {
         let place = &mut self.queues[queue];
         let idle = place.assembler.poll_timeout().is_none();
+        let fed = place.feed.is_some();
         if place.assembler.push(now, (), size) {
             self.close(now, queue, context, flows);
-        } else if idle && let Some(deadline) = place.assembler.poll_timeout() {
+        } else if idle
+            && !fed
+            && let Some(deadline) = place.assembler.poll_timeout()
+        {
             context.queue_timer(deadline, place.place, queue);
+        }
+        if fed {
+            self.look_ahead(now, queue, context);
         }
     }
 
@@ -238,7 +252,9 @@ impl Mesh {
     ) {
         let queue = queue as usize;
         let due = |queue: &Queue| queue.assembler.poll_timeout().is_some_and(|at| at <= now);
-        if self.take_in(now, queue, context) || due(&self.queues[queue]) {
+        if !self.expects_data() && self.queues[queue].feed.is_some() {
+            self.fed_timer(now, queue, context, flows);
+        } else if self.take_in(now, queue, context) || due(&self.queues[queue]) {
             self.close(now, queue, context, flows);
         } else {
             context.stale += 1;
@@ -246,17 +262,27 @@ impl Mesh {
     }
 
     /// Closes the open burst of a queue and sends it off.
-    fn close(&mut self, now: Time, queue: usize, context: &mut Context, flows: &mut [Flow]) {
+    pub(super) fn close(
+        &mut self,
+        now: Time,
+        queue: usize,
+        context: &mut Context,
+        flows: &mut [Flow],
+    ) {
         let place = &mut self.queues[queue];
+        if place.number == 0 {
+            self.numbered += 1;
+            place.number = self.numbered;
+        }
         let closed = place.assembler.close(&mut Vec::new());
-        let slot = self.bursts.open(place.number);
+        let slot = self.bursts.open(std::mem::take(&mut place.number));
         self.bursts.load(slot, &mut place.cargo);
         let burst = self.bursts.get_mut(slot);
         (burst.from, burst.to, burst.class) = (place.from, place.to, place.class);
         burst.packets = burst.cargo.packets();
         burst.bytes = closed.bytes;
         (burst.opened, burst.closed) = (closed.opened, now);
-        burst.kind = if burst.cargo.data.is_empty() { BurstKind::Ack } else { BurstKind::Data };
+        burst.kind = burst.cargo.kind();
         self.tally.assembled(burst.packets, closed.bytes, now.since(closed.opened));
         self.count_flows(slot, flows);
         self.prescribe(slot);

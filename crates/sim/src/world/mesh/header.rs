@@ -138,13 +138,13 @@ impl Mesh {
             Outcome::Again => {
                 let back = self.reach(slot, hop);
                 self.tally.resolutions.resent += 1;
+                self.record_hops(self.bursts.get(slot), true, &mut context.recorder);
                 let burst = self.bursts.get_mut(slot);
                 burst.attempts += 1;
                 // What is on the fibres is of no use any more; to cut it takes nothing away.
                 burst.taken.clear();
-                let event = Event::Mesh(MeshEvent::Again(slot));
-                let at = done + back + self.rules.wait;
-                context.queue.push(at, Rank::Arrival, event);
+                let (at, event) = (done + back + self.rules.wait, MeshEvent::Again(slot));
+                context.queue.push(at, Rank::Arrival, Event::Mesh(event));
             }
         }
     }
@@ -251,6 +251,9 @@ impl Mesh {
             return None;
         }
         self.ends(now, slot, None, context, flows);
+        if !self.fed.is_empty() {
+            self.batches.delivered += self.bursts.get(slot).cargo.of_batches();
+        }
         Some(std::mem::take(&mut self.bursts.get_mut(slot).cargo))
     }
 

@@ -178,17 +178,24 @@ impl Queue {
     fn expect(&mut self, at: Time, number: usize, context: &mut Context) {
         if at < self.inbox.first {
             self.inbox.first = at;
-            self.set_timer(number, context);
+            if self.feed.as_ref().is_none_or(|feed| at < feed.first()) {
+                self.set_timer(number, context);
+            }
         }
     }
 
     /// When the burst that the first packet opens is closed.
     fn due(&self) -> Option<Time> {
         let timer = self.assembler.policy().timer_alone();
-        timer.filter(|_| !self.inbox.is_empty()).map(|span| self.inbox.first + span)
+        timer.filter(|_| self.opens() < Time::MAX).map(|span| self.opens() + span)
     }
 
-    fn set_timer(&self, number: usize, context: &mut Context) {
+    /// When the first packet or batch enters that is known to come.
+    fn opens(&self) -> Time {
+        self.feed.as_ref().map_or(self.inbox.first, |feed| feed.first().min(self.inbox.first))
+    }
+
+    pub(super) fn set_timer(&self, number: usize, context: &mut Context) {
         if let Some(at) = self.due() {
             context.queue_timer(at, self.place, number);
         }
@@ -300,6 +307,7 @@ impl Mesh {
         }
         self.numbered += 1;
         place.number = self.numbered;
+        let opened = place.opens();
         let (number, entering) = (place.number, &mut self.entering);
         let (cargo, inbox) = (&mut place.cargo, &mut place.inbox);
         let mut enter = |at: Time, row: u32| context.recorder.joined(row, at, number);
@@ -309,9 +317,10 @@ impl Mesh {
         let (more, acks) = take(&mut inbox.acks, &mut cargo.acks, entering, now, |at, packet| {
             enter(at, packet.row);
         });
-        let full = place.assembler.push(inbox.first, (), bytes + more);
-        assert!(!full, "only the timer closes such a queue");
+        let full = place.assembler.push(opened, (), bytes + more);
         inbox.first = data.min(acks);
+        let full = full || place.take_batches(now, false);
+        assert!(!full, "only the timer closes such a queue");
         place.set_timer(queue, context);
         true
     }

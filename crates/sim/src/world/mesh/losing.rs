@@ -9,7 +9,7 @@ use super::super::notices::{NoticeDesk, Passage};
 use super::super::packet::DataPacket;
 use super::Mesh;
 use super::burst::{Burst, BurstKind};
-use crate::measure::{BurstRow, Ended, PacketCause};
+use crate::measure::{BurstRow, Ended, HopRow, PacketCause, Recorder};
 
 impl Mesh {
     /// A burst is lost at the node its header has come to.
@@ -24,13 +24,16 @@ impl Mesh {
         let hop = self.bursts.get(slot).hop;
         let node = self.node_at(slot, hop) as usize + 1;
         self.ends(now, slot, Some(cause), context, flows);
+        if !self.fed.is_empty() {
+            self.batches.lost += self.bursts.get(slot).cargo.of_batches();
+        }
         let burst = self.bursts.get_mut(slot);
-        let loss = Loss { cause, burst: burst.number, node, at: now };
+        let loss = Loss { cause, burst: burst.number, node, port: 0, at: now };
         let cargo = std::mem::take(&mut burst.cargo);
         for packet in cargo.data.iter().flat_map(|train| train.packets()) {
             context.recorder.lost(packet.row, PacketCause::Burst);
             if packet.is_other() {
-                self.others_lost += 1;
+                self.others_lost += u64::from(!packet.is_of_batch());
             } else {
                 flows[packet.flow as usize].lose(packet.seq, loss);
             }
@@ -73,11 +76,14 @@ impl Mesh {
             to: burst.to,
             hops: burst.planned,
             bytes: burst.bytes,
+            packets: burst.packets,
+            packets_left: burst.cargo.packets(),
             took: now.since(burst.closed),
         };
         self.tally.ended(&ended, lost.zip(node), link);
         if context.recorder.traces_bursts() {
             context.recorder.burst(&self.row(burst, Some((now, lost))));
+            self.record_hops(burst, lost.is_some(), &mut context.recorder);
         }
         if self.reports {
             self.tell(now, slot, lost, context, flows);
@@ -109,6 +115,32 @@ impl Mesh {
                 None => Some(Time::MAX),
             },
             lost: lost.map(|(at, cause)| (at, node as usize + 1, cause.into())),
+        }
+    }
+
+    /// Adds the fibres that a burst was given to the trace, and the one it is refused.
+    pub(super) fn record_hops(&self, burst: &Burst, refused: bool, recorder: &mut Recorder) {
+        let ends = |link: u32| {
+            let link = self.graph.link(link);
+            (link.from + 1, link.to + 1)
+        };
+        let (number, length) = (burst.number, burst.left);
+        for (hop, taken) in burst.taken.iter().enumerate() {
+            recorder.hop(&HopRow {
+                burst: number,
+                hop,
+                ends: ends(taken.link),
+                held: Some((taken.wavelength, taken.start)),
+                departs: taken.departs,
+                length,
+            });
+        }
+        let hop = burst.hop;
+        // A burst may be lost with its next fibre in its hands: its header came too late.
+        let asked = burst.route.get(hop).filter(|_| refused && burst.taken.len() == hop);
+        if let Some(&link) = asked {
+            let (ends, departs) = (ends(link), burst.arrives);
+            recorder.hop(&HopRow { burst: number, hop, ends, held: None, departs, length });
         }
     }
 

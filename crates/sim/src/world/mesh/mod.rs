@@ -7,6 +7,7 @@ mod census;
 mod contention;
 mod cutting;
 mod edge;
+mod feed;
 mod header;
 mod inbox;
 mod injection;
@@ -15,7 +16,7 @@ mod losing;
 mod report;
 mod rules;
 
-use burstlab_kernel::{EventQueue, Lane, RandomSource, Rank, Stream};
+use burstlab_kernel::{Lane, RandomSource, Rank, Stream};
 use burstlab_link::LossProcess;
 use burstlab_optical::delay_lines::DelayLines;
 use burstlab_optical::scheduling::Port;
@@ -28,6 +29,7 @@ pub(super) use self::burst::BurstKind;
 use self::burst::Bursts;
 use self::census::Census;
 use self::edge::Queue;
+use self::feed::BatchCounts;
 use self::header::Signal;
 use self::inbox::Entering;
 use self::injection::Injection;
@@ -118,6 +120,9 @@ pub(super) struct Mesh {
     places: Vec<u32>,
     bursts: Bursts,
     background: Vec<Background>,
+    /// Queues that batches enter, and what became of these.
+    fed: Vec<u32>,
+    pub(super) batches: BatchCounts,
     data_loss: Prescribed,
     ack_loss: Prescribed,
     choices: Stream,
@@ -155,7 +160,7 @@ impl Mesh {
         let expects = edge::expects(scenario, &rules, &data_loss);
         let trains = !rules.ordered && !resolved.listens() && data_loss.script.is_empty();
         let site_count = graph.edges().len() as u32;
-        Self {
+        let mut mesh = Self {
             ports: graph.links.iter().map(|link| port(link.wavelengths)).collect(),
             control: vec![control; graph.links.len()],
             signals: vec![Lane::default(); graph.links.len()],
@@ -170,6 +175,8 @@ impl Mesh {
             places: edge::places(&rules, site_count),
             bursts: Bursts::default(),
             background: background::sources(scenario, &graph, &rules, random),
+            fed: Vec::new(),
+            batches: BatchCounts::default(),
             data_loss,
             ack_loss: Prescribed::new(&scenario.loss.ack, random.stream("loss/ack")),
             choices: random.stream("routes"),
@@ -186,7 +193,9 @@ impl Mesh {
             graph,
             routes,
             rules,
-        }
+        };
+        mesh.feed_queues(resolved, random);
+        mesh
     }
 
     /// Takes what is not stored from a mesh of the same scenario.
@@ -195,29 +204,27 @@ impl Mesh {
         (self.graph, self.routes) = (fresh.graph, fresh.routes);
     }
 
-    pub(super) fn nodes(&self) -> usize {
-        self.graph.nodes.len()
-    }
-
     pub(super) fn background_sources(&self) -> usize {
-        self.background.len()
+        self.background.len() + self.fed.len()
     }
 
-    /// Queues the first bursts of others.
-    pub(super) fn begin(&mut self, queue: &mut EventQueue<Event>) {
+    /// Queues the first bursts of others, and the first closing of each queue that batches enter.
+    pub(super) fn begin(&mut self, context: &mut Context) {
         for (number, source) in (0..).zip(&self.background) {
             if let Some(at) = source.next() {
                 let event = Event::Mesh(MeshEvent::Background(number));
-                queue.push(at, Rank::Arrival, event);
+                context.queue.push(at, Rank::Arrival, event);
             }
         }
+        self.begin_feeding(context);
     }
 
     /// Bursts with data closed so far; where there are only bursts of others, these.
     #[inline]
     pub(super) fn closed(&self) -> u64 {
         let [data, _, background] = &self.counts;
-        if self.background.is_empty() { data.sent } else { data.sent + background.sent }
+        let alone = self.background.is_empty() && self.fed.is_empty();
+        if alone { data.sent } else { data.sent + background.sent }
     }
 
     /// Measuring begins.
@@ -296,8 +303,9 @@ impl World {
             let done = self.stride_of_data(data);
             data = if done > 0 { &data[done..] } else { others };
             match done {
-                0 if train.first.is_other() => self.others.delivered += u64::from(train.count),
-                0 => train.packets().for_each(|packet| self.data_on_link(packet)),
+                0 if train.first.is_of_batch() => {}
+                0 if train.first.is_other() => self.others_leave(train),
+                0 => train.packets().for_each(|packet| self.data_on_link(self.now, packet)),
                 _ => {}
             }
         }

@@ -3,7 +3,8 @@
 use burstlab_units::{Span, Time};
 
 use super::Mesh;
-use super::burst::BurstKind;
+use super::burst::{BurstKind, Cargo};
+use super::feed::Load;
 use crate::measure::{NetworkSummary, Recorder, Table};
 use crate::topology::Graph;
 
@@ -26,7 +27,10 @@ impl Mesh {
     pub(in crate::world) fn record_rest(&self, now: Time, recorder: &mut Recorder) {
         self.record_waiting(now, recorder);
         if recorder.traces_bursts() {
-            self.bursts.live().for_each(|burst| recorder.burst(&self.row(burst, None)));
+            for burst in self.bursts.live() {
+                recorder.burst(&self.row(burst, None));
+                self.record_hops(burst, false, recorder);
+            }
         }
     }
 
@@ -41,7 +45,7 @@ impl Mesh {
         let flying = self.bursts.live().map(|burst| &burst.cargo);
         let mut aboard = [0; 3];
         for cargo in queued.chain(flying) {
-            for train in &cargo.data {
+            for train in cargo.data.iter().filter(|train| !train.first.is_of_batch()) {
                 aboard[if train.first.is_other() { 2 } else { 0 }] += u64::from(train.count);
             }
             aboard[1] += cargo.acks.iter().map(|train| u64::from(train.count)).sum::<u64>();
@@ -53,6 +57,17 @@ impl Mesh {
             aboard[1] += inbox.acks();
         }
         aboard
+    }
+
+    /// What has come of batches by `now`, and what of it is in queues and in bursts.
+    pub(in crate::world) fn batches_aboard(&self, now: Time) -> [Load; 2] {
+        let sum = |sum: Load, load: Load| sum + load;
+        let feeds = || self.queues.iter().filter_map(|queue| queue.feed.as_ref());
+        let waiting = feeds().map(|feed| feed.waiting(now)).fold(Load::default(), sum);
+        let queued = self.queues.iter().map(|queue| &queue.cargo);
+        let flying = self.bursts.live().map(|burst| &burst.cargo);
+        let aboard = queued.chain(flying).map(Cargo::of_batches).fold(waiting, sum);
+        [feeds().map(|feed| feed.taken).fold(waiting, sum), aboard]
     }
 
     /// Bursts of a kind that are under way.

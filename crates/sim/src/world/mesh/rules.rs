@@ -44,6 +44,10 @@ pub(super) struct Rules {
     /// Whether it matters in which order the packets of different flows lie in a burst: to links
     /// that they share, and to what is cut off.
     pub(super) ordered: bool,
+    /// How often a burst may pass a delay line at a node.
+    pub(super) passes: usize,
+    /// Whether tails of bursts are cut off, so that each packet of a batch has its place in one.
+    pub(super) cuts: bool,
 }
 
 impl Default for Rules {
@@ -97,6 +101,8 @@ impl Rules {
             cwnd_thresholds: by_cwnd.then(|| edge.cwnd_thresholds.clone()),
             acks_with_data: edge.ack.with_data,
             ack_class: edge.ack.class,
+            passes: core.delay_lines.passes as usize,
+            cuts: lists(Resolution::Segmentation),
             ordered: scenario.access.shared || lists(Resolution::Segmentation),
         }
     }

@@ -1,0 +1,90 @@
+//! `[[batches]]`: packets of others that enter the assembly queues of a mesh in batches.
+
+use burstlab_units::{Bytes, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::check_mesh::{host, positive, span_of};
+use super::error::{Check, word};
+use super::{ScenarioError, Size};
+use crate::topology::Graph;
+use crate::traffic::HURST_MAX;
+
+/// Background traffic at the edge nodes: batches of packets, which enter the same assembly queues
+/// as the packets of flows and leave the network where their burst lands; needs a mesh. However
+/// many packets a batch has, it costs next to nothing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Batches {
+    /// Name of the edge node where they enter. Absent: every edge node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// Name of the edge node where they leave. Absent: every other edge node, each with batches of
+    /// its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// Mean number of batches a second from each of these nodes to each other, at most
+    /// 1,000,000,000. The times between batches are exponentially distributed.
+    pub batches_per_second: f64,
+    /// Size of a batch, all its packets together; one above 1 GB is cut to that.
+    pub size: Size,
+    /// Hurst exponent of the times between batches, 0.5 to 0.98. At 0.5 they are independent, and
+    /// batches a Poisson process; above, they are long-range dependent.
+    pub hurst_arrivals: f64,
+    /// Hurst exponent of the sizes, 0.5 to 0.98. At 0.5 they are independent.
+    pub hurst_sizes: f64,
+    /// Size of the packets of a batch; the last one has the rest.
+    pub packet_size: Bytes,
+    /// Class of the packets, from 0.
+    #[serde(skip_serializing_if = "super::core_network::is_default")]
+    pub class: u32,
+    /// When batches begin.
+    pub start: Span,
+    /// When they end. Absent: with the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Span>,
+}
+
+impl Default for Batches {
+    fn default() -> Self {
+        Self {
+            from: None,
+            to: None,
+            batches_per_second: 10_000.0,
+            size: Size::default(),
+            hurst_arrivals: 0.5,
+            hurst_sizes: 0.5,
+            packet_size: Bytes::new(1500),
+            class: 0,
+            start: Span::ZERO,
+            stop: None,
+        }
+    }
+}
+
+/// Checks the entry `index`.
+pub(super) fn check(index: usize, batches: &Batches, graph: &Graph) -> Check {
+    let at = format!("batches[{index}]");
+    positive(format!("{at}.batches_per_second"), batches.batches_per_second, 1e-9, 1e9)?;
+    positive(format!("{at}.hurst_arrivals"), batches.hurst_arrivals, 0.5, HURST_MAX)?;
+    positive(format!("{at}.hurst_sizes"), batches.hurst_sizes, 0.5, HURST_MAX)?;
+    span_of(&at, batches.start, batches.stop)?;
+    batches.size.check(&format!("{at}.size"))?;
+    let error = |field: &str, value: String, problem: &str, fix: &str| {
+        Err(ScenarioError::new(format!("{at}.{field}"), value, problem, fix))
+    };
+    if !(1..=1_000_000).contains(&batches.packet_size.get()) {
+        let value = batches.packet_size.to_string();
+        return error("packet_size", value, "no size of a packet", "write \"1 B\" to \"1 MB\"");
+    }
+    for (field, name) in [("from", &batches.from), ("to", &batches.to)] {
+        if let Some(name) = name {
+            host(graph, &format!("{at}.{field}"), name)?;
+        }
+    }
+    if batches.from.is_some() && batches.from == batches.to {
+        let fix = "name two different edge nodes";
+        return error("to", word(&batches.to), "it is where the batches start", fix);
+    }
+    Ok(())
+}

@@ -1,0 +1,464 @@
+//! `[[wlan]]`: cells of 802.11b between hosts and their access links.
+
+use burstlab_link::wlan::{Paths, Preamble, Reach, Rules, Shadowing, Speed};
+use burstlab_tcp::Config;
+use burstlab_units::{Bytes, Probability, Rate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::choice::Fields;
+use super::error::{Check, word};
+use super::{Scenario, ScenarioError, Side, Topology, choice};
+use crate::topology::Graph;
+
+/// Most stations of a cell.
+const STATIONS_MAX: u32 = 500;
+/// The longest packet that fits into a frame (802.11-1999, 7.1.2).
+const PACKET_MAX: u64 = 2304;
+
+/// An 802.11b cell: the hosts of flows at one place are its stations, each with one flow, and its
+/// base station is at the far end of their access links.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Wlan {
+    /// In a mesh: name of the edge node whose hosts are stations. Absent: the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
+    /// On a `path`: which hosts are stations. Absent: the receivers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub side: Option<Side>,
+    /// Rate of data frames: 1, 2, 5.5 or 11 Mb/s.
+    pub rate: Rate,
+    /// Rate of RTS, CTS and ACK frames: 1, 2, 5.5 or 11 Mb/s.
+    pub basic_rate: Rate,
+    /// What precedes each frame.
+    pub preamble: WlanPreamble,
+    /// Data frames longer than this, with their 28 B of MAC header and check sequence, are preceded
+    /// by an RTS. Absent: none is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rts_threshold: Option<Bytes>,
+    /// Tries of a frame that no RTS precedes, and of an RTS, from 1 to 255.
+    pub short_retries: u32,
+    /// Tries of a frame that an RTS precedes, from 1 to 255.
+    pub long_retries: u32,
+    /// First contention window: a back-off is 0 to this many slots; at most 32,767.
+    pub cw_min: u32,
+    /// Largest contention window, from `cw_min` to 32,767.
+    pub cw_max: u32,
+    /// Packets that may wait at the base station behind the one being sent; more are dropped.
+    /// Absent: no bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_queue: Option<u32>,
+    /// Packets that may wait at a station behind the one being sent; more are dropped. Absent: no
+    /// bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub station_queue: Option<u32>,
+    /// Whether no station hears another one, but the base station all. `shadowing` with `positions`
+    /// says for itself who hears whom.
+    pub hidden: bool,
+    /// How frames are lost that meet no other one.
+    pub loss: WlanLoss,
+    /// `frame-error`: chance that a frame is not received. `residual`: chance that a packet is
+    /// lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probability: Option<Probability>,
+    /// `frame-error`: which frames. Absent: all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frames: Option<WlanFrames>,
+    /// `shadowing`: standard deviation in dB, from 0 to 100. Absent: 4.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sigma_db: Option<f64>,
+    /// `shadowing`: by how many dB the mean power between base station and stations is above the
+    /// threshold for reception, from -200 to 200. Takes the place of distances.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub margin_db: Option<f64>,
+    /// `shadowing`: distance of every station from the base station, in m.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub distance_m: Option<f64>,
+    /// `shadowing`: where each station is, in m from the base station: x and y, in the order of the
+    /// flows. Stations that are too far from one another are hidden.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub positions: Option<Vec<(f64, f64)>>,
+    /// `shadowing`: path loss exponent, from 0 to 10. Absent: 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exponent: Option<f64>,
+    /// `shadowing`: distance of `reference_margin_db`, in m, above 0. Absent: 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference_distance_m: Option<f64>,
+    /// `shadowing`: by how many dB the mean power at the reference distance is above the threshold
+    /// for reception, from -200 to 200. Absent: 48, which is 0 at 251 m.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference_margin_db: Option<f64>,
+    /// `shadowing`: by how many dB the mean power of a frame may be below the threshold for
+    /// reception and still make the medium busy, from 0 to 200. Absent: 13.7, as in ns-2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sense_db: Option<f64>,
+}
+
+/// What precedes a frame of 802.11b.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WlanPreamble {
+    /// Preamble and PLCP header of 192 us.
+    #[default]
+    Long,
+    /// Of 96 us; frames at 1 Mb/s still have the long one.
+    Short,
+}
+
+/// How frames are lost that meet no other one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WlanLoss {
+    /// None is.
+    #[default]
+    None,
+    /// Each with the same chance, `probability`.
+    FrameError,
+    /// By log-distance path loss and log-normal shadowing: data, RTS, CTS and ACK frames alike.
+    Shadowing,
+    /// None is; but each packet that has been carried is lost with chance `probability`, once and
+    /// for all. A control experiment: such losses take no time.
+    Residual,
+}
+
+/// Which frames are subject to errors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WlanFrames {
+    /// Data, RTS, CTS and ACK frames alike.
+    #[default]
+    All,
+    /// Data frames alone.
+    Data,
+}
+
+impl WlanLoss {
+    const FIELDS: Fields = &[
+        ("probability", "0.01"),
+        ("frames", "\"data\""),
+        ("sigma_db", "4.0"),
+        ("margin_db", "8.0"),
+        ("distance_m", "100.0"),
+        ("positions", "[[10.0, 0.0]]"),
+        ("exponent", "2.0"),
+        ("reference_distance_m", "1.0"),
+        ("reference_margin_db", "48.0"),
+        ("sense_db", "13.7"),
+    ];
+
+    fn fields(self) -> (&'static [&'static str], &'static [&'static str]) {
+        match self {
+            Self::None => (&[], &[]),
+            Self::FrameError => (&["probability"], &["frames"]),
+            Self::Residual => (&["probability"], &[]),
+            Self::Shadowing => (
+                &[],
+                &[
+                    "sigma_db",
+                    "margin_db",
+                    "distance_m",
+                    "positions",
+                    "exponent",
+                    "reference_distance_m",
+                    "reference_margin_db",
+                    "sense_db",
+                ],
+            ),
+        }
+    }
+}
+
+impl Default for Wlan {
+    fn default() -> Self {
+        let rules = Rules::default();
+        Self {
+            node: None,
+            side: None,
+            rate: Rate::from_bps(11_000_000),
+            basic_rate: Rate::from_bps(1_000_000),
+            preamble: WlanPreamble::Long,
+            rts_threshold: None,
+            short_retries: rules.short_retries,
+            long_retries: rules.long_retries,
+            cw_min: rules.cw_min,
+            cw_max: rules.cw_max,
+            base_queue: None,
+            station_queue: None,
+            hidden: false,
+            loss: WlanLoss::None,
+            probability: None,
+            frames: None,
+            sigma_db: None,
+            margin_db: None,
+            distance_m: None,
+            positions: None,
+            exponent: None,
+            reference_distance_m: None,
+            reference_margin_db: None,
+            sense_db: None,
+        }
+    }
+}
+
+impl Wlan {
+    /// What its nodes go by.
+    pub(crate) fn rules(&self) -> Rules {
+        let speed = |rate| Speed::of(rate).expect("a checked scenario has rates of 802.11b");
+        Rules {
+            data: speed(self.rate),
+            basic: speed(self.basic_rate),
+            preamble: match self.preamble {
+                WlanPreamble::Long => Preamble::Long,
+                WlanPreamble::Short => Preamble::Short,
+            },
+            cw_min: self.cw_min,
+            cw_max: self.cw_max,
+            short_retries: self.short_retries,
+            long_retries: self.long_retries,
+            rts_threshold: self.rts_threshold,
+            ..Rules::default()
+        }
+    }
+
+    /// Chance that a packet is lost that has been carried.
+    pub(crate) fn residual(&self) -> f64 {
+        match self.loss {
+            WlanLoss::Residual => self.probability.unwrap_or_default().get(),
+            _ => 0.0,
+        }
+    }
+
+    /// Who hears whom, the base station and so many stations.
+    pub(crate) fn paths(&self, stations: u32) -> Paths {
+        let place = |node: u32| match &self.positions {
+            Some(places) if node > 0 => places[node as usize - 1],
+            _ => (0.0, 0.0),
+        };
+        Paths::new(stations + 1, |from, to| {
+            let between_stations = from > 0 && to > 0;
+            if between_stations && self.hidden {
+                return Reach::hidden();
+            }
+            if self.loss != WlanLoss::Shadowing {
+                return self.plain_reach();
+            }
+            let model = self.shadowing();
+            match (&self.positions, self.distance_m) {
+                (Some(_), _) => {
+                    let ((x, y), (u, v)) = (place(from), place(to));
+                    model.reach((x - u).hypot(y - v))
+                }
+                // Stations are side by side.
+                _ if between_stations => Reach::clear(),
+                (None, Some(distance)) => model.reach(distance),
+                (None, None) => {
+                    let margin = self.margin_db.unwrap_or_default();
+                    let error = Shadowing::frame_error(margin, model.sigma_db);
+                    Reach { data_error: error, control_error: error, ..Reach::clear() }
+                }
+            }
+        })
+    }
+
+    fn plain_reach(&self) -> Reach {
+        let error = match self.loss {
+            WlanLoss::FrameError => self.probability.unwrap_or_default(),
+            _ => Probability::default(),
+        };
+        let control_error = match self.frames.unwrap_or_default() {
+            WlanFrames::All => error,
+            WlanFrames::Data => Probability::default(),
+        };
+        Reach { data_error: error, control_error, ..Reach::clear() }
+    }
+
+    fn shadowing(&self) -> Shadowing {
+        // Powers are counted from the threshold for reception.
+        Shadowing {
+            exponent: self.exponent.unwrap_or(2.0),
+            sigma_db: self.sigma_db.unwrap_or(4.0),
+            reference_m: self.reference_distance_m.unwrap_or(1.0),
+            reference_power_dbm: self.reference_margin_db.unwrap_or(48.0),
+            receive_dbm: 0.0,
+            sense_dbm: -self.sense_db.unwrap_or(13.7),
+        }
+    }
+}
+
+fn error(path: String, value: impl Into<String>, problem: &str, fix: impl Into<String>) -> Check {
+    Err(ScenarioError::new(path, value, problem, fix))
+}
+
+/// Checks the cells of a scenario, and fills in where each is; the flows know their ends.
+pub(super) fn check(scenario: &mut Scenario, mesh: Option<&Graph>) -> Check {
+    for index in 0..scenario.wlan.len() {
+        place(scenario, index, mesh)?;
+        let wlan = &scenario.wlan[index];
+        let at = |field: &str| format!("wlan[{index}].{field}");
+        times(wlan, &at)?;
+        let (needed, optional) = wlan.loss.fields();
+        choice::check(&format!("wlan[{index}]"), wlan, "loss", WlanLoss::FIELDS, needed, optional)?;
+        let stations = stations(scenario, wlan);
+        if !(1..=STATIONS_MAX).contains(&stations) {
+            let problem = format!("it has {stations} stations, one for each flow that ends there");
+            let fix = format!("let 1 to {STATIONS_MAX} flows begin or end there");
+            return error(format!("wlan[{index}]"), "", &problem, fix);
+        }
+        if wlan.loss == WlanLoss::Shadowing {
+            shadowing(wlan, stations, &at)?;
+        }
+    }
+    if !scenario.wlan.is_empty() && !scenario.demand.is_empty() {
+        let fix = "write [[flows]] in place of [[demand]], or remove [[wlan]]";
+        return error("demand".into(), "", "a station has one flow, from the beginning", fix);
+    }
+    Ok(())
+}
+
+/// Packets of all flows that cross a cell fit into a frame.
+pub(super) fn fits(scenario: &Scenario, flow: usize, table: &str, config: &Config) -> Check {
+    let one = &scenario.flows()[flow];
+    let crosses = scenario.wlan.iter().any(|wlan| wlan.seats(one) != [false; 2]);
+    if !crosses || config.segment_size.get() <= PACKET_MAX {
+        return Ok(());
+    }
+    let (value, problem) = (config.segment_size.to_string(), "it fits into no frame of 802.11");
+    let fix = format!("write at most \"{PACKET_MAX} B\"");
+    error(format!("{table}.segment_size"), value, problem, fix)
+}
+
+impl Wlan {
+    /// Whether the sender, and the receiver, of a flow is a station.
+    pub(crate) fn seats(&self, flow: &super::Flow) -> [bool; 2] {
+        match (&self.node, self.side) {
+            (Some(node), _) => [flow.from.as_ref() == Some(node), flow.to.as_ref() == Some(node)],
+            (None, Some(Side::Sender)) => [true, false],
+            (None, _) => [false, true],
+        }
+    }
+}
+
+fn stations(scenario: &Scenario, wlan: &Wlan) -> u32 {
+    let of = |flow: &super::Flow| u64::from(wlan.seats(flow) != [false; 2]) * u64::from(flow.count);
+    u32::try_from(scenario.flows().iter().map(of).sum::<u64>()).unwrap_or(u32::MAX)
+}
+
+/// Fills in where a cell is.
+fn place(scenario: &mut Scenario, index: usize, mesh: Option<&Graph>) -> Check {
+    let path = scenario.network.topology == Topology::Path;
+    let (before, rest) = scenario.wlan.split_at_mut(index);
+    let wlan = &mut rest[0];
+    let at = |field: &str| format!("wlan[{index}].{field}");
+    match mesh {
+        None => {
+            debug_assert!(path, "what is no mesh is a path");
+            if let Some(node) = &wlan.node {
+                let fix = "write side = \"sender\" or side = \"receiver\"";
+                return error(at("node"), format!("{node:?}"), "it belongs to a mesh", fix);
+            }
+            let side = *wlan.side.get_or_insert(Side::Receiver);
+            if before.iter().any(|other| other.side == Some(side)) {
+                let problem = "there is a cell already";
+                return error(
+                    at("side"),
+                    word(&side),
+                    problem,
+                    "name the other side, or remove it",
+                );
+            }
+        }
+        Some(graph) => {
+            if let Some(side) = wlan.side {
+                let fix = "name an edge node: node = \"...\"";
+                return error(at("side"), word(&side), "it belongs to a path", fix);
+            }
+            let edges = graph.edges();
+            let last = edges.last().map(|&node| graph.name(node).to_string());
+            let node = wlan.node.get_or_insert_with(|| last.unwrap_or_default()).clone();
+            if !edges.iter().any(|&edge| graph.name(edge) == node) {
+                let names = edges.iter().map(|&edge| graph.name(edge)).take(20);
+                let names = names.collect::<Vec<_>>().join(", ");
+                let fix = format!("write the name of an edge node: {names}");
+                return error(at("node"), format!("{node:?}"), "it is no edge node", fix);
+            }
+            if before.iter().any(|other| other.node.as_ref() == Some(&node)) {
+                let problem = "there is a cell already";
+                return error(at("node"), format!("{node:?}"), problem, "name another node");
+            }
+        }
+    }
+    Ok(())
+}
+
+fn times(wlan: &Wlan, at: &impl Fn(&str) -> String) -> Check {
+    for (field, rate) in [("rate", wlan.rate), ("basic_rate", wlan.basic_rate)] {
+        if Speed::of(rate).is_none() {
+            let fix = "write \"1 Mb/s\", \"2 Mb/s\", \"5.5 Mb/s\" or \"11 Mb/s\"";
+            return error(at(field), rate.to_string(), "it is no rate of 802.11b", fix);
+        }
+    }
+    let retries = [("short_retries", wlan.short_retries), ("long_retries", wlan.long_retries)];
+    for (field, tries) in retries {
+        if !(1..=255).contains(&tries) {
+            return error(at(field), tries.to_string(), "out of range", "write 1 to 255");
+        }
+    }
+    if wlan.cw_max > 32_767 || wlan.cw_min > wlan.cw_max {
+        let value = wlan.cw_max.to_string();
+        let fix = format!("write {} to 32767", wlan.cw_min.min(32_767));
+        return error(at("cw_max"), value, "no largest window", fix);
+    }
+    Ok(())
+}
+
+fn shadowing(wlan: &Wlan, stations: u32, at: &impl Fn(&str) -> String) -> Check {
+    let places = [
+        ("margin_db", wlan.margin_db.is_some()),
+        ("distance_m", wlan.distance_m.is_some()),
+        ("positions", wlan.positions.is_some()),
+    ];
+    let given: Vec<&str> = places.iter().filter(|place| place.1).map(|place| place.0).collect();
+    match given[..] {
+        [_] => {}
+        [] => {
+            let fix = "add margin_db, distance_m or positions";
+            return error(at("margin_db"), "", "loss = \"shadowing\" needs to know how far", fix);
+        }
+        [first, second, ..] => {
+            let problem = format!("{first} says it already");
+            return error(at(second), "", &problem, "keep one of the two");
+        }
+    }
+    for (field, value, least, most) in [
+        ("sigma_db", wlan.sigma_db, 0.0, 100.0),
+        ("margin_db", wlan.margin_db, -200.0, 200.0),
+        ("distance_m", wlan.distance_m, 0.0, 1e9),
+        ("exponent", wlan.exponent, 0.0, 10.0),
+        ("reference_distance_m", wlan.reference_distance_m, 1e-9, 1e9),
+        ("reference_margin_db", wlan.reference_margin_db, -200.0, 200.0),
+        ("sense_db", wlan.sense_db, 0.0, 200.0),
+    ] {
+        if let Some(value) = value
+            && !(value >= least && value <= most)
+        {
+            let fix = format!("write a number from {least} to {most}");
+            return error(at(field), value.to_string(), "out of range", fix);
+        }
+    }
+    let Some(places) = &wlan.positions else { return Ok(()) };
+    if wlan.hidden {
+        let problem = "positions say who hears whom";
+        return error(at("hidden"), "true", problem, "remove it");
+    }
+    if places.len() != stations as usize {
+        let value = format!("{} places", places.len());
+        let problem = format!("there are {stations} stations, one for each flow");
+        return error(at("positions"), value, &problem, "write one pair for each station");
+    }
+    if let Some(n) = places.iter().position(|(x, y)| !(x.abs() <= 1e9 && y.abs() <= 1e9)) {
+        let problem = "it is no place";
+        return error(at(&format!("positions[{n}]")), "", problem, "write two numbers up to 1e9");
+    }
+    Ok(())
+}

@@ -1,0 +1,45 @@
+"""``burstlab export``: files for other programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from burstlab.cli.flags import Whole
+
+
+def export(
+    directory: str,
+    /,
+    *,
+    format: str = "pcapng",
+    at: str | None = None,
+    flow: Whole = None,
+    replication: Whole = None,
+    out: str | None = None,
+) -> int:
+    """Write a result in a format that other programs read.
+
+    Parameters
+    ----------
+    directory
+        A result: what burstlab run wrote with --out.
+    format
+        pcapng (Wireshark, tshark, tcptrace), perfetto (ui.perfetto.dev), qlog (qvis), xplot or csv.
+    at
+        Of pcapng, where the packets are seen: sender (the default), receiver, ingress or egress.
+    flow
+        The only flow to write; by default all, of qlog and xplot flow 0.
+    replication
+        Number of the replication (default: the first).
+    out
+        The file, of csv the directory (default: in the directory of the result).
+    """
+    from burstlab.export import default_name
+    from burstlab.export import export as write
+    from burstlab.results import read
+
+    result = read(directory)
+    path = Path(out) if out is not None else Path(directory) / default_name(format, at, flow)
+    for written in write(result, format, path, at=at, flow=flow, replication=replication):
+        print(written)
+    return 0

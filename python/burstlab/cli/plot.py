@@ -1,0 +1,136 @@
+"""``burstlab plot``: figures of a result."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from burstlab.cli.flags import Whole
+from burstlab.errors import InputError
+
+if TYPE_CHECKING:
+    from burstlab.results import Result
+
+Kind = Literal["sequence", "window", "occupancy", "bursts", "sweep"]
+
+
+def plot(
+    directory: str,
+    kind: Kind,
+    /,
+    *,
+    flow: Whole = None,
+    fibre: str | None = None,
+    start: str | None = None,
+    end: str | None = None,
+    replication: Whole = None,
+    x: str | None = None,
+    y: str = "goodput_bps",
+    by: str | None = None,
+    out: str | None = None,
+) -> int:
+    """Draw a figure of a result.
+
+    Parameters
+    ----------
+    directory
+        A result: what burstlab run wrote with --out; of a sweep the directory of several.
+    kind
+        sequence (segments, ACKs, losses and time-outs of a flow; needs packets), window (cwnd,
+        ssthresh and round trips; needs cwnd), occupancy (wavelengths of a fibre; needs bursts),
+        bursts (distributions of length and packets; needs bursts) or sweep (a metric against a
+        parameter). With ledger, sequence and window show what time-outs were.
+    flow
+        Of sequence and window (default: 0).
+    fibre
+        Of occupancy in a mesh: its nodes by number, such as 4-3 (default: the busiest).
+    start
+        Where the part of time begins, such as "1.5 s" (default: the whole run; of occupancy some
+        bursts).
+    end
+        Where it ends.
+    replication
+        Number of the replication (default: the first).
+    x
+        Of a sweep: the parameter, such as tcp.window.
+    y
+        Of a sweep: the metric, as summary.json names it.
+    by
+        Of a sweep: a parameter that sets the curves apart, such as tcp.variant.
+    out
+        File whose extension, .svg, .pdf or .png, says what it is (default: KIND.svg in the
+        directory).
+    """
+    from burstlab._core import seconds
+    from burstlab.plot import results_in, sweep_chart, write
+
+    path = Path(out) if out is not None else Path(directory) / f"{kind}.svg"
+    only = {
+        "--flow": (flow, ("sequence", "window")),
+        "--fibre": (fibre, ("occupancy",)),
+        "--start": (start, ("sequence", "window", "occupancy")),
+        "--end": (end, ("sequence", "window", "occupancy")),
+        "--x": (x, ("sweep",)),
+        "--by": (by, ("sweep",)),
+    }
+    for flag, (value, kinds) in only.items():
+        if value is not None and kind not in kinds:
+            of = " and ".join(kinds)
+            raise InputError(f"{flag} is of {of}, not of {kind}\n  fix: leave it out")
+    if kind == "sweep":
+        if x is None:
+            raise InputError("a sweep needs a parameter\n  fix: --x tcp.window, for example")
+        chart = sweep_chart(results_in(Path(directory)), x, y, by=by)
+    else:
+        times = _times(seconds, start=start, end=end)
+        chart = _of_one(directory, kind, flow, _fibre(fibre), replication, times)
+    print(write(chart, path))
+    return 0
+
+
+def _of_one(
+    directory: str,
+    kind: Kind,
+    flow: int | None,
+    fibre: tuple[int, int] | None,
+    replication: int | None,
+    times: dict[str, Any],
+) -> Any:
+    from burstlab import plot
+    from burstlab.results import read
+
+    result = read(directory)
+    if kind == "bursts":
+        return plot.distribution_chart(result)
+    number = _number(result, replication)
+    if kind == "occupancy":
+        return plot.occupancy_chart(result, fibre, replication=number, **times)
+    draw = plot.sequence_chart if kind == "sequence" else plot.window_chart
+    return draw(result, flow or 0, replication=number, **times)
+
+
+def _number(result: Result, wanted: int | None) -> int:
+    if wanted is not None:
+        return wanted
+    return int(result.replications[0].summary.get("replication", 0)) if result.replications else 0
+
+
+def _times(read: Any, **texts: str | None) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, text in texts.items():
+        if text is not None:
+            try:
+                found[f"{name}_s"] = read(text)
+            except ValueError as error:
+                raise InputError(f"--{name}: {error}") from None
+    return found
+
+
+def _fibre(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    found = re.fullmatch(r"(\d+)-(\d+)", text)
+    if found is None:
+        raise InputError(f"--fibre {text}: is no fibre\n  fix: numbers of its nodes, such as 4-3")
+    return int(found[1]), int(found[2])

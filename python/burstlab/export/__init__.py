@@ -1,0 +1,111 @@
+"""Files that other programs read: captures, traces, logs, diagrams and tables."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from burstlab.errors import InputError, unknown
+from burstlab.parquet import writing
+
+if TYPE_CHECKING:
+    from burstlab.results import Result
+
+#: Formats, and the name of the file, or directory, that each is written to by default.
+FORMATS = {
+    "pcapng": "{place}.pcapng",
+    "perfetto": "perfetto.json",
+    "qlog": "flow{flow}.qlog",
+    "xplot": "flow{flow}.xpl",
+    "csv": "csv",
+}
+
+#: Formats that show what a place sees, and those that show one flow.
+_OF_A_PLACE, _OF_A_FLOW = ("pcapng",), ("qlog", "xplot")
+
+
+def export(
+    result: Result,
+    format: str,
+    out: str | os.PathLike[str],
+    *,
+    at: str | None = None,
+    flow: int | None = None,
+    replication: int | None = None,
+) -> list[Path]:
+    """Write a result in a format of other programs.
+
+    Parameters
+    ----------
+    result
+        A run that recorded the tables that the format needs: ``packets`` for ``pcapng``, ``qlog``
+        and ``xplot``, ``bursts`` for ``perfetto``; with ``cwnd`` and ``ledger`` there is more in
+        ``qlog`` and ``perfetto``.
+    format
+        ``"pcapng"``: a capture for Wireshark, tshark and tcptrace. ``"perfetto"``: a trace for
+        ui.perfetto.dev and chrome://tracing. ``"qlog"``: a log of one sender for qvis.
+        ``"xplot"``: a time-sequence diagram of one flow for xplot. ``"csv"``: every table.
+    out
+        The file; of ``csv`` the directory.
+    at
+        Of ``pcapng``: ``"sender"`` (the default), ``"receiver"``, ``"ingress"`` or ``"egress"``.
+    flow
+        The only flow to write; by default all, of ``qlog`` and ``xplot`` the first.
+    replication
+        Its number; by default the first.
+
+    Returns
+    -------
+    list of Path
+        What was written.
+    """
+    if format not in FORMATS:
+        raise unknown("format", format, FORMATS)
+    if at is not None and format not in _OF_A_PLACE:
+        raise InputError(f"--at is of captures, not of {format}\n  fix: leave it out")
+    if flow is not None and format == "csv":
+        raise InputError("--flow: tables have all flows\n  fix: leave it out")
+    number = _replication(result, replication)
+    path = Path(out)
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return _writer(format)(result, path, at, flow, number)
+
+
+def default_name(format: str, at: str | None, flow: int | None) -> str:
+    """Answer the name of the file of a format, where none is given."""
+    if format not in FORMATS:
+        raise unknown("format", format, FORMATS)
+    if flow is not None and format not in _OF_A_FLOW:
+        return FORMATS[format].format(place=f"{at or 'sender'}-{flow}")
+    return FORMATS[format].format(place=at or "sender", flow=flow or 0)
+
+
+_Write = Callable[["Result", Path, "str | None", "int | None", int], list[Path]]
+
+
+def _writer(format: str) -> _Write:
+    from burstlab.export import packets, perfetto, qlog, tables, xplot
+
+    return {
+        "pcapng": packets.write,
+        "perfetto": perfetto.write,
+        "qlog": qlog.write,
+        "xplot": xplot.write,
+        "csv": tables.write,
+    }[format]
+
+
+def _replication(result: Result, wanted: int | None) -> int:
+    summaries = enumerate(one.summary for one in result.replications)
+    numbers = [int(summary.get("replication", index)) for index, summary in summaries]
+    if not numbers:
+        raise InputError("this result has no replication\n  fix: run it again, to its end")
+    if wanted is None:
+        return numbers[0]
+    if wanted not in numbers:
+        shown = ", ".join(map(str, numbers))
+        raise InputError(f"--replication {wanted}: there is none\n  fix: one of {shown}")
+    return wanted

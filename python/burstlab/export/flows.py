@@ -1,0 +1,119 @@
+"""What an export has to know of a flow: its segments, its window, its ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from burstlab.errors import InputError
+from burstlab.quantities import bits_per_second, size_bytes
+
+if TYPE_CHECKING:
+    from burstlab.results import Result
+
+#: Bytes of headers where the size of a SYN does not say (ns-2's Vegas sends it in full).
+_HEADERS = 40
+
+
+@dataclass(frozen=True)
+class FlowFacts:
+    """A flow, or one connection of a demand.
+
+    Attributes
+    ----------
+    label
+        Its variant, or the label it was given.
+    payload, headers
+        Bytes of data in a full segment, and of headers in any.
+    window
+        The receiver's window in segments.
+    sack
+        Whether its ACKs carry SACK blocks.
+    ingress, egress
+        Names of its edge nodes.
+    """
+
+    label: str
+    payload: int
+    headers: int
+    window: int
+    sack: bool
+    ingress: str
+    egress: str
+
+    @property
+    def window_bytes(self) -> int:
+        """The receiver's window in bytes of data."""
+        return self.window * self.payload
+
+    def bytes_before(self, segment: int) -> int:
+        """Bytes of data before a segment; the first segment of data is 1."""
+        return max(segment - 1, 0) * self.payload
+
+
+class Flows:
+    """The flows of one replication of a result, by number.
+
+    Parameters
+    ----------
+    result, replication
+        Where they were.
+    """
+
+    def __init__(self, result: Result, replication: int) -> None:
+        self._scenario = result.scenario
+        self._result = result
+        self._replication = replication
+        self.is_mesh = result.scenario["network"]["topology"] != "path"
+        self._static: list[FlowFacts] = []
+        for flow in result.scenario.get("flows", []):
+            ends = self._ends_of(flow)
+            self._static += [_facts(flow["tcp"], ends, flow.get("label"))] * int(flow["count"])
+        access = result.scenario["access"]
+        far = access.get("receiver") or {}
+        self.sender_bps = bits_per_second(access["rate"])
+        self.receiver_bps = bits_per_second(far.get("rate") or access["rate"])
+        self.link_bps = bits_per_second(result.scenario["network"]["link_rate"])
+
+    @property
+    def count(self) -> int:
+        """How many there are, connections of demands included."""
+        return len(self._static) + len(self._connections)
+
+    def numbers(self) -> list[int]:
+        """Answer the numbers of all."""
+        return [*range(len(self._static)), *sorted(self._connections)]
+
+    def __getitem__(self, number: int) -> FlowFacts:
+        if 0 <= number < len(self._static):
+            return self._static[number]
+        found = self._connections.get(number)
+        if found is None:
+            known = f"0 to {self.count - 1}" if self.count else "there is none"
+            raise InputError(f"--flow {number}: there is no such flow\n  fix: {known}")
+        demand, ingress, egress = found
+        tcp = self._scenario["demand"][demand]["tcp"]
+        return _facts(tcp, (f"edge-{ingress}", f"edge-{egress}"), None)
+
+    @cached_property
+    def _connections(self) -> dict[int, tuple[int, str, str]]:
+        if not self._scenario.get("demand"):
+            return {}
+        table = self._result.connections.where(replication=self._replication).to_arrow()
+        columns = (table.column(name).to_pylist() for name in ("id", "demand", "from", "to"))
+        return {number: tuple(others) for number, *others in zip(*columns, strict=True)}
+
+    def _ends_of(self, flow: Mapping[str, Any]) -> tuple[str, str]:
+        if not self.is_mesh:
+            return "ingress", "egress"
+        return f"edge-{flow.get('from', 'first')}", f"edge-{flow.get('to', 'last')}"
+
+
+def _facts(tcp: Mapping[str, Any], ends: tuple[str, str], label: str | None) -> FlowFacts:
+    segment, syn = size_bytes(tcp["segment_size"]), size_bytes(tcp["syn_size"])
+    headers = syn if syn != segment else _HEADERS
+    sack = tcp["variant"] == "sack"
+    name = label or str(tcp["variant"])
+    return FlowFacts(name, segment - headers, headers, int(tcp["window"]), sack, *ends)

@@ -1,0 +1,228 @@
+"""Capture files for Wireshark, tshark and tcptrace.
+
+What the simulation has, the capture has: which packet passes when, segments, ACKs, SACK blocks, the
+receiver's window. What IPv4 and TCP want besides is made up, the same way in every capture: the
+addresses, the ports, initial sequence numbers of 0, the options of SYN and SYN-ACK (MSS, SACK
+permitted and a window scale that the receiver's window needs), and payloads of zeros, of which the
+capture keeps nothing. The simulated TCP has no timestamps option and does not close connections.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from burstlab.errors import unknown
+from burstlab.export import headers
+from burstlab.export.capture import ACK, DATA, PLACES, UDP, Sight, equal, sights
+from burstlab.export.flows import FlowFacts, Flows
+from burstlab.export.pcapng import Writer
+from burstlab.tables import NULL
+
+if TYPE_CHECKING:
+    from burstlab.results import Result
+
+#: Bytes that are kept of a packet: all headers.
+SNAP = 96
+
+_SENDERS, _RECEIVERS = 10 << 24, 10 << 24 | 1 << 23
+_SOURCES, _SINKS = 172 << 24 | 16 << 16, 172 << 24 | 24 << 16
+_PORTS = (40000, 61000)
+_SENDERS_WINDOW = 65535
+_WRAP = 0xFFFFFFFF
+
+
+@dataclass
+class _Endpoint:
+    """A flow as its packets are written."""
+
+    facts: FlowFacts
+    ends: tuple[int, int]
+    shift: int
+    #: The last segment, once it was seen to be short, and by how many bytes.
+    short: tuple[int, int] = (-1, 0)
+
+    def end(self, segment: int) -> int:
+        """Answer the sequence number behind a segment."""
+        if segment < 1:
+            return segment + 1
+        short = self.short[1] if segment == self.short[0] else 0
+        return 1 + self.facts.bytes_before(segment + 1) - short
+
+    @property
+    def window(self) -> int:
+        """The window that an ACK advertises, never less than the receiver's."""
+        return -(-self.facts.window_bytes >> self.shift)
+
+
+class Capture:
+    """Writes what passes a place.
+
+    Parameters
+    ----------
+    result, place, flow, replication
+        As of `sights`.
+    snap
+        Bytes that are kept of a packet.
+    """
+
+    def __init__(
+        self,
+        result: Result,
+        place: str,
+        *,
+        flow: int | None = None,
+        replication: int = 0,
+        snap: int = SNAP,
+    ) -> None:
+        if place not in PLACES:
+            raise unknown("place", place, PLACES)
+        self._result = result
+        self._place = place
+        self._flows = Flows(result, replication)
+        if flow is not None:
+            _ = self._flows[flow]
+        self._only = flow
+        self._replication = replication
+        self._snap = snap
+        self._endpoints: dict[int, _Endpoint] = {}
+        self._lost = _lost_bursts(result, replication, by_direction=not self._flows.is_mesh)
+
+    def write(self, path: Path) -> int:
+        """Write the file; answer how many packets it has."""
+        count = 0
+        # A buffer of its own keeps the number of system calls down.
+        with path.open("wb", buffering=1 << 20) as file:
+            self._writer = Writer(file, self._snap)
+            self._writer.section(f"burstlab {self._result.version}", self._about())
+            self._interface()
+            passing = sights(
+                self._result, self._place, flow=self._only, replication=self._replication
+            )
+            for sight in passing:
+                self._packet(sight)
+                count += 1
+        return count
+
+    def _about(self) -> str:
+        result = self._result
+        return (
+            f"Simulated; seed {result.seed}, replication {self._replication}, "
+            f"fingerprint {result.fingerprint}; seen at the {self._place}. Time 0 is the start of "
+            "the run. Made up: addresses, ports, initial sequence numbers (0), options of SYN and "
+            "SYN-ACK, payloads (zeros). IPv4 identification: row in the table packets mod 65536."
+        )
+
+    def _packet(self, sight: Sight) -> None:
+        row = sight.row & 0xFFFF
+        if sight.kind == UDP:
+            ends = (_SOURCES + sight.flow, _SINKS + sight.flow)
+            payload = max(sight.size - headers.IPV4 - headers.UDP, 0)
+            packet, length = headers.udp(ends, _PORTS, payload, row)
+        else:
+            flow = self._endpoints.get(sight.flow) or self._endpoint(sight.flow)
+            payload = 0
+            if sight.kind == DATA:
+                payload = self._data_of(flow, sight)
+                packet, length = _data(flow, sight, payload, row)
+            else:
+                packet, length = _ack(flow, sight, row)
+        if len(packet) < self._snap and payload:
+            packet += bytes(min(payload, self._snap - len(packet)))
+        comment = self._comment(sight)
+        self._writer.packet(0, sight.time_ps // 1000, packet, length, comment)
+
+    def _comment(self, sight: Sight) -> str:
+        """Say in which burst a packet crosses, and what becomes of it."""
+        parts = [] if sight.burst == NULL else [f"burst {sight.burst}"]
+        if sight.transmission > 1:
+            parts.append(f"transmission {sight.transmission}")
+        if sight.fate != "delivered":
+            back = sight.kind == ACK and not self._flows.is_mesh
+            cause = self._lost.get((back, sight.burst), sight.cause)
+            parts.append(sight.fate if cause == "none" else f"{sight.fate}: {cause}")
+        return ", ".join(parts)
+
+    @staticmethod
+    def _data_of(flow: _Endpoint, sight: Sight) -> int:
+        """Answer the bytes of data in a segment; a short one is the last."""
+        if sight.seq == 0:
+            return 0
+        payload = sight.size - flow.facts.headers
+        if payload < flow.facts.payload:
+            flow.short = (sight.seq, flow.facts.payload - payload)
+        return payload
+
+    def _endpoint(self, number: int) -> _Endpoint:
+        facts = self._flows[number]
+        ends = (_SENDERS + number, _RECEIVERS + number)
+        names = (f"sender-{number}.{facts.ingress}", f"receiver-{number}.{facts.egress}")
+        for address, name in zip(ends, names, strict=True):
+            self._writer.name(address, name)
+        shift = 0
+        while facts.window_bytes > 0xFFFF << shift:
+            shift += 1
+        endpoint = _Endpoint(facts, ends, shift)
+        self._endpoints[number] = endpoint
+        return endpoint
+
+    def _interface(self) -> None:
+        """Describe the place; one, as libpcap reads a second one without a link layer wrongly."""
+        flows = self._flows
+        rates = {"sender": flows.sender_bps, "receiver": flows.receiver_bps}
+        what = "access links of hosts" if self._place in rates else "fibres of edge nodes"
+        name = self._place if self._only is None else f"{self._place} of flow {self._only}"
+        self._writer.interface(name, what, rates.get(self._place, flows.link_bps))
+
+
+def _data(flow: _Endpoint, sight: Sight, payload: int, row: int) -> tuple[bytes, int]:
+    facts = flow.facts
+    if sight.opens:
+        shift = flow.shift or None
+        options = headers.syn_options(facts.payload, sack=facts.sack, shift=shift)
+        window = min(_SENDERS_WINDOW, 0xFFFF)
+        return headers.tcp(flow.ends, _PORTS, (0, 0), headers.SYN, window, options, 0, row)
+    number = 1 + facts.bytes_before(sight.seq) & _WRAP
+    window = _SENDERS_WINDOW >> flow.shift
+    return headers.tcp(flow.ends, _PORTS, (number, 1), headers.ACK, window, b"", payload, row)
+
+
+def _ack(flow: _Endpoint, sight: Sight, row: int) -> tuple[bytes, int]:
+    facts = flow.facts
+    ends, ports = (flow.ends[1], flow.ends[0]), (_PORTS[1], _PORTS[0])
+    if sight.opens:
+        shift = flow.shift or None
+        options = headers.syn_options(facts.payload, sack=facts.sack, shift=shift)
+        flags, window = headers.SYN | headers.ACK, min(facts.window_bytes, 0xFFFF)
+        return headers.tcp(ends, ports, (0, 1), flags, window, options, 0, row)
+    edges = ((flow.end(left - 1), flow.end(right - 1)) for left, right in sight.sack)
+    blocks = [(left & _WRAP, right & _WRAP) for left, right in edges]
+    numbers = (1, flow.end(sight.seq) & _WRAP)
+    options = headers.sack_option(blocks)
+    return headers.tcp(ends, ports, numbers, headers.ACK, flow.window, options, 0, row)
+
+
+def _lost_bursts(
+    result: Result, replication: int, *, by_direction: bool
+) -> dict[tuple[bool, int], str]:
+    """Answer why bursts were lost, by direction and number, where the run says."""
+    if "bursts" not in result.recorded:
+        return {}
+    lost: dict[tuple[bool, int], str] = {}
+    names = ("replication", "direction", "burst", "rival", "fate", "cause", "node")
+    for batch in result.bursts.batches(names):
+        for row in batch.filter(equal(batch, "fate", "lost")).to_pylist():
+            if row["replication"] == replication:
+                rival = f" with burst {row['rival']}" if row["rival"] is not None else ""
+                back = by_direction and row["direction"] == "ack"
+                lost[back, row["burst"]] = f"{row['cause']}{rival} at node {row['node']}"
+    return lost
+
+
+def write(
+    result: Result, path: Path, at: str | None, flow: int | None, replication: int
+) -> list[Path]:
+    """Write a capture."""
+    Capture(result, at or "sender", flow=flow, replication=replication).write(path)
+    return [path]

@@ -1,0 +1,183 @@
+"""Logs of a sender in qlog 0.3 (JSON text sequences), as qvis reads them.
+
+TCP numbers bytes, QUIC packets; here every transmission has a packet number of its own, as qvis
+does with TCP captures: an ACK acknowledges the last transmission of each segment that it covers
+anew. A transmission is noted as lost when its segment goes out again, for only then TCP says so.
+What the simulation knows besides is in ``burstlab``: the burst and what became of it.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from burstlab.export.capture import DATA, Sight, sights
+from burstlab.export.flows import FlowFacts, Flows
+from burstlab.tables import NULL
+
+if TYPE_CHECKING:
+    from burstlab.results import Result
+
+_SEPARATOR = "\x1e"
+
+_Event = tuple[int, int, str, dict[str, Any]]
+
+
+def write(
+    result: Result, path: Path, at: str | None, flow: int | None, replication: int
+) -> list[Path]:
+    """Write the log of the sender of a flow."""
+    number = flow or 0
+    facts = Flows(result, replication)[number]
+    head = {
+        "qlog_version": "0.3",
+        "qlog_format": "JSON-SEQ",
+        "title": f"burstlab {result.version}, seed {result.seed}, flow {number} ({facts.label})",
+        "trace": {
+            "vantage_point": {"name": f"sender of flow {number}", "type": "client"},
+            "common_fields": {
+                "time_format": "relative",
+                "reference_time": 0,
+                "protocol_type": ["TCP"],
+                "group_id": str(number),
+            },
+        },
+    }
+    timeouts = _timeouts(result, number, replication)
+    packets = _Sender(facts, timeouts).events(
+        sights(result, "sender", flow=number, replication=replication)
+    )
+    metrics = _metrics(result, facts, number, replication)
+    with path.open("w", encoding="utf-8") as file:
+        file.write(f"{_SEPARATOR}{json.dumps(head)}\n")
+        for time_ps, _, name, data in heapq.merge(packets, metrics, key=lambda one: one[:2]):
+            event = {"time": time_ps // 1000 / 1e6, "name": name, "data": data}
+            file.write(f"{_SEPARATOR}{json.dumps(event)}\n")
+    return [path]
+
+
+class _Sender:
+    """What a sender sends, hears and takes for lost."""
+
+    def __init__(self, facts: FlowFacts, timeouts: set[int]) -> None:
+        self._facts = facts
+        self._timeouts = timeouts
+        self._sent = 0
+        self._heard = 0
+        #: Packet numbers of the segments that no ACK covers, by segment.
+        self._open: dict[int, int] = {}
+        self._low = 0
+
+    def events(self, seen: Iterator[Sight]) -> Iterator[_Event]:
+        """Answer what is logged, in order."""
+        for sight in seen:
+            if sight.kind == DATA:
+                yield from self._transmission(sight)
+            else:
+                yield self._ack(sight)
+
+    def _transmission(self, sight: Sight) -> Iterator[_Event]:
+        before = self._open.get(sight.seq)
+        if before is not None and sight.transmission > 1:
+            expired = sight.time_ps in self._timeouts
+            data = {
+                "header": {"packet_type": "1RTT", "packet_number": before},
+                "trigger": "pto_expired" if expired else "reordering_threshold",
+            }
+            yield (sight.time_ps, 1, "recovery:packet_lost", data)
+        self._open[sight.seq] = self._sent
+        payload = max(sight.size - self._facts.headers, 0)
+        offset = self._facts.bytes_before(sight.seq)
+        frame = {"frame_type": "stream", "stream_id": 0, "offset": offset, "length": payload}
+        data = {
+            "header": {"packet_type": "1RTT", "packet_number": self._sent},
+            "raw": {"length": sight.size, "payload_length": payload},
+            "frames": [frame],
+            "burstlab": {
+                "segment": sight.seq,
+                "transmission": sight.transmission,
+                "burst": None if sight.burst == NULL else sight.burst,
+                "fate": sight.fate,
+                "cause": sight.cause,
+            },
+        }
+        self._sent += 1
+        yield (sight.time_ps, 2, "transport:packet_sent", data)
+
+    def _ack(self, sight: Sight) -> _Event:
+        covered = list(range(self._low, sight.seq + 1))
+        self._low = max(self._low, sight.seq + 1)
+        for left, right in sight.sack:
+            covered += range(max(left, self._low), right)
+        found = (self._open.pop(segment, None) for segment in covered)
+        numbers = sorted(number for number in found if number is not None)
+        room = self._facts.bytes_before(sight.seq + 1) + self._facts.window_bytes
+        frames: list[dict[str, Any]] = [{"frame_type": "max_data", "maximum": room}]
+        if numbers:
+            frames.insert(0, {"frame_type": "ack", "acked_ranges": _ranges(numbers)})
+        data = {
+            "header": {"packet_type": "1RTT", "packet_number": self._heard},
+            "raw": {"length": sight.size},
+            "frames": frames,
+            "burstlab": {"segment": sight.seq, "sack": [list(block) for block in sight.sack]},
+        }
+        self._heard += 1
+        return (sight.time_ps, 0, "transport:packet_received", data)
+
+
+def _ranges(numbers: list[int]) -> list[list[int]]:
+    """Answer first and last of each run of rising numbers."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return runs
+
+
+def _timeouts(result: Result, flow: int, replication: int) -> set[int]:
+    if "ledger" not in result.recorded:
+        return set()
+    rows = result.ledger.where(replication=replication, flow=flow, kind="timeout")
+    return set(rows["t_ps"].tolist())
+
+
+def _metrics(result: Result, facts: FlowFacts, flow: int, replication: int) -> Iterator[_Event]:
+    """Answer the state of the sender after each event, and its time-outs."""
+    if "cwnd" not in result.recorded:
+        return
+    names = ("t_ps", "event", "cwnd", "ssthresh", "in_flight", "rtt_ps", "srtt_ps", "rttvar_ps")
+    columns = ["replication", "flow", *names, "backoff", "base_rtt_ps"]
+    for batch in result.cwnd.batches(columns):
+        for row in batch.to_pylist():
+            if (row["replication"], row["flow"]) != (replication, flow):
+                continue
+            if row["event"] == "timeout":
+                data: dict[str, Any] = {"event_type": "expired", "timer_type": "pto"}
+                yield (row["t_ps"], 0, "recovery:loss_timer_updated", data)
+            yield (row["t_ps"], 3, "recovery:metrics_updated", _state(row, facts))
+
+
+def _state(row: dict[str, Any], facts: FlowFacts) -> dict[str, Any]:
+    state: dict[str, Any] = {
+        "congestion_window": round(row["cwnd"] * facts.payload),
+        "ssthresh": round(row["ssthresh"] * facts.payload),
+        "bytes_in_flight": row["in_flight"] * facts.payload,
+        "packets_in_flight": row["in_flight"],
+        "pto_count": max(row["backoff"] - 1, 0).bit_length(),
+    }
+    times = (
+        ("latest_rtt", "rtt_ps"),
+        ("smoothed_rtt", "srtt_ps"),
+        ("rtt_variance", "rttvar_ps"),
+        ("min_rtt", "base_rtt_ps"),
+    )
+    for name, column in times:
+        # No round trip was measured before the first one.
+        if row[column]:
+            state[name] = row[column] // 1000 / 1e6
+    return state

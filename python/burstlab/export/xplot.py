@@ -1,0 +1,73 @@
+"""Time-sequence diagrams for xplot, in the colours of tcptrace.
+
+Segments are white with an arrow at each end; one that was sent again has a red R, one that was lost
+a red cross with its cause. ACKs are the green line, with a tick for a duplicate, the receiver's
+window the yellow one, SACK blocks are purple.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from burstlab.export.capture import DATA, sights
+from burstlab.export.flows import FlowFacts, Flows
+
+if TYPE_CHECKING:
+    from burstlab.results import Result
+
+
+def write(
+    result: Result, path: Path, at: str | None, flow: int | None, replication: int
+) -> list[Path]:
+    """Write the diagram of a flow at its sender; the number of a byte is that of a capture."""
+    number = flow or 0
+    facts = Flows(result, replication)[number]
+    with path.open("w", encoding="utf-8") as file:
+        file.write("timeval double\ntitle\n")
+        file.write(f"flow {number} ({facts.label}), seed {result.seed}\n")
+        file.write("xlabel\ntime (s)\nylabel\nsequence number (bytes)\n")
+        _draw(file, facts, result, number, replication)
+        file.write("go\n")
+    return [path]
+
+
+def _draw(file: TextIO, facts: FlowFacts, result: Result, flow: int, replication: int) -> None:
+    acked: tuple[str, int] | None = None
+    window = facts.window_bytes
+    time = "0"
+    for sight in sights(result, "sender", flow=flow, replication=replication):
+        time = seconds_text(sight.time_ps)
+        if sight.kind == DATA:
+            start = facts.bytes_before(sight.seq) + (sight.seq > 0)
+            file.writelines(_segment(time, start, start + max(sight.size - facts.headers, 0)))
+            if sight.transmission > 1:
+                file.write(f"red\natext {time} {start}\nR\n")
+            if sight.fate == "lost":
+                file.write(f"red\nx {time} {start}\nbtext {time} {start}\n{sight.cause}\n")
+            continue
+        now = facts.bytes_before(sight.seq + 1) + 1
+        if acked is not None:
+            before, last = acked
+            for colour, level in (("green", last), ("yellow", last + window)):
+                file.write(f"{colour}\nline {before} {level} {time} {level}\n")
+            if now == last:
+                file.write(f"green\ndtick {time} {now}\n")
+            for colour, above in (("green", 0), ("yellow", window)):
+                file.write(f"{colour}\nline {time} {last + above} {time} {now + above}\n")
+        for left, right in sight.sack:
+            ends = [facts.bytes_before(edge) + 1 for edge in (left, right)]
+            file.write(f"purple\nline {time} {ends[0]} {time} {ends[1]}\n")
+        acked = (time, now)
+
+
+def _segment(time: str, start: int, end: int) -> Iterator[str]:
+    yield f"white\nuarrow {time} {start}\n"
+    yield f"darrow {time} {end}\nline {time} {start} {time} {end}\n"
+
+
+def seconds_text(time_ps: int) -> str:
+    """Write a time in seconds, to the nanosecond."""
+    ns = time_ps // 1000
+    return f"{ns // 10**9}.{ns % 10**9:09d}"

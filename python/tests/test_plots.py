@@ -1,0 +1,245 @@
+"""Figures: the numbers behind them, that each can be drawn, and that their colours can be told."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import burstlab as bl
+from burstlab import plot
+from burstlab.plot import theme
+from burstlab.plot.distributions import PACKETS, SEGMENTS, samples
+from burstlab.plot.saving import specification
+
+ALL = ("packets", "bursts", "cwnd", "ledger")
+
+
+@pytest.fixture(scope="module")
+def one_burst():
+    """Segments 400 to 404 die in one burst; Reno waits for its timer."""
+    scenario = {
+        "edge": {"assembly": "timer", "timer": "40 ms"},
+        "tcp": {"variant": "reno", "window": 40},
+        "loss": {"data": {"process": "script", "carrying": [400]}},
+        "run": {"duration": "10 s"},
+    }
+    return bl.run(scenario, trace=ALL)
+
+
+@pytest.fixture(scope="module")
+def mesh():
+    scenario = bl.load("examples/deflection.toml")
+    scenario["core"] = {"scheduler": "lauc-vf"}
+    scenario["run"] = {"duration": "5 ms"}
+    scenario["bursts"][0]["erlangs"] = 0.3
+    return bl.run(scenario, trace=("bursts",))
+
+
+@pytest.fixture(autouse=True)
+def at_the_root(root, monkeypatch):
+    monkeypatch.chdir(root)
+
+
+def test_a_sequence_diagram_has_what_the_sender_sent(one_burst):
+    rows = plot.sequence_rows(one_burst)
+    sent = [row for row in rows if row["kind"] != "ACK"]
+    facts = one_burst.summary["flows"][0]
+    assert len(sent) == facts["packets_sent"]
+    lost = [row["segment"] for row in sent if row["kind"] == "lost"]
+    assert len(lost) == 5 and 400 in lost
+    again = [row for row in sent if row["kind"] == "retransmission"]
+    assert len(again) == facts["retransmissions"] > 0
+    acks = [row["segment"] for row in rows if row["kind"] == "ACK"]
+    assert acks == sorted(acks)
+    (timeout,) = plot.timeout_rows(one_burst, 0, plot.Span())
+    assert (timeout["truth"], timeout["lost"]) == ("false", 4)
+    part = plot.sequence_rows(one_burst, span=plot.Span(3.0, 4.0))
+    assert part == [row for row in rows if 3.0 <= row["t_s"] <= 4.0]
+
+
+def test_a_window_diagram_has_every_event(one_burst):
+    rows = plot.window_rows(one_burst)
+    assert len(rows) == len(one_burst.cwnd)
+    assert [row["cwnd"] for row in rows] == one_burst.cwnd["cwnd"].tolist()
+    measured = [row["measured"] for row in rows if row["measured"]]
+    assert 100 < min(measured) < max(measured) < 1000
+
+
+def test_a_fibre_holds_its_bursts_side_by_side(mesh):
+    busiest = plot.fibres(mesh)[0]
+    held = plot.held_rows(mesh, span=plot.Span())
+    assert held == plot.held_rows(mesh, busiest, plot.Span())
+    table = mesh.table("bursts_hops").where(**{"from": busiest[0], "to": busiest[1]})
+    assert len(held) == len(table)
+    for lane in range(2):
+        mine = [row for row in held if row.wavelength == lane]
+        assert len(mine) > 3
+        assert all(a.end_s <= b.start_s + 1e-12 for a, b in itertools.pairwise(mine))
+    refused = [row for row in held if row.sign == "refused here"]
+    assert refused and all(row.cause == "contention" for row in refused)
+    for row in refused:
+        # Both wavelengths are taken where it would have been.
+        lanes = {
+            other.wavelength
+            for other in held
+            if other.wavelength is not None
+            and other.start_s < row.end_s
+            and row.start_s < other.end_s
+        }
+        assert lanes == {0, 1}
+    offsets = [row.start_s - row.closed_s for row in held if row.closed_s is not None]
+    assert offsets and min(offsets) > 1e-6, "headers go ahead of their bursts"
+
+
+def test_distributions_are_those_of_the_tables(one_burst):
+    found = samples(one_burst)
+    data = one_burst.bursts.where(direction="data")
+    assert found[PACKETS].tolist() == data["packets"].tolist()
+    # One flow: what is in a burst is its own, less what still waits.
+    assert found[SEGMENTS].sum() == pytest.approx(data["packets"].sum(), abs=5)
+    rows = plot.distribution_rows({"": one_burst})
+    for panel in {row["panel"] for row in rows}:
+        shares = [row["share"] for row in rows if row["panel"] == panel]
+        assert shares == sorted(shares) and shares[0] == 0.0 and shares[-1] == 1.0
+
+
+def test_a_sweep_has_means_and_intervals():
+    runs = [
+        bl.run({**_lossy(window), "run": {"duration": "5 s", "replications": 3}})
+        for window in (10, 40)
+    ]
+    (curve,) = plot.sweep_curves(runs[::-1], "tcp.window")
+    assert [dot.x for dot in curve.dots] == [10.0, 40.0]
+    for dot, run in zip(curve.dots, runs, strict=True):
+        estimate = run.estimates()["goodput_bps"]
+        assert dot.y == pytest.approx(estimate["mean"] / 1e6)
+        assert dot.ci95 == pytest.approx(estimate["ci95"] / 1e6)
+        assert dot.n == 3
+    with pytest.raises(bl.InputError, match="no such field"):
+        plot.sweep_curves(runs, "edge.tmer")
+    with pytest.raises(bl.InputError, match="no metric"):
+        plot.sweep_curves(runs, "tcp.window", "good")
+    assert plot.sweep_curves(runs, "edge.timer")[0].dots[0].x == 10.0
+
+
+def _lossy(window):
+    loss = {"data": {"process": "bernoulli", "probability": 0.02}}
+    edge = {"assembly": "timer", "timer": "10 ms"}
+    return {"edge": edge, "tcp": {"window": window}, "loss": loss}
+
+
+def test_every_figure_is_drawn(one_burst, mesh, tmp_path):
+    published = plot.Curve("published", theme.INK, [plot.Dot(10, 0.5)], "published")
+    charts = {
+        "sequence": plot.sequence_chart(one_burst, start_s=3.0, end_s=6.0),
+        "window": plot.window_chart(one_burst),
+        "path": plot.occupancy_chart(one_burst),
+        "mesh": plot.occupancy_chart(mesh),
+        "bursts": plot.distribution_chart({"path": one_burst, "ring": mesh}),
+        "sweep": plot.sweep_chart([one_burst], "tcp.window", beside=[published]),
+    }
+    for name, chart in charts.items():
+        svg = plot.write(chart, tmp_path / f"{name}.svg").read_text()
+        assert svg.startswith("<svg") and svg.count("<path") > 20, name
+        assert "NaN" not in svg and "undefined" not in svg, name
+    svg = (tmp_path / "sequence.svg").read_text()
+    for word in ("first transmission", "retransmission", "lost", "false time-out", "time (s)"):
+        assert f">{word}</text>" in svg
+    assert plot.write(charts["mesh"], tmp_path / "x.pdf").read_bytes().startswith(b"%PDF")
+    assert plot.write(charts["mesh"], tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(bl.InputError, match=r"no picture is called so"):
+        plot.write(charts["mesh"], tmp_path / "x.gif")
+    assert specification(charts["sequence"])["config"]["font"] == theme.FONT
+
+
+def test_the_command_draws_each_kind(burstlab, one_burst, tmp_path):
+    one_burst.write(tmp_path / "runs" / "one")
+    for kind in ("sequence", "window", "occupancy", "bursts"):
+        answer = burstlab("plot", tmp_path / "runs" / "one", kind, "--out", tmp_path / "x.svg")
+        assert answer.status == 0, answer.err
+    run = tmp_path / "runs" / "one"
+    part = ["--start", "3 s", "--end", "4 s"]
+    assert burstlab("plot", run, "sequence", *part).out.strip() == str(run / "sequence.svg")
+    answer = burstlab(
+        "plot", tmp_path / "runs", "sweep", "--x", "tcp.window", "--by", "tcp.variant"
+    )
+    assert answer.status == 0, answer.err
+
+
+@pytest.mark.parametrize(
+    ("tokens", "said"),
+    [
+        (["sequence", "--flow", "1"], "there is no such flow"),
+        (["sequence", "--start", "20 s"], "sends nothing then"),
+        (["window", "--start", "20 s"], "nothing happens to flow 0 then"),
+        (["window", "--end", "4"], '"4"'),
+        (["occupancy", "--fibre", "1-2"], "a path has one fibre each way"),
+        (["occupancy", "--fibre", "x"], "is no fibre"),
+        (["bursts", "--flow", "0"], "--flow is of sequence and window"),
+        (["sweep"], "a sweep needs a parameter"),
+        (["sweep", "--x", "tcp.window"], "holds no directories of results"),
+        (["bursts", "--out", "x.gif"], "no picture is called so"),
+        (["picture"], "Choose from"),
+    ],
+)
+def test_the_command_refuses(burstlab, one_burst, tmp_path, tokens, said):
+    one_burst.write(tmp_path / "run")
+    answer = burstlab("plot", tmp_path / "run", *tokens)
+    assert answer.status == 2
+    assert said in answer.err
+
+
+#: What remains of a colour to those who lack a receptor (Viénot, Brettel and Mollon, 1999;
+#: Machado, Oliveira and Fernandes, 2009, severity 1), in linear light.
+_SEEN = {
+    "all": np.eye(3),
+    "no red": np.array(
+        [
+            [0.152286, 1.052583, -0.204868],
+            [0.114503, 0.786281, 0.099216],
+            [-0.003882, -0.048116, 1.051998],
+        ]
+    ),
+    "no green": np.array(
+        [
+            [0.367322, 0.860646, -0.227968],
+            [0.280085, 0.672501, 0.047413],
+            [-0.011820, 0.042940, 0.968881],
+        ]
+    ),
+    "no blue": np.array(
+        [
+            [1.255528, -0.076749, -0.178779],
+            [-0.078411, 0.930809, 0.147602],
+            [0.004733, 0.691367, 0.303900],
+        ]
+    ),
+}
+
+
+def _lab(colour, seen):
+    srgb = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    linear = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
+    linear = np.clip(seen @ linear, 0, 1)
+    to_xyz = np.array(
+        [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    )
+    x, y, z = np.cbrt(np.maximum(to_xyz @ linear / [0.9505, 1.0, 1.089], 0.008856))
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("seen", _SEEN)
+def test_states_can_be_told_by_everybody(seen):
+    together = {
+        "segments": (theme.FIRST, theme.AGAIN, theme.LOST),
+        "bursts": (theme.FIRST, theme.AGAIN, theme.LOST, theme.PENDING),
+        "windows": (theme.FIRST, theme.AGAIN, theme.MUTED),
+        "time-outs": (theme.FALSE, theme.TIMEOUT, theme.MUTED),
+        "series": theme.SERIES,
+    }
+    for name, colours in together.items():
+        for one, other in itertools.combinations(colours, 2):
+            apart = np.linalg.norm(_lab(one, _SEEN[seen]) - _lab(other, _SEEN[seen]))
+            assert apart > 15, f"{name}: {one} and {other} look alike with {seen}: {apart:.1f}"
