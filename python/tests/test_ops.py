@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
+from typing import Any
 
 import pytest
 
 import burstlab as bl
 
-SCENARIO = {
+SCENARIO: dict[str, Any] = {
     "network": {
         "topology": "star",
         "nodes": 3,
