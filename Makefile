@@ -22,7 +22,7 @@ export PYRIGHT_PYTHON_GLOBAL_NODE := 0
 # The extension links against no particular interpreter, but the build asks one for its version.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help demo test bench instructions flame docs lint format codegen lock setup check clean
+.PHONY: help demo test bench instructions flame docs lint format codegen lock browser setup check clean
 .DELETE_ON_ERROR:
 
 help: ## show this list
@@ -71,6 +71,11 @@ codegen: ## write what is generated from the scenario's schema
 lock: $(VENV)/.deps ## bring requirements.lock up to date with pyproject.toml
 	$(UV) pip compile -q pyproject.toml --group dev --all-extras --universal --python-version 3.11 \
 	  --generate-hashes --no-header --no-emit-index-url --no-emit-find-links -o requirements.lock
+	$(UV) pip compile -q --group browser --universal --python-version 3.11 \
+	  --generate-hashes --no-header --no-emit-index-url --no-emit-find-links -o browser.lock
+
+browser: setup ## what the tests of the page in a Chromium need, which are skipped without
+	$(UV) pip install -q --python $(BIN)/python --require-hashes -r browser.lock
 
 setup: $(VENV)/.built ## the virtual environment with locked dependencies and the extension
 

@@ -117,6 +117,7 @@ def batches(
     count: int,
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
     """Draw the first batches of an entry of a scenario: when they come, in ps, and their bytes."""
+
 def simulate_several(
     scenario_json: str, seed: int, first: int, count: int, monitor: Monitor
 ) -> list[str]:

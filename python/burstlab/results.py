@@ -25,8 +25,8 @@ TRACES = ("packets", "bursts", "cwnd", "ledger")
 #: Tables of a mesh, which need no recording.
 MESH = ("histograms", "connections", "samples")
 
-#: Parts of a summary that a mesh has, wireless cells, or demands.
-PARTS = ("network", "wlan", "demand")
+#: Parts of a summary that a mesh has, wireless cells, slots, or demands.
+PARTS = ("network", "ops", "wlan", "demand")
 
 #: Tables that come with one that is recorded, under its name and more.
 WITH = ("packets_sack", "bursts_hops", "ledger_losses")
@@ -130,9 +130,15 @@ class Result:
 
     @property
     def network(self) -> list[Mapping[str, Any]]:
-        """What each replication measured of its mesh; empty for a path."""
+        """What each replication measured of its mesh of bursts; empty where there is none."""
         found = (one.summary.get("network") for one in self.replications)
         return [network for network in found if network]
+
+    @property
+    def ops(self) -> list[Mapping[str, Any]]:
+        """What each replication measured of its slotted network; empty where there is none."""
+        found = (one.summary.get("ops") for one in self.replications)
+        return [ops for ops in found if ops]
 
     @property
     def wlan(self) -> list[Sequence[Mapping[str, Any]]]:
@@ -363,7 +369,7 @@ def _numbers(flows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _of_parts(summary: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     """Answer the single numbers of a mesh, of each cell and of each demand, with their names."""
-    parts = [("network", summary.get("network") or {})]
+    parts = [(name, summary.get(name) or {}) for name in ("network", "ops")]
     parts += [(f"demand.{one['label']}", one) for one in summary.get("demand", [])]
     for cell in summary.get("wlan", []):
         parts += [(f"wlan.{cell['name']}.{way}", cell[way]) for way in ("down", "up")]

@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias, cast
 __all__ = [
     "Access",
     "AccessSide",
+    "AckWay",
     "Assembly",
     "BackMode",
     "BackoffEnd",
@@ -24,6 +25,7 @@ __all__ = [
     "BnakDelay",
     "BnakPartial",
     "Bursts",
+    "Congestion",
     "ConversionKind",
     "Core",
     "CoreForwarding",
@@ -33,11 +35,14 @@ __all__ = [
     "Destination",
     "Detector",
     "Distribution",
+    "Dlcc",
     "Edge",
     "EdgeAck",
     "EgressUnknown",
     "FastRecoveryExit",
+    "Filter",
     "Flow",
+    "Guard",
     "IngressPort",
     "InjectedPer",
     "Injection",
@@ -52,12 +57,18 @@ __all__ = [
     "NodeRole",
     "NodeWeight",
     "NoticeTransport",
+    "Notification",
+    "Ops",
+    "Order",
+    "Packing",
     "PairWeight",
     "Pattern",
     "Per",
     "Profile",
     "Protocol",
     "Queues",
+    "Reading",
+    "Refusal",
     "RenoFastRetransmits",
     "Resolution",
     "Retransmission",
@@ -69,9 +80,11 @@ __all__ = [
     "Scenario",
     "SchedulerKind",
     "Segmentation",
+    "Share",
     "Side",
     "Signalling",
     "Size",
+    "Smoothing",
     "SsthreshBasis",
     "Tcp",
     "Topology",
@@ -279,6 +292,74 @@ InjectedPer: TypeAlias = Literal["burst", "node"]
 - `node`: Of each such node of its way, detours included.
 """
 
+Packing: TypeAlias = Literal["one", "several"]
+"""How many datagrams a slot carries.
+
+- `one`: One, or a part of one; the rest is padding.
+- `several`: As many as fit whole, behind a part of a longer one, if there is one.
+"""
+
+Order: TypeAlias = Literal["random", "rotating", "fixed"]
+"""In which order slots that arrive at once are served.
+
+- `random`: Round the fibres, from a random one and in a random sense.
+- `rotating`: Round the fibres, each slot from the next one.
+- `fixed`: Always in the same order.
+"""
+
+AckWay: TypeAlias = Literal["slotted", "free"]
+"""How ACKs travel.
+
+- `slotted`: In slots, as data does: smoothed, switched and perhaps dropped.
+- `free`: Beside the slots, in the time that light takes: none is late or lost in the core.
+"""
+
+Refusal: TypeAlias = Literal["keep", "partial"]
+"""What a buffer gets that asks for more than its route has left.
+
+- `keep`: Nothing: it keeps its rate (Lu and Hunter 2009).
+- `partial`: What is left.
+"""
+
+Reading: TypeAlias = Literal["recommended", "literal"]
+"""Which loss rate is taken off the scheduled rate when several were notified.
+
+- `recommended`: The mean of all that were notified since the last negotiation.
+- `literal`: As printed: the first, then the second, then the mean of those before, which is the
+  second for ever, whatever is notified.
+"""
+
+Share: TypeAlias = Literal["full", "proportional"]
+"""How much of the notified loss rate each buffer takes off its rate.
+
+- `full`: All of it.
+- `proportional`: Its part of what is granted of the congested link.
+"""
+
+Filter: TypeAlias = Literal["all", "first-three", "off"]
+"""Which ACKs of a receiver are dropped that repeat what the edge has written.
+
+- `all`: All (Lu and Hunter 2009).
+- `first-three`: The first three; those behind inflate the window of a sender in recovery.
+- `off`: None.
+"""
+
+Guard: TypeAlias = Literal["copies", "known-holes"]
+"""What keeps ACKs in the name of the receiver from losing data.
+
+- `copies`: The edge keeps a copy of what it has acknowledged, and sends it if the receiver lacks
+  it.
+- `known-holes`: Only that no ACK goes beyond a loss that was notified and is not repaired. Data
+  that is lost unseen stays lost, and its connection hangs.
+"""
+
+Notification: TypeAlias = Literal["dedicated", "piggybacked"]
+"""How notifications travel.
+
+- `dedicated`: At once, by themselves.
+- `piggybacked`: With the next slot that leaves the switch in their direction.
+"""
+
 Variant: TypeAlias = Literal["tahoe", "reno", "new-reno", "sack", "vegas"]
 """What a sender does about losses.
 
@@ -457,12 +538,13 @@ Draws are whole bytes, from 1 B to 1,000,000 GB.
   (Greenberg et al., VL2, SIGCOMM 2009; values of the pFabric authors' traffic generator).
 """
 
-Pattern: TypeAlias = Literal["cbr", "pareto", "poisson", "sessions"]
+Pattern: TypeAlias = Literal["cbr", "pareto", "poisson", "periodic", "sessions"]
 """How a source sends.
 
 - `cbr`: At constant rate.
 - `pareto`: At constant rate for Pareto-distributed times, with Pareto-distributed silences.
 - `poisson`: At random: a Poisson process of this mean rate.
+- `periodic`: At constant rate for the time `on` in each `period`.
 - `sessions`: In sessions that begin as a Poisson process and last Pareto-distributed times, any
   number at a time, each at constant rate: the busy servers of an M/G/infinity queue.
 """
@@ -505,7 +587,7 @@ class Scenario(_Section):
     """What is simulated: TCP flows over a burst-switched network, a path between two edge ...
 
     What is simulated: TCP flows over a burst-switched network, a path between two edge nodes or a
-    mesh.
+    mesh, or over a mesh of switched slots.
 
     Parameters
     ----------
@@ -521,6 +603,8 @@ class Scenario(_Section):
         The control plane of a mesh.
     core : Core, optional
         The core nodes.
+    ops : Ops, optional
+        A slotted network of optical packets, instead of bursts.
     tcp : Tcp, optional
         TCP parameters of all flows; those not given follow the profile.
     flows : sequence of Flow, optional
@@ -547,6 +631,7 @@ class Scenario(_Section):
     edge: Edge | Mapping[str, Any] | None = None
     signalling: Signalling | Mapping[str, Any] | None = None
     core: Core | Mapping[str, Any] | None = None
+    ops: Ops | Mapping[str, Any] | None = None
     tcp: Tcp | Mapping[str, Any] | None = None
     flows: Sequence[Flow | Mapping[str, Any]] | None = None
     demand: Sequence[Demand | Mapping[str, Any]] | None = None
@@ -1123,6 +1208,152 @@ class Retransmission(_Section):
 
 
 @dataclass(kw_only=True, slots=True)
+class Ops(_Section):
+    """A slotted network of optical packets (Lu and Hunter 2009), which takes the place of ...
+
+    A slotted network of optical packets (Lu and Hunter 2009), which takes the place of `[edge]`,
+    `[core]` and `[signalling]`; it needs a mesh. Edge nodes put datagrams into slots of fixed
+    length, and the nodes switch slot by slot, with one small buffer for all their outputs. A fibre
+    takes whole slots, at least one; the slot takes `slot_size` at `network.link_rate`.
+
+    Parameters
+    ----------
+    slot_size : str (size), default "576 B"
+        Length of a slot, 1 B to 1 MB. One datagram of 576 B fills the default.
+    slot_header : str (size), default "0 GB"
+        Of this, what the optical packet needs for itself: header, guard time.
+    packing : Packing, default "one"
+        How many datagrams a slot carries. One that is longer than a slot travels in several, and is
+        lost if one of them is.
+    buffer : int, default 20
+        Slots that may wait at a node, for all its outputs together, 0 to 1000000.
+    order : Order, default "random"
+        In which order the slots that arrive at a node at once are served: the first for an output
+        leaves, and those that find the buffer full are dropped.
+    acks : AckWay, default "slotted"
+        How ACKs travel.
+    unsmoothed : sequence of str, optional
+        Names of edge nodes that send what they have in the next free slot, without smoothing.
+    smoothing : Smoothing, optional
+        Edge smoothing.
+    congestion : Congestion, optional
+        What the switches take for congestion.
+    dlcc : Dlcc, optional
+        Dual-layer congestion control. Absent: losses are left to TCP.
+    """
+
+    slot_size: str | None = None
+    slot_header: str | None = None
+    packing: Packing | None = None
+    buffer: int | None = None
+    order: Order | None = None
+    acks: AckWay | None = None
+    unsmoothed: Sequence[str] | None = None
+    smoothing: Smoothing | Mapping[str, Any] | None = None
+    congestion: Congestion | Mapping[str, Any] | None = None
+    dlcc: Dlcc | Mapping[str, Any] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Smoothing(_Section):
+    """Edge smoothing: the buffer of an edge node for each other one sends its slots evenly, at ...
+
+    Edge smoothing: the buffer of an edge node for each other one sends its slots evenly, at a rate
+    that it negotiates from time to time with the links of its route.
+
+    Parameters
+    ----------
+    enabled : bool, default True
+        Whether there is any; without, a buffer sends in the next free slot.
+    weight : float, default 0.8
+        Weight of the past in the estimate of the rate, nu of equation (1), 0 up to below 1.
+    unit : str (time), default "20 ms"
+        Time after which the estimate moves; Lu and Hunter use 5 ms to 100 ms.
+    units : int, default 20
+        Units from one negotiation to the next, 1 to 10000.
+    min_rate : float, default 0.01
+        The least rate of a buffer, above 0 and up to 1: a share of the slots of a wavelength. A
+        buffer has it before its first negotiation, and whatever is left of a link.
+    refusal : Refusal, default "keep"
+        What a buffer gets that asks for more than its route has left.
+    """
+
+    enabled: bool | None = None
+    weight: float | None = None
+    unit: str | None = None
+    units: int | None = None
+    min_rate: float | None = None
+    refusal: Refusal | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Congestion(_Section):
+    """When an output of a switch is congested: a slot that is dropped there is lost by ...
+
+    When an output of a switch is congested: a slot that is dropped there is lost by congestion, and
+    else by contention.
+
+    Parameters
+    ----------
+    threshold : float, default 0.9
+        Arrivals, as a share of what the output can carry, from which on it is; 0 to 1. Lu and
+        Hunter name no number.
+    rtt_max : str (time), default "400 ms"
+        The longest round-trip time, T_d; arrivals are counted over twice this time.
+    loss_window : str (time), default "20 ms"
+        Time over which the loss rate is counted that notifications carry.
+    """
+
+    threshold: float | None = None
+    rtt_max: str | None = None
+    loss_window: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Dlcc(_Section):
+    """Dual-layer congestion control (DLCC): a switch notifies the ingress edge of a slot lost ...
+
+    Dual-layer congestion control (DLCC): a switch notifies the ingress edge of a slot lost by
+    congestion; the edge sends less and writes ACKs to the sender, which then halves its window.
+
+    Parameters
+    ----------
+    rate_cut : bool, default True
+        Whether the edge takes the loss rate off its rate, and stops negotiating until less waits.
+    reading : Reading, default "recommended"
+        Which loss rate that is.
+    share : Share, default "full"
+        How much of the loss rate each buffer takes off.
+    acks : bool, default True
+        Whether the edge writes four ACKs to the sender of a lost segment.
+    filter : Filter, default "all"
+        Which ACKs of the receiver are dropped that repeat those of the edge.
+    guard : Guard, default "copies"
+        What keeps ACKs of the edge from acknowledging data that is lost.
+    keep : str (time), optional
+        How long the edge remembers a segment, and the ACKs it wrote. Absent: twice
+        `congestion.rtt_max`, at least 1 s.
+    notification : Notification, default "dedicated"
+        How notifications travel.
+    notification_delay : str (time), optional
+        Time from the drop to the edge, T_1. Absent: what light takes back over the route.
+    piggyback_wait : str (time), default "1 ms"
+        `piggybacked`: a notification that no slot took along leaves by itself after this time.
+    """
+
+    rate_cut: bool | None = None
+    reading: Reading | None = None
+    share: Share | None = None
+    acks: bool | None = None
+    filter: Filter | None = None
+    guard: Guard | None = None
+    keep: str | None = None
+    notification: Notification | None = None
+    notification_delay: str | None = None
+    piggyback_wait: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class Tcp(_Section):
     """The parameters of an endpoint as a user writes them: what is left out has the value that ...
 
@@ -1564,7 +1795,7 @@ class Traffic(_Section):
 
     On a `path` they share an access link with the flows; their packets leave at the far end of that
     link: they fill its queue and never enter the optical network. In a mesh their packets are at
-    the edge node as they are sent, and travel to another edge node in bursts.
+    the edge node as they are sent, and travel to another edge node in bursts or slots.
 
     Parameters
     ----------
@@ -1594,6 +1825,11 @@ class Traffic(_Section):
         `pareto`: shape of both times, above 1. `sessions`: shape of the time a session lasts.
         Between 1 and 2 the sum of many sources, or sessions, is long-range dependent, with Hurst
         exponent (3 - `shape`) / 2.
+    on : str (time), optional
+        `periodic`: how long a source sends in each period. Absent: "200 ms".
+    period : str (time), optional
+        `periodic`: time from the beginning of one such time to that of the next; where in its
+        period a source begins is random. Absent: "10 s".
     start : str (time), default "0 s"
         When the sources start.
     """
@@ -1610,6 +1846,8 @@ class Traffic(_Section):
     on_mean: str | None = None
     off_mean: str | None = None
     shape: float | None = None
+    on: str | None = None
+    period: str | None = None
     start: str | None = None
 
 

@@ -142,6 +142,8 @@ def test_links_lead_somewhere(root):
         "oracle",
         "model",
         "version",
+        "view",
+        "play",
     ],
 )
 def test_every_command_has_help_and_a_place_in_the_reference(root, burstlab, command):

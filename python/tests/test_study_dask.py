@@ -105,7 +105,7 @@ def test_the_batch_script_of_the_page_runs(here, example):
     (here / "study.sh").write_text(script)
     # Slurm's srun starts the command in each of its tasks; here there are two.
     srun = here / "srun"
-    srun.write_text('#!/bin/bash\ntrap "kill 0" TERM\n"$@" &\n"$@" &\nwait\n')
+    srun.write_text('#!/bin/bash\n"$@" & a=$!\n"$@" & b=$!\ntrap "kill $a $b" TERM\nwait\n')
     srun.chmod(0o755)
     env = environment(SLURM_JOB_ID="7")
     env["PATH"] = f"{here}{os.pathsep}{env['PATH']}"

@@ -17,6 +17,16 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/howto/study.md").read_text()
 
 
+PATH = """
+[edge]
+assembly = "timer"
+timer = "7 ms"
+[loss.data]
+process = "bernoulli"
+probability = 0.01
+"""
+
+
 def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", PAGE, flags=re.DOTALL)
 
@@ -24,7 +34,7 @@ def blocks(language: str) -> list[str]:
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    (tmp_path / "path.toml").write_text('[edge]\nassembly = "timer"\ntimer = "7 ms"\n')
+    (tmp_path / "path.toml").write_text(PATH)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -35,5 +35,6 @@ fn counts(summary: &Summary) -> Value {
         "bursts": counters.bursts_sent + counters.ack_bursts_sent,
         "headers": summary.network.iter().flat_map(|network| &network.nodes)
             .map(|node| node.headers).sum::<u64>(),
+        "ops": summary.ops,
     })
 }

@@ -12,7 +12,7 @@ mod world;
 pub use checkpoint::CheckpointError;
 pub use measure::{
     Cause, Column, Confusion, Counters, DemandSummary, FlowSummary, HopSummary, LinkSummary,
-    NetworkSummary, NodeSummary, Piece, Resolutions, RouteSummary, SizeSummary, Summary, Table,
-    Trace, WlanSummary, WlanWay,
+    NetworkSummary, NodeSummary, OpsSummary, PairSummary, Piece, PortSummary, Resolutions,
+    RouteSummary, SizeSummary, Summary, SwitchSummary, Table, Trace, WlanSummary, WlanWay,
 };
 pub use run::{Monitor, Output, Simulation};

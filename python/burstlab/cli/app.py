@@ -18,6 +18,7 @@ from burstlab.cli import (
     listing,
     model,
     oracle,
+    page,
     plot,
     reproduce,
     results,
@@ -53,6 +54,8 @@ app.command(check.check)
 app.command(check.schema)
 app.command(oracle.oracle)
 app.command(model.model)
+app.command(page.view)
+app.command(page.play)
 
 
 @app.command

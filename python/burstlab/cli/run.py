@@ -118,7 +118,7 @@ _FLOWS_SHOWN = 20
 def _print_tables(result: Result) -> None:
     from rich.console import Console
 
-    from burstlab.cli import mesh
+    from burstlab.cli import mesh, slots
 
     if not result.replications:
         return
@@ -129,10 +129,11 @@ def _print_tables(result: Result) -> None:
         console.print(_flow_table(result, flows[:_FLOWS_SHOWN]))
     if len(flows) > _FLOWS_SHOWN:
         print(f"... and {len(flows) - _FLOWS_SHOWN} more flows; --json and --out have all\n")
-    for table in (mesh.demands(result), mesh.air(result), mesh.fibres(result)):
+    tables = (mesh.demands(result), mesh.air(result), mesh.fibres(result), slots.outputs(result))
+    for table in tables:
         if table is not None:
             console.print(table)
-    for line in mesh.lines(result):
+    for line in (*mesh.lines(result), *slots.lines(result)):
         print(line)
     print(_caption(result))
 

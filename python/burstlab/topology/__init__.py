@@ -13,9 +13,9 @@ from typing import Any
 
 from burstlab.errors import ScenarioError
 from burstlab.topology import json_file, networkx_file, sndlib, toml_file
-from burstlab.topology.parts import Parts, tables
+from burstlab.topology.parts import Parts, places, tables
 
-__all__ = ["expand", "read"]
+__all__ = ["expand", "positions", "read"]
 
 _FORMATS: Mapping[str, Callable[[str, bytes], Parts]] = {
     ".graphml": networkx_file.graphml,
@@ -47,6 +47,26 @@ def read(path: str | os.PathLike[str]) -> dict[str, list[dict[str, Any]]]:
         If the file cannot be read or is not such a topology; the error names the file and what
         in it to change.
     """
+    return tables(*_parts(path))
+
+
+def positions(path: str | os.PathLike[str]) -> dict[str, tuple[float, float]]:
+    """Read where the nodes of a topology are.
+
+    Parameters
+    ----------
+    path
+        A file as `read` takes.
+
+    Returns
+    -------
+    dict
+        Latitude and longitude in degrees of each node that has both, by name.
+    """
+    return places(*_parts(path))
+
+
+def _parts(path: str | os.PathLike[str]) -> tuple[str, Parts]:
     where = Path(path)
     reader = _FORMATS.get(where.suffix.lower())
     if reader is None:
@@ -58,7 +78,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, list[dict[str, Any]]]:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         fix = "give a file that exists; in a scenario its path counts from the scenario's file"
         raise ScenarioError(str(where), "", f"cannot be read ({reason})", fix) from None
-    return tables(str(where), reader(str(where), content))
+    return str(where), reader(str(where), content)
 
 
 def expand(document: dict[str, Any], base: Path) -> None:

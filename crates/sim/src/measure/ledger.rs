@@ -11,7 +11,7 @@ use super::columns::{Column, NONE, Piece, table};
 use crate::world::{Causes, Loss, LossCause, Truth};
 
 const LEDGER_KINDS: &[&str] =
-    &["timeout", "fast-retransmit", "early-repair", "spurious-retransmission"];
+    &["timeout", "fast-retransmit", "early-repair", "spurious-retransmission", "edge-retransmit"];
 const TRUTHS: &[&str] = &["false", "true", "spurious", "none"];
 const VERDICTS: &[&str] = &["none", "true", "false"];
 
@@ -26,6 +26,8 @@ pub(crate) enum LedgerKind {
     EarlyRepair = 2,
     /// A segment went out again though its last transmission was not lost.
     SpuriousRetransmission = 3,
+    /// Duplicate ACKs that an edge node wrote found a loss.
+    EdgeRetransmit = 4,
 }
 
 table! {
@@ -44,6 +46,7 @@ table! {
         lost_bursts: u32 => Column::U32,
         burst: u64 => Column::U64,
         node: u32 => Column::U32,
+        port: u32 => Column::U32,
         cause: u8 => |codes| Column::Category(codes, LossCause::LABELS),
         lost_ps: u64 => Column::U64,
         truth: u8 => |codes| Column::Category(codes, TRUTHS),
@@ -59,6 +62,7 @@ table! {
         seq: u64 => Column::U64,
         burst: u64 => Column::U64,
         node: u32 => Column::U32,
+        port: u32 => Column::U32,
         cause: u8 => |codes| Column::Category(codes, LossCause::LABELS),
         lost_ps: u64 => Column::U64,
     }
@@ -143,6 +147,7 @@ impl LedgerTables {
                 losses.seq.push(seq);
                 losses.burst.push(if loss.burst == 0 { NONE } else { loss.burst });
                 losses.node.push(loss.node as u32);
+                losses.port.push(loss.port);
                 losses.cause.push(loss.cause as u8);
                 losses.lost_ps.push(loss.at.as_ps());
             }
@@ -165,6 +170,7 @@ impl LedgerTables {
         table.lost_bursts.push(bursts.len() as u32);
         table.burst.push(first.map_or(NONE, |l| if l.burst == 0 { NONE } else { l.burst }));
         table.node.push(first.map_or(0, |loss| loss.node as u32));
+        table.port.push(first.map_or(0, |loss| loss.port));
         table.cause.push(first.map_or(0, |loss| loss.cause as u8));
         table.lost_ps.push(first.map_or(NONE, |loss| loss.at.as_ps()));
         table.truth.push(row.truth.map_or(3, |truth| truth as u8));

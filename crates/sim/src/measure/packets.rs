@@ -13,8 +13,17 @@ use super::recorder::{DELIVERED, FATES, LOST};
 pub(crate) const NO_ROW: u32 = u32::MAX;
 
 const KINDS: &[&str] = &["data", "ack", "udp"];
-const CAUSES: &[&str] =
-    &["none", "burst-lost", "scripted", "access-overflow", "cut", "wireless", "wireless-queue"];
+const CAUSES: &[&str] = &[
+    "none",
+    "burst-lost",
+    "scripted",
+    "access-overflow",
+    "cut",
+    "wireless",
+    "wireless-queue",
+    "slot-dropped",
+    "filtered",
+];
 
 const DATA: u8 = 0;
 const ACK: u8 = 1;
@@ -36,6 +45,10 @@ pub(crate) enum PacketCause {
     Wireless = 5,
     /// A queue of a wireless cell was full.
     WirelessQueue = 6,
+    /// With a slot that carried it, or a part of it.
+    Slot = 7,
+    /// An ACK that repeats what an edge node wrote, which drops it.
+    Filtered = 8,
 }
 
 table! {
@@ -162,6 +175,13 @@ impl Packets {
     pub(super) fn departed(&mut self, row: u32, at: Time) {
         let (chunk, place) = self.rows.at(row);
         chunk.rows.departed_ps[place] = at.as_ps();
+    }
+
+    /// The packet of `row` leaves its edge in slot `number`; of several, the last one counts.
+    pub(super) fn departed_in(&mut self, row: u32, at: Time, number: u64) {
+        self.departed(row, at);
+        let (chunk, place) = self.rows.at(row);
+        chunk.rows.burst[place] = number;
     }
 
     /// The packet of `row` leaves the optical network at the far edge.

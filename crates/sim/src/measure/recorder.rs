@@ -236,6 +236,13 @@ impl Recorder {
         }
     }
 
+    /// The packet of `row` leaves its edge in slot `number`.
+    pub(crate) fn departed_in(&mut self, row: u32, at: Time, number: u64) {
+        if let Some(packets) = self.packets_with(row) {
+            packets.departed_in(row, at, number);
+        }
+    }
+
     /// The packet of `row` leaves the optical network at the far edge.
     #[inline]
     pub(crate) fn crossed(&mut self, row: u32, at: Time) {

@@ -2,13 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::ops::OpsSummary;
 use super::wlan::WlanSummary;
 
 /// Totals of a run. Units are conserved: sent = delivered + lost + in flight, where what is in
 /// flight is counted on the links, in the assembly queues and in the core at the end of the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counters {
-    /// Data packets handed to access links, retransmissions included.
+    /// Data packets handed to access links, retransmissions and copies of edge nodes included.
     pub packets_sent: u64,
     /// Data packets that reached their receiver, duplicates included.
     pub packets_delivered: u64,
@@ -208,13 +209,17 @@ pub struct Summary {
     pub counters: Counters,
     /// Events over delivered data packets, or over one where none was delivered.
     pub events_per_packet: f64,
-    /// Data packets that left the optical network over data bursts that did, or over one.
+    /// Data packets that left the optical network over data bursts that did, or over one; 0 in a
+    /// slotted network.
     pub packets_per_burst: f64,
     /// Each flow that the scenario lists.
     pub flows: Vec<FlowSummary>,
     /// The mesh, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkSummary>,
+    /// The slotted network, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ops: Option<OpsSummary>,
     /// Each wireless cell.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub wlan: Vec<WlanSummary>,

@@ -7,7 +7,7 @@ use super::error::{Check, word};
 use super::limits::{DURATION_MAX, SPAN_MAX, fast_enough, within};
 use super::{
     Assembly, CoreForwarding, Edge, Flow, LossKind, LossRule, Pattern, Scenario, ScenarioError,
-    Topology, Traffic, choice, network,
+    Topology, Traffic, check_ops, choice, network,
 };
 
 /// Most flows of a scenario.
@@ -16,6 +16,7 @@ const FLOWS_MAX: u64 = 1_000_000;
 /// Checks `scenario`; answers what is allowed but probably not meant.
 pub(super) fn check(scenario: &Scenario) -> Result<Vec<String>, ScenarioError> {
     network::check(&scenario.network)?;
+    check_ops::check(scenario)?;
     access(scenario)?;
     let edge = &scenario.edge;
     assembly(edge)?;
@@ -220,6 +221,24 @@ fn traffic(scenario: &Scenario, index: usize, traffic: &Traffic) -> Check {
             return Err(ScenarioError::new(at(field), mean.to_string(), "no time at all", fix));
         }
     }
+    let periodic = [("on", traffic.on), ("period", traffic.period)];
+    for (field, span) in periodic.into_iter().filter_map(|(field, span)| Some((field, span?))) {
+        let refuse = |problem: &str, fix: &str| {
+            Err(ScenarioError::new(at(field), span.to_string(), problem, fix))
+        };
+        if traffic.pattern != Pattern::Periodic {
+            return refuse("it belongs to pattern = \"periodic\"", "remove it, or change pattern");
+        }
+        within(&at(field), span, SPAN_MAX)?;
+        if span.is_zero() {
+            return refuse("no time at all", "write a positive time");
+        }
+    }
+    if traffic.on() > traffic.period() {
+        let fix = format!("write at most the period, {}", traffic.period());
+        let problem = "a source sends longer than its period";
+        return Err(ScenarioError::new(at("on"), traffic.on().to_string(), problem, fix));
+    }
     let sessions = traffic.pattern == Pattern::Sessions;
     match traffic.sessions_per_second {
         Some(rate) if sessions && !(rate > 0.0 && rate <= 1e9) => {
@@ -246,6 +265,12 @@ fn traffic(scenario: &Scenario, index: usize, traffic: &Traffic) -> Check {
 
 /// A detector that listens to the edge or the core needs bursts to hear of.
 pub(super) fn detector(scenario: &Scenario, table: &str, tcp: &Config) -> Check {
+    if scenario.ops.is_some() && Listens::of(tcp).at_all() {
+        let value = format!("{:?}", tcp.detector).to_lowercase();
+        let problem = "a slotted network has no bursts to hear of";
+        let path = format!("{table}.detector");
+        return Err(ScenarioError::new(path, value, problem, "remove it, or write \"ble\""));
+    }
     if !Listens::of(tcp).to_nodes() || scenario.edge.assembly != Assembly::None {
         return Ok(());
     }

@@ -7,7 +7,7 @@ use super::error::{Check, word};
 use super::limits::{DURATION_MAX, SPAN_MAX, within};
 use super::{
     Assembly, Bursts, ConversionKind, CoreForwarding, Demand, Destination, Edge, IngressPort,
-    Protocol, Queues, Resolution, Scenario, ScenarioError, Topology, choice,
+    Protocol, Queues, Resolution, Scenario, ScenarioError, Topology, check_ops, choice,
 };
 use super::{batches, injection};
 use crate::topology::{Graph, Routes};
@@ -40,11 +40,14 @@ pub(super) fn mesh(scenario: &mut Scenario) -> Result<Option<(Graph, Routes)>, S
     let routes = scenario.network.routes(&graph)?;
     fill_ends(scenario, &graph);
     ends(scenario, &graph)?;
+    check_ops::unsmoothed(scenario, &graph)?;
     classes(scenario, &graph)?;
-    control_plane(scenario)?;
-    offsets(scenario, &graph, &routes)?;
-    core(scenario)?;
-    injection::check(scenario, &graph, &routes)?;
+    if scenario.ops.is_none() {
+        control_plane(scenario)?;
+        offsets(scenario, &graph, &routes)?;
+        core(scenario)?;
+        injection::check(scenario, &graph, &routes)?;
+    }
     for (index, one) in scenario.demand.iter().enumerate() {
         demand(index, one, &graph)?;
     }

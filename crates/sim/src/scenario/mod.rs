@@ -5,6 +5,7 @@ mod access;
 mod batches;
 mod check;
 mod check_mesh;
+mod check_ops;
 mod choice;
 mod core_network;
 mod demand;
@@ -15,6 +16,7 @@ mod injection;
 mod limits;
 mod loss;
 mod network;
+mod ops;
 mod read;
 mod run;
 mod signalling;
@@ -42,6 +44,7 @@ pub use flow::{Flow, Write};
 pub use injection::{InjectedPer, Injection};
 pub use loss::{Loss, LossKind, LossRule};
 pub use network::{Network, NetworkLink, NetworkNode, NetworkRoute, RouteChoice, Topology};
+pub use ops::{AckWay, Congestion, Dlcc, Notification, Ops, Order, Share, Smoothing};
 pub use run::Run;
 pub use signalling::{Protocol, Signalling};
 pub use size::{Distribution, Size};
@@ -49,7 +52,7 @@ pub use traffic::{Pattern, Side, Traffic};
 pub use wlan::{Wlan, WlanFrames, WlanLoss, WlanPreamble};
 
 /// What is simulated: TCP flows over a burst-switched network, a path between two edge nodes or a
-/// mesh.
+/// mesh, or over a mesh of switched slots.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Scenario {
@@ -67,6 +70,9 @@ pub struct Scenario {
     pub signalling: Signalling,
     /// The core nodes.
     pub core: Core,
+    /// A slotted network of optical packets, instead of bursts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ops: Option<Ops>,
     /// TCP parameters of all flows; those not given follow the profile.
     pub tcp: Overrides,
     /// The flows that are there from the beginning. Absent: one, or none where there is `demand`,

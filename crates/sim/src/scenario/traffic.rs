@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 /// UDP sources. On a `path` they share an access link with the flows; their packets leave at the
 /// far end of that link: they fill its queue and never enter the optical network. In a mesh their
-/// packets are at the edge node as they are sent, and travel to another edge node in bursts.
+/// packets are at the edge node as they are sent, and travel to another edge node in bursts or
+/// slots.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Traffic {
@@ -41,8 +42,29 @@ pub struct Traffic {
     /// Between 1 and 2 the sum of many sources, or sessions, is long-range dependent, with Hurst
     /// exponent (3 - `shape`) / 2.
     pub shape: f64,
+    /// `periodic`: how long a source sends in each period. Absent: "200 ms".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub on: Option<Span>,
+    /// `periodic`: time from the beginning of one such time to that of the next; where in its
+    /// period a source begins is random. Absent: "10 s".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub period: Option<Span>,
     /// When the sources start.
     pub start: Span,
+}
+
+impl Traffic {
+    /// How long a periodic source sends; as in Lu and Hunter 2009, section VII.
+    #[must_use]
+    pub fn on(&self) -> Span {
+        self.on.unwrap_or(Span::from_ms(200))
+    }
+
+    /// The period of a periodic source; as there.
+    #[must_use]
+    pub fn period(&self) -> Span {
+        self.period.unwrap_or(Span::from_secs(10))
+    }
 }
 
 /// An access link, in the direction of the data.
@@ -67,6 +89,8 @@ pub enum Pattern {
     Pareto,
     /// At random: a Poisson process of this mean rate.
     Poisson,
+    /// At constant rate for the time `on` in each `period`.
+    Periodic,
     /// In sessions that begin as a Poisson process and last Pareto-distributed times, any number at
     /// a time, each at constant rate: the busy servers of an M/G/infinity queue.
     Sessions,
@@ -87,6 +111,8 @@ impl Default for Traffic {
             on_mean: Span::from_ms(500),
             off_mean: Span::from_ms(500),
             shape: 1.5,
+            on: None,
+            period: None,
             start: Span::ZERO,
         }
     }

@@ -11,18 +11,20 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Loss {
     pub(crate) cause: LossCause,
-    /// The burst it was in; 0: none.
+    /// The burst or slot it was in; 0: none.
     pub(crate) burst: u64,
     /// Core node of a path, or node of a mesh, counted from 1; 0: an edge node of a path or an
     /// access link.
     pub(crate) node: usize,
+    /// In a slotted network: the node that the output leads to, counted from 1; else 0.
+    pub(crate) port: u32,
     pub(crate) at: Time,
 }
 
 impl Loss {
     /// A full queue of an access link, or a wireless cell, dropped the packet.
     pub(crate) fn at_access(cause: LossCause, at: Time) -> Self {
-        Self { cause, burst: 0, node: 0, at }
+        Self { cause, burst: 0, node: 0, port: 0, at }
     }
 }
 
@@ -38,7 +40,8 @@ pub(crate) enum LossCause {
     SenderAccess = 3,
     /// The queue of the receiver's access link was full.
     ReceiverAccess = 4,
-    /// Its burst found no way out of a node of a mesh.
+    /// Its burst found no way out of a node of a mesh, or its slot no position of the buffer while
+    /// its output was not congested.
     Contention = 5,
     /// The header of its burst came too late for the burst.
     LateHeader = 6,
@@ -52,6 +55,8 @@ pub(crate) enum LossCause {
     Wireless = 10,
     /// A queue of a wireless cell was full.
     WirelessQueue = 11,
+    /// The output that its slot was for was congested, and no position of the buffer free.
+    Congestion = 12,
 }
 
 impl LossCause {
@@ -69,6 +74,7 @@ impl LossCause {
         "injected-contention",
         "wireless",
         "wireless-queue",
+        "congestion",
     ];
 
     /// Those that end a whole burst, in the order in which a summary lists them.
@@ -92,9 +98,10 @@ impl From<LossCause> for u8 {
 /// What a time-out really was; the order is that of its labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Truth {
-    /// All that was lost was in one burst.
+    /// All that was lost was in one burst, or in one slot that no congestion cost.
     False = 0,
-    /// Several bursts were lost, or packets outside the optical network.
+    /// Several bursts or slots were lost, or one by congestion, or packets outside the optical
+    /// network.
     True = 1,
     /// Nothing was lost: the ACKs were late or lost.
     Spurious = 2,
@@ -153,7 +160,8 @@ impl Causes {
     pub(crate) fn truth(&self, segments: Range<u64>) -> Truth {
         let mut losses = self.among(segments);
         let Some((_, first)) = losses.next() else { return Truth::Spurious };
-        let one_burst = first.burst != 0 && losses.all(|(_, loss)| loss.burst == first.burst);
+        let alone = first.burst != 0 && first.cause != LossCause::Congestion;
+        let one_burst = alone && losses.all(|(_, loss)| loss.burst == first.burst);
         if one_burst { Truth::False } else { Truth::True }
     }
 }
@@ -163,7 +171,7 @@ mod tests {
     use super::*;
 
     fn loss(cause: LossCause, burst: u64) -> Loss {
-        Loss { cause, burst, node: 1, at: Time::ZERO }
+        Loss { cause, burst, node: 1, port: 0, at: Time::ZERO }
     }
 
     #[test]

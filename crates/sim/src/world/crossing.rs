@@ -175,7 +175,7 @@ impl<P: Parcel> Crossing<P> {
 
     /// A script loses this very packet as it reaches the edge.
     fn lose_alone(&self, now: Time, packet: &P, context: &mut Context, flows: &mut [Flow]) {
-        let loss = Loss { cause: LossCause::Scripted, burst: 0, node: 0, at: now };
+        let loss = Loss { cause: LossCause::Scripted, burst: 0, node: 0, port: 0, at: now };
         self.lose(packet, loss, context, flows);
     }
 
@@ -235,7 +235,7 @@ impl<P: Parcel> Crossing<P> {
         };
         let cause = if self.fates.are_listed() { LossCause::Scripted } else { LossCause::Burst };
         if let Some(at) = passage.lost {
-            let loss = Loss { cause, burst: burst.number, node: self.node, at };
+            let loss = Loss { cause, burst: burst.number, node: self.node, port: 0, at };
             packets.iter().for_each(|packet| self.lose(packet, loss, context, flows));
         }
         if let Some(desk) = &self.desk {

@@ -20,6 +20,7 @@ use crate::scenario::{Resolved, Write};
 /// (see [`Flow::tally`]).
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Tally {
+    /// Of a flow that is there: copies that edge nodes sent.
     pub(super) sent: u64,
     pub(super) delivered: u64,
     pub(super) delivered_bytes: u64,
@@ -313,6 +314,19 @@ impl Flow {
         }
     }
 
+    /// An edge node sends a copy of `seq`; answers which transmission it is.
+    pub(super) fn copied(&mut self, seq: u64) -> u32 {
+        self.tally.sent += 1;
+        self.causes.found(seq);
+        self.resent.again(seq, 0)
+    }
+
+    /// The segments that a time-out waits for. Those before the first that is not acknowledged are
+    /// there, unless an edge node acknowledged them in the name of the receiver.
+    pub(super) fn waits_for(&self) -> Range<u64> {
+        0..self.sender.outstanding().end
+    }
+
     /// Which transmission of its segment `sent` is, from 1.
     #[inline]
     pub(super) fn transmission(&mut self, sent: &Transmission) -> u32 {
@@ -386,7 +400,8 @@ impl Flow {
     /// What it has sent and received, by the counts of its sender too.
     pub(super) fn tally(&self) -> Tally {
         let counters = self.sender.counters();
-        let (sent, acks_delivered) = (counters.segments_sent, counters.acks);
+        let sent = counters.segments_sent + self.tally.sent;
+        let acks_delivered = counters.acks;
         Tally { sent, acks_delivered, ..self.tally.clone() }
     }
 

@@ -23,6 +23,7 @@ impl World {
         match &mut self.optics {
             Optics::Path(path) => path.data.arrive(self.now, packet, context, flows),
             Optics::Mesh(mesh) => mesh.data_arrives(self.now, packet, context, flows),
+            Optics::Ops(ops) => ops.data_arrives(self.now, packet, context, flows),
         }
     }
 
@@ -42,18 +43,18 @@ impl World {
         let count = self.optics.path().data.land(&mut self.context);
         for _ in self.stride_over_path(count)..count {
             let packet = self.optics.path().data.unload();
-            self.data_on_link(packet);
+            self.data_on_link(self.now, packet);
         }
     }
 
-    /// Puts a packet on its receiver's link.
+    /// Puts a packet on its receiver's link at `out`, which may be ahead of the clock.
     #[inline]
-    pub(super) fn data_on_link(&mut self, packet: DataPacket) {
-        self.context.recorder.crossed(packet.row, self.now);
+    pub(super) fn data_on_link(&mut self, out: Time, packet: DataPacket) {
+        self.context.recorder.crossed(packet.row, out);
         let link = self.far_link(packet.flow);
         let access = &mut self.data_down[link as usize];
-        let Some(at) = access.wire.send(self.now, packet.bytes()) else {
-            let loss = Loss::at_access(LossCause::ReceiverAccess, self.now);
+        let Some(at) = access.wire.send(out, packet.bytes()) else {
+            let loss = Loss::at_access(LossCause::ReceiverAccess, out);
             self.flows[packet.flow as usize].lose(packet.seq, loss);
             self.receiver_drops += 1;
             self.context.recorder.lost(packet.row, PacketCause::Overflow);
@@ -153,6 +154,9 @@ impl World {
                 path.ack.assemble(at, packet, &mut self.context);
                 return;
             }
+            Optics::Ops(ops) if ops.frees_acks() => {
+                return ops.ack_flies(at, packet, flow, &mut self.context);
+            }
             // The run ends with the last ACK of a flow: nothing behind that is done before.
             Optics::Path(path)
                 if access.lane.is_empty() && flow.sender.goes_on_after(packet.next) =>
@@ -184,6 +188,7 @@ impl World {
         match &mut self.optics {
             Optics::Path(path) => path.ack.arrive(self.now, packet, context, flows),
             Optics::Mesh(mesh) => mesh.ack_arrives(self.now, packet, context, flows),
+            Optics::Ops(ops) => ops.ack_arrives(self.now, packet, context, flows),
         }
     }
 

@@ -10,6 +10,7 @@ mod hosts;
 mod injected;
 mod mesh;
 mod notices;
+mod ops;
 mod optics;
 mod others;
 mod packet;
@@ -81,6 +82,16 @@ pub(crate) enum Event {
     Cell(u32),
     /// Something in a mesh.
     Mesh(MeshEvent),
+    /// A slot begins at a node of a slotted network that has something to do in it.
+    SlotAt(u32),
+    /// A unit of time of the edge smoothing ends.
+    SmoothingUnit,
+    /// A notification of congestion reaches its edge.
+    CongestionNotice(u32),
+    /// Notifications have waited long enough for a slot on a fibre.
+    NoticesLeave(u32),
+    /// An ACK of a flow that travels beside the slots reaches the edge of its sender.
+    FreeAck(u32),
     /// The network is sampled.
     Sample,
     /// Measuring begins.
@@ -97,6 +108,11 @@ impl Event {
                 | Self::DataAtEgress
                 | Self::AckAtIngress
                 | Self::Mesh(_)
+                | Self::SlotAt(_)
+                | Self::SmoothingUnit
+                | Self::CongestionNotice(_)
+                | Self::NoticesLeave(_)
+                | Self::FreeAck(_)
         )
     }
 }
@@ -251,7 +267,7 @@ impl World {
         let hurries = trace == Trace::default()
             && match &mut optics {
                 Optics::Path(path) => path.go_ahead(scenario, &flows),
-                Optics::Mesh(_) => !access.shared && scenario.run.bursts.is_none(),
+                Optics::Mesh(_) | Optics::Ops(_) => !access.shared && scenario.run.bursts.is_none(),
             };
         let mut world = Self {
             context: Context {
@@ -306,6 +322,7 @@ impl World {
         }
         match (&mut self.optics, fresh.optics) {
             (Optics::Mesh(mesh), Optics::Mesh(fresh)) => mesh.adopt(*fresh),
+            (Optics::Ops(ops), Optics::Ops(fresh)) => ops.adopt(*fresh),
             (Optics::Path(_), Optics::Path(_)) => {}
             _ => return None,
         }
@@ -382,6 +399,11 @@ impl World {
                 path.ack.timer(self.now, &mut self.context, &mut self.flows);
             }
             Event::Mesh(event) => self.mesh(event),
+            Event::SlotAt(node) => self.slot_at(node),
+            Event::FreeAck(flow) => self.free_ack(flow),
+            Event::SmoothingUnit => self.smoothing_unit(),
+            Event::CongestionNotice(slot) => self.notified(slot),
+            Event::NoticesLeave(link) => self.notices_leave(link),
             Event::SenderTimer(index) => self.sender_timer(index),
             Event::ReceiverTimer(index) => self.receiver_timer(index),
             Event::Start(index) => self.start(index),
@@ -429,8 +451,8 @@ impl World {
     /// Hands over the chunks of the tables that are full and final.
     pub(crate) fn drain(&mut self) -> Vec<Piece> {
         let mut tables: Vec<Piece> = self.context.recorder.drain(self.now).collect();
-        if let Optics::Mesh(mesh) = &self.optics {
-            tables.extend(self.demands.drain(mesh.graph()));
+        if let Some(graph) = self.optics.graph() {
+            tables.extend(self.demands.drain(graph));
         }
         tables
     }
@@ -475,10 +497,14 @@ impl World {
             interrupted,
             warnings,
             events_per_packet: over(counters.events, counters.packets_delivered),
-            packets_per_burst: over(counters.packets_crossed, counters.bursts_delivered),
+            packets_per_burst: match &self.optics {
+                Optics::Ops(_) => 0.0,
+                _ => over(counters.packets_crossed, counters.bursts_delivered),
+            },
             counters,
             flows: listed.map(|flow| flow.summary(measured)).collect(),
             network: None,
+            ops: None,
             wlan: self.wireless.summaries(),
             demand,
         };
@@ -487,7 +513,12 @@ impl World {
             summary.network = Some(mesh.summary(self.now, measured));
             mesh.record_rest(self.now, &mut self.context.recorder);
             tables.push(Piece::Rows(mesh.table()));
-            tables.extend(self.demands.into_tables(mesh.graph(), !self.sample_every.is_zero()));
+        }
+        if let Optics::Ops(ops) = &self.optics {
+            summary.ops = Some(ops.summary(self.now));
+        }
+        if let Some(graph) = self.optics.graph() {
+            tables.extend(self.demands.into_tables(graph, !self.sample_every.is_zero()));
         }
         tables.splice(0..0, self.context.recorder.finish(self.now));
         (summary, tables)

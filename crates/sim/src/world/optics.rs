@@ -1,4 +1,4 @@
-//! What lies between the edge nodes: the fibres of a path, or a mesh.
+//! What lies between the edge nodes: the fibres of a path, a mesh, or a slotted network.
 
 use burstlab_kernel::RandomSource;
 use burstlab_units::Time;
@@ -8,8 +8,10 @@ use super::Context;
 use super::crossing::{Crossing, Direction};
 use super::flow::Flow;
 use super::mesh::Mesh;
+use super::ops::Ops;
 use super::packet::{AckPacket, DataPacket};
 use crate::scenario::Resolved;
+use crate::topology::Graph;
 
 /// The optical network.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -19,6 +21,8 @@ pub(super) enum Optics {
     Path(Box<Path>),
     /// Anything else: bursts meet at the nodes.
     Mesh(Box<Mesh>),
+    /// Slots instead of bursts.
+    Ops(Box<Ops>),
 }
 
 /// Both directions of a chain.
@@ -30,6 +34,9 @@ pub(super) struct Path {
 
 impl Optics {
     pub(super) fn new(resolved: &Resolved, random: &RandomSource, flows: &[Flow]) -> Self {
+        if resolved.scenario.ops.is_some() {
+            return Self::Ops(Box::new(Ops::new(resolved, random)));
+        }
         if resolved.mesh.is_some() {
             return Self::Mesh(Box::new(Mesh::new(resolved, random)));
         }
@@ -48,30 +55,50 @@ impl Optics {
     pub(super) fn path(&mut self) -> &mut Path {
         match self {
             Self::Path(path) => path,
-            Self::Mesh(_) => panic!("an event of a path happened in a mesh"),
+            _ => panic!("an event of a path happened elsewhere"),
+        }
+    }
+
+    /// The slotted network.
+    ///
+    /// # Panics
+    /// When it is something else: its events happen nowhere else.
+    #[inline]
+    pub(super) fn ops(&mut self) -> &mut Ops {
+        match self {
+            Self::Ops(ops) => ops,
+            _ => panic!("an event of a slotted network happened elsewhere"),
+        }
+    }
+
+    /// The nodes and fibres; none of a path.
+    pub(super) fn graph(&self) -> Option<&Graph> {
+        match self {
+            Self::Path(_) => None,
+            Self::Mesh(mesh) => Some(mesh.graph()),
+            Self::Ops(ops) => Some(ops.graph()),
         }
     }
 
     /// Places that hosts attach to, as far as access links are shared.
     pub(super) fn sites(&self) -> usize {
-        match self {
-            Self::Path(_) => 1,
-            Self::Mesh(mesh) => mesh.nodes(),
-        }
+        self.graph().map_or(1, |graph| graph.nodes.len())
     }
 
     /// Sources of bursts, which never end.
     pub(super) fn endless(&self) -> usize {
         match self {
-            Self::Path(_) => 0,
+            Self::Path(_) | Self::Ops(_) => 0,
             Self::Mesh(mesh) => mesh.background_sources(),
         }
     }
 
     /// Queues what happens first.
     pub(super) fn begin(&mut self, context: &mut Context) {
-        if let Self::Mesh(mesh) = self {
-            mesh.begin(context);
+        match self {
+            Self::Path(_) => {}
+            Self::Mesh(mesh) => mesh.begin(context),
+            Self::Ops(ops) => ops.begin(context),
         }
     }
 
@@ -88,6 +115,7 @@ impl Optics {
         match self {
             Self::Path(path) => path.data.closed(),
             Self::Mesh(mesh) => mesh.closed(),
+            Self::Ops(_) => 0,
         }
     }
 
@@ -96,6 +124,7 @@ impl Optics {
         match self {
             Self::Path(path) => path.data.unmet().into_iter().chain(path.ack.unmet()).collect(),
             Self::Mesh(mesh) => mesh.unmet(),
+            Self::Ops(_) => Vec::new(),
         }
     }
 
@@ -108,9 +137,6 @@ impl Optics {
 
     /// The nodes with hosts.
     pub(super) fn hosts(&self) -> Vec<u32> {
-        match self {
-            Self::Path(_) => vec![0],
-            Self::Mesh(mesh) => mesh.graph().edges(),
-        }
+        self.graph().map_or_else(|| vec![0], Graph::edges)
     }
 }

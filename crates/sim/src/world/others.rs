@@ -82,6 +82,13 @@ impl World {
             mesh.other_arrives(self.now, packet, way, &mut self.context, &mut self.flows);
             return;
         }
+        if let Optics::Ops(ops) = &mut self.optics {
+            let row = self.context.recorder.sent(self.now, index, &SentRow::Other(seq, size));
+            let size = size.get() as u32;
+            let packet = DataPacket { flow: OTHER | index, nth: 1, cwnd: 0, size, row, seq };
+            ops.other_arrives(self.now, packet, source.ends, &mut self.context);
+            return;
+        }
         self.others.offered += 1;
         let wire = match side {
             Side::Sender => &mut self.data_up[0].wire,

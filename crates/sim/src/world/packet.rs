@@ -69,6 +69,8 @@ pub(super) struct AckPacket {
     pub(super) next: u64,
     /// Bytes on the wire.
     size: u32,
+    /// Whether an edge node wrote it in the name of the receiver.
+    pub(super) written: bool,
     /// SACK blocks: where each begins above `next`, and its length; 0: none. Written so, a packet
     /// takes half the room of its ACK, and packets of many flows are what fills the memory.
     sack: [(u32, u32); 3],
@@ -83,13 +85,26 @@ impl AckPacket {
             assert!(left >= ack.next, "SACK blocks lie above the cumulative ACK");
             *packed = (near(left - ack.next), near(right - left));
         }
-        Self { flow, row, next: ack.next, size: near(ack.size.get()), sack }
+        let size = near(ack.size.get());
+        Self { flow, row, next: ack.next, size, written: false, sack }
     }
 
     /// An ACK of `size` without SACK blocks, in a run without a trace.
     #[inline]
     pub(super) fn plain(flow: u32, next: u64, size: Bytes) -> Self {
-        Self { flow, row: NO_ROW, next, size: size.get() as u32, sack: [(0, 0); 3] }
+        let size = size.get() as u32;
+        Self { flow, row: NO_ROW, next, size, written: false, sack: [(0, 0); 3] }
+    }
+
+    /// An ACK that an edge node writes in the name of the receiver.
+    pub(super) fn of_edge(flow: u32, row: u32, next: u64, size: Bytes) -> Self {
+        Self { row, written: true, ..Self::plain(flow, next, size) }
+    }
+
+    /// Bytes on the wire.
+    #[inline]
+    pub(super) fn size(&self) -> u32 {
+        self.size
     }
 
     /// Whether it has no SACK blocks.

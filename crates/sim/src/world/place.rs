@@ -24,6 +24,12 @@ impl Place {
         Self(self.0 | number)
     }
 
+    /// As a number.
+    #[inline]
+    pub(super) fn number(self) -> u32 {
+        self.0
+    }
+
     /// Its place in the order of an instant.
     #[inline]
     pub(super) fn ticket(self, rank: Rank) -> Ticket {

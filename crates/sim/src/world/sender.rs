@@ -133,8 +133,13 @@ impl World {
         }
         if flow.sender.counters().fast_retransmits > cuts {
             let seq = packet.next;
-            let row = LedgerRow::new(now, flow.id, LedgerKind::FastRetransmit, seq);
+            let by_edge = LedgerKind::EdgeRetransmit;
+            let kind = if packet.written { by_edge } else { LedgerKind::FastRetransmit };
+            let row = LedgerRow::new(now, flow.id, kind, seq);
             self.context.recorder.ledger(&row, &flow.view());
+            if let (true, Optics::Ops(ops)) = (packet.written, &mut self.optics) {
+                ops.tally.retransmissions += 1;
+            }
         }
         let completed = flow.has_completed(now);
         if completed {
@@ -178,13 +183,13 @@ impl World {
         if flow.sender.poll_timeout().is_some_and(|at| at <= self.now) {
             let mut sending = std::mem::take(&mut self.sending);
             let before = *flow.sender.counters();
-            let truth = flow.causes.truth(flow.sender.outstanding());
+            let truth = flow.causes.truth(flow.waits_for());
             flow.sender.tell(if truth == Truth::True { Verdict::True } else { Verdict::False });
             let mut row =
                 LedgerRow::new(self.now, flow.id, LedgerKind::Timeout, flow.first_missing());
             row.truth = Some(truth);
             row.state = Some(flow.state_now());
-            row.waited = Some(flow.sender.outstanding());
+            row.waited = Some(flow.waits_for());
             flow.sender.on_timeout(self.now, &mut sending);
             self.context.note(flow, self.now, 3, u64::from(index));
             let after = flow.sender.counters();

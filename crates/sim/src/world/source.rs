@@ -1,5 +1,5 @@
-//! A UDP source: constant rate, constant rate in Pareto-distributed spells, in sessions, or
-//! Poisson.
+//! A UDP source: constant rate, always or in spells that are Pareto-distributed or periodic, in
+//! sessions, or Poisson.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -27,8 +27,10 @@ pub(super) struct Source {
     stream: Stream,
     /// Spells begun so far; packets drawn so far of a Poisson source.
     spells: u64,
-    /// When the present spell ends.
+    /// When the present spell ends; of a periodic source, and how long it is silent then.
     until: Time,
+    on: Span,
+    off: Span,
     pub(super) next: Time,
     /// Mean time between two sessions.
     between: Span,
@@ -52,6 +54,8 @@ impl Source {
             stream,
             spells: 0,
             until: Time::MAX,
+            on: traffic.on(),
+            off: traffic.period() - traffic.on(),
             next: Time::ZERO + traffic.start,
             between: Span::from_secs_f64(traffic.sessions_per_second.map_or(0.0, f64::recip)),
             sessions: BinaryHeap::new(),
@@ -60,6 +64,12 @@ impl Source {
             Pattern::Cbr => {}
             Pattern::Pareto => source.begin_spell(source.next),
             Pattern::Poisson => source.fire(),
+            Pattern::Periodic => {
+                let [phase, _] = source.stream.uniforms(0);
+                let phase = Span::from_secs_f64(phase * traffic.period().as_secs_f64());
+                source.next += phase;
+                source.until = source.next + source.on;
+            }
             Pattern::Sessions => source.begin_sessions(),
         }
         source
@@ -165,7 +175,12 @@ impl Source {
         }
         self.next = now + self.spacing.next(self.size);
         if self.next >= self.until {
-            self.begin_spell(self.until);
+            if self.pattern == Pattern::Periodic {
+                self.next = self.until + self.off;
+                self.until = self.next + self.on;
+            } else {
+                self.begin_spell(self.until);
+            }
         }
     }
 }
@@ -197,6 +212,20 @@ mod tests {
         let sent = packets(&traffic, 10);
         assert_eq!(sent.len(), 100, "one packet of 8,000 bits each 100 ms");
         assert!(sent.windows(2).all(|pair| pair[1].since(pair[0]) == Span::from_ms(100)));
+    }
+
+    #[test]
+    fn periodic_spells_are_as_long_as_they_should_be() {
+        let traffic = Traffic {
+            pattern: Pattern::Periodic,
+            rate: Rate::from_bps(800_000),
+            ..Traffic::default()
+        };
+        let sent = packets(&traffic, 100);
+        assert_eq!(sent.len(), 10 * 20, "100 packets a second, 200 ms of 10 s");
+        let gaps: Vec<Span> = sent.windows(2).map(|pair| pair[1].since(pair[0])).collect();
+        assert_eq!(gaps.iter().filter(|gap| **gap == Span::from_ms(10)).count(), 190);
+        assert_eq!(gaps.iter().filter(|gap| **gap == Span::from_ms(9810)).count(), 9);
     }
 
     #[test]

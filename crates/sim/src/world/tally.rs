@@ -11,21 +11,14 @@ pub(super) fn counters(world: &World) -> Counters {
     let mut all = world.demands.gone.clone();
     let live = world.flows.iter().filter(|flow| !flow.vacant);
     live.for_each(|flow| all.add(&flow.tally()));
-    let (bursts, aboard) = match &world.optics {
-        Optics::Path(path) => (path_bursts(path), [path.data.aboard(), path.ack.aboard(), 0]),
-        Optics::Mesh(mesh) => (mesh_bursts(mesh), mesh.aboard()),
-    };
-    let others_lost = world.others.lost
-        + match &world.optics {
-            Optics::Path(_) => 0,
-            Optics::Mesh(mesh) => mesh.others_lost,
-        };
+    let (bursts, aboard, others_lost) = in_optics(&world.optics);
+    let others_lost = world.others.lost + others_lost;
     let (on_air, [down, up]) = (world.wireless.aboard(), world.wireless.kept());
     let crossed = all.delivered + down;
     let reached_egress = crossed + on_links(&world.data_down) + world.receiver_drops;
     let [data, ack, background] = bursts;
     let (batches, [arrived, waiting]) = match &world.optics {
-        Optics::Path(_) => Default::default(),
+        Optics::Path(_) | Optics::Ops(_) => Default::default(),
         Optics::Mesh(mesh) => (mesh.batches, mesh.batches_aboard(world.now)),
     };
     Counters {
@@ -72,6 +65,15 @@ pub(super) fn counters(world: &World) -> Counters {
         batch_bytes_in_flight: waiting.bytes,
         events: world.events,
         core_events: world.core_events,
+    }
+}
+
+/// Bursts; data packets of flows, ACKs and packets of other traffic aboard; the latter lost.
+fn in_optics(optics: &Optics) -> (Bursts, [u64; 3], u64) {
+    match optics {
+        Optics::Path(path) => (path_bursts(path), [path.data.aboard(), path.ack.aboard(), 0], 0),
+        Optics::Mesh(mesh) => (mesh_bursts(mesh), mesh.aboard(), mesh.others_lost),
+        Optics::Ops(ops) => (Bursts::default(), ops.aboard(), ops.others_lost),
     }
 }
 

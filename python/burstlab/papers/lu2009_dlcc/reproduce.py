@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from burstlab.papers.lu2009_dlcc import edge, in_step, out_of_step
+from burstlab.papers.lu2009_dlcc import edge, in_step, out_of_step, slots
 
-TARGETS = {**in_step.TARGETS, **out_of_step.TARGETS, **edge.TARGETS}
+TARGETS = {**in_step.TARGETS, **out_of_step.TARGETS, **edge.TARGETS, **slots.TARGETS}

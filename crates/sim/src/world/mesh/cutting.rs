@@ -57,7 +57,7 @@ impl Mesh {
         let burst = self.bursts.get_mut(slot);
         let (data, acks) = burst.cargo.within(room);
         burst.left = left;
-        let loss = Loss { cause: LossCause::Cut, burst: burst.number, node, at: now };
+        let loss = Loss { cause: LossCause::Cut, burst: burst.number, node, port: 0, at: now };
         for Train { first: packet, .. } in burst.cargo.data.drain(data..) {
             if !packet.is_other() {
                 flows[packet.flow as usize].lose(packet.seq, loss);

@@ -114,7 +114,7 @@ impl Mesh {
         flows: &mut [Flow],
     ) {
         if self.data_loss.script.kills(&packet) {
-            let loss = Loss { cause: LossCause::Scripted, burst: 0, node: 0, at: now };
+            let loss = Loss { cause: LossCause::Scripted, burst: 0, node: 0, port: 0, at: now };
             flows[packet.flow as usize].lose(packet.seq, loss);
             context.recorder.lost(packet.row, PacketCause::Scripted);
             return;

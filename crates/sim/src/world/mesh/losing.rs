@@ -28,7 +28,7 @@ impl Mesh {
             self.batches.lost += self.bursts.get(slot).cargo.of_batches();
         }
         let burst = self.bursts.get_mut(slot);
-        let loss = Loss { cause, burst: burst.number, node, at: now };
+        let loss = Loss { cause, burst: burst.number, node, port: 0, at: now };
         let cargo = std::mem::take(&mut burst.cargo);
         for packet in cargo.data.iter().flat_map(|train| train.packets()) {
             context.recorder.lost(packet.row, PacketCause::Burst);

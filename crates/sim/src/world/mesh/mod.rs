@@ -204,10 +204,6 @@ impl Mesh {
         (self.graph, self.routes) = (fresh.graph, fresh.routes);
     }
 
-    pub(super) fn nodes(&self) -> usize {
-        self.graph.nodes.len()
-    }
-
     pub(super) fn background_sources(&self) -> usize {
         self.background.len() + self.fed.len()
     }
@@ -309,7 +305,7 @@ impl World {
             match done {
                 0 if train.first.is_of_batch() => {}
                 0 if train.first.is_other() => self.others_leave(train),
-                0 => train.packets().for_each(|packet| self.data_on_link(packet)),
+                0 => train.packets().for_each(|packet| self.data_on_link(self.now, packet)),
                 _ => {}
             }
         }

@@ -1,0 +1,175 @@
+//! Congestion told from contention: what an output has seen lately.
+
+use serde::{Deserialize, Serialize};
+
+/// A window is counted in so many parts.
+const PARTS: usize = 32;
+
+/// How many of something there were in the last slots. The oldest part falls out whole, so that the
+/// window is up to a 32nd shorter than asked for.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Window {
+    parts: [u32; PARTS],
+    /// Slots of a part; the part being filled; the first slot behind it.
+    length: u64,
+    part: usize,
+    until: u64,
+    total: u64,
+}
+
+impl Window {
+    fn new(slots: u64) -> Self {
+        let length = slots.div_ceil(PARTS as u64).max(1);
+        Self { parts: [0; PARTS], length, part: 0, until: length, total: 0 }
+    }
+
+    /// Forgets what is too old in `slot`.
+    #[inline]
+    fn roll(&mut self, slot: u64) {
+        while slot >= self.until {
+            if self.total == 0 {
+                // Nothing is left to forget.
+                let parts = (slot - self.until) / self.length + 1;
+                self.part = (self.part + (parts % PARTS as u64) as usize) % PARTS;
+                self.until += parts * self.length;
+                return;
+            }
+            self.part = (self.part + 1) % PARTS;
+            self.until += self.length;
+            self.total -= u64::from(std::mem::take(&mut self.parts[self.part]));
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, slot: u64) {
+        self.roll(slot);
+        self.parts[self.part] += 1;
+        self.total += 1;
+    }
+
+    /// How many a slot, up to and with `slot`.
+    fn rate(&mut self, slot: u64) -> f64 {
+        self.roll(slot);
+        let full = (PARTS as u64 - 1) * self.length + (slot + self.length - self.until) + 1;
+        self.total as f64 / full.min(slot + 1) as f64
+    }
+}
+
+/// Why an optical packet was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DropCause {
+    /// Too many came at once for an output that is not congested.
+    Contention,
+    /// The output is congested.
+    Congestion,
+}
+
+/// What a switch knows of one of its outputs: the rate of arrivals over the last slots, and of
+/// losses by congestion (Lu and Hunter 2009, section III).
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Descriptor {
+    arrivals: Window,
+    losses: Window,
+    /// Arrivals a slot from which on the output is congested.
+    threshold: f64,
+    wavelengths: f64,
+}
+
+impl Descriptor {
+    /// Of an output with so many `wavelengths`, which is congested where the arrivals of the last
+    /// `window` slots are `threshold` (0 to 1) of what it can carry, or more; the rate of losses is
+    /// that of the last `loss_window` slots.
+    #[must_use]
+    pub fn new(wavelengths: u32, threshold: f64, window: u64, loss_window: u64) -> Self {
+        let wavelengths = f64::from(wavelengths);
+        Self {
+            arrivals: Window::new(window),
+            losses: Window::new(loss_window),
+            threshold: threshold * wavelengths,
+            wavelengths,
+        }
+    }
+
+    /// A packet arrives for the output in `slot`, whatever becomes of it.
+    #[inline]
+    pub fn arrives(&mut self, slot: u64) {
+        self.arrivals.add(slot);
+    }
+
+    /// A packet that has arrived is dropped; only what congestion costs counts as a loss.
+    pub fn drops(&mut self, slot: u64) -> DropCause {
+        if self.arrivals.rate(slot) < self.threshold {
+            return DropCause::Contention;
+        }
+        self.losses.add(slot);
+        DropCause::Congestion
+    }
+
+    /// Packets lost by congestion, as a share of what the output can carry.
+    pub fn loss_rate(&mut self, slot: u64) -> f64 {
+        self.losses.rate(slot) / self.wavelengths
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drops_are_congestion_from_the_threshold_on() {
+        let mut half = Descriptor::new(1, 0.5, 320, 32);
+        for slot in (0..1000).filter(|slot| slot % 2 == 0) {
+            half.arrives(slot);
+        }
+        assert_eq!(half.drops(999), DropCause::Congestion, "every other slot");
+        let mut third = Descriptor::new(1, 0.5, 320, 32);
+        for slot in (0..999).filter(|slot| slot % 3 == 0) {
+            third.arrives(slot);
+        }
+        assert_eq!(third.drops(999), DropCause::Contention);
+        assert!(third.loss_rate(999) == 0.0, "contention is no loss to tell of");
+        let mut two = Descriptor::new(2, 0.5, 320, 32);
+        for slot in 0..1000 {
+            two.arrives(slot);
+        }
+        assert_eq!(two.drops(999), DropCause::Congestion, "half of two wavelengths");
+    }
+
+    #[test]
+    fn the_loss_rate_is_that_of_the_last_slots() {
+        let mut port = Descriptor::new(1, 0.0, 320, 32);
+        for slot in 0..64 {
+            port.arrives(slot);
+            if slot % 4 == 0 {
+                port.drops(slot);
+            }
+        }
+        assert_eq!(port.loss_rate(63), 0.25);
+        assert_eq!(port.loss_rate(79), 4.0 / 32.0, "half of it is forgotten");
+        assert_eq!(port.loss_rate(1_000_000), 0.0);
+        port.arrives(1_000_000);
+        port.drops(1_000_000);
+        assert_eq!(port.loss_rate(1_000_000), 1.0 / 32.0);
+    }
+
+    #[test]
+    fn the_window_gives_what_counting_gives() {
+        let (mut window, mut seen) = (Window::new(640), Vec::new());
+        let mut state = 1u64;
+        for slot in 0..20_000u64 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888);
+            // Long silences, too.
+            if state >> 62 == 0 && !(5_000..9_000).contains(&slot) {
+                window.add(slot);
+                seen.push(slot);
+            }
+            if slot % 97 == 0 {
+                let part = slot / 20;
+                let first = part.saturating_sub(31) * 20;
+                let count = seen.iter().filter(|&&at| at >= first).count();
+                let rate = count as f64 / (slot + 1 - first) as f64;
+                assert!((window.rate(slot) - rate).abs() < 1e-12, "slot {slot}");
+            }
+        }
+    }
+}

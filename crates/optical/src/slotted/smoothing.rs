@@ -1,0 +1,154 @@
+//! Edge smoothing: at which rate the buffer for an egress asks to be served.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a buffer gets that asks for more than its route has left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Refusal {
+    /// Nothing: it keeps its rate (Lu and Hunter 2009).
+    #[default]
+    Keep,
+    /// What is left.
+    Partial,
+}
+
+/// The capacity of every link, as far as it is granted to buffers.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Admission {
+    granted: Vec<f64>,
+    refusal: Refusal,
+}
+
+impl Admission {
+    /// So many `links`, of which nothing is granted.
+    #[must_use]
+    pub fn new(links: usize, refusal: Refusal) -> Self {
+        Self { granted: vec![0.0; links], refusal }
+    }
+
+    /// A buffer has `rate` on all links of its route, whether there is room for it or not.
+    pub fn claim(&mut self, route: impl Iterator<Item = u32>, rate: f64) {
+        route.for_each(|link| self.granted[link as usize] += rate);
+    }
+
+    /// A buffer that has rate `old` on all links of its `route`, each given with its capacity,
+    /// asks for `new`; answers what it has now. It always gets less than it has.
+    pub fn ask(
+        &mut self,
+        route: impl Iterator<Item = (u32, f64)> + Clone,
+        old: f64,
+        new: f64,
+    ) -> f64 {
+        let most = route.clone().fold(f64::INFINITY, |most, (link, capacity)| {
+            most.min(capacity - (self.granted[link as usize] - old))
+        });
+        // No more than rounding may hide: a sum of rates is not exact.
+        let got = match self.refusal {
+            _ if new <= old || new <= most + 1e-9 => new,
+            Refusal::Keep => old,
+            Refusal::Partial => most.max(old),
+        };
+        for (link, _) in route {
+            self.granted[link as usize] += got - old;
+        }
+        got
+    }
+
+    /// What is granted of a link.
+    #[must_use]
+    pub fn granted(&self, link: u32) -> f64 {
+        self.granted[link as usize]
+    }
+}
+
+/// The moving average of what enters a buffer, with what waits in it (Lu and Hunter 2009, equation
+/// 1): after each unit of time R' = weight R + (1 - weight) (U + B / interval), where U is the rate
+/// of arrivals in the unit, B the backlog at its end and the interval the time between two
+/// negotiations. What it asks for is the mean of R over the units of an interval. All in slots.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Smoother {
+    weight: f64,
+    /// Units of an interval, and slots of a unit.
+    units: u32,
+    unit: f64,
+    rate: f64,
+    sum: f64,
+    done: u32,
+    /// Slots' worth that has arrived in this unit.
+    arrived: f64,
+}
+
+impl Smoother {
+    /// A buffer that nothing has entered, with `units` units of `unit` slots an interval; `weight`
+    /// (0 to 1) is that of the past.
+    #[must_use]
+    pub fn new(weight: f64, units: u32, unit: f64) -> Self {
+        Self { weight, units, unit, rate: 0.0, sum: 0.0, done: 0, arrived: 0.0 }
+    }
+
+    /// What fills so many slots arrives.
+    #[inline]
+    pub fn arrives(&mut self, slots: f64) {
+        self.arrived += slots;
+    }
+
+    /// A unit ends, and what waits fills `backlog` slots. At the end of an interval: the rate to
+    /// ask for.
+    pub fn ends_unit(&mut self, backlog: f64) -> Option<f64> {
+        let arrivals = std::mem::take(&mut self.arrived) / self.unit;
+        let drain = backlog / (self.unit * f64::from(self.units));
+        self.rate = self.weight * self.rate + (1.0 - self.weight) * (arrivals + drain);
+        self.sum += self.rate;
+        self.done += 1;
+        if self.done < self.units {
+            return None;
+        }
+        self.done = 0;
+        Some(std::mem::take(&mut self.sum) / f64::from(self.units))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_link_is_granted_beyond_its_capacity() {
+        let route = |links: &'static [u32]| links.iter().map(|&link| (link, 1.0));
+        let mut keep = Admission::new(3, Refusal::Keep);
+        assert_eq!(keep.ask(route(&[0, 1]), 0.0, 0.6), 0.6);
+        assert_eq!(keep.ask(route(&[1, 2]), 0.0, 0.3), 0.3);
+        assert_eq!(keep.ask(route(&[1, 2]), 0.3, 0.5), 0.3, "link 1 has 0.4 left for it");
+        assert_eq!(keep.ask(route(&[0, 1]), 0.6, 0.2), 0.2, "less is always granted");
+        assert_eq!(keep.ask(route(&[1, 2]), 0.3, 0.8), 0.8, "all of it");
+        assert!((keep.granted(1) - 1.0).abs() < 1e-12 && (keep.granted(0) - 0.2).abs() < 1e-12);
+        let mut partial = Admission::new(1, Refusal::Partial);
+        partial.ask(route(&[0]), 0.0, 0.7);
+        assert!((partial.ask(route(&[0]), 0.0, 0.6) - 0.3).abs() < 1e-12);
+        assert!((partial.ask(route(&[0]), 0.3, 0.6) - 0.3).abs() < 1e-12, "never less for asking");
+    }
+
+    #[test]
+    fn a_step_is_followed_in_three_intervals() {
+        // 60 slots a second, then 100, with 20 units of 50 ms an interval; one slot a second is
+        // 0.05 of a slot a unit.
+        let mut smoother = Smoother::new(0.8, 20, 0.05);
+        for _ in 0..400 {
+            smoother.arrives(60.0 * 0.05);
+            smoother.ends_unit(0.0);
+        }
+        let (mut served, mut backlog) = (60.0, 0.0f64);
+        let mut steps = Vec::new();
+        for _ in 0..100 {
+            smoother.arrives(100.0 * 0.05);
+            backlog = (backlog + (100.0 - served) * 0.05).max(0.0);
+            if let Some(rate) = smoother.ends_unit(backlog) {
+                served = rate;
+                steps.push(((rate * 10.0).round() / 10.0, (backlog * 10.0).round() / 10.0));
+            }
+        }
+        assert_eq!(steps, [(106.7, 40.0), (135.9, 33.3), (120.5, 0.0), (101.0, 0.0), (100.0, 0.0)]);
+    }
+}

@@ -1,0 +1,391 @@
+//! A slotted network of optical packets: conservation, determinism, closed forms, and that
+//! congestion control loses nothing.
+
+mod numbers;
+mod stored;
+
+use burstlab_sim::scenario::Scenario;
+use burstlab_sim::{Column, Monitor, OpsSummary, Output, Simulation, Summary, Table, Trace};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use numbers::numbers;
+
+const ALL: Trace = Trace { packets: true, bursts: true, cwnd: true, ledger: true };
+
+fn simulation(scenario: &Value, seed: u64, trace: Trace) -> Simulation {
+    Simulation::new(&stored::resolved(scenario), seed, 0, trace)
+}
+
+fn run(scenario: &Value, seed: u64, trace: Trace) -> Output {
+    simulation(scenario, seed, trace).run(&Monitor::default())
+}
+
+fn plain(scenario: &Value) -> Summary {
+    run(scenario, 1, Trace::default()).summary
+}
+
+fn ops(summary: &Summary) -> &OpsSummary {
+    summary.ops.as_ref().expect("a slotted network")
+}
+
+/// Two ingress edges, a core node and an egress, as Lu and Hunter 2009, fig. 1, with a source of
+/// UDP at the other ingress; 10 Mb/s, so that a slot of 576 B takes 0.46 ms.
+fn two_to_one(ops: &Value) -> Value {
+    json!({
+        "network": {"topology": "custom", "link_rate": "10 Mb/s",
+            "node": [{"name": "in", "role": "edge"}, {"name": "udp", "role": "edge"},
+                {"name": "core", "role": "core"}, {"name": "out", "role": "edge"}],
+            "link": [{"from": "in", "to": "core", "delay": "10 ms"},
+                {"from": "udp", "to": "core", "delay": "1 ms"},
+                {"from": "core", "to": "out", "delay": "10 ms"}]},
+        "access": {"rate": "100 Mb/s", "delay": "5 ms"},
+        "ops": ops,
+        "tcp": {"variant": "reno", "window": 1000, "segment_size": "576 B"},
+        "flows": [{"count": 4, "stagger": "100 ms", "from": "in", "to": "out"}],
+        "traffic": [{"pattern": "periodic", "rate": "4 Mb/s", "packet_size": "576 B",
+            "period": "2 s", "from": "udp", "to": "out"}],
+        "run": {"duration": "30 s"},
+    })
+}
+
+fn dlcc() -> impl Strategy<Value = Value> {
+    let filter = prop::sample::select(vec!["all", "first-three", "off"]);
+    let reading = prop::sample::select(vec!["recommended", "literal"]);
+    let share = prop::sample::select(vec!["full", "proportional"]);
+    let way = prop::sample::select(vec!["dedicated", "piggybacked"]);
+    (filter, reading, share, way, any::<(bool, bool)>()).prop_map(
+        |(filter, reading, share, notification, (rate_cut, acks))| {
+            json!({"filter": filter, "reading": reading, "share": share, "rate_cut": rate_cut,
+                "acks": acks, "notification": notification})
+        },
+    )
+}
+
+fn rules() -> impl Strategy<Value = Value> {
+    let order = prop::sample::select(vec!["random", "rotating", "fixed"]);
+    let packing = prop::sample::select(vec!["one", "several"]);
+    let acks = prop::sample::select(vec!["slotted", "free"]);
+    let refusal = prop::sample::select(vec!["keep", "partial"]);
+    let size = prop::sample::select(vec!["200 B", "640 B", "2 KB"]);
+    let smooth = prop::bool::weighted(0.8);
+    (0u32..25, order, packing, acks, refusal, size, smooth, prop::option::of(dlcc())).prop_map(
+        |(buffer, order, packing, acks, refusal, size, smooth, dlcc)| {
+            let mut rules = json!({"buffer": buffer, "order": order, "packing": packing,
+                "acks": acks, "slot_size": size, "slot_header": "8 B",
+                "smoothing": {"enabled": smooth, "refusal": refusal, "units": 5,
+                    "min_rate": 0.05},
+                "congestion": {"threshold": 0.5, "rtt_max": "50 ms"}});
+            if let Some(dlcc) = dlcc {
+                rules["dlcc"] = dlcc;
+            }
+            rules
+        },
+    )
+}
+
+fn any_network() -> impl Strategy<Value = Value> {
+    let shape = prop_oneof![
+        Just(json!({"topology": "ring", "nodes": 5})),
+        Just(json!({"topology": "star", "nodes": 4})),
+        Just(json!({"topology": "dumbbell", "nodes": 2})),
+    ];
+    let variant = prop::sample::select(vec!["reno", "new-reno", "sack", "tahoe"]);
+    (shape, rules(), 1u32..3, variant, any::<(bool, bool)>()).prop_map(
+        |(mut network, ops, wavelengths, variant, (shared, delayed))| {
+            let ends = match network["topology"].as_str() {
+                Some("dumbbell") => ["left1", "right2", "left2"],
+                _ => ["1", "3", "2"],
+            };
+            network["link_rate"] = json!("4 Mb/s");
+            network["link_delay"] = json!("3 ms");
+            network["wavelengths"] = json!(wavelengths);
+            json!({
+                "network": network, "ops": ops,
+                "access": {"rate": "20 Mb/s", "delay": "0.1 ms", "shared": shared, "queue": 30},
+                "tcp": {"variant": variant, "window": 60, "delayed_ack": delayed,
+                    "segment_size": "600 B"},
+                "flows": [{"from": ends[0], "to": ends[1], "count": 2},
+                    {"from": ends[2], "to": ends[1], "count": 2, "bytes": "40 KB"}],
+                "demand": [{"flows_per_second": 4, "per": "node",
+                    "size": {"distribution": "exponential", "mean": "15 KB"}}],
+                "traffic": [
+                    {"from": ends[2], "to": ends[1], "pattern": "periodic", "rate": "3 Mb/s",
+                        "packet_size": "500 B", "on": "200 ms", "period": "600 ms", "count": 2},
+                    {"from": ends[1], "to": ends[0], "pattern": "poisson", "rate": "1 Mb/s",
+                        "packet_size": "900 B"}],
+                "run": {"duration": "2500 ms", "warmup": "200 ms", "sample": "100 ms"},
+            })
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_appears_or_vanishes(scenario in any_network(), seed in 0u64..1000) {
+        let summary = run(&scenario, seed, Trace::default()).summary;
+        let c = &summary.counters;
+        prop_assert_eq!(c.packets_sent, c.packets_delivered + c.packets_lost + c.packets_in_flight);
+        prop_assert_eq!(c.acks_sent, c.acks_delivered + c.acks_lost + c.acks_in_flight);
+        prop_assert_eq!(c.other_sent, c.other_delivered + c.other_lost + c.other_in_flight);
+        prop_assert!(c.packets_delivered > 0);
+        let net = ops(&summary);
+        let dropped = net.slots_dropped_contention + net.slots_dropped_congestion;
+        prop_assert_eq!(net.slots_sent, net.slots_delivered + dropped + net.slots_in_flight);
+        let buffer = scenario["ops"]["buffer"].as_u64().expect("a size");
+        prop_assert!(u64::from(net.buffer_max) <= buffer);
+        for switch in &net.switches {
+            prop_assert_eq!(switch.arrived, switch.left + switch.dropped + switch.waiting);
+        }
+        prop_assert_eq!(net.switches.iter().map(|switch| switch.dropped).sum::<u64>(), dropped);
+        prop_assert_eq!(net.edges.iter().map(|pair| pair.slots).sum::<u64>(), net.slots_sent);
+        for port in &net.ports {
+            prop_assert!(port.utilisation <= 1.0);
+            let dropped = port.dropped_contention + port.dropped_congestion;
+            prop_assert!(port.carried + dropped <= port.arrived);
+        }
+    }
+
+    #[test]
+    fn tracing_changes_nothing_and_a_run_can_be_cut_and_cloned(
+        scenario in any_network(),
+        seed in 0u64..1000,
+        cut in 1u32..20_000,
+    ) {
+        let whole = run(&scenario, seed, ALL);
+        let plain = run(&scenario, seed, Trace::default());
+        prop_assert_eq!(numbers(whole.summary.clone()), numbers(plain.summary));
+        let mut first = simulation(&scenario, seed, ALL);
+        first.advance(cut);
+        let copy = first.clone();
+        first.advance(cut);
+        drop(first);
+        let resumed = copy.run(&Monitor::default());
+        prop_assert_eq!(&resumed.summary, &whole.summary);
+        prop_assert_eq!(format!("{:?}", resumed.tables), format!("{:?}", whole.tables));
+    }
+
+    #[test]
+    fn a_run_that_is_stored_and_read_is_the_run_in_one_piece(
+        scenario in any_network(),
+        seed in 0u64..1000,
+        cut in 1u32..20_000,
+    ) {
+        let (whole, pieces) = stored::whole_and_in_pieces(&scenario, seed, cut);
+        prop_assert_eq!(&pieces.summary, &whole.summary);
+        prop_assert_eq!(format!("{:?}", pieces.tables), format!("{:?}", whole.tables));
+    }
+
+    /// Losses by contention, which nobody notifies, by congestion, behind the network, of ACKs.
+    #[test]
+    fn with_congestion_control_every_byte_arrives(
+        dlcc in dlcc(),
+        threshold in 0.0..1.0f64,
+        acks in prop::sample::select(vec!["slotted", "free"]),
+        buffer in 0u32..8,
+        queue in 3u32..40,
+        seed in 0u64..1000,
+    ) {
+        let mut scenario = two_to_one(&json!({"acks": acks, "buffer": buffer,
+            "unsmoothed": ["udp"], "dlcc": dlcc, "smoothing": {"min_rate": 0.2},
+            "congestion": {"threshold": threshold, "rtt_max": "50 ms"}}));
+        scenario["access"]["receiver"] = json!({"rate": "3 Mb/s", "queue": queue});
+        scenario["flows"][0]["bytes"] = json!("300 KB");
+        scenario["traffic"][0]["rate"] = json!("8 Mb/s");
+        scenario["traffic"][0]["period"] = json!("300 ms");
+        scenario["traffic"][0]["on"] = json!("100 ms");
+        scenario["traffic"].as_array_mut().expect("a list").push(json!({"from": "out",
+            "to": "in", "pattern": "poisson", "rate": "2 Mb/s", "packet_size": "576 B"}));
+        scenario["run"]["duration"] = json!("20000 s");
+        scenario["run"]["seed"] = json!(seed);
+        // The other traffic is endless, and so is a run in which bytes are lost: it is cut short.
+        let mut simulation = simulation(&scenario, seed, Trace::default());
+        let mut done = false;
+        for _ in 0..400 {
+            simulation.advance(20_000);
+            let (summary, _) = simulation.clone().finish();
+            done = summary.flows.iter().all(|flow| flow.completed_s.is_some());
+            if done {
+                let segments = 300_000u64.div_ceil(576 - 40);
+                prop_assert!(summary.flows.iter().all(|f| f.segments_delivered == segments));
+                break;
+            }
+        }
+        prop_assert!(done);
+    }
+}
+
+#[test]
+fn one_input_below_capacity_loses_nothing() {
+    let mut scenario = two_to_one(&json!({"buffer": 0, "unsmoothed": ["udp"]}));
+    scenario["flows"] = json!([]);
+    scenario["traffic"][0]["pattern"] = json!("cbr");
+    scenario["traffic"][0]["rate"] = json!("9.9 Mb/s");
+    scenario["traffic"][0].as_object_mut().expect("a table").remove("period");
+    let summary = plain(&scenario);
+    let net = ops(&summary);
+    assert_eq!(summary.counters.other_lost, 0);
+    assert_eq!(net.slots_sent, summary.counters.other_delivered + net.slots_in_flight);
+    let port = net.ports.iter().find(|port| port.from == "core" && port.to == "out");
+    let used = port.expect("the output").utilisation;
+    assert!((used - 0.99).abs() < 0.005, "{used}");
+}
+
+/// Other traffic in step with the slots, at rate `p` of them from each of two ingress edges: the
+/// phases of two such sources are random, and slots of one and the other meet with chance p.
+#[test]
+fn what_meets_without_a_buffer_is_lost_half_the_time() {
+    let mut scenario = two_to_one(&json!({"buffer": 0, "smoothing": {"enabled": false},
+        "slot_size": "576 B"}));
+    scenario["flows"] = json!([]);
+    let source = |from: &str| {
+        json!({"from": from, "to": "out", "pattern": "poisson", "rate": "5 Mb/s",
+            "packet_size": "576 B"})
+    };
+    scenario["traffic"] = json!([source("in"), source("udp")]);
+    scenario["run"]["duration"] = json!("100 s");
+    let net = plain(&scenario).ops.expect("a slotted network");
+    let port = |from: &str, to: &str| {
+        net.ports.iter().find(|port| port.from == from && port.to == to).expect("an output")
+    };
+    // A queue before a slotted line keeps the line busy for a share of the slots equal to its load,
+    // whatever it is; the two are independent, and of slots that meet one is lost.
+    let (a, b) = (port("in", "core").utilisation, port("udp", "core").utilisation);
+    let out = port("core", "out");
+    let lost = (out.dropped_contention + out.dropped_congestion) as f64 / out.arrived as f64;
+    let expected = a * b / (a + b);
+    assert!((a - 0.5).abs() < 0.01 && (b - 0.5).abs() < 0.01, "{a} {b}");
+    assert!((lost / expected - 1.0).abs() < 0.02, "{lost} for {expected}");
+}
+
+fn table<'a>(output: &'a Output, name: &str) -> &'a Table {
+    output.tables.iter().find(|table| table.name == name).expect("the table is traced")
+}
+
+fn labels(table: &Table, name: &str) -> Vec<&'static str> {
+    match table.columns.iter().find(|column| column.0 == name) {
+        Some((_, Column::Category(codes, labels))) => {
+            codes.iter().map(|&code| labels[usize::from(code)]).collect()
+        }
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+fn column(table: &Table, name: &str) -> Vec<u64> {
+    match table.columns.iter().find(|column| column.0 == name) {
+        Some((_, Column::U64(values))) => values.clone(),
+        Some((_, Column::U32(values))) => values.iter().map(|&value| value.into()).collect(),
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+#[test]
+fn the_ledger_names_the_switch_and_the_output() {
+    let mut scenario = two_to_one(&json!({"unsmoothed": ["udp"], "acks": "free", "buffer": 5,
+        "dlcc": {}, "congestion": {"threshold": 0.6, "rtt_max": "50 ms"}}));
+    scenario["traffic"][0]["rate"] = json!("6 Mb/s");
+    scenario["run"]["duration"] = json!("60 s");
+    let output = run(&scenario, 1, ALL);
+    let net = ops(&output.summary);
+    assert!(net.ack_sets > 0 && net.ack_retransmissions > 0 && net.acks_filtered > 0);
+    let ledger = table(&output, "ledger");
+    let (kinds, causes) = (labels(ledger, "kind"), labels(ledger, "cause"));
+    let edge = kinds.iter().filter(|&&kind| kind == "edge-retransmit").count() as u64;
+    assert_eq!(edge, net.ack_retransmissions, "fast retransmissions that the edge began");
+    let fast: u64 = output.summary.flows.iter().map(|flow| flow.fast_retransmits).sum();
+    let own = kinds.iter().filter(|&&kind| kind == "fast-retransmit").count() as u64;
+    assert_eq!(fast, edge + own);
+    let (node, port) = (column(ledger, "node"), column(ledger, "port"));
+    let truths = labels(ledger, "truth");
+    let mut explained = 0;
+    for row in 0..kinds.len() {
+        let lost = ["congestion", "contention"].contains(&causes[row]);
+        assert!(!lost || (node[row], port[row]) == (3, 4), "dropped at core, for out");
+        match kinds[row] {
+            "timeout" => assert_eq!(truths[row] == "spurious", !lost, "row {row}"),
+            "edge-retransmit" => assert_eq!(causes[row], "congestion"),
+            _ => continue,
+        }
+        explained += 1;
+    }
+    assert!(explained > 10);
+}
+
+#[test]
+fn a_datagram_in_several_slots_arrives_whole_or_not_at_all() {
+    let mut scenario = two_to_one(&json!({"slot_size": "150 B", "slot_header": "6 B",
+        "unsmoothed": ["udp"], "acks": "free", "buffer": 4}));
+    scenario["traffic"][0]["rate"] = json!("9 Mb/s");
+    let summary = plain(&scenario);
+    let net = ops(&summary);
+    let c = &summary.counters;
+    assert!(c.other_lost > 0 && c.packets_lost > 0);
+    assert_eq!(c.other_sent, c.other_delivered + c.other_lost + c.other_in_flight);
+    assert_eq!(c.packets_sent, c.packets_delivered + c.packets_lost + c.packets_in_flight);
+    // 576 B fill four slots of 144 B.
+    assert_eq!(net.padding_bytes % 104, 0, "only the SYN, of 40 B, leaves something empty");
+    let dropped = net.slots_dropped_contention + net.slots_dropped_congestion;
+    assert!(dropped < 4 * (c.other_lost + c.packets_lost) && dropped > c.other_lost);
+}
+
+#[test]
+fn each_mechanism_can_be_switched_off() {
+    let with = |dlcc: Value| {
+        let mut rules = json!({"unsmoothed": ["udp"], "acks": "free", "buffer": 5,
+            "congestion": {"threshold": 0.6, "rtt_max": "50 ms"}});
+        if !dlcc.is_null() {
+            rules["dlcc"] = dlcc;
+        }
+        let mut scenario = two_to_one(&rules);
+        scenario["traffic"][0]["rate"] = json!("6 Mb/s");
+        plain(&scenario).ops.expect("a slotted network")
+    };
+    let cuts = |net: &OpsSummary| net.edges.iter().map(|pair| pair.cuts).sum::<u64>();
+    let off = with(Value::Null);
+    assert_eq!((off.notifications, cuts(&off), off.ack_sets), (0, 0, 0));
+    assert!(off.slots_dropped_congestion > 0, "told apart even so");
+    let all = with(json!({}));
+    assert!(all.notifications > 0 && cuts(&all) > 0 && all.ack_sets > 0 && all.acks_filtered > 0);
+    let no_cut = with(json!({"rate_cut": false}));
+    assert!(cuts(&no_cut) == 0 && no_cut.ack_sets > 0);
+    let no_acks = with(json!({"acks": false}));
+    assert!(cuts(&no_acks) > 0 && (no_acks.ack_sets, no_acks.acks_filtered) == (0, 0));
+    let no_filter = with(json!({"filter": "off"}));
+    assert!(no_filter.ack_sets > 0 && no_filter.acks_filtered == 0);
+}
+
+#[test]
+fn a_mistake_is_answered_with_its_mend() {
+    let mistake = |change: fn(&mut Value)| {
+        let mut scenario = two_to_one(&json!({}));
+        change(&mut scenario);
+        let error = Scenario::from_json(&scenario.to_string())
+            .and_then(|scenario| scenario.resolve())
+            .expect_err("a mistake");
+        assert!(!error.fix.is_empty());
+        error.path
+    };
+    type Case = (fn(&mut Value), &'static str);
+    let cases: [Case; 15] = [
+        (|s| s["network"] = json!({}), "network.topology"),
+        (|s| s["edge"] = json!({"assembly": "timer", "timer": "1 ms"}), "edge"),
+        (|s| s["core"] = json!({"scheduler": "horizon"}), "core"),
+        (|s| s["run"]["bursts"] = json!(5), "run.bursts"),
+        (|s| s["ops"]["slot_size"] = json!("0 B"), "ops.slot_size"),
+        (|s| s["network"]["link_rate"] = json!("1000 Tb/s"), "ops.slot_size"),
+        (|s| s["ops"]["slot_header"] = json!("576 B"), "ops.slot_header"),
+        (|s| s["ops"]["buffer"] = json!(2_000_000), "ops.buffer"),
+        (|s| s["ops"]["unsmoothed"] = json!(["core"]), "ops.unsmoothed[0]"),
+        (|s| s["ops"]["smoothing"] = json!({"weight": 1.0}), "ops.smoothing.weight"),
+        (|s| s["ops"]["smoothing"] = json!({"unit": "1 us"}), "ops.smoothing.unit"),
+        (|s| s["ops"]["smoothing"] = json!({"min_rate": 0}), "ops.smoothing.min_rate"),
+        (|s| s["ops"]["congestion"] = json!({"threshold": 1.5}), "ops.congestion.threshold"),
+        (|s| s["tcp"]["detector"] = json!("oracle"), "tcp.detector"),
+        (|s| s["traffic"][0]["on"] = json!("3 s"), "traffic[0].on"),
+    ];
+    for (change, path) in cases {
+        assert_eq!(mistake(change), path);
+    }
+}

@@ -1,0 +1,262 @@
+"""What can be changed in ``burstlab play``: each control, its steps, and where it stands."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from burstlab.errors import InputError
+from burstlab.loading import Document, set_at
+
+#: What the scenario says, where a control has no value for it.
+AS_GIVEN = "as given"
+
+_TIMES = ("0.5 ms", "1 ms", "2 ms", "5 ms", "10 ms", "20 ms", "50 ms")
+
+
+@dataclass(frozen=True)
+class Control:
+    """A slider or a choice.
+
+    Attributes
+    ----------
+    name
+        In queries.
+    label
+        On the page.
+    path
+        The field of the scenario.
+    values
+        Its steps.
+    value
+        Where it stands at first.
+    choice
+        Whether it is a choice of words.
+    help
+        What it is, in a sentence.
+    """
+
+    name: str
+    label: str
+    path: str
+    values: Sequence[Any]
+    value: Any
+    help: str
+    choice: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Answer what the page makes of it."""
+        return {
+            "name": self.name,
+            "label": self.label,
+            "values": list(self.values),
+            "value": self.value,
+            "help": self.help,
+            "choice": self.choice,
+        }
+
+
+CONTROLS = (
+    Control(
+        "timer",
+        "Assembly time",
+        "edge.timer",
+        ("0.1 ms", "0.2 ms", *_TIMES, "100 ms"),
+        "5 ms",
+        "How long the edge node waits for packets before it sends the burst.",
+    ),
+    Control(
+        "loss",
+        "Burst loss",
+        "loss.data.probability",
+        (0.0, 0.0001, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1),
+        0.03,
+        "Probability that the core loses a burst, with all its packets.",
+    ),
+    Control(
+        "window",
+        "Window",
+        "tcp.window",
+        (4, 8, 16, 32, 64, 128, 256),
+        64,
+        "Most segments outstanding: the receiver's window.",
+    ),
+    Control(
+        "delay",
+        "Fibre delay",
+        "network.link_delay",
+        ("0.1 ms", "0.2 ms", *_TIMES),
+        "5 ms",
+        "Propagation of each fibre, one way.",
+    ),
+    Control(
+        "access",
+        "Access rate",
+        "access.rate",
+        ("1 Mb/s", "2 Mb/s", "5 Mb/s", "10 Mb/s", "20 Mb/s", "50 Mb/s", "100 Mb/s"),
+        "100 Mb/s",
+        "Rate of the access links: fast ones put a whole window into one burst.",
+    ),
+    Control(
+        "variant",
+        "Variant",
+        "tcp.variant",
+        ("reno", "new-reno", "sack"),
+        "reno",
+        "TCP on both sides.",
+        choice=True,
+    ),
+    Control(
+        "detector",
+        "Detector",
+        "tcp.detector",
+        ("ble", "back", "bnak", "oracle"),
+        "bnak",
+        "How Burst TCP tells a false time-out: burst length estimation, burst ACKs, "
+        "burst NAKs, or an oracle as the bound.",
+        choice=True,
+    ),
+    Control(
+        "duration",
+        "Simulated",
+        "run.duration",
+        ("5 s", "10 s", "20 s", "60 s"),
+        "20 s",
+        "How long the run is.",
+        choice=True,
+    ),
+    Control(
+        "seed",
+        "Seed",
+        "run.seed",
+        tuple(range(1, 21)),
+        1,
+        "Which bursts are lost: the same ones on both sides.",
+    ),
+)
+
+#: What is played where no scenario is given.
+START: Document = {
+    "network": {"core_nodes": 2, "link_rate": "10 Gb/s", "link_delay": "5 ms"},
+    "access": {"rate": "100 Mb/s", "delay": "1 ms"},
+    "edge": {"assembly": "timer", "timer": "5 ms"},
+    "tcp": {"variant": "reno", "window": 64, "detector": "bnak"},
+    "loss": {"data": {"process": "bernoulli", "probability": 0.03}},
+    "run": {"duration": "20 s", "seed": 1},
+}
+
+
+def controls(resolved: Mapping[str, Any]) -> list[Control]:
+    """Set the controls to what a scenario says.
+
+    Parameters
+    ----------
+    resolved
+        A scenario with its defaults filled in; of a path.
+    """
+    return [_set(control, _value(resolved, control.path)) for control in CONTROLS]
+
+
+def applied(document: Mapping[str, Any], wanted: Mapping[str, Any]) -> Document:
+    """Change a scenario as the controls stand.
+
+    Parameters
+    ----------
+    document
+        The scenario; left alone.
+    wanted
+        Values by name of the control.
+    """
+    changed: Document = json.loads(json.dumps(document))
+    for control in CONTROLS:
+        value = wanted.get(control.name, AS_GIVEN)
+        if value == AS_GIVEN:
+            continue
+        if control.name == "loss":
+            changed.setdefault("loss", {})["data"] = {"process": "bernoulli"}
+        if control.name == "timer" and changed.get("edge", {}).get("assembly") not in _TIMED:
+            changed["edge"] = {"assembly": "timer", "ack": changed.get("edge", {}).get("ack", {})}
+        if control.name == "delay":
+            changed.get("network", {}).pop("link_delays", None)
+            changed.get("network", {}).pop("link_length_km", None)
+        set_at(changed, control.path, value)
+        table, _, field = control.path.partition(".")
+        if table == "tcp":
+            # A flow's own word would come before that of all flows.
+            for flow in changed.get("flows", []):
+                flow.get("tcp", {}).pop(field, None)
+    return changed
+
+
+#: Picoseconds and bits a second.
+_SCALES = {
+    **{"ps": 1, "ns": 1e3, "us": 1e6, "ms": 1e9, "s": 1e12},
+    **{"b/s": 1, "kb/s": 1e3, "Mb/s": 1e6, "Gb/s": 1e9},
+}
+
+_TIMED = ("timer", "hybrid")
+
+
+def read(query: Mapping[str, str]) -> dict[str, Any]:
+    """Read the values of controls from a query; the engine judges them.
+
+    Parameters
+    ----------
+    query
+        Text by name; names that are no control are refused.
+    """
+    known = {control.name: control for control in CONTROLS}
+    found: dict[str, Any] = {}
+    for name, text in query.items():
+        if name not in known:
+            raise InputError(f"there is no control {name!r}")
+        numeric = all(isinstance(value, (int, float)) for value in known[name].values)
+        found[name] = _numeric(name, text) if numeric and text != AS_GIVEN else text
+    return found
+
+
+def _numeric(name: str, text: str) -> int | float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise InputError(f"{name} = {text!r}: a number is needed") from None
+    return int(value) if value.is_integer() and name != "loss" else value
+
+
+def _value(resolved: Mapping[str, Any], path: str) -> Any:
+    here: Any = resolved
+    if path.startswith("tcp.") and resolved.get("flows"):
+        here = resolved["flows"][0]
+    for step in path.split("."):
+        here = here.get(step) if isinstance(here, Mapping) else None
+    return here
+
+
+def _set(control: Control, value: Any) -> Control:
+    if control.name == "detector" and value in (None, "none"):
+        return control
+    if value is None:
+        return replace(control, values=(AS_GIVEN, *control.values), value=AS_GIVEN)
+    alike = [one for one in control.values if one == value or _size(one) == _size(value)]
+    if alike:
+        return replace(control, value=alike[0])
+    # Between its neighbours in size, where it has one.
+    values = [*control.values, value]
+    if not control.choice or control.name == "duration":
+        values.sort(key=_size)
+    return replace(control, values=values, value=value)
+
+
+def _size(value: Any) -> float:
+    """Answer a number or quantity in its plain unit; what is none equals nothing."""
+    if isinstance(value, (int, float)):
+        return float(value)
+    number, _, unit = str(value).partition(" ")
+    try:
+        # In whole steps of the least unit, so that 0.5 ms is 500 us.
+        return round(float(number) * _SCALES[unit])
+    except (KeyError, ValueError):
+        return math.nan

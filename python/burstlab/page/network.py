@@ -1,0 +1,189 @@
+"""The network as it is drawn: where nodes stand, which fibres there are, how long each is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from burstlab import _core
+from burstlab.errors import InputError
+from burstlab.results import Result
+
+#: NSFNET as papers draw it: node, how far east and how far south, in hundredths.
+_NSFNET = {
+    "1": (6, 30),
+    "2": (10, 68),
+    "3": (20, 88),
+    "4": (26, 46),
+    "5": (39, 52),
+    "6": (49, 84),
+    "7": (50, 50),
+    "8": (60, 33),
+    "9": (71, 49),
+    "10": (70, 82),
+    "11": (77, 14),
+    "12": (85, 58),
+    "13": (91, 74),
+    "14": (93, 36),
+}
+
+
+@dataclass(frozen=True)
+class Fibre:
+    """A fibre, one way.
+
+    Attributes
+    ----------
+    ends
+        Its nodes, counted from 0.
+    wavelengths
+        How many data wavelengths it has.
+    used
+        Share of the time that they were reserved; none on a path.
+    """
+
+    ends: tuple[int, int]
+    wavelengths: int
+    used: float | None
+
+
+@dataclass(frozen=True)
+class Network:
+    """Nodes by number, with what is known of them without a trace.
+
+    Attributes
+    ----------
+    nodes
+        Their names.
+    fibres
+        One way each.
+    places
+        How far each node is east and south, 0 to 1.
+    delays_s
+        Propagation of each fibre, as far as the scenario says it; else NaN.
+    path
+        Whether it is a chain between two edge nodes.
+    """
+
+    nodes: Sequence[str]
+    fibres: Sequence[Fibre]
+    places: Sequence[tuple[float, float]]
+    delays_s: Sequence[float]
+    path: bool
+
+    def to_json(self, delays_s: Sequence[float]) -> dict[str, Any]:
+        """Answer what the page draws, with the delays that were measured.
+
+        Parameters
+        ----------
+        delays_s
+            Of each fibre.
+        """
+        return {
+            "path": self.path,
+            "nodes": [
+                {"name": name, "x": round(x, 4), "y": round(y, 4)}
+                for name, (x, y) in zip(self.nodes, self.places, strict=True)
+            ],
+            "fibres": [
+                {
+                    "from": fibre.ends[0],
+                    "to": fibre.ends[1],
+                    "delay_s": delay_s,
+                    "wavelengths": fibre.wavelengths,
+                    "used": fibre.used,
+                }
+                for fibre, delay_s in zip(self.fibres, delays_s, strict=True)
+            ],
+        }
+
+
+def network(result: Result, replication: int, places: Mapping[str, tuple[float, float]]) -> Network:
+    """Find out what to draw.
+
+    Parameters
+    ----------
+    result
+        A run.
+    replication
+        Which repetition of it, counted from 0.
+    places
+        Latitude and longitude of nodes by name; used if it has them all.
+    """
+    summary = result.replications[replication].summary.get("network")
+    section = result.scenario["network"]
+    if section["topology"] == "path":
+        return _path(section)
+    if not summary:
+        raise InputError(
+            "packets that travel in slots make no bursts, and only bursts are drawn\n"
+            "  fix: give a result of a path, or of a mesh without [ops]"
+        )
+    names = [node["name"] for node in summary["nodes"]]
+    number = {name: index for index, name in enumerate(names)}
+    fibres = [
+        Fibre(
+            (number[link["from"]], number[link["to"]]),
+            len(link["wavelengths"]),
+            float(link["utilisation"]),
+        )
+        for link in summary["links"]
+    ]
+    found = _places(str(section["topology"]), names, fibres, places)
+    return Network(names, fibres, _fit(found), [math.nan] * len(fibres), False)
+
+
+def _path(section: Mapping[str, Any]) -> Network:
+    cores = int(section["core_nodes"])
+    delays = section.get("link_delays") or [section["link_delay"]] * (cores + 1)
+    nodes = ["ingress", *(f"core {n}" for n in range(1, cores + 1)), "egress"]
+    forth = [Fibre((n, n + 1), 1, None) for n in range(cores + 1)]
+    back = [Fibre((n + 1, n), 1, None) for n in reversed(range(cores + 1))]
+    seconds = [_core.seconds(delay) for delay in delays]
+    step = 1 / (cores + 1)
+    places = [(n * step, 0.5) for n in range(cores + 2)]
+    return Network(nodes, [*forth, *back], places, [*seconds, *reversed(seconds)], True)
+
+
+def _places(
+    topology: str,
+    names: Sequence[str],
+    fibres: Sequence[Fibre],
+    given: Mapping[str, tuple[float, float]],
+) -> list[tuple[float, float]]:
+    if all(name in given for name in names):
+        # A degree of longitude is shorter the farther from the equator.
+        middle = sum(given[name][0] for name in names) / len(names)
+        narrow = math.cos(math.radians(middle))
+        return [(given[name][1] * narrow, -given[name][0]) for name in names]
+    if topology.startswith("nsfnet"):
+        return [_NSFNET[name] for name in names]
+    count = len(names)
+    if topology == "ring":
+        angles = [2 * math.pi * n / count - math.pi / 2 for n in range(count)]
+        return [(math.cos(angle) * 1.4, math.sin(angle)) for angle in angles]
+    if topology == "line":
+        return [(float(n), 0.0) for n in range(count)]
+    return _laid_out(count, fibres)
+
+
+def _laid_out(count: int, fibres: Sequence[Fibre]) -> list[tuple[float, float]]:
+    """Lay out a graph by its distances, which tangles small ones least."""
+    import networkx
+
+    graph = networkx.Graph()
+    graph.add_nodes_from(range(count))
+    graph.add_edges_from(fibre.ends for fibre in fibres)
+    found = networkx.kamada_kawai_layout(graph)
+    return [(float(found[n][0]) * 1.4, float(found[n][1])) for n in range(count)]
+
+
+def _fit(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Move and scale to 0 to 1 in the wider direction, and about the middle in the other."""
+    west, east = min(x for x, _ in points), max(x for x, _ in points)
+    north, south = min(y for _, y in points), max(y for _, y in points)
+    scale = max(east - west, south - north) or 1.0
+    middle = (south + north) / 2
+    return [((x - west) / scale, 0.5 + (y - middle) / scale) for x, y in points]

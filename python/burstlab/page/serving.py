@@ -1,0 +1,256 @@
+"""Serve one page on the loopback interface.
+
+What a page may be asked for is a table of its own: a few files of the package by name, and
+functions that answer data. No path of a request ever becomes a path of the file system.
+`http.server` of the standard library is enough for one reader on one machine; a framework would
+add its dependencies and take nothing away from what is checked here.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets  # noqa: TID251 - a token that could be guessed from a seed would be none
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
+from typing import Any, cast
+from urllib.parse import parse_qs, urlsplit
+
+from burstlab.errors import InputError
+
+HOST = "127.0.0.1"
+PORT_MAX = 65535
+
+_TYPES = {
+    "html": "text/html; charset=utf-8",
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+    "txt": "text/plain; charset=utf-8",
+}
+
+_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+#: What both pages consist of.
+SHARED = (
+    "favicon.svg",
+    "style.css",
+    "js/chart.js",
+    "js/data.js",
+    "js/marks.js",
+    "js/theme.js",
+    "vendor/uPlot.iife.min.js",
+    "vendor/uPlot.min.css",
+    "vendor/uPlot-LICENSE.txt",
+)
+
+
+@dataclass(frozen=True)
+class Body:
+    """An answer: its bytes and what they are."""
+
+    content: bytes
+    kind: str
+
+
+Answer = Callable[[Mapping[str, str]], Body]
+
+
+class BadRequest(ValueError):
+    """What was asked for makes no sense; the message says why."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """What there is to be asked for.
+
+    Attributes
+    ----------
+    title
+        What is shown, for the line that is printed.
+    start
+        The file at the root.
+    scripts
+        Files beside those that every page has.
+    data
+        Answers by name; each takes the query of the request.
+    """
+
+    title: str
+    start: str
+    scripts: tuple[str, ...]
+    data: Mapping[str, Answer]
+
+    def answer(self, path: str, query: Mapping[str, str]) -> Body | None:
+        """Answer what lies at a path, or nothing.
+
+        Parameters
+        ----------
+        path
+            Below the token, without a slash in front.
+        query
+            The last value of each name of the query.
+        """
+        if path in self.data:
+            return self.data[path](query)
+        name = path or self.start
+        if path and path not in (*SHARED, *self.scripts):
+            return None
+        content = files("burstlab.page").joinpath("static", *name.split("/")).read_bytes()
+        return Body(content, _TYPES[name.rsplit(".", 1)[1]])
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """One request. Everything but GET and HEAD of a known name with the token is refused."""
+
+    server_version = "burstlab"
+    sys_version = ""
+    protocol_version = "HTTP/1.1"
+    timeout = 60
+    error_content_type = "text/plain; charset=utf-8"
+    error_message_format = "%(code)d %(message)s\n"
+
+    def do_GET(self) -> None:
+        """Answer with a body."""
+        self._answer()
+
+    def do_HEAD(self) -> None:
+        """Answer without a body."""
+        self._answer()
+
+    def _answer(self) -> None:
+        server = cast(Server, self.server)
+        hosts = self.headers.get_all("Host") or []
+        if len(hosts) != 1 or hosts[0].lower() not in server.hosts:
+            # A name that leads here from elsewhere (DNS rebinding) is not ours.
+            return self._refuse(HTTPStatus.MISDIRECTED_REQUEST, "not this host")
+        if self.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
+            return self._refuse(HTTPStatus.FORBIDDEN, "asked for by another site")
+        if "Content-Length" in self.headers or "Transfer-Encoding" in self.headers:
+            # A body is not read; what follows it on this connection would be taken for a request.
+            self.close_connection = True
+            return self._refuse(HTTPStatus.BAD_REQUEST, "a request has no body")
+        target = urlsplit(self.path)
+        token, _, path = target.path.removeprefix("/").partition("/")
+        if not hmac.compare_digest(token.encode(), server.token.encode()):
+            return self._refuse(HTTPStatus.FORBIDDEN, "the address lacks its token")
+        if target.path == f"/{token}":
+            return self._refuse(HTTPStatus.NOT_FOUND, "the address ends with a slash")
+        try:
+            query = parse_qs(target.query, max_num_fields=64, keep_blank_values=True)
+            body = server.page.answer(path, {name: v[-1] for name, v in query.items()})
+        except (BadRequest, InputError) as error:
+            return self._refuse(HTTPStatus.BAD_REQUEST, str(error))
+        if body is None:
+            return self._refuse(HTTPStatus.NOT_FOUND, "there is no such thing")
+        self._send(HTTPStatus.OK, body)
+
+    def _refuse(self, status: HTTPStatus, why: str) -> None:
+        self._send(status, Body(f"{why}\n".encode(), _TYPES["txt"]))
+
+    def _send(self, status: HTTPStatus, body: Body) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", body.kind)
+        self.send_header("Content-Length", str(len(body.content)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body.content)
+
+    def end_headers(self) -> None:
+        """Put the headers that every answer has, errors included, before the end."""
+        for name, value in _HEADERS.items():
+            self.send_header(name, value)
+        super().end_headers()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing: the terminal belongs to the command."""
+
+
+class Server(ThreadingHTTPServer):
+    """A page at an address that only who has the token can use.
+
+    Parameters
+    ----------
+    page
+        What is served.
+    port
+        Where; 0 takes any that is free.
+
+    Raises
+    ------
+    InputError
+        If the port cannot be had.
+    """
+
+    daemon_threads = True
+    # Two servers on one port would answer in turns.
+    allow_reuse_address = False
+    allow_reuse_port = False
+
+    def __init__(self, page: Page, port: int = 0) -> None:
+        if not 0 <= port <= PORT_MAX:
+            raise InputError(f"--port {port}: there is no such port\n  fix: use 0 to {PORT_MAX}")
+        self.page = page
+        self.token = secrets.token_urlsafe(24)
+        try:
+            super().__init__((HOST, port), _Handler)
+        except OSError as error:
+            raise InputError(
+                f"--port {port}: cannot be used ({error.strerror})\n"
+                "  fix: give another port, or none to take one that is free"
+            ) from None
+        self.hosts = {f"{name}:{self.server_port}" for name in (HOST, "localhost")}
+
+    @property
+    def address(self) -> str:
+        """What to open in a browser."""
+        return f"http://{HOST}:{self.server_port}/{self.token}/"
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Keep silent about readers that have gone; let bugs be seen."""
+        import sys
+
+        if not isinstance(sys.exc_info()[1], (ConnectionError, TimeoutError)):
+            super().handle_error(request, client_address)
+
+
+def serve(page: Page, *, port: int, browse: bool) -> None:
+    """Serve a page until Ctrl-C.
+
+    Parameters
+    ----------
+    page
+        What is served.
+    port
+        Where; 0 takes any that is free.
+    browse
+        Whether to open a browser.
+    """
+    with Server(page, port) as server:
+        worker = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1})
+        try:
+            worker.start()
+            print(f"{page.title}: {server.address}\nCtrl-C ends it.", flush=True)
+            if browse:
+                import webbrowser
+
+                webbrowser.open(server.address)
+            worker.join()
+        except KeyboardInterrupt:
+            print()
+        finally:
+            server.shutdown()
+            worker.join()

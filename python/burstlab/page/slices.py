@@ -1,0 +1,278 @@
+"""What a stretch of time of a result looks like: bursts on fibres, losses, a flow.
+
+Tables stay in their files; each answer reads the columns and row groups that it needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from burstlab.page.columns import values
+from burstlab.page.delays import delays
+from burstlab.page.network import Network
+
+if TYPE_CHECKING:
+    import pyarrow.compute as pc
+    from numpy.typing import NDArray
+
+    Columns = dict[str, NDArray[Any]]
+
+#: What kind of burst; `direction` of the table.
+KINDS = ("data", "ack", "background")
+_LOST = 1
+
+#: No wavelength: the burst was refused there.
+REFUSED = -1
+
+#: Rows of one answer; what is beyond is thinned, and the answer says so.
+ROWS = 150_000
+
+#: Hops from which the delays of fibres are found, about.
+_SEEN = 1_000_000
+
+_S = 1e-12
+
+
+class Tables:
+    """The recorded tables of one replication of a result, on disk.
+
+    Parameters
+    ----------
+    directory
+        Where the result is.
+    replication
+        Which of its repetitions.
+    """
+
+    def __init__(self, directory: Path, replication: int) -> None:
+        self._directory = directory
+        self._replication = replication
+
+    def has(self, name: str) -> bool:
+        """Whether a table was recorded."""
+        return self._path(name).exists()
+
+    def count(self, name: str) -> int:
+        """Answer how many rows a table has, of all replications; 0 if it was not recorded."""
+        import pyarrow.parquet as pq
+
+        return pq.read_metadata(self._path(name)).num_rows if self.has(name) else 0
+
+    def rows(
+        self, name: str, columns: Sequence[str], condition: pc.Expression | None = None
+    ) -> Columns:
+        """Read columns of the rows that meet a condition; times (``_ps``) in seconds.
+
+        Parameters
+        ----------
+        name
+            The table.
+        columns
+            Their names; a time without a value is NaN, a category its label.
+        condition
+            Which rows; row groups that cannot have any are not read.
+        """
+        import pyarrow.compute as pc
+        import pyarrow.parquet as pq
+
+        mine = pc.field("replication") == self._replication
+        which = mine if condition is None else mine & condition
+        table = pq.read_table(self._path(name), columns=list(columns), filters=which)
+        return {column: values(table, column) for column in columns}
+
+    def _path(self, name: str) -> Path:
+        return self._directory / f"{name}.parquet"
+
+
+class Slices:
+    """Answers about a result, in the units and numbers of the page.
+
+    Parameters
+    ----------
+    tables
+        What was recorded.
+    network
+        Nodes and fibres.
+    end_s
+        How long the run was.
+    """
+
+    def __init__(self, tables: Tables, network: Network, end_s: float) -> None:
+        self._tables = tables
+        self._network = network
+        # Delays are found from the first bursts; there is no need to read them all.
+        share = min(1.0, _SEEN / max(1, tables.count("bursts_hops")))
+        self._seen_ps = _ps(end_s * share)
+        self.flow = lru_cache(maxsize=8)(self._flow)
+
+    @cached_property
+    def delays_s(self) -> list[float]:
+        """Propagation of each fibre: that of the scenario, else as bursts crossed it."""
+        if self._network.path:
+            return list(self._network.delays_s)
+        import pyarrow.compute as pc
+
+        names = ("burst", "hop", "from", "to", "departed_ps", "end_ps")
+        hops = self._tables.rows("bursts_hops", names, pc.field("departed_ps") <= self._seen_ps)
+        # A burst that landed later than the hops that were read has its last one elsewhere.
+        landed = pc.field("fate").cast("string") == "delivered"
+        landed &= pc.field("arrived_ps") <= self._seen_ps
+        bursts = self._tables.rows("bursts", ("burst", "arrived_ps"), landed)
+        fibre = self._fibre(hops["from"], hops["to"])
+        return delays([one.ends for one in self._network.fibres], fibre, hops, bursts)
+
+    def _fibre(self, begins: NDArray[Any], ends: NDArray[Any]) -> NDArray[np.int64]:
+        """Answer the numbers of fibres by their nodes, which tables count from 1."""
+        return self._numbers[begins.astype(np.int64) - 1, ends.astype(np.int64) - 1]
+
+    @cached_property
+    def _numbers(self) -> NDArray[np.int64]:
+        size = len(self._network.nodes)
+        numbers = np.zeros((size, size), dtype=np.int64)
+        for index, fibre in enumerate(self._network.fibres):
+            numbers[fibre.ends] = index
+        return numbers
+
+    @cached_property
+    def _kinds(self) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+        """Kind and fate of each burst of a mesh, by its number."""
+        bursts = self._tables.rows("bursts", ("burst", "direction", "fate"))
+        size = int(bursts["burst"].max(initial=0)) + 1
+        kinds, lost = np.zeros(size, np.uint8), np.zeros(size, np.uint8)
+        number = bursts["burst"].astype(np.int64)
+        for code, kind in enumerate(KINDS):
+            kinds[number[bursts["direction"] == kind]] = code
+        lost[number[bursts["fate"] == "lost"]] = _LOST
+        return kinds, lost
+
+    def bursts(self, begin_s: float, end_s: float) -> tuple[Columns, dict[str, Any]]:
+        """Answer each fibre that a burst is on, or is refused, from one time to another.
+
+        Parameters
+        ----------
+        begin_s, end_s
+            The stretch of time.
+        """
+        reach_s = max(self.delays_s, default=0.0)
+        rows = self._on_path if self._network.path else self._on_mesh
+        found = rows(begin_s - reach_s, end_s)
+        order = np.argsort(found["left_s"], kind="stable")
+        every = -(-len(order) // ROWS) or 1
+        if every > 1:
+            # Whole bursts are left out, so that those that stay can be followed.
+            order = order[found["burst"][order] % every == 0]
+        return {name: column[order] for name, column in found.items()}, {"every": every}
+
+    def _on_mesh(self, begin_s: float, end_s: float) -> Columns:
+        import pyarrow.compute as pc
+
+        names = ("burst", "from", "to", "wavelength", "reserved_ps", "departed_ps", "end_ps")
+        when = (pc.field("departed_ps") <= _ps(end_s)) & (pc.field("end_ps") >= _ps(begin_s))
+        hops = self._tables.rows("bursts_hops", names, when)
+        kinds, lost = self._kinds
+        burst = hops["burst"].astype(np.int64)
+        # A burst under way at the end of the run has no row of its own.
+        known = np.minimum(burst, len(kinds) - 1)
+        held = np.nan_to_num(hops["wavelength"].astype(np.float64), nan=REFUSED)
+        return {
+            "burst": burst.astype(np.uint32),
+            "fibre": self._fibre(hops["from"], hops["to"]).astype(np.uint16),
+            "wavelength": held.astype(np.int16),
+            "kind": np.where(burst < len(kinds), kinds[known], 0).astype(np.uint8),
+            "lost": np.where(burst < len(lost), lost[known], 0).astype(np.uint8),
+            "reserved_s": hops["reserved_ps"],
+            "left_s": hops["departed_ps"],
+            "end_s": hops["end_ps"],
+        }
+
+    def _on_path(self, begin_s: float, end_s: float) -> Columns:
+        """Follow bursts along the chain, which the engine crosses in one step."""
+        import pyarrow.compute as pc
+
+        total_s = sum(self.delays_s) / 2
+        names = ("burst", "direction", "departed_ps", "arrived_ps", "lost_ps", "fate", "node")
+        when = (pc.field("departed_ps") <= _ps(end_s)) & (
+            pc.field("departed_ps") >= _ps(begin_s - total_s - 1.0)
+        )
+        bursts = self._tables.rows("bursts", (*names, "bytes"), when)
+        return _along(bursts, self.delays_s[: len(self.delays_s) // 2], self._length_s)
+
+    @cached_property
+    def _length_s(self) -> float:
+        """Time that a byte takes on a fibre of a path, from bursts that landed."""
+        bursts = self._tables.rows("bursts", ("departed_ps", "arrived_ps", "bytes"))
+        total_s = sum(self.delays_s) / 2
+        took = bursts["arrived_ps"] - bursts["departed_ps"] - total_s
+        each = took / bursts["bytes"]
+        seen = each[np.isfinite(each)]
+        return max(float(seen.min()), 0.0) if len(seen) else 0.0
+
+    def losses(self) -> Columns:
+        """Answer when and where bursts died, in order: node from 0, -1 where none is known."""
+        import pyarrow.compute as pc
+
+        gone = pc.field("fate").cast("string") == "lost"
+        names = ("burst", "direction", "lost_ps", "node")
+        rows = self._tables.rows("bursts", names, gone)
+        node = rows["node"].astype(np.int64)
+        if self._network.path:
+            last = len(self._network.nodes) - 1
+            node = np.where(rows["direction"] == "ack", last - node, node)
+        else:
+            node = node - 1
+        order = np.argsort(rows["lost_ps"], kind="stable")
+        when = rows["lost_ps"][order]
+        known = np.isfinite(when)
+        burst = rows["burst"].astype(np.int64)
+        if self._network.path:
+            burst = burst * 2 + (rows["direction"] == "ack")
+        return {
+            "t_s": when[known],
+            "node": node[order][known].astype(np.int16),
+            "burst": burst[order][known].astype(np.uint32),
+        }
+
+    def _flow(self, number: int) -> Mapping[str, NDArray[Any]]:
+        from burstlab.page.flow import columns
+
+        return columns(self._tables, number, path=self._network.path)
+
+
+def _along(bursts: Columns, delays_s: Sequence[float], byte_s: float) -> Columns:
+    """Put bursts of a path on its fibres, one row a fibre."""
+    hops = len(delays_s)
+    back = bursts["direction"] == "ack"
+    gone = bursts["fate"] == "lost"
+    length_s = bursts["bytes"] * byte_s
+    # Forwarding packet by packet takes longer than the fibres do; it is spread over them.
+    spare = np.nan_to_num(bursts["arrived_ps"] - bursts["departed_ps"] - sum(delays_s) - length_s)
+    each = np.maximum(spare, 0.0) / hops
+    forth_s, back_s = np.cumsum([0.0, *delays_s]), np.cumsum([0.0, *reversed(delays_s)])
+    parts: dict[str, list[NDArray[Any]]] = {}
+    for hop in range(hops):
+        there = ~gone | (bursts["node"] >= hop)
+        there &= np.isfinite(bursts["departed_ps"])
+        left = bursts["departed_ps"] + np.where(back, back_s[hop], forth_s[hop]) + hop * each
+        refused = gone & (bursts["node"] == hop)
+        row = {
+            "burst": bursts["burst"].astype(np.uint32) * 2 + back,
+            "fibre": np.where(back, hops + hop, hop).astype(np.uint16),
+            "wavelength": np.where(refused, REFUSED, 0).astype(np.int16),
+            "kind": back.astype(np.uint8),
+            "lost": gone.astype(np.uint8),
+            "reserved_s": left,
+            "left_s": left,
+            "end_s": left + length_s,
+        }
+        for name, column in row.items():
+            parts.setdefault(name, []).append(column[there])
+    return {name: np.concatenate(found) for name, found in parts.items()}
+
+
+def _ps(seconds: float) -> int:
+    return max(0, round(seconds / _S))

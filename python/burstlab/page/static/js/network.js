@@ -1,0 +1,292 @@
+// The network: fibres and nodes on one canvas, and on another what moves, drawn every frame.
+
+import { lowerBound } from "./data.js";
+import { colours, fit } from "./theme.js";
+
+const FADE = 0.9; // seconds on the screen that a death is seen
+const NODE = 12;
+const DOT = 2.6;
+const CELL = 6.4; // of a packet that waits
+
+export class NetworkView {
+  constructor(network, still, moving) {
+    this.network = network;
+    this.still = still;
+    this.moving = moving;
+    this.chosen = 0;
+    this.longest = Math.max(...network.fibres.map((fibre) => fibre.delay_s));
+    this.carrier = new Set();
+    this.flow = null;
+    this.onChoose = () => {};
+    moving.addEventListener("click", (event) => this.choose(event));
+  }
+
+  /** Places nodes and fibres in the canvas, and draws what does not move. */
+  layOut() {
+    const { context, width, height } = fit(this.still);
+    this.place(width, height);
+    context.clearRect(0, 0, width, height);
+    context.lineCap = "round";
+    for (const [index, line] of this.lines.entries()) this.drawFibre(context, index, line);
+    this.drawNodes(context);
+    fit(this.moving);
+  }
+
+  place(width, height) {
+    const { nodes, fibres, path } = this.network;
+    const side = path ? Math.max(90, width * 0.14) : 34;
+    const above = 34;
+    const [xs, ys] = [nodes.map((node) => node.x), nodes.map((node) => node.y)];
+    const [west, east] = [Math.min(...xs), Math.max(...xs)];
+    const [north, south] = [Math.min(...ys), Math.max(...ys)];
+    const wide = (width - 2 * side) / (east - west || 1);
+    const high = (height - 2 * above) / (south - north || 1);
+    // Both directions are stretched alike, as far as the room allows.
+    const tall = Math.min(high, wide * 1.5);
+    const broad = south - north < 1e-3 ? wide : Math.min(wide, tall * 1.6);
+    this.points = nodes.map((node) => ({
+      x: width / 2 + (node.x - (west + east) / 2) * broad,
+      y: height / 2 + (node.y - (north + south) / 2) * tall,
+    }));
+    this.lines = fibres.map((fibre) => this.line(fibre));
+    this.width = width;
+    this.height = height;
+  }
+
+  /** A fibre from rim to rim, beside the one that leads back. */
+  line(fibre) {
+    const [a, b] = [this.points[fibre.from], this.points[fibre.to]];
+    const length = Math.hypot(b.x - a.x, b.y - a.y) || 1;
+    const [dx, dy] = [(b.x - a.x) / length, (b.y - a.y) / length];
+    const lane = this.network.path ? 9 : Math.min(3.6, 14 / fibre.wavelengths);
+    const gap = this.network.path ? 4 : 1.5;
+    const inset = Math.min(NODE, length / 3);
+    return {
+      // On the left of its direction: on a path data goes above, ACKs below.
+      nx: dy, ny: -dx, dx, dy, gap, lane,
+      x: a.x + dx * inset, y: a.y + dy * inset,
+      length: length - 2 * inset,
+      wide: lane * fibre.wavelengths,
+    };
+  }
+
+  drawFibre(context, index, { x, y, dx, dy, nx, ny, gap, wide, length }) {
+    const off = gap + wide / 2;
+    const [sx, sy] = [x + nx * off, y + ny * off];
+    context.beginPath();
+    context.moveTo(sx, sy);
+    context.lineTo(sx + dx * length, sy + dy * length);
+    context.lineWidth = wide + 1.5;
+    context.strokeStyle = index === this.chosen ? colours.line : colours.grid;
+    context.stroke();
+  }
+
+  drawNodes(context) {
+    const { nodes, path } = this.network;
+    context.textAlign = "center";
+    context.textBaseline = "middle";
+    context.font = "600 12px Inter, Arial, 'DejaVu Sans', sans-serif";
+    for (const [index, { x, y }] of this.points.entries()) {
+      context.beginPath();
+      context.arc(x, y, NODE, 0, 2 * Math.PI);
+      context.fillStyle = colours.panel;
+      context.fill();
+      context.strokeStyle = colours.muted;
+      context.lineWidth = 1.5;
+      context.stroke();
+      const { name } = nodes[index];
+      const inside = context.measureText(name).width < 2 * NODE - 4;
+      context.fillStyle = colours.ink;
+      context.fillText(name, x, inside ? y + 0.5 : y + NODE + 22);
+    }
+    if (path) this.drawHosts(context);
+  }
+
+  drawHosts(context) {
+    for (const [name, { x, y }, edge] of [
+      ["sender", this.host(0), this.points[0]],
+      ["receiver", this.host(1), this.points.at(-1)],
+    ]) {
+      context.beginPath();
+      context.moveTo(x, y);
+      context.lineTo(edge.x + Math.sign(x - edge.x) * NODE, edge.y);
+      context.strokeStyle = colours.grid;
+      context.lineWidth = 2;
+      context.stroke();
+      context.beginPath();
+      context.roundRect(x - 11, y - 11, 22, 22, 4);
+      context.fillStyle = colours.panel;
+      context.fill();
+      context.strokeStyle = colours.muted;
+      context.stroke();
+      context.fillStyle = colours.ink;
+      context.fillText(name, x, y + 34);
+    }
+  }
+
+  host(far) {
+    const { x, y } = far ? this.points.at(-1) : this.points[0];
+    return { x: far ? Math.min(this.width - 34, x + 150) : Math.max(34, x - 150), y };
+  }
+
+  /** Which flow's bursts are bright; on a path its packets are drawn on the access links too. */
+  setFlow(flow) {
+    this.flow = flow;
+    this.carrier = new Set(flow?.carrier ?? []);
+  }
+
+  choose(event) {
+    const box = this.moving.getBoundingClientRect();
+    const [px, py] = [event.clientX - box.left, event.clientY - box.top];
+    let best = { index: -1, far: 14 };
+    for (const [index, line] of this.lines.entries()) {
+      const off = line.gap + line.wide / 2;
+      const [rx, ry] = [px - line.x - line.nx * off, py - line.y - line.ny * off];
+      const along = rx * line.dx + ry * line.dy;
+      const far = Math.abs(rx * line.nx + ry * line.ny);
+      if (along > 0 && along < line.length && far < best.far) best = { index, far };
+    }
+    if (best.index >= 0) this.onChoose(best.index);
+  }
+
+  /** Draws bursts at a time; answers how many there are, and how many are doomed. */
+  draw(time, speed, found) {
+    const { context, width, height } = fit(this.moving);
+    context.clearRect(0, 0, width, height);
+    if (!found) return { moving: 0, doomed: 0 };
+    const fade = FADE * speed;
+    const strokes = new Map();
+    const deaths = [];
+    const begin = lowerBound(found.left_s, time - found.longest - this.longest - fade);
+    let [moving, doomed] = [0, 0];
+    for (let i = begin; i < found.left_s.length && found.left_s[i] <= time; i += 1) {
+      if (found.wavelength[i] < 0) {
+        if (time < found.left_s[i] + fade) deaths.push(i);
+        continue;
+      }
+      const fibre = found.fibre[i];
+      const delay = this.network.fibres[fibre].delay_s || 1e-9;
+      const tail = (time - found.end_s[i]) / delay;
+      if (tail >= 1) continue;
+      moving += 1;
+      doomed += found.lost[i];
+      this.addBurst(strokes, found, i, Math.min(1, (time - found.left_s[i]) / delay), tail);
+    }
+    this.stroke(context, strokes);
+    for (const i of deaths) this.drawDeath(context, found, i, (time - found.left_s[i]) / fade);
+    if (this.network.path && this.flow) this.drawPackets(context, time);
+    return { moving, doomed };
+  }
+
+  addBurst(strokes, found, i, head, tail) {
+    const line = this.lines[found.fibre[i]];
+    const bright = this.carrier.has(found.burst[i]);
+    const key = (found.lost[i] ? 3 : Math.min(found.kind[i], 2)) * 2 + (bright ? 1 : 0);
+    if (!strokes.has(key)) strokes.set(key, { path: new Path2D(), lane: line.lane });
+    const least = Math.max(0, head - (this.network.path ? 11 : 5) / line.length);
+    const from = Math.max(0, Math.min(tail, least)) * line.length;
+    const to = head * line.length;
+    const off = line.gap + (found.wavelength[i] + 0.5) * line.lane;
+    const [x, y] = [line.x + line.nx * off, line.y + line.ny * off];
+    const { path } = strokes.get(key);
+    path.moveTo(x + line.dx * from, y + line.dy * from);
+    path.lineTo(x + line.dx * to, y + line.dy * to);
+  }
+
+  stroke(context, strokes) {
+    const colour = [colours.first, colours.cut, colours.muted, colours.lost];
+    const anyBright = this.carrier.size > 0;
+    context.lineCap = "butt";
+    for (const key of [...strokes.keys()].sort((a, b) => (a & 1) - (b & 1) || a - b)) {
+      const { path, lane } = strokes.get(key);
+      context.globalAlpha = key & 1 || !anyBright || key >> 1 === 3 ? 1 : 0.6;
+      context.lineWidth = Math.max(1.6, lane * (key & 1 && !this.network.path ? 1.6 : 0.85));
+      context.strokeStyle = colour[key >> 1];
+      context.stroke(path);
+    }
+    context.globalAlpha = 1;
+  }
+
+  drawDeath(context, found, i, share) {
+    const line = this.lines[found.fibre[i]];
+    const off = line.gap + line.wide / 2;
+    const [x, y] = [line.x + line.nx * off, line.y + line.ny * off];
+    const ease = 1 - (1 - share) ** 2;
+    context.globalAlpha = 1 - share;
+    context.strokeStyle = colours.lost;
+    context.lineWidth = 2;
+    context.beginPath();
+    context.arc(x, y, 5 + 17 * ease, 0, 2 * Math.PI);
+    context.stroke();
+    context.lineWidth = 2.6;
+    context.beginPath();
+    context.moveTo(x - 5, y - 5);
+    context.lineTo(x + 5, y + 5);
+    context.moveTo(x + 5, y - 5);
+    context.lineTo(x - 5, y + 5);
+    context.stroke();
+    context.globalAlpha = 1;
+  }
+
+  /** Packets between hosts and edges, and those that wait there to become a burst. */
+  drawPackets(context, time) {
+    const ends = [this.points[0], this.points.at(-1)];
+    for (const [kind, from, colour] of [["data", 0, colours.first], ["ack", 1, colours.cut]]) {
+      const sent = this.flow[`${kind}_sent`];
+      const [at, left, done] = ["ingress", "departed", "delivered"].map(
+        (name) => this.flow[`${kind}_${name}`],
+      );
+      const access = this.access(kind);
+      context.fillStyle = colour;
+      let waiting = 0;
+      for (let i = lowerBound(sent, time - 5); i < sent.length && sent[i] <= time; i += 1) {
+        if (time < at[i]) {
+          const share = 1 - (at[i] - time) / access;
+          if (share >= 0) this.dot(context, this.host(from), ends[from], share, kind);
+        } else if (time < left[i]) {
+          this.wait(context, ends[from], waiting, kind);
+          waiting += 1;
+        } else if (time < done[i] && time > done[i] - access) {
+          const share = 1 - (done[i] - time) / access;
+          this.dot(context, ends[1 - from], this.host(1 - from), share, kind);
+        }
+      }
+      if (waiting) this.tell(context, ends[from], waiting, kind);
+    }
+  }
+
+  tell(context, { x, y }, waiting, kind) {
+    const high = Math.ceil(Math.min(waiting, 8 * 6) / 8) * CELL;
+    const side = kind === "data" ? -1 : 1;
+    context.font = "12px Inter, Arial, 'DejaVu Sans', sans-serif";
+    context.textAlign = "center";
+    context.textBaseline = "middle";
+    context.fillText(`${waiting} waiting`, x, y + side * (NODE + (side > 0 ? 40 : 22) + high));
+  }
+
+  access(kind) {
+    const name = `${kind}_access`;
+    if (this.flow[name] === undefined) {
+      let least = Infinity;
+      const [sent, at] = [this.flow[`${kind}_sent`], this.flow[`${kind}_ingress`]];
+      for (let i = 0; i < sent.length; i += 1) if (at[i] - sent[i] < least) least = at[i] - sent[i];
+      this.flow[name] = Number.isFinite(least) ? Math.max(least, 1e-9) : 1e-9;
+    }
+    return this.flow[name];
+  }
+
+  dot(context, from, to, share, kind) {
+    const y = from.y + (kind === "data" ? -8.5 : 8.5);
+    context.beginPath();
+    context.arc(from.x + (to.x - from.x) * share, y, DOT, 0, 2 * Math.PI);
+    context.fill();
+  }
+
+  wait(context, edge, place, kind) {
+    const side = kind === "data" ? -1 : 1;
+    const [column, row] = [place % 8, Math.floor(place / 8)];
+    if (row >= 6) return;
+    const y = edge.y + side * (NODE + (side > 0 ? 36 : 12) + row * CELL);
+    context.fillRect(edge.x - 4 * CELL + column * CELL, y - 2.5, 5, 5);
+  }
+}

@@ -1,0 +1,610 @@
+"""The page: its server answers nobody else, its data are those of the tables."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tomllib
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pages import MESH, PATH, ask, recorded, serving, unpack
+
+import burstlab as bl
+from burstlab.page import Page, Server, player, viewer
+from burstlab.page.columns import pack
+from burstlab.page.controls import CONTROLS, START, applied, controls
+from burstlab.page.flow import AGAIN, GONE, thinned
+from burstlab.page.serving import SHARED, Body
+from burstlab.page.slices import ROWS
+from burstlab.plot import theme
+
+STATIC = files("burstlab.page").joinpath("static")
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory) -> Path:
+    where = tmp_path_factory.mktemp("page") / "path"
+    recorded(PATH, where)
+    return where
+
+
+@pytest.fixture(scope="module")
+def mesh(tmp_path_factory) -> Path:
+    where = tmp_path_factory.mktemp("page") / "mesh"
+    recorded(MESH, where)
+    return where
+
+
+@pytest.fixture(scope="module")
+def server(path):
+    with serving(viewer(path)) as running:
+        yield running
+
+
+def data(page: Page, name: str, **query: Any) -> tuple[Any, dict[str, np.ndarray]]:
+    body = page.data[f"data/{name}"]({key: str(value) for key, value in query.items()})
+    return unpack(body.content)
+
+
+def about(page: Page) -> Any:
+    return json.loads(page.data["data/about"]({}).content)
+
+
+# The server.
+
+
+def test_it_listens_on_the_loopback_interface_alone(server):
+    assert server.server_address[0] == "127.0.0.1"
+    assert server.address == f"http://127.0.0.1:{server.server_port}/{server.token}/"
+    assert len(server.token) >= 32
+
+
+def test_two_servers_have_two_tokens(path):
+    page = viewer(path)
+    with Server(page) as a, Server(page) as b:
+        assert a.token != b.token
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "127.0.0.1", "127.0.0.1:1", "localhost", "[::1]:PORT", "", "0.0.0.0:PORT"],
+)
+def test_another_host_is_refused(server, host):
+    host = host.replace("PORT", str(server.server_port))
+    answer, body = ask(server, f"/{server.token}/", headers={"Host": host})
+    assert answer.status == 421
+    assert b"<" not in body
+
+
+def test_both_names_of_the_host_are_answered(server):
+    for name in ("127.0.0.1", "localhost", "LOCALHOST"):
+        host = f"{name}:{server.server_port}"
+        answer, _ = ask(server, f"/{server.token}/", headers={"Host": host})
+        assert answer.status == 200
+
+
+def test_two_hosts_are_refused(server):
+    request = (
+        f"GET /{server.token}/ HTTP/1.1\r\nHost: 127.0.0.1:{server.server_port}\r\n"
+        "Host: evil.example\r\nConnection: close\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", server.server_port)) as connection:
+        connection.sendall(request.encode())
+        assert b" 421 " in connection.makefile("rb").readline()
+
+
+@pytest.mark.parametrize("asked", ["/", "/data/about", "/x/data/about", "//", "/TOKENx/", "/TOKE/"])
+def test_without_the_token_there_is_nothing(server, asked):
+    asked = asked.replace("TOKEN", server.token).replace("TOKE", server.token[:-1])
+    answer, body = ask(server, asked)
+    assert answer.status == 403
+    assert server.token.encode() not in body
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "../serving.py",
+        "js/../../serving.py",
+        "js/..%2f..%2fserving.py",
+        "..%2f..%2f..%2f..%2fetc%2fpasswd",
+        "/etc/passwd",
+        "//etc/passwd",
+        "js",
+        "js/",
+        "view.html",
+        "play.html",
+        "js/play.js",
+        "data",
+        "data/",
+        "data/nothing",
+        "vendor/../style.css",
+        "style.css%00.js",
+        "STYLE.CSS",
+    ],
+)
+def test_there_is_nothing_beside_what_is_listed(server, asked):
+    answer, body = ask(server, f"/{server.token}/{asked}")
+    assert answer.status == 404
+    assert body == b"there is no such thing\n"
+
+
+@pytest.mark.parametrize(
+    "method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "CONNECT"]
+)
+def test_other_methods_are_refused(server, method):
+    answer, _ = ask(server, f"/{server.token}/data/about", method=method)
+    assert answer.status == 501
+    assert answer.getheader("X-Content-Type-Options") == "nosniff"
+
+
+def test_other_sites_are_refused(server):
+    for site, status in (("cross-site", 403), ("same-site", 403), ("same-origin", 200)):
+        answer, _ = ask(server, f"/{server.token}/data/about", headers={"Sec-Fetch-Site": site})
+        assert answer.status == status
+
+
+def test_every_answer_has_the_headers(server):
+    for path in (f"/{server.token}/", f"/{server.token}/data/about", "/", f"/{server.token}/x"):
+        answer, _ = ask(server, path)
+        policy = answer.getheader("Content-Security-Policy") or ""
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert "http" not in policy
+        assert answer.getheader("X-Content-Type-Options") == "nosniff"
+        assert answer.getheader("Cache-Control") == "no-store"
+        assert answer.getheader("Referrer-Policy") == "no-referrer"
+        assert answer.getheader("Access-Control-Allow-Origin") is None
+        assert "Python" not in (answer.getheader("Server") or "")
+
+
+def test_a_request_with_a_body_ends_the_connection(server):
+    request = (
+        f"GET /{server.token}/ HTTP/1.1\r\nHost: 127.0.0.1:{server.server_port}\r\n"
+        "Content-Length: 4\r\n\r\nabcd"
+    )
+    with socket.create_connection(("127.0.0.1", server.server_port)) as connection:
+        connection.sendall(request.encode())
+        said = connection.makefile("rb").read()
+    assert said.startswith(b"HTTP/1.1 400 ")
+    assert said.count(b"HTTP/1.1") == 1
+
+
+def test_head_has_no_body(server):
+    answer, body = ask(server, f"/{server.token}/style.css", method="HEAD")
+    assert (answer.status, body) == (200, b"")
+    assert answer.getheader("Content-Length") == str(len(STATIC.joinpath("style.css").read_bytes()))
+
+
+@pytest.mark.parametrize("query", ["", "from=x&to=1", "from=nan&to=1", "from=0&to=1e300", "from=0"])
+def test_a_bad_query_is_answered(server, query):
+    answer, body = ask(server, f"/{server.token}/data/bursts?{query}")
+    assert answer.status == 400
+    assert body.endswith(b"\n")
+
+
+def test_a_flow_that_is_not_there_has_no_segments(path):
+    assert len(data(viewer(path), "flow", flow=77)[1]["seq"]) == 0
+
+
+def test_what_is_served_is_in_the_package():
+    for page in (player(), Page("", "view.html", ("js/view.js",), {})):
+        for name in (*SHARED, *page.scripts, page.start):
+            assert STATIC.joinpath(*name.split("/")).is_file(), name
+
+
+def test_pages_ask_for_nothing_from_elsewhere():
+    for name in ("view.html", "play.html", "style.css"):
+        text = STATIC.joinpath(name).read_text("utf-8")
+        assert "http:" not in text
+        assert "https:" not in text
+        assert not re.search(r"<script>|<style|\son\w+=|style=", text), "the policy forbids these"
+
+
+def test_scripts_import_only_what_is_served(path):
+    for page in (viewer(path), player()):
+        known = {name.removeprefix("js/") for name in (*SHARED, *page.scripts)}
+        for name in known:
+            if name.endswith(".js") and "/" not in name:
+                text = STATIC.joinpath("js", name).read_text("utf-8")
+                assert set(re.findall(r'from "\./([^"]+)"', text)) <= known, name
+
+
+def test_scripts_are_short():
+    for part in (*STATIC.iterdir(), *STATIC.joinpath("js").iterdir()):
+        if part.is_file():
+            lines = part.read_text("utf-8").splitlines()
+            assert len(lines) <= 400, part.name
+            assert part.name == "favicon.svg" or max(map(len, lines)) <= 100, part.name
+
+
+def test_the_light_colours_are_those_of_the_figures():
+    style = STATIC.joinpath("style.css").read_text("utf-8")
+    light = style[: style.index("}")]
+    for name in ("INK", "MUTED", "GRID", "FIRST", "AGAIN", "LOST", "TIMEOUT", "CUT"):
+        assert f"--{name.lower()}: {getattr(theme, name)};" in light
+
+
+def test_the_library_comes_with_its_licence():
+    assert "MIT" in STATIC.joinpath("vendor", "uPlot-LICENSE.txt").read_text("utf-8")
+
+
+def test_columns_come_as_they_were():
+    columns = {
+        "a": np.array([1.5, np.nan]),
+        "b": np.arange(3, dtype=np.uint8),
+        "c": np.array([], np.int16),
+        "d": np.array([7], np.uint32),
+    }
+    said, found = unpack(pack(columns, {"x": "ü"}).content)
+    assert said == {"x": "ü"}
+    for name, column in columns.items():
+        assert found[name].dtype == column.dtype
+        np.testing.assert_array_equal(found[name], column)
+
+
+# The data.
+
+
+def test_bursts_of_a_mesh_are_the_hops_that_were_recorded(mesh):
+    page, result = viewer(mesh), bl.read(mesh)
+    hops = result.table("bursts_hops").to_arrow().to_pylist()
+    fates = {row["burst"]: row for row in result.bursts.to_pylist()}
+    fibres = about(page)["network"]["fibres"]
+    reach = max(fibre["delay_s"] for fibre in fibres)
+    for begin, end in ((0.0, 0.4), (0.1, 0.13)):
+        said, found = data(page, "bursts", **{"from": begin, "to": end})
+        expected = sorted(
+            (hop["burst"], hop["from"] - 1, hop["to"] - 1, hop["wavelength"], hop["end_ps"])
+            for hop in hops
+            if hop["departed_ps"] <= end * 1e12 and hop["end_ps"] >= (begin - reach) * 1e12
+        )
+        got = []
+        for i, number in enumerate(found["burst"]):
+            fibre = fibres[found["fibre"][i]]
+            wavelength = None if found["wavelength"][i] < 0 else int(found["wavelength"][i])
+            end_ps = round(found["end_s"][i] * 1e12)
+            got.append((int(number), fibre["from"], fibre["to"], wavelength, end_ps))
+            assert found["lost"][i] == (fates[number]["fate"] == "lost")
+            assert found["kind"][i] == ["data", "ack", "background"].index(
+                fates[number]["direction"]
+            )
+        assert said == {"every": 1}
+        assert sorted(got, key=str) == sorted(expected, key=str)
+        assert (np.diff(found["left_s"]) >= 0).all()
+
+
+def test_there_were_losses_to_look_at(mesh, path):
+    for where in (mesh, path):
+        lost = bl.read(where).bursts.where(fate="lost")
+        _, found = data(viewer(where), "losses")
+        np.testing.assert_allclose(found["t_s"], np.sort(lost.seconds("lost_ps")), rtol=1e-12)
+        assert len(found["t_s"]) > 2
+
+
+@pytest.mark.parametrize("hops", [10_000_000, 1000])
+def test_the_delays_of_a_mesh_are_found_from_its_bursts(mesh, monkeypatch, hops):
+    monkeypatch.setattr("burstlab.page.slices._SEEN", hops)
+    for fibre in about(viewer(mesh))["network"]["fibres"]:
+        assert fibre["delay_s"] == pytest.approx(200 * 5e-6)
+
+
+@pytest.mark.parametrize("name", ["deflection", "nsfnet"])
+def test_the_delays_are_found_whatever_nodes_do_about_contention(root, tmp_path, name):
+    scenario = bl.load(root / "examples" / f"{name}.toml")
+    scenario["run"] = {"duration": "300 ms", "seed": 1}
+    recorded(scenario, tmp_path / "r", trace="bursts")
+    drawn = about(viewer(tmp_path / "r"))["network"]
+    names = [node["name"] for node in drawn["nodes"]]
+    for fibre in drawn["fibres"]:
+        ends = {names[fibre["from"]], names[fibre["to"]]}
+        km = 100 if name == "deflection" else NSFNET_KM.get(frozenset(ends))
+        if km is not None:
+            assert fibre["delay_s"] == pytest.approx(km * 5e-6), ends
+
+
+NSFNET_KM = {
+    frozenset(("1", "2")): 1100,
+    frozenset(("4", "11")): 2400,
+    frozenset(("8", "9")): 700,
+    frozenset(("12", "13")): 300,
+}
+
+
+def test_every_refusal_is_a_lost_burst_where_it_was_lost(mesh):
+    page = viewer(mesh)
+    _, found = data(page, "bursts", **{"from": 0, "to": 1})
+    fibres = about(page)["network"]["fibres"]
+    node = {
+        row["burst"]: row["node"] - 1 for row in bl.read(mesh).bursts.where(fate="lost").to_pylist()
+    }
+    refused = np.flatnonzero(found["wavelength"] < 0)
+    assert len(refused)
+    for i in refused:
+        assert fibres[found["fibre"][i]]["from"] == node[found["burst"][i]]
+
+
+def test_bursts_of_a_path_arrive_when_they_did(path):
+    page, result = viewer(path), bl.read(path)
+    _, found = data(page, "bursts", **{"from": 0, "to": 5})
+    for row in result.bursts.to_pylist():
+        back = row["direction"] == "ack"
+        mine = found["burst"] == row["burst"] * 2 + back
+        if row["fate"] == "delivered":
+            assert sorted(found["fibre"][mine]) == ([3, 4, 5] if back else [0, 1, 2])
+            last = found["end_s"][mine].max() + 5e-3
+            assert last == pytest.approx(row["arrived_ps"] * 1e-12, abs=1e-9)
+        elif row["fate"] == "lost":
+            assert found["wavelength"][mine].min() < 0
+            assert found["left_s"][mine].max() == pytest.approx(row["lost_ps"] * 1e-12, abs=1e-5)
+
+
+def test_a_flow_is_its_rows(mesh):
+    result, page = bl.read(mesh), viewer(mesh)
+    for number in (0, 4):
+        _, found = data(page, "flow", flow=number)
+        packets = result.packets.where(flow=number, kind="data")
+        np.testing.assert_allclose(found["sent_s"], packets.seconds("sent_ps"), rtol=1e-12)
+        np.testing.assert_array_equal(found["seq"], packets["seq"])
+        lost = packets["fate"] == "lost"
+        np.testing.assert_array_equal(found["flags"] & GONE > 0, lost)
+        np.testing.assert_array_equal(found["flags"] & AGAIN > 0, packets["transmission"] > 1)
+        cwnd = result.cwnd.where(flow=number)
+        np.testing.assert_array_equal(found["cwnd"], cwnd["cwnd"].astype(np.float32))
+        np.testing.assert_array_equal(found["acked"], cwnd["ack"])
+        assert set(found["carrier"]) <= set(result.bursts["burst"])
+
+
+def test_time_outs_have_their_truth(path):
+    result = bl.read(path)
+    _, found = data(viewer(path), "flow", flow=0)
+    flow = result.flows.to_pylist()[0]
+    timeouts = found["event"] == 0
+    assert timeouts.sum() == flow["timeouts"] > 0
+    for code, name in ((1, "false"), (2, "true"), (3, "spurious")):
+        assert (found["truth"][timeouts] == code).sum() == flow[f"{name}_timeouts"]
+
+
+def test_thinning_keeps_what_is_not_plain(path):
+    found = viewer(path).data["data/flow"]({"flow": "0"})
+    columns = dict(unpack(found.content)[1])
+    thin, every = thinned(columns, 100)
+    assert every > 1
+    assert len(thin["seq"]) < len(columns["seq"])
+    assert (thin["flags"] > 0).sum() == (columns["flags"] > 0).sum()
+    assert len(thin["event"]) == len(columns["event"])
+    assert thin["cwnd"].min() == columns["cwnd"].min()
+
+
+def test_too_many_bursts_are_thinned_as_wholes(mesh, monkeypatch):
+    monkeypatch.setattr("burstlab.page.slices.ROWS", 50)
+    assert ROWS > 50
+    said, found = data(viewer(mesh), "bursts", **{"from": 0, "to": 1})
+    assert said["every"] > 1
+    assert (found["burst"] % said["every"] == 0).all()
+
+
+def test_flows_with_most_time_outs_come_first(path, mesh):
+    for where in (path, mesh):
+        flows = about(viewer(where))["flows"]
+        outs = [flow["timeouts"] for flow in flows]
+        assert outs == sorted(outs, reverse=True)
+        assert len(flows) == len(bl.read(where).flows)
+
+
+def test_nodes_stand_where_a_map_says(mesh, tmp_path):
+    places = {str(n): (10.0 + n, 20.0 - 3 * n) for n in range(1, 7)}
+    nodes = [{"id": name, "latitude": a, "longitude": b} for name, (a, b) in places.items()]
+    links = [{"source": "1", "target": name} for name in list(places)[1:]]
+    map_file = tmp_path / "map.json"
+    map_file.write_text(json.dumps({"nodes": nodes, "links": links}))
+    drawn = about(viewer(mesh, map_file=map_file))["network"]["nodes"]
+    xs, ys = [node["x"] for node in drawn], [node["y"] for node in drawn]
+    assert xs == sorted(xs, reverse=True), "each is farther west"
+    assert ys == sorted(ys, reverse=True), "and farther north"
+
+
+def test_each_topology_can_be_drawn(tmp_path):
+    for name in ("nsfnet", "nsfnet-8e6c", "star", "dumbbell", "line"):
+        scenario: dict[str, Any] = {
+            "network": {"topology": name},
+            "bursts": [{"erlangs": 0.05, "length": {"distribution": "fixed", "mean": "12 KB"}}],
+            "run": {"duration": "5 ms"},
+        }
+        where = tmp_path / name
+        recorded(scenario, where, trace="bursts")
+        drawn = about(viewer(where))
+        nodes = drawn["network"]["nodes"]
+        assert len({(node["x"], node["y"]) for node in nodes}) == len(nodes)
+        assert all(fibre["delay_s"] > 0 for fibre in drawn["network"]["fibres"])
+        assert drawn["missing"] == ["packets", "cwnd", "ledger"]
+
+
+# Playing.
+
+
+def test_sliders_change_the_scenario_they_name():
+    wanted = {"timer": "20 ms", "loss": 0.1, "window": 8, "variant": "sack", "detector": "ble"}
+    changed = applied(START, {**wanted, "seed": 4, "delay": "1 ms", "access": "1 Mb/s"})
+    assert changed["edge"]["timer"] == "20 ms"
+    assert changed["loss"]["data"] == {"process": "bernoulli", "probability": 0.1}
+    assert changed["tcp"] == {"variant": "sack", "window": 8, "detector": "ble"}
+    assert (changed["run"]["seed"], changed["network"]["link_delay"]) == (4, "1 ms")
+    assert START["edge"]["timer"] == "5 ms", "the start is left alone"
+
+
+def test_controls_begin_where_a_scenario_is(root):
+    found = {control.name: control for control in controls(bl.resolve(START))}
+    for control in CONTROLS:
+        value = found[control.name].value
+        assert value in found[control.name].values
+        assert value == (control.value if control.name != "seed" else 1)
+    other = controls(bl.resolve(root / "examples" / "one_burst.toml"))
+    values = {control.name: control.value for control in other}
+    assert values["timer"] == "40 ms"
+    assert values["loss"] == "as given", "its losses are a script"
+    assert values["variant"] == "sack"
+    half = applied(START, {"timer": "500 us", "access": "3 Mb/s"})
+    moved = {control.name: control for control in controls(bl.resolve(half))}
+    assert moved["timer"].value == "0.5 ms"
+    assert moved["access"].values[1:4] == ["2 Mb/s", "3 Mb/s", "5 Mb/s"]
+
+
+def test_what_is_played_is_what_a_run_gives():
+    page = player()
+    said, found = data(page, "play", loss=0.02, window=32, detector="back", seed=7)
+    document = tomllib.loads(said["toml"])
+    for index, detector in enumerate(("none", "back")):
+        document["tcp"]["detector"] = detector
+        result = bl.run(document, trace="packets")
+        assert result.fingerprint == said["fingerprints"][index]
+        flow = result.flows.to_pylist()[0]
+        assert said["runs"][index]["goodput_bps"] == flow["goodput_bps"]
+        assert said["runs"][index]["timeouts"] == flow["timeouts"]
+        sent = result.packets.where(kind="data").seconds("sent_ps")
+        np.testing.assert_allclose(found[f"{index}/sent_s"], sent, rtol=1e-12)
+
+
+def test_several_runs_have_an_interval():
+    page = player()
+    body = page.data["data/several"]({"runs": "4", "loss": "0.03", "duration": "5 s"})
+    several = json.loads(body.content)
+    from burstlab.statistics import paired_ratio
+
+    document = applied(START, {"duration": "5 s", "loss": 0.03, "detector": "none"})
+    goodputs = []
+    for detector in ("bnak", "none"):
+        document["tcp"]["detector"] = detector
+        result = bl.run(document, replications=4)
+        goodputs.append([one.summary["flows"][0]["goodput_bps"] for one in result.replications])
+    ratio = paired_ratio(*goodputs)
+    assert several == {"runs": 4, "gain": ratio.mean - 1, "interval": ratio.ci95}
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        ("timer=soon", 200),
+        ("window=0", 200),
+        ("window=many", 400),
+        ("colour=blue", 400),
+    ],
+)
+def test_a_slider_out_of_range_is_answered(query, status):
+    with serving(player()) as running:
+        answer, body = ask(running, f"/{running.token}/data/play?{query}")
+    assert answer.status == status
+    assert b"fix" in body if status == 200 else body.endswith(b"\n")
+
+
+# The commands.
+
+
+@pytest.mark.parametrize("command", ["view", "play"])
+def test_a_taken_port_is_an_error(burstlab, path, command):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        given = [path] if command == "view" else []
+        answer = burstlab(command, *given, "--port", port, "--no-open")
+    assert answer.status == 2
+    assert f"--port {port}: cannot be used" in answer.err
+    assert "fix: give another port" in answer.err
+
+
+@pytest.mark.parametrize("port", ["-1", "65536", "1.5", "http"])
+def test_a_port_that_is_none_is_an_error(burstlab, path, port):
+    assert burstlab("view", path, "--port", port, "--no-open").status == 2
+
+
+def test_a_directory_without_a_result_is_an_error(burstlab, tmp_path):
+    for where, why in ((tmp_path / "no", "no such directory"), (tmp_path, "holds no result")):
+        answer = burstlab("view", where, "--no-open")
+        assert answer.status == 2
+        assert why in answer.err
+        assert "fix: give what burstlab run --out wrote" in answer.err
+
+
+def test_a_result_without_bursts_says_how_to_record_them(burstlab, tmp_path):
+    recorded(PATH, tmp_path / "r", trace=("packets",))
+    answer = burstlab("view", tmp_path / "r", "--no-open")
+    assert answer.status == 2
+    assert "the table bursts was not recorded" in answer.err
+    assert "--trace packets,bursts,cwnd,ledger" in answer.err
+
+
+def test_a_result_of_another_version_is_an_error(burstlab, tmp_path):
+    recorded(PATH, tmp_path / "r")
+    summary = tmp_path / "r" / "summary.json"
+    document = json.loads(summary.read_text())
+    summary.write_text(json.dumps({**document, "burstlab": "0.0.1"}))
+    answer = burstlab("view", tmp_path / "r", "--no-open")
+    assert answer.status == 2
+    assert f"a result of burstlab 0.0.1, and this is {bl.__version__}" in answer.err
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"seed": 1}', "\x00"])
+def test_a_damaged_result_is_an_error(burstlab, tmp_path, content):
+    recorded(PATH, tmp_path / "r")
+    (tmp_path / "r" / "summary.json").write_text(content)
+    assert burstlab("view", tmp_path / "r", "--no-open").status == 2
+
+
+def test_a_damaged_table_is_an_error(burstlab, tmp_path):
+    recorded(PATH, tmp_path / "r")
+    (tmp_path / "r" / "bursts.parquet").write_bytes(b"PAR1 and no more")
+    assert burstlab("view", tmp_path / "r", "--no-open").status == 2
+
+
+def test_a_replication_that_is_not_there_is_an_error(burstlab, path):
+    answer = burstlab("view", path, "--replication", 1, "--no-open")
+    assert answer.status == 2
+    assert "use 0 to 0" in answer.err
+
+
+def test_a_mesh_cannot_be_played_with(burstlab, root):
+    answer = burstlab("play", root / "examples" / "nsfnet.toml", "--no-open")
+    assert answer.status == 2
+    assert "then burstlab view" in answer.err
+
+
+def test_a_wrong_scenario_cannot_be_played_with(burstlab, tmp_path):
+    (tmp_path / "s.toml").write_text('[edge]\ntimer = "soon"\n')
+    assert burstlab("play", tmp_path / "s.toml", "--no-open").status == 2
+
+
+def test_a_result_without_bursts_of_its_own_is_an_error(burstlab, tmp_path):
+    recorded(PATH, tmp_path / "r")
+    scenario = tmp_path / "r" / "scenario.toml"
+    scenario.write_text(scenario.read_text().replace('topology = "path"', 'topology = "line"'))
+    answer = burstlab("view", tmp_path / "r", "--no-open")
+    assert answer.status == 2
+    assert "only bursts are drawn" in answer.err
+
+
+def test_ctrl_c_ends_it(path):
+    command = [sys.executable, "-m", "burstlab", "view", str(path), "--no-open"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as one:
+        assert one.stdout is not None
+        assert "http://127.0.0.1:" in one.stdout.readline()
+        one.send_signal(signal.SIGINT)
+        _, err = one.communicate(timeout=30)
+    assert (one.returncode, err) == (0, "")
+
+
+def test_a_body_is_what_was_asked_for(server):
+    answer, body = ask(server, f"/{server.token}/data/about")
+    assert answer.getheader("Content-Type") == "application/json"
+    assert json.loads(body)["title"] == "path"
+    assert Body(b"", "x").content == b""

@@ -1,0 +1,386 @@
+"""The page in a real Chromium: it starts, plays, answers sliders and keys, and says so to all.
+
+Skipped where there is no Chromium or no playwright (``make browser``); nothing here is timed.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pages import MESH, PATH, recorded, serving
+
+from burstlab.page import Server, player, viewer
+
+playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: make browser")
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt install chromium")
+
+FLAGS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update"]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with playwright.sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="module")
+def mesh(tmp_path_factory) -> Iterator[Server]:
+    where = tmp_path_factory.mktemp("page") / "mesh"
+    recorded(MESH, where)
+    with serving(viewer(where)) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory) -> Iterator[Server]:
+    where = tmp_path_factory.mktemp("page") / "path"
+    recorded(PATH, where)
+    with serving(viewer(where)) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def playground() -> Iterator[Server]:
+    with serving(player()) as server:
+        yield server
+
+
+@pytest.fixture
+def tab(browser) -> Iterator[Page]:
+    """Open a tab in which no complaint of the browser is overheard, nor a request to elsewhere."""
+    found = browser.new_page(viewport={"width": 1280, "height": 800})
+    heard: list[str] = []
+    asked: list[str] = []
+    found.on("console", lambda said: heard.append(said.text) if said.type == "error" else None)
+    found.on("pageerror", lambda error: heard.append(str(error)))
+    found.on("request", lambda request: asked.append(request.url))
+    yield found
+    found.close()
+    assert heard == []
+    elsewhere = [url for url in asked if not re.match(r"(http://127\.0\.0\.1:|blob:)", url)]
+    assert elsewhere == []
+
+
+def start(tab: Page, server: Server, fragment: str = "") -> None:
+    tab.goto(server.address + fragment)
+    tab.wait_for_selector("body[data-ready]")
+    if "view" in (tab.get_attribute("body", "class") or ""):
+        until(tab, f"{STRETCHES}.some((one) => one.found)")
+
+
+def until(tab: Page, condition: str) -> None:
+    """Wait for a condition; the page forbids the driver's own way, which evaluates text in it."""
+    for _ in range(1500):
+        if tab.evaluate(f"Boolean({condition})"):
+            return
+        tab.wait_for_timeout(20)
+    raise AssertionError(f"never came true: {condition}")
+
+
+VIEW = "window.burstlab"
+STRETCHES = f"[...{VIEW}.bursts.stretches.values()]"
+
+
+def time_of(tab: Page) -> float:
+    return tab.evaluate(f"{VIEW}.transport.time")
+
+
+def picture(tab: Page, canvas: str) -> bytes:
+    return tab.locator(canvas).screenshot()
+
+
+def drawn(tab: Page, canvas: str) -> int:
+    """Count the pixels of a canvas that are not clear."""
+    return tab.evaluate(
+        """(id) => {
+          const canvas = document.getElementById(id);
+          const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+          let count = 0;
+          for (let i = 3; i < data.length; i += 4) count += data[i] > 0;
+          return count;
+        }""",
+        canvas,
+    )
+
+
+def test_a_mesh_is_drawn_where_its_first_burst_dies(tab, mesh):
+    start(tab, mesh)
+    first = tab.evaluate(f"{VIEW}.transport.losses.t_s[0]")
+    assert time_of(tab) == pytest.approx(
+        max(0, first - 0.8 * tab.evaluate(f"{VIEW}.transport.speed"))
+    )
+    for canvas in ("fibres", "bursts", "gantt", "overview"):
+        until(tab, f"document.getElementById('{canvas}').width > 100")
+        assert drawn(tab, canvas) > 50, canvas
+    assert tab.locator("#flow option").count() == 6
+    assert tab.locator("#fibre option").count() == 12
+    assert tab.locator("#sequence canvas").count() == 1
+    assert "6 nodes" in tab.inner_text("#facts")
+    # The fibre is the one on whose way it dies.
+    chosen = tab.evaluate(f"{VIEW}.about.network.fibres[{VIEW}.gantt.fibre].from")
+    assert chosen == tab.evaluate(f"{VIEW}.transport.losses.node[0]")
+
+
+def test_playing_moves_the_bursts_and_pausing_stops_them(tab, mesh):
+    start(tab, mesh)
+    before, at = picture(tab, "#bursts"), time_of(tab)
+    tab.click("#play")
+    until(tab, f"{VIEW}.transport.time > {at} + 0.0005")
+    tab.click("#play")
+    assert tab.inner_text("#play") == "Play"
+    after, stopped = picture(tab, "#bursts"), time_of(tab)
+    assert before != after
+    tab.wait_for_timeout(150)
+    assert time_of(tab) == stopped
+
+
+def test_the_same_moment_is_the_same_picture(tab, mesh):
+    start(tab, mesh)
+    seek = f"(time) => {VIEW}.transport.seek(time)"
+    tab.evaluate(seek, 0.1)
+    until(tab, f"!{VIEW}.transport.changed && {VIEW}.bursts.at(0.1)")
+    tab.wait_for_timeout(100)
+    first = picture(tab, "#bursts")
+    tab.evaluate(seek, 0.101)
+    tab.wait_for_timeout(100)
+    assert picture(tab, "#bursts") != first
+    tab.evaluate(seek, 0.1)
+    tab.wait_for_timeout(100)
+    assert picture(tab, "#bursts") == first
+
+
+def test_keys_do_what_the_buttons_do(tab, mesh):
+    start(tab, mesh)
+    at, speed = time_of(tab), tab.evaluate(f"{VIEW}.transport.speed")
+    tab.keyboard.press("ArrowRight")
+    assert time_of(tab) == pytest.approx(at + 0.05 * speed)
+    tab.keyboard.press("Shift+ArrowLeft")
+    assert time_of(tab) == pytest.approx(max(0, at - 0.45 * speed))
+    tab.keyboard.press("End")
+    assert time_of(tab) == tab.evaluate(f"{VIEW}.transport.end")
+    tab.keyboard.press("p")
+    last = time_of(tab)
+    tab.keyboard.press("p")
+    assert time_of(tab) < last
+    tab.keyboard.press("n")
+    assert time_of(tab) == pytest.approx(last)
+    tab.keyboard.press("Home")
+    assert time_of(tab) == 0
+    tab.keyboard.press("+")
+    assert tab.evaluate(f"{VIEW}.transport.speed") > speed
+    tab.keyboard.press("Space")
+    assert tab.inner_text("#play") == "Pause"
+    tab.keyboard.press("Space")
+    assert tab.inner_text("#play") == "Play"
+    tab.keyboard.press("?")
+    assert tab.is_visible("#help")
+    tab.keyboard.press("Escape")
+    assert not tab.is_visible("#help")
+
+
+def test_everything_is_reached_by_tab_and_has_a_name(tab, mesh):
+    start(tab, mesh)
+    wanted = ["help-open", "theme", "fibre", "flow", "play", "speed", "scrub", "before", "after"]
+    seen = []
+    for _ in range(10):
+        tab.keyboard.press("Tab")
+        seen.append(tab.evaluate("document.activeElement.id"))
+    assert [name for name in seen if name in wanted] == wanted
+    nameless = tab.evaluate(
+        """[...document.querySelectorAll("button, input, select, canvas")].filter((part) => {
+          if (part.closest("[aria-hidden=true], [role=img]") !== null) {
+            return part.getAttribute("role") === "img" && !part.ariaLabel;
+          }
+          const label = part.ariaLabel || part.textContent.trim() || part.labels?.length;
+          return !label;
+        }).map((part) => part.id)"""
+    )
+    assert nameless == []
+
+
+def test_losses_of_the_flow_are_among_all(tab, mesh):
+    start(tab, mesh)
+    every = tab.evaluate(f"{VIEW}.transport.times.length")
+    tab.keyboard.press("f")
+    assert tab.is_checked("#mine")
+    tab.focus("#mine")
+    tab.keyboard.press("Space")
+    assert not tab.is_checked("#mine"), "a space is the box's own while it has the focus"
+    assert tab.inner_text("#play") == "Play"
+    tab.keyboard.press("Space")
+    mine = tab.evaluate(f"{VIEW}.transport.times.length")
+    assert 0 < mine < every
+
+
+def test_a_click_on_a_fibre_shows_its_wavelengths(tab, mesh):
+    start(tab, mesh)
+    for index in (3, 8):
+        middle = tab.evaluate(
+            f"""(() => {{
+              const line = {VIEW}.network.lines[{index}];
+              const off = line.gap + line.wide / 2;
+              return {{
+                x: line.x + line.dx * line.length / 2 + line.nx * off,
+                y: line.y + line.dy * line.length / 2 + line.ny * off,
+              }};
+            }})()"""
+        )
+        tab.click("#bursts", position=middle)
+        assert tab.evaluate("document.getElementById('fibre').selectedIndex") == index
+        assert tab.evaluate(f"{VIEW}.gantt.fibre") == index
+
+
+def test_a_click_into_a_chart_is_a_moment_and_a_drag_a_closer_look(tab, path):
+    start(tab, path)
+    box: Any = tab.locator("#sequence .u-over").bounding_box()
+    middle = box["y"] + box["height"] / 2
+    tab.mouse.click(box["x"] + box["width"] / 2, middle)
+    assert time_of(tab) == pytest.approx(2.5, abs=0.05)
+    tab.mouse.move(box["x"] + box["width"] * 0.2, middle)
+    tab.mouse.down()
+    tab.mouse.move(box["x"] + box["width"] * 0.4, middle, steps=4)
+    tab.mouse.up()
+    begin, end = tab.evaluate(f"{VIEW}.stretch.range")
+    assert (begin, end) == (pytest.approx(1, abs=0.05), pytest.approx(2, abs=0.05))
+    scales = [tab.evaluate(f"{VIEW}.{name}.plot.scales.x.min") for name in ("sequence", "window")]
+    assert scales == [begin, begin]
+    tab.keyboard.press("0")
+    assert tab.evaluate(f"{VIEW}.stretch.range") == [0, 5]
+
+
+def test_another_flow_is_another_line(tab, mesh):
+    start(tab, mesh)
+    before = picture(tab, "#sequence")
+    flows = tab.evaluate(f"{VIEW}.about.flows")
+    other = next(flow["id"] for flow in flows if flow["label"] != flows[0]["label"])
+    tab.select_option("#flow", str(other))
+    until(tab, f"{VIEW}.shownFlow === '{other}'")
+    assert picture(tab, "#sequence") != before
+
+
+def test_dark_is_dark(tab, mesh):
+    start(tab, mesh)
+    background = "getComputedStyle(document.body).backgroundColor"
+    light = tab.evaluate(background)
+    tab.click("#theme")
+    assert tab.evaluate(background) != light
+    assert tab.inner_text("#theme") == "Light"
+
+
+def test_a_path_shows_packets_that_wait(tab, path):
+    start(tab, path)
+    without = tab.evaluate(f"{VIEW}.network.flow.data_sent.length")
+    assert without > 100
+    moment = tab.evaluate(
+        f"""(() => {{
+          const {{ data_ingress: at, data_departed: left }} = {VIEW}.network.flow;
+          const i = at.findIndex((time, i) => time > 1 && left[i] - time > 0.003);
+          return (at[i] + left[i]) / 2;
+        }})()"""
+    )
+    tab.evaluate(f"{VIEW}.transport.seek({moment})")
+    until(tab, f"{VIEW}.bursts.at({moment})")
+    tab.wait_for_timeout(100)
+    with_packets = drawn(tab, "bursts")
+    tab.evaluate(f"{VIEW}.network.setFlow(null); {VIEW}.transport.changed = true")
+    tab.wait_for_timeout(100)
+    assert drawn(tab, "bursts") < with_packets
+
+
+def counted(tab: Page, side: str, name: str) -> str:
+    return tab.inner_text(f"#{side} [data-counted={name}]")
+
+
+def move(tab: Page, control: str, key: str) -> None:
+    """Move a slider by a key, and wait for what comes of it."""
+    answers = int(tab.get_attribute("body", "data-drawn") or 0)
+    tab.focus(f"#{control}")
+    tab.keyboard.press(key)
+    until(tab, f"Number(document.body.dataset.drawn) > {answers}")
+
+
+def test_a_slider_changes_the_numbers(tab, playground):
+    start(tab, playground)
+    plain = tab.inner_text("#bars b >> nth=0")
+    assert tab.inner_text("#gain")
+    assert tab.inner_text("#loss ~ *") != ""
+    move(tab, "loss", "End")
+    assert tab.inner_text("#bars b >> nth=0") != plain
+    assert "probability = 0.1" in tab.inner_text("#toml")
+    assert tab.get_attribute("#loss", "aria-valuetext") == "10 %"
+    move(tab, "loss", "Home")
+    assert counted(tab, "plain", "false_timeouts") == "0"
+    assert tab.inner_text("#one").startswith("+0.0 %"), "nothing is lost: both are alike"
+
+
+def test_many_runs_follow_with_their_interval(tab, playground):
+    start(tab, playground)
+    until(tab, "document.body.dataset.several")
+    assert re.fullmatch(r"[+−][\d.]+ % ± \d+ %", tab.inner_text("#gain"))
+    assert "over 20 runs" in tab.inner_text("#why")
+
+
+def test_what_is_seen_can_be_shared(tab, browser, playground):
+    start(tab, playground)
+    move(tab, "window", "Home")
+    assert "window=4" in tab.url
+    shared = "#" + tab.url.split("#")[1]
+    other = browser.new_page()
+    start(other, playground, shared)
+    assert other.inner_text("#toml") == tab.inner_text("#toml")
+    assert "window = 4" in other.inner_text("#toml")
+    other.close()
+
+
+def test_what_is_shown_can_be_saved(tab, playground):
+    start(tab, playground)
+    with tab.expect_download() as saved:
+        tab.click("#save")
+    assert saved.value.suggested_filename == "play.toml"
+    assert saved.value.path().read_text() == tab.inner_text("#toml")
+
+
+def test_the_variant_is_that_of_both_sides(tab, playground):
+    start(tab, playground)
+    answers = int(tab.get_attribute("body", "data-drawn") or 0)
+    tab.select_option("#variant", "sack")
+    until(tab, f"Number(document.body.dataset.drawn) > {answers}")
+    assert tab.inner_text("#plain-name") == "SACK"
+    assert tab.inner_text("#burst-name") == "Burst TCP: SACK with burst NAKs"
+
+
+def test_where_stretches_meet_each_burst_is_drawn_once(tab, mesh):
+    start(tab, mesh)
+    drawn_bars = """() => {
+      const { gantt, bursts, transport } = window.burstlab;
+      const seam = bursts.span * 2;
+      const [begin, end] = gantt.range(seam, transport.speed);
+      const stretches = bursts.between(begin, end);
+      const { left_s: left, fibre, end_s: stop } = stretches[1];
+      const both = [...left].filter((at, i) => at < seam && stop[i] > begin).length;
+      const rows = [];
+      const draw = gantt.drawBursts;
+      gantt.drawBursts = (context, found, first, ...rest) => {
+        for (let i = first; i < found.left_s.length && found.left_s[i] < end; i += 1) {
+          rows.push(`${found.burst[i]} ${found.fibre[i]} ${found.left_s[i]}`);
+        }
+      };
+      gantt.draw(seam, transport.speed, stretches);
+      gantt.drawBursts = draw;
+      return { both, rows: rows.length, different: new Set(rows).size };
+    }"""
+    tab.evaluate(f"{VIEW}.transport.seek({VIEW}.bursts.span * 2)")
+    until(tab, f"{VIEW}.bursts.between({VIEW}.bursts.span * 1.9, {VIEW}.bursts.span * 2.1)[1]")
+    found = tab.evaluate(drawn_bars)
+    assert found["both"] > 0, "the stretches overlap"
+    assert found["rows"] == found["different"] > 0
