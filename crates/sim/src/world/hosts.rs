@@ -92,7 +92,7 @@ impl World {
     pub(super) fn data_at_receiver(&mut self, link: u32) {
         let event = Event::DataAtReceiver(link);
         let packet = self.data_down[link as usize].lane.pop(&mut self.context.queue, event);
-        if self.flows[packet.flow as usize].kind.on_air[1] {
+        if self.is_on_air(packet.flow, 1) {
             self.data_at_base(packet);
         } else {
             self.receive(packet);
@@ -119,7 +119,7 @@ impl World {
             let id = self.flows[index as usize].id;
             let row = self.context.recorder.sent(self.now, id, &SentRow::Ack(&ack));
             let packet = AckPacket::new(index, row, &ack);
-            if self.flows[index as usize].kind.on_air[1] {
+            if self.is_on_air(index, 1) {
                 self.ack_on_air(packet);
             } else {
                 self.acknowledge(self.now, packet);
@@ -135,7 +135,7 @@ impl World {
     }
 
     /// Puts an ACK that is counted on its access link.
-    #[inline(always)]
+    #[inline]
     pub(super) fn ack_on_wire(&mut self, now: Time, packet: AckPacket) {
         let link = self.far_link(packet.flow);
         let flow = &mut self.flows[packet.flow as usize];

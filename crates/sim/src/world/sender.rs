@@ -58,7 +58,7 @@ impl World {
             let cwnd = stamp(cwnd);
             self.context.note(flow, now, 1, sent.seq);
             let packet = DataPacket { flow: index, nth, cwnd, size, row, seq: sent.seq };
-            if self.flows[index as usize].kind.on_air[0] {
+            if self.is_on_air(index, 0) {
                 self.data_on_air(packet);
             } else {
                 self.send(now, link, packet);
@@ -99,7 +99,7 @@ impl World {
     pub(super) fn ack_at_sender(&mut self, link: u32) {
         let event = Event::AckAtSender(link);
         let packet = self.ack_down[link as usize].lane.pop(&mut self.context.queue, event);
-        if self.flows[packet.flow as usize].kind.on_air[0] {
+        if self.is_on_air(packet.flow, 0) {
             self.ack_at_base(packet);
         } else {
             self.hear(packet);

@@ -163,6 +163,13 @@ fn name(wlan: &Wlan) -> String {
 }
 
 impl World {
+    /// Whether the sender of a flow (0), or its receiver (1), is a station.
+    #[inline(always)]
+    pub(super) fn is_on_air(&self, flow: u32, end: usize) -> bool {
+        // Most worlds have no cell, and need not look at the flow.
+        !self.wireless.cells.is_empty() && self.flows[flow as usize].kind.on_air[end]
+    }
+
     /// The sender of a flow, which is a station, sends a data packet.
     pub(super) fn data_on_air(&mut self, packet: DataPacket) {
         let (cell, station) = self.seat_of(packet.flow, 0);
