@@ -36,6 +36,12 @@ def optical_loss(sample: Sample) -> float:
     return float(sample.summary["network"]["packet_loss_ratio"])
 
 
+def own_loss(sample: Sample) -> float:
+    """Answer the lost bursts over all that carried a segment of the flow."""
+    flow = sample.summary["flows"][0]
+    return float(flow["bursts_lost"]) / max(float(flow["bursts"]), 1.0)
+
+
 def wireless_loss(sample: Sample) -> float:
     """Answer the packets for the mobile host that never got there over those that were sent."""
     return float(sample.summary["wlan"][0]["down"]["residual_loss_ratio"])
@@ -47,9 +53,11 @@ def everything(corner: Corner) -> list[Estimate]:
     return []
 
 
-def over_measured(corners: Sequence[Corner], series: str, nothing: float) -> list[Placed]:
-    """Place corners by their loss in the optical network, which is known but by measuring."""
-    placed = [(max(c.mean(series, optical_loss).mean, nothing), c) for c in corners]
+def over_measured(
+    corners: Sequence[Corner], series: str, loss: Number, nothing: float
+) -> list[Placed]:
+    """Place corners by a loss that is known but by measuring."""
+    placed = [(max(c.mean(series, loss).mean, nothing), c) for c in corners]
     return sorted(placed, key=lambda one: one[0])
 
 

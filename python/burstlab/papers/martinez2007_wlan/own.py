@@ -14,6 +14,7 @@ from burstlab.papers.martinez2007_wlan.measured import (
     knee,
     over_label,
     over_measured,
+    own_loss,
     round_trip,
     throughput,
     wireless_loss,
@@ -39,8 +40,7 @@ def knee_of_throughput(context: Context) -> Findings:
         row = [corner for corner in loaded if corner.group == q]
         ways = {name: (name, over_measured(row, name, plan["nothing"])) for name in row[0].samples}
         bare = [corner for corner in unloaded if corner.group == q]
-        # Bursts of batches are not lost at random: the loss is that of the plan.
-        ways[_UNLOADED] = _TCP, [(max(c.x, plan["nothing"]), c) for c in bare]
+        ways[_UNLOADED] = _TCP, over_measured(bare, _TCP, own_loss, plan["nothing"])
         knees = {
             name: _tell(context, findings, f"q = {q}, ", name, series, placed)
             for name, (series, placed) in ways.items()
@@ -55,7 +55,7 @@ def knee_of_throughput(context: Context) -> Findings:
             for i, (name, (series, placed)) in enumerate(ways.items())
         ]
         panels.append(CurvePanel(f"loss in the wireless network {q}", curves))
-    axes = Axes("loss in the optical network (left end: none)", _MBPS, log_x=True, width=400)
+    axes = Axes("lost bursts of the flow (left end: none)", _MBPS, log_x=True, width=400)
     draw(context, findings, panels, axes)
     return findings
 
@@ -74,6 +74,9 @@ def _tell(
     )
     findings.measures[f"{start}{name}: knee"] = at
     findings.rows.append(context.row(f"{start}{name}: knee", at))
+    for _, corner in placed:
+        label = f"{start}p = {corner.label}, {name}: lost bursts of the flow"
+        findings.rows.append(context.row(label, corner.mean(series, own_loss)))
     for _, corner in placed:
         for what, number in ((_MBPS, throughput), (_MS, round_trip)):
             label = f"{start}p = {corner.label}, {name}: {what}"

@@ -82,7 +82,9 @@ def fig3(context: Context) -> Findings:
         points = [
             (c.mean(_TCP, optical_loss).mean, c.mean(_TCP, throughput).mean) for c in row.values()
         ]
-        measures[f"q = {q}: loss in the optical network at the knee"] = knee(points, plan["falls"])
+        label = f"q = {q}: {_OPTICAL} at the knee"
+        measures[label] = knee(points, plan["falls"])
+        findings.rows.append(context.row(label, measures[label]))
     return findings
 
 
@@ -147,7 +149,7 @@ def _cuts(
     shown: Sequence[str] = plan["wireless"]
     over_p: list[Curve] = []
     for i, q in enumerate(shown):
-        placed = over_measured(list(surface[q].values()), _TCP, nothing["optical"])
+        placed = over_measured(list(surface[q].values()), _TCP, optical_loss, nothing["optical"])
         over_p.append(curve(f"q = {q}", COLOURS[i], dots(placed, _TCP, number)))
     over_q: list[Curve] = []
     for i, p in enumerate(plan["optical"], start=len(shown)):
