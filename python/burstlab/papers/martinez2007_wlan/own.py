@@ -38,7 +38,10 @@ def knee_of_throughput(context: Context) -> Findings:
     unloaded = run_grid(context, "unloaded", everything)
     for q in dict.fromkeys(corner.group for corner in loaded):
         row = [corner for corner in loaded if corner.group == q]
-        ways = {name: (name, over_measured(row, name, plan["nothing"])) for name in row[0].samples}
+        ways = {
+            name: (name, over_measured(row, name, own_loss, plan["nothing"]))
+            for name in row[0].samples
+        }
         bare = [corner for corner in unloaded if corner.group == q]
         ways[_UNLOADED] = _TCP, over_measured(bare, _TCP, own_loss, plan["nothing"])
         knees = {
