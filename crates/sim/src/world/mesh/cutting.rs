@@ -104,8 +104,9 @@ impl Mesh {
         }
         let burst = self.bursts.get_mut(signal.slot);
         let Some(&taken) = burst.taken.get(hop) else {
-            // The header waits here: it goes on with the new length.
-            burst.hold = burst.hold.min(left);
+            // The header waits here: it goes on with the new length. Of a burst that was cut before
+            // its first bit, which a header holds wavelengths for, no more than that bit is left.
+            burst.hold = burst.hold.min(left.max(Span::from_ps(1)));
             return;
         };
         let (end, owner) = ((taken.departs + left).max(now), burst.owner(signal.slot));
