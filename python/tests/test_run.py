@@ -76,6 +76,7 @@ def test_a_run_is_written_and_read_back(burstlab, small_file, tmp_path):
         "summary.json",
         "flows.parquet",
         "packets.parquet",
+        "packets_sack.parquet",
         "bursts.parquet",
         "cwnd.parquet",
         "ledger.parquet",
