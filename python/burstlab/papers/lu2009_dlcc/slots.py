@@ -23,14 +23,14 @@ def fig9(context: Context) -> Findings:
     """Measure the loss rate against the round-trip time."""
     findings, corners = Findings(), _corners(context)
     loss = _lost(context)
-    _tell(context, findings, corners, "loss rate (bit/s)", loss)
+    _tell(context, findings, corners, "loss rate (kb/s)", loss)
     for name in corners[0].samples:
         rates = [corner.mean(name, loss).mean for corner in corners]
         findings.measures[f"{name}: largest loss rate over least"] = max(rates) / min(rates)
         shares = [corner.mean(name, _loss_ratio).mean for corner in corners]
         findings.measures[f"{name}: largest share of slots lost"] = max(shares)
     _compare(findings, corners, "loss rate", "DLCC", "smoothed", loss)
-    _figure(context, findings, corners, loss, Axes(RTT, "loss rate (bit/s)", log_y=True))
+    _figure(context, findings, corners, loss, Axes(RTT, "loss rate (kb/s)", log_y=True))
     return findings
 
 
@@ -55,7 +55,7 @@ def ablation(context: Context) -> Findings:
     (corner,) = corners
     goodput, loss = _carried(context), _lost(context)
     for name in corner.samples:
-        for what, metric in (("goodput (bit/s)", goodput), ("loss rate (bit/s)", loss)):
+        for what, metric in (("goodput (Mb/s)", goodput), ("loss rate (kb/s)", loss)):
             findings.measures[f"{name}: {what}"] = corner.mean(name, metric)
             findings.rows.append(context.row(f"{name}: {what}", corner.mean(name, metric)))
         for what, metric in (("time-outs", _timeouts), ("copies sent", _copies)):
@@ -66,7 +66,7 @@ def ablation(context: Context) -> Findings:
         Curve(name, colour, [_dot(i, corner.mean(name, goodput))], "measured")
         for i, (name, colour) in enumerate(zip(corner.samples, _colours(corner), strict=True))
     ]
-    axes = Axes("variant, in the order of the legend", "goodput (bit/s)")
+    axes = Axes("variant, in the order of the legend", "goodput (Mb/s)")
     draw(findings, context.target, [CurvePanel("", curves)], axes)
     return findings
 
@@ -75,7 +75,7 @@ def threshold(context: Context) -> Findings:
     """Measure what the threshold and the window of the congestion descriptor change."""
     findings, corners = Findings(), _corners(context)
     goodput = _carried(context)
-    _tell(context, findings, corners, "goodput (bit/s)", goodput)
+    _tell(context, findings, corners, "goodput (Mb/s)", goodput)
     for corner in corners:
         for name in corner.samples:
             share = corner.mean(name, _congested)
@@ -83,7 +83,7 @@ def threshold(context: Context) -> Findings:
     for name in corners[0].samples:
         means = [corner.mean(name, goodput).mean for corner in corners]
         findings.measures[f"{name}: largest goodput over least"] = max(means) / min(means)
-    axes = Axes("threshold of congestion", "goodput (bit/s)")
+    axes = Axes("threshold of congestion", "goodput (Mb/s)")
     _figure(context, findings, corners, goodput, axes)
     return findings
 
@@ -97,8 +97,8 @@ def _corners(context: Context) -> list[Corner]:
 
 
 def _carried(context: Context) -> Metric:
-    """Bits carried through the network less those dropped, a second."""
-    bits = float(context.plan["slot_bits"])
+    """Megabits carried through the network less those dropped, a second."""
+    bits = 1e-6 * float(context.plan["slot_bits"])
 
     def goodput(sample: Sample) -> float:
         ops = sample.summary["ops"]
@@ -113,8 +113,8 @@ def _dropped(sample: Sample) -> float:
 
 
 def _lost(context: Context) -> Metric:
-    """Bits dropped a second."""
-    bits = float(context.plan["slot_bits"])
+    """Kilobits dropped a second."""
+    bits = 1e-3 * float(context.plan["slot_bits"])
 
     def loss(sample: Sample) -> float:
         return bits * _dropped(sample) / float(sample.summary["simulated_s"])
@@ -132,7 +132,7 @@ def _congested(sample: Sample) -> float:
 
 
 def _buffered(sample: Sample) -> float:
-    return float(sample.summary["ops"]["extra_buffer_mean_bits"])
+    return 1e-3 * float(sample.summary["ops"]["extra_buffer_mean_bits"])
 
 
 def _timeouts(sample: Sample) -> float:
@@ -146,7 +146,7 @@ def _copies(sample: Sample) -> float:
 def _goodput(context: Context, x: str) -> Findings:
     findings, corners = Findings(), _corners(context)
     goodput = _carried(context)
-    _tell(context, findings, corners, "goodput (bit/s)", goodput)
+    _tell(context, findings, corners, "goodput (Mb/s)", goodput)
     for other in ("smoothed", "neither", "no OPS ACKs"):
         _compare(findings, corners, "goodput", "DLCC", other, goodput)
     for name in corners[0].samples:
@@ -155,7 +155,7 @@ def _goodput(context: Context, x: str) -> Findings:
         findings.measures[f"{name}: rises from one point to the next"] = _rises(means)
         lasting = [corner.mean(name, _timeouts) for corner in corners]
         findings.measures[f"{name}: time-outs at the last point"] = lasting[-1]
-    _figure(context, findings, corners, goodput, Axes(x, "goodput (bit/s)"))
+    _figure(context, findings, corners, goodput, Axes(x, "goodput (Mb/s)"))
     return findings
 
 
@@ -165,14 +165,14 @@ def _extra(context: Context, x: str) -> Findings:
         means: list[float] = []
         for corner in corners:
             value = corner.mean(name, _buffered)
-            label = f"{name}, {corner.label}: extra edge buffer (bit)"
+            label = f"{name}, {corner.label}: extra edge buffer (kbit)"
             findings.measures[label] = value
             findings.rows.append(context.row(label, value))
             means.append(value.mean)
         findings.measures[f"{name}: last extra buffer over first"] = means[-1] / means[0]
         findings.measures[f"{name}: falls from one point to the next"] = _rises(means[::-1])
     _compare(findings, corners, "extra buffer", "no OPS ACKs", "DLCC", _buffered)
-    axes = Axes(x, "extra edge buffer (bit)")
+    axes = Axes(x, "extra edge buffer (kbit)")
     _figure(context, findings, corners, _buffered, axes, ("DLCC", "no OPS ACKs"))
     return findings
 
