@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from burstlab import statistics
     from burstlab._core import __version__, schema
     from burstlab.errors import (
+        ControlError,
         InputError,
         Interrupted,
         PlanError,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
         NodeWeight,
         Ops,
         PairWeight,
+        PythonClass,
         Retransmission,
         Run,
         Scenario,
@@ -69,6 +71,7 @@ __all__ = [
     "Batches",
     "Bursts",
     "Congestion",
+    "ControlError",
     "Core",
     "Deflection",
     "DelayLines",
@@ -90,6 +93,7 @@ __all__ = [
     "Ops",
     "PairWeight",
     "PlanError",
+    "PythonClass",
     "Result",
     "Retransmission",
     "Run",
@@ -120,6 +124,7 @@ __all__ = [
 
 # Imported on first use: the command line answers --help without numpy and pyarrow.
 _HOMES = {
+    "ControlError": "burstlab.errors",
     "InputError": "burstlab.errors",
     "Interrupted": "burstlab.errors",
     "PlanError": "burstlab.errors",
@@ -161,6 +166,7 @@ _HOMES = {
             "NodeWeight",
             "Ops",
             "PairWeight",
+            "PythonClass",
             "Retransmission",
             "Run",
             "Scenario",

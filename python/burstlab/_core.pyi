@@ -7,9 +7,12 @@ from numpy.typing import NDArray
 
 __all__ = [
     "BadCheckpoint",
+    "ClassError",
+    "Event",
     "InvalidScenario",
     "Monitor",
     "Output",
+    "Round",
     "__version__",
     "batches",
     "check_checkpoint",
@@ -33,6 +36,83 @@ class InvalidScenario(ValueError):
 
 class BadCheckpoint(ValueError):
     """Raised with ``args = (problem, fix)``."""
+
+class ClassError(ValueError):
+    """Raised with ``args = (problem, fix)``."""
+
+@final
+class Round:
+    """A round trip that has ended, as its delay tells it."""
+
+    @property
+    def base_over_rtt(self) -> float:
+        """The shortest round-trip time over the mean of this round, 0 to 1."""
+    @property
+    def queued(self) -> float:
+        """Segments of this connection that waited in queues: cwnd times (1 - base_over_rtt)."""
+    @property
+    def used(self) -> bool:
+        """Whether the sender made use of its window."""
+
+@final
+class Event:
+    """What is so at a sender: times in s, windows in segments."""
+
+    @property
+    def now(self) -> float:
+        """The instant, since the beginning of the run."""
+    @property
+    def cwnd(self) -> float:
+        """The congestion window, without the inflation of fast recovery."""
+    @property
+    def ssthresh(self) -> float:
+        """The slow-start threshold."""
+    @property
+    def window(self) -> float:
+        """What a law is to reduce, by ``ssthresh_basis``: the segments in flight, or the window.
+
+        At an ACK, and for a detector, the congestion window within the receiver's; at a loss, for
+        a detector, what it was before its reduction.
+        """
+    @property
+    def receiver_window(self) -> int:
+        """The receiver's window."""
+    @property
+    def flight(self) -> int:
+        """Segments sent since the last time-out and not acknowledged."""
+    @property
+    def first(self) -> int:
+        """The first segment that is not acknowledged; segment 0 is the SYN."""
+    @property
+    def next(self) -> int:
+        """The next segment to send in order."""
+    @property
+    def acked(self) -> int:
+        """Segments that this ACK acknowledges for the first time; 0 at other events."""
+    @property
+    def rtt(self) -> float | None:
+        """The round trip that this ACK measured: of a segment that was sent once."""
+    @property
+    def base_rtt(self) -> float | None:
+        """The shortest round trip so far."""
+    @property
+    def srtt(self) -> float | None:
+        """The smoothed round trip (RFC 6298), as the estimator of the time-out has it."""
+    @property
+    def rttvar(self) -> float | None:
+        """Its smoothed deviation."""
+    @property
+    def rto(self) -> float:
+        """The time-out that the timer would be set to now, back-off included."""
+    @property
+    def round(self) -> Round | None:
+        """The round trip that this ACK ended, for a law."""
+    @property
+    def in_recovery(self) -> bool:
+        """Whether losses are being repaired; a law is not asked then, a detector is."""
+    @property
+    def repeated(self) -> bool:
+        """Whether the same segment times out again, for a law."""
 
 class _Sink(Protocol):
     """Takes the tables of a run while it goes on: rows and late chunks, as they come."""

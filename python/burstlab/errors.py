@@ -59,6 +59,21 @@ class PlanError(FieldError):
     document = "plan"
 
 
+class ControlError(InputError):
+    """A class of Python that a scenario names cannot be used, or has failed.
+
+    Parameters
+    ----------
+    problem
+        What is wrong, where, and when in simulated time.
+    fix
+        What to do about it; may be empty.
+    """
+
+    def __init__(self, problem: str, fix: str = "") -> None:
+        super().__init__(f"{problem}\n  fix: {fix}" if fix else problem)
+
+
 class Interrupted(KeyboardInterrupt):
     """A run was stopped by Ctrl-C; ``result`` holds what was done until then."""
 

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
+from burstlab.classes import place
 from burstlab.errors import InputError, ScenarioError
 
 Document: TypeAlias = dict[str, Any]
@@ -71,7 +72,8 @@ def to_document(scenario: ScenarioLike, settings: Sequence[str] = ()) -> Documen
     scenario
         A `bl.Scenario`, a dictionary, or the path of a TOML file. A ``network.file`` in it is read
         and replaced by its nodes and links, a ``file`` of sizes by its points; their paths count
-        from the scenario's file, else from the working directory.
+        from the scenario's file, else from the working directory. Files of classes are read when
+        it is resolved.
     settings
         Changes to apply before files are read; see `apply_settings`.
     """
@@ -109,6 +111,7 @@ def with_files(document: Document, base: Path) -> Document:
         from burstlab.sizes import expand
 
         expand(document, base)
+    place(document, base)
     return document
 
 

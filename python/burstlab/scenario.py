@@ -66,6 +66,7 @@ __all__ = [
     "Per",
     "Profile",
     "Protocol",
+    "PythonClass",
     "Queues",
     "Reading",
     "Refusal",
@@ -378,12 +379,13 @@ Profile: TypeAlias = Literal["rfc", "ns2", "ns2-2003"]
 - `ns2-2003`: The agents of ns-2.26, February 2003.
 """
 
-WindowLaw: TypeAlias = Literal["aimd", "vegas", "fast"]
+WindowLaw: TypeAlias = Literal["aimd", "vegas", "fast", "python"]
 """How the window grows and shrinks.
 
 - `aimd`: By a segment each round trip, to a half at a loss (RFC 5681).
 - `vegas`: By the delay, in steps of a segment (Brakmo and Peterson 1995).
 - `fast`: By the delay, part of the way to the aim (Wei, Jin, Low and Hegde 2006).
+- `python`: As a class of Python says.
 """
 
 VegasRules: TypeAlias = Literal["paper", "ns2"]
@@ -450,7 +452,7 @@ BackoffEnd: TypeAlias = Literal["measurement", "progress"]
 - `progress`: An ACK of new data.
 """
 
-Detector: TypeAlias = Literal["none", "ble", "back", "bnak", "oracle"]
+Detector: TypeAlias = Literal["none", "ble", "back", "bnak", "oracle", "python"]
 """How false time-outs are told from true ones.
 
 - `none`: Not at all.
@@ -458,6 +460,7 @@ Detector: TypeAlias = Literal["none", "ble", "back", "bnak", "oracle"]
 - `back`: Burst ACKs of the edge nodes.
 - `bnak`: Burst NAKs of the core node that drops a burst.
 - `oracle`: Perfect knowledge at the instant of the loss.
+- `python`: As a class of Python says.
 """
 
 BleOrder: TypeAlias = Literal["update-first", "decide-first"]
@@ -1401,9 +1404,10 @@ class Tcp(_Section):
         Slow-start threshold, in segments, before the first loss. At least 1. Default: `window`, so
         that slow start ends at the first loss or at the receiver's window.
     window_law : WindowLaw, optional
-        How the window grows and shrinks: `"aimd"`, `"vegas"` or `"fast"` (both by the delay).
-        Default `"vegas"` if `variant` is `"vegas"`, else `"aimd"`. FAST TCP is `"fast"` with
-        `variant` `"sack"`.
+        How the window grows and shrinks: `"aimd"`, `"vegas"` or `"fast"` (both by the delay), or
+        `"python"` (as `window_law_class` says; not with the variant `"vegas"`, which decides on its
+        window itself). Default `"vegas"` if `variant` is `"vegas"`, else `"aimd"`. FAST TCP is
+        `"fast"` with `variant` `"sack"`.
     vegas_rules : VegasRules, optional
         What Vegas does in detail: `"paper"` (Brakmo and Peterson 1995) or `"ns2"` (as ns-2's agent,
         with its peculiarities; the page on TCP lists them). Default `"paper"`, in the ns-2 profiles
@@ -1523,10 +1527,11 @@ class Tcp(_Section):
         4.2). Without effect unless `delayed_ack`.
     detector : Detector, optional
         How the sender tells a false time-out (one burst was lost, nothing is congested) from a true
-        one (Burst TCP: Yu, Qiao, Liu 2004, section IV): `"none"`, `"ble"`, `"back"`, `"bnak"` or
-        `"oracle"` (perfect knowledge at the instant of the loss: a bound, not a protocol). Default
-        `"none"`. Not with `"tahoe"`. After a false time-out the window is halved, everything
-        outstanding is sent again without slow start, and the time-out is not backed off.
+        one (Burst TCP: Yu, Qiao, Liu 2004, section IV): `"none"`, `"ble"`, `"back"`, `"bnak"`,
+        `"python"` (as `detector_class` says) or `"oracle"` (perfect knowledge at the instant of the
+        loss: a bound, not a protocol). Default `"none"`. Not with `"tahoe"`. After a false time-out
+        the window is halved, everything outstanding is sent again without slow start, and the
+        time-out is not backed off.
     detector_window_min : int, optional
         Smallest window, in segments, at which a time-out can be false, 0 to 1,000,000. Default 3
         (Yu et al. 2004: a run of false time-outs halves the window until it is below 3 and then
@@ -1553,6 +1558,12 @@ class Tcp(_Section):
         `"bnak"`: what a time-out is after a burst NAK that did not cover all that was outstanding:
         `"true-timeout"` or `"recheck"` (false if it covers what is outstanding by then). Default
         `"true-timeout"`.
+    window_law_class : PythonClass, optional
+        The class that is the window law. Default: none. Without effect unless `window_law` is
+        `"python"`, which needs it.
+    detector_class : PythonClass, optional
+        The class that is the detector. Default: none. Without effect unless `detector` is
+        `"python"`, which needs it.
     """
 
     variant: Variant | None = None
@@ -1609,6 +1620,37 @@ class Tcp(_Section):
     back_egress_unknown: EgressUnknown | None = None
     bnak_delay: BnakDelay | None = None
     bnak_partial: BnakPartial | None = None
+    window_law_class: PythonClass | Mapping[str, Any] | None = None
+    detector_class: PythonClass | Mapping[str, Any] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class PythonClass(_Section):
+    """A class of Python, in a file of its own.
+
+    Each connection has an instance of it.
+
+    Parameters
+    ----------
+    file : str, optional
+        The file; its path counts from the scenario's file. It is read before the engine sees the
+        scenario, and its text takes its place as `source`.
+    class_ : str
+        Name of the class in the file.
+    options : mapping of names to Any, optional
+        What the constructor is given, by name. Absent: nothing.
+    source : str, optional
+        The text of the file. A scenario in which it is written runs only where that is allowed
+        (`--allow-code`), since it may come from anybody.
+    name : str, optional
+        Name of the file that `source` was, for messages.
+    """
+
+    file: str | None = None
+    class_: str
+    options: Mapping[str, Any] | None = None
+    source: str | None = None
+    name: str | None = None
 
 
 @dataclass(kw_only=True, slots=True)

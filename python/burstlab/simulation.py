@@ -11,9 +11,9 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from burstlab import _core
+from burstlab import _core, classes
 from burstlab.checkpoints import EVERY, Checkpoints
-from burstlab.errors import InputError, Interrupted, ScenarioError, unknown
+from burstlab.errors import ControlError, InputError, Interrupted, ScenarioError, unknown
 from burstlab.loading import Document, ScenarioLike, to_document
 from burstlab.parquet import Part, assemble
 from burstlab.results import TRACES, Replication, Result, ready_directory
@@ -37,7 +37,9 @@ def load(path: str | os.PathLike[str]) -> Document:
 
 
 def resolve(scenario: ScenarioLike) -> Document:
-    """Check a scenario and fill in every default.
+    """Check a scenario and fill in every default; of classes, the text of their files.
+
+    Nothing of that is executed.
 
     Raises
     ------
@@ -45,7 +47,9 @@ def resolve(scenario: ScenarioLike) -> Document:
         If a field is wrong; the error names it and says what to write.
     """
     try:
-        return json.loads(_core.resolve(json.dumps(to_document(scenario))))
+        document = to_document(scenario)
+        classes.expand(document)
+        return json.loads(_core.resolve(json.dumps(document)))
     except _core.InvalidScenario as error:
         raise _scenario_error(error) from None
 
@@ -62,6 +66,7 @@ def run(
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: str = EVERY,
     resume: bool = False,
+    allow_code: bool = False,
 ) -> Result:
     """Simulate a scenario.
 
@@ -93,11 +98,16 @@ def run(
     resume
         Go on from what `checkpoint` holds, however that run ended; replications without a file
         start at the beginning. All numbers are those of a run that was never ended.
+    allow_code
+        Execute classes whose text stands in the scenario itself, as it does in that of a result.
+        Look at it before, if it is not yours. Those in files that the scenario names need no leave.
 
     Raises
     ------
     ScenarioError
         If a field of the scenario is wrong.
+    ControlError
+        If a class that it names cannot be used, or fails.
     InputError
         If another argument is, or a checkpoint is damaged or of another run.
     Interrupted
@@ -105,6 +115,7 @@ def run(
         does the directory.
     """
     document = to_document(scenario)
+    classes.refuse(classes.written(document), allow=allow_code)
     override(document, seed=seed, replications=replications)
     resolved = resolve(document)
     count = int(resolved["run"]["replications"])
@@ -164,6 +175,10 @@ def run_resolved(
     if tables and kept is not None:
         raise InputError(
             "a traced run has no checkpoints\n  fix: leave out the trace, or the checkpoints"
+        )
+    if kept is not None and classes.used(resolved):
+        raise InputError(
+            "a run with a class of Python has no checkpoints\n  fix: leave out the checkpoints"
         )
     workers = jobs if jobs is not None else (os.cpu_count() or 1)
     if workers < 1:
@@ -232,6 +247,8 @@ def _run_all(
             return _what_is_done(futures), True
         except _core.InvalidScenario as error:
             raise _scenario_error(error) from None
+        except _core.ClassError as error:
+            raise ControlError(*error.args) from None
         return [future.result() for future in futures], False
 
 

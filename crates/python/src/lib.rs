@@ -1,6 +1,9 @@
 //! The extension module `burstlab._core`: conversions, and nothing else. Scenarios come in as JSON
 //! text, numbers go out as JSON text, tables as numpy arrays that take over Rust's memory.
 
+mod classes;
+mod event;
+
 use burstlab_sim::scenario::{self, Resolved, Scenario, ScenarioError, schema_json};
 use burstlab_sim::traffic::sequence;
 use burstlab_sim::{CheckpointError, Column, Monitor, Output, Piece, Simulation, Table, Trace};
@@ -66,7 +69,7 @@ fn simulate(
     monitor: &RunMonitor,
     sink: Option<Py<PyAny>>,
 ) -> PyResult<RunOutput> {
-    let resolved = resolved(scenario_json)?;
+    let mut resolved = resolved(scenario_json)?;
     let mut tables = Trace::default();
     for name in trace {
         if !tables.add(&name) {
@@ -76,6 +79,7 @@ fn simulate(
         }
     }
     let monitor = monitor.inner.clone();
+    let fault = classes::prepare(py, &mut resolved, &monitor)?;
     let output = py.detach(|| {
         let simulation = Simulation::new(&resolved, seed, replication, tables);
         let Some(sink) = sink else { return Ok(simulation.run(&monitor)) };
@@ -83,6 +87,7 @@ fn simulate(
             .stream(&monitor, |piece| Python::attach(|py| hand_over(py, &sink, piece)))?;
         PyResult::Ok(Output { summary, tables: Vec::new() })
     })?;
+    fault.map_or(Ok(()), |fault| fault.check())?;
     Ok(RunOutput { summary: to_json(&output.summary)?, tables: Some(output.tables) })
 }
 
@@ -99,10 +104,19 @@ fn simulate_several(
 ) -> PyResult<Vec<String>> {
     let monitor = monitor.inner.clone();
     py.detach(|| {
-        let resolved = resolved(scenario_json)?;
+        let mut resolved = resolved(scenario_json)?;
         let numbers = first..first.saturating_add(count);
-        let one = |number| Simulation::new(&resolved, seed, number, Trace::default()).run(&monitor);
-        numbers.map(|number| to_json(&one(number).summary)).collect()
+        let one = |number| {
+            let fault = match resolved.needs_classes() {
+                true => Python::attach(|py| classes::prepare(py, &mut resolved, &monitor))?,
+                false => None,
+            };
+            let simulation = Simulation::new(&resolved, seed, number, Trace::default());
+            let output = simulation.run(&monitor);
+            fault.map_or(Ok(()), |fault| fault.check())?;
+            to_json(&output.summary)
+        };
+        numbers.map(one).collect()
     })
 }
 
@@ -119,9 +133,10 @@ fn simulate_kept(
     keeper: &Bound<'_, PyAny>,
     sink: Option<Py<PyAny>>,
 ) -> PyResult<RunOutput> {
-    let resolved = resolved(scenario_json)?;
+    let mut resolved = resolved(scenario_json)?;
     let kept: Option<PyBackedBytes> = keeper.call_method0("kept")?.extract()?;
     let (keeper, monitor) = (keeper.clone().unbind(), monitor.inner.clone());
+    let fault = classes::prepare(py, &mut resolved, &monitor)?;
     let output = py.detach(|| {
         let simulation = match kept {
             Some(bytes) => Simulation::resume(&resolved, seed, replication, &bytes)
@@ -141,6 +156,7 @@ fn simulate_kept(
         }
         PyResult::Ok(output)
     })?;
+    fault.map_or(Ok(()), |fault| fault.check())?;
     Ok(RunOutput { summary: to_json(&output.summary)?, tables: Some(output.tables) })
 }
 
@@ -282,6 +298,10 @@ fn array(py: Python<'_>, column: Column) -> PyResult<Bound<'_, PyAny>> {
 
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::classes::ClassError;
+    #[pymodule_export]
+    use super::event::{Event, RoundTrip};
     #[pymodule_export]
     use super::{BadCheckpoint, InvalidScenario, RunMonitor, RunOutput};
     #[pymodule_export]

@@ -9,6 +9,9 @@ pub mod topology;
 pub mod traffic;
 mod world;
 
+pub use burstlab_tcp::{
+    Classes, Decision, ForeignDetector, ForeignLaw, Moment, PythonClass, Round, Verdict,
+};
 pub use checkpoint::CheckpointError;
 pub use measure::{
     Cause, Column, Confusion, Counters, DemandSummary, FlowSummary, HopSummary, LinkSummary,

@@ -73,19 +73,29 @@ pub struct Simulation {
     world: World,
     head: Head,
     traced: bool,
+    /// Whether classes of Python take part.
+    foreign: bool,
     warnings: Vec<String>,
     running: bool,
 }
 
 impl Simulation {
     /// Replication `replication` (from 0) of a checked scenario under `seed`.
+    ///
+    /// # Panics
+    ///
+    /// Where the scenario [needs](Resolved::needs_classes) classes of Python, and has none who
+    /// makes them.
     #[must_use]
     pub fn new(resolved: &Resolved, seed: u64, replication: u64, trace: Trace) -> Self {
+        let foreign = resolved.needs_classes();
+        assert!(!foreign || resolved.classes.is_some(), "nobody makes the classes of Python");
         let random = RandomSource::new(seed, replication);
         let world = World::new(resolved, &random, trace);
         let head = Head::new(resolved, seed, replication);
         let traced = trace != Trace::default();
-        Self { world, head, traced, warnings: resolved.warnings.clone(), running: true }
+        let warnings = resolved.warnings.clone();
+        Self { world, head, traced, foreign, warnings, running: true }
     }
 
     /// The run that [`checkpoint`](Self::checkpoint) wrote as `bytes`, at the instant it was
@@ -128,12 +138,19 @@ impl Simulation {
     ///
     /// # Errors
     ///
-    /// Where it is traced: the rows of its tables would have to be stored with it.
+    /// Where it is traced: the rows of its tables would have to be stored with it. Where classes
+    /// of Python take part, whose state nobody can store.
     pub fn checkpoint(&self) -> Result<Vec<u8>, CheckpointError> {
         if self.traced {
             return Err(CheckpointError::new(
                 "a traced run has no checkpoints",
                 "leave out the trace, or the checkpoints",
+            ));
+        }
+        if self.foreign {
+            return Err(CheckpointError::new(
+                "a run with a class of Python has no checkpoints",
+                "leave out the checkpoints, or write tcp.window_law and tcp.detector without it",
             ));
         }
         Ok(checkpoint::write(&self.head, &(self.running, &self.world)))

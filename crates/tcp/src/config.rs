@@ -1,6 +1,7 @@
 //! Every parameter of an endpoint, once.
 
 mod choices;
+mod class;
 mod profile;
 mod validate;
 
@@ -13,17 +14,27 @@ pub use choices::{
     FastRecoveryExit, NewRenoTimer, Profile, RenoFastRetransmits, RtoEstimator, SackRecovery,
     SsthreshBasis, Variant, VegasRules, WindowHalving, WindowLaw,
 };
+pub use class::PythonClass;
 pub use validate::ConfigError;
 
 /// Writes one list of parameters as `Config` (every field has a value) and as `Overrides` (every
-/// field may be left out).
+/// field may be left out). What comes after `classes` has a value only where something needs it.
 macro_rules! parameters {
-    ($($(#[doc = $doc:literal])+ $name:ident: $type:ty,)+) => {
+    (
+        $($(#[doc = $doc:literal])+ $name:ident: $type:ty,)+
+        classes
+        $($(#[doc = $class_doc:literal])+ $class:ident,)+
+    ) => {
         /// The parameters of an endpoint, resolved: every field has its value. Made by
         /// [`Config::resolve`].
         #[derive(Clone, Debug, PartialEq, Serialize)]
         pub struct Config {
             $($(#[doc = $doc])+ pub $name: $type,)+
+            $(
+                $(#[doc = $class_doc])+
+                #[serde(skip_serializing_if = "Option::is_none")]
+                pub $class: Option<PythonClass>,
+            )+
         }
 
         /// The parameters of an endpoint as a user writes them: what is left out has the value that
@@ -37,18 +48,27 @@ macro_rules! parameters {
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub $name: Option<$type>,
             )+
+            $(
+                $(#[doc = $class_doc])+
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                pub $class: Option<PythonClass>,
+            )+
         }
 
         impl Overrides {
             /// These parameters, and those of `base` where these say nothing.
             #[must_use]
             pub fn over(&self, base: &Self) -> Self {
-                Self { $($name: self.$name.or(base.$name),)+ }
+                Self {
+                    $($name: self.$name.or(base.$name),)+
+                    $($class: self.$class.clone().or_else(|| base.$class.clone()),)+
+                }
             }
 
             /// Writes what is given here over `config`.
             fn apply(&self, config: &mut Config) {
                 $(if let Some(value) = self.$name { config.$name = value; })+
+                $(config.$class.clone_from(&self.$class);)+
             }
         }
     };
@@ -104,9 +124,10 @@ parameters! {
     /// that slow start ends at the first loss or at the receiver's window.
     initial_ssthresh: u32,
 
-    /// How the window grows and shrinks: `"aimd"`, `"vegas"` or `"fast"` (both by the delay).
-    /// Default `"vegas"` if `variant` is `"vegas"`, else `"aimd"`. FAST TCP is `"fast"` with
-    /// `variant` `"sack"`.
+    /// How the window grows and shrinks: `"aimd"`, `"vegas"` or `"fast"` (both by the delay), or
+    /// `"python"` (as `window_law_class` says; not with the variant `"vegas"`, which decides on its
+    /// window itself). Default `"vegas"` if `variant` is `"vegas"`, else `"aimd"`. FAST TCP is
+    /// `"fast"` with `variant` `"sack"`.
     window_law: WindowLaw,
 
     /// What Vegas does in detail: `"paper"` (Brakmo and Peterson 1995) or `"ns2"` (as ns-2's agent,
@@ -262,8 +283,9 @@ parameters! {
     delayed_ack_every: u32,
 
     /// How the sender tells a false time-out (one burst was lost, nothing is congested) from a true
-    /// one (Burst TCP: Yu, Qiao, Liu 2004, section IV): `"none"`, `"ble"`, `"back"`, `"bnak"` or
-    /// `"oracle"` (perfect knowledge at the instant of the loss: a bound, not a protocol). Default
+    /// one (Burst TCP: Yu, Qiao, Liu 2004, section IV): `"none"`, `"ble"`, `"back"`, `"bnak"`,
+    /// `"python"` (as `detector_class` says) or `"oracle"` (perfect knowledge at the instant of the
+    /// loss: a bound, not a protocol). Default
     /// `"none"`. Not with `"tahoe"`. After a false time-out the window is halved, everything
     /// outstanding is sent again without slow start, and the time-out is not backed off.
     detector: Detector,
@@ -300,6 +322,16 @@ parameters! {
     /// `"true-timeout"` or `"recheck"` (false if it covers what is outstanding by then). Default
     /// `"true-timeout"`.
     bnak_partial: BnakPartial,
+
+    classes
+
+    /// The class that is the window law. Default: none. Without effect unless `window_law` is
+    /// `"python"`, which needs it.
+    window_law_class,
+
+    /// The class that is the detector. Default: none. Without effect unless `detector` is
+    /// `"python"`, which needs it.
+    detector_class,
 }
 
 impl Config {
@@ -311,8 +343,25 @@ impl Config {
     pub fn resolve(overrides: &Overrides) -> Result<Self, ConfigError> {
         let mut config = profile::defaults(overrides);
         overrides.apply(&mut config);
+        config.forget_idle_classes();
         validate::validate(&config)?;
         Ok(config)
+    }
+
+    /// Drops the classes that nothing uses: an entry may have another law than the others.
+    fn forget_idle_classes(&mut self) {
+        if self.window_law != WindowLaw::Python {
+            self.window_law_class = None;
+        }
+        if self.detector != Detector::Python {
+            self.detector_class = None;
+        }
+    }
+
+    /// Whether a class of Python takes part in an endpoint.
+    #[must_use]
+    pub fn needs_classes(&self) -> bool {
+        self.window_law_class.is_some() || self.detector_class.is_some()
     }
 
     /// The headers of every segment: what a SYN is, unless it is as large as a full segment.

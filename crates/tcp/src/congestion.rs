@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::foreign::ForeignLaw;
+
 mod aimd;
 mod fast;
 mod vegas;
@@ -12,13 +14,13 @@ pub(crate) use vegas::Vegas;
 
 /// A round trip, as a law that goes by delay sees it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct Round {
+pub struct Round {
     /// The shortest round-trip time over that of this round, 0 to 1.
-    pub(crate) base_over_rtt: f64,
+    pub base_over_rtt: f64,
     /// Segments of this connection that wait in queues.
-    pub(crate) queued: f64,
+    pub queued: f64,
     /// Whether the sender made use of its window.
-    pub(crate) used: bool,
+    pub used: bool,
 }
 
 /// What a law that goes by round trips decides about.
@@ -41,6 +43,9 @@ pub(crate) enum Law {
     Vegas(Vegas),
     /// The delay decides, by how far the window is from where it should be.
     Fast(Fast),
+    /// Somebody else decides. It is told what the others need not know: see `flow/by_class.rs`.
+    #[serde(skip)]
+    Foreign(Box<dyn ForeignLaw>),
 }
 
 impl Law {
@@ -48,15 +53,15 @@ impl Law {
     pub(crate) fn grown(&mut self, cwnd: f64) -> f64 {
         match self {
             Self::Aimd(law) => law.grown(cwnd),
-            // Round trips decide.
-            Self::Vegas(_) | Self::Fast(_) => cwnd,
+            // Round trips decide, or somebody else.
+            Self::Vegas(_) | Self::Fast(_) | Self::Foreign(_) => cwnd,
         }
     }
 
     /// A round trip in congestion avoidance is over.
     pub(crate) fn on_round(&mut self, course: &mut Course, round: &Round) {
         match self {
-            Self::Aimd(_) => {}
+            Self::Aimd(_) | Self::Foreign(_) => {}
             Self::Vegas(law) => law.on_round(course, round),
             Self::Fast(law) => law.on_round(course, round),
         }
@@ -67,6 +72,8 @@ impl Law {
     pub(crate) fn reduced(&mut self, window: f64) -> f64 {
         match self {
             Self::Aimd(law) => law.reduced(window),
+            // What is usual.
+            Self::Foreign(_) => Aimd.reduced(window),
             Self::Vegas(law) => law.reduced(window),
             Self::Fast(law) => law.reduced(window),
         }

@@ -27,6 +27,19 @@ pub(crate) struct Delays {
     patience: Option<Patience>,
     /// The round that the last ACK ended.
     ended: Option<Round>,
+    /// What the last ACK of new data said. Not stored: only what is written elsewhere asks, and a
+    /// run with that is not stored either.
+    #[serde(skip)]
+    news: News,
+}
+
+/// What an ACK of new data says.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct News {
+    /// Segments that it acknowledges.
+    pub(crate) acked: u64,
+    /// The round trip that it measured.
+    pub(crate) rtt: Option<Span>,
 }
 
 /// The round trip that is running.
@@ -43,7 +56,7 @@ impl Delays {
     /// `None` where nothing goes by delay.
     pub(crate) fn new(config: &Config) -> Option<Box<Self>> {
         let vegas = config.variant == Variant::Vegas || config.window_law == WindowLaw::Vegas;
-        if !vegas && config.window_law != WindowLaw::Fast {
+        if !vegas && config.window_law != WindowLaw::Fast && !config.needs_classes() {
             return None;
         }
         let as_ns2 = vegas && config.vegas_rules == VegasRules::Ns2;
@@ -57,6 +70,7 @@ impl Delays {
             tally: Tally { first: 0, begun: Time::ZERO, sum: Span::ZERO, count: 0 },
             patience: None,
             ended: None,
+            news: News::default(),
         }))
     }
 
@@ -80,6 +94,7 @@ impl Delays {
         following: u64,
         window: f64,
     ) {
+        self.news = News { acked: next - acked, rtt: None };
         if self.as_ns2 && self.patience.is_none() {
             let rtt = now.since(self.origin);
             self.base = Some(rtt);
@@ -105,6 +120,7 @@ impl Delays {
     fn measure(&mut self, now: Time, seq: u64) {
         let Some(rtt) = self.sample(now, seq).filter(|rtt| !rtt.is_zero()) else { return };
         self.measured = (self.measured.0 + 1, rtt);
+        self.news.rtt = Some(rtt);
         self.tally.sum += rtt;
         self.tally.count += 1;
         self.base = Some(self.base.map_or(rtt, |base| base.min(rtt)));
@@ -202,6 +218,11 @@ impl Delays {
     /// Segments that waited in queues in the last whole round, as far as the delay tells.
     pub(crate) fn queued(&self) -> Option<f64> {
         self.queued
+    }
+
+    /// What the last ACK of new data said.
+    pub(crate) fn news(&self) -> News {
+        self.news
     }
 
     /// The shortest round trip.

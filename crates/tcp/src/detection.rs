@@ -11,6 +11,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::config::{BackMode, BnakDelay, Config, Detector};
+use crate::foreign::{self, Classes, ForeignDetector};
 use back::Back;
 use ble::Ble;
 use bnak::Bnak;
@@ -64,7 +65,7 @@ impl Listens {
     pub fn of(config: &Config) -> Self {
         let nothing = Self::default();
         match config.detector {
-            Detector::None | Detector::Ble => nothing,
+            Detector::None | Detector::Ble | Detector::Python => nothing,
             Detector::Back => Self {
                 left: config.back_mode != BackMode::Egress,
                 arrived: config.back_mode != BackMode::Ingress,
@@ -147,16 +148,20 @@ enum Method {
     Back(Back),
     Bnak(Bnak),
     Oracle(Oracle),
+    /// It is told more: see [`Detection::foreign`].
+    #[serde(skip)]
+    Foreign(Box<dyn ForeignDetector>),
 }
 
 impl Detection {
-    pub(crate) fn new(config: &Config) -> Self {
+    pub(crate) fn new(config: &Config, classes: Option<&dyn Classes>) -> Self {
         let method = match config.detector {
             Detector::None => Method::None,
             Detector::Ble => Method::Ble(Ble::new(config)),
             Detector::Back => Method::Back(Back::new(config)),
             Detector::Bnak => Method::Bnak(Bnak::new(config)),
             Detector::Oracle => Method::Oracle(Oracle::default()),
+            Detector::Python => Method::Foreign(foreign::detector(config, classes)),
         };
         Self { method, window_min: f64::from(config.detector_window_min) }
     }
@@ -167,9 +172,22 @@ impl Detection {
         !matches!(self.method, Method::None)
     }
 
+    /// A detector that is written elsewhere, which hears nothing of what the others are told.
+    pub(crate) fn foreign(&mut self) -> Option<&mut dyn ForeignDetector> {
+        match &mut self.method {
+            Method::Foreign(detector) => Some(&mut **detector),
+            _ => None,
+        }
+    }
+
+    /// What a detector that is written elsewhere takes a time-out of a window of `window` for.
+    pub(crate) fn judged(&self, window: f64, verdict: Verdict) -> Verdict {
+        if window >= self.window_min { verdict } else { Verdict::True }
+    }
+
     fn detector(&mut self) -> Option<&mut dyn Detects> {
         match &mut self.method {
-            Method::None => None,
+            Method::None | Method::Foreign(_) => None,
             Method::Ble(ble) => Some(ble),
             Method::Back(back) => Some(back),
             Method::Bnak(bnak) => Some(bnak),

@@ -1,5 +1,7 @@
 //! The state that all loss recoveries share and the acts they are made of.
 
+mod by_class;
+
 use std::ops::Range;
 
 use burstlab_units::{Bytes, Span, Time};
@@ -8,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::{Config, Variant, VegasRules};
 use crate::delays::{Delays, SLACK};
 use crate::detection::Outstanding;
+use crate::foreign::Classes;
 use crate::rto::Timer;
 use crate::segment::Transmission;
 use crate::sender::SenderCounters;
@@ -68,7 +71,7 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    pub(crate) fn new(config: &Config) -> Self {
+    pub(crate) fn new(config: &Config, classes: Option<&dyn Classes>) -> Self {
         Self {
             acked: 0,
             next: 0,
@@ -79,7 +82,7 @@ impl Flow {
             duplicates: 0,
             limited_transmissions: 0,
             last_reduction: Reduction::None,
-            window: Window::new(config),
+            window: Window::new(config, classes),
             timer: Timer::new(config),
             counters: SenderCounters::default(),
             dupack_threshold: config.dupack_threshold,
@@ -250,8 +253,8 @@ impl Flow {
 
     /// Opens the window for an ACK of new data; the ACK of the SYN sets the initial window.
     #[inline(always)]
-    pub(crate) fn grow(&mut self) {
-        if self.delays.is_some() { self.grow_by_delay() } else { self.grow_by_acks() }
+    pub(crate) fn grow(&mut self, now: Time) {
+        if self.delays.is_some() { self.grow_by_delay(now) } else { self.grow_by_acks() }
     }
 
     /// As [`grow`](Self::grow) for what does not go by delay.
@@ -297,7 +300,7 @@ impl Flow {
         }
         let again = self.timed_out == Some(self.acked);
         self.timed_out = Some(self.acked);
-        self.window.restart(self.flight(), again);
+        self.restart_window(now, again);
         self.last_reduction = Reduction::Timeout;
         self.recover = self.sent;
         self.limited_transmissions = 0;
@@ -340,7 +343,7 @@ impl Flow {
     #[inline(never)]
     pub(crate) fn go_on_by_delay(&mut self, now: Time, next: u64) -> Range<u64> {
         self.accept(now, next);
-        self.grow();
+        self.grow(now);
         let released = self.release(now);
         if let Some(delays) = &mut self.delays {
             released.clone().for_each(|seq| delays.on_send(now, seq));
@@ -349,8 +352,11 @@ impl Flow {
     }
 
     /// The law hears of a round trip before the ACK that ended it opens the window.
-    fn grow_by_delay(&mut self) {
+    fn grow_by_delay(&mut self, now: Time) {
         let round = self.delays.as_mut().and_then(|delays| delays.take_round());
+        if self.acked > 1 && self.window.asks_foreign() {
+            return self.grow_by_class(now, round);
+        }
         if let Some(round) = round {
             self.window.follow(&round);
         }

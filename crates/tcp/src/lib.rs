@@ -19,11 +19,11 @@
 //!
 //! | axis | module | algorithms |
 //! |---|---|---|
-//! | window law | `congestion` | AIMD, Vegas, FAST |
+//! | window law | `congestion` | AIMD, Vegas, FAST, [foreign](ForeignLaw) |
 //! | slow start | `slow_start` | standard, every other round trip (Vegas) |
 //! | loss recovery | `recovery` | Tahoe, Reno, New-Reno, SACK (ns-2, RFC 6675), Vegas |
 //! | retransmission time-out | `rto` | ticks (4.4BSD, ns-2), RFC 6298 |
-//! | false-time-out detection | `detection` | BLE, BACK, BNAK, oracle |
+//! | false-time-out detection | `detection` | BLE, BACK, BNAK, oracle, [foreign](ForeignDetector) |
 //! | acknowledging | `receive` | each segment or delayed, with or without SACK |
 //!
 //! Absent: timestamps, ECN, D-SACK, window scaling, connection release, pacing, byte counting. ACKs
@@ -38,6 +38,7 @@ mod congestion;
 mod delays;
 mod detection;
 mod flow;
+mod foreign;
 mod receive;
 mod recovery;
 mod rto;
@@ -49,10 +50,13 @@ mod window;
 
 pub use config::{
     BackMode, BackoffEnd, BleOrder, BnakDelay, BnakPartial, Config, ConfigError, Detector,
-    EgressUnknown, FastRecoveryExit, NewRenoTimer, Overrides, Profile, RenoFastRetransmits,
-    RtoEstimator, SackRecovery, SsthreshBasis, Variant, VegasRules, WindowHalving, WindowLaw,
+    EgressUnknown, FastRecoveryExit, NewRenoTimer, Overrides, Profile, PythonClass,
+    RenoFastRetransmits, RtoEstimator, SackRecovery, SsthreshBasis, Variant, VegasRules,
+    WindowHalving, WindowLaw,
 };
+pub use congestion::Round;
 pub use detection::{Listens, NakDelay, Notice, Verdict};
+pub use foreign::{Classes, Decision, ForeignDetector, ForeignLaw, Moment};
 pub use receive::Receiver;
 pub use rto::RttView;
 pub use segment::{Ack, SackBlocks, Transmission};

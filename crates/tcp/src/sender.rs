@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::Config;
 use crate::detection::{Detection, Notice, Verdict};
 use crate::flow::Flow;
+use crate::foreign::{Classes, Moment};
 use crate::recovery::Recovery;
 use crate::rto::RttView;
 use crate::segment::{Ack, Transmission};
@@ -62,13 +63,20 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A sender that has nothing to send and has sent nothing.
+    /// A sender that has nothing to send and has sent nothing, and no class of Python.
     #[must_use]
     pub fn new(config: &Config) -> Self {
+        Self::with_classes(config, None)
+    }
+
+    /// The same, where `classes` makes the law or the detector that are classes of Python. There
+    /// must be one if `config` [needs](Config::needs_classes) it.
+    #[must_use]
+    pub fn with_classes(config: &Config, classes: Option<&dyn Classes>) -> Self {
         Self {
-            flow: Flow::new(config),
+            flow: Flow::new(config, classes),
             recovery: Recovery::new(config),
-            detection: Detection::new(config),
+            detection: Detection::new(config, classes),
             started: false,
             payload: config.segment_size.get() - config.headers().get(),
             headers: config.headers(),
@@ -132,9 +140,12 @@ impl Sender {
         }
         let (window, cuts) = (self.flow.window.plain(), self.flow.counters.fast_retransmits);
         let (acked, from) = (self.flow.acked, out.len());
+        let measured = self.round_trips().0;
         self.recovery.on_ack(&mut self.flow, now, ack, out);
         // Without progress: what Vegas retransmits with it is of a loss already told of.
-        if self.flow.counters.fast_retransmits > cuts && self.flow.acked == acked {
+        let cut = self.flow.counters.fast_retransmits > cuts && self.flow.acked == acked;
+        self.tell_foreign(now, cut.then_some(window), self.flow.acked - acked, measured);
+        if cut {
             self.detection.on_fast_retransmit(window);
         }
         if self.flow.acked > acked {
@@ -193,6 +204,33 @@ impl Sender {
         self.flow.size(seq)
     }
 
+    /// Tells a detector that is written elsewhere of a loss, the window having been `cut` before,
+    /// and of `acked` segments that were acknowledged, before which `measured` round trips were
+    /// measured.
+    fn tell_foreign(&mut self, now: Time, cut: Option<f64>, acked: u64, measured: u64) {
+        let repairing = self.recovery.is_repairing(&self.flow);
+        let (count, last) = self.round_trips();
+        let rtt = (count > measured).then_some(last);
+        let Some(detector) = self.detection.foreign() else { return };
+        if let Some(window) = cut {
+            detector.on_loss(&Moment { window, repairing, ..self.flow.moment(now) });
+        }
+        if acked > 0 {
+            detector.on_ack(&Moment { acked, rtt, repairing, ..self.flow.moment(now) });
+        }
+    }
+
+    /// What the detector takes a time-out for.
+    fn judge(&mut self, now: Time) -> Verdict {
+        let outstanding = self.flow.outstanding();
+        let repairing = self.recovery.is_repairing(&self.flow);
+        let Some(detector) = self.detection.foreign() else {
+            return self.detection.on_timeout(&outstanding);
+        };
+        let verdict = detector.on_timeout(&Moment { repairing, ..self.flow.moment(now) });
+        self.detection.judged(outstanding.window, verdict)
+    }
+
     /// Tells the detector what has gone out again.
     fn note_retransmissions(&mut self, sent: &[Transmission]) {
         for again in sent.iter().filter(|sent| sent.retransmission) {
@@ -244,7 +282,7 @@ impl Sender {
     /// The retransmission timer runs out. Does nothing before the deadline.
     pub fn on_timeout(&mut self, now: Time, out: &mut Vec<Transmission>) {
         if self.flow.timer.deadline().is_some_and(|deadline| now >= deadline) {
-            let verdict = self.detection.on_timeout(&self.flow.outstanding());
+            let verdict = self.judge(now);
             self.flow.counters.timeouts += 1;
             self.flow.counters.excused_timeouts += u64::from(verdict == Verdict::False);
             self.recover(now, verdict, out);

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, SsthreshBasis, WindowHalving, WindowLaw};
 use crate::congestion::{Aimd, Course, Fast, Law, Round, Vegas};
+use crate::foreign::{self, Classes, Decision, ForeignLaw};
 use crate::slow_start::{EveryOther, SlowStart};
 
 /// The smallest slow-start threshold (RFC 5681 equation (4); ns-2 `slowdown`).
@@ -32,7 +33,7 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    pub(crate) fn new(config: &Config) -> Self {
+    pub(crate) fn new(config: &Config, classes: Option<&dyn Classes>) -> Self {
         let (law, slow_start) = match config.window_law {
             WindowLaw::Aimd => (Law::Aimd(Aimd), SlowStart::Standard),
             WindowLaw::Vegas => (
@@ -40,6 +41,7 @@ impl Window {
                 SlowStart::EveryOther(EveryOther::new(f64::from(config.vegas_gamma))),
             ),
             WindowLaw::Fast => (Law::Fast(Fast::new(config)), SlowStart::ByLaw),
+            WindowLaw::Python => (Law::Foreign(foreign::law(config, classes)), SlowStart::Standard),
         };
         Self {
             // The SYN goes alone.
@@ -69,6 +71,11 @@ impl Window {
     /// The congestion window within the receiver's, without inflation.
     pub(crate) fn plain(&self) -> f64 {
         self.cwnd.min(self.edge)
+    }
+
+    /// Lowers the threshold and begins with one segment, though no time-out occurred (Tahoe).
+    pub(crate) fn collapse(&mut self, flight: u64) {
+        self.restart(flight, false);
     }
 
     /// Halves the window and goes on in congestion avoidance: a burst was lost, and that is all
@@ -108,7 +115,7 @@ impl Window {
     /// Opens the window for an ACK of new data as was decided on for this round trip; not while the
     /// sender does not make use of it.
     pub(crate) fn grow_along(&mut self, used: bool) {
-        if matches!(self.law, Law::Aimd(_)) {
+        if matches!(self.law, Law::Aimd(_) | Law::Foreign(_)) {
             return self.grow();
         }
         // A whole segment for each ACK is slow start's.
@@ -128,41 +135,125 @@ impl Window {
 
     /// Reduces the window after a loss found by duplicate ACKs, `flight` segments being out.
     pub(crate) fn reduce(&mut self, flight: u64) {
-        let (half, ssthresh) = self.after(flight, |law, window| law.reduced(window));
-        (self.cwnd, self.ssthresh) = (half, ssthresh);
+        let window = self.reducible(flight);
+        let remains = self.law.reduced(window);
+        (self.cwnd, self.ssthresh) = self.rounded(remains);
     }
 
     /// Lowers the threshold after a time-out (not when the same segment times out again, on the
     /// basis of the flight: RFC 5681 section 3.1) and begins again with one segment,
     /// in Vegas with two.
     pub(crate) fn restart(&mut self, flight: u64, again: bool) {
-        if !(again && self.basis == SsthreshBasis::Flight) {
-            self.ssthresh = self.after(flight, |_, window| window / 2.0).1;
+        if !self.keeps_threshold(again) {
+            self.ssthresh = self.rounded(self.reducible(flight) / 2.0).1;
         }
         self.cwnd = self.slow_start.restart_window();
     }
 
-    /// Lowers the threshold and begins with one segment, though no time-out occurred (Tahoe).
-    pub(crate) fn collapse(&mut self, flight: u64) {
-        self.restart(flight, false);
+    /// Whether a time-out leaves the threshold, not being the first of its segment.
+    fn keeps_threshold(&self, again: bool) -> bool {
+        again && self.basis == SsthreshBasis::Flight
     }
 
-    /// Window and threshold after a reduction, of which `cut` tells what it leaves.
-    fn after(&mut self, flight: u64, cut: impl Fn(&mut Law, f64) -> f64) -> (f64, f64) {
-        let half = match (self.basis, self.halving) {
+    /// The window that a loss reduces, `flight` segments being out.
+    pub(crate) fn reducible(&self, flight: u64) -> f64 {
+        match (self.basis, self.halving) {
+            (SsthreshBasis::Flight, _) => flight as f64,
+            (SsthreshBasis::Window, WindowHalving::Real) => {
+                (self.cwnd + self.inflation as f64).min(self.edge)
+            }
+            (SsthreshBasis::Window, WindowHalving::Integer) => self.segments() as f64,
+        }
+    }
+
+    /// Window and threshold where `remains` is left.
+    fn rounded(&self, remains: f64) -> (f64, f64) {
+        match (self.basis, self.halving) {
             (SsthreshBasis::Flight, _) => {
-                let half = cut(&mut self.law, flight as f64).floor().max(SSTHRESH_MIN);
-                return (half, half);
+                let whole = remains.floor().max(SSTHRESH_MIN);
+                (whole, whole)
             }
             (SsthreshBasis::Window, WindowHalving::Real) => {
-                let window = (self.cwnd + self.inflation as f64).min(self.edge);
-                cut(&mut self.law, window)
+                (remains, remains.floor().max(SSTHRESH_MIN))
             }
             (SsthreshBasis::Window, WindowHalving::Integer) => {
-                let segments = self.segments() as f64;
-                cut(&mut self.law, segments).floor()
+                (remains.floor(), remains.floor().max(SSTHRESH_MIN))
             }
+        }
+    }
+}
+
+/// Where somebody else decides.
+impl Window {
+    pub(crate) fn foreign(&mut self) -> Option<&mut dyn ForeignLaw> {
+        match &mut self.law {
+            Law::Foreign(law) => Some(&mut **law),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_foreign(&self) -> bool {
+        matches!(self.law, Law::Foreign(_))
+    }
+
+    /// Whether the law is asked of an ACK of new data; else slow start decides.
+    pub(crate) fn asks_foreign(&self) -> bool {
+        match &self.law {
+            Law::Foreign(law) => self.cwnd >= self.ssthresh || law.rules_slow_start(),
+            _ => false,
+        }
+    }
+
+    /// An ACK has opened the window.
+    pub(crate) fn grow_to(&mut self, decision: Decision) {
+        match decision {
+            Decision::Usual if self.cwnd < self.ssthresh => {
+                self.set(SlowStart::Standard.grown(self.cwnd));
+            }
+            Decision::Usual => self.set(Aimd.grown(self.cwnd)),
+            Decision::Window(cwnd) => self.set(cwnd.max(1.0)),
+            Decision::Both { cwnd, ssthresh } => self.set_both(cwnd, ssthresh),
+        }
+    }
+
+    /// A loss has reduced the window, of which `window` was to be reduced.
+    pub(crate) fn reduce_to(&mut self, window: f64, decision: Decision) {
+        if let Decision::Both { cwnd, ssthresh } = decision {
+            return self.set_both(cwnd, ssthresh);
+        }
+        (self.cwnd, self.ssthresh) = self.rounded(Self::remains(window, decision));
+    }
+
+    /// A time-out, not the first of its segment where `again`.
+    pub(crate) fn restart_with(&mut self, window: f64, again: bool, decision: Decision) {
+        if let Decision::Both { cwnd, ssthresh } = decision {
+            return self.set_both(cwnd, ssthresh);
+        }
+        if !self.keeps_threshold(again) {
+            self.ssthresh = self.rounded(Self::remains(window, decision)).1;
+        }
+        self.cwnd = self.slow_start.restart_window();
+    }
+
+    /// As [`collapse`](Self::collapse).
+    pub(crate) fn collapse_with(&mut self, window: f64, decision: Decision) {
+        self.ssthresh = match decision {
+            Decision::Both { ssthresh, .. } => ssthresh.max(SSTHRESH_MIN),
+            _ => self.rounded(Self::remains(window, decision)).1,
         };
-        (half, half.floor().max(SSTHRESH_MIN))
+        self.cwnd = self.slow_start.restart_window();
+    }
+
+    /// What a decision leaves of `window`: not less than one segment, or half of what was there.
+    fn remains(window: f64, decision: Decision) -> f64 {
+        match decision {
+            Decision::Window(remains) => remains.max((window / 2.0).min(1.0)),
+            _ => Aimd.reduced(window),
+        }
+    }
+
+    fn set_both(&mut self, cwnd: f64, ssthresh: f64) {
+        self.ssthresh = ssthresh.max(SSTHRESH_MIN);
+        self.set(cwnd.max(1.0));
     }
 }

@@ -29,6 +29,7 @@ def run(
     checkpoint: str | None = None,
     checkpoint_every: str | None = None,
     resume: Switch = False,
+    allow_code: Switch = False,
     json_: Json = False,
 ) -> int:
     """Run one scenario and print what became of its flows.
@@ -56,6 +57,9 @@ def run(
         Wall time from one checkpoint to the next (default: "60 s").
     resume
         Go on from the checkpoints, however the run before ended; it changes no number.
+    allow_code
+        Execute Python code that stands in the scenario itself, as in that of a result; read it
+        before. Code in files that the scenario names needs no leave.
     json_
         Print one JSON document and nothing else.
     """
@@ -81,6 +85,7 @@ def run(
             checkpoint=checkpoint,
             checkpoint_every=checkpoint_every or EVERY,
             resume=resume,
+            allow_code=allow_code,
         )
     except Interrupted as stop:
         result, interrupted = stop.result, True

@@ -23,6 +23,7 @@ def study(
     jobs: Whole = None,
     scheduler: str | None = None,
     resume: Switch = False,
+    allow_code: Switch = False,
     json_: Json = False,
 ) -> int:
     """Run a study: designs of parameters, replications, schemes compared at each point.
@@ -41,6 +42,9 @@ def study(
         Run it on the cluster of this Dask scheduler: tcp://host:port, or the path of its file.
     resume
         Go on with the study in the directory; no point that is done is run again.
+    allow_code
+        Execute Python code that stands in the plan itself, as in one that is stored with a study;
+        read it before. Code in files that it names needs no leave.
     json_
         Print one JSON document and nothing else.
     """
@@ -58,6 +62,7 @@ def study(
                 jobs=jobs,
                 scheduler=scheduler,
                 resume=resume,
+                allow_code=allow_code,
                 progress=progress,
             )
         except StudyInterrupted as stop:

@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from burstlab.errors import InputError, ScenarioError
+from burstlab import classes
+from burstlab.errors import ControlError, InputError, ScenarioError
 from burstlab.loading import Document, to_document
 from burstlab.page.columns import document, pack, values
 from burstlab.page.controls import AS_GIVEN, START, applied, controls, read
@@ -87,6 +88,8 @@ def player(scenario: str | None = None) -> Page:
         If the scenario is wrong, or not of a path with flows.
     """
     given = to_document(scenario) if scenario is not None else START
+    # What the controls run is what was given at the start.
+    classes.refuse(classes.written(given), allow=False)
     resolved = resolve(given)
     if resolved["network"]["topology"] != "path":
         raise InputError(
@@ -108,7 +111,7 @@ def player(scenario: str | None = None) -> Page:
         started = time.perf_counter()
         try:
             found = _both(pool, base, wanted)
-        except ScenarioError as error:
+        except (ControlError, ScenarioError) as error:
             return document({"error": str(error)})
         return _answer(found, base, wanted, started)
 
@@ -153,7 +156,7 @@ class Several:
         try:
             plain = self._all(wanted, "none", runs)
             burst = self._all(wanted, detector, runs)
-        except ScenarioError as error:
+        except (ControlError, ScenarioError) as error:
             return document({"error": str(error)})
         if not any(plain):
             return document({"runs": runs, "gain": None, "interval": None})

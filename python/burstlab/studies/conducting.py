@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeAlias
 
-from burstlab import _core
+from burstlab import _core, classes
 from burstlab.errors import InputError, StudyInterrupted
 from burstlab.studies import metrics, plan, workers
 from burstlab.studies.design import columns
@@ -31,6 +31,7 @@ def study(
     scheduler: str | None = None,
     client: Any = None,
     resume: bool = False,
+    allow_code: bool = False,
     progress: Watch | bool | None = None,
 ) -> Study:
     """Run a study.
@@ -51,6 +52,9 @@ def study(
         A Dask client, or anything with the ``submit`` of an executor, that takes the runs.
     resume
         Go on with the study in ``out``; no point that is done is run again.
+    allow_code
+        Execute classes whose text stands in the plan or its scenario, as it does in a plan that is
+        stored with a study. Those in files that it names need no leave.
     progress
         Called several times a second with the `Progress`; True for a bar, on a terminal as in
         Jupyter.
@@ -59,6 +63,8 @@ def study(
     ------
     PlanError
         If a field of the plan, or of the scenario at one of its points, is wrong.
+    ControlError
+        If a class of Python that it names cannot be used, or fails; points that were done are kept.
     InputError
         If another argument is, the directory cannot be written, or holds another study.
     StudyInterrupted
@@ -69,6 +75,7 @@ def study(
     if scheduler is not None and client is not None:
         raise InputError("a scheduler and a client are given\n  fix: give one of them")
     wanted = plan.read(given)
+    classes.refuse(wanted.code, allow=allow_code)
     paths = _paths(wanted)
     digest = _digest(wanted, paths)
     kept = (

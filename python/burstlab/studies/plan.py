@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from burstlab import _core
+from burstlab import _core, classes
 from burstlab.errors import FieldError, PlanError
 from burstlab.loading import Document, as_written, plain, read_toml, set_at, with_files
 from burstlab.results import without_none
@@ -130,6 +130,9 @@ class Plan:
     stopping: Stopping
     metrics: Mapping[str, str] | None
     warmup: Warmup | None
+    #: Where code stands in the plan itself, if it does.
+    code: str | None = None
+    _texts: dict[str, str] = field(repr=False, compare=False, default_factory=dict)
     _text: str = field(repr=False, compare=False, default="")
 
     @property
@@ -169,7 +172,10 @@ class Plan:
             set_at(document, "run.seed", self.seed_of(point))
             if warmup:
                 set_at(document, "run.warmup", warmup)
-            return _core.resolve(json.dumps(with_files(document, self.directory)))
+            with_files(document, self.directory)
+            # As they were when they were first read, however long the study takes.
+            classes.expand(document, self._texts)
+            return _core.resolve(json.dumps(document))
         except _core.InvalidScenario as error:
             path, value, problem, fix = (*error.args, "", "", "", "")[:4]
         except FieldError as error:
@@ -218,7 +224,9 @@ def read(given: PlanLike) -> Plan:
     base, directory = _scenario(scenario, directory)
     for path, value in _settings(fields.table("set"), "set").items():
         _set(base, path, value)
-    with_files(base, directory)
+    code = classes.written({**document, "scenario": base})
+    texts: dict[str, str] = {}
+    classes.expand(with_files(base, directory), texts)
     seed = fields.whole("seed", least=0, most=SEED_MAX, default=_default(base, "seed"))
     seeds = fields.choice("seeds", ("common", "independent"))
     schemes = _schemes(fields.table("schemes"))
@@ -239,6 +247,8 @@ def read(given: PlanLike) -> Plan:
         stopping=stopping,
         metrics=metrics,
         warmup=None if warmup is None else Warmup.read(warmup, "warmup"),
+        code=code,
+        _texts=texts,
         _text=json.dumps(base),
     )
 

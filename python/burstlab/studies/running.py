@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from burstlab import _core
-from burstlab.errors import InputError
+from burstlab.errors import ControlError, InputError
 from burstlab.statistics import (
     Estimate,
     ask_until,
@@ -334,6 +334,8 @@ def _result(future: _Task) -> Answer:
     except _core.InvalidScenario as error:
         problem = " ".join(str(part) for part in error.args if part)
         raise InputError(f"a run was refused: {problem}") from None
+    except _core.ClassError as error:
+        raise ControlError(*error.args) from None
     except Exception as error:
         if type(error).__name__ != "KilledWorker":
             raise

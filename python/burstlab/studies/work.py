@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from burstlab import _core
-from burstlab.errors import InputError
+from burstlab.errors import ControlError, InputError
 from burstlab.studies import warmup
 from burstlab.studies.metrics import Reader, Summary
 
@@ -128,7 +128,10 @@ def shape(scenario: str) -> Summary:
     """Answer the summary of a run that is ended before it begins: what there is to measure."""
     monitor = _core.Monitor()
     monitor.cancel()
-    return json.loads(_core.simulate_several(scenario, 0, 0, 1, monitor)[0])
+    try:
+        return json.loads(_core.simulate_several(scenario, 0, 0, 1, monitor)[0])
+    except _core.ClassError as error:
+        raise ControlError(*error.args) from None
 
 
 def _sample(summary: Summary, reader: Reader) -> Sample:

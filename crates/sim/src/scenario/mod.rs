@@ -24,7 +24,9 @@ mod size;
 mod traffic;
 mod wlan;
 
-use burstlab_tcp::{Config, Listens, Overrides};
+use std::sync::Arc;
+
+use burstlab_tcp::{Classes, Config, Listens, Overrides};
 use burstlab_units::{Bytes, Rate, Span, UnitError};
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
@@ -111,6 +113,9 @@ pub struct Resolved {
     pub mesh: Option<(Graph, Routes)>,
     /// What is allowed but probably not meant.
     pub warnings: Vec<String>,
+    /// Who makes the laws and detectors that are classes of Python, if there are any. Whoever runs
+    /// the scenario has to say.
+    pub classes: Option<Arc<dyn Classes>>,
 }
 
 impl Scenario {
@@ -152,7 +157,7 @@ impl Scenario {
             demand.tcp = written_out(&config);
             demand_tcp.push(config);
         }
-        Ok(Resolved { scenario, tcp, demand_tcp, mesh, warnings })
+        Ok(Resolved { scenario, tcp, demand_tcp, mesh, warnings, classes: None })
     }
 
     /// The TCP parameters of the entry `at`, which has parameters `own`.
@@ -211,6 +216,12 @@ impl Resolved {
             name.and_then(|name| graph.find(name)).expect("a checked scenario names its nodes")
         };
         (node(from), node(to))
+    }
+
+    /// Whether a class of Python takes part, for which [`classes`](Self::classes) is needed.
+    #[must_use]
+    pub fn needs_classes(&self) -> bool {
+        self.tcp.iter().chain(&self.demand_tcp).any(Config::needs_classes)
     }
 
     /// Whether a sender listens to what becomes of its bursts.

@@ -119,7 +119,7 @@ impl Demands {
             }
         }
         let kinds = demands.iter().zip(&resolved.demand_tcp).map(|(demand, config)| {
-            Arc::new(FlowKind::new(demand.label.as_ref(), demand.class, config))
+            Arc::new(FlowKind::new(resolved, demand.label.as_ref(), demand.class, config))
         });
         Self {
             kinds: kinds.collect(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use burstlab_kernel::Rank;
 use burstlab_tcp::{
-    Ack, Config, Detector, Listens, Overrides, Receiver, Sender, Transmission, Variant,
+    Ack, Classes, Config, Detector, Listens, Overrides, Receiver, Sender, Transmission, Variant,
 };
 use burstlab_units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
@@ -72,6 +72,8 @@ pub(super) struct FlowKind {
     pub(super) label: String,
     pub(super) variant: String,
     config: Config,
+    /// Who makes its classes of Python, if it has any.
+    classes: Option<Arc<dyn Classes>>,
     pub(super) listens: Listens,
     /// Whether its sender, and its receiver, is a station of a wireless cell.
     pub(super) on_air: [bool; 2],
@@ -88,13 +90,26 @@ pub(super) struct FlowKind {
 }
 
 impl FlowKind {
-    pub(super) fn new(label: Option<&String>, class: u32, config: &Config) -> Self {
+    pub(super) fn new(
+        resolved: &Resolved,
+        label: Option<&String>,
+        class: u32,
+        config: &Config,
+    ) -> Self {
+        let mut kind = Self::plain(label, class, config);
+        kind.classes.clone_from(&resolved.classes);
+        kind
+    }
+
+    /// The same without classes of Python.
+    fn plain(label: Option<&String>, class: u32, config: &Config) -> Self {
         let variant = serde_json::to_value(config.variant).unwrap_or_default();
         let variant = variant.as_str().unwrap_or_default().to_string();
         Self {
             label: label.cloned().unwrap_or_else(|| variant.clone()),
             variant,
             config: config.clone(),
+            classes: None,
             listens: Listens::of(config),
             on_air: [false; 2],
             by_the_clock: Listens::of(config).at_all(),
@@ -121,7 +136,7 @@ impl FlowKind {
     /// That of a flow that was read and is yet to be told its own.
     fn unknown() -> Arc<Self> {
         let config = Config::resolve(&Overrides::default()).expect("the defaults are sound");
-        Arc::new(Self::new(None, 0, &config))
+        Arc::new(Self::plain(None, 0, &config))
     }
 
     /// Whether its hosts are never ahead of the clock.
@@ -206,7 +221,7 @@ impl Flow {
         for (one, config) in resolved.scenario.flows().iter().zip(&resolved.tcp) {
             let cells = resolved.scenario.wlan.iter().map(|wlan| wlan.seats(one));
             let on_air = cells.fold([false; 2], |all, one| [all[0] || one[0], all[1] || one[1]]);
-            let kind = FlowKind::new(one.label.as_ref(), one.class, config);
+            let kind = FlowKind::new(resolved, one.label.as_ref(), one.class, config);
             let kind = Arc::new(kind.with_stations(on_air));
             let ends = resolved.ends(one);
             for copy in 0..one.count {
@@ -237,7 +252,7 @@ impl Flow {
             demand: None,
             vacant: false,
             start,
-            sender: Sender::new(&kind.config),
+            sender: Sender::with_classes(&kind.config, kind.classes.as_deref()),
             receiver: Receiver::new(&kind.config),
             kind: Arc::clone(kind),
             tally: Tally::default(),

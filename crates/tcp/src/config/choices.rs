@@ -42,6 +42,8 @@ choices! {
         Vegas,
         /// By the delay, part of the way to the aim (Wei, Jin, Low and Hegde 2006).
         Fast,
+        /// As a class of Python says.
+        Python,
     }
 
     /// What Vegas does in detail.
@@ -141,6 +143,8 @@ choices! {
         Bnak,
         /// Perfect knowledge at the instant of the loss.
         Oracle,
+        /// As a class of Python says.
+        Python,
     }
 
     /// Whether burst length estimation decides by the estimate before or after the time-out.

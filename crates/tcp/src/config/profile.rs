@@ -79,6 +79,8 @@ fn ns2(given: &Overrides) -> Config {
         back_egress_unknown: EgressUnknown::FalseTimeout,
         bnak_delay: BnakDelay::Path,
         bnak_partial: BnakPartial::TrueTimeout,
+        window_law_class: None,
+        detector_class: None,
     }
 }
 

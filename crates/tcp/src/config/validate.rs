@@ -4,7 +4,7 @@ use std::fmt;
 
 use burstlab_units::{Bytes, Span};
 
-use super::{Config, Detector, Variant};
+use super::{Config, Detector, PythonClass, Variant, WindowLaw};
 use crate::segment::MAX_SACK_BLOCKS;
 
 /// Why parameters make no endpoint.
@@ -67,6 +67,7 @@ pub(super) fn validate(config: &Config) -> Result<(), ConfigError> {
     windows(config)?;
     delays(config)?;
     detection(config)?;
+    classes(config)?;
     timers(config)
 }
 
@@ -79,6 +80,46 @@ fn detection(config: &Config) -> Result<(), ConfigError> {
         format!("{:?}", config.detector).to_lowercase(),
         "Tahoe answers every loss with slow start, a false time-out too",
         "write \"none\", or the variant \"reno\", \"new-reno\" or \"sack\"",
+    )
+}
+
+fn classes(config: &Config) -> Result<(), ConfigError> {
+    let python = config.window_law == WindowLaw::Python;
+    require(
+        !python || config.variant != Variant::Vegas,
+        "window_law",
+        "python",
+        "the variant \"vegas\" decides on its window itself",
+        "write the variant \"sack\", or another one",
+    )?;
+    if python {
+        class("window_law_class", "window_law", config.window_law_class.as_ref())?;
+    }
+    if config.detector == Detector::Python {
+        class("detector_class", "detector", config.detector_class.as_ref())?;
+    }
+    Ok(())
+}
+
+/// Whether the class that the choice in `key` needs is there, and was read.
+fn class(field: &'static str, key: &str, given: Option<&PythonClass>) -> Result<(), ConfigError> {
+    let Some(class) = given else {
+        let problem = format!("{key} = \"python\" needs it");
+        let fix = format!("add {field} = {{ file = \"my_file.py\", class = \"MyClass\" }}");
+        return require(false, field, "", problem, fix);
+    };
+    require(
+        class.source.is_some() && class.file.is_none(),
+        field,
+        class.file.as_deref().unwrap_or_default(),
+        match class.file {
+            Some(_) => "the engine reads no files",
+            None => "there is no file",
+        },
+        match class.file {
+            Some(_) => "load the scenario from its file or from Python",
+            None => "add file = \"my_file.py\"",
+        },
     )
 }
 

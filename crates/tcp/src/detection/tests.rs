@@ -12,7 +12,7 @@ fn config(overrides: &Overrides) -> Config {
 }
 
 fn detection(overrides: &Overrides) -> Detection {
-    Detection::new(&config(overrides))
+    Detection::new(&config(overrides), None)
 }
 
 fn ble(order: BleOrder, window_min: u32) -> Detection {

@@ -78,8 +78,7 @@ impl FastRecovery {
         if flow.duplicates == threshold {
             if may_reduce {
                 flow.begin_fast_retransmit();
-                let flight = flow.flight();
-                flow.window.reduce(flight);
+                flow.reduce_window(now);
                 flow.restart_for_retransmission(now);
                 flow.emit(now, flow.acked, out);
             }
@@ -109,7 +108,7 @@ impl FastRecovery {
                 let room = (flow.sent - next).max(1) + 1;
                 flow.window.set(flow.window.ssthresh.min(room as f64));
             }
-            _ => flow.grow(),
+            _ => flow.grow(now),
         }
     }
 

@@ -45,7 +45,7 @@ impl Rfc6675 {
             flow.restart_timer(now);
         } else if progress {
             flow.accept(now, ack.next);
-            flow.grow();
+            flow.grow(now);
         } else if !self.repairing && news && flow.acked < flow.sent {
             self.on_duplicate(flow, now, out);
         }
@@ -79,9 +79,8 @@ impl Rfc6675 {
 
     /// Step (4). No segment is rescued before all else has been tried once.
     fn enter(&mut self, flow: &mut Flow, now: Time, out: &mut Vec<Transmission>) {
-        let flight = flow.flight();
         flow.begin_fast_retransmit();
-        flow.window.reduce(flight);
+        flow.reduce_window(now);
         flow.restart_for_retransmission(now);
         self.repairing = true;
         self.rescued = 0;

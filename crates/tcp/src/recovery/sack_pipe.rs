@@ -46,7 +46,7 @@ impl SackPipe {
         }
         if ack.next > flow.acked {
             flow.accept(now, ack.next);
-            flow.grow();
+            flow.grow(now);
             self.timed_out = false;
             self.scoreboard.clear();
         } else if ack.next == flow.acked && flow.acked < flow.sent && !self.timed_out {
@@ -79,11 +79,10 @@ impl SackPipe {
     }
 
     fn enter(&mut self, flow: &mut Flow, now: Time, out: &mut Vec<Transmission>) {
-        let flight = flow.flight();
         let outstanding = flow.sent - flow.acked;
         flow.begin_fast_retransmit();
         flow.restart_for_retransmission(now);
-        flow.window.reduce(flight);
+        flow.reduce_window(now);
         // The duplicate ACKs tell of as many segments that left. The retransmission is not counted.
         self.pipe = outstanding as i64 - i64::from(flow.dupack_threshold);
         self.repairing = true;

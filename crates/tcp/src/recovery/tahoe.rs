@@ -19,7 +19,7 @@ impl Tahoe {
     ) {
         if ack.next > flow.acked {
             flow.accept(now, ack.next);
-            flow.grow();
+            flow.grow(now);
         } else if ack.next == flow.acked && flow.acked < flow.sent {
             flow.duplicates = flow.duplicates.saturating_add(1);
             if flow.duplicates == flow.dupack_threshold {
@@ -48,8 +48,7 @@ impl Tahoe {
 /// Goes back N; the retransmission itself is the first segment that the window lets go.
 fn fast_retransmit(flow: &mut Flow, now: Time) {
     flow.begin_fast_retransmit();
-    let flight = flow.flight();
-    flow.window.collapse(flight);
+    flow.collapse_window(now);
     flow.limited_transmissions = 0;
     flow.restart_for_retransmission(now);
     flow.next = flow.acked;

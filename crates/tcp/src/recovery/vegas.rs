@@ -48,7 +48,7 @@ impl Vegas {
     fn on_progress(&mut self, flow: &mut Flow, now: Time, next: u64, out: &mut Vec<Transmission>) {
         self.prepare(flow);
         flow.accept(now, next);
-        flow.grow();
+        flow.grow(now);
         if self.worried > 0 {
             self.worried -= 1;
             self.look_again(flow, now, out);

@@ -1,0 +1,334 @@
+//! Laws and detectors that are classes of Python. Each run executes the text of their file anew, and
+//! each connection has an instance of its own. What goes wrong in one ends the run: it answers what
+//! is usual from there on, and the monitor is told to cancel.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use burstlab_sim::scenario::Resolved;
+use burstlab_sim::{
+    Classes, Decision, ForeignDetector, ForeignLaw, Moment, Monitor, PythonClass, Verdict,
+};
+use pyo3::create_exception;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyFloat, PyString, PyTuple};
+
+use crate::event::Event;
+use crate::to_json;
+
+create_exception!(
+    burstlab._core,
+    ClassError,
+    PyValueError,
+    "A class of Python cannot be used, or has failed; args are (problem, fix)."
+);
+
+/// Where the text of a class becomes a class, and what it raises becomes words.
+const MODULE: &str = "burstlab.classes";
+
+/// What went wrong first in the classes of a run.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    monitor: Monitor,
+    failed: AtomicBool,
+    told: Mutex<Option<(String, String)>>,
+}
+
+impl Fault {
+    /// Answers what went wrong as an error.
+    pub(crate) fn check(&self) -> PyResult<()> {
+        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner).take();
+        told.map_or(Ok(()), |args| Err(ClassError::new_err(args)))
+    }
+
+    fn is_there(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
+    }
+
+    fn tell(&self, told: (String, String)) {
+        self.failed.store(true, Ordering::Relaxed);
+        self.told.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(told);
+        self.monitor.cancel();
+    }
+}
+
+/// Has the classes of a scenario, if it has any, made for one run. What goes wrong in them later
+/// is told by what this answers.
+pub(crate) fn prepare(
+    py: Python<'_>,
+    resolved: &mut Resolved,
+    monitor: &Monitor,
+) -> PyResult<Option<Arc<Fault>>> {
+    if !resolved.needs_classes() {
+        return Ok(None);
+    }
+    let (failed, told) = (AtomicBool::new(false), Mutex::new(None));
+    let fault = Arc::new(Fault { monitor: monitor.clone(), failed, told });
+    let mut loaded: Vec<Arc<Loaded>> = Vec::new();
+    for config in resolved.tcp.iter().chain(&resolved.demand_tcp) {
+        let of = [(Kind::Law, &config.window_law_class), (Kind::Detector, &config.detector_class)];
+        for (kind, class) in
+            of.into_iter().filter_map(|(kind, class)| Some((kind, class.as_ref()?)))
+        {
+            if !loaded.iter().any(|one| one.is(kind, class)) {
+                loaded.push(Arc::new(Loaded::new(py, kind, class)?));
+            }
+        }
+    }
+    resolved.classes = Some(Arc::new(PythonClasses { loaded, fault: Arc::clone(&fault) }));
+    Ok(Some(fault))
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Law,
+    Detector,
+}
+
+impl Kind {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Law => "law",
+            Self::Detector => "detector",
+        }
+    }
+}
+
+/// A class that was executed.
+#[derive(Debug)]
+struct Loaded {
+    kind: Kind,
+    class: PythonClass,
+    /// Answers an instance.
+    make: Py<PyAny>,
+    /// Which of its methods there are to call: on_ack, on_loss, on_timeout.
+    has: [bool; 3],
+    rules_slow_start: bool,
+}
+
+impl Loaded {
+    fn new(py: Python<'_>, kind: Kind, class: &PythonClass) -> PyResult<Self> {
+        let told = (
+            kind.word(),
+            class.name.as_deref().unwrap_or("the file"),
+            class.source.as_deref().unwrap_or_default(),
+            &class.class,
+            to_json(&class.options)?,
+        );
+        let made = py.import(MODULE)?.getattr("load")?.call1(told)?;
+        let (make, has, rules_slow_start) = made.extract()?;
+        Ok(Self { kind, class: class.clone(), make, has, rules_slow_start })
+    }
+
+    fn is(&self, kind: Kind, class: &PythonClass) -> bool {
+        self.kind == kind && self.class == *class
+    }
+}
+
+/// The classes of a run.
+#[derive(Debug)]
+struct PythonClasses {
+    loaded: Vec<Arc<Loaded>>,
+    fault: Arc<Fault>,
+}
+
+impl PythonClasses {
+    fn instance(&self, kind: Kind, class: &PythonClass) -> Instance {
+        let of = self.loaded.iter().find(|one| one.is(kind, class));
+        let of = Arc::clone(of.expect("every class of the scenario was prepared"));
+        let mut new = Instance { of, fault: Arc::clone(&self.fault), methods: Methods::default() };
+        Python::attach(|py| {
+            match new.of.make.call0(py).and_then(|one| Methods::of(py, one, &new.of)) {
+                Ok(methods) => new.methods = methods,
+                Err(error) => new.fail(py, error, "__init__", None),
+            }
+        });
+        new
+    }
+}
+
+impl Classes for PythonClasses {
+    fn law(&self, class: &PythonClass) -> Box<dyn ForeignLaw> {
+        Box::new(Law(self.instance(Kind::Law, class)))
+    }
+
+    fn detector(&self, class: &PythonClass) -> Box<dyn ForeignDetector> {
+        Box::new(Judge(self.instance(Kind::Detector, class)))
+    }
+}
+
+/// An object and its methods, as far as there are any to call.
+#[derive(Debug, Default)]
+struct Methods {
+    object: Option<Py<PyAny>>,
+    bound: [Option<Py<PyAny>>; 3],
+}
+
+/// Names of the methods.
+const NAMES: [&str; 3] = ["on_ack", "on_loss", "on_timeout"];
+
+impl Methods {
+    fn of(py: Python<'_>, object: Py<PyAny>, loaded: &Loaded) -> PyResult<Self> {
+        let mut bound = [const { None }; 3];
+        for (place, name) in NAMES.into_iter().enumerate().filter(|&(place, _)| loaded.has[place]) {
+            bound[place] = Some(object.getattr(py, name)?);
+        }
+        Ok(Self { object: Some(object), bound })
+    }
+}
+
+/// An object of a class, for one connection.
+#[derive(Debug)]
+struct Instance {
+    of: Arc<Loaded>,
+    fault: Arc<Fault>,
+    methods: Methods,
+}
+
+impl Instance {
+    /// Calls method `which`, if there is one, and takes from its answer what `read` does.
+    fn ask<T>(
+        &self,
+        which: usize,
+        moment: &Moment,
+        read: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> Option<T> {
+        let method = self.methods.bound[which].as_ref()?;
+        if self.fault.is_there() {
+            return None;
+        }
+        Python::attach(|py| {
+            let event = Bound::new(py, Event::of(moment));
+            let answer = event.and_then(|event| method.bind(py).call1((event,)));
+            match answer.and_then(|answer| read(&answer)) {
+                Ok(answer) => Some(answer),
+                Err(error) => {
+                    self.fail(py, error, NAMES[which], Some(moment));
+                    None
+                }
+            }
+        })
+    }
+
+    /// Tells of an error, which ends the run.
+    fn fail(&self, py: Python<'_>, error: PyErr, method: &str, moment: Option<&Moment>) {
+        let class = &self.of.class;
+        let now = moment.map(|moment| moment.now.as_secs_f64());
+        let name = class.name.as_deref().unwrap_or("the file");
+        let place = NAMES.iter().position(|name| *name == method);
+        let function = place.and_then(|place| self.methods.bound[place].as_ref());
+        let told = (error.value(py).clone(), name, &class.class, method, now, function);
+        let words = py.import(MODULE).and_then(|module| module.getattr("failure")?.call1(told));
+        let words = words.and_then(|words| words.extract::<(String, String)>());
+        self.fault.tell(words.unwrap_or_else(|_| (error.to_string(), String::new())));
+    }
+
+    /// The same in the same state.
+    fn duplicate(&self) -> Self {
+        let (of, fault) = (Arc::clone(&self.of), Arc::clone(&self.fault));
+        let mut new = Self { of, fault, methods: Methods::default() };
+        let Some(object) = &self.methods.object else { return new };
+        let copied = |py: Python<'_>| {
+            let copy = py.import("copy")?.getattr("deepcopy")?.call1((object,))?;
+            Methods::of(py, copy.unbind(), &self.of)
+        };
+        Python::attach(|py| match copied(py) {
+            Ok(methods) => new.methods = methods,
+            Err(error) => self.fail(py, error, "__deepcopy__", None),
+        });
+        new
+    }
+}
+
+#[derive(Debug)]
+struct Law(Instance);
+
+impl Law {
+    fn ask(&self, which: usize, moment: &Moment) -> Decision {
+        self.0.ask(which, moment, decision).unwrap_or(Decision::Usual)
+    }
+}
+
+impl ForeignLaw for Law {
+    fn rules_slow_start(&self) -> bool {
+        self.0.of.rules_slow_start
+    }
+
+    fn on_ack(&mut self, moment: &Moment) -> Decision {
+        self.ask(0, moment)
+    }
+
+    fn on_loss(&mut self, moment: &Moment) -> Decision {
+        self.ask(1, moment)
+    }
+
+    fn on_timeout(&mut self, moment: &Moment) -> Decision {
+        self.ask(2, moment)
+    }
+
+    fn duplicate(&self) -> Box<dyn ForeignLaw> {
+        Box::new(Self(self.0.duplicate()))
+    }
+}
+
+/// What a law has answered.
+fn decision(answer: &Bound<'_, PyAny>) -> PyResult<Decision> {
+    if let Ok(pair) = answer.cast::<PyTuple>()
+        && pair.len() == 2
+    {
+        let (cwnd, ssthresh) = (pair.get_item(0)?, pair.get_item(1)?);
+        return Ok(Decision::Both { cwnd: segments(&cwnd)?, ssthresh: segments(&ssthresh)? });
+    }
+    segments(answer).map(Decision::Window)
+}
+
+/// A number of segments.
+fn segments(answer: &Bound<'_, PyAny>) -> PyResult<f64> {
+    let number = match answer.cast_exact::<PyFloat>() {
+        Ok(number) => Some(number.value()),
+        Err(_) if answer.is_instance_of::<PyBool>() => None,
+        Err(_) => answer.extract::<f64>().ok(),
+    };
+    match number.filter(|number| number.is_finite() && *number >= 0.0) {
+        Some(number) => Ok(number),
+        None => Err(wrong(answer, "a number of segments, or a pair (cwnd, ssthresh) of them")),
+    }
+}
+
+/// The error of an answer that is not what was wanted.
+fn wrong(answer: &Bound<'_, PyAny>, wanted: &str) -> PyErr {
+    let module = answer.py().import(MODULE);
+    let made = module.and_then(|module| module.getattr("wrong_answer")?.call1((answer, wanted)));
+    made.map_or_else(|error| error, PyErr::from_value)
+}
+
+#[derive(Debug)]
+struct Judge(Instance);
+
+impl ForeignDetector for Judge {
+    fn on_ack(&mut self, moment: &Moment) {
+        self.0.ask(0, moment, |_| Ok(()));
+    }
+
+    fn on_loss(&mut self, moment: &Moment) {
+        self.0.ask(1, moment, |_| Ok(()));
+    }
+
+    fn on_timeout(&mut self, moment: &Moment) -> Verdict {
+        self.0.ask(2, moment, verdict).unwrap_or(Verdict::True)
+    }
+
+    fn duplicate(&self) -> Box<dyn ForeignDetector> {
+        Box::new(Self(self.0.duplicate()))
+    }
+}
+
+/// What a detector has answered.
+fn verdict(answer: &Bound<'_, PyAny>) -> PyResult<Verdict> {
+    match answer.cast::<PyString>() {
+        Ok(word) if word == "genuine" => Ok(Verdict::True),
+        Ok(word) if word == "false" => Ok(Verdict::False),
+        _ => Err(wrong(answer, "control.GENUINE or control.FALSE")),
+    }
+}

@@ -1,0 +1,81 @@
+//! Where a law that is written elsewhere decides: it is told what is so, and answers.
+
+use burstlab_units::Time;
+
+use super::Flow;
+use crate::congestion::Round;
+use crate::delays::News;
+use crate::foreign::{Decision, ForeignLaw, Moment};
+
+impl Flow {
+    /// What is so now, for whoever is written elsewhere.
+    pub(crate) fn moment(&self, now: Time) -> Moment {
+        let rtt = self.timer.view();
+        Moment {
+            now,
+            cwnd: self.window.cwnd,
+            ssthresh: self.window.ssthresh,
+            window: self.window.plain(),
+            receiver_window: self.window.receiver,
+            flight: self.flight(),
+            first: self.acked,
+            next: self.next,
+            acked: 0,
+            rtt: None,
+            base_rtt: self.delays.as_ref().and_then(|delays| delays.base()),
+            smoothed: (!rtt.smoothed.is_zero()).then_some((rtt.smoothed, rtt.variance)),
+            rto: self.timer.rto(),
+            round: None,
+            repairing: false,
+            repeated: false,
+        }
+    }
+
+    /// An ACK of new data, which may have ended a round trip, opens the window.
+    pub(super) fn grow_by_class(&mut self, now: Time, round: Option<Round>) {
+        let News { acked, rtt } =
+            self.delays.as_ref().map_or(News::default(), |delays| delays.news());
+        let moment = Moment { acked, rtt, round, ..self.moment(now) };
+        let decision = self.decide(|law| law.on_ack(&moment));
+        self.window.grow_to(decision);
+    }
+
+    /// Reduces the window after a loss found by duplicate ACKs.
+    pub(crate) fn reduce_window(&mut self, now: Time) {
+        if !self.window.is_foreign() {
+            return self.window.reduce(self.flight());
+        }
+        let moment = self.moment_of_loss(now);
+        let decision = self.decide(|law| law.on_loss(&moment));
+        self.window.reduce_to(moment.window, decision);
+    }
+
+    /// Lowers the threshold and begins with one segment, though no time-out occurred (Tahoe).
+    pub(crate) fn collapse_window(&mut self, now: Time) {
+        if !self.window.is_foreign() {
+            return self.window.collapse(self.flight());
+        }
+        let moment = self.moment_of_loss(now);
+        let decision = self.decide(|law| law.on_loss(&moment));
+        self.window.collapse_with(moment.window, decision);
+    }
+
+    /// Lowers the threshold after a time-out and begins again.
+    pub(super) fn restart_window(&mut self, now: Time, repeated: bool) {
+        if !self.window.is_foreign() {
+            return self.window.restart(self.flight(), repeated);
+        }
+        let moment = Moment { repeated, ..self.moment_of_loss(now) };
+        let decision = self.decide(|law| law.on_timeout(&moment));
+        self.window.restart_with(moment.window, repeated, decision);
+    }
+
+    fn moment_of_loss(&self, now: Time) -> Moment {
+        Moment { window: self.window.reducible(self.flight()), ..self.moment(now) }
+    }
+
+    /// What a law that is written elsewhere answers.
+    fn decide(&mut self, ask: impl FnOnce(&mut dyn ForeignLaw) -> Decision) -> Decision {
+        self.window.foreign().map_or(Decision::Usual, ask)
+    }
+}

@@ -1,0 +1,291 @@
+"""Classes of Python that scenarios name: from files into scenarios, and from there into runs.
+
+A file is read and looked at without being executed. What is executed is the text that the resolved
+scenario holds, anew in each run.
+"""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import json
+import linecache
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from burstlab.errors import InputError, ScenarioError
+
+#: Fields of ``tcp`` that name a class.
+FIELDS = ("window_law_class", "detector_class")
+
+METHODS = ("on_ack", "on_loss", "on_timeout")
+
+#: What `load` answers: what makes an instance, which methods it has, and whether it rules slow
+#: start.
+Loaded = tuple[Callable[[], Any], tuple[bool, bool, bool], bool]
+
+
+#: Numbers of modules, so that runs side by side do not share one.
+_NUMBERS = itertools.count()
+
+
+def place(document: dict[str, Any], base: Path) -> None:
+    """Write the paths of files in full; changes the document.
+
+    Parameters
+    ----------
+    document
+        A scenario.
+    base
+        The directory from which they count.
+    """
+    for _, given in _given(document):
+        if isinstance(given.get("file"), str):
+            given["file"] = (base / given["file"]).absolute().as_posix()
+
+
+def expand(document: dict[str, Any], texts: dict[str, str] | None = None) -> None:
+    """Put the text of each file in its place, checked as far as that is possible unexecuted.
+
+    Parameters
+    ----------
+    document
+        A scenario; changed in place. Left alone where the engine has to refuse it anyway.
+    texts
+        Texts by path that were read before; those that are read now are added.
+
+    Raises
+    ------
+    ScenarioError
+        If a file cannot be read, is not Python, or has no such class; it names the classes that
+        are there.
+    """
+    known = {} if texts is None else texts
+    for path, given in _given(document):
+        file, name = given.get("file"), given.get("class")
+        if not isinstance(file, str) or not isinstance(name, str):
+            continue
+        where = Path(given.pop("file"))
+        if file not in known:
+            known[file] = _read(f"{path}.file", where)
+        _look(path, where, known[file], name)
+        given["source"], given["name"] = known[file], where.name
+
+
+def used(resolved: Mapping[str, Any]) -> bool:
+    """Whether classes take part in a resolved scenario."""
+    entries = {name: resolved.get(name) for name in ("flows", "demand")}
+    return next(_given(entries), None) is not None
+
+
+def written(document: Any) -> str | None:
+    """Answer where code stands in a scenario or a plan itself, if it does."""
+    return next(_code(document, ""), None)
+
+
+def refuse(where: str | None, *, allow: bool) -> None:
+    """Refuse code that was `written` in a scenario or a plan itself, unless it is allowed.
+
+    A file that a scenario names is one that whoever runs it has, and can look at; the text within
+    a scenario, such as that of a result, may come from anybody.
+    """
+    if where is not None and not allow:
+        raise ScenarioError(
+            where,
+            "",
+            "it is code, which would be executed",
+            "read it; then allow it with --allow-code (allow_code=True), or name a file instead",
+        )
+
+
+def load(kind: str, file: str, source: str, name: str, options: str) -> Loaded:
+    """Execute the text of a file and answer what makes instances of a class in it.
+
+    Parameters
+    ----------
+    kind
+        ``"law"`` or ``"detector"``.
+    file
+        Name of the file, for messages.
+    source
+        Its text.
+    name
+        The class.
+    options
+        What its constructor is given, as JSON.
+
+    Raises
+    ------
+    ClassError
+        If it is no such class; the engine passes it on.
+    """
+    from burstlab import control
+    from burstlab._core import ClassError
+
+    try:
+        found = _executed(file, source, name)
+    except BaseException as error:
+        raise ClassError(*failure(error, file, "", "")) from None
+    if not isinstance(found, type):
+        raise ClassError(f"{file}: {name} is not a class", "name a class of the file")
+    base = control.CongestionControl if kind == "law" else control.Detector
+    _check_methods(found, file, name, kind)
+    own = [getattr(found, method, None) for method in METHODS]
+    usual = [getattr(base, method) for method in METHODS]
+    has = tuple(mine is not None and mine is not one for mine, one in zip(own, usual, strict=True))
+    # What is not there, and what the base class does, the engine does by itself.
+    slow = bool(getattr(found, "rules_slow_start", False))
+
+    def make() -> Any:
+        return found(**json.loads(options))
+
+    try:
+        make()
+    except BaseException as error:
+        raise ClassError(*failure(error, file, name, "__init__")) from None
+    return make, (has[0], has[1], has[2]), slow
+
+
+def failure(
+    error: BaseException,
+    file: str,
+    name: str,
+    method: str,
+    now_s: float | None = None,
+    function: object = None,
+) -> tuple[str, str]:
+    """Tell what a class raised, in one line, and what to do about it."""
+    line = _line(error, file)
+    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    if isinstance(error, WrongAnswer):
+        what = str(error)
+        line = getattr(getattr(function, "__code__", None), "co_firstlineno", 0)
+    text = linecache.getline(_label(file), line).strip() if line else ""
+    where = f"{file}, line {line}" if line else file
+    head = f"{where}, {name}.{method}" if name else where
+    quoted = f" (`{text}`)" if text else ""
+    when = "" if now_s is None else f", at {now_s:.9g} s of simulated time"
+    fix = "correct the class" if now_s is not None else "correct it, or the options it is given"
+    return f"{head}: {what}{quoted}{when}", fix
+
+
+class WrongAnswer(Exception):
+    """A method answered what it cannot."""
+
+
+def wrong_answer(answer: object, wanted: str) -> WrongAnswer:
+    """Make the error of an answer that is not what was wanted."""
+    shown = repr(answer)
+    return WrongAnswer(f"it answered {shown[:80]}, and {wanted} was wanted")
+
+
+def _given(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Answer each table that names a class, with its path."""
+    places: list[tuple[str, Any]] = [("", document)]
+    for table in ("flows", "demand"):
+        entries = document.get(table)
+        for index, entry in enumerate(entries if isinstance(entries, list) else []):
+            places.append((f"{table}[{index}].", entry))
+    for path, entry in places:
+        tcp = entry.get("tcp") if isinstance(entry, Mapping) else None
+        for field in FIELDS:
+            given = tcp.get(field) if isinstance(tcp, Mapping) else None
+            if isinstance(given, dict):
+                yield f"{path}tcp.{field}", given
+
+
+def _code(value: Any, path: str) -> Iterator[str]:
+    """Answer the paths of code, dotted names of fields counted as tables."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            here = f"{path}.{key}" if path else str(key)
+            if here.endswith(tuple(f"{field}.source" for field in FIELDS)):
+                yield here
+            yield from _code(inner, here)
+    elif isinstance(value, (list, tuple)):
+        for inner in value:
+            yield from _code(inner, path)
+
+
+def _read(path: str, where: Path) -> str:
+    try:
+        return where.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        problem = f"not UTF-8 text (byte {error.start})"
+        raise ScenarioError(path, str(where), problem, "save it as UTF-8") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        fix = "give a file that exists; its path counts from the scenario's file"
+        raise ScenarioError(path, str(where), f"cannot be read ({reason})", fix) from None
+
+
+def _look(path: str, where: Path, text: str, name: str) -> None:
+    """Look for a class without executing anything."""
+    import ast  # loaded only where there is a file to read
+
+    try:
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError) as error:
+        line = f"line {error.lineno}: " if isinstance(error, SyntaxError) and error.lineno else ""
+        message = error.msg if isinstance(error, SyntaxError) else str(error)
+        problem = f"not Python ({line}{message})"
+        raise ScenarioError(f"{path}.file", str(where), problem, "correct it") from None
+    classes = [one.name for one in body if isinstance(one, ast.ClassDef)]
+    imported = any(isinstance(one, (ast.ImportFrom, ast.If, ast.Try, ast.Assign)) for one in body)
+    if name in classes or (imported and name in text and name.isidentifier()):
+        return
+    there = f"the classes of {where.name} are {', '.join(classes)}"
+    near = difflib.get_close_matches(name, classes, n=1, cutoff=0.5)
+    fix = f"did you mean {near[0]!r}? {there}" if near else f"{there if classes else 'write it'}"
+    problem = f"{where.name} has no such class" if classes else f"{where.name} has no class"
+    raise ScenarioError(f"{path}.class", name, problem, fix)
+
+
+def _label(file: str) -> str:
+    """The name under which Python knows the text, so that its lines can be shown."""
+    return f"<{file}>"
+
+
+def _executed(file: str, source: str, name: str) -> Any:
+    label = _label(file)
+    linecache.cache[label] = (len(source), None, source.splitlines(keepends=True), label)
+    module = ModuleType(f"{Path(file).stem}_{next(_NUMBERS)}")
+    # Dataclasses look for their module while they are made.
+    sys.modules[module.__name__] = module
+    try:
+        exec(compile(source, label, "exec"), module.__dict__)
+    finally:
+        del sys.modules[module.__name__]
+    if name not in module.__dict__:
+        raise InputError(f"{file} has no class {name}")
+    return module.__dict__[name]
+
+
+def _check_methods(found: type, file: str, name: str, kind: str) -> None:
+    from burstlab._core import ClassError
+
+    for method in dir(found):
+        if method.startswith("on_") and method not in METHODS:
+            near = difflib.get_close_matches(method, METHODS, n=1, cutoff=0.5)
+            fix = f"did you mean {near[0]}?" if near else f"use {', '.join(METHODS)}"
+            raise ClassError(f"{file}: {name}.{method}: there is no such event", fix)
+    needed = ("on_timeout",) if kind == "detector" else ()
+    if not any(callable(getattr(found, method, None)) for method in needed or METHODS):
+        listed = " or ".join(needed or METHODS)
+        raise ClassError(f"{file}: {name} has no {listed}", f"write it: def {METHODS[2]}(...)")
+    for method in METHODS:
+        if not callable(getattr(found, method, found)):
+            raise ClassError(f"{file}: {name}.{method} is not a function", "make it one")
+
+
+def _line(error: BaseException, file: str) -> int:
+    """The innermost line of the file that an error came through."""
+    if isinstance(error, SyntaxError) and error.filename == _label(file):
+        return error.lineno or 0
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno or 0 for frame in frames if frame.filename == _label(file)]
+    return lines[-1] if lines else 0

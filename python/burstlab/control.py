@@ -1,0 +1,89 @@
+"""Congestion controls and detectors of false time-outs, written in Python.
+
+A class in a file of its own becomes the window law of a scenario, or its detector:
+
+.. code-block:: toml
+
+    [tcp]
+    window_law = "python"
+    window_law_class = { file = "laws/scalable.py", class = "Scalable" }
+
+Each connection has an instance of its own. It is told what happened by an `Event` and answers;
+it must go by what it is told alone: no clock, no chance, nothing shared between connections, whose
+order in time is not defined. The page docs/howto/python-control.md has an example and the cost.
+"""
+
+from __future__ import annotations
+
+from burstlab._core import Event, Round
+
+__all__ = ["FALSE", "GENUINE", "CongestionControl", "Detector", "Event", "Round"]
+
+#: What a detector answers to a time-out that means congestion.
+GENUINE = "genuine"
+
+#: What a detector answers to a time-out after one lost burst.
+FALSE = "false"
+
+
+class CongestionControl:
+    """A window law; as it stands, that of RFC 5681.
+
+    Loss recovery, slow start, the time-out and its detector are other axes, which go on as the
+    scenario says. So it is not asked while losses are repaired, nor of a time-out that a detector
+    takes for false; and others change the window too. What an event says of it is so.
+
+    A method answers a number of segments, or both congestion window and threshold as a pair
+    ``(cwnd, ssthresh)``, which hold as they are (cwnd at least 1, ssthresh at least 2).
+
+    Attributes
+    ----------
+    rules_slow_start
+        Whether `on_ack` is asked below the threshold too, in place of slow start.
+    """
+
+    rules_slow_start = False
+
+    def on_ack(self, event: Event) -> float | tuple[float, float]:
+        """An ACK of new data came: answer the congestion window in segments from now on.
+
+        Below the threshold slow start decides, unless `rules_slow_start`.
+        """
+        if event.cwnd < event.ssthresh:
+            return event.cwnd + 1.0
+        return event.cwnd + 1.0 / max(event.cwnd, 1.0)
+
+    def on_loss(self, event: Event) -> float | tuple[float, float]:
+        """Duplicate ACKs found a loss: answer what remains of ``event.window``.
+
+        It becomes window and threshold, rounded as ``ssthresh_basis`` and ``window_halving`` say.
+        With the variant ``"tahoe"`` it is the threshold alone.
+        """
+        return event.window / 2.0
+
+    def on_timeout(self, event: Event) -> float | tuple[float, float]:
+        """The timer ran out: answer what remains of ``event.window``.
+
+        It becomes the threshold, and the sender begins again with one segment. It has no effect
+        where RFC 5681 keeps the threshold: with ``ssthresh_basis = "flight"`` and
+        ``event.repeated``.
+        """
+        return event.window / 2.0
+
+
+class Detector:
+    """A detector of false time-outs: it judges, and is kept informed to do so.
+
+    A time-out below ``detector_window_min`` is genuine whatever it says. What comes after a false
+    one is that of every detector: half the window, all outstanding sent again, no back-off.
+    """
+
+    def on_ack(self, event: Event) -> object:
+        """New data were acknowledged; what it answers is ignored."""
+
+    def on_loss(self, event: Event) -> object:
+        """Duplicate ACKs found a loss in a window of ``event.window``; the answer is ignored."""
+
+    def on_timeout(self, event: Event) -> str:
+        """The timer ran out: answer `GENUINE` or `FALSE`."""
+        return GENUINE
