@@ -2,6 +2,7 @@
 //! traced run does nothing ahead; a queue whose packets a script may name takes them one by one.
 //! All must be the same but the number of events.
 
+mod foreign;
 mod numbers;
 mod stored;
 
@@ -19,6 +20,15 @@ fn run(scenario: &Value, seed: u64, trace: Trace) -> Output {
         .and_then(|scenario| scenario.resolve())
         .unwrap_or_else(|error| panic!("{error}"));
     Simulation::new(&resolved, seed, 0, trace).run(&Monitor::default())
+}
+
+/// The columns of the tables of a run that are not `left_out`, each as text.
+fn columns(output: &Output, left_out: &[&str]) -> Vec<(String, String)> {
+    let columns = output.tables.iter().flat_map(|table| {
+        let kept = table.columns.iter().filter(|(name, _)| !left_out.contains(name));
+        kept.map(|(name, column)| (format!("{}.{name}", table.name), format!("{column:?}")))
+    });
+    columns.collect()
 }
 
 /// Any variant, and the law of its window.
@@ -199,6 +209,55 @@ fn any_late_vegas() -> impl Strategy<Value = Value> {
     )
 }
 
+/// What somebody else writes of the laws and detectors that there are is what they are.
+fn are_twins(scenario: &Value, seed: u64) -> Result<(), TestCaseError> {
+    let Some((native, foreign)) = foreign::twins(scenario) else { return Ok(()) };
+    let run = |resolved, trace| Simulation::new(resolved, seed, 0, trace).run(&Monitor::default());
+    let wanted = run(&native, ALL);
+    let ahead = run(&foreign, Trace::default());
+    prop_assert_eq!(numbers(ahead.summary), numbers(wanted.summary.clone()));
+    let traced = run(&foreign, ALL);
+    prop_assert_eq!(&traced.summary, &wanted.summary);
+    // Laws that go by delay measure each round trip, and so does a sender with a law of somebody
+    // else; FAST lowers its threshold with the first one, and that law when it is asked.
+    let by_delay = scenario["tcp"]["window_law"] == json!("fast");
+    let left_out = ["sample_ps", "base_rtt_ps", "queued", "ssthresh", "state"];
+    let left_out = &left_out[..if by_delay { 5 } else { 3 }];
+    let (traced_columns, wanted) = (columns(&traced, left_out), columns(&wanted, left_out));
+    prop_assert_eq!(traced_columns.len(), wanted.len());
+    for (one, other) in traced_columns.iter().zip(&wanted) {
+        prop_assert!(one == other, "{}", one.0);
+    }
+    Ok(())
+}
+
+/// A law with a state of its own: whole, traced, and as a clone that goes on apart.
+fn goes_on_apart(mut scenario: Value, seed: u64, cut: u32) -> Result<(), TestCaseError> {
+    scenario["tcp"]["variant"] = json!("sack");
+    scenario["tcp"]["window_law"] = json!("python");
+    scenario["tcp"]["window_law_class"] = json!({"class": "Slowing", "source": "of this file"});
+    let resolved = foreign::resolved(&scenario);
+    let new = |trace| Simulation::new(&resolved, seed, 0, trace);
+    let whole = new(Trace::default()).run(&Monitor::default()).summary;
+    let traced = new(ALL).run(&Monitor::default()).summary;
+    prop_assert_eq!(numbers(traced), numbers(whole.clone()));
+    let mut first = new(Trace::default());
+    first.advance(cut);
+    let second = first.clone();
+    prop_assert!(first.checkpoint().is_err());
+    prop_assert_eq!(first.run(&Monitor::default()).summary, whole.clone());
+    prop_assert_eq!(second.run(&Monitor::default()).summary, whole);
+    Ok(())
+}
+
+/// The same with or without a detector.
+fn perhaps_with_ble(mut scenario: Value, with: bool) -> Value {
+    if with && scenario["tcp"]["variant"] != json!("tahoe") {
+        scenario["tcp"]["detector"] = json!("ble");
+    }
+    scenario
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 192, ..ProptestConfig::default() })]
 
@@ -245,6 +304,34 @@ proptest! {
         let (whole, pieces) = stored::whole_and_in_pieces(&scenario, seed, cut);
         prop_assert_eq!(&pieces.summary, &whole.summary);
         prop_assert_eq!(format!("{:?}", pieces.tables), format!("{:?}", whole.tables));
+    }
+
+    #[test]
+    fn a_path_with_the_laws_of_somebody_else_is_that_with_ours(
+        scenario in any_path(),
+        ble in any::<bool>(),
+        seed in 0u64..1000,
+    ) {
+        are_twins(&perhaps_with_ble(scenario, ble), seed)?;
+    }
+
+    #[test]
+    fn a_mesh_with_the_laws_of_somebody_else_is_that_with_ours(
+        scenario in any_mesh(),
+        ble in any::<bool>(),
+        seed in 0u64..1000,
+    ) {
+        are_twins(&perhaps_with_ble(scenario, ble), seed)?;
+    }
+
+    #[test]
+    fn a_law_with_a_state_goes_on_apart(
+        (path, mesh) in (any_path(), any_mesh()),
+        seed in 0u64..1000,
+        cut in 1u32..3000,
+    ) {
+        goes_on_apart(path, seed, cut)?;
+        goes_on_apart(mesh, seed, cut)?;
     }
 
     #[test]
