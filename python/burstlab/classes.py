@@ -273,13 +273,13 @@ def _check_methods(found: type, file: str, name: str, kind: str) -> None:
             near = difflib.get_close_matches(method, METHODS, n=1, cutoff=0.5)
             fix = f"did you mean {near[0]}?" if near else f"use {', '.join(METHODS)}"
             raise ClassError(f"{file}: {name}.{method}: there is no such event", fix)
-    needed = ("on_timeout",) if kind == "detector" else ()
-    if not any(callable(getattr(found, method, None)) for method in needed or METHODS):
-        listed = " or ".join(needed or METHODS)
-        raise ClassError(f"{file}: {name} has no {listed}", f"write it: def {METHODS[2]}(...)")
     for method in METHODS:
         if not callable(getattr(found, method, found)):
             raise ClassError(f"{file}: {name}.{method} is not a function", "make it one")
+    needed = METHODS if kind == "law" else METHODS[2:]
+    if not any(hasattr(found, method) for method in needed):
+        fix = f"write def {needed[-1]}(self, event)"
+        raise ClassError(f"{file}: {name} has no {' or '.join(needed)}", fix)
 
 
 def _line(error: BaseException, file: str) -> int:

@@ -218,8 +218,13 @@ impl Instance {
         let name = class.name.as_deref().unwrap_or("the file");
         let place = NAMES.iter().position(|name| *name == method);
         let function = place.and_then(|place| self.methods.bound[place].as_ref());
-        let told = (error.value(py).clone(), name, &class.class, method, now, function);
-        let words = py.import(MODULE).and_then(|module| module.getattr("failure")?.call1(told));
+        let value = error.value(py);
+        // Without it nobody could tell the line.
+        let traced = value.setattr("__traceback__", error.traceback(py));
+        let told = (value, name, &class.class, method, now, function);
+        let words = traced
+            .and_then(|()| py.import(MODULE))
+            .and_then(|module| module.getattr("failure")?.call1(told));
         let words = words.and_then(|words| words.extract::<(String, String)>());
         self.fault.tell(words.unwrap_or_else(|_| (error.to_string(), String::new())));
     }
