@@ -246,7 +246,7 @@ def _look(path: str, where: Path, text: str, name: str) -> None:
 
 
 def _label(file: str) -> str:
-    """The name under which Python knows the text, so that its lines can be shown."""
+    """Answer the name under which Python knows the text, so that its lines can be shown."""
     return f"<{file}>"
 
 
@@ -283,7 +283,7 @@ def _check_methods(found: type, file: str, name: str, kind: str) -> None:
 
 
 def _line(error: BaseException, file: str) -> int:
-    """The innermost line of the file that an error came through."""
+    """Answer the innermost line of the file that an error came through."""
     if isinstance(error, SyntaxError) and error.filename == _label(file):
         return error.lineno or 0
     frames = traceback.extract_tb(error.__traceback__)

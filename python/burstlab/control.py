@@ -45,7 +45,7 @@ class CongestionControl:
     rules_slow_start = False
 
     def on_ack(self, event: Event) -> float | tuple[float, float]:
-        """An ACK of new data came: answer the congestion window in segments from now on.
+        """Answer the congestion window, in segments, after an ACK of new data.
 
         Below the threshold slow start decides, unless `rules_slow_start`.
         """
@@ -54,7 +54,7 @@ class CongestionControl:
         return event.cwnd + 1.0 / max(event.cwnd, 1.0)
 
     def on_loss(self, event: Event) -> float | tuple[float, float]:
-        """Duplicate ACKs found a loss: answer what remains of ``event.window``.
+        """Answer what remains of ``event.window`` after a loss that duplicate ACKs found.
 
         It becomes window and threshold, rounded as ``ssthresh_basis`` and ``window_halving`` say.
         With the variant ``"tahoe"`` it is the threshold alone.
@@ -62,7 +62,7 @@ class CongestionControl:
         return event.window / 2.0
 
     def on_timeout(self, event: Event) -> float | tuple[float, float]:
-        """The timer ran out: answer what remains of ``event.window``.
+        """Answer what remains of ``event.window`` after the timer ran out.
 
         It becomes the threshold, and the sender begins again with one segment. It has no effect
         where RFC 5681 keeps the threshold: with ``ssthresh_basis = "flight"`` and
@@ -79,11 +79,11 @@ class Detector:
     """
 
     def on_ack(self, event: Event) -> object:
-        """New data were acknowledged; what it answers is ignored."""
+        """Take notice of an ACK of new data; what it answers is ignored."""
 
     def on_loss(self, event: Event) -> object:
-        """Duplicate ACKs found a loss in a window of ``event.window``; the answer is ignored."""
+        """Take notice of a loss that duplicate ACKs found in a window of ``event.window``."""
 
     def on_timeout(self, event: Event) -> str:
-        """The timer ran out: answer `GENUINE` or `FALSE`."""
+        """Judge a time-out: answer `GENUINE` or `FALSE`."""
         return GENUINE

@@ -1,6 +1,6 @@
-//! Laws and detectors that are classes of Python. Each run executes the text of their file anew, and
-//! each connection has an instance of its own. What goes wrong in one ends the run: it answers what
-//! is usual from there on, and the monitor is told to cancel.
+//! Laws and detectors that are classes of Python. Each run executes the text of their file anew,
+//! and each connection has an instance of its own. What goes wrong in one ends the run: it answers
+//! what is usual from there on, and the monitor is told to cancel.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -141,7 +141,7 @@ impl PythonClasses {
         Python::attach(|py| {
             match new.of.make.call0(py).and_then(|one| Methods::of(py, one, &new.of)) {
                 Ok(methods) => new.methods = methods,
-                Err(error) => new.fail(py, error, "__init__", None),
+                Err(error) => new.fail(py, &error, "__init__", None),
             }
         });
         new
@@ -204,7 +204,7 @@ impl Instance {
             match answer.and_then(|answer| read(&answer)) {
                 Ok(answer) => Some(answer),
                 Err(error) => {
-                    self.fail(py, error, NAMES[which], Some(moment));
+                    self.fail(py, &error, NAMES[which], Some(moment));
                     None
                 }
             }
@@ -212,7 +212,7 @@ impl Instance {
     }
 
     /// Tells of an error, which ends the run.
-    fn fail(&self, py: Python<'_>, error: PyErr, method: &str, moment: Option<&Moment>) {
+    fn fail(&self, py: Python<'_>, error: &PyErr, method: &str, moment: Option<&Moment>) {
         let class = &self.of.class;
         let now = moment.map(|moment| moment.now.as_secs_f64());
         let name = class.name.as_deref().unwrap_or("the file");
@@ -240,7 +240,7 @@ impl Instance {
         };
         Python::attach(|py| match copied(py) {
             Ok(methods) => new.methods = methods,
-            Err(error) => self.fail(py, error, "__deepcopy__", None),
+            Err(error) => self.fail(py, &error, "__deepcopy__", None),
         });
         new
     }

@@ -21,7 +21,7 @@ class SlowStarter(CongestionControl):
 
     rules_slow_start = True
 
-    def on_ack(self, event: Event) -> float:
+    def on_ack(self, event: Event) -> float | tuple[float, float]:
         return super().on_ack(event)
 
 
