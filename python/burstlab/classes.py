@@ -7,6 +7,7 @@ scenario holds, anew in each run.
 from __future__ import annotations
 
 import difflib
+import hashlib
 import itertools
 import json
 import linecache
@@ -17,7 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from burstlab.errors import InputError, ScenarioError
+from burstlab.errors import ScenarioError
 
 #: Fields of ``tcp`` that name a class.
 FIELDS = ("window_law_class", "detector_class")
@@ -87,6 +88,12 @@ def written(document: Any) -> str | None:
     return next(_code(document, ""), None)
 
 
+def shown(source: str) -> str:
+    """Answer the text of a class as one line tells it: by its hash."""
+    digest = hashlib.sha256(source.encode()).hexdigest()[:12]
+    return f"{len(source.splitlines())} lines, sha256 {digest}"
+
+
 def refuse(where: str | None, *, allow: bool) -> None:
     """Refuse code that was `written` in a scenario or a plan itself, unless it is allowed.
 
@@ -127,9 +134,11 @@ def load(kind: str, file: str, source: str, name: str, options: str) -> Loaded:
     from burstlab._core import ClassError
 
     try:
-        found = _executed(file, source, name)
+        found = _executed(file, source).get(name)
     except BaseException as error:
         raise ClassError(*failure(error, file, "", "")) from None
+    if found is None:
+        raise ClassError(f"{file}: there is no class {name}", "name a class of the file")
     if not isinstance(found, type):
         raise ClassError(f"{file}: {name} is not a class", "name a class of the file")
     base = control.CongestionControl if kind == "law" else control.Detector
@@ -250,7 +259,7 @@ def _label(file: str) -> str:
     return f"<{file}>"
 
 
-def _executed(file: str, source: str, name: str) -> Any:
+def _executed(file: str, source: str) -> dict[str, Any]:
     label = _label(file)
     linecache.cache[label] = (len(source), None, source.splitlines(keepends=True), label)
     module = ModuleType(f"{Path(file).stem}_{next(_NUMBERS)}")
@@ -260,9 +269,7 @@ def _executed(file: str, source: str, name: str) -> Any:
         exec(compile(source, label, "exec"), module.__dict__)
     finally:
         del sys.modules[module.__name__]
-    if name not in module.__dict__:
-        raise InputError(f"{file} has no class {name}")
-    return module.__dict__[name]
+    return module.__dict__
 
 
 def _check_methods(found: type, file: str, name: str, kind: str) -> None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from burstlab import classes
 from burstlab.errors import InputError
 from burstlab.results import Result
 from burstlab.results import read as read_run
@@ -256,6 +257,8 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     elif isinstance(value, (list, tuple)) and any(isinstance(one, Mapping) for one in value):
         for index, inner in enumerate(value):
             yield from _leaves(inner, f"{path}[{index}]")
+    elif isinstance(value, str) and path.endswith("_class.source"):
+        yield path, classes.shown(value)
     else:
         yield path, list(value) if isinstance(value, tuple) else value
 

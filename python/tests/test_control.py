@@ -431,6 +431,7 @@ def test_a_failure_comes_back_from_another_process(tmp_path):
         ("class Mine:\n    def on_lost(self, e): pass\n", "Mine", {}, "did you mean on_loss?"),
         ("class Mine:\n    on_ack = 3\n", "Mine", {}, "Mine.on_ack is not a function"),
         ("class Mine:\n  def on_ack(self, e): 0\n", "Mine", {"a": 1}, "Mine.__init__: TypeError"),
+        ("from math import pi\nx = 'Mine'\n", "Mine", {}, "there is no class Mine"),
         ("from math import pi as Mine\n", "Mine", {}, "Mine is not a class"),
         ("import nowhere\nclass Mine: pass\n", "Mine", {}, "line 1: ModuleNotFoundError"),
         ("def f(): return 1 / 0\nx = f()\nclass Mine: pass\n", "Mine", {}, "line 1: ZeroDivision"),
@@ -470,6 +471,33 @@ def test_a_detector_judges_in_words(tmp_path):
     with pytest.raises(bl.ControlError, match="Mine has no on_timeout"):
         bl.run(having(TIMING_OUT, {"detector": "python", "detector_class": named}))
     assert control.Detector().on_timeout(None) == control.GENUINE  # pyright: ignore
+
+
+@pytest.mark.parametrize("name", ["ops", "wlan", "nsfnet", "cwnd_classes"])
+def test_a_class_goes_with_whatever_else_there_is(name):
+    scenario = bl.load(EXAMPLES / f"{name}.toml")
+    scenario["run"] = {"duration": "300 ms"}
+    tcp = scenario.get("tcp", {})
+    ours = bl.run(scenario, seed=2)
+    theirs = bl.run({**scenario, "tcp": {**tcp, **law("Reno")}}, seed=2)
+    assert numbers(theirs) == numbers(ours)
+    assert bl.run({**scenario, "tcp": {**tcp, **ble()}}).counters["packets_delivered"] > 0
+
+
+def test_results_differ_by_the_code_in_one_line(tmp_path, burstlab):
+    for name, text in (("a", COUNTING), ("b", COUNTING + "\n")):
+        bl.run(having(LOSSY, law("Mine", source(tmp_path, text))), out=tmp_path / name)
+    told = burstlab("results", tmp_path / "a", tmp_path / "b").out
+    assert "window_law_class.source" in told and "11 lines, sha256 " in told
+    assert "global acks" not in told
+
+
+def test_the_classes_of_a_scenario_in_python(tmp_path):
+    named = bl.PythonClass(file=str(LAWS), class_="Fast", options={"alpha": 20, "gamma": 0.5})
+    tcp = bl.Tcp(window=40, window_law="python", window_law_class=named)
+    one = bl.Scenario(tcp=tcp, run=bl.Run(duration="5 s"))
+    other = bl.Scenario(tcp=bl.Tcp(window=40, window_law="fast"), run=bl.Run(duration="5 s"))
+    assert numbers(bl.run(one)) == numbers(bl.run(other))
 
 
 def test_what_is_not_with_a_class(tmp_path):
