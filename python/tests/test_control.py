@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
@@ -482,6 +483,31 @@ def test_a_class_goes_with_whatever_else_there_is(name):
     theirs = bl.run({**scenario, "tcp": {**tcp, **law("Reno")}}, seed=2)
     assert numbers(theirs) == numbers(ours)
     assert bl.run({**scenario, "tcp": {**tcp, **ble()}}).counters["packets_delivered"] > 0
+
+
+def test_the_page_shows_what_works(root, tmp_path, burstlab):
+    text = (root / "docs" / "howto" / "python-control.md").read_text()
+    (shown,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    file = source(tmp_path, shown)
+    half = bl.run(having(LOSSY, law("Scalable", file, a=0.0, b=0.5)))
+    less = bl.run(having(LOSSY, law("Scalable", file)))
+    assert less.counters["packets_delivered"] > half.counters["packets_delivered"]
+    for block in re.findall(r"```toml\n(.*?)```", text, re.DOTALL):
+        (tmp_path / "one.toml").write_text(block)
+        (tmp_path / "laws").mkdir(exist_ok=True)
+        for name in ("scalable", "ble"):
+            (tmp_path / "laws" / f"{name}.py").write_text(
+                (EXAMPLES / "laws" / f"{name}.py").read_text()
+            )
+        assert burstlab("run", tmp_path / "one.toml").status == 0
+    (message,) = re.findall(r"```text\n(error: .*?)```", text, re.DOTALL)
+    source(tmp_path, BODY.format(method="on_ack", body="return 1 / 0"))
+    (tmp_path / "one.toml").write_text(
+        "tcp = { window_law = 'python', window_law_class = { file = 'mine.py', class = 'Mine' }, "
+        "initial_ssthresh = 3 }\n"
+    )
+    told = burstlab("run", tmp_path / "one.toml").err
+    assert re.sub(r"at [\d.]+ s", "at T s", told) == re.sub(r"at [\d.]+ s", "at T s", message)
 
 
 def test_results_differ_by_the_code_in_one_line(tmp_path, burstlab):

@@ -49,3 +49,13 @@ class Fast:
 
     def on_loss(self, event: Event) -> float:
         return event.window / 2.0
+
+
+class Losses(CongestionControl):
+    """What a law costs that leaves ACKs to the base class."""
+
+    def on_loss(self, event: Event) -> float:
+        return event.window / 2.0
+
+    def on_timeout(self, event: Event) -> float:
+        return event.window / 2.0
