@@ -10,13 +10,14 @@ from io import StringIO
 from pathlib import Path
 from unittest import mock
 
-import burstlab
-from burstlab.plot.theme import FALSE, FIRST, INK, MUTED
 from docutils import nodes
 from docutils.parsers.rst import Directive
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.errors import ExtensionError
+
+import burstlab
+from burstlab.plot.theme import FALSE, FIRST, INK, MUTED
 
 project = "Burstlab"
 version = release = burstlab.__version__
@@ -92,7 +93,7 @@ def everything_public_is_there(app: Sphinx, env: BuildEnvironment) -> None:
 
 
 def finish(app: Sphinx, failure: Exception | None) -> None:
-    """Lead from the top of the site to its first page, and look for what it loads from elsewhere."""
+    """Lead from the top of the site to its first page; refuse what loads from elsewhere."""
     if failure:
         return
     top = f'<!doctype html><meta http-equiv="refresh" content="0; url={root_doc}.html">\n'
@@ -107,6 +108,6 @@ def setup(app: Sphinx) -> None:
     app.add_directive("example", Example)
     app.connect("env-check-consistency", everything_public_is_there)
     app.connect("build-finished", finish)
-    # Lazy names of the package, and titles of the gallery's pictures, are made before they are read.
+    # The package imports its names when they are asked for; autodoc looks for them without asking.
     for name in burstlab.__all__:
         setattr(burstlab, name, getattr(burstlab, name))

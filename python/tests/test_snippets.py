@@ -1,9 +1,9 @@
 """Every snippet of the documentation is run, but for those of which the page says why not.
 
 A line ``<!-- not run: WHAT: WHY -->`` before a block names the commands in it that are not run
-(``python`` for a block of Python), and where they are tested otherwise. A block of text right behind
-one that is run is what that prints, or some lines of it; one of TOML that begins with ``# NAME.toml``
-is that file.
+(``python`` for a block of Python), and where they are tested otherwise. A block of text right
+behind one that is run is what that prints, or some lines of it; one of TOML that begins with
+``# NAME.toml`` is that file.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def blocks(page: str) -> list[Block]:
     for match in FENCE.finditer(page):
         skipped = tuple((match["what"] or "").split(", ")) if match["what"] else ()
         found.append(Block(match["language"], match["text"], skipped, match["why"] or "", behind))
-        behind = match["behind"] is not None
+        behind = match["behind"] is not None and match["language"] in {"sh", "python"}
     return found
 
 
