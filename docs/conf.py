@@ -28,7 +28,6 @@ include_patterns = ["docs/**", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.
 exclude_patterns = [".*", "benches", "crates", "docs/_build", "out", "python", "target"]
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-suppress_warnings = ["toc.empty_glob"]
 default_role = "code"
 myst_heading_anchors = 4  # as sites that show Markdown have them
 autodoc_member_order = "bysource"
