@@ -76,7 +76,8 @@ impl Stream {
     /// of them, then the second ones. The rounds of several blocks are worked on side by side.
     #[must_use]
     pub fn uniforms_from<const N: usize>(&self, first: u64) -> [[f64; N]; 2] {
-        let mut counters = [[0; N], [0; N], [self.entity as u32; N], [(self.entity >> 32) as u32; N]];
+        let mut counters =
+            [[0; N], [0; N], [self.entity as u32; N], [(self.entity >> 32) as u32; N]];
         for lane in 0..N {
             let ordinal = first.wrapping_add(lane as u64);
             counters[0][lane] = ordinal as u32;
