@@ -88,10 +88,12 @@ def written(document: Any) -> str | None:
     return next(_code(document, ""), None)
 
 
-def shown(source: str) -> str:
-    """Answer the text of a class as one line tells it: by its hash."""
-    digest = hashlib.sha256(source.encode()).hexdigest()[:12]
-    return f"{len(source.splitlines())} lines, sha256 {digest}"
+def brief(path: str, value: Any) -> Any:
+    """Answer the value of a field; the text of a class as one line tells it, by its hash."""
+    if not (isinstance(value, str) and path.endswith("_class.source")):
+        return value
+    digest = hashlib.sha256(value.encode()).hexdigest()[:12]
+    return f"{len(value.splitlines())} lines, sha256 {digest}"
 
 
 def refuse(where: str | None, *, allow: bool) -> None:

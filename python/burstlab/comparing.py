@@ -257,10 +257,8 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     elif isinstance(value, (list, tuple)) and any(isinstance(one, Mapping) for one in value):
         for index, inner in enumerate(value):
             yield from _leaves(inner, f"{path}[{index}]")
-    elif isinstance(value, str) and path.endswith("_class.source"):
-        yield path, classes.shown(value)
     else:
-        yield path, list(value) if isinstance(value, tuple) else value
+        yield path, list(value) if isinstance(value, tuple) else classes.brief(path, value)
 
 
 def _key(point: Mapping[str, Any], scheme: str) -> Key:

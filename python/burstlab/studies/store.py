@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from burstlab import _core
+from burstlab import _core, classes
 from burstlab.errors import InputError
 from burstlab.files import put, sync
 from burstlab.loading import Document, read_text, read_toml
@@ -286,7 +286,8 @@ def changes(before: Document, after: Document) -> list[str]:
 
 
 def _leaves(document: Document) -> dict[str, Any]:
-    return {path: value for path, value in flat(document, "").items() if value != {}}
+    found = {path: value for path, value in flat(document, "").items() if value != {}}
+    return {path: classes.brief(path, value) for path, value in found.items()}
 
 
 def _short(value: Any) -> str:
