@@ -76,16 +76,13 @@ impl Stream {
     /// of them, then the second ones. The rounds of several blocks are worked on side by side.
     #[must_use]
     pub fn uniforms_from<const N: usize>(&self, first: u64) -> [[f64; N]; 2] {
-        let mut counters =
-            [[0; N], [0; N], [self.entity as u32; N], [(self.entity >> 32) as u32; N]];
-        for lane in 0..N {
-            let ordinal = first.wrapping_add(lane as u64);
-            counters[0][lane] = ordinal as u32;
-            counters[1][lane] = (ordinal >> 32) as u32;
-        }
+        let ordinals: [u64; N] = std::array::from_fn(|lane| first.wrapping_add(lane as u64));
+        let mut c0 = ordinals.map(|ordinal| ordinal as u32);
+        let mut c1 = ordinals.map(|ordinal| (ordinal >> 32) as u32);
+        let mut c2 = [self.entity as u32; N];
+        let mut c3 = [(self.entity >> 32) as u32; N];
         let mut key = [self.seed as u32, (self.seed >> 32) as u32];
         for _ in 0..10 {
-            let [c0, c1, c2, c3] = &mut counters;
             for lane in 0..N {
                 let low = u64::from(MULTIPLIERS[0]) * u64::from(c0[lane]);
                 let high = u64::from(MULTIPLIERS[1]) * u64::from(c2[lane]);
@@ -96,11 +93,10 @@ impl Stream {
             }
             key = [key[0].wrapping_add(KEY_STEPS[0]), key[1].wrapping_add(KEY_STEPS[1])];
         }
-        let [a, b, c, d] = counters;
-        [
-            std::array::from_fn(|lane| unit(a[lane], b[lane])),
-            std::array::from_fn(|lane| unit(c[lane], d[lane])),
-        ]
+        let units = |high: &[u32; N], low: &[u32; N]| {
+            std::array::from_fn(|lane| unit(high[lane], low[lane]))
+        };
+        [units(&c0, &c1), units(&c2, &c3)]
     }
 }
 
