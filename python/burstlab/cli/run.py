@@ -23,6 +23,8 @@ def run(
     seed: Whole = None,
     replications: Whole = None,
     set_: Settings = None,
+    point: Whole = None,
+    scheme: str | None = None,
     out: str | None = None,
     trace: Names = None,
     jobs: Whole = None,
@@ -36,7 +38,7 @@ def run(
     Parameters
     ----------
     scenario
-        The TOML file of the scenario.
+        The TOML file of the scenario, or with --point the directory of a study.
     seed
         Seed of all random decisions, 0 to 2^63 - 1; else that of the scenario.
     replications
@@ -44,6 +46,10 @@ def run(
     set_
         Change a field: path=value, for example --set tcp.window=40. Repeatable; the value is
         read as TOML, a bare word as a string.
+    point
+        Of a study, run this point again as it was run: warm-up, seed and replications.
+    scheme
+        Of a study, the scheme to run.
     out
         Directory for scenario.toml, summary.json and one Parquet file per table.
     trace
@@ -67,7 +73,8 @@ def run(
     if checkpoint is None and (resume or checkpoint_every is not None):
         flag = "--resume" if resume else "--checkpoint-every"
         raise InputError(f"{flag} needs checkpoints\n  fix: add --checkpoint DIR")
-    document = to_document(scenario, set_ or [])
+    given = scenario if point is None and scheme is None else _of_study(scenario, point, scheme)
+    document = to_document(given, set_ or [])
     interrupted = False
     try:
         result = simulate(
@@ -96,6 +103,12 @@ def run(
         on = "" if checkpoint is None else "; --resume goes on"
         print(f"interrupted: the numbers are those of what was done{on}", file=sys.stderr)
     return 130 if interrupted else 0
+
+
+def _of_study(directory: str, point: int | None, scheme: str | None) -> Mapping[str, Any]:
+    from burstlab.studies import read
+
+    return read(directory).scenario(point or 0, scheme)
 
 
 def _names(trace: list[str] | None) -> list[str]:

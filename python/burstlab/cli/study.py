@@ -23,6 +23,7 @@ def study(
     jobs: Whole = None,
     scheduler: str | None = None,
     resume: Switch = False,
+    no_report: Switch = False,
     json_: Json = False,
 ) -> int:
     """Run a study: designs of parameters, replications, schemes compared at each point.
@@ -41,6 +42,8 @@ def study(
         Run it on the cluster of this Dask scheduler: tcp://host:port, or the path of its file.
     resume
         Go on with the study in the directory; no point that is done is run again.
+    no_report
+        Leave out report.html, the page that is written when all points are done.
     json_
         Print one JSON document and nothing else.
     """
@@ -59,6 +62,7 @@ def study(
                 scheduler=scheduler,
                 resume=resume,
                 progress=progress,
+                report=not no_report,
             )
         except StudyInterrupted as stop:
             found, interrupted = stop.study, True
@@ -69,6 +73,8 @@ def study(
     else:
         print_study(found)
         print(f"written to {directory}")
+        if not (no_report or found.interrupted):
+            print(f"look at {Path(directory) / 'report.html'}")
     if interrupted:
         total = len(found.plan.points)
         print(
@@ -82,23 +88,13 @@ _WARNINGS_SHOWN = 10
 _POINTS_SHOWN = 20
 _METRICS_SHOWN = 4
 
-#: What is shown of a study that keeps every number.
-_USUAL = (
-    "flows.mean.goodput_bps",
-    "network.burst_loss_ratio",
-    "flows.mean.retransmissions",
-    "flows.mean.timeouts",
-    "counters.bursts_lost",
-)
-
-
 def print_study(found: Study) -> None:
     """Print the first points of a study, with some of its metrics."""
     from rich.console import Console
 
-    usual = [name for name in _USUAL if name in found.metrics]
-    names = found.plan.metrics or usual or found.metrics
-    shown = [name for name in names if name in found.metrics][:_METRICS_SHOWN]
+    from burstlab.studies.verdicts import main_metrics
+
+    shown = main_metrics(found)[:_METRICS_SHOWN]
     console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
     if found.done:
         console.print(_estimates(found, shown))

@@ -6,6 +6,7 @@ from burstlab.plot.gantt import Held, fibres, held_rows, occupancy_chart
 from burstlab.plot.ratios import RatioPoint, ratio_chart
 from burstlab.plot.saving import save, write
 from burstlab.plot.sequence import Span, sequence_chart, sequence_rows, timeout_rows
+from burstlab.plot.study import Figure, figures
 from burstlab.plot.sweep import results_in, sweep_chart, sweep_curves
 from burstlab.plot.traces import Panel, panel_rows, trace_chart
 from burstlab.plot.windows import window_chart, window_rows
@@ -15,6 +16,7 @@ __all__ = [
     "Curve",
     "CurvePanel",
     "Dot",
+    "Figure",
     "Held",
     "Panel",
     "RatioPoint",
@@ -24,6 +26,7 @@ __all__ = [
     "distribution_chart",
     "distribution_rows",
     "fibres",
+    "figures",
     "held_rows",
     "occupancy_chart",
     "panel_rows",

@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from burstlab.errors import InputError
 from burstlab.parquet import writing
@@ -22,7 +22,7 @@ def save(chart: Any, rows: Sequence[Mapping[str, Any]], path: Path) -> list[Path
     Parameters
     ----------
     chart
-        An Altair chart.
+        An Altair chart, or its specification.
     rows
         The numbers behind it.
     path
@@ -38,7 +38,7 @@ def write(chart: Any, out: str | os.PathLike[str]) -> Path:
     Parameters
     ----------
     chart
-        An Altair chart.
+        An Altair chart, or its specification.
     out
         The file; its extension says what it is.
     """
@@ -62,7 +62,9 @@ def write(chart: Any, out: str | os.PathLike[str]) -> Path:
 
 
 def specification(chart: Any) -> dict[str, Any]:
-    """Answer the Vega-Lite specification of a chart."""
+    """Answer the Vega-Lite specification of a chart; what is one already is that."""
+    if isinstance(chart, dict):
+        return cast("dict[str, Any]", chart)
     import altair as alt
 
     with alt.data_transformers.enable("default", max_rows=None):

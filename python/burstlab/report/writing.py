@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from burstlab import _core
+from burstlab.files import put
+from burstlab.parquet import writing
 from burstlab.plot.saving import save, specification, write_csv
+from burstlab.report.rendering import Chart, render
 from burstlab.reproduce.engine import Options, TargetReport
 
 
@@ -46,9 +47,11 @@ def write(
         "interrupted": interrupted,
         "targets": [report.to_json() for report in reports],
     }
-    (out / "reproduce.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     page = out / "report.html"
-    page.write_text(_render(reports, sections, options, interrupted), encoding="utf-8")
+    text = _render(reports, sections, options, interrupted)
+    with writing(out):
+        put(out / "reproduce.json", f"{json.dumps(document, indent=2)}\n".encode())
+        put(page, text.encode())
     return page
 
 
@@ -58,13 +61,13 @@ def _section(report: TargetReport, out: Path, options: Options) -> dict[str, Any
     findings = report.findings
     charts: list[dict[str, Any]] = []
     for name, chart in findings.charts.items():
-        spec = json.dumps(specification(chart), separators=(",", ":"))
+        drawn = Chart.of(f"{report.paper.key}-{name}", specification(chart))
         paths = save(chart, findings.data.get(name, ()), directory / name)
         charts.append(
             {
-                "id": f"chart-{report.paper.key}-{name}".replace(".", "-"),
-                "spec": _script_safe(spec),
-                "zooms": '"bind":"scales"' in spec,
+                "id": drawn.id,
+                "drawn": drawn,
+                "zooms": '"bind":"scales"' in drawn.spec,
                 "files": [str(path.relative_to(out)) for path in paths],
             }
         )
@@ -82,6 +85,7 @@ def _section(report: TargetReport, out: Path, options: Options) -> dict[str, Any
         "fingerprint": report.fingerprint,
         "seed": report.seed,
         "wall_s": report.wall_s,
+        "parameters": _parameters(report, options),
         "command": command(report.name, options),
     }
 
@@ -98,18 +102,11 @@ def _render(
     options: Options,
     interrupted: bool,
 ) -> str:
-    import vl_convert
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    template = environment.from_string(
-        files("burstlab.report").joinpath("page.html.j2").read_text(encoding="utf-8")
-    )
-    papers = {report.paper.key: report.paper.about for report in reports}
+    papers = {report.paper.key: {"errata": [], **report.paper.about} for report in reports}
     verdicts = [claim.verdict for report in reports for claim in report.claims]
-    return template.render(
+    return render(
+        "reproduction.html.j2",
+        [chart["drawn"] for section in sections for chart in section["charts"]],
         papers=papers,
         sections=sections,
         counts={name: verdicts.count(name) for name in ("holds", "differs", "fails")},
@@ -117,15 +114,23 @@ def _render(
         effort=options.effort,
         interrupted=interrupted,
         command=command(" ".join(report.name for report in reports), options),
-        # The stub wants an argument that the function does not.
-        vega=_script_safe(vl_convert.javascript_bundle()),  # pyright: ignore[reportCallIssue]
     )
 
 
-def _script_safe(text: str) -> str:
-    """Keep the text from ending the script element it stands in.
+def _parameters(report: TargetReport, options: Options) -> list[dict[str, str]]:
+    """Answer what a target was run with: its table of the plan, and the scenario."""
+    import tomli_w
 
-    The escapes mean the same within a string, which is where these words can occur.
-    """
-    text = re.sub(r"</(script)", r"<\\/\1", text, flags=re.IGNORECASE)
-    return text.replace("<!--", "<\\!--")
+    plan = report.paper.plans[report.target]
+    kept = {name: value for name, value in plan.items() if name not in ("title", *_EFFORTS)}
+    if options.effort in plan:
+        kept[options.effort] = plan[options.effort]
+    found = [{"title": "Parameters of this target", "text": tomli_w.dumps(kept)}]
+    if "scenario" in plan:
+        text = (report.paper.directory / plan["scenario"]).read_text(encoding="utf-8")
+        title = f"The scenario they change, {plan['scenario']}; defaults: burstlab schema"
+        found.append({"title": title, "text": text})
+    return found
+
+
+_EFFORTS = ("quick", "full")
