@@ -88,6 +88,7 @@ _WARNINGS_SHOWN = 10
 _POINTS_SHOWN = 20
 _METRICS_SHOWN = 4
 
+
 def print_study(found: Study) -> None:
     """Print the first points of a study, with some of its metrics."""
     from rich.console import Console

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,8 @@ from burstlab.plot import theme
 from burstlab.studies.design import columns
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from burstlab.studies.outcome import Study
     from burstlab.studies.plan import Plan
 
@@ -25,6 +27,9 @@ PANELS = 6
 
 #: Values of a panel; of more points some are shown.
 VALUES = 1500
+
+#: Of more values the intervals are a band.
+CLOSE = 40
 
 #: Values of a parameter that can be told apart by colour.
 COLOURS = 6
@@ -109,8 +114,9 @@ def figures(study: Study, metrics: Sequence[str]) -> list[Figure]:
     found: list[Figure] = []
     layout = _layout(plan, schemes=len(plan.names) > 1)
     means = _by_metric(study.estimates.to_arrow(), metrics, "mean", "ci95")
-    apart = len(plan.names) > 1
-    ratios = _by_metric(study.differences.to_arrow(), metrics, "ratio", "ratio_ci95") if apart else {}
+    ratios: dict[str, list[Row]] = {}
+    if len(plan.names) > 1:
+        ratios = _by_metric(study.differences.to_arrow(), metrics, "ratio", "ratio_ci95")
     for metric in metrics:
         if rows := means.get(metric):
             found.append(_figure(metric, "mean", layout, rows))
@@ -119,11 +125,17 @@ def figures(study: Study, metrics: Sequence[str]) -> list[Figure]:
     return found
 
 
-def _by_metric(table: Any, metrics: Sequence[str], mean: str, half: str) -> dict[str, list[Row]]:
-    import pyarrow as pa
+def of_metrics(table: pa.Table, metrics: Iterable[str]) -> pa.Table:
+    """Answer the rows of some metrics."""
     import pyarrow.compute as pc
 
-    kept = table.filter(pc.is_in(table["metric"], pa.array(list(metrics), pa.string())))
+    return table.filter(pc.field("metric").isin(list(metrics)))
+
+
+def _by_metric(
+    table: pa.Table, metrics: Sequence[str], mean: str, half: str
+) -> dict[str, list[Row]]:
+    kept = of_metrics(table, metrics)
     over = kept["over"].to_pylist() if "over" in kept.schema.names else [""] * kept.num_rows
     names = ("metric", "point", "scheme", mean, half, "n")
     found: dict[str, list[Row]] = {}
@@ -153,7 +165,7 @@ def _layout(plan: Plan, *, schemes: bool) -> _Layout:
     for point in points:
         groups.setdefault(tuple(axis.written[point] for axis in rest), []).append(point)
     if len(groups) * 2 > len(points) and len(numeric) > 1:
-        return _scattered(numeric, points)
+        return _scattered(numeric, points, None if schemes else _first_few(axes))
     kept = _some(list(groups.items()), PANELS)
     panels = [
         _Panel(
@@ -163,11 +175,18 @@ def _layout(plan: Plan, *, schemes: bool) -> _Layout:
         )
         for texts, members in kept
     ]
-    left = f"{len(kept)} of {len(groups)} combinations are drawn." if len(kept) < len(groups) else ""
+    left = ""
+    if len(kept) < len(groups):
+        left = f"{len(kept)} of {len(groups)} combinations are drawn."
     return _Layout(panels, by, joined=along.numeric, left_out=left)
 
 
-def _scattered(numeric: Sequence[_Axis], points: Sequence[int]) -> _Layout:
+def _first_few(axes: Sequence[_Axis]) -> _Axis | None:
+    few = [axis for axis in axes if not axis.numeric and axis.count <= COLOURS]
+    return few[0] if few else None
+
+
+def _scattered(numeric: Sequence[_Axis], points: Sequence[int], by: _Axis | None) -> _Layout:
     """Draw each parameter by itself where points do not line up."""
     shown, drawn = numeric[:PANELS], _some(points, VALUES)
     panels = [_Panel(axis.path, axis, drawn) for axis in shown]
@@ -176,7 +195,7 @@ def _scattered(numeric: Sequence[_Axis], points: Sequence[int]) -> _Layout:
         left += f" {len(shown)} of {len(numeric)} parameters are drawn."
     if len(drawn) < len(points):
         left += f" {len(drawn):,} of {len(points):,} points are drawn."
-    return _Layout(panels, None, joined=False, left_out=left)
+    return _Layout(panels, by, joined=False, left_out=left)
 
 
 def _axes(plan: Plan) -> Iterator[_Axis]:
@@ -292,7 +311,7 @@ def _panel(
         if _log(values):
             scale = {"type": "log", "nice": False, "padding": 12}
         x = {"field": "x", "type": "quantitative", "title": title, "scale": scale, "axis": axis}
-    elif panel.axis is not None:
+    else:
         x["axis"] = {"labelAngle": 0}
     places: dict[str, Any] = {"x": x}
     if panel.axis is not None and not numeric:
@@ -310,18 +329,18 @@ def _panel(
     tips[1]["type"] = x["type"]
     spans = {**places, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "tooltip": tips}
     dots = {**places, "y": {**y, "field": "y"}, "tooltip": tips}
-    size = 26 if len(values) < 400 else 10
-    layers: list[dict[str, Any]] = [
-        {"mark": {"type": "rule", "strokeWidth": 1.5}, "encoding": spans, "coloured": True},
-        {
-            "mark": {"type": "point", "filled": True, "size": size, "opacity": 1},
-            "encoding": dots,
-            "coloured": True,
-        },
+    marks: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        ({"type": "rule", "strokeWidth": 1.5}, spans),
+        ({"type": "point", "filled": True, "size": 26, "opacity": 1}, dots),
     ]
     if layout.joined:
-        line = {"mark": {"type": "line", "strokeWidth": 1.5}, "encoding": dots, "coloured": True}
-        layers.insert(0, line)
+        line = ({"type": "line", "strokeWidth": 1.5}, dots)
+        # Where values are close together their intervals are a band.
+        band = ({"type": "area", "opacity": 0.2}, spans)
+        marks = [band, line] if len(set(values)) > CLOSE else [line, *marks]
+    layers: list[dict[str, Any]] = [
+        {"mark": mark, "encoding": places, "coloured": True} for mark, places in marks
+    ]
     if kind == "ratio":
         one = {"y": {"datum": 1, "type": "quantitative"}}
         layers.insert(0, {"mark": {"type": "rule", "color": theme.MUTED}, "encoding": one})

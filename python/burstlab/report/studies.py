@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from burstlab.comparing import LEVEL
 from burstlab.files import put
 from burstlab.parquet import writing
-from burstlab.plot.study import figures
+from burstlab.plot.study import figures, of_metrics, scaled
 from burstlab.report.rendering import Chart, render
 from burstlab.studies.fields import flat
 from burstlab.studies.verdicts import Versus, main_metrics, order, significance, versus
@@ -86,6 +86,7 @@ def _render(study: Study) -> str:
         warmup=_warmup(study),
         shown=metrics[:SHOWN],
         **_rows(study, metrics[:SHOWN], compared),
+        view=again(0, plan.names[0] if compared else "").replace(" run ", " view "),
         version=study.version,
         seed=plan.seed,
         fingerprint=_together(study.runs["fingerprint"].tolist()),
@@ -114,9 +115,10 @@ def _where(plan: Plan, point: int) -> list[str]:
 
 def _precision(plan: Plan) -> str:
     stop = plan.stopping
+    assert stop.relative is not None
     what = "ratios of the means of each two schemes" if stop.of == "ratios" else "means"
     return (
-        f"Asked for: 95 % intervals within {stop.relative:g} of the {what} of "
+        f"Asked for: 95 % intervals within {100 * stop.relative:g} % of the {what} of "
         f"{', '.join(stop.metrics)}, with {stop.first} to {stop.most} replications."
     )
 
@@ -182,7 +184,7 @@ def _differences(
                 "where": _where(study.plan, row["point"]),
                 "metric": row["metric"],
                 "pair": f"{row['scheme']} / {row['over']}",
-                "difference": _measure(row["difference"], row["difference_ci95"]),
+                "difference": _measure(row["difference"], row["difference_ci95"], row["metric"]),
                 "ratio": _measure(row["ratio"], row["ratio_ci95"]),
                 "n": row["n"],
                 "p": "–" if math.isnan(p) else f"{p:.2g}",
@@ -206,19 +208,11 @@ def _verdict(row: Mapping[str, Any], p: float) -> tuple[str, str]:
 
 def _spans(study: Study, metrics: Sequence[str]) -> list[dict[str, Any]]:
     """Answer where each metric is smallest and largest, scheme by scheme."""
-    if len(study.plan.points) < 2:
-        return [
-            {**row, "low_at": "", "high_at": ""} for row in _spans_of(study, metrics, at=False)
-        ]
-    return _spans_of(study, metrics, at=True)
-
-
-def _spans_of(study: Study, metrics: Sequence[str], *, at: bool) -> list[dict[str, Any]]:
-    table = study.estimates.to_arrow()
+    table = of_metrics(study.estimates.to_arrow(), metrics)
     parts = [table[name].to_pylist() for name in ("metric", "scheme", "mean", "ci95", "point")]
-    wanted, ends = set(metrics), dict[tuple[str, str], list[tuple[float, Any, int]]]()
+    ends: dict[tuple[str, str], list[tuple[float, Any, int]]] = {}
     for metric, scheme, mean, half, point in zip(*parts, strict=True):
-        if metric in wanted and mean is not None and math.isfinite(mean):
+        if mean is not None and math.isfinite(mean):
             one = (mean, half, point)
             low, high = ends.setdefault((metric, scheme), [one, one])
             ends[metric, scheme] = [min(low, one, key=_first), max(high, one, key=_first)]
@@ -227,8 +221,8 @@ def _spans_of(study: Study, metrics: Sequence[str], *, at: bool) -> list[dict[st
     for (metric, scheme), (low, high) in sorted(ends.items(), key=lambda kv: rank[kv[0][0]]):
         row: dict[str, Any] = {"metric": metric, "scheme": scheme}
         for name, (mean, half, point) in (("low", low), ("high", high)):
-            row[name] = _measure(mean, half)
-            row[f"{name}_at"] = _settings(study.plan.points[point]) if at else ""
+            row[name] = _measure(mean, half, metric)
+            row[f"{name}_at"] = _settings(study.plan.points[point])
         found.append(row)
     return found
 
@@ -347,15 +341,14 @@ def _means(
     study: Study, metrics: Sequence[str]
 ) -> tuple[dict[tuple[int, str, str], str], dict[tuple[int, str], bool]]:
     """Answer means as text, and whether the precision was reached, by point and scheme."""
-    table = study.estimates.to_arrow()
+    table = of_metrics(study.estimates.to_arrow(), {*metrics, *study.plan.stopping.metrics})
     names = ("point", "scheme", "metric", "mean", "ci95", "reached")
-    wanted = {*metrics, *study.plan.stopping.metrics}
     means: dict[tuple[int, str, str], str] = {}
     reached: dict[tuple[int, str], bool] = {}
     for row in zip(*(table[name].to_pylist() for name in names), strict=True):
         point, scheme, metric, mean, half, enough = row
-        if metric in wanted and point < ROWS:
-            means[point, scheme, metric] = _measure(mean, half)
+        if point < ROWS:
+            means[point, scheme, metric] = _measure(mean, half, metric)
             if enough is not None:
                 reached[point, scheme] = reached.get((point, scheme), True) and enough
     if study.plan.stopping.of == "ratios":
@@ -378,12 +371,21 @@ def _together(prints: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(prints).encode()).hexdigest()[:16]
 
 
-def _measure(mean: float | None, half: float | None) -> str:
+def _measure(mean: float | None, half: float | None, metric: str = "") -> str:
+    """Write a value with its interval, and with a handy unit where the metric has one."""
     if mean is None or not math.isfinite(mean):
         return "–"
+    title, factor = scaled(metric, abs(mean))
+    unit = "" if title == metric else f" {title.rpartition('(')[2].rstrip(')')}"
     if half is None or not math.isfinite(half):
-        return f"{mean:.4g}"
-    return f"{mean:.4g} ± {half:.2g}"
+        return f"{_short_number(mean * factor, 4)}{unit}"
+    return f"{_short_number(mean * factor, 4)} ± {_short_number(half * factor, 2)}{unit}"
+
+
+def _short_number(value: float, digits: int) -> str:
+    """Write a number in some digits, but whole ones in full as far as they are handy."""
+    whole = 10**digits <= abs(value) < 1e6
+    return f"{value:.0f}" if whole else f"{value:.{digits}g}"
 
 
 def _text(value: Any) -> str:
