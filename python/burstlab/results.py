@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from burstlab.errors import InputError, unknown
+from burstlab.files import put
 from burstlab.parquet import Store, StoredPart, write_table, writing
 from burstlab.statistics import mean_ci95
 from burstlab.tables import Table, from_rows, join
@@ -283,12 +284,10 @@ class Result:
         import tomli_w
 
         with writing(out):
-            (out / "scenario.toml").write_text(
-                tomli_w.dumps(without_none(self.scenario)), encoding="utf-8"
-            )
+            put(out / "scenario.toml", tomli_w.dumps(without_none(self.scenario)).encode())
             write_table(out, "flows", [self.flows.to_arrow()])
             text = json.dumps(self.summary, indent=2, allow_nan=False)
-            (out / "summary.json").write_text(text + "\n", encoding="utf-8")
+            put(out / "summary.json", f"{text}\n".encode())
 
     def _repr_html_(self) -> str:
         state = " (interrupted)" if self.interrupted else ""

@@ -49,7 +49,7 @@ def write_study(study: Study, directory: Path) -> Path:
     """
     path = directory / NAME
     text = _render(study)
-    with writing(path, "--out; or make room, and resume: all points are kept"):
+    with writing(path, "--out", "resume (--resume): all points are kept"):
         put(path, text.encode())
     return path
 

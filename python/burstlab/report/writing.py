@@ -15,44 +15,56 @@ from burstlab.report.rendering import Chart, render
 from burstlab.reproduce.engine import Options, TargetReport
 
 
-def write(
-    reports: Sequence[TargetReport],
-    out: Path,
-    options: Options,
-    *,
-    interrupted: bool = False,
-) -> Path:
-    """Write everything that is known about the targets.
+class Report:
+    """What is written about targets, each as soon as it is done.
 
     Parameters
     ----------
-    reports
-        The targets that were run.
     out
         A directory that exists; each paper gets its own within.
     options
-        How they were run, for the command that repeats it.
-    interrupted
-        Whether targets are missing because the run was stopped.
-
-    Returns
-    -------
-    Path
-        Of ``report.html``.
+        How the targets are run, for the command that repeats them.
     """
-    sections = [_section(report, out, options) for report in reports]
-    document = {
-        "burstlab": _core.__version__,
-        "effort": options.effort,
-        "interrupted": interrupted,
-        "targets": [report.to_json() for report in reports],
-    }
-    page = out / "report.html"
-    text = _render(reports, sections, options, interrupted)
-    with writing(out):
-        put(out / "reproduce.json", f"{json.dumps(document, indent=2)}\n".encode())
-        put(page, text.encode())
-    return page
+
+    def __init__(self, out: Path, options: Options) -> None:
+        self._out = out
+        self._options = options
+        self._reports: list[TargetReport] = []
+        self._sections: list[dict[str, Any]] = []
+
+    def add(self, report: TargetReport) -> None:
+        """Write the data and figures of a target, and ``reproduce.json`` with all until now."""
+        with writing(self._out):
+            section = _section(report, self._out, self._options)
+        self._reports.append(report)
+        self._sections.append(section)
+        self._list(interrupted=True)
+
+    def finish(self, *, interrupted: bool = False) -> Path:
+        """Write ``report.html``; answer where it is.
+
+        Parameters
+        ----------
+        interrupted
+            Whether targets are missing because the run was stopped.
+        """
+        self._list(interrupted=interrupted)
+        page = self._out / "report.html"
+        text = _render(self._reports, self._sections, self._options, interrupted)
+        with writing(page):
+            put(page, text.encode())
+        return page
+
+    def _list(self, *, interrupted: bool) -> None:
+        document = {
+            "burstlab": _core.__version__,
+            "effort": self._options.effort,
+            "interrupted": interrupted,
+            "targets": [report.to_json() for report in self._reports],
+        }
+        path = self._out / "reproduce.json"
+        with writing(path):
+            put(path, f"{json.dumps(document, indent=2)}\n".encode())
 
 
 def _section(report: TargetReport, out: Path, options: Options) -> dict[str, Any]:

@@ -47,8 +47,8 @@ _FILES = "[0-9]*.parquet"
 #: So many files of points become one.
 _FILES_MAX = 256
 
-#: What to do where nothing can be written.
-_FLAG = "--out; or make room, and resume: points that were done are kept"
+#: What gave the directory, and what to do where the disk was full.
+_OUT = ("--out", "resume (--resume): points that were done are kept")
 
 #: Differences of plans that an error lists.
 _TOLD = 4
@@ -86,7 +86,7 @@ class Directory:
         self._next_s = time.monotonic()
         self._lock = _lock(self.path)
         try:
-            with writing(self.path, _FLAG):
+            with writing(self.path, *_OUT):
                 self._begin(plan, digest, resume)
                 self.done = self._found()
         except BaseException:
@@ -102,7 +102,7 @@ class Directory:
         began_s = time.monotonic()
         if not len(self._rows) or (not now and began_s < self._next_s):
             return
-        with writing(self.path, _FLAG):
+        with writing(self.path, *_OUT):
             files = self._files()
             number = int(files[-1].stem) + 1 if files else 0
             write_table(self._points, f"{number:06}", [self._rows.take()])
@@ -119,7 +119,7 @@ class Directory:
 
     def finish(self, tables: Mapping[str, pa.Table]) -> None:
         """Write the tables of a study that is done, in place of the files of its points."""
-        with writing(self.path, _FLAG):
+        with writing(self.path, *_OUT):
             if not _runs(self.path).exists():
                 # Where all runs are in one file, which is written last, the study is done.
                 for name in sorted(tables, key=lambda name: name == "runs"):
@@ -130,7 +130,7 @@ class Directory:
 
     def tell(self, session: Document) -> None:
         """Note how long a session took."""
-        with writing(self.path, _FLAG):
+        with writing(self.path, *_OUT):
             before = _timing(self.path / "timing.json")
             text = json.dumps({"sessions": [*before, session]}, indent=2)
             put(self.path / "timing.json", f"{text}\n".encode())
