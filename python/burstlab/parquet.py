@@ -243,11 +243,20 @@ class Store:
     @classmethod
     def open(cls, directory: Path, known: Iterable[str], replications: Sequence[int]) -> Store:
         """Look which of the known tables there are, and that they are Parquet files."""
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
         names = [name for name in known if (directory / f"{name}{_SUFFIX}").exists()]
         for name in names:
-            pq.read_schema(directory / f"{name}{_SUFFIX}")
+            path = directory / f"{name}{_SUFFIX}"
+            try:
+                pq.read_schema(path)
+            except (OSError, pa.ArrowException) as error:
+                reason = (str(error).splitlines() or [type(error).__name__])[0]
+                raise InputError(
+                    f"{path}: damaged ({reason})\n  fix: run it again, or remove the file to do "
+                    "without this table"
+                ) from None
         return cls(directory, names, replications)
 
     def table(self, name: str) -> StoredTable:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from burstlab.cli.flags import Json, Names, Settings, Switch, Whole
@@ -73,7 +74,7 @@ def run(
     if checkpoint is None and (resume or checkpoint_every is not None):
         flag = "--resume" if resume else "--checkpoint-every"
         raise InputError(f"{flag} needs checkpoints\n  fix: add --checkpoint DIR")
-    given = scenario if point is None and scheme is None else _of_study(scenario, point, scheme)
+    given = _given(scenario, point, scheme)
     document = to_document(given, set_ or [])
     interrupted = False
     try:
@@ -105,10 +106,19 @@ def run(
     return 130 if interrupted else 0
 
 
-def _of_study(directory: str, point: int | None, scheme: str | None) -> Mapping[str, Any]:
+def _given(scenario: str, point: int | None, scheme: str | None) -> str | Mapping[str, Any]:
+    """Answer the file of the scenario, or the scenario of a point of a study."""
+    from burstlab.errors import InputError
     from burstlab.studies import read
 
-    return read(directory).scenario(point or 0, scheme)
+    if point is not None:
+        return read(scenario).scenario(point, scheme)
+    if (Path(scenario) / "study.json").is_file():
+        fix = f"burstlab run {scenario} --point 0 runs one of its points"
+        raise InputError(f"{scenario}: a study, of which no point is named\n  fix: {fix}")
+    if scheme is not None:
+        raise InputError("--scheme is of a point of a study\n  fix: add --point, or leave it out")
+    return scenario
 
 
 def _names(trace: list[str] | None) -> list[str]:

@@ -172,13 +172,6 @@ def recording(where: Path) -> str:
 
 
 def _readable(where: Path, replication: int) -> Result:
-    if not where.is_dir():
-        raise InputError(f"{where}: no such directory\n  fix: give what burstlab run --out wrote")
-    if not (where / "summary.json").exists() or not (where / "scenario.toml").exists():
-        raise InputError(
-            f"{where}: holds no result (summary.json and scenario.toml)\n"
-            "  fix: give what burstlab run --out wrote"
-        )
     result = read(where)
     if result.version != _core.__version__:
         raise InputError(
