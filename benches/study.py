@@ -86,12 +86,12 @@ KILLS = 50
 
 
 def kill() -> None:
-    """End a study of 20 points of about 0.2 s with SIGKILL, evenly over the time that it takes."""
+    """End a study of 20 points of some 0.2 s with SIGKILL, evenly over the time that it takes."""
     import tomli_w
 
     with tempfile.TemporaryDirectory() as directory:
         root = Path(directory)
-        given = plan(20, "500 s") | {"schemes": {"reno": {"tcp.variant": "reno"}, "sack": {}}}
+        given = plan(20, "1000 s") | {"schemes": {"reno": {"tcp.variant": "reno"}, "sack": {}}}
         (root / "plan.toml").write_text(tomli_w.dumps(given))
         _, whole_s = begun(root, "whole", None)
         whole = content(root / "whole")

@@ -70,7 +70,8 @@ def _render(study: Study) -> str:
         compared=compared,
         precision=_precision(plan) if asked else "",
         short=len(short),
-        warnings=study.warnings,
+        # What the engine found odd is known of the last session alone.
+        warnings=study.shortfalls,
         **_verdicts(study, metrics, compared),
         spans=_spans(study, metrics[:ROWS]),
         swept=_swept(plan),

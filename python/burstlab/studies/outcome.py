@@ -105,7 +105,12 @@ class Study:
     @property
     def warnings(self) -> list[str]:
         """What the engine found odd, and where precision or a warm-up was not reached."""
-        found = list(self._warnings)
+        return [*self._warnings, *self.shortfalls]
+
+    @property
+    def shortfalls(self) -> list[str]:
+        """Where precision or a warm-up was not reached."""
+        found: list[str] = []
         table = self.runs.to_arrow()
         if self.plan.stopping.relative is not None:
             compared = self.differences if self.plan.stopping.of == "ratios" else self.estimates

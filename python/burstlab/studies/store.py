@@ -84,6 +84,7 @@ class Directory:
         self._points = self.path / "points"
         self._rows = Rows(plan, metrics)
         self._next_s = time.monotonic()
+        self._wrote = False
         self._lock = _lock(self.path)
         try:
             with writing(self.path, *_OUT):
@@ -110,7 +111,9 @@ class Directory:
             if len(files) >= _FILES_MAX:
                 self._merge([*files, self._points / f"{number:06}.parquet"])
         ended_s = time.monotonic()
-        worth_s = min((ended_s - began_s) / _SHARE, _LONGEST_S)
+        # The first loads what writes, which takes longer than to write and comes once.
+        worth_s = min((ended_s - began_s) / _SHARE, _LONGEST_S) if self._wrote else 0.0
+        self._wrote = True
         self._next_s = ended_s + (max(_EVERY_S, worth_s) if _EVERY_S else 0.0)
 
     def rows(self) -> pa.Table:
