@@ -10,6 +10,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +31,15 @@ RUN = {
 }
 
 
-def limited(most: int, *words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Run a command whose files may have so many bytes."""
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
-
-    command = [sys.executable, "-m", "burstlab", *map(str, words)]
-    return subprocess.run(command, preexec_fn=limit, cwd=cwd, capture_output=True, text=True)
+@contextmanager
+def room(most: int) -> Iterator[None]:
+    """Let files have so many bytes meanwhile."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def files(directory: Path) -> list[str]:
@@ -52,23 +55,30 @@ def scenario(tmp_path: Path) -> Path:
     return path
 
 
-def told(answer: subprocess.CompletedProcess[str], file: str, fix: str) -> bool:
-    assert answer.returncode == 2, answer.stderr
-    assert "Traceback" not in answer.stderr
-    return f"error: {file}: cannot be written (File too large)\n  fix: {fix}" in answer.stderr
+def told(answer: Any, file: str, fix: str) -> bool:
+    assert answer.status == 2, answer.err
+    return f"error: {file}: cannot be written (File too large)\n  fix: {fix}" in answer.err
 
 
-def test_a_traced_run(scenario, tmp_path):
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_traced_run(scenario, here, burstlab):
     words = ("run", scenario, "--trace", "packets", "--out", "out")
-    answer = limited(4096, *words, cwd=tmp_path)
+    with room(4096):
+        answer = burstlab(*words)
     assert told(answer, "out/packets.parquet", "make room; or give another --out")
-    assert files(tmp_path / "out") == []
-    bl.run(RUN, trace="packets", out=tmp_path / "out")
-    before = {name: (tmp_path / "out" / name).read_bytes() for name in files(tmp_path / "out")}
-    assert limited(4096, *words, cwd=tmp_path).returncode == 2
+    assert files(here / "out") == []
+    bl.run(RUN, trace="packets", out=here / "out")
+    before = {name: (here / "out" / name).read_bytes() for name in files(here / "out")}
+    with room(4096):
+        assert burstlab(*words).status == 2
     # The result that was there is there.
-    assert {name: (tmp_path / "out" / name).read_bytes() for name in before} == before
-    assert files(tmp_path / "out") == sorted(before)
+    assert {name: (here / "out" / name).read_bytes() for name in before} == before
+    assert files(here / "out") == sorted(before)
 
 
 PLAN = {
@@ -79,53 +89,48 @@ PLAN = {
 }
 
 
-def test_a_study_goes_on_once_there_is_room(tmp_path):
+def test_a_study_goes_on_once_there_is_room(here, burstlab):
     import tomli_w
 
-    plan = tmp_path / "plan.toml"
+    plan = here / "plan.toml"
     plan.write_text(tomli_w.dumps(PLAN))
-    bl.study(plan, out=tmp_path / "whole")
+    bl.study(plan, out=here / "whole")
     words = ("study", plan, "--out", "out")
     # The points are too large first, and then the report.
-    answer = limited(1000, *words, cwd=tmp_path)
+    with room(1000):
+        answer = burstlab(*words)
     assert told(answer, "out", "make room, and resume (--resume): points that were done are kept")
-    assert not [name for name in files(tmp_path / "out") if Path(name).name.startswith(".")]
-    answer = limited(100_000, *words, "--resume", cwd=tmp_path)
+    assert not [name for name in files(here / "out") if Path(name).name.startswith(".")]
+    with room(100_000):
+        answer = burstlab(*words, "--resume")
     assert told(answer, "out/report.html", "make room, and resume (--resume): all points are kept")
-    assert bl.read_study(tmp_path / "out").done == 3
-    done = bl.study(plan, out=tmp_path / "out", resume=True)
+    assert bl.read_study(here / "out").done == 3
+    done = bl.study(plan, out=here / "out", resume=True)
     assert not done.interrupted
-    for name in files(tmp_path / "whole"):
+    for name in files(here / "whole"):
         if name != "timing.json":
-            assert (tmp_path / "out" / name).read_bytes() == (
-                tmp_path / "whole" / name
-            ).read_bytes(), name
+            there = (here / "whole" / name).read_bytes()
+            assert (here / "out" / name).read_bytes() == there, name
 
 
-def test_exports_and_figures_leave_nothing_half_written(scenario, tmp_path):
-    trace = ("packets", "bursts", "cwnd", "ledger")
-    bl.run(scenario, trace=trace, out=tmp_path / "r")
-    code = (
-        "import sys, resource\n"
-        "from burstlab.cli import main\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))\n"
-        "for line in sys.argv[1:]:\n"
-        "    try:\n"
-        "        main(line.split())\n"
-        "    except SystemExit as left:\n"
-        "        print(left.code)\n"
-    )
-    lines = [f"export r --format {kind} --out x.{kind}" for kind in ("pcapng", "perfetto", "qlog")]
-    lines += ["export r --format xplot --out x.xplot", "export r --format csv --out csv"]
-    lines += ["plot r window --out x.svg"]
-    command = [sys.executable, "-c", code, *lines]
-    answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert answer.stdout.split() == ["2"] * len(lines), answer.stderr
-    for name in ("x.pcapng", "x.perfetto", "x.qlog", "x.xplot", "csv/packets.csv", "x.svg"):
-        assert f"error: {name}: cannot be written (File too large)" in answer.stderr
-    assert answer.stderr.count("fix: make room; or give another --out") == len(lines)
-    assert files(tmp_path / "csv") == ["flows.csv"]
-    assert [name for name in files(tmp_path) if "x." in name] == []
+EXPORTS = {
+    "x.pcapng": "export r --format pcapng --out x.pcapng",
+    "x.perfetto": "export r --format perfetto --out x.perfetto",
+    "x.qlog": "export r --format qlog --out x.qlog",
+    "x.xplot": "export r --format xplot --out x.xplot",
+    "csv/packets.csv": "export r --format csv --out csv",
+    "x.svg": "plot r window --out x.svg",
+}
+
+
+def test_exports_and_figures_leave_nothing_half_written(scenario, here, burstlab):
+    bl.run(scenario, trace=("packets", "bursts", "cwnd", "ledger"), out=here / "r")
+    for name, line in EXPORTS.items():
+        with room(3000):
+            answer = burstlab(*line.split())
+        assert told(answer, name, "make room; or give another --out"), answer.err
+    assert files(here / "csv") == ["flows.csv"]
+    assert [name for name in files(here) if "x." in name] == []
 
 
 def test_a_reproduction_keeps_the_targets_that_were_done(tmp_path, burstlab, monkeypatch):
@@ -137,6 +142,8 @@ def test_a_reproduction_keeps_the_targets_that_were_done(tmp_path, burstlab, mon
         put(path, data)
 
     monkeypatch.setattr(saving, "put", full)
+    monkeypatch.setattr("vl_convert.vegalite_to_png", lambda *_, **__: b"a picture")
+    monkeypatch.setattr("vl_convert.vegalite_to_svg", lambda *_, **__: "a drawing")
     out = tmp_path / "out"
     answer = burstlab("reproduce", "yu2004/fig2a", "yu2004/fig1", "--out", out)
     assert answer.status == 2
@@ -187,15 +194,14 @@ def test_a_checkpoint_before_is_kept(tmp_path, monkeypatch):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
 def test_standard_output(scenario, tmp_path):
-    for words in (("run", scenario, "--out", "out"), ("check", scenario)):
-        command = [sys.executable, "-m", "burstlab", *map(str, words)]
-        with Path("/dev/full").open("w") as sink:
-            answer = subprocess.run(
-                command, cwd=tmp_path, stdout=sink, stderr=subprocess.PIPE, text=True
-            )
-        assert answer.returncode == 2
-        assert answer.stderr.startswith("error: standard output: cannot be written (No space left")
-        assert answer.stderr.count("\n") == 2
+    command = [sys.executable, "-m", "burstlab", "run", str(scenario), "--out", "out"]
+    with Path("/dev/full").open("w") as sink:
+        answer = subprocess.run(
+            command, cwd=tmp_path, stdout=sink, stderr=subprocess.PIPE, text=True
+        )
+    assert answer.returncode == 2
+    assert answer.stderr.startswith("error: standard output: cannot be written (No space left")
+    assert answer.stderr.count("\n") == 2
     assert bl.read(tmp_path / "out").fingerprint == bl.run(RUN).fingerprint
 
 
