@@ -84,6 +84,9 @@ def cluster() -> None:
 
 KILLS = 50
 
+#: There when a point is stored.
+STORED = "points/[0-9]*.parquet"
+
 
 def kill() -> None:
     """End a study of 20 points of some 0.2 s with SIGKILL, evenly over the time that it takes."""
@@ -93,14 +96,15 @@ def kill() -> None:
         root = Path(directory)
         given = plan(20, "1000 s") | {"schemes": {"reno": {"tcp.variant": "reno"}, "sack": {}}}
         (root / "plan.toml").write_text(tomli_w.dumps(given))
-        _, whole_s = begun(root, "whole", None)
+        _, whole_s = begun(root, "whole", STORED, None)
         whole = content(root / "whole")
-        print(f"undisturbed: {whole_s:.1f} s from the first file to the last; {load()}")
+        print(f"undisturbed: {whole_s:.1f} s from the first point to the end; {load()}")
         moments = np.random.default_rng(50).uniform(0.0, whole_s, KILLS)
         met = Counter[str]()
         for number, moment_s in enumerate(moments):
             out = f"killed-{number}"
-            begun(root, out, moment_s)
+            # One in five is counted from the first file, before there is a point.
+            begun(root, out, STORED if number % 5 else "study.json", moment_s)
             where, points = state(root / out, 20)
             met[where] += 1
             again = subprocess.run(
@@ -117,13 +121,13 @@ def kill() -> None:
             sys.exit(1)
 
 
-def begun(root: Path, out: str, most_s: float | None) -> tuple[int, float]:
-    """Start a study, and kill it so long after its first file; answer its end, and after how long.
+def begun(root: Path, out: str, first: str, most_s: float | None) -> tuple[int, float]:
+    """Start a study, and kill it so long after a first file; answer its end, and after how long.
 
     To start Python takes as long as a third of the study, and is no part of it.
     """
     process = subprocess.Popen(study_command(root, out), stdout=-3, stderr=-3)
-    while not (root / out / "study.json").exists() and process.poll() is None:
+    while not any((root / out).glob(first)) and process.poll() is None:
         time.sleep(0.005)
     started = time.perf_counter()
     try:
