@@ -22,7 +22,7 @@ export PYRIGHT_PYTHON_GLOBAL_NODE := 0
 # The extension links against no particular interpreter, but the build asks one for its version.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help demo test bench instructions flame docs lint format codegen lock browser setup check clean
+.PHONY: help demo test bench instructions flame docs site lint format codegen lock browser setup check clean
 .DELETE_ON_ERROR:
 
 help: ## show this list
@@ -49,6 +49,10 @@ flame: $(VENV)/.deps ## draw docs/images/flame-*.svg anew (needs perf)
 docs: codegen ## the reference page from the scenario's schema, and the crates' pages in target/doc
 	RUSTDOCFLAGS="-D warnings" cargo doc $(CRATES) --no-deps --document-private-items
 
+site: setup $(VENV)/.docs ## the documentation as a site, in out/site; any warning is an error
+	$(BIN)/sphinx-build -W --keep-going -q -c docs -d out/doctrees . out/site
+	@echo "The site: $(CURDIR)/out/site/index.html"
+
 lint: setup ## formatting, lints, layers, lengths, stale generated files, types, stubs
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
@@ -68,11 +72,13 @@ format: setup ## format the sources in place
 codegen: ## write what is generated from the scenario's schema
 	cargo run -q --locked -p xtask -- codegen
 
-lock: $(VENV)/.deps ## bring requirements.lock up to date with pyproject.toml
+lock: $(VENV)/.deps ## bring the locks up to date with pyproject.toml
 	$(UV) pip compile -q pyproject.toml --group dev --all-extras --universal --python-version 3.11 \
 	  --generate-hashes --no-header --no-emit-index-url --no-emit-find-links -o requirements.lock
 	$(UV) pip compile -q --group browser --universal --python-version 3.11 \
 	  --generate-hashes --no-header --no-emit-index-url --no-emit-find-links -o browser.lock
+	$(UV) pip compile -q --group docs -c requirements.lock --universal --python-version 3.11 \
+	  --generate-hashes --no-header --no-emit-index-url --no-emit-find-links -o docs.lock
 
 browser: setup ## what the tests of the page in a Chromium need, which are skipped without
 	$(UV) pip install -q --python $(BIN)/python --require-hashes -r browser.lock
@@ -103,6 +109,10 @@ $(VENV)/.deps: requirements.lock tools.lock | check
 
 $(VENV)/.built: $(VENV)/.deps $(SOURCES) | check
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin develop --uv --release --locked -q
+	@touch $@
+
+$(VENV)/.docs: docs.lock $(VENV)/.deps
+	$(UV) pip install -q --python $(BIN)/python --require-hashes -r docs.lock
 	@touch $@
 
 clean: ## remove everything that is built

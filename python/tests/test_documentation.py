@@ -1,10 +1,9 @@
-"""The README's example runs, the commands it names exist, and links lead somewhere."""
+"""Examples run, commands have a place in the reference, and links lead somewhere."""
 
 from __future__ import annotations
 
 import re
 import runpy
-import shlex
 import sys
 import tomllib
 from pathlib import Path
@@ -13,7 +12,6 @@ import pytest
 
 import burstlab as bl
 
-PAGES = ["README.md", "docs"]
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 
@@ -26,18 +24,6 @@ def pages(root):
     return [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
 
 
-def test_the_example_of_the_readme_runs(root, monkeypatch, capsys):
-    monkeypatch.chdir(root)
-    (example,) = blocks((root / "README.md").read_text(), "python")
-    assert len(example.strip().splitlines()) <= 20
-    exec(compile(example, "README.md", "exec"), {})
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == ["reno", "new-reno", "sack"]
-    goodputs = [float(re.findall(r"([\d.]+) kb/s", line)[0]) for line in lines]
-    # One burst of five packets lost: SACK repairs it soonest, Reno waits for its timer.
-    assert goodputs[0] < goodputs[1] < goodputs[2] < 1000
-
-
 def test_the_error_of_the_readme_is_the_one_that_is_printed(root, burstlab, monkeypatch):
     monkeypatch.chdir(root)
     (shown,) = blocks((root / "README.md").read_text(), "text")
@@ -47,42 +33,13 @@ def test_the_error_of_the_readme_is_the_one_that_is_printed(root, burstlab, monk
     assert answer.err.strip().splitlines() == message
 
 
-def test_the_commands_of_the_documentation_run(root, burstlab, monkeypatch, tmp_path):
-    monkeypatch.chdir(root)
-    commands = []
-    for page in pages(root):
-        for block in blocks(page.read_text(), "sh"):
-            commands += [line for line in block.splitlines() if line.startswith("burstlab run")]
-    assert commands
-    for command in commands:
-        tokens = command.split()[1:]
-        if "--out" in tokens:
-            tokens[tokens.index("--out") + 1] = str(tmp_path / "out")
-        assert burstlab(*tokens).status == 0, command
-
-
-@pytest.mark.parametrize("page", ["export", "plots"])
-def test_the_pages_on_exports_and_plots_run(root, burstlab, monkeypatch, tmp_path, page):
-    (tmp_path / "examples").symlink_to(EXAMPLES)
-    monkeypatch.chdir(tmp_path)
-    text = (root / f"docs/howto/{page}.md").read_text()
-    for block in blocks(text, "sh"):
-        for line in block.splitlines():
-            answer = burstlab(*shlex.split(line)[1:])
-            assert answer.status == 0, (line, answer.err)
-    for block in blocks(text, "python"):
-        exec(compile(block, page, "exec"), {})
-    assert {path.suffix for path in (tmp_path / "out").rglob("*.*")} >= (
-        {".pcapng", ".qlog", ".xpl", ".csv", ".json"} if page == "export" else {".svg", ".pdf"}
-    )
-
-
 @pytest.mark.parametrize("example", sorted(path.name for path in EXAMPLES.glob("plot_*.py")))
 def test_the_gallery_is_drawn(monkeypatch, tmp_path, capsys, example):
     monkeypatch.setattr(sys, "argv", [example, str(tmp_path)])
     runpy.run_path(str(EXAMPLES / example))
     drawn = capsys.readouterr().out.split()
     assert len(drawn) >= 2
+    assert f"```{{example}} {Path(example).stem}\n" in (ROOT / "docs/gallery.md").read_text()
     assert all(Path(name).stat().st_size > 500 for name in drawn)
 
 
@@ -100,6 +57,13 @@ def test_the_scenarios_of_the_models_run(block):
         network["topology"] = "nsfnet"  # a part of a network of the text around it
     scenario.setdefault("run", {"duration": "100 ms"})
     assert bl.run(scenario).counters["events"] > 0
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs/models").glob("*.md")), ids=lambda p: p.stem)
+def test_a_model_says_what_it_is_for_and_why_it_is_believed(page):
+    heads = re.findall(r"^## (.*)$", page.read_text(), flags=re.MULTILINE)
+    assert [*heads[-1:]] == ["References"]
+    assert {"Model", "Scope and limitations", "Validation"} <= set(heads)
 
 
 #: A plan, and no scenario.

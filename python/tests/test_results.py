@@ -147,6 +147,19 @@ def test_a_query_goes_over_all_directories(runs, tmp_path, burstlab):
     assert (bad.status, "the tables are flows" in bad.err) == (2, True)
 
 
+def test_a_run_without_flows_can_be_queried(burstlab, tmp_path):
+    scenario = tmp_path / "quiet.toml"
+    scenario.write_text(
+        '[network]\ntopology = "line"\n'
+        "[[batches]]\nbatches_per_second = 100\n"
+        'size = { distribution = "fixed", mean = "1000 B" }\n'
+        '[run]\nduration = "0.2 s"\n'
+    )
+    burstlab("run", scenario, "--out", tmp_path / "quiet")
+    sql = "select count(*) as n from flows"
+    assert burstlab("results", tmp_path / "quiet", "--sql", sql, "--json").json() == [{"n": 0}]
+
+
 def test_a_study_under_way_is_listed_and_compared(tmp_path):
     plan = {"scenario": SCENARIO, "grid": {"tcp.window": [4, 40]}, "replications": 2}
     bl.study(plan, out=tmp_path / "study")

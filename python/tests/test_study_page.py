@@ -1,16 +1,14 @@
-"""What the page on studies shows: its plans are read, its commands and its Python run."""
+"""The plans that the page on studies shows are plans."""
 
 from __future__ import annotations
 
 import re
-import shlex
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import burstlab as bl
 from burstlab.studies import plan as plans
 
 ROOT = Path(__file__).parents[2]
@@ -49,16 +47,3 @@ def test_the_plans_are_plans(here, number):
     assert plans.read(found.to_document()).to_document() == found.to_document()
     for point in range(0, len(found.points), 7):
         found.scenario(point, found.names[0])
-
-
-def test_the_commands_and_the_python_run(here, burstlab):
-    bl.study({"scenario": "path.toml", "set": {"edge.timer": "1 ms"}}, out="out/other")
-    lines = [line for block in blocks("sh") for line in block.splitlines()]
-    assert len(lines) == 4
-    for line in lines:
-        answer = burstlab(*shlex.split(line)[1:])
-        assert answer.status == 0, answer.err
-    (program,) = blocks("python")
-    exec(compile(program, "study.md", "exec"), {})
-    stored = bl.read_study("out/study")
-    assert stored.runs.to_arrow() == bl.study("examples/study.toml").runs.to_arrow()

@@ -69,12 +69,47 @@ impl Stream {
         let split = |word: u64| [word as u32, (word >> 32) as u32];
         let ([c0, c1], [c2, c3]) = (split(ordinal), split(self.entity));
         let [a, b, c, d] = philox_4x32_10([c0, c1, c2, c3], split(self.seed));
-        let unit = |high: u32, low: u32| {
-            let bits = (u64::from(high) << 32 | u64::from(low)) >> 11;
-            bits as f64 * (1.0 / (1u64 << 53) as f64)
-        };
         [unit(a, b), unit(c, d)]
     }
+
+    /// [`uniforms`](Self::uniforms) of the `N` decisions from `first` on: the first numbers of all
+    /// of them, then the second ones. The rounds of several blocks are worked on side by side.
+    #[must_use]
+    pub fn uniforms_from<const N: usize>(&self, first: u64) -> [[f64; N]; 2] {
+        let mut counters =
+            [[0; N], [0; N], [self.entity as u32; N], [(self.entity >> 32) as u32; N]];
+        for lane in 0..N {
+            let ordinal = first.wrapping_add(lane as u64);
+            counters[0][lane] = ordinal as u32;
+            counters[1][lane] = (ordinal >> 32) as u32;
+        }
+        let mut key = [self.seed as u32, (self.seed >> 32) as u32];
+        for _ in 0..10 {
+            let [c0, c1, c2, c3] = &mut counters;
+            for lane in 0..N {
+                let low = u64::from(MULTIPLIERS[0]) * u64::from(c0[lane]);
+                let high = u64::from(MULTIPLIERS[1]) * u64::from(c2[lane]);
+                c0[lane] = (high >> 32) as u32 ^ c1[lane] ^ key[0];
+                c1[lane] = high as u32;
+                c2[lane] = (low >> 32) as u32 ^ c3[lane] ^ key[1];
+                c3[lane] = low as u32;
+            }
+            key = [key[0].wrapping_add(KEY_STEPS[0]), key[1].wrapping_add(KEY_STEPS[1])];
+        }
+        let [a, b, c, d] = counters;
+        [
+            std::array::from_fn(|lane| unit(a[lane], b[lane])),
+            std::array::from_fn(|lane| unit(c[lane], d[lane])),
+        ]
+    }
+}
+
+/// The leading 53 of 64 bits as a number in [0, 1).
+#[inline]
+fn unit(high: u32, low: u32) -> f64 {
+    // Fewer than 2^53, so that it is exact as a signed number too, which is converted faster.
+    let bits = ((u64::from(high) << 32 | u64::from(low)) >> 11) as i64;
+    bits as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
 #[cfg(test)]
@@ -106,6 +141,18 @@ mod tests {
         assert_ne!(base, RandomSource::new(1, 0).stream("loss/ack").uniforms(0));
         assert_ne!(base, RandomSource::new(1, 0).stream("loss/data").uniforms(1));
         assert_eq!(base, RandomSource::new(1, 0).stream("loss/data").uniforms(0));
+    }
+
+    #[test]
+    fn several_at_once_are_those_one_by_one() {
+        let stream = RandomSource::new(u64::MAX - 3, 2).stream("test");
+        for first in [0, 77, u64::from(u32::MAX) - 2] {
+            let [left, right] = stream.uniforms_from::<5>(first);
+            for lane in 0..5 {
+                let one = stream.uniforms(first + lane as u64);
+                assert_eq!([left[lane], right[lane]], one, "{first} + {lane}");
+            }
+        }
     }
 
     #[test]

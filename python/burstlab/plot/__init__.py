@@ -3,6 +3,7 @@
 from burstlab.plot.curves import Axes, Curve, CurvePanel, Dot, curve_chart, curve_rows
 from burstlab.plot.distributions import distribution_chart, distribution_rows
 from burstlab.plot.gantt import Held, fibres, held_rows, occupancy_chart
+from burstlab.plot.named import Named, named_chart, named_rows
 from burstlab.plot.ratios import RatioPoint, ratio_chart
 from burstlab.plot.saving import save, write
 from burstlab.plot.sequence import Span, sequence_chart, sequence_rows, timeout_rows
@@ -18,6 +19,7 @@ __all__ = [
     "Dot",
     "Figure",
     "Held",
+    "Named",
     "Panel",
     "RatioPoint",
     "Span",
@@ -28,6 +30,8 @@ __all__ = [
     "fibres",
     "figures",
     "held_rows",
+    "named_chart",
+    "named_rows",
     "occupancy_chart",
     "panel_rows",
     "ratio_chart",

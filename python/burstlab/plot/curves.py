@@ -59,10 +59,14 @@ class Axes:
 
     Attributes
     ----------
-    x, y
-        Titles.
-    log_x, log_y
-        Whether x, and y, is drawn in a logarithmic scale.
+    x
+        Title of the one axis.
+    y
+        Title of the other.
+    log_x
+        Whether x is drawn in a logarithmic scale.
+    log_y
+        Whether y is.
     ticks
         Where x is labelled; by default wherever Vega-Lite likes.
     rule
@@ -71,8 +75,12 @@ class Axes:
         Ends of y, if not those of the data.
     shared_y
         Whether all panels have the same scale of y.
-    columns, width, height
-        Panels in a row, and their size.
+    columns
+        Panels in a row.
+    width
+        Of a panel, in points.
+    height
+        Of a panel, in points.
     """
 
     x: str

@@ -19,8 +19,12 @@ class RatioPoint:
         Name of the curve.
     x
         Common logarithm of the loss probability.
-    measured, low, high
-        The ratio and its 95 % interval.
+    measured
+        The ratio.
+    low
+        Lower end of its 95 % interval.
+    high
+        Upper end.
     published
         What the paper prints.
     n

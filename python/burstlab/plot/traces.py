@@ -34,8 +34,10 @@ class Panel:
         What distinguishes it, above the panel.
     result
         The run.
-    start_s, end_s
-        The part of time that is drawn.
+    start_s
+        Begin of the part of time that is drawn.
+    end_s
+        Its end.
     """
 
     label: str

@@ -52,10 +52,15 @@ def _known(sources: Mapping[str, Source]) -> str:
 
 def _register(database: duckdb.DuckDBPyConnection, name: str, source: Source) -> None:
     if not isinstance(source, Mapping):
-        database.register(name, source)
+        if source.column_names:
+            database.register(name, source)
         return
     parts: list[str] = []
     for index, (label, part) in enumerate(source.items()):
+        if not _columns(part):
+            # DuckDB knows no table without columns: that of a run without flows.
+            parts.append(f"select {_text(label)} as result where false")
+            continue
         if isinstance(part, Path):
             origin = f"read_parquet({_text(str(part))})"
         else:
@@ -63,6 +68,12 @@ def _register(database: duckdb.DuckDBPyConnection, name: str, source: Source) ->
             database.register(f"{name}:{index}", part)
         parts.append(f"select {_text(label)} as result, * from {origin}")
     database.execute(f'create view "{name}" as {" union all by name ".join(parts)}')
+
+
+def _columns(part: pa.Table | Path) -> list[str]:
+    import pyarrow.parquet as pq
+
+    return pq.read_schema(part).names if isinstance(part, Path) else part.column_names
 
 
 def _text(value: str) -> str:

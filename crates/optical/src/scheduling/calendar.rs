@@ -33,6 +33,14 @@ pub(super) struct Void {
     pub(super) until: Time,
 }
 
+/// The last reservation of a channel.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Tail {
+    pub(super) start: Time,
+    /// The horizon.
+    pub(super) end: Time,
+}
+
 /// The reservations of one channel, in order of time and without overlap, so that both their starts
 /// and their ends rise. What is past is dropped from the front; what comes is inserted at or near
 /// the back.
@@ -52,16 +60,17 @@ impl Calendar {
         self.ring.back().map_or(self.dropped_end, |last| last.end)
     }
 
-    /// The void that contains the whole of [`start`, `end`), if one does.
+    /// Start and end of the last reservation; where none is kept, when the last of all ended.
     #[inline]
+    pub(super) fn tail(&self) -> Tail {
+        let past = Tail { start: self.dropped_end, end: self.dropped_end };
+        self.ring.back().map_or(past, |last| Tail { start: last.start, end: last.end })
+    }
+
+    /// The void between reservations that contains the whole of [`start`, `end`), if one does.
     pub(super) fn void(&self, start: Time, end: Time) -> Option<Void> {
-        let horizon = self.horizon();
-        if horizon <= start {
-            return Some(Void { since: horizon, until: Time::MAX });
-        }
         let next = self.ring.partition_point(|taken| taken.start <= start);
         let since = self.end_before(next);
-        // Not beyond the horizon, so the void ends with a reservation or is none.
         let until = self.ring.get(next)?.start;
         (since <= start && end <= until).then_some(Void { since, until })
     }

@@ -3,6 +3,7 @@
 mod calendar;
 mod port;
 mod rules;
+mod search;
 #[cfg(test)]
 mod tests;
 

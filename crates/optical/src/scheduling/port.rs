@@ -3,8 +3,9 @@
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-use super::calendar::{Calendar, Reservation, Void};
+use super::calendar::{Calendar, Reservation, Tail};
 use super::rules::Scheduler;
+use super::search::Search;
 
 /// One output fibre with its data wavelengths, numbered from 0.
 ///
@@ -15,6 +16,8 @@ use super::rules::Scheduler;
 pub struct Port {
     scheduler: Scheduler,
     calendars: Vec<Calendar>,
+    /// The last reservation of each: most searches need no more.
+    tails: Vec<Tail>,
     /// What ended up to here is of no interest; a calendar drops it when it is next changed.
     past: Time,
     /// Use is measured from here.
@@ -30,7 +33,8 @@ impl Port {
     pub fn new(wavelengths: u32, scheduler: Scheduler) -> Self {
         assert!(wavelengths > 0, "a port has a wavelength");
         let calendars = vec![Calendar::default(); wavelengths as usize];
-        Self { scheduler, calendars, past: Time::ZERO, origin: Time::ZERO }
+        let tails = vec![Tail::default(); wavelengths as usize];
+        Self { scheduler, calendars, tails, past: Time::ZERO, origin: Time::ZERO }
     }
 
     /// The wavelength of a burst that passes from `start` for `hold`, of those from `allowed.0` to
@@ -41,20 +45,14 @@ impl Port {
     #[must_use]
     pub fn find(&self, start: Time, hold: Span, allowed: (u32, u32)) -> Option<u32> {
         self.check(start, hold);
-        let end = start + hold;
-        let (low, high) = allowed;
-        let candidates = (low..).zip(&self.calendars[low as usize..=high as usize]);
-        if self.scheduler.fills_voids() {
-            let void = |(index, calendar): (u32, &Calendar)| {
-                calendar.void(start, end).map(|void| (index, void))
-            };
-            return self.scheduler.choose(candidates.filter_map(void));
-        }
-        let behind = |(index, calendar): (u32, &Calendar)| {
-            let void = Void { since: calendar.horizon(), until: Time::MAX };
-            (void.since <= start).then_some((index, void))
-        };
-        self.scheduler.choose(candidates.filter_map(behind))
+        let (low, high) = (allowed.0 as usize, allowed.1 as usize);
+        self.scheduler.choose(&Search {
+            start,
+            end: start + hold,
+            lowest: allowed.0,
+            tails: &self.tails[low..=high],
+            calendars: &self.calendars[low..=high],
+        })
     }
 
     /// The first instant from `ready` on at which some wavelength is free for `hold`, and the
@@ -67,19 +65,19 @@ impl Port {
     /// When `hold` is zero or `ready` is forgotten.
     #[must_use]
     pub fn earliest(&self, ready: Time, hold: Span) -> (Time, u32) {
-        self.check(ready, hold);
+        let all = (0, self.wavelengths() - 1);
+        if let Some(wavelength) = self.find(ready, hold, all) {
+            return (ready, wavelength);
+        }
         let mut at = Time::MAX;
         for calendar in &self.calendars {
             at = at.min(if self.scheduler.fills_voids() {
                 calendar.first_void(ready, hold, at)
             } else {
-                calendar.horizon().max(ready)
+                calendar.horizon()
             });
-            if at == ready {
-                break;
-            }
         }
-        let wavelength = self.find(at, hold, (0, self.wavelengths() - 1));
+        let wavelength = self.find(at, hold, all);
         (at, wavelength.expect("some wavelength is free at this instant"))
     }
 
@@ -96,6 +94,7 @@ impl Port {
     pub fn reserve(&mut self, wavelength: u32, start: Time, end: Time, owner: u64) {
         assert!(self.past <= start, "{start} is past: {} was forgotten", self.past);
         self.changing(wavelength).reserve(Reservation { start, end, owner });
+        self.tails[wavelength as usize] = self.calendars[wavelength as usize].tail();
     }
 
     /// Lets the reservation of `owner` on `wavelength` that begins at `start` end at `new_end`;
@@ -105,7 +104,9 @@ impl Port {
     /// # Panics
     /// When `new_end` lies after its end.
     pub fn shorten(&mut self, wavelength: u32, start: Time, owner: u64, new_end: Time) -> bool {
-        self.changing(wavelength).shorten(start, owner, new_end)
+        let found = self.changing(wavelength).shorten(start, owner, new_end);
+        self.tails[wavelength as usize] = self.calendars[wavelength as usize].tail();
+        found
     }
 
     #[inline]

@@ -1,11 +1,10 @@
 //! Which wavelength a burst is given, and which it could be given.
 
-use std::cmp::Reverse;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::calendar::Void;
+use super::search::Search;
 
 /// Which of the free wavelengths a burst takes. Everything is half-open: a burst may start at the
 /// very instant at which the one before it ends. A wavelength that has carried nothing counts as
@@ -43,21 +42,24 @@ impl Scheduler {
         !matches!(self, Self::FirstFit | Self::Horizon)
     }
 
-    /// The wavelength that is taken of those that are `free`, in rising order, each with the void
-    /// in which the burst would lie.
+    /// The wavelength that is taken, of those on which there is room.
     #[inline]
-    pub(super) fn choose(self, mut free: impl Iterator<Item = (u32, Void)>) -> Option<u32> {
-        // `min_by_key` takes the first of equals.
+    pub(super) fn choose(self, search: &Search<'_>) -> Option<u32> {
+        let (start, end, between) = (search.start.as_ps(), search.end.as_ps(), self.fills_voids());
+        // What lies before the burst, and behind it.
+        let before = |void: Void| start.wrapping_sub(void.since.as_ps());
+        let behind = |void: Void| void.until.as_ps().wrapping_sub(end);
+        let whole = |void: Void| void.until.as_ps().wrapping_sub(void.since.as_ps());
         match self {
-            Self::FirstFit | Self::FfVf => free.next(),
-            Self::Horizon | Self::LaucVf => free.min_by_key(|(_, void)| Reverse(void.since)),
-            Self::MinEv => free.min_by_key(|(_, void)| void.until),
+            Self::FirstFit | Self::FfVf => search.least(between, 1, |_| 0),
+            Self::Horizon | Self::LaucVf => search.least(between, u64::MAX, before),
+            Self::MinEv => search.least(between, u64::MAX, behind),
             // Without an end it is longer than any other, and the longer the earlier it began.
             Self::BestFit => {
-                free.min_by_key(|(_, void)| (void.until.since(void.since), Reverse(void.since)))
+                let none = (u64::MAX, u64::MAX);
+                search.least(between, none, |void| (whole(void), before(void)))
             }
         }
-        .map(|(index, _)| index)
     }
 }
 

@@ -4,6 +4,7 @@ use burstlab_kernel::{RandomSource, Stream};
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
+use super::logarithm::ln;
 use super::noise::Noise;
 use super::{Sampler, normal};
 use crate::scenario::{Batches, Distribution, Resolved};
@@ -73,33 +74,52 @@ impl BatchSource {
     }
 }
 
+impl BatchSource {
+    /// Whether it has stopped.
+    #[inline]
+    pub(crate) fn ended(&self) -> bool {
+        self.last >= self.stop
+    }
+
+    /// Draws the next `N` batches; those after the source has stopped are left out.
+    #[inline]
+    pub(crate) fn draw<const N: usize>(&mut self) -> impl Iterator<Item = Batch> {
+        let [mut waits, mut sizes] = self.stream.uniforms_from::<N>(self.drawn);
+        self.drawn += N as u64;
+        match &mut self.noise[0] {
+            None => waits = waits.map(standard_exponential),
+            // The chance to be above z is that to be below -z, which keeps its digits.
+            Some(noise) => {
+                waits = waits.map(|wait| -ln(normal::cumulative(-noise.next(normal_of(wait)))));
+            }
+        }
+        if let Some(noise) = &mut self.noise[1] {
+            let below = |size| normal::cumulative(noise.next(normal_of(size))).min(UNIFORM_MAX);
+            sizes = sizes.map(below);
+        }
+        if let Some(mean) = self.exponential {
+            sizes = sizes.map(|size| mean * standard_exponential(size) + 0.5);
+        }
+        waits.into_iter().zip(sizes).map_while(|(wait, size)| {
+            // `as` saturates.
+            let wait = Span::from_ps((self.mean * wait + 0.5) as u64);
+            let at = self.last.saturating_add(wait);
+            self.last = at;
+            let bytes = match self.exponential {
+                Some(_) => (size as u32).clamp(1, BATCH_MAX),
+                None => self.sizes.draw(size).get().min(u64::from(BATCH_MAX)) as u32,
+            };
+            (at < self.stop).then_some(Batch { at, bytes, packet: self.packet })
+        })
+    }
+}
+
 impl Iterator for BatchSource {
     type Item = Batch;
 
     /// The next batch, unless the source has stopped by then.
-    #[inline]
     fn next(&mut self) -> Option<Batch> {
-        let [wait, size] = self.stream.uniforms(self.drawn);
-        self.drawn += 1;
-        let wait = match &mut self.noise[0] {
-            None => standard_exponential(wait),
-            // The chance to be above z is that to be below -z, which keeps its digits.
-            Some(noise) => -normal::cumulative(-noise.next(normal_of(wait))).ln(),
-        };
-        let size = match &mut self.noise[1] {
-            None => size,
-            Some(noise) => normal::cumulative(noise.next(normal_of(size))).min(UNIFORM_MAX),
-        };
-        // `as` saturates.
-        let wait = Span::from_ps((self.mean * wait + 0.5) as u64);
-        let at = self.last.saturating_add(wait);
-        self.last = at;
-        let bytes = match self.exponential {
-            Some(mean) => ((mean * standard_exponential(size) + 0.5) as u64).max(1),
-            None => self.sizes.draw(size).get(),
-        };
-        let bytes = bytes.min(u64::from(BATCH_MAX)) as u32;
-        (at < self.stop).then_some(Batch { at, bytes, packet: self.packet })
+        self.draw::<1>().next()
     }
 }
 
@@ -107,7 +127,7 @@ impl Iterator for BatchSource {
 /// is exact.
 #[inline]
 fn standard_exponential(uniform: f64) -> f64 {
-    -(1.0 - uniform).ln()
+    -ln(1.0 - uniform)
 }
 
 /// The last number below 1.

@@ -2,6 +2,7 @@
 //! of one uniform number, which the caller brings; and batches, which draw keyed numbers in turn.
 
 mod batches;
+mod logarithm;
 mod noise;
 mod normal;
 mod pareto;

@@ -170,7 +170,7 @@ def timeout_period_tcp(p: ArrayLike, rtt_s: ArrayLike, rto_s: ArrayLike) -> Floa
 
     References
     ----------
-    Yu, Qiao, Liu (INFOCOM 2004), V.A.2, |TOP1|.
+    Yu, Qiao, Liu (INFOCOM 2004), V.A.2, ``|TOP1|``.
     """
     loss = probability("p", p)
     return ((1 - loss) / loss * positive("rtt_s", rtt_s) + positive("rto_s", rto_s))[()]
@@ -198,7 +198,7 @@ def timeout_period_bnak(p: ArrayLike, rtt_s: ArrayLike) -> FloatArray:
 
     References
     ----------
-    Yu, Qiao, Liu (INFOCOM 2004), V.A.2, |TOP2|.
+    Yu, Qiao, Liu (INFOCOM 2004), V.A.2, ``|TOP2|``.
     """
     return (positive("rtt_s", rtt_s) / probability("p", p))[()]
 
@@ -206,7 +206,7 @@ def timeout_period_bnak(p: ArrayLike, rtt_s: ArrayLike) -> FloatArray:
 def bnak_time_factor(
     p: ArrayLike, rtt_s: ArrayLike, rto_s: ArrayLike, *, as_printed: bool = False
 ) -> FloatArray:
-    """Time that BNAK saves, |TOP1|/|TOP2|: the second factor of (10).
+    """Time that BNAK saves, ``|TOP1|/|TOP2|``: the second factor of (10).
 
     1 + p*(RTO - RTT)/RTT. The last line of (10) has p/(1-p) in place of p.
 
@@ -292,7 +292,7 @@ def gain_bnak(
 ) -> FloatArray:
     """Throughput of BTCP with BNAK over TCP: (10), `gain_ble` times `bnak_time_factor`.
 
-    The first line of (10) as printed lacks a stroke: E[H1]|TOP1| stands for E[H1]/|TOP1|.
+    The first line of (10) as printed lacks a stroke: ``E[H1]|TOP1|`` stands for ``E[H1]/|TOP1|``.
 
     Parameters
     ----------

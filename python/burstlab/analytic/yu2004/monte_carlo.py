@@ -46,17 +46,17 @@ class RoundLevel:
     variants: tuple[Variant, ...]
     """Names along the first axis."""
     delivered: FloatArray
-    """Packets delivered, shape (V, R, *S)."""
+    """Packets delivered, shape ``(V, R, *S)``."""
     elapsed_s: FloatArray
-    """Simulated time in s, shape (V, R, *S)."""
+    """Simulated time in s, shape ``(V, R, *S)``."""
     losses: FloatArray
-    """Bursts lost, shape (V, R, *S)."""
+    """Bursts lost, shape ``(V, R, *S)``."""
     true_timeouts: FloatArray
-    """Losses answered with slow start, shape (V, R, *S)."""
+    """Losses answered with slow start, shape ``(V, R, *S)``."""
 
     @property
     def throughput_pps(self) -> FloatArray:
-        """Packets delivered per second, shape (V, R, *S)."""
+        """Packets delivered per second, shape ``(V, R, *S)``."""
         return self.delivered / self.elapsed_s
 
     def gain(self, variant: Variant, over: Variant = "reno") -> tuple[FloatArray, FloatArray]:

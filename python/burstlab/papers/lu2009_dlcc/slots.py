@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 
 from burstlab.papers.lu2009_dlcc.link import COLOURS, RTT, draw
-from burstlab.plot import Axes, Curve, CurvePanel, Dot
+from burstlab.plot import Axes, Curve, CurvePanel, Dot, Named, named_chart, named_rows
 from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Corner, Metric, Sample, run_grid
 from burstlab.statistics import Estimate
@@ -62,12 +62,10 @@ def ablation(context: Context) -> Findings:
             findings.measures[f"{name}: {what}"] = corner.mean(name, metric)
         ratio = corner.ratio(name, "smoothed", goodput)
         findings.measures[f"{name}: goodput over smoothed"] = ratio
-    curves = [
-        Curve(name, colour, [_dot(i, corner.mean(name, goodput))], "measured")
-        for i, (name, colour) in enumerate(zip(corner.samples, _colours(corner), strict=True))
-    ]
-    axes = Axes("variant, in the order of the legend", "goodput (Mb/s)")
-    draw(findings, context.target, [CurvePanel("", curves)], axes)
+    values = [(name, corner.mean(name, goodput)) for name in corner.samples]
+    named = [Named(name, value.mean, value.ci95, value.n) for name, value in values]
+    findings.charts[context.target] = named_chart(named, "goodput (Mb/s)")
+    findings.data[context.target] = named_rows(named)
     return findings
 
 

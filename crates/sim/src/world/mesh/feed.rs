@@ -103,10 +103,10 @@ impl Feed {
         self.drawn.drain(..self.first);
         self.first = 0;
         if let [(source, next)] = &mut self.sources[..] {
-            if let Some(batch) = *next {
-                self.drawn.push(batch);
-                self.drawn.extend(source.take(DRAWN - 1));
-                *next = source.next();
+            // One that was drawn to be compared with others.
+            self.drawn.extend(next.take());
+            if !source.ended() {
+                self.drawn.extend(source.draw::<DRAWN>());
             }
             return;
         }
