@@ -80,7 +80,7 @@ class Keeper:
 
     def keep(self, data: bytes) -> None:
         """Put a checkpoint in the place of the one before; at any instant one of them is whole."""
-        with writing(self._path.parent, _FLAG):
+        with writing(self._path, _FLAG, "resume (--resume): the checkpoint before is kept"):
             put(self._path, data)
 
     def refusal(self, error: _core.BadCheckpoint) -> InputError:

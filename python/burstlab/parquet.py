@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -23,12 +25,35 @@ if TYPE_CHECKING:
 _SUFFIX = ".parquet"
 
 
-class writing:
-    """Turn a failure to write into an error that names the directory and the flag that gave it."""
+#: A disk, a quota, or what a file may hold, is full.
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
-    def __init__(self, out: Path, flag: str = "--out") -> None:
+
+def number_of(error: BaseException) -> int | None:
+    """Answer the number of an error of the system, which Arrow tells in its text alone."""
+    if isinstance(error, OSError) and error.errno is not None:
+        return error.errno
+    found = re.search(r"\[errno (\d+)\]", str(error))
+    return int(found[1]) if found else None
+
+
+class writing:
+    """Turn a failure to write into an error that names the file and what to do.
+
+    Parameters
+    ----------
+    out
+        The file or directory.
+    flag
+        The flag that gave it.
+    after
+        Where the disk is full, what to do once there is room.
+    """
+
+    def __init__(self, out: Path, flag: str = "--out", after: str = "") -> None:
         self._out = out
         self._flag = flag
+        self._after = after
 
     def __enter__(self) -> None:
         return None
@@ -37,10 +62,12 @@ class writing:
         self, kind: object, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if isinstance(error, (OSError, ValueError)) and not isinstance(error, InputError):
-            reason = getattr(error, "strerror", None) or str(error)
-            raise InputError(
-                f"{self._out}: cannot be written ({reason})\n  fix: give another {self._flag}"
-            ) from None
+            number = number_of(error)
+            reason = str(error) if number is None else os.strerror(number)
+            fix = f"give another {self._flag}"
+            if number in FULL:
+                fix = f"make room{self._after and f', and {self._after}'}; or {fix}"
+            raise InputError(f"{self._out}: cannot be written ({reason})\n  fix: {fix}") from None
 
 
 class FileWriter:
@@ -124,7 +151,7 @@ class Part:
         self._came_early += 1
         aside = self._writer(f"{name}-{self.replication}-{self._came_early}")
         self._early.setdefault(name, deque()).append(aside)
-        with writing(self._directory):
+        with writing(self._directory / f"{name}{_SUFFIX}"):
             aside.write(from_engine(columns, self.replication))
             aside.close()
 
@@ -144,7 +171,7 @@ class Part:
         self._write(name, both.unify_dictionaries().take(order).combine_chunks())
 
     def _write(self, name: str, rows: pa.Table) -> None:
-        with writing(self._directory):
+        with writing(self._directory / f"{name}{_SUFFIX}"):
             if name not in self._writers:
                 self._writers[name] = self._writer(f"{name}-{self.replication}")
             self._writers[name].write(rows)
@@ -154,8 +181,8 @@ class Part:
 
     def close(self) -> dict[str, Path]:
         """Complete the files; answer them by table."""
-        with writing(self._directory):
-            for writer in self._writers.values():
+        for name, writer in self._writers.items():
+            with writing(self._directory / f"{name}{_SUFFIX}"):
                 writer.close()
         return {name: writer.path for name, writer in self._writers.items()}
 
@@ -163,7 +190,8 @@ class Part:
         """Remove the files."""
         aside = (writer for early in self._early.values() for writer in early)
         for writer in (*self._writers.values(), *aside):
-            writer.close()
+            with suppress(OSError):  # of a full disk, a second time
+                writer.close()
             writer.path.unlink(missing_ok=True)
 
 
@@ -215,11 +243,20 @@ class Store:
     @classmethod
     def open(cls, directory: Path, known: Iterable[str], replications: Sequence[int]) -> Store:
         """Look which of the known tables there are, and that they are Parquet files."""
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
         names = [name for name in known if (directory / f"{name}{_SUFFIX}").exists()]
         for name in names:
-            pq.read_schema(directory / f"{name}{_SUFFIX}")
+            path = directory / f"{name}{_SUFFIX}"
+            try:
+                pq.read_schema(path)
+            except (OSError, pa.ArrowException) as error:
+                reason = (str(error).splitlines() or [type(error).__name__])[0]
+                raise InputError(
+                    f"{path}: damaged ({reason})\n  fix: run it again, or remove the file to do "
+                    "without this table"
+                ) from None
         return cls(directory, names, replications)
 
     def table(self, name: str) -> StoredTable:

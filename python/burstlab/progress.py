@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import html
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from burstlab.studies.running import Progress
+
+
+#: Tells the share that is done, and what more there is to tell.
+_Show = Callable[[float, str], None]
 
 
 @contextmanager
@@ -25,55 +28,31 @@ def bar(label: str, simulated_s: float = 0.0) -> Iterator[Callable[[float], None
     simulated_s
         How much time is simulated in all, for its rate; 0 where nobody knows.
     """
-    console = _console()
-    if console is None:
-        yield None
-        return
-    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bars
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        "{task.percentage:>3.0f}%",
-        TextColumn("{task.fields[told]}"),
-        TimeRemainingColumn(),
-    )
-    with Bars(*columns, console=console, transient=True) as bars:
-        task = bars.add_task(label, total=1.0, told="")
+    with _shown(label) as show:
+        if show is None:
+            yield None
+            return
         started = time.perf_counter()
 
-        def show(share: float) -> None:
+        def update(share: float) -> None:
             rate = share * simulated_s / max(time.perf_counter() - started, 1e-9)
-            bars.update(task, completed=share, told=f"{rate:,.3g} simulated s/s" if rate else "")
+            show(share, f"{rate:,.3g} simulated s/s" if rate else "")
 
-        yield show
+        yield update
 
 
 @contextmanager
 def study_bar(label: str) -> Iterator[Callable[[Progress], None] | None]:
     """Show a bar of points, with their rate, that of simulated time, and what remains."""
-    console = _console()
-    if console is None:
-        yield None
-        return
-    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bars
+    with _shown(label) as show:
+        if show is None:
+            yield None
+            return
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        "{task.percentage:>3.0f}%",
-        TextColumn("{task.fields[told]}"),
-        TimeRemainingColumn(),
-    )
-    with Bars(*columns, console=console, transient=True) as bars:
-        task = bars.add_task(label, total=1.0, told="")
+        def update(progress: Progress) -> None:
+            show(progress.share, told(progress))
 
-        def show(progress: Progress) -> None:
-            bars.update(task, completed=progress.share, told=told(progress))
-
-        yield show
+        yield update
 
 
 def told(progress: Progress) -> str:
@@ -86,11 +65,70 @@ def told(progress: Progress) -> str:
     return f"{points}, {rate:,.3g} runs/s, {simulated:,.3g} simulated s/s"
 
 
-def _console() -> Console | None:
-    """Answer where a bar is shown: standard error if it is a terminal, or a notebook."""
-    notebook = "ipykernel" in sys.modules
-    if not notebook and not sys.stderr.isatty():
-        return None
-    from rich.console import Console
+def _shown(label: str) -> AbstractContextManager[_Show | None]:
+    """Show a bar in a notebook, or on standard error if it is a terminal; else nothing."""
+    if "ipykernel" in sys.modules:
+        return _in_notebook(label)
+    return _on_terminal(label) if sys.stderr.isatty() else nullcontext()
 
-    return Console() if notebook else Console(stderr=True)
+
+@contextmanager
+def _on_terminal(label: str) -> Iterator[_Show]:
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        "{task.percentage:>3.0f}%",
+        TextColumn("{task.fields[told]}"),
+        TimeRemainingColumn(),
+    )
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+        task = bars.add_task(label, total=1.0, told="")
+        yield lambda share, more: bars.update(task, completed=share, told=more)
+
+
+#: A notebook is told this often.
+_EVERY_S = 0.25
+
+
+@contextmanager
+def _in_notebook(label: str) -> Iterator[_Show]:
+    """Show one output of the cell that is written anew, and is empty in the end.
+
+    A display of IPython needs no widgets, and saves as what it last was.
+    """
+    from IPython.display import display  # pyright: ignore[reportMissingImports]
+
+    handle = display({"text/plain": f"{label} ..."}, raw=True, display_id=True)
+    started = time.perf_counter()
+    next_s = started
+
+    def show(share: float, more: str) -> None:
+        nonlocal next_s
+        now_s = time.perf_counter()
+        if now_s < next_s:
+            return
+        next_s = now_s + _EVERY_S
+        parts = [f"{share:.0%}", more]
+        if share > 0.0:
+            parts.append(f"{_clock((now_s - started) * (1.0 / share - 1.0))} left")
+        text = " · ".join(part for part in parts if part)
+        page = (
+            f'{html.escape(label)} <progress value="{share:.4f}" max="1" '
+            f'style="width: 16em"></progress> {html.escape(text)}'
+        )
+        handle.update({"text/plain": f"{label} {text}", "text/html": page}, raw=True)
+
+    try:
+        yield show
+    finally:
+        handle.update({"text/plain": "", "text/html": ""}, raw=True)
+
+
+def _clock(left_s: float) -> str:
+    minutes, seconds = divmod(round(left_s), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}"

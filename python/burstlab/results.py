@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from burstlab.errors import InputError, unknown
+from burstlab.files import put
 from burstlab.parquet import Store, StoredPart, write_table, writing
 from burstlab.statistics import mean_ci95
 from burstlab.tables import Table, from_rows, join
@@ -283,12 +284,10 @@ class Result:
         import tomli_w
 
         with writing(out):
-            (out / "scenario.toml").write_text(
-                tomli_w.dumps(without_none(self.scenario)), encoding="utf-8"
-            )
+            put(out / "scenario.toml", tomli_w.dumps(without_none(self.scenario)).encode())
             write_table(out, "flows", [self.flows.to_arrow()])
             text = json.dumps(self.summary, indent=2, allow_nan=False)
-            (out / "summary.json").write_text(text + "\n", encoding="utf-8")
+            put(out / "summary.json", f"{text}\n".encode())
 
     def _repr_html_(self) -> str:
         state = " (interrupted)" if self.interrupted else ""
@@ -306,6 +305,7 @@ def read(directory: str | os.PathLike[str]) -> Result:
     from burstlab.loading import read_text, read_toml
 
     where = Path(directory)
+    _check_result(where)
     scenario = read_toml(where / "scenario.toml")
     try:
         document = json.loads(read_text(where / "summary.json"))
@@ -345,6 +345,22 @@ def read(directory: str | os.PathLike[str]) -> Result:
         for number, summary in zip(numbers, summaries, strict=True)
     ]
     return Result(scenario, seed, version, wall_s, replications, bool(document["interrupted"]))
+
+
+def _check_result(where: Path) -> None:
+    """Refuse a directory that is no result; say what to give instead."""
+    if (where / "study.json").is_file():
+        raise InputError(
+            f"{where}: a study, and the result of a run is needed\n"
+            f"  fix: burstlab run {where} --point 0 --out DIR makes one of its runs again"
+        )
+    if not where.is_dir():
+        raise InputError(f"{where}: no such directory\n  fix: give what burstlab run --out wrote")
+    if not (where / "summary.json").exists() or not (where / "scenario.toml").exists():
+        raise InputError(
+            f"{where}: holds no result (summary.json and scenario.toml)\n"
+            "  fix: give what burstlab run --out wrote"
+        )
 
 
 def ready_directory(directory: str | os.PathLike[str], flag: str = "--out") -> Path:

@@ -285,6 +285,28 @@ def welch_difference(x: ArrayLike, y: ArrayLike) -> Comparison:
     return Comparison(Estimate(gap, half, n), _two_sided(gap, spread, degrees), False)
 
 
+def two_sided(
+    gaps: NDArray[np.float64], halves: NDArray[np.float64], counts: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """P-values of paired differences whose 95 % intervals are known, as `paired_difference` has.
+
+    Parameters
+    ----------
+    gaps, halves
+        Differences, and the half-widths of their intervals.
+    counts
+        Numbers of pairs, at least two.
+    """
+    import numpy as np
+    from scipy.special import stdtr, stdtrit
+
+    degrees = counts - 1.0
+    spread = halves / stdtrit(degrees, 0.975)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(gaps == 0.0, 0.0, np.abs(gaps / spread))
+    return 2.0 * stdtr(degrees, -t)
+
+
 def _two_sided(gap: float, spread: float, degrees: float) -> float:
     from scipy.special import stdtr
 
@@ -293,15 +315,16 @@ def _two_sided(gap: float, spread: float, degrees: float) -> float:
     return float(2.0 * stdtr(degrees, -abs(gap / spread)))
 
 
-def holm(p: Sequence[float]) -> list[float]:
+def holm(p: ArrayLike) -> list[float]:
     """Correct the p-values of a family of tests (Holm, Scand. J. Statist. 6, 1979).
 
     The chance that any test of a true null hypothesis falls below a level is at most that level.
     """
-    order = sorted(range(len(p)), key=lambda index: p[index])
-    corrected = [0.0] * len(p)
-    largest = 0.0
-    for rank, index in enumerate(order):
-        largest = max(largest, min(1.0, (len(p) - rank) * p[index]))
-        corrected[index] = largest
-    return corrected
+    import numpy as np
+
+    given = np.asarray(p, dtype=float)
+    order = np.argsort(given, kind="stable")
+    grown = np.minimum(1.0, np.arange(len(given), 0, -1) * given[order])
+    corrected = np.empty(len(given))
+    corrected[order] = np.maximum.accumulate(grown)
+    return corrected.tolist()

@@ -46,6 +46,40 @@ MESH = {
     "run": {"duration": "400 ms", "seed": 1},
 }
 
+#: Slots of which a core drops some.
+SLOTS = {
+    "network": {
+        "topology": "custom",
+        "link_rate": "55 Mb/s",
+        "node": [
+            {"name": "in", "role": "edge"},
+            {"name": "udp", "role": "edge"},
+            {"name": "core", "role": "core"},
+            {"name": "out", "role": "edge"},
+        ],
+        "link": [
+            {"from": "in", "to": "core", "delay": "1 ms"},
+            {"from": "udp", "to": "core", "delay": "500 us"},
+            {"from": "core", "to": "out", "delay": "1 ms"},
+        ],
+    },
+    "access": {"rate": "100 Mb/s", "delay": "2 ms"},
+    "ops": {"buffer": 1, "smoothing": {"enabled": False}},
+    "tcp": {"variant": "reno", "segment_size": "576 B", "window": 1000},
+    "flows": [{"count": 4, "from": "in", "to": "out", "stagger": "100 ms"}],
+    "traffic": [
+        {
+            "pattern": "periodic",
+            "period": "500 ms",
+            "rate": "16.5 Mb/s",
+            "packet_size": "576 B",
+            "from": "udp",
+            "to": "out",
+        }
+    ],
+    "run": {"duration": "2 s", "seed": 1},
+}
+
 
 def recorded(scenario: dict[str, Any], where: Path, trace: Any = TRACES) -> bl.Result:
     """Run a scenario with its tables, and read it back."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+import burstlab as bl
+
 FIELDS = [
     # setting, what the message names
     ("tcp.windw=3", "windw", "window"),
@@ -155,3 +157,37 @@ def test_a_directory_that_cannot_be_written_is_told_before_the_run(burstlab, sma
     answer = burstlab("run", small_file, "--out", blocked)
     assert answer.status == 2
     assert "cannot be written" in answer.err
+
+
+READERS = [
+    ("export", "DIR"), ("plot", "DIR", "window"), ("view", "DIR", "--no-open"), ("results", "DIR"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", READERS, ids=[words[0] for words in READERS])
+def test_a_directory_that_is_no_result_is_refused_with_a_fix(burstlab, tmp_path, words):
+    (tmp_path / "empty").mkdir()
+    damaged = tmp_path / "damaged"
+    bl.run({"run": {"duration": "1 s"}}, trace=("cwnd", "bursts"), out=damaged)
+    (damaged / "cwnd.parquet").write_bytes(b"PAR1")
+    for name in ("none", "empty", "damaged"):
+        given = [str(tmp_path / name) if word == "DIR" else word for word in words]
+        answer = burstlab(*given)
+        assert answer.status == 2
+        assert answer.err.startswith(f"error: {tmp_path / name}")
+        assert "\n  fix: " in answer.err
+    assert f"{damaged / 'cwnd.parquet'}: damaged" in answer.err
+
+
+@pytest.mark.parametrize("words", READERS[:2], ids=["export", "plot"])
+def test_a_study_in_place_of_a_result_is_refused_with_a_fix(burstlab, tmp_path, words):
+    bl.study({"scenario": {"run": {"duration": "1 s"}}}, out=tmp_path / "study", report=False)
+    where = str(tmp_path / "study")
+    answer = burstlab(*(where if word == "DIR" else word for word in words))
+    assert answer.status == 2
+    assert f"{where}: a study, and the result of a run is needed" in answer.err
+    answer = burstlab("run", where)
+    assert answer.status == 2
+    assert f"fix: burstlab run {where} --point 0" in answer.err
+    answer = burstlab("run", where, "--scheme", "reno")
+    assert answer.status == 2

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from pages import MESH, PATH, recorded, serving
+from pages import MESH, PATH, SLOTS, recorded, serving
 
 from burstlab.page import Server, player, viewer
 
@@ -384,3 +384,41 @@ def test_where_stretches_meet_each_burst_is_drawn_once(tab, mesh):
     found = tab.evaluate(drawn_bars)
     assert found["both"] > 0, "the stretches overlap"
     assert found["rows"] == found["different"] > 0
+
+
+def test_another_run_of_a_study_is_chosen(tab, tmp_path):
+    import burstlab as bl
+
+    plan = {
+        "scenario": PATH,
+        "grid": {"tcp.window": [8, 64]},
+        "schemes": {"reno": {}, "sack": {"tcp.variant": "sack"}},
+        "replications": 2,
+    }
+    study = bl.study(plan, out=tmp_path / "study", report=False)
+    prints = study.runs.where(point=1, scheme="sack")["fingerprint"].tolist()
+    with serving(viewer(tmp_path / "study")) as server:
+        start(tab, server)
+        assert tab.locator("#point option").all_inner_texts() == [
+            "0: tcp.window = 8", "1: tcp.window = 64",
+        ]  # fmt: skip
+        for name, value in (("point", "1"), ("scheme", "sack"), ("replication", "1")):
+            with tab.expect_event("load"):
+                tab.select_option(f"#{name}", value)
+            tab.wait_for_selector("body[data-ready]")
+            assert tab.input_value(f"#{name}") == value
+        assert prints[1] in tab.inner_text("#facts")
+        assert (tab.input_value("#point"), tab.input_value("#scheme")) == ("1", "sack")
+
+
+def test_slots_move_and_are_dropped(tab, tmp_path):
+    recorded(SLOTS, tmp_path / "slots")
+    with serving(viewer(tmp_path / "slots")) as server:
+        start(tab, server)
+        assert tab.inner_text("#gantt-name") == "Slots"
+        tab.click("#after")
+        until(tab, f"{STRETCHES}.some((one) => one.found?.wavelength.some((w) => w < 0))")
+        until(tab, "document.getElementById('under-way').textContent.includes('slots of TCP')")
+        assert drawn(tab, "bursts") > 50
+        chosen = tab.locator("#fibre option:checked").inner_text()
+        assert chosen.startswith("core → out")

@@ -26,6 +26,7 @@ from burstlab.cli import (
     study,
 )
 from burstlab.errors import InputError
+from burstlab.parquet import FULL
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
@@ -74,6 +75,14 @@ def main(tokens: Sequence[str] | None = None) -> None:
         # The reader (head, less) has gone; nothing is left to say and nowhere to say it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = DONE
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        # What was to be stored was stored, or that was told; this is what was to be printed.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = _complain(
+            f"standard output: cannot be written ({os.strerror(error.errno)})\n  fix: make room"
+        )
     sys.exit(status)
 
 

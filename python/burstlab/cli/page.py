@@ -11,6 +11,8 @@ def view(
     *,
     port: Whole = None,
     replication: Whole = None,
+    point: Whole = None,
+    scheme: str | None = None,
     map_: str | None = None,
     no_open: Switch = False,
 ) -> int:
@@ -19,11 +21,16 @@ def view(
     Parameters
     ----------
     result
-        The directory that burstlab run --out wrote, with --trace bursts,packets,cwnd,ledger.
+        The directory that burstlab run --out wrote, with --trace bursts,packets,cwnd,ledger; or
+        that of a study, whose runs are made again as they are chosen.
     port
         Port on 127.0.0.1 (default: any that is free).
     replication
         Which repetition to show, from 0 (the default).
+    point
+        Of a study, the point to show first (default: 0).
+    scheme
+        Of a study, the scheme to show first.
     map_
         A topology file with latitudes and longitudes, to place the nodes that it names.
     no_open
@@ -31,7 +38,7 @@ def view(
     """
     from burstlab.page import serve, viewer
 
-    page = viewer(result, replication=replication or 0, map_file=map_)
+    page = viewer(result, replication=replication or 0, map_file=map_, point=point, scheme=scheme)
     serve(page, port=port or 0, browse=not no_open)
     return 0
 

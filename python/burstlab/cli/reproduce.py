@@ -46,7 +46,7 @@ def reproduce(
         Print one JSON document and nothing else.
     """
     from burstlab.errors import InputError
-    from burstlab.report import write
+    from burstlab.report import Report
     from burstlab.reproduce.engine import Options
     from burstlab.reproduce.engine import reproduce as reproduce_one
     from burstlab.reproduce.paper import select
@@ -62,15 +62,18 @@ def reproduce(
     options = Options("full" if full else "quick", seed, jobs)
     directory = ready_directory(out)
     reports: list[TargetReport] = []
+    written = Report(directory, options)
     interrupted = False
     with _progress(len(wanted)) as progress:
         try:
             for index, (paper, target) in enumerate(wanted):
-                reports.append(reproduce_one(paper, target, options, progress(index)))
+                report = reproduce_one(paper, target, options, progress(index))
+                written.add(report)
+                reports.append(report)
         except KeyboardInterrupt:
             interrupted = True
     if reports:
-        write(reports, directory, options, interrupted=interrupted)
+        written.finish(interrupted=interrupted)
     if json_:
         document: dict[str, object] = {"targets": [report.to_json() for report in reports]}
         if interrupted:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from burstlab.cli.flags import Json, Names, Settings, Switch, Whole
@@ -23,6 +24,8 @@ def run(
     seed: Whole = None,
     replications: Whole = None,
     set_: Settings = None,
+    point: Whole = None,
+    scheme: str | None = None,
     out: str | None = None,
     trace: Names = None,
     jobs: Whole = None,
@@ -37,7 +40,7 @@ def run(
     Parameters
     ----------
     scenario
-        The TOML file of the scenario.
+        The TOML file of the scenario, or with --point the directory of a study.
     seed
         Seed of all random decisions, 0 to 2^63 - 1; else that of the scenario.
     replications
@@ -45,6 +48,10 @@ def run(
     set_
         Change a field: path=value, for example --set tcp.window=40. Repeatable; the value is
         read as TOML, a bare word as a string.
+    point
+        Of a study, run this point again as it was run: warm-up, seed and replications.
+    scheme
+        Of a study, the scheme to run.
     out
         Directory for scenario.toml, summary.json and one Parquet file per table.
     trace
@@ -71,7 +78,8 @@ def run(
     if checkpoint is None and (resume or checkpoint_every is not None):
         flag = "--resume" if resume else "--checkpoint-every"
         raise InputError(f"{flag} needs checkpoints\n  fix: add --checkpoint DIR")
-    document = to_document(scenario, set_ or [])
+    given = _given(scenario, point, scheme)
+    document = to_document(given, set_ or [])
     interrupted = False
     try:
         result = simulate(
@@ -101,6 +109,21 @@ def run(
         on = "" if checkpoint is None else "; --resume goes on"
         print(f"interrupted: the numbers are those of what was done{on}", file=sys.stderr)
     return 130 if interrupted else 0
+
+
+def _given(scenario: str, point: int | None, scheme: str | None) -> str | Mapping[str, Any]:
+    """Answer the file of the scenario, or the scenario of a point of a study."""
+    from burstlab.errors import InputError
+    from burstlab.studies import read
+
+    if point is not None:
+        return read(scenario).scenario(point, scheme)
+    if (Path(scenario) / "study.json").is_file():
+        fix = f"burstlab run {scenario} --point 0 runs one of its points"
+        raise InputError(f"{scenario}: a study, of which no point is named\n  fix: {fix}")
+    if scheme is not None:
+        raise InputError("--scheme is of a point of a study\n  fix: add --point, or leave it out")
+    return scenario
 
 
 def _names(trace: list[str] | None) -> list[str]:

@@ -24,6 +24,7 @@ def study(
     scheduler: str | None = None,
     resume: Switch = False,
     allow_code: Switch = False,
+    no_report: Switch = False,
     json_: Json = False,
 ) -> int:
     """Run a study: designs of parameters, replications, schemes compared at each point.
@@ -45,6 +46,8 @@ def study(
     allow_code
         Execute Python code that stands in the plan itself, as in one that is stored with a study;
         read it before. Code in files that it names needs no leave.
+    no_report
+        Leave out report.html, the page that is written when all points are done.
     json_
         Print one JSON document and nothing else.
     """
@@ -64,6 +67,7 @@ def study(
                 resume=resume,
                 allow_code=allow_code,
                 progress=progress,
+                report=not no_report,
             )
         except StudyInterrupted as stop:
             found, interrupted = stop.study, True
@@ -74,6 +78,8 @@ def study(
     else:
         print_study(found)
         print(f"written to {directory}")
+        if not (no_report or found.interrupted):
+            print(f"look at {Path(directory) / 'report.html'}")
     if interrupted:
         total = len(found.plan.points)
         print(
@@ -87,23 +93,14 @@ _WARNINGS_SHOWN = 10
 _POINTS_SHOWN = 20
 _METRICS_SHOWN = 4
 
-#: What is shown of a study that keeps every number.
-_USUAL = (
-    "flows.mean.goodput_bps",
-    "network.burst_loss_ratio",
-    "flows.mean.retransmissions",
-    "flows.mean.timeouts",
-    "counters.bursts_lost",
-)
-
 
 def print_study(found: Study) -> None:
     """Print the first points of a study, with some of its metrics."""
     from rich.console import Console
 
-    usual = [name for name in _USUAL if name in found.metrics]
-    names = found.plan.metrics or usual or found.metrics
-    shown = [name for name in names if name in found.metrics][:_METRICS_SHOWN]
+    from burstlab.studies.verdicts import main_metrics
+
+    shown = main_metrics(found)[:_METRICS_SHOWN]
     console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
     if found.done:
         console.print(_estimates(found, shown))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from burstlab.errors import InputError, unknown
+from burstlab.files import whole
 from burstlab.parquet import writing
 
 if TYPE_CHECKING:
@@ -71,7 +72,11 @@ def export(
     path = Path(out)
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        return _writer(format)(result, path, at, flow, number)
+        if format == "csv":
+            return _writer(format)(result, path, at, flow, number)
+        with whole(path) as part:
+            _writer(format)(result, part, at, flow, number)
+        return [path]
 
 
 def default_name(format: str, at: str | None, flow: int | None) -> str:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from burstlab.files import whole
+from burstlab.parquet import writing
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -20,7 +23,8 @@ def write(
     written: list[Path] = []
     for name in result.recorded:
         file = path / f"{name}.csv"
-        _write(result.table(name), file)
+        with writing(file), whole(file) as part:
+            _write(result.table(name), part)
         written.append(file)
     return written
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from burstlab import _core
@@ -65,6 +65,10 @@ class Network:
         Propagation of each fibre, as far as the scenario says it; else NaN.
     path
         Whether it is a chain between two edge nodes.
+    slot_s
+        Where packets travel in slots, how long one is; else 0.
+    pairs
+        Of slots, first and last node of each flow.
     """
 
     nodes: Sequence[str]
@@ -72,6 +76,20 @@ class Network:
     places: Sequence[tuple[float, float]]
     delays_s: Sequence[float]
     path: bool
+    slot_s: float = 0.0
+    pairs: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def slots(self) -> bool:
+        """Whether packets travel in slots."""
+        return self.slot_s > 0.0
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Tables without which there is nothing to draw."""
+        if self.slots:
+            return ("packets",)
+        return ("bursts",) if self.path else ("bursts", "bursts_hops")
 
     def to_json(self, delays_s: Sequence[float]) -> dict[str, Any]:
         """Answer what the page draws, with the delays that were measured.
@@ -83,6 +101,7 @@ class Network:
         """
         return {
             "path": self.path,
+            "slots": self.slots,
             "nodes": [
                 {"name": name, "x": round(x, 4), "y": round(y, 4)}
                 for name, (x, y) in zip(self.nodes, self.places, strict=True)
@@ -117,10 +136,7 @@ def network(result: Result, replication: int, places: Mapping[str, tuple[float, 
     if section["topology"] == "path":
         return _path(section)
     if not summary:
-        raise InputError(
-            "packets that travel in slots make no bursts, and only bursts are drawn\n"
-            "  fix: give a result of a path, or of a mesh without [ops]"
-        )
+        return _slotted(result, replication, places)
     names = [node["name"] for node in summary["nodes"]]
     number = {name: index for index, name in enumerate(names)}
     fibres = [
@@ -133,6 +149,39 @@ def network(result: Result, replication: int, places: Mapping[str, tuple[float, 
     ]
     found = _places(str(section["topology"]), names, fibres, places)
     return Network(names, fibres, _fit(found), [math.nan] * len(fibres), False)
+
+
+def _slotted(
+    result: Result, replication: int, places: Mapping[str, tuple[float, float]]
+) -> Network:
+    """Answer switches and their outputs; the delays of fibres as far as they are written down."""
+    summary = result.replications[replication].summary
+    if "ops" not in summary:
+        raise InputError(
+            "there are neither bursts nor slots to draw\n  fix: give a result of a path or a mesh"
+        )
+    names = [switch["node"] for switch in summary["ops"]["switches"]]
+    number = {name: index for index, name in enumerate(names)}
+    fibres = [
+        Fibre((number[port["from"]], number[port["to"]]), 1, float(port["utilisation"]))
+        for port in summary["ops"]["ports"]
+    ]
+    section = result.scenario["network"]
+    known = {
+        frozenset((number[link["from"]], number[link["to"]])): _core.seconds(link["delay"])
+        for link in section.get("link") or ()
+        if "delay" in link and link["from"] in number and link["to"] in number
+    }
+    delays_s = [known.get(frozenset(fibre.ends), math.nan) for fibre in fibres]
+    found = _places(str(section["topology"]), names, fibres, places)
+    slot_s = float(summary["ops"]["slot_s"])
+    pairs: dict[int, tuple[int, int]] = {}
+    for flow in result.scenario.get("flows") or ():
+        for _ in range(int(flow.get("count", 1))):
+            ends = (flow.get("from"), flow.get("to"))
+            if all(end in number for end in ends):
+                pairs[len(pairs)] = (number[ends[0]], number[ends[1]])
+    return Network(names, fibres, _fit(found), delays_s, False, slot_s, pairs)
 
 
 def _path(section: Mapping[str, Any]) -> Network:

@@ -16,6 +16,7 @@ from burstlab.page.flow import thinned
 from burstlab.page.network import network
 from burstlab.page.serving import BadRequest, Body, Page
 from burstlab.page.slices import Slices, Tables
+from burstlab.page.slots import SlotSlices
 from burstlab.results import TRACES, Result, read
 
 #: Flows that can be chosen; of more, those with most time-outs.
@@ -24,7 +25,86 @@ FLOWS = 1000
 #: Segments of a flow that are drawn one by one.
 SEGMENTS = 40_000
 
-_SCRIPTS = ("js/bursts.js", "js/gantt.js", "js/network.js", "js/transport.js", "js/view.js")
+SCRIPTS = ("js/bursts.js", "js/gantt.js", "js/network.js", "js/transport.js", "js/view.js")
+
+
+class Shown:
+    """What the page shows of one replication of a result.
+
+    Parameters
+    ----------
+    result
+        The result.
+    index
+        Which of its replications, from 0.
+    where
+        Its directory.
+    number
+        The number that its tables have for it.
+    places
+        Latitude and longitude of nodes by name.
+    title
+        How it is called.
+    record
+        The command that records all that the page could show.
+
+    Raises
+    ------
+    InputError
+        If what is drawn was not recorded.
+    """
+
+    def __init__(
+        self,
+        result: Result,
+        index: int,
+        where: Path,
+        *,
+        number: int,
+        places: Mapping[str, tuple[float, float]],
+        title: str,
+        record: str,
+    ) -> None:
+        self._result, self._index = result, index
+        self._title, self._record = title, record
+        self._network = network(result, index, places)
+        self._tables = Tables(where, number)
+        for name in self._network.needs:
+            if not self._tables.has(name):
+                raise InputError(f"{where}: the table {name} was not recorded\n  fix: {record}")
+        self._end_s = float(result.replications[index].summary["simulated_s"])
+        kind = SlotSlices if self._network.slots else Slices
+        self._slices = kind(self._tables, self._network, self._end_s)
+
+    def about(self) -> dict[str, Any]:
+        """Answer what the page is told first."""
+        delays_s = self._slices.delays_s
+        return {
+            "title": self._title,
+            "end_s": self._end_s,
+            "version": self._result.version,
+            "seed": self._result.seed,
+            "fingerprint": self._result.replications[self._index].summary["fingerprint"],
+            "network": self._network.to_json(delays_s),
+            "speed": _speed(delays_s),
+            "flows": _flows(self._result, self._index, self._tables),
+            "missing": [name for name in TRACES if not self._tables.has(name)],
+            "record": self._record,
+            "study": None,
+        }
+
+    def bursts(self, query: Mapping[str, str]) -> Body:
+        """Answer the bursts of a stretch of time."""
+        return pack(*self._slices.bursts(_number(query, "from"), _number(query, "to")))
+
+    def flow(self, query: Mapping[str, str]) -> Body:
+        """Answer a flow."""
+        columns, every = thinned(self._slices.flow(int(_number(query, "flow"))), SEGMENTS)
+        return pack(columns, {"every": every})
+
+    def losses(self, _query: Mapping[str, str]) -> Body:
+        """Answer when and where bursts died."""
+        return pack(self._slices.losses())
 
 
 def viewer(
@@ -32,68 +112,55 @@ def viewer(
     *,
     replication: int = 0,
     map_file: str | os.PathLike[str] | None = None,
+    point: int | None = None,
+    scheme: str | None = None,
 ) -> Page:
-    """Make the page of a result.
+    """Make the page of a result, or of a study.
 
     Parameters
     ----------
     directory
-        What ``burstlab run --out`` wrote.
+        What ``burstlab run --out`` or ``burstlab study --out`` wrote.
     replication
         Which repetition to show, from 0.
     map_file
         A topology with latitudes and longitudes, to place the nodes that it names.
+    point, scheme
+        Of a study, what to show first.
 
     Raises
     ------
     InputError
-        If it is no result, one of another version, or one without bursts.
+        If it is none of them, one of another version, or one without bursts.
     """
     from burstlab.topology import positions
 
     where = Path(directory)
-    result = _readable(where, replication)
     places = positions(map_file) if map_file is not None else {}
-    drawn = network(result, replication, places)
-    number = int(result.replications[replication].summary.get("replication", replication))
-    tables = Tables(where, number)
-    needed = ["bursts"] if drawn.path else ["bursts", "bursts_hops"]
-    lacking = [name for name in needed if not tables.has(name)]
-    if lacking:
-        raise InputError(
-            f"{where}: the table {lacking[0]} was not recorded\n  fix: {recording(where)}"
+    if (where / "study.json").is_file():
+        from burstlab.page.watching import study_viewer
+
+        return study_viewer(
+            where, point=point or 0, scheme=scheme, replication=replication, places=places
         )
-    end_s = float(result.replications[replication].summary["simulated_s"])
-    slices = Slices(tables, drawn, end_s)
-    about = {
-        "title": where.resolve().name,
-        "end_s": end_s,
-        "version": result.version,
-        "seed": result.seed,
-        "fingerprint": result.fingerprint,
-        "network": drawn.to_json(slices.delays_s),
-        "speed": _speed(slices.delays_s),
-        "flows": _flows(result, replication, tables),
-        "missing": [name for name in TRACES if not tables.has(name)],
-        "record": recording(where),
-    }
-
-    def bursts(query: Mapping[str, str]) -> Body:
-        return pack(*slices.bursts(_number(query, "from"), _number(query, "to")))
-
-    def flow(query: Mapping[str, str]) -> Body:
-        columns, every = thinned(slices.flow(int(_number(query, "flow"))), SEGMENTS)
-        return pack(columns, {"every": every})
-
+    if point is not None or scheme is not None:
+        flag = "--scheme" if point is None else "--point"
+        raise InputError(f"{where}: {flag} is of a study, and this is none\n  fix: leave it out")
+    result = _readable(where, replication)
+    number = int(result.replications[replication].summary.get("replication", replication))
+    shown = Shown(
+        result, replication, where,
+        number=number, places=places, title=where.resolve().name, record=recording(where),
+    )  # fmt: skip
     return Page(
         title=f"the page of {where}",
         start="view.html",
-        scripts=_SCRIPTS,
+        scripts=SCRIPTS,
         data={
-            "data/about": lambda _query: document(about),
-            "data/bursts": bursts,
-            "data/flow": flow,
-            "data/losses": lambda _query: pack(slices.losses()),
+            "data/about": lambda _query: document(shown.about()),
+            "data/bursts": shown.bursts,
+            "data/flow": shown.flow,
+            "data/losses": shown.losses,
         },
     )
 
@@ -105,13 +172,6 @@ def recording(where: Path) -> str:
 
 
 def _readable(where: Path, replication: int) -> Result:
-    if not where.is_dir():
-        raise InputError(f"{where}: no such directory\n  fix: give what burstlab run --out wrote")
-    if not (where / "summary.json").exists() or not (where / "scenario.toml").exists():
-        raise InputError(
-            f"{where}: holds no result (summary.json and scenario.toml)\n"
-            "  fix: give what burstlab run --out wrote"
-        )
     result = read(where)
     if result.version != _core.__version__:
         raise InputError(

@@ -7,6 +7,7 @@ from burstlab.plot.named import Named, named_chart, named_rows
 from burstlab.plot.ratios import RatioPoint, ratio_chart
 from burstlab.plot.saving import save, write
 from burstlab.plot.sequence import Span, sequence_chart, sequence_rows, timeout_rows
+from burstlab.plot.study import Figure, figures
 from burstlab.plot.sweep import results_in, sweep_chart, sweep_curves
 from burstlab.plot.traces import Panel, panel_rows, trace_chart
 from burstlab.plot.windows import window_chart, window_rows
@@ -16,6 +17,7 @@ __all__ = [
     "Curve",
     "CurvePanel",
     "Dot",
+    "Figure",
     "Held",
     "Named",
     "Panel",
@@ -26,6 +28,7 @@ __all__ = [
     "distribution_chart",
     "distribution_rows",
     "fibres",
+    "figures",
     "held_rows",
     "named_chart",
     "named_rows",

@@ -7,9 +7,10 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from burstlab.errors import InputError
+from burstlab.files import put, whole
 from burstlab.parquet import writing
 
 #: What a figure can be written as.
@@ -22,7 +23,7 @@ def save(chart: Any, rows: Sequence[Mapping[str, Any]], path: Path) -> list[Path
     Parameters
     ----------
     chart
-        An Altair chart.
+        An Altair chart, or its specification.
     rows
         The numbers behind it.
     path
@@ -38,7 +39,7 @@ def write(chart: Any, out: str | os.PathLike[str]) -> Path:
     Parameters
     ----------
     chart
-        An Altair chart.
+        An Altair chart, or its specification.
     out
         The file; its extension says what it is.
     """
@@ -53,16 +54,18 @@ def write(chart: Any, out: str | os.PathLike[str]) -> Path:
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.suffix == ".svg":
-            path.write_text(vl_convert.vegalite_to_svg(spec, vl_version=version), encoding="utf-8")
+            put(path, vl_convert.vegalite_to_svg(spec, vl_version=version).encode())
         elif path.suffix == ".pdf":
-            path.write_bytes(vl_convert.vegalite_to_pdf(spec, vl_version=version))
+            put(path, vl_convert.vegalite_to_pdf(spec, vl_version=version))
         else:
-            path.write_bytes(vl_convert.vegalite_to_png(spec, vl_version=version, scale=2))
+            put(path, vl_convert.vegalite_to_png(spec, vl_version=version, scale=2))
     return path
 
 
 def specification(chart: Any) -> dict[str, Any]:
-    """Answer the Vega-Lite specification of a chart."""
+    """Answer the Vega-Lite specification of a chart; what is one already is that."""
+    if isinstance(chart, dict):
+        return cast("dict[str, Any]", chart)
     import altair as alt
 
     with alt.data_transformers.enable("default", max_rows=None):
@@ -72,7 +75,11 @@ def specification(chart: Any) -> dict[str, Any]:
 def write_csv(rows: Sequence[Mapping[str, Any]], path: Path) -> Path:
     """Write rows as CSV, with the fields of all rows as columns."""
     names = list(dict.fromkeys(name for row in rows for name in row))
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with (
+        writing(path),
+        whole(path) as part,
+        part.open("w", encoding="utf-8", newline="") as file,
+    ):
         writer = csv.DictWriter(file, names, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)

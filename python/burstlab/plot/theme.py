@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,31 +25,36 @@ SERIES = ("#3b6fb6", "#d1651b", "#27ab71", "#662959")
 FONT = "Inter, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
 
 
+#: The common look, as Vega-Lite has it.
+CONFIG: dict[str, Any] = {
+    "font": FONT,
+    "background": "white",
+    "view": {"stroke": "#c9cdd6"},
+    "axis": {
+        "gridColor": GRID,
+        "domainColor": MUTED,
+        "tickColor": MUTED,
+        "labelColor": INK,
+        "titleColor": INK,
+        "titleFontWeight": "normal",
+        "labelFontSize": 11,
+        "titleFontSize": 12,
+    },
+    "legend": {
+        "orient": "bottom",
+        "titleColor": INK,
+        "labelColor": INK,
+        "labelFontSize": 12,
+        "symbolSize": 70,
+        "symbolOpacity": 1,
+    },
+    "title": {"color": INK, "fontSize": 14, "anchor": "start", "subtitleColor": MUTED},
+}
+
+
 def configured(chart: Any) -> Any:
     """Give a chart the common look."""
-    return (
-        chart.configure(font=FONT, background="white")
-        .configure_view(stroke="#c9cdd6")
-        .configure_axis(
-            gridColor=GRID,
-            domainColor=MUTED,
-            tickColor=MUTED,
-            labelColor=INK,
-            titleColor=INK,
-            titleFontWeight="normal",
-            labelFontSize=11,
-            titleFontSize=12,
-        )
-        .configure_legend(
-            orient="bottom",
-            titleColor=INK,
-            labelColor=INK,
-            labelFontSize=12,
-            symbolSize=70,
-            symbolOpacity=1,
-        )
-        .configure_title(color=INK, fontSize=14, anchor="start", subtitleColor=MUTED)
-    )
+    return chart.configure(**CONFIG)
 
 
 def strokes(**more: Any) -> Any:
@@ -63,17 +68,22 @@ def inline(rows: list[dict[str, Any]], columns: list[str]) -> Any:
     """Embed rows in a chart as CSV text, a third of the size of JSON objects."""
     import altair as alt
 
+    text, parse = as_csv(rows, columns)
+    # Without a name of its own Vega-Lite takes one text of CSV for another.
+    name = "rows-" + hashlib.sha256(text.encode()).hexdigest()[:16]
+    return alt.InlineData(name=name, values=text, format=alt.CsvDataFormat(type="csv", parse=parse))
+
+
+def as_csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> tuple[str, dict[str, str]]:
+    """Answer rows as CSV text, and which of its columns are numbers."""
     lines = [",".join(columns)]
     lines += [",".join(_cell(row.get(name)) for name in columns) for row in rows]
-    parse = {
+    numbers = {
         name: "number"
         for name in columns
         if all(isinstance(row.get(name), (int, float, type(None))) for row in rows)
     }
-    text = "\n".join(lines)
-    # Without a name of its own Vega-Lite takes one text of CSV for another.
-    name = "rows-" + hashlib.sha256(text.encode()).hexdigest()[:16]
-    return alt.InlineData(name=name, values=text, format=alt.CsvDataFormat(type="csv", parse=parse))
+    return "\n".join(lines), numbers
 
 
 def _cell(value: Any) -> str:
@@ -82,7 +92,7 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.6g}" if abs(value) < 1000 else f"{value:.9g}"
     text = str(value)
-    return f'"{text}"' if "," in text else text
+    return '"' + text.replace('"', '""') + '"' if "," in text or '"' in text else text
 
 
 @dataclass(frozen=True)

@@ -3,53 +3,68 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from burstlab import _core
+from burstlab.files import put
+from burstlab.parquet import writing
 from burstlab.plot.saving import save, specification, write_csv
+from burstlab.report.rendering import Chart, render
 from burstlab.reproduce.engine import Options, TargetReport
 
 
-def write(
-    reports: Sequence[TargetReport],
-    out: Path,
-    options: Options,
-    *,
-    interrupted: bool = False,
-) -> Path:
-    """Write everything that is known about the targets.
+class Report:
+    """What is written about targets, each as soon as it is done.
 
     Parameters
     ----------
-    reports
-        The targets that were run.
     out
         A directory that exists; each paper gets its own within.
     options
-        How they were run, for the command that repeats it.
-    interrupted
-        Whether targets are missing because the run was stopped.
-
-    Returns
-    -------
-    Path
-        Of ``report.html``.
+        How the targets are run, for the command that repeats them.
     """
-    sections = [_section(report, out, options) for report in reports]
-    document = {
-        "burstlab": _core.__version__,
-        "effort": options.effort,
-        "interrupted": interrupted,
-        "targets": [report.to_json() for report in reports],
-    }
-    (out / "reproduce.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
-    page = out / "report.html"
-    page.write_text(_render(reports, sections, options, interrupted), encoding="utf-8")
-    return page
+
+    def __init__(self, out: Path, options: Options) -> None:
+        self._out = out
+        self._options = options
+        self._reports: list[TargetReport] = []
+        self._sections: list[dict[str, Any]] = []
+
+    def add(self, report: TargetReport) -> None:
+        """Write the data and figures of a target, and ``reproduce.json`` with all until now."""
+        with writing(self._out):
+            section = _section(report, self._out, self._options)
+        self._reports.append(report)
+        self._sections.append(section)
+        self._list(interrupted=True)
+
+    def finish(self, *, interrupted: bool = False) -> Path:
+        """Write ``report.html``; answer where it is.
+
+        Parameters
+        ----------
+        interrupted
+            Whether targets are missing because the run was stopped.
+        """
+        self._list(interrupted=interrupted)
+        page = self._out / "report.html"
+        text = _render(self._reports, self._sections, self._options, interrupted)
+        with writing(page):
+            put(page, text.encode())
+        return page
+
+    def _list(self, *, interrupted: bool) -> None:
+        document = {
+            "burstlab": _core.__version__,
+            "effort": self._options.effort,
+            "interrupted": interrupted,
+            "targets": [report.to_json() for report in self._reports],
+        }
+        path = self._out / "reproduce.json"
+        with writing(path):
+            put(path, f"{json.dumps(document, indent=2)}\n".encode())
 
 
 def _section(report: TargetReport, out: Path, options: Options) -> dict[str, Any]:
@@ -58,13 +73,13 @@ def _section(report: TargetReport, out: Path, options: Options) -> dict[str, Any
     findings = report.findings
     charts: list[dict[str, Any]] = []
     for name, chart in findings.charts.items():
-        spec = json.dumps(specification(chart), separators=(",", ":"))
+        drawn = Chart.of(f"{report.paper.key}-{name}", specification(chart))
         paths = save(chart, findings.data.get(name, ()), directory / name)
         charts.append(
             {
-                "id": f"chart-{report.paper.key}-{name}".replace(".", "-"),
-                "spec": _script_safe(spec),
-                "zooms": '"bind":"scales"' in spec,
+                "id": drawn.id,
+                "drawn": drawn,
+                "zooms": '"bind":"scales"' in drawn.spec,
                 "files": [str(path.relative_to(out)) for path in paths],
             }
         )
@@ -82,6 +97,7 @@ def _section(report: TargetReport, out: Path, options: Options) -> dict[str, Any
         "fingerprint": report.fingerprint,
         "seed": report.seed,
         "wall_s": report.wall_s,
+        "parameters": _parameters(report, options),
         "command": command(report.name, options),
     }
 
@@ -98,18 +114,11 @@ def _render(
     options: Options,
     interrupted: bool,
 ) -> str:
-    import vl_convert
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    template = environment.from_string(
-        files("burstlab.report").joinpath("page.html.j2").read_text(encoding="utf-8")
-    )
-    papers = {report.paper.key: report.paper.about for report in reports}
+    papers = {report.paper.key: {"errata": [], **report.paper.about} for report in reports}
     verdicts = [claim.verdict for report in reports for claim in report.claims]
-    return template.render(
+    return render(
+        "reproduction.html.j2",
+        [chart["drawn"] for section in sections for chart in section["charts"]],
         papers=papers,
         sections=sections,
         counts={name: verdicts.count(name) for name in ("holds", "differs", "fails")},
@@ -117,15 +126,23 @@ def _render(
         effort=options.effort,
         interrupted=interrupted,
         command=command(" ".join(report.name for report in reports), options),
-        # The stub wants an argument that the function does not.
-        vega=_script_safe(vl_convert.javascript_bundle()),  # pyright: ignore[reportCallIssue]
     )
 
 
-def _script_safe(text: str) -> str:
-    """Keep the text from ending the script element it stands in.
+def _parameters(report: TargetReport, options: Options) -> list[dict[str, str]]:
+    """Answer what a target was run with: its table of the plan, and the scenario."""
+    import tomli_w
 
-    The escapes mean the same within a string, which is where these words can occur.
-    """
-    text = re.sub(r"</(script)", r"<\\/\1", text, flags=re.IGNORECASE)
-    return text.replace("<!--", "<\\!--")
+    plan = report.paper.plans[report.target]
+    kept = {name: value for name, value in plan.items() if name not in ("title", *_EFFORTS)}
+    if options.effort in plan:
+        kept[options.effort] = plan[options.effort]
+    found = [{"title": "Parameters of this target", "text": tomli_w.dumps(kept)}]
+    if "scenario" in plan:
+        text = (report.paper.directory / plan["scenario"]).read_text(encoding="utf-8")
+        title = f"The scenario they change, {plan['scenario']}; defaults: burstlab schema"
+        found.append({"title": title, "text": text})
+    return found
+
+
+_EFFORTS = ("quick", "full")

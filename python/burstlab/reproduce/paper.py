@@ -40,8 +40,8 @@ class Paper:
         return self.plans["paper"]["key"]
 
     @property
-    def about(self) -> Mapping[str, str]:
-        """Authors, title, venue and year."""
+    def about(self) -> Mapping[str, Any]:
+        """Authors, title, venue and year, and where it has errata."""
         return self.plans["paper"]
 
     @property

@@ -33,6 +33,7 @@ def study(
     resume: bool = False,
     allow_code: bool = False,
     progress: Watch | bool | None = None,
+    report: bool = True,
 ) -> Study:
     """Run a study.
 
@@ -58,6 +59,8 @@ def study(
     progress
         Called several times a second with the `Progress`; True for a bar, on a terminal as in
         Jupyter.
+    report
+        Whether ``report.html`` is written beside the tables when all points are done.
 
     Raises
     ------
@@ -85,7 +88,8 @@ def study(
     )
     try:
         with _watched(progress) as watch:
-            return _conduct(wanted, paths, kept, _workers(scheduler, client, jobs), watch)
+            hired = _workers(scheduler, client, jobs)
+            return _conduct(wanted, paths, kept, hired, watch, report=report)
     finally:
         kept.close()
 
@@ -96,6 +100,8 @@ def _conduct(
     kept: Directory | Memory,
     hired: AbstractContextManager[workers.Workers],
     watch: Watch | None,
+    *,
+    report: bool,
 ) -> Study:
     todo = [point for point in range(len(wanted.points)) if point not in kept.done]
     interrupted, began_cpu = False, time.process_time()
@@ -114,6 +120,10 @@ def _conduct(
     found = Study(wanted, kept.rows(), _core.__version__, kept.path, list(state.warnings))
     if not interrupted and not found.interrupted:
         kept.finish(found.tables())
+        if report and kept.path is not None:
+            from burstlab.report import write_study
+
+            write_study(found, kept.path)
     if todo:
         kept.tell(_session(state, began_cpu))
     if interrupted:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import html
+import json
 import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from burstlab.errors import InputError, PlanError
+from burstlab import _core
+from burstlab.errors import InputError, PlanError, unknown
+from burstlab.loading import Document
 from burstlab.studies import plan as plans
 from burstlab.studies import rows, store
 from burstlab.studies.design import columns
-from burstlab.studies.plan import Plan
+from burstlab.studies.plan import Plan, picoseconds
 from burstlab.tables import Table
 
 if TYPE_CHECKING:
@@ -102,7 +105,12 @@ class Study:
     @property
     def warnings(self) -> list[str]:
         """What the engine found odd, and where precision or a warm-up was not reached."""
-        found = list(self._warnings)
+        return [*self._warnings, *self.shortfalls]
+
+    @property
+    def shortfalls(self) -> list[str]:
+        """Where precision or a warm-up was not reached."""
+        found: list[str] = []
         table = self.runs.to_arrow()
         if self.plan.stopping.relative is not None:
             compared = self.differences if self.plan.stopping.of == "ratios" else self.estimates
@@ -127,6 +135,49 @@ class Study:
         if len(self.plan.names) > 1:
             found["differences"] = self.differences.to_arrow()
         return found
+
+    def scenario(self, point: int, scheme: str | None = None) -> Document:
+        """Answer the resolved scenario of a point as it was run; `run` gives its runs again.
+
+        Parameters
+        ----------
+        point
+            Number of the point.
+        scheme
+            Name of the scheme; it may be left out where there is one.
+
+        Raises
+        ------
+        InputError
+            If there is none such, it is not done, or the study is of another version.
+        """
+        if self.version != _core.__version__:
+            raise InputError(
+                f"a study of burstlab {self.version}, and this is {_core.__version__}\n"
+                f"  fix: install {self.version} to have its runs again"
+            )
+        names = self.plan.names
+        if not 0 <= point < len(self.plan.points):
+            raise InputError(
+                f"point {point}: the study has {len(self.plan.points)}\n"
+                f"  fix: use 0 to {len(self.plan.points) - 1}"
+            )
+        if scheme is None and len(names) > 1:
+            raise InputError(f"no scheme is named\n  fix: name one of {', '.join(names)}")
+        name = names[0] if scheme is None else scheme
+        if name not in names:
+            raise unknown("scheme", name, [one for one in names if one])
+        rows = self.runs.where(point=point, scheme=name)
+        if not len(rows):
+            raise InputError(
+                f"point {point}: is not done\n  fix: resume the study, or name another point"
+            )
+        warmup = ""
+        if self.plan.warmup is not None:
+            warmup = picoseconds(float(rows["warmup_s"][0]))
+        document: Document = json.loads(self.plan.scenario(point, name, warmup))
+        document["run"]["replications"] = len(rows)
+        return document
 
     def query(self, sql: str) -> Table:
         """Answer a query in SQL over `runs`, `estimates`, `differences` and `points`.

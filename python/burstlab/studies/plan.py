@@ -205,6 +205,11 @@ class Plan:
         return f"{where}; scheme {scheme}" if scheme else where
 
 
+def picoseconds(time_s: float) -> str:
+    """Write a time as a scenario has it, to the picosecond."""
+    return f"{time_s * 1e12:.0f} ps"
+
+
 def read(given: PlanLike) -> Plan:
     """Read a plan from a TOML file or a dictionary; see docs/howto/study.md for its fields.
 

@@ -23,7 +23,7 @@ from burstlab.statistics import (
     paired_ratio,
     side_by_side,
 )
-from burstlab.studies.plan import Plan
+from burstlab.studies.plan import Plan, picoseconds
 from burstlab.studies.warmup import Found
 from burstlab.studies.work import Answer, Order, Pilot, Sample, work
 from burstlab.studies.workers import Workers
@@ -121,7 +121,7 @@ class _Visit:
         warmup = self.warmup
         assert warmup is not None
         self._scenarios = {
-            name: self._plan.scenario(self.point, name, f"{warmup.time_s * 1e12:.0f} ps")
+            name: self._plan.scenario(self.point, name, picoseconds(warmup.time_s))
             for name in self._scenarios
         }
         return self._batch()

@@ -47,8 +47,8 @@ _FILES = "[0-9]*.parquet"
 #: So many files of points become one.
 _FILES_MAX = 256
 
-#: What to do where nothing can be written.
-_FLAG = "--out; or make room, and resume: points that were done are kept"
+#: What gave the directory, and what to do where the disk was full.
+_OUT = ("--out", "resume (--resume): points that were done are kept")
 
 #: Differences of plans that an error lists.
 _TOLD = 4
@@ -84,9 +84,10 @@ class Directory:
         self._points = self.path / "points"
         self._rows = Rows(plan, metrics)
         self._next_s = time.monotonic()
+        self._wrote = False
         self._lock = _lock(self.path)
         try:
-            with writing(self.path, _FLAG):
+            with writing(self.path, *_OUT):
                 self._begin(plan, digest, resume)
                 self.done = self._found()
         except BaseException:
@@ -102,7 +103,7 @@ class Directory:
         began_s = time.monotonic()
         if not len(self._rows) or (not now and began_s < self._next_s):
             return
-        with writing(self.path, _FLAG):
+        with writing(self.path, *_OUT):
             files = self._files()
             number = int(files[-1].stem) + 1 if files else 0
             write_table(self._points, f"{number:06}", [self._rows.take()])
@@ -110,7 +111,9 @@ class Directory:
             if len(files) >= _FILES_MAX:
                 self._merge([*files, self._points / f"{number:06}.parquet"])
         ended_s = time.monotonic()
-        worth_s = min((ended_s - began_s) / _SHARE, _LONGEST_S)
+        # The first loads what writes, which takes longer than to write and comes once.
+        worth_s = min((ended_s - began_s) / _SHARE, _LONGEST_S) if self._wrote else 0.0
+        self._wrote = True
         self._next_s = ended_s + (max(_EVERY_S, worth_s) if _EVERY_S else 0.0)
 
     def rows(self) -> pa.Table:
@@ -119,7 +122,7 @@ class Directory:
 
     def finish(self, tables: Mapping[str, pa.Table]) -> None:
         """Write the tables of a study that is done, in place of the files of its points."""
-        with writing(self.path, _FLAG):
+        with writing(self.path, *_OUT):
             if not _runs(self.path).exists():
                 # Where all runs are in one file, which is written last, the study is done.
                 for name in sorted(tables, key=lambda name: name == "runs"):
@@ -130,7 +133,7 @@ class Directory:
 
     def tell(self, session: Document) -> None:
         """Note how long a session took."""
-        with writing(self.path, _FLAG):
+        with writing(self.path, *_OUT):
             before = _timing(self.path / "timing.json")
             text = json.dumps({"sessions": [*before, session]}, indent=2)
             put(self.path / "timing.json", f"{text}\n".encode())

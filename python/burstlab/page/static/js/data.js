@@ -4,8 +4,17 @@ const ARRAYS = {
   Float64Array, Float32Array, Uint32Array, Int32Array, Uint16Array, Int16Array, Uint8Array,
 };
 
+/** Which run of a study is meant: what the address says, else what the command said. */
+const RUN = ["point", "scheme", "replication"];
+
+export function chosenRun() {
+  const asked = new URLSearchParams(location.hash.slice(1));
+  return Object.fromEntries(RUN.filter((name) => asked.has(name)).map((n) => [n, asked.get(n)]));
+}
+
 async function get(name, query, signal) {
-  const answer = await fetch(`data/${name}?${new URLSearchParams(query)}`, { signal });
+  const every = new URLSearchParams({ ...query, ...chosenRun() });
+  const answer = await fetch(`data/${name}?${every}`, { signal });
   if (!answer.ok) throw new Error(`${name}: ${(await answer.text()).trim()}`);
   return answer;
 }

@@ -53,6 +53,12 @@ class View {
       + `seed ${about.seed} · fingerprint ${about.fingerprint}`;
     element("legend-others").hidden = about.network.path;
     legend(element("marks"));
+    if (about.network.slots) {
+      element("gantt-name").textContent = "Slots";
+      element("legend-others").hidden = true;
+      this.gantt.lane = "dropped";
+    }
+    if (about.study) this.describeStudy(about.study);
     const { fibres, nodes } = about.network;
     for (const [index, fibre] of fibres.entries()) {
       const used = fibre.used === null ? "" : `, ${Math.round(fibre.used * 100)} % used`;
@@ -66,6 +72,26 @@ class View {
     }
     if (about.missing.length) {
       this.say(`Not recorded: ${about.missing.join(", ")}. To have it all: ${about.record}`);
+    }
+  }
+
+  /** Lets another run of the study be chosen; it is made again, and the page begins anew. */
+  describeStudy({ points, schemes, replications, chosen }) {
+    element("study").hidden = false;
+    for (const { point, told } of points) {
+      element("point").add(new Option(told ? `${point}: ${told}` : `${point}`, point));
+    }
+    for (const scheme of schemes) element("scheme").add(new Option(scheme, scheme));
+    for (let n = 0; n < replications; n += 1) element("replication").add(new Option(n, n));
+    element("scheme").parentElement.hidden = !schemes.length;
+    for (const name of ["point", "scheme", "replication"]) {
+      element(name).value = chosen[name];
+      element(name).addEventListener("change", () => {
+        const wanted = { ...chosen, [name]: element(name).value };
+        // Another point may have fewer.
+        if (name !== "replication") wanted.replication = 0;
+        location.hash = new URLSearchParams(wanted);
+      });
     }
   }
 
@@ -171,7 +197,8 @@ class View {
     this.window.setHead(time);
     const doomed = counted.doomed ? `, ${counted.doomed} of them will be lost` : "";
     const every = found?.about.every > 1 ? ` (one of ${found.about.every} is drawn)` : "";
-    element("under-way").textContent = `${counted.moving} bursts on fibres${doomed}${every}`;
+    const what = this.about.network.slots ? "slots of TCP" : "bursts";
+    element("under-way").textContent = `${counted.moving} ${what} on fibres${doomed}${every}`;
   }
 
   /** Chooses the fibre on whose way a burst died, so that what held it is seen. */
@@ -193,7 +220,12 @@ class View {
 }
 
 startTheme();
-const [about, losses] = await Promise.all([json("about"), columns("losses")]);
+addEventListener("hashchange", () => location.reload());
+const [about, losses] = await Promise.all([json("about"), columns("losses")]).catch((error) => {
+  element("facts").textContent = error.message;
+  document.body.dataset.ready = "no";
+  throw error;
+});
 const view = new View(about, losses);
 window.burstlab = view;
 await view.start();

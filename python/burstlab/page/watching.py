@@ -1,0 +1,183 @@
+"""``burstlab view`` of a study: a run that is chosen is made again with its tables, and shown."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from burstlab.errors import InputError
+from burstlab.page.columns import document
+from burstlab.page.serving import BadRequest, Body, Page
+from burstlab.page.viewing import SCRIPTS, Shown
+from burstlab.results import TRACES, read
+from burstlab.simulation import run_resolved
+from burstlab.studies import Study
+from burstlab.studies import read as read_study
+
+#: Points that can be chosen in the page; others by the address, or the command.
+POINTS = 2000
+
+#: Runs whose tables are kept.
+_KEPT = 3
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One run of a study."""
+
+    point: int
+    scheme: str
+    replication: int
+
+
+class Runs:
+    """Runs of a study, made again when they are asked for.
+
+    Parameters
+    ----------
+    study
+        The study.
+    where
+        Its directory.
+    places
+        Latitude and longitude of nodes by name.
+    """
+
+    def __init__(
+        self, study: Study, where: Path, places: Mapping[str, tuple[float, float]]
+    ) -> None:
+        self._study = study
+        self._where = where
+        self._places = places
+        # It goes with whoever holds it, at the latest when the command ends.
+        self._directory = TemporaryDirectory(prefix="burstlab-view-")
+        self._shown: dict[Choice, Shown] = {}
+        self._made = 0
+        self._lock = threading.Lock()
+
+    def shown(self, choice: Choice) -> Shown:
+        """Answer the page of a run; several that ask at once wait for one run."""
+        with self._lock:
+            if choice not in self._shown:
+                found = self._run(choice)
+                while len(self._shown) >= _KEPT:
+                    self._shown.pop(next(iter(self._shown)))
+                self._shown[choice] = found
+            return self._shown[choice]
+
+    def _run(self, choice: Choice) -> Shown:
+        resolved = self._study.scenario(choice.point, choice.scheme)
+        rows = self._study.runs.where(
+            point=choice.point, scheme=choice.scheme, replication=choice.replication
+        )
+        if not len(rows):
+            last = int(resolved["run"]["replications"]) - 1
+            raise InputError(
+                f"replication {choice.replication}: point {choice.point} has fewer\n"
+                f"  fix: use 0 to {last}"
+            )
+        self._made += 1
+        out = Path(self._directory.name) / str(self._made)
+        run_resolved(resolved, [choice.replication], trace=TRACES, out=out)
+        result = read(out)
+        if result.fingerprint != rows["fingerprint"][0]:
+            raise InputError(
+                f"{self._where}: point {choice.point}: a run again is another than the stored one\n"
+                "  fix: use the build of burstlab that made the study"
+            )
+        return Shown(
+            result, 0, out, number=choice.replication, places=self._places,
+            title=f"{self._where.resolve().name}, point {choice.point}",
+            record=self._recording(choice),
+        )  # fmt: skip
+
+    def _recording(self, choice: Choice) -> str:
+        out = f"{self._where}-point-{choice.point}"
+        words = ["burstlab", "run", str(self._where), "--point", str(choice.point)]
+        if choice.scheme:
+            words += ["--scheme", choice.scheme]
+        return shlex.join([*words, "--trace", ",".join(TRACES), "--out", out])
+
+
+def study_viewer(
+    directory: str | os.PathLike[str],
+    *,
+    point: int = 0,
+    scheme: str | None = None,
+    replication: int = 0,
+    places: Mapping[str, tuple[float, float]],
+) -> Page:
+    """Make the page of a study, in which points, schemes and replications are chosen.
+
+    Parameters
+    ----------
+    directory
+        What ``burstlab study --out`` wrote.
+    point, scheme, replication
+        What is shown first; by default the first scheme.
+    places
+        Latitude and longitude of nodes by name.
+
+    Raises
+    ------
+    InputError
+        If it is none, one of another version, or has no such run.
+    """
+    where = Path(directory)
+    study = read_study(where)
+    names = study.plan.names
+    first = Choice(point, names[0] if scheme is None else scheme, replication)
+    runs = Runs(study, where, places)
+    runs.shown(first)
+
+    def chosen(query: Mapping[str, str]) -> Choice:
+        try:
+            return Choice(
+                int(query.get("point", first.point)),
+                query.get("scheme", first.scheme),
+                int(query.get("replication", first.replication)),
+            )
+        except ValueError:
+            raise BadRequest("point and replication are numbers") from None
+
+    def about(query: Mapping[str, str]) -> Body:
+        choice = chosen(query)
+        return document({**runs.shown(choice).about(), "study": _about(study, choice)})
+
+    return Page(
+        title=f"the page of {where}",
+        start="view.html",
+        scripts=SCRIPTS,
+        data={
+            "data/about": about,
+            "data/bursts": lambda query: runs.shown(chosen(query)).bursts(query),
+            "data/flow": lambda query: runs.shown(chosen(query)).flow(query),
+            "data/losses": lambda query: runs.shown(chosen(query)).losses(query),
+        },
+    )
+
+
+def _about(study: Study, choice: Choice) -> dict[str, Any]:
+    """Answer what there is to choose from."""
+    plan = study.plan
+    done = study.points["done"].tolist()
+    shown = [number for number in range(len(plan.points)) if done[number]][:POINTS]
+    if choice.point not in shown:
+        shown.append(choice.point)
+    runs = study.runs.where(point=choice.point, scheme=choice.scheme)
+    return {
+        "points": [{"point": number, "told": _told(plan.points[number])} for number in shown],
+        "schemes": [name for name in plan.names if name],
+        "replications": len(runs),
+        "chosen": vars(choice),
+    }
+
+
+def _told(point: Mapping[str, Any]) -> str:
+    return ", ".join(f"{path} = {value}" for path, value in point.items())

@@ -1,0 +1,112 @@
+"""What a study says: where schemes differ significantly, and where precision was reached."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from burstlab.comparing import LEVEL
+from burstlab.statistics import holm, two_sided
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from burstlab.studies.outcome import Study
+
+#: Metrics to show first of a study that keeps every number.
+USUAL = (
+    "flows.mean.goodput_bps",
+    "network.burst_loss_ratio",
+    "flows.mean.retransmissions",
+    "flows.mean.timeouts",
+    "counters.bursts_lost",
+)
+
+
+@dataclass(frozen=True)
+class Versus:
+    """A metric of two schemes, over all points.
+
+    Attributes
+    ----------
+    metric, scheme, over
+        Which.
+    higher, lower, undecided, equal
+        At how many points the scheme is significantly higher or lower than the other, nothing was
+        shown, or there is no difference in any run.
+    ratios
+        Smallest, middle and largest ratio of their means; none where they have none.
+    """
+
+    metric: str
+    scheme: str
+    over: str
+    higher: int
+    lower: int
+    undecided: int
+    equal: int
+    ratios: tuple[float, float, float] | None
+
+
+def main_metrics(study: Study) -> list[str]:
+    """Answer the metrics to show: those of the plan, of every number the usual ones."""
+    usual = [name for name in USUAL if name in study.metrics]
+    names = study.plan.metrics or usual or study.metrics
+    return [name for name in names if name in study.metrics]
+
+
+def significance(study: Study) -> NDArray[np.float64]:
+    """Answer the p-value of each row of its differences, corrected after Holm.
+
+    It is NaN where there is nothing to test: no difference in any run, or fewer than two of them.
+    The p-values are those that ``burstlab results`` tells of the study.
+    """
+    import numpy as np
+
+    table = study.differences.to_arrow()
+    gap, half = (table[name].to_numpy() for name in ("difference", "difference_ci95"))
+    n = table["n"].to_numpy()
+    found = np.full(len(gap), np.nan)
+    tested = (n >= 2) & np.isfinite(gap) & ~((gap == 0.0) & (half == 0.0))
+    found[tested] = holm(two_sided(gap[tested], half[tested], n[tested]))
+    return found
+
+
+def versus(study: Study, p_holm: NDArray[np.float64]) -> list[Versus]:
+    """Compare each two schemes over all points, metric by metric.
+
+    Parameters
+    ----------
+    study
+        The study.
+    p_holm
+        What `significance` answered.
+    """
+    import numpy as np
+
+    table = study.differences.to_arrow()
+    names = [table[name].to_pylist() for name in ("metric", "scheme", "over")]
+    gap, ratio = (table[name].to_numpy() for name in ("difference", "ratio"))
+    rows: dict[tuple[str, ...], list[int]] = {}
+    for index, key in enumerate(zip(*names, strict=True)):
+        rows.setdefault(key, []).append(index)
+    found: list[Versus] = []
+    for (metric, scheme, over), where in rows.items():
+        apart = p_holm[where] <= LEVEL
+        equal = int((np.isnan(p_holm[where]) & (gap[where] == 0.0)).sum())
+        higher = int((apart & (gap[where] > 0.0)).sum())
+        lower = int((apart & (gap[where] < 0.0)).sum())
+        left = len(where) - higher - lower - equal
+        known = ratio[where][np.isfinite(ratio[where])]
+        span = (known.min(), np.median(known), known.max()) if len(known) else None
+        ratios = None if span is None else (float(span[0]), float(span[1]), float(span[2]))
+        found.append(Versus(metric, scheme, over, higher, lower, left, equal, ratios))
+    return found
+
+
+def order(found: Sequence[Versus], first: Sequence[str]) -> list[Versus]:
+    """Put those of some metrics first, in their order."""
+    rank = {name: place for place, name in enumerate(first)}
+    return sorted(found, key=lambda one: rank.get(one.metric, len(rank)))
