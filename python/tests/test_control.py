@@ -294,7 +294,7 @@ def test_code_is_found_wherever_it_stands():
     assert not written({"tcp": {"detector_class": {"file": "x.py", "class": "X"}}})
 
 
-def test_play_and_a_stored_plan_do_not_run_foreign_code(tmp_path):
+def test_pages_and_a_stored_plan_do_not_run_foreign_code(tmp_path):
     file = source(tmp_path, COUNTING)
     plan = {"scenario": having(LOSSY, law("Mine", file)), "replications": 2}
     bl.study(plan, out=tmp_path / "study")
@@ -303,8 +303,14 @@ def test_play_and_a_stored_plan_do_not_run_foreign_code(tmp_path):
         bl.study(stored)
     again = bl.study(stored, allow_code=True)
     assert again.done == 1
+    report = (tmp_path / "study" / "report.html").read_text(encoding="utf-8")
+    assert "burstlab run . --point 0 --allow-code" in report
+    from burstlab.page import viewer
     from burstlab.page.playing import player
 
+    with pytest.raises(bl.ScenarioError, match="it is code"):
+        viewer(tmp_path / "study")
+    assert viewer(tmp_path / "study", allow_code=True).start == "view.html"
     result = bl.run(having(LOSSY, law("Mine", file)), out=tmp_path / "run")
     with pytest.raises(bl.ScenarioError, match="it is code"):
         player(str(tmp_path / "run" / "scenario.toml"))

@@ -14,6 +14,7 @@ def view(
     point: Whole = None,
     scheme: str | None = None,
     map_: str | None = None,
+    allow_code: Switch = False,
     no_open: Switch = False,
 ) -> int:
     """Open the page of a result in a browser: bursts in the network, and a flow, over time.
@@ -33,12 +34,21 @@ def view(
         Of a study, the scheme to show first.
     map_
         A topology file with latitudes and longitudes, to place the nodes that it names.
+    allow_code
+        Of a study, execute Python code that stands in it, as runs are made again; read it before.
     no_open
         Print the address, and leave the browser alone.
     """
     from burstlab.page import serve, viewer
 
-    page = viewer(result, replication=replication or 0, map_file=map_, point=point, scheme=scheme)
+    page = viewer(
+        result,
+        replication=replication or 0,
+        map_file=map_,
+        point=point,
+        scheme=scheme,
+        allow_code=allow_code,
+    )
     serve(page, port=port or 0, browse=not no_open)
     return 0
 

@@ -114,6 +114,7 @@ def viewer(
     map_file: str | os.PathLike[str] | None = None,
     point: int | None = None,
     scheme: str | None = None,
+    allow_code: bool = False,
 ) -> Page:
     """Make the page of a result, or of a study.
 
@@ -127,6 +128,8 @@ def viewer(
         A topology with latitudes and longitudes, to place the nodes that it names.
     point, scheme
         Of a study, what to show first.
+    allow_code
+        Of a study, execute Python code that stands in it; see `burstlab.run`.
 
     Raises
     ------
@@ -141,8 +144,9 @@ def viewer(
         from burstlab.page.watching import study_viewer
 
         return study_viewer(
-            where, point=point or 0, scheme=scheme, replication=replication, places=places
-        )
+            where, point=point or 0, scheme=scheme, replication=replication, places=places,
+            allow_code=allow_code,
+        )  # fmt: skip
     if point is not None or scheme is not None:
         flag = "--scheme" if point is None else "--point"
         raise InputError(f"{where}: {flag} is of a study, and this is none\n  fix: leave it out")

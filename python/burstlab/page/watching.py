@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from burstlab import classes
 from burstlab.errors import InputError
 from burstlab.page.columns import document
 from burstlab.page.serving import BadRequest, Body, Page
@@ -47,12 +48,20 @@ class Runs:
         Its directory.
     places
         Latitude and longitude of nodes by name.
+    allow_code
+        Whether Python code that stands in the study may be executed.
     """
 
     def __init__(
-        self, study: Study, where: Path, places: Mapping[str, tuple[float, float]]
+        self,
+        study: Study,
+        where: Path,
+        places: Mapping[str, tuple[float, float]],
+        *,
+        allow_code: bool,
     ) -> None:
         self._study = study
+        self._allow_code = allow_code
         self._where = where
         self._places = places
         # It goes with whoever holds it, at the latest when the command ends.
@@ -73,6 +82,7 @@ class Runs:
 
     def _run(self, choice: Choice) -> Shown:
         resolved = self._study.scenario(choice.point, choice.scheme)
+        classes.refuse(classes.written(resolved), allow=self._allow_code)
         rows = self._study.runs.where(
             point=choice.point, scheme=choice.scheme, replication=choice.replication
         )
@@ -102,6 +112,8 @@ class Runs:
         words = ["burstlab", "run", str(self._where), "--point", str(choice.point)]
         if choice.scheme:
             words += ["--scheme", choice.scheme]
+        if self._allow_code:
+            words += ["--allow-code"]
         return shlex.join([*words, "--trace", ",".join(TRACES), "--out", out])
 
 
@@ -112,6 +124,7 @@ def study_viewer(
     scheme: str | None = None,
     replication: int = 0,
     places: Mapping[str, tuple[float, float]],
+    allow_code: bool = False,
 ) -> Page:
     """Make the page of a study, in which points, schemes and replications are chosen.
 
@@ -123,17 +136,20 @@ def study_viewer(
         What is shown first; by default the first scheme.
     places
         Latitude and longitude of nodes by name.
+    allow_code
+        Execute Python code that stands in the study; see `burstlab.run`.
 
     Raises
     ------
     InputError
-        If it is none, one of another version, or has no such run.
+        If it is none, one of another version, or has no such run, or one of code that is not
+        allowed.
     """
     where = Path(directory)
     study = read_study(where)
     names = study.plan.names
     first = Choice(point, names[0] if scheme is None else scheme, replication)
-    runs = Runs(study, where, places)
+    runs = Runs(study, where, places, allow_code=allow_code)
     runs.shown(first)
 
     def chosen(query: Mapping[str, str]) -> Choice:

@@ -61,6 +61,7 @@ def _render(study: Study) -> str:
     charts = [Chart.of(f"{one.kind}-{place}", one.spec) for place, one in enumerate(drawn)]
     asked = plan.stopping.relative is not None
     short = _short(study) if asked else set[int]()
+    code = plan.executes
     return render(
         "study.html.j2",
         charts,
@@ -86,8 +87,8 @@ def _render(study: Study) -> str:
         **_parameters(study),
         warmup=_warmup(study),
         shown=metrics[:SHOWN],
-        **_rows(study, metrics[:SHOWN], compared),
-        view=again(0, plan.names[0] if compared else "").replace(" run ", " view "),
+        **_rows(study, metrics[:SHOWN], compared, code=code),
+        view=again(0, plan.names[0] if compared else "", code=code).replace(" run ", " view "),
         version=study.version,
         seed=plan.seed,
         fingerprint=_together(study.runs["fingerprint"].tolist()),
@@ -305,7 +306,7 @@ def _warmup(study: Study) -> dict[str, Any] | None:
     }
 
 
-def _rows(study: Study, metrics: Sequence[str], compared: bool) -> dict[str, Any]:
+def _rows(study: Study, metrics: Sequence[str], compared: bool, *, code: bool) -> dict[str, Any]:
     """Answer a row for each scheme at each point, as many as fit."""
     import numpy as np
 
@@ -331,7 +332,7 @@ def _rows(study: Study, metrics: Sequence[str], compared: bool) -> dict[str, Any
                 "warmup": f"{warmups[place]:.4g} s" if warmups else "",
                 "reached": reached.get((point, scheme)),
                 "fingerprint": _together(prints[start:stop]),
-                "command": again(point, scheme if compared else ""),
+                "command": again(point, scheme if compared else "", code=code),
             }
         )
     told = f"{total:,} rows" if total <= ROWS else f"the first {ROWS:,} of {total:,} rows"
@@ -359,10 +360,19 @@ def _means(
     return means, reached
 
 
-def again(point: int, scheme: str) -> str:
-    """Answer the command that runs a point again, in the directory of the study."""
+def again(point: int, scheme: str, *, code: bool = False) -> str:
+    """Answer the command that runs a point again, in the directory of the study.
+
+    Parameters
+    ----------
+    point, scheme
+        The point, and the scheme or "".
+    code
+        Whether Python code stands in the study.
+    """
     words = ["burstlab", "run", ".", "--point", str(point)]
-    return shlex.join([*words, "--scheme", scheme] if scheme else words)
+    words += ["--scheme", scheme] if scheme else []
+    return shlex.join([*words, "--allow-code"] if code else words)
 
 
 def _together(prints: Sequence[str]) -> str:

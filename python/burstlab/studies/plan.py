@@ -140,6 +140,12 @@ class Plan:
         """Names of the schemes; one empty name where there are none."""
         return list(self.schemes)
 
+    @property
+    def executes(self) -> bool:
+        """Whether a class of Python takes part at the first point."""
+        resolved = (json.loads(self.scenario(0, scheme)) for scheme in self.names)
+        return any(classes.used(document) for document in resolved)
+
     def seed_of(self, point: int) -> int:
         """Answer the seed of all runs at a point."""
         if not self.independent:
