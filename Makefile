@@ -104,7 +104,7 @@ check:
 $(VENV)/.deps: requirements.lock tools.lock | check
 	$(PYTHON) -m venv $(VENV)
 	@test -x "$(UV)" || $(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r tools.lock
-	$(UV) pip sync -q --python $(BIN)/python --require-hashes requirements.lock $(if $(findstring $(BIN),$(UV)),tools.lock)
+	$(UV) pip sync -q --compile-bytecode --python $(BIN)/python --require-hashes requirements.lock $(if $(findstring $(BIN),$(UV)),tools.lock)
 	@touch $@
 
 $(VENV)/.built: $(VENV)/.deps $(SOURCES) | check
@@ -112,7 +112,7 @@ $(VENV)/.built: $(VENV)/.deps $(SOURCES) | check
 	@touch $@
 
 $(VENV)/.docs: docs.lock $(VENV)/.deps
-	$(UV) pip install -q --python $(BIN)/python --require-hashes -r docs.lock
+	$(UV) pip install -q --compile-bytecode --python $(BIN)/python --require-hashes -r docs.lock
 	@touch $@
 
 clean: ## remove everything that is built

@@ -68,7 +68,7 @@ def cluster() -> None:
     took: dict[int, float] = {}
     for workers in (1, 2, 1, 2):
         with (
-            LocalCluster(workers, threads_per_worker=1, dashboard_address=":0") as local,
+            LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0") as local,
             Client(local) as client,
             tempfile.TemporaryDirectory() as out,
         ):
