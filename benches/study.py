@@ -75,7 +75,7 @@ def cluster() -> None:
             # The first task of a worker imports what it needs.
             client.run(lambda: __import__("burstlab.studies"))
             started = time.perf_counter()
-            bl.study(plan(200, "1000 s"), out=out, client=client)
+            bl.study(plan(200, "3000 s"), out=out, client=client)
             wall_s = time.perf_counter() - started
         took[workers] = min(wall_s, took.get(workers, wall_s))
         print(f"200 points, {workers} worker(s): {wall_s:.1f} s; {load()}", flush=True)

@@ -11,6 +11,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from burstlab.plot import theme
@@ -72,11 +73,11 @@ class _Axis:
     values: Sequence[Any]
     written: Sequence[str]
 
-    @property
+    @cached_property
     def numeric(self) -> bool:
         return all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in self.values)
 
-    @property
+    @cached_property
     def count(self) -> int:
         return len(set(self.written))
 

@@ -110,9 +110,9 @@ def _swept(plan: Plan) -> list[str]:
     return list(dict.fromkeys(path for point in plan.points for path in point))
 
 
-def _where(plan: Plan, point: int) -> list[str]:
+def _where(plan: Plan, point: int, swept: Sequence[str]) -> list[str]:
     values = plan.points[point]
-    return [_text(values[path]) if path in values else "–" for path in _swept(plan)]
+    return [_text(values[path]) if path in values else "–" for path in swept]
 
 
 def _precision(plan: Plan) -> str:
@@ -178,12 +178,13 @@ def _differences(
         # NaN comes last.
         kept = np.sort(kept[np.argsort(p_holm[kept], kind="stable")[:ROWS]])
     rows: list[dict[str, Any]] = []
+    swept = _swept(study.plan)
     for row, p in zip(table.take(kept).to_pylist(), p_holm[kept].tolist(), strict=True):
         kind, verdict = _verdict(row, p)
         rows.append(
             {
                 "point": row["point"],
-                "where": _where(study.plan, row["point"]),
+                "where": _where(study.plan, row["point"], swept),
                 "metric": row["metric"],
                 "pair": f"{row['scheme']} / {row['over']}",
                 "difference": _measure(row["difference"], row["difference_ci95"], row["metric"]),
@@ -320,12 +321,13 @@ def _rows(study: Study, metrics: Sequence[str], compared: bool, *, code: bool) -
     points, schemes = heads["point"].to_pylist(), heads["scheme"].to_pylist()
     warmups = heads["warmup_s"].to_pylist() if "warmup_s" in heads.schema.names else []
     rows: list[dict[str, Any]] = []
+    swept = _swept(study.plan)
     for place, (point, scheme) in enumerate(zip(points, schemes, strict=True)):
         start, stop = int(starts[place]), ends[place]
         rows.append(
             {
                 "point": point,
-                "where": _where(study.plan, point),
+                "where": _where(study.plan, point, swept),
                 "scheme": scheme,
                 "means": [means.get((point, scheme, name), "–") for name in metrics],
                 "n": stop - start,
