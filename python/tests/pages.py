@@ -132,3 +132,14 @@ def unpack(content: bytes) -> tuple[Any, dict[str, np.ndarray]]:
             content, np.dtype(kind).newbyteorder("<"), column["length"], start
         )
     return head["about"], found
+
+
+def data(page: Page, name: str, **query: Any) -> tuple[Any, dict[str, np.ndarray]]:
+    """Answer what a page serves, without a server."""
+    body = page.data[f"data/{name}"]({key: str(value) for key, value in query.items()})
+    return unpack(body.content)
+
+
+def about(page: Page) -> Any:
+    """Answer what a page is about."""
+    return json.loads(page.data["data/about"]({}).content)
