@@ -35,7 +35,8 @@ export class NetworkView {
   place(width, height) {
     const { nodes, fibres, path } = this.network;
     const side = path ? Math.max(90, width * 0.14) : 34;
-    const above = 34;
+    // Names too long for their node stand below it.
+    const above = 48;
     const [xs, ys] = [nodes.map((node) => node.x), nodes.map((node) => node.y)];
     const [west, east] = [Math.min(...xs), Math.max(...xs)];
     const [north, south] = [Math.min(...ys), Math.max(...ys)];
