@@ -21,8 +21,17 @@ pub struct Ticket(u64);
 
 const ARRIVAL_BIT: u64 = 1 << 63;
 const FIXED_BIT: u64 = 1 << 62;
+/// Places that are issued begin behind this one.
+const FIRST: u64 = 1 << 32;
 
 impl Ticket {
+    /// The place of what happens at `place` before all else of its instant.
+    #[inline]
+    #[must_use]
+    pub fn first(place: u32) -> Self {
+        Self(u64::from(place))
+    }
+
     /// The place of what happens at `place`, behind all places that were issued: at one instant
     /// such events go by their place, whoever queued them first. For events that may be queued
     /// earlier or later without a difference.
@@ -61,7 +70,7 @@ const WAYS: usize = 4;
 
 impl<E> Default for EventQueue<E> {
     fn default() -> Self {
-        Self { heap: Vec::new(), open: false, issued: 0 }
+        Self { heap: Vec::new(), open: false, issued: FIRST }
     }
 }
 
@@ -189,15 +198,16 @@ mod tests {
     }
 
     #[test]
-    fn fixed_places_are_behind_issued_ones_in_their_own_order() {
+    fn fixed_places_are_behind_issued_ones_and_first_ones_before() {
         let mut queue = EventQueue::new();
         queue.push_at(Time::ZERO, Ticket::fixed(Rank::Arrival, 2), 5);
         queue.push_at(Time::ZERO, Ticket::fixed(Rank::Arrival, 1), 4);
         queue.push_at(Time::ZERO, Ticket::fixed(Rank::Timer, 7), 2);
         queue.push(Time::ZERO, Rank::Arrival, 3);
         queue.push(Time::ZERO, Rank::Timer, 1);
+        queue.push_at(Time::ZERO, Ticket::first(u32::MAX), 0);
         let order: Vec<_> = std::iter::from_fn(|| queue.pop()).map(|(_, e)| e).collect();
-        assert_eq!(order, [1, 2, 3, 4, 5]);
+        assert_eq!(order, [0, 1, 2, 3, 4, 5]);
     }
 
     #[test]

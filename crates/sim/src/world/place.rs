@@ -16,7 +16,6 @@ impl Place {
     pub(super) const ASSEMBLY: Self = Self(0);
     pub(super) const SENDER: Self = Self(1 << 30);
     pub(super) const RECEIVER: Self = Self(2 << 30);
-    pub(super) const CELL: Self = Self(3 << 30);
 
     /// The place `number` of this kind.
     #[inline]

@@ -1,14 +1,13 @@
 //! Cells of 802.11b between hosts and their access links. What crosses a cell is taken packet by
 //! packet, at its time: its hosts are never ahead of the clock.
 
-use burstlab_kernel::{RandomSource, Rank, Stream};
+use burstlab_kernel::{RandomSource, Stream, Ticket};
 use burstlab_link::wlan::{Cell, Draw, Drawn, Outcome};
 use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
 use super::causes::{Loss, LossCause};
 use super::packet::{AckPacket, DataPacket, Parcel};
-use super::place::Place;
 use super::{Context, Event, World};
 use crate::measure::{PacketCause, WlanSummary};
 use crate::scenario::{Resolved, Side, Wlan};
@@ -62,14 +61,14 @@ impl Air {
         cell.advance(now, &|draw| uniform(streams, draw), outcomes);
     }
 
-    /// Sees to it that the cell is looked at in time.
+    /// Sees to it that the cell is looked at in time: before all else of the instant, which may
+    /// hand it a packet.
     fn arm(&mut self, index: u32, context: &mut Context) {
         if let Some(at) = self.cell.poll_timeout()
             && at < self.alarm
         {
             self.alarm = at;
-            let ticket = context.ticket(Rank::Timer, Place::CELL.of(index));
-            context.queue.push_at(at, ticket, Event::Cell(index));
+            context.queue.push_at(at, Ticket::first(index), Event::Cell(index));
         }
     }
 
