@@ -91,8 +91,8 @@ fn any_network() -> impl Strategy<Value = Value> {
         Just(json!({"topology": "dumbbell", "nodes": 2})),
     ];
     let variant = prop::sample::select(vec!["reno", "new-reno", "sack", "tahoe"]);
-    (shape, rules(), 1u32..3, variant, any::<(bool, bool)>()).prop_map(
-        |(mut network, ops, wavelengths, variant, (shared, delayed))| {
+    (shape, rules(), 1u32..3, variant, any::<(bool, bool)>(), air()).prop_map(
+        |(mut network, ops, wavelengths, variant, (shared, delayed), air)| {
             let ends = match network["topology"].as_str() {
                 Some("dumbbell") => ["left1", "right2", "left2"],
                 _ => ["1", "3", "2"],
@@ -100,7 +100,7 @@ fn any_network() -> impl Strategy<Value = Value> {
             network["link_rate"] = json!("4 Mb/s");
             network["link_delay"] = json!("3 ms");
             network["wavelengths"] = json!(wavelengths);
-            json!({
+            let mut scenario = json!({
                 "network": network, "ops": ops,
                 "access": {"rate": "20 Mb/s", "delay": "0.1 ms", "shared": shared, "queue": 30},
                 "tcp": {"variant": variant, "window": 60, "delayed_ack": delayed,
@@ -115,9 +115,23 @@ fn any_network() -> impl Strategy<Value = Value> {
                     {"from": ends[1], "to": ends[0], "pattern": "poisson", "rate": "1 Mb/s",
                         "packet_size": "900 B"}],
                 "run": {"duration": "2500 ms", "warmup": "200 ms", "sample": "100 ms"},
-            })
+            });
+            if let Some(mut cell) = air {
+                cell["node"] = json!(ends[1]);
+                scenario["wlan"] = json!([cell]);
+                scenario["demand"] = json!([]);
+            }
+            scenario
         },
     )
+}
+
+/// A cell of 802.11b at the node that most is for, or none.
+fn air() -> impl Strategy<Value = Option<Value>> {
+    let cell = (0.0..0.4f64, 3u32..60).prop_map(
+        |(loss, queue)| json!({"loss": "frame-error", "probability": loss, "base_queue": queue}),
+    );
+    prop::option::of(cell)
 }
 
 proptest! {
@@ -231,6 +245,35 @@ fn one_input_below_capacity_loses_nothing() {
     let port = net.ports.iter().find(|port| port.from == "core" && port.to == "out");
     let used = port.expect("the output").utilisation;
     assert!((used - 0.99).abs() < 0.005, "{used}");
+}
+
+/// Means are of the time after the warm-up: those of two halves add up to those of the whole.
+#[test]
+fn means_leave_the_warm_up_out() {
+    let scenario = two_to_one(&json!({"dlcc": {}, "unsmoothed": ["udp"]}));
+    let of = |duration: u64, warmup: u64| {
+        let mut scenario = scenario.clone();
+        scenario["run"] = json!({"duration": format!("{duration} s"),
+            "warmup": format!("{warmup} s")});
+        let net = plain(&scenario).ops.expect("a slotted network");
+        let port = net.ports.iter().find(|port| port.to == "out").expect("an output");
+        let means = [
+            port.utilisation,
+            net.backlog_mean_bits,
+            net.edges[0].backlog_mean_bits,
+            net.extra_buffer_mean_bits,
+            net.buffer_mean,
+        ];
+        (means, net.extra_buffer_whole_bits, net.slots_sent)
+    };
+    let (whole, early, late) = (of(20, 0), of(10, 0), of(20, 10));
+    for ((whole, early), late) in whole.0.into_iter().zip(early.0).zip(late.0) {
+        let sum = f64::midpoint(early, late);
+        assert!(whole > 0.0 && (sum / whole - 1.0).abs() < 1e-3, "{early}, {late}: {whole}");
+        assert!((early / late - 1.0).abs() > 0.01, "the halves differ");
+    }
+    assert_eq!(late.1.to_bits(), whole.0[3].to_bits(), "the whole run");
+    assert_eq!(late.2, whole.2, "counts are of the whole run");
 }
 
 /// Other traffic in step with the slots, at rate `p` of them from each of two ingress edges: the

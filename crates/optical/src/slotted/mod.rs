@@ -62,6 +62,12 @@ impl SlotClock {
         now.as_ps() / self.0.as_ps() + 1
     }
 
+    /// The first slot that begins at `now` or after.
+    #[must_use]
+    pub fn from(self, now: Time) -> u64 {
+        now.as_ps().div_ceil(self.0.as_ps())
+    }
+
     /// The slots that a fibre of this `delay` takes: the synchroniser at its end adds what is
     /// missing to a whole slot. At least one.
     #[must_use]
@@ -82,6 +88,8 @@ mod tests {
         assert_eq!(even.slot(), Span::from_ms(1), "no rest, nothing added");
         assert_eq!(even.after(Time::ZERO + Span::from_ms(3)), 4);
         assert_eq!(even.after(Time::ZERO + Span::from_us(2999)), 3);
+        let from = [2999, 3000, 3001].map(|us| even.from(Time::ZERO + Span::from_us(us)));
+        assert_eq!(from, [3, 3, 4]);
         assert_eq!(even.over(Span::ZERO), 1);
         assert_eq!([Span::from_ms(4), Span::from_us(4001)].map(|d| even.over(d)), [4, 5]);
         assert_eq!(even.start(7), Time::ZERO + Span::from_ms(7));

@@ -154,7 +154,13 @@ impl<T> Switch<T> {
         self.ports.iter().flat_map(|output| &output.queue)
     }
 
-    /// Positions taken on average over `slots`, and the most at once.
+    /// The mean of the positions taken begins anew.
+    pub fn measures(&mut self) {
+        self.taken = 0;
+    }
+
+    /// Positions taken on average over the `slots` since it was last begun anew, and the most at
+    /// once.
     #[must_use]
     pub fn occupancy(&self, slots: u64) -> (f64, u32) {
         (self.taken as f64 / slots.max(1) as f64, self.most)

@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-/// What happened in a slotted network, over the whole run. Slots are conserved: sent = delivered +
-/// dropped + in flight.
+/// What happened in a slotted network. Counts and what is the most are of the whole run, means and
+/// utilisation of the time after the warm-up. Slots are conserved: sent = delivered + dropped + in
+/// flight.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct OpsSummary {
     /// Length of a slot, in s.
@@ -39,8 +40,10 @@ pub struct OpsSummary {
     /// The most of it.
     pub backlog_max_bits: f64,
     /// Of this, what was added since the rate of a buffer was cut, until it negotiates again: on
-    /// average over the run.
+    /// average.
     pub extra_buffer_mean_bits: f64,
+    /// The same over the whole run, warm-up included.
+    pub extra_buffer_whole_bits: f64,
     /// The largest mean of it over 1 s.
     pub extra_buffer_max_bits: f64,
     /// Each node.
@@ -85,7 +88,7 @@ pub struct PortSummary {
     pub dropped_contention: u64,
     /// Slots dropped while it was.
     pub dropped_congestion: u64,
-    /// Slots carried over those it could have.
+    /// Slots carried after the warm-up over those it could have.
     pub utilisation: f64,
 }
 

@@ -104,8 +104,10 @@ impl Optics {
 
     /// Measuring begins.
     pub(super) fn warmed_up(&mut self, now: Time) {
-        if let Self::Mesh(mesh) = self {
-            mesh.warmed_up(now);
+        match self {
+            Self::Path(_) => {}
+            Self::Mesh(mesh) => mesh.warmed_up(now),
+            Self::Ops(ops) => ops.warmed_up(now),
         }
     }
 

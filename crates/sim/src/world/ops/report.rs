@@ -1,4 +1,5 @@
-//! The numbers of a slotted network. All are of the whole run.
+//! The numbers of a slotted network. Counts and what is the most are of the whole run, means of the
+//! time after the warm-up.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -13,6 +14,8 @@ use crate::measure::{OpsSummary, PairSummary, PortSummary, SwitchSummary};
 pub(super) struct LinkTally {
     pub(super) arrived: u64,
     pub(super) carried: u64,
+    /// Of these, in the warm-up.
+    early: u64,
     /// By contention, by congestion.
     pub(super) dropped: [u64; 2],
 }
@@ -52,9 +55,13 @@ pub(in crate::world) struct OpsTally {
     most: f64,
     /// Bits above those at the first notification: sum, those of the last second, and their most.
     extra: f64,
+    /// The sum in the warm-up.
+    extra_early: f64,
     last: VecDeque<f64>,
     window: usize,
     extra_most: f64,
+    /// The slot and the unit with which measuring begins.
+    from: (u64, u64),
 }
 
 impl OpsTally {
@@ -115,10 +122,24 @@ impl Ops {
         aboard
     }
 
+    /// Measuring begins.
+    pub(in crate::world) fn warmed_up(&mut self, now: Time) {
+        self.nodes.iter_mut().for_each(|node| node.switch.measures());
+        self.fibres.iter_mut().for_each(|fibre| fibre.tally.early = fibre.tally.carried);
+        self.pairs.iter_mut().for_each(|pair| pair.tally.backlog = 0.0);
+        let tally = &mut self.tally;
+        tally.backlog = 0.0;
+        tally.extra_early = std::mem::take(&mut tally.extra);
+        // The slot that begins now is still to come.
+        tally.from = (self.clock.from(now), self.units);
+    }
+
     /// The numbers of the run, which ends at `now`.
     pub(in crate::world) fn summary(&self, now: Time) -> OpsSummary {
-        let slots = self.clock.after(now);
-        let units = self.units.max(1) as f64;
+        let (first, before) = self.tally.from;
+        let slots = self.clock.after(now) - first;
+        let units = (self.units - before).max(1) as f64;
+        let extra_whole = self.tally.extra_early + self.tally.extra;
         let graph = &self.fixed.graph;
         let name = |node: u32| graph.name(node).to_string();
         let switches: Vec<SwitchSummary> = (0..)
@@ -142,8 +163,8 @@ impl Ops {
                 carried: fibre.tally.carried,
                 dropped_contention: fibre.tally.dropped[0],
                 dropped_congestion: fibre.tally.dropped[1],
-                utilisation: fibre.tally.carried as f64
-                    / (slots as f64 * f64::from(link.wavelengths)),
+                utilisation: (fibre.tally.carried - fibre.tally.early) as f64
+                    / (slots.max(1) as f64 * f64::from(link.wavelengths)),
             })
             .collect();
         let edges = self.pairs.iter().map(|pair| PairSummary {
@@ -176,6 +197,7 @@ impl Ops {
             backlog_mean_bits: self.tally.backlog / units,
             backlog_max_bits: self.tally.most,
             extra_buffer_mean_bits: self.tally.extra / units,
+            extra_buffer_whole_bits: extra_whole / self.units.max(1) as f64,
             extra_buffer_max_bits: self.tally.extra_most,
             switches,
             ports,
