@@ -2065,7 +2065,7 @@ class Run(_Section):
         End when this many data bursts have been closed.
     sample : str (time), optional
         Note this often how many connections of `demand` are under way at each edge node, in the
-        table `samples`; needs a mesh. Absent: not at all.
+        table `samples`, at most 10,000,000 times; needs a mesh. Absent: not at all.
     seed : int, default 1
         Seed of all randomness, 0 to 2^63 - 1.
     replications : int, default 1

@@ -358,7 +358,8 @@ WRONG: list[tuple[str, dict[str, Any], str, str]] = [
         "remove",
     ),
     ("a class of ACKs", line(edge={"ack": {"class": 2}}), "edge.ack.class", "2"),
-    ("a sample of no time", line(run={"sample": "0 s"}), "run.sample", "positive"),
+    ("a sample of no time", line(run={"sample": "0 s"}), "run.sample", "at least"),
+    ("samples beyond number", line(run={"sample": "10 ns"}), "run.sample", "1 us"),
 ]
 
 

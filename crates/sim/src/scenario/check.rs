@@ -4,7 +4,7 @@ use burstlab_tcp::{Config, Listens};
 use burstlab_units::{Bytes, Span};
 
 use super::error::{Check, word};
-use super::limits::{DURATION_MAX, SPAN_MAX, fast_enough, within};
+use super::limits::{DURATION_MAX, SAMPLES_MAX, SPAN_MAX, fast_enough, within};
 use super::{
     Assembly, CoreForwarding, Edge, Flow, LossKind, LossRule, Pattern, Scenario, ScenarioError,
     Topology, Traffic, check_ops, choice, network,
@@ -300,8 +300,13 @@ fn run(scenario: &Scenario) -> Check {
             "make it shorter than duration",
         );
     }
-    if run.sample.is_some_and(Span::is_zero) {
-        return problem("run.sample", "0 s".into(), "no time", "write a positive time");
+    if let Some(sample) = run.sample {
+        let least = run.duration.as_ps().div_ceil(SAMPLES_MAX).max(1);
+        if sample.as_ps() < least {
+            let (what, least) = ("more samples than 10,000,000", Span::from_ps(least));
+            let fix = format!("write at least {least}");
+            return problem("run.sample", sample.to_string(), what, &fix);
+        }
     }
     if run.bursts == Some(0) {
         return problem("run.bursts", "0".into(), "nothing would run", "write at least 1");

@@ -9,6 +9,8 @@ use super::error::Check;
 pub(super) const DURATION_MAX: Span = Span::from_secs(2_000_000);
 /// No single delay or timer may be longer, so that sums of instants stay in range.
 pub(super) const SPAN_MAX: Span = Span::from_secs(100_000);
+/// No more samples in a run: they are kept until its end.
+pub(super) const SAMPLES_MAX: u64 = 10_000_000;
 /// Slower links would let one packet take longer than a run.
 const RATE_MIN: Rate = Rate::from_bps(100);
 

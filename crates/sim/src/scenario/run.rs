@@ -17,7 +17,7 @@ pub struct Run {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bursts: Option<u64>,
     /// Note this often how many connections of `demand` are under way at each edge node, in the
-    /// table `samples`; needs a mesh. Absent: not at all.
+    /// table `samples`, at most 10,000,000 times; needs a mesh. Absent: not at all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sample: Option<Span>,
     /// Seed of all randomness, 0 to 2^63 - 1.
