@@ -176,6 +176,7 @@ def test_all_claims_hold_or_differ_for_a_known_reason(burstlab, tmp_path):
         # DLCC over a TCP that smoothing alone serves as well, and a threshold seldom reached.
         "lu-hunter/fig8": 2,
         "lu-hunter/fig9": 1,
+        "lu-hunter/fig10": 1,
         "lu-hunter/fig11": 1,
         "lu-hunter/fig12": 1,
     }

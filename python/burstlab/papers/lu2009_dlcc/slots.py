@@ -133,6 +133,16 @@ def _buffered(sample: Sample) -> float:
     return 1e-3 * float(sample.summary["ops"]["extra_buffer_mean_bits"])
 
 
+def _buffered_whole(sample: Sample) -> float:
+    return 1e-3 * float(sample.summary["ops"]["extra_buffer_whole_bits"])
+
+
+def _frozen(sample: Sample) -> float:
+    edges = sample.summary["ops"]["edges"]
+    frozen = sum(edge["frozen"] for edge in edges)
+    return frozen / max(frozen + sum(edge["requests"] for edge in edges), 1)
+
+
 def _timeouts(sample: Sample) -> float:
     return float(sum(flow["timeouts"] for flow in sample.summary["flows"]))
 
@@ -166,7 +176,14 @@ def _extra(context: Context, x: str) -> Findings:
             label = f"{name}, {corner.label}: extra edge buffer (kbit)"
             findings.measures[label] = value
             findings.rows.append(context.row(label, value))
+            whole = corner.mean(name, _buffered_whole)
+            findings.rows.append(context.row(f"{label}, start included", whole))
             means.append(value.mean)
+            frozen = max(corner.values(name, _frozen))
+            findings.measures[f"{name}, {corner.label}: largest share of time frozen"] = frozen
+        most = max(range(len(means)), key=means.__getitem__)
+        findings.measures[f"{name}: where the extra buffer is largest"] = corners[most].x
+        findings.measures[f"{name}: largest extra buffer over first"] = means[most] / means[0]
         findings.measures[f"{name}: last extra buffer over first"] = means[-1] / means[0]
         findings.measures[f"{name}: falls from one point to the next"] = _rises(means[::-1])
     _compare(findings, corners, "extra buffer", "no OPS ACKs", "DLCC", _buffered)
