@@ -234,6 +234,12 @@ WRONG: list[tuple[str, dict[str, Any], str, str]] = [
         "-1",
     ),
     (
+        "more bursts than fit",
+        line(bursts=[{"erlangs": 1e6, "length": {"mean": "1 B"}}]),
+        "bursts[0].erlangs",
+        "longer bursts",
+    ),
+    (
         "a demand that ends before it starts",
         line(demand=[{"start": "2 s", "stop": "1 s", "size": {"mean": "1 KB"}}]),
         "demand[0].stop",

@@ -6,7 +6,7 @@ use super::core_network::is_default;
 use super::error::{Check, word};
 use super::limits::{DURATION_MAX, SPAN_MAX, within};
 use super::{
-    Assembly, Bursts, ConversionKind, CoreForwarding, Demand, Destination, Edge, IngressPort,
+    Assembly, Bursts, ConversionKind, CoreForwarding, Demand, Destination, Edge, IngressPort, Per,
     Protocol, Queues, Resolution, Scenario, ScenarioError, Topology, check_ops, choice,
 };
 use super::{batches, injection};
@@ -20,6 +20,8 @@ const PARALLEL_MAX: u32 = 1000;
 /// within the range of time.
 const HEADER_TIME_MAX: Span = Span::from_ms(10);
 const BURST_TIME_MAX: Span = Span::from_secs(10);
+/// Most bursts of one load that are under way at a time; a mesh has room for 16 million of all.
+const UNDER_WAY_MAX: f64 = 1e7;
 /// Most classes of packets, and most assembly queues of a network.
 const CLASSES_MAX: u32 = 1000;
 const QUEUES_MAX: u64 = 50_000_000;
@@ -55,6 +57,7 @@ pub(super) fn mesh(scenario: &mut Scenario) -> Result<Option<(Graph, Routes)>, S
         bursts(index, one, &graph)?;
         let mean = one.length.sampler().mean();
         no_longer(scenario, &format!("bursts[{index}].length"), mean)?;
+        not_too_many(scenario, index, one, (&graph, &routes))?;
     }
     for (index, one) in scenario.batches.iter().enumerate() {
         batches::check(index, one, &graph)?;
@@ -460,6 +463,43 @@ fn no_longer(scenario: &Scenario, path: &str, bytes: f64) -> Check {
     }
     let problem = format!("a burst of {bytes:.0} B takes longer than {BURST_TIME_MAX} at {rate}");
     error(path, "", problem, "write a shorter one, or a faster network.link_rate")
+}
+
+/// Refuses a load of which more bursts would be under way than a mesh holds; a mean length of a few
+/// bytes does that. How many is counted with the longest delay, and with a millisecond at least.
+fn not_too_many(
+    scenario: &Scenario,
+    index: usize,
+    load: &Bursts,
+    (graph, routes): (&Graph, &Routes),
+) -> Check {
+    let named = |name: &Option<String>, node: u32| {
+        name.as_ref().is_none_or(|name| graph.find(name) == Some(node))
+    };
+    let edges = graph.edges();
+    let froms: Vec<u32> = edges.iter().copied().filter(|&node| named(&load.from, node)).collect();
+    let mut pairs = 0u32;
+    let mut delay = Span::from_ms(1);
+    for &from in &froms {
+        for &to in edges.iter().filter(|&&to| to != from && named(&load.to, to)) {
+            pairs += 1;
+            delay = delay.max(graph.delay(&routes.of(from, to)[0]));
+        }
+    }
+    let times = match load.per {
+        Per::Pair => f64::from(pairs),
+        Per::Node => froms.len() as f64,
+        Per::Network => 1.0,
+    };
+    let bytes = load.length.sampler().mean();
+    let rate = times * load.erlangs * scenario.network.link_rate.as_bps() as f64 / (8.0 * bytes);
+    let many = rate * delay.as_secs_f64();
+    if many <= UNDER_WAY_MAX {
+        return Ok(());
+    }
+    let problem = format!("{many:.1e} bursts of {bytes:.0} B would be under way at a time");
+    let fix = format!("write longer bursts, or fewer erlangs; at most {UNDER_WAY_MAX:e} fit");
+    error(format!("bursts[{index}].erlangs"), load.erlangs.to_string(), problem, fix)
 }
 
 pub(super) fn span_of(at: &str, start: Span, stop: Option<Span>) -> Check {
