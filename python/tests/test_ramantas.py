@@ -5,10 +5,9 @@ from __future__ import annotations
 import copy
 import math
 
-import numpy as np
 import pytest
+from briefly import briefly, check_report
 
-from burstlab.plot.saving import specification
 from burstlab.reproduce.engine import Options, reproduce
 from burstlab.reproduce.paper import Paper, select
 
@@ -26,42 +25,24 @@ CERTAIN = {
 ((PAPER, _),) = select(["ramantas/table1"])
 
 
-@pytest.fixture(scope="module")
-def tiny():
-    """Run a target briefly; what targets have in common is run once."""
-    plans = copy.deepcopy(PAPER.plans)
+def _shorten(plans):
     for target in PAPER.targets:
         if plans[target]["quick"]:
             plans[target]["quick"] = TINY
     # Seven times the traffic of the others; the engine's tests have rates for each pair.
     series = plans["readings"]["series"]
     plans["readings"]["series"] = [one for one in series if "a pair" not in one["label"]]
-    paper, options = Paper(PAPER.directory, plans), Options(jobs=2)
-    done = {}
 
-    def run(target):
-        if target not in done:
-            done[target] = reproduce(paper, target, options)
-        return done[target]
 
-    return run
+@pytest.fixture(scope="module")
+def tiny():
+    """Run a target briefly; what targets have in common is run once."""
+    return briefly(PAPER, _shorten)
 
 
 @pytest.mark.parametrize("target", [name for name in PAPER.targets if name != "readings"])
 def test_every_claim_finds_its_measures(tiny, target):
-    report = tiny(target)
-    document = report.to_json()
-    assert document["target"] == f"ramantas/{target}"
-    assert {claim["verdict"] for claim in document["claims"]} <= {"holds", "differs", "fails"}
-    assert document["rows"]
-    assert all(np.isfinite(row["measured"]) for row in document["rows"])
-    for start in CERTAIN.get(target, ()):
-        claims = [c for c in document["claims"] if c["claim"].startswith(start)]
-        assert claims
-        assert all(claim["verdict"] == "holds" for claim in claims), claims
-    assert set(report.findings.charts) == {target}
-    assert specification(report.findings.charts[target])["$schema"]
-    assert report.findings.data[target]
+    check_report(tiny(target), f"ramantas/{target}", CERTAIN)
 
 
 @pytest.mark.parametrize("target", ["table1", "fig2b", "fig3a", "fig3b", "fig6a", "fig6b"])

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import copy
-
 import numpy as np
 import pytest
+from briefly import briefly, check_report
 
 from burstlab.analytic import shihada
-from burstlab.plot.saving import specification
-from burstlab.reproduce.engine import Options, reproduce
-from burstlab.reproduce.paper import Paper, select
+from burstlab.reproduce.paper import select
 from burstlab.simulation import run_resolved
 
 ((PAPER, _),) = select(["shihada/fig5"])
@@ -23,10 +20,7 @@ CERTAIN = {
 }
 
 
-@pytest.fixture(scope="module")
-def tiny():
-    """Run a target briefly, once."""
-    plans = copy.deepcopy(PAPER.plans)
+def _shorten(plans):
     for target in PAPER.targets:
         plan = plans[target]
         plan["quick"] = TINY
@@ -37,32 +31,17 @@ def tiny():
         for grid in plan.values():
             if isinstance(grid, dict):
                 grid.pop("quick", None) if "points" in grid else None
-    paper, options = Paper(PAPER.directory, plans), Options(jobs=2)
-    done = {}
 
-    def run(target):
-        if target not in done:
-            done[target] = reproduce(paper, target, options)
-        return done[target]
 
-    return run
+@pytest.fixture(scope="module")
+def tiny():
+    """Run a target briefly, once."""
+    return briefly(PAPER, _shorten)
 
 
 @pytest.mark.parametrize("target", PAPER.targets)
 def test_every_claim_finds_its_measures(tiny, target):
-    report = tiny(target)
-    document = report.to_json()
-    assert document["target"] == f"shihada/{target}"
-    assert {claim["verdict"] for claim in document["claims"]} <= {"holds", "differs", "fails"}
-    assert document["rows"]
-    assert all(np.isfinite(row["measured"]) for row in document["rows"])
-    for start in CERTAIN.get(target, ()):
-        claims = [c for c in document["claims"] if c["claim"].startswith(start)]
-        assert claims
-        assert all(claim["verdict"] == "holds" for claim in claims), claims
-    assert set(report.findings.charts) == {target}
-    assert specification(report.findings.charts[target])["$schema"]
-    assert report.findings.data[target]
+    check_report(tiny(target), f"shihada/{target}", CERTAIN)
 
 
 @pytest.mark.parametrize("target", ["fig5", "fig6"])
