@@ -41,6 +41,13 @@ pub(super) struct Tail {
     pub(super) end: Time,
 }
 
+/// From `since` to the horizon no free stretch is wider than `widest`.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Packed {
+    since: Time,
+    widest: Span,
+}
+
 /// The reservations of one channel, in order of time and without overlap, so that both their starts
 /// and their ends rise. What is past is dropped from the front; what comes is inserted at or near
 /// the back.
@@ -51,6 +58,8 @@ pub(super) struct Calendar {
     dropped_end: Time,
     /// What the dropped reservations took since the measurement began.
     dropped: Span,
+    /// What the last walk over all voids found, kept true by every change since.
+    packed: Option<Packed>,
 }
 
 impl Calendar {
@@ -79,18 +88,35 @@ impl Calendar {
         index.checked_sub(1).map_or(self.dropped_end, |before| self.ring[before].end)
     }
 
-    /// The first instant from `ready` on that begins a free stretch of `hold`; walks over the voids
-    /// in between, and gives up at `limit`, with an instant that is not before it.
-    pub(super) fn first_void(&self, ready: Time, hold: Span, limit: Time) -> Time {
-        let mut at = ready;
+    /// The first instant from `ready` on that begins a free stretch of `hold`; gives up at `limit`,
+    /// with an instant that is not before it. Walks over the voids in between, but not again over
+    /// those of which a walk before has found that they are too short: where more comes than passes,
+    /// all that waits stands here.
+    pub(super) fn first_void(&mut self, ready: Time, hold: Span, limit: Time) -> Time {
+        let (mut at, mut widest) = (ready, Span::ZERO);
         let from = self.ring.partition_point(|taken| taken.end <= ready);
         for taken in self.ring.range(from..) {
             if at >= limit || at + hold <= taken.start {
-                break;
+                return at;
+            }
+            if self.packed.is_some_and(|packed| packed.since <= at && packed.widest < hold) {
+                return self.horizon();
+            }
+            if at < taken.start {
+                widest = widest.max(taken.start.since(at));
             }
             at = taken.end;
         }
+        self.packed = Some(Packed { since: ready, widest });
         at
+    }
+
+    /// The stretch from `end` to `start` has become free, or lies before a new last reservation.
+    #[inline]
+    fn opens(&mut self, end: Time, start: Time) {
+        if let Some(packed) = &mut self.packed {
+            packed.widest = packed.widest.max(start.since(end));
+        }
     }
 
     /// Enters a reservation.
@@ -100,6 +126,7 @@ impl Calendar {
     pub(super) fn reserve(&mut self, new: Reservation) {
         assert!(new.start < new.end, "an empty reservation: {new:?}");
         if self.horizon() <= new.start {
+            self.opens(self.horizon(), new.start);
             self.ring.push_back(new);
             return;
         }
@@ -122,10 +149,15 @@ impl Calendar {
             return false;
         }
         assert!(new_end <= taken.end, "{taken:?} cannot be lengthened to {new_end}");
-        if new_end <= start {
+        let next = if new_end <= start {
             self.ring.remove(index);
+            index
         } else {
             taken.end = new_end;
+            index + 1
+        };
+        if let Some(after) = self.ring.get(next).map(|after| after.start) {
+            self.opens(self.end_before(next), after);
         }
         true
     }

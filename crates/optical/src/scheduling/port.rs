@@ -59,18 +59,18 @@ impl Port {
     /// wavelength which the scheduler then chooses: what a burst gets that can wait in electronic
     /// memory. A scheduler that does not fill voids waits for a horizon.
     ///
-    /// Where voids are filled, those that are too short are walked over one by one.
+    /// Where voids are filled, those that are too short are walked over one by one, but once.
     ///
     /// # Panics
     /// When `hold` is zero or `ready` is forgotten.
     #[must_use]
-    pub fn earliest(&self, ready: Time, hold: Span) -> (Time, u32) {
+    pub fn earliest(&mut self, ready: Time, hold: Span) -> (Time, u32) {
         let all = (0, self.wavelengths() - 1);
         if let Some(wavelength) = self.find(ready, hold, all) {
             return (ready, wavelength);
         }
         let mut at = Time::MAX;
-        for calendar in &self.calendars {
+        for calendar in &mut self.calendars {
             at = at.min(if self.scheduler.fills_voids() {
                 calendar.first_void(ready, hold, at)
             } else {
