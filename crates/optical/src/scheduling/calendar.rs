@@ -90,8 +90,8 @@ impl Calendar {
 
     /// The first instant from `ready` on that begins a free stretch of `hold`; gives up at `limit`,
     /// with an instant that is not before it. Walks over the voids in between, but not again over
-    /// those of which a walk before has found that they are too short: where more comes than passes,
-    /// all that waits stands here.
+    /// those that a walk before has found too short: where more comes than passes, all that waits
+    /// stands here.
     pub(super) fn first_void(&mut self, ready: Time, hold: Span, limit: Time) -> Time {
         let (mut at, mut widest) = (ready, Span::ZERO);
         let from = self.ring.partition_point(|taken| taken.end <= ready);
