@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 
 from burstlab.papers.lu2009_dlcc.link import COLOURS, RTT, draw
@@ -183,8 +184,9 @@ def _extra(context: Context, x: str) -> Findings:
             findings.measures[f"{name}, {corner.label}: largest share of time frozen"] = frozen
         most = max(range(len(means)), key=means.__getitem__)
         findings.measures[f"{name}: where the extra buffer is largest"] = corners[most].x
-        findings.measures[f"{name}: largest extra buffer over first"] = means[most] / means[0]
-        findings.measures[f"{name}: last extra buffer over first"] = means[-1] / means[0]
+        first = means[0] or math.nan
+        findings.measures[f"{name}: largest extra buffer over first"] = means[most] / first
+        findings.measures[f"{name}: last extra buffer over first"] = means[-1] / first
         findings.measures[f"{name}: falls from one point to the next"] = _rises(means[::-1])
     _compare(findings, corners, "extra buffer", "no OPS ACKs", "DLCC", _buffered)
     axes = Axes(x, "extra edge buffer (kbit)")
