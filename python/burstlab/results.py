@@ -212,14 +212,15 @@ class Result:
     def estimates(self) -> dict[str, dict[str, Any]]:
         """Answer mean, 95 % half-width and n of every metric over the replications.
 
-        Each number of a flow is summed over the flows of a replication; rates and counts of a
-        single flow are under ``label.metric`` when there are several flows.
+        Each number of a flow is summed over the flows of a replication, but for times, of which it
+        is the mean over the flows that have one; those of a single flow are under
+        ``label[id].metric`` when there are several flows.
         """
         series: dict[str, list[float]] = {}
         for one in self.replications:
             flows = one.summary["flows"]
             for name in _numbers(flows):
-                series.setdefault(name, []).append(sum(float(f.get(name) or 0) for f in flows))
+                series.setdefault(name, []).append(_over_flows(name, flows))
             if len(flows) > 1:
                 for flow in flows:
                     label = f"{flow.get('label') or 'flow'}[{flow['id']}]"
@@ -381,6 +382,12 @@ def _numbers(flows: Sequence[Mapping[str, Any]]) -> list[str]:
             if name != "id" and isinstance(value, (int, float)) and not isinstance(value, bool):
                 names[name] = None
     return list(names)
+
+
+def _over_flows(name: str, flows: Sequence[Mapping[str, Any]]) -> float:
+    """Answer the sum of a number of flows, and of times their mean: times do not add up."""
+    values = [float(flow[name]) for flow in flows if flow.get(name) is not None]
+    return sum(values) / (len(values) if name.endswith("_s") else 1)
 
 
 def _of_parts(summary: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
