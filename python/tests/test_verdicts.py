@@ -84,7 +84,7 @@ def test_two_runs_are_tested_and_one_is_not():
 
 def test_a_difference_that_never_varies_is_certain_and_none_is_no_test():
     found = study(
-        {"a": [[2.0, 2.0], [2.0, 2.0], [1.0, 2.0]], "b": [[3.0, 3.0], [2.0, 2.0]] + [[1.5, 1.4]]}
+        {"a": [[2.0, 2.0], [2.0, 2.0], [1.0, 2.0]], "b": [[3.0, 3.0], [2.0, 2.0], [1.5, 1.4]]}
     )
     p = significance(found)
     assert p[0] == 0.0, "an interval of no width that leaves out zero"
