@@ -366,8 +366,8 @@ proptest! {
     }
 }
 
-/// Bursts that are late because they are sent again, and lost: segments that a sender sends once more
-/// after a time-out meet their first transmissions, and are lost before those arrive. What the
+/// Bursts that are late because they are sent again, and lost: segments that a sender sends once
+/// more after a time-out meet their first transmissions, and are lost before those arrive. What the
 /// receiver holds then decides what the next time-out was.
 #[test]
 fn a_receiver_is_not_ahead_of_what_is_sent_again_and_lost() {

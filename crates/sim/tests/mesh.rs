@@ -196,8 +196,8 @@ fn any_mesh() -> impl Strategy<Value = Value> {
     )
 }
 
-/// Flows, and the bursts that carried a data packet of them; those of the bursts that were lost with
-/// such a packet, which was not cut off before. By the traces.
+/// Flows, and the bursts that carried a data packet of them; those of the bursts that were lost
+/// with such a packet, which was not cut off before. By the traces.
 fn bursts_of_flows(output: &Output) -> (BTreeSet<(u64, u64)>, BTreeSet<(u64, u64)>) {
     let column = |table: &str, name: &str| {
         let table = output.tables.iter().find(|one| one.name == table).expect("traced");
