@@ -210,8 +210,8 @@ proptest! {
 }
 
 /// Four files of 300 KB over a network that drops slots in contention and congestion, before a
-/// queue that drops segments. A time-out of 60 s, the longest, is no multiple of the period of the UDP:
-/// else each of a flow's last tries would meet the same phase of it.
+/// queue that drops segments. A time-out of 60 s, the longest, is no multiple of the period of the
+/// UDP: else each of a flow's last tries would meet the same phase of it.
 fn lossy(dlcc: &Value, threshold: f64, acks: &str, buffer: u32) -> Value {
     let mut scenario = two_to_one(&json!({"acks": acks, "buffer": buffer,
         "unsmoothed": ["udp"], "dlcc": dlcc, "smoothing": {"min_rate": 0.2},
