@@ -115,7 +115,7 @@ impl Mesh {
     ) {
         if self.data_loss.script.kills(&packet) {
             let loss = Loss { cause: LossCause::Scripted, burst: 0, node: 0, port: 0, at: now };
-            flows[packet.flow as usize].lose(packet.seq, loss);
+            flows[packet.flow as usize].lose(packet.transmission(), loss);
             context.recorder.lost(packet.row, PacketCause::Scripted);
             return;
         }
