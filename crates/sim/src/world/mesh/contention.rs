@@ -90,7 +90,7 @@ impl Mesh {
         let wavelengths = self.ports[link as usize].wavelengths();
         let burst = self.bursts.get(slot);
         let last = wavelengths - 1;
-        if burst.hop == 0 {
+        if burst.hop == 0 && !self.rules.random_wavelength {
             return Some((0, last));
         }
         let rule = if converts { self.rules.conversion } else { Conversion::None };

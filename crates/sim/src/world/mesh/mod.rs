@@ -126,6 +126,8 @@ pub(super) struct Mesh {
     data_loss: Prescribed,
     ack_loss: Prescribed,
     choices: Stream,
+    /// Draws of the wavelengths on which bursts set out.
+    wavelengths: Stream,
     injection: Option<Injection>,
     /// Bursts numbered so far.
     numbered: u64,
@@ -180,6 +182,7 @@ impl Mesh {
             data_loss,
             ack_loss: Prescribed::new(&scenario.loss.ack, random.stream("loss/ack")),
             choices: random.stream("routes"),
+            wavelengths: random.stream("wavelengths"),
             injection: Injection::new(scenario, random),
             numbered: 0,
             reports: resolved.listens(),
