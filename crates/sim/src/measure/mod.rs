@@ -18,7 +18,7 @@ pub(crate) use columns::{NONE as NO_BURST, Rows};
 pub(crate) use connections::{ConnectionRow, Connections, Samples};
 pub(crate) use digest::Digest;
 pub(crate) use histogram::Histogram;
-pub(crate) use ledger::{LedgerKind, LedgerRow, LedgerView, SenderState};
+pub(crate) use ledger::{LedgerKind, LedgerRow, SenderBefore, SenderState};
 pub(crate) use network::{Ended, NetworkTally};
 pub use ops::{OpsSummary, PairSummary, PortSummary, SwitchSummary};
 pub(crate) use packets::{NO_ROW, PacketCause, SentRow};

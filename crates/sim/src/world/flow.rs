@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::causes::{Causes, Loss, Truth};
 use super::resent::Resent;
 use super::{Context, Event, Place};
-use crate::measure::{Confusion, Digest, FlowSummary, LedgerView, SenderState};
+use crate::measure::{Confusion, Digest, FlowSummary, SenderBefore, SenderState};
 use crate::scenario::{Resolved, Write};
 
 /// What a flow has sent and received. Of a flow that is there, what its sender counts is left out
@@ -206,6 +206,8 @@ pub(super) struct Flow {
     sender_alarm: Alarm,
     receiver_alarm: Alarm,
     resent: Resent,
+    /// Of a sender that went back after duplicate ACKs: one past the last segment it had sent.
+    gone_back: u64,
     /// The latest duplicate ACK asks for this segment.
     asked_again: u64,
     /// What happened at its sender, in a mesh.
@@ -263,6 +265,7 @@ impl Flow {
             sender_alarm: Alarm::OFF,
             receiver_alarm: Alarm::OFF,
             resent: Resent::default(),
+            gone_back: 0,
             asked_again: 0,
             digest: Digest::of_flow(id),
             before: Before::default(),
@@ -320,11 +323,13 @@ impl Flow {
         }
     }
 
-    /// A transmission of `seq` is lost.
-    pub(super) fn lose(&mut self, seq: u64, loss: Loss) {
+    /// A transmission is lost, the `nth` of segment `seq`.
+    pub(super) fn lose(&mut self, (seq, nth): (u64, u32), loss: Loss) {
         self.tally.lost += 1;
-        // An earlier transmission may have arrived; then nothing is missing.
-        if !self.receiver.holds(seq) {
+        // A later transmission may be under way, or lost for a reason of its own; and an earlier
+        // one may have arrived: then nothing is missing.
+        let latest = self.resent.transmissions(seq).min(u32::from(u16::MAX));
+        if nth >= latest && !self.receiver.holds(seq) {
             self.causes.lost(seq, loss);
         }
     }
@@ -336,10 +341,27 @@ impl Flow {
         self.resent.again(seq, 0)
     }
 
-    /// The segments that a time-out waits for. Those before the first that is not acknowledged are
-    /// there, unless an edge node acknowledged them in the name of the receiver.
-    pub(super) fn waits_for(&self) -> Range<u64> {
-        0..self.sender.outstanding().end
+    /// What the ledger says of the sender when something happens to it; its state too, where that
+    /// is asked for. It waits for all segments up to the last one sent since the last time-out or
+    /// repair: those that are acknowledged are there, unless an edge node acknowledged them in the
+    /// name of the receiver.
+    #[inline]
+    pub(super) fn before(&self, state: bool) -> SenderBefore {
+        SenderBefore {
+            waits_until: self.sender.outstanding().end.max(self.gone_back),
+            state: state.then(|| SenderState::of(&self.sender)),
+        }
+    }
+
+    /// Duplicate ACKs let the sender cut its window; it may have gone back to the first segment
+    /// that is missing, as Tahoe does, and yet waits for all that it waited for `before`.
+    pub(super) fn cut(&mut self, before: &SenderBefore) {
+        self.gone_back = before.waits_until;
+    }
+
+    /// The sender begins again from the first segment that is missing.
+    pub(super) fn begins_again(&mut self) {
+        self.gone_back = 0;
     }
 
     /// Which transmission of its segment `sent` is, from 1.
@@ -483,16 +505,6 @@ impl Flow {
     /// The first segment that is not acknowledged.
     pub(super) fn first_missing(&self) -> u64 {
         self.sender.highest_acked().map_or(0, |seq| seq + 1)
-    }
-
-    /// What the causal ledger looks at.
-    pub(super) fn view(&self) -> LedgerView<'_> {
-        LedgerView { sender: &self.sender, causes: &self.causes }
-    }
-
-    /// The sender's state before something happens to it.
-    pub(super) fn state_now(&self) -> SenderState {
-        SenderState::of(&self.sender)
     }
 
     /// Measuring begins now.

@@ -128,6 +128,8 @@ pub(super) struct Mesh {
     choices: Stream,
     /// By pair of nodes with hosts: which of its routes comes next, where they take turns.
     turns: Vec<u32>,
+    /// Draws of the wavelengths on which bursts set out.
+    wavelengths: Stream,
     injection: Option<Injection>,
     /// Bursts numbered so far.
     numbered: u64,
@@ -186,6 +188,7 @@ impl Mesh {
                 RouteChoice::RoundRobin => vec![0; (site_count * site_count) as usize],
                 RouteChoice::First | RouteChoice::Random => Vec::new(),
             },
+            wavelengths: random.stream("wavelengths"),
             injection: Injection::new(scenario, random),
             numbered: 0,
             reports: resolved.listens(),
