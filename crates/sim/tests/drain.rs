@@ -1,6 +1,6 @@
 //! Completion times, and the time after the measured one in which transfers end: what is measured
-//! is what a run without it measures, the fast paths tell the same times as the slow ones, and a run
-//! that is cut in it goes on.
+//! is what a run without it measures, the fast paths tell the same times as the slow ones, and a
+//! run that is cut in it goes on.
 
 mod numbers;
 mod stored;

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 /// What happened in a slotted network. Counts and what is the most are of the whole run without its
-/// drain, means and utilisation of the time after the warm-up. Slots are conserved: sent = delivered + dropped + in
-/// flight.
+/// drain, means and utilisation of the time after the warm-up. Slots are conserved: sent =
+/// delivered + dropped + in flight.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OpsSummary {
     /// Length of a slot, in s.

@@ -17,10 +17,9 @@ pub struct Run {
     /// finite transfers are acknowledged, at most this much longer; not with `bursts`, and with
     /// `duration` up to 2e6 s. Completion times are then those of all transfers that began: without
     /// it, or where it is too short, those under way at the end are censored. Whatever else sends
-    /// goes on sending, so that they meet the same load. Counters, the counts of a flow, completion
-    /// times and traces are of the whole run; rates, shares, delays and all else that is said of the
-    /// network, of cells and of demands is measured from `warmup` to `duration`, as without it.
-    /// Absent: the run ends at `duration`.
+    /// goes on sending, so that they meet the same load. Counters, counts of flows, completion times
+    /// and traces are of the whole run; all else ends at `duration`, as without it: rates, and what
+    /// is said of the network and of cells. Absent: the run ends at `duration`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drain: Option<Span>,
     /// End when this many data bursts have been closed.
