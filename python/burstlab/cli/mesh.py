@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from burstlab.cli.numbers import count, measure, seconds, share
+from burstlab.shown import brief
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -63,7 +64,7 @@ def demands(result: Result) -> Table | None:
         every = [one[index] for one in runs]
         cells = [measure([float(one[name]) for one in every], count) for _, name in _COUNTS]
         cells += [_time(every, name) for _, name in _TIMES]
-        table.add_row(demand["label"], *cells)
+        table.add_row(brief(demand["label"]), *cells)
     return table
 
 
@@ -101,7 +102,7 @@ def slowdowns(result: Result) -> Table | None:
                 known = [one[name] for one in found if one[name] is not None]
                 complete = len(known) == len(found)
                 cells.append(measure(known, "{:.3g}".format) if complete else "unknown")
-            table.add_row(f"{demand['label']}, from {label}", *cells)
+            table.add_row(f"{brief(demand['label'])}, from {label}", *cells)
     return table
 
 
@@ -123,7 +124,7 @@ def air(result: Result) -> Table | None:
                 measure([float(one[index][way][name]) for one in runs], write)
                 for _, name, write in _AIR
             ]
-            table.add_row(f"{cell['name']}, {way}", *cells)
+            table.add_row(f"{brief(cell['name'])}, {way}", *cells)
     return table
 
 
