@@ -1734,7 +1734,7 @@ class Write(_Section):
 class Demand(_Section):
     """TCP connections that arrive as a Poisson process, each to carry one file; needs a mesh.
 
-    A connection that is done leaves a row in the table `completions`.
+    Each leaves a row in the table `connections`.
 
     Parameters
     ----------
@@ -1757,7 +1757,7 @@ class Demand(_Section):
     start : str (time), default "0 s"
         When arrivals begin.
     stop : str (time), optional
-        When arrivals end. Absent: with the run.
+        When arrivals end. Absent, or later than `run.duration`: with that.
     tcp : Tcp, optional
         TCP parameters of these flows, over those of `[tcp]`.
     """
@@ -2077,9 +2077,17 @@ class Run(_Section):
     ----------
     duration : str (time), default "10 s"
         Simulated time, up to 2e6 s; the run ends earlier when every finite flow is done, or with
-        `bursts`.
+        `bursts`, and later with `drain`.
     warmup : str (time), default "0 s"
-        Rates are measured from here to the end; shorter than `duration`.
+        Rates are measured from here to `duration`, which is longer.
+    drain : str (time), optional
+        After `duration` no connection of `demand` and no flow begins, and the run goes on until all
+        finite transfers are acknowledged, at most this much longer; not with `bursts`, and with
+        `duration` up to 2e6 s. Completion times are then those of all transfers that began: without
+        it, or where it is too short, those under way at the end are censored. Whatever else sends
+        goes on sending, so that they meet the same load. Counters, counts of flows, completion
+        times and traces are of the whole run; all else ends at `duration`, as without it: rates,
+        and what is said of the network and of cells. Absent: the run ends at `duration`.
     bursts : int, optional
         End when this many data bursts have been closed.
     sample : str (time), optional
@@ -2093,6 +2101,7 @@ class Run(_Section):
 
     duration: str | None = None
     warmup: str | None = None
+    drain: str | None = None
     bursts: int | None = None
     sample: str | None = None
     seed: int | None = None

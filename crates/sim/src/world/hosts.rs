@@ -69,6 +69,9 @@ impl World {
         {
             flow.count(1, u64::from(packet.size));
             let acks = flow.receiver.on_segment_in_stride(at, packet.seq);
+            if flow.has_received() {
+                flow.received = Some(at);
+            }
             flow.arm_receiver(packet.flow, &mut self.context);
             if acks {
                 let receiver = &flow.receiver;

@@ -141,6 +141,8 @@ pub(super) struct Mesh {
     pub(super) counts: [BurstCounts; 3],
     pub(super) others_lost: u64,
     pub(super) tally: NetworkTally,
+    /// What was counted by the end of the measured time, where the run goes on.
+    measured: Option<Box<report::Measured>>,
     measured_from: Time,
 }
 
@@ -197,6 +199,7 @@ impl Mesh {
             counts: [BurstCounts::default(); 3],
             others_lost: 0,
             tally: NetworkTally::new(&graph),
+            measured: None,
             measured_from: Time::ZERO,
             scenario: scenario.clone(),
             graph,
