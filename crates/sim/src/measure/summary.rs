@@ -143,11 +143,20 @@ pub struct FlowSummary {
     pub label: String,
     /// Its variant of TCP.
     pub variant: String,
-    /// Application data received in order, per second of the measured time, in bit/s.
+    /// Application data that arrived in the measured time and is in order at its end, each byte
+    /// once, per second of that time, in bit/s. What had arrived before does not count, even if it
+    /// was put in order since.
     pub goodput_bps: f64,
-    /// All that reached the receiver, headers and duplicates included, in bit/s.
+    /// All that reached the receiver in the measured time, headers and duplicates included, per
+    /// second of that time, in bit/s.
     pub throughput_bps: f64,
-    /// Segments received in order in the measured time, the SYN not counted.
+    /// Application data that arrived in the measured time, each byte once, in order or not, in
+    /// bytes.
+    pub bytes_delivered: u64,
+    /// By how much the application data in order grew in the measured time, in bytes: what arrived
+    /// before, ahead of its turn, and was put in order since is in it.
+    pub bytes_in_order: u64,
+    /// The same in segments, the SYN not counted.
     pub segments_delivered: u64,
     /// Data packets sent, retransmissions included.
     pub packets_sent: u64,

@@ -57,9 +57,11 @@ impl Tally {
 }
 
 /// What a flow had received and measured when measuring began.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Before {
     segments: u64,
+    /// Runs of segments beyond these that were there already.
+    early: Vec<(u64, u64)>,
     bytes: u64,
     round_trips: u64,
     /// Their sum.
@@ -500,6 +502,7 @@ impl Flow {
         let rtt = self.sender.rtt();
         self.before = Before {
             segments: self.receiver.delivered(),
+            early: self.receiver.early(),
             bytes: self.tally.delivered_bytes,
             round_trips: rtt.samples,
             round_trip: rtt.total,
@@ -513,6 +516,16 @@ impl Flow {
         };
         let counters = self.sender.counters();
         let segments = self.receiver.delivered() - self.before.segments;
+        // Application data of so many segments, and of runs of them, the SYN not counted; the last
+        // segment of all may be short.
+        let bytes = |segments: u64| (segments * self.kind.payload).min(self.written);
+        let sum = |runs: &[(u64, u64)], up_to: u64| -> u64 {
+            let run = |&(from, to): &(u64, u64)| bytes(to.min(up_to) - 1) - bytes(from - 1);
+            runs.iter().filter(|(from, _)| *from < up_to).map(run).sum()
+        };
+        let in_order = bytes(self.receiver.delivered()) - bytes(self.before.segments);
+        let early = &self.before.early;
+        let arrived = in_order + sum(&self.receiver.early(), u64::MAX) - sum(early, u64::MAX);
         let rtt = self.sender.rtt();
         let round_trips = rtt.samples - self.before.round_trips;
         let round_trip = (rtt.total - self.before.round_trip).as_secs_f64();
@@ -521,8 +534,10 @@ impl Flow {
             id: self.id,
             label: self.kind.label.clone(),
             variant: self.kind.variant.clone(),
-            goodput_bps: rate((segments * self.kind.payload).min(self.written)),
+            goodput_bps: rate(in_order - sum(early, self.receiver.next())),
             throughput_bps: rate(self.tally.delivered_bytes - self.before.bytes),
+            bytes_delivered: arrived,
+            bytes_in_order: in_order,
             segments_delivered: segments,
             packets_sent: counters.segments_sent,
             packets_delivered: self.tally.delivered,
