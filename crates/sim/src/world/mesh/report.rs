@@ -5,8 +5,11 @@ use burstlab_units::{Span, Time};
 use super::Mesh;
 use super::burst::{BurstKind, Cargo};
 use super::feed::Load;
-use crate::measure::{NetworkSummary, Recorder, Table};
+use crate::measure::{Extent, NetworkSummary, Recorder, RunBytes, Table};
 use crate::topology::Graph;
+
+/// A share of bursts that is not worth a word.
+const TRACE: f64 = 0.001;
 
 impl Mesh {
     /// The numbers of the measured time, which ends at `now`.
@@ -15,7 +18,66 @@ impl Mesh {
             (0..port.wavelengths()).map(|wavelength| port.busy(wavelength, now)).collect()
         };
         let busy: Vec<Vec<Span>> = self.ports.iter().map(busy).collect();
-        self.tally.summary(&self.graph, &busy, measured)
+        let signalling = &self.scenario.signalling;
+        self.tally.summary(&Extent {
+            graph: &self.graph,
+            busy: &busy,
+            run: BurstKind::ALL.map(|kind| self.bytes(kind)),
+            signal: self.rules.sending.as_secs_f64() / f64::from(signalling.channels),
+            measured,
+        })
+    }
+
+    /// What bursts of a kind carried in the whole run.
+    fn bytes(&self, kind: BurstKind) -> RunBytes {
+        let counts = &self.counts[kind as usize];
+        let flying = self.bursts.live().filter(|burst| burst.kind == kind);
+        RunBytes {
+            bytes_sent: counts.bytes_sent,
+            bytes_delivered: counts.bytes_delivered,
+            bytes_lost: counts.bytes_lost,
+            bytes_in_flight: flying.map(|burst| burst.load).sum(),
+        }
+    }
+
+    /// What to do about late headers, where they are more than a trace of all bursts.
+    pub(in crate::world) fn late_headers(&self, network: &NetworkSummary) -> Option<String> {
+        let late: u64 = network.nodes.iter().map(|node| node.all.late_headers).sum();
+        let share = late as f64 / network.all.bursts.max(1) as f64;
+        if share <= TRACE {
+            return None;
+        }
+        let signalling = &self.scenario.signalling;
+        let (field, value) = match signalling.offset {
+            Some(offset) => ("signalling.offset", offset),
+            None => ("signalling.guard", signalling.guard),
+        };
+        let worst =
+            network.links.iter().max_by(|a, b| a.control_load.total_cmp(&b.control_load))?;
+        let all = &network.all;
+        let micro = |seconds: f64| format!("{:.3} us", seconds * 1e6);
+        let channels = match signalling.channels {
+            1 => "the control channel".to_string(),
+            many => format!("one of {many} control channels"),
+        };
+        Some(format!(
+            "{field} = {value}: {:.2} % of all bursts ({late}) were lost because their headers \
+             came late, by up to {}; headers wait {} for {channels} of a fibre (at most {}) and {} \
+             for a processor (at most {}), and from {} to {} signals load the channels to {:.2}; \
+             fix: write at least {} for what was seen here, or more signalling.channels, a higher \
+             signalling.rate{}",
+            share * 100.0,
+            self.tally.latest(),
+            micro(all.control_wait_s),
+            micro(all.longest_control_wait_s),
+            micro(all.processor_wait_s),
+            micro(all.longest_processor_wait_s),
+            worst.from,
+            worst.to,
+            worst.control_load,
+            value + self.tally.latest(),
+            if signalling.processors.is_some() { " or more signalling.processors" } else { "" },
+        ))
     }
 
     /// The histograms.
