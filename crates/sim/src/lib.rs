@@ -16,7 +16,7 @@ pub use checkpoint::CheckpointError;
 pub use measure::{
     BurstSummary, Cause, Column, Confusion, Counters, DemandSummary, FlowSummary, HopSummary,
     LinkBursts, LinkSummary, NetworkSummary, NodeLosses, NodeSummary, OpsSummary, PairSummary,
-    Piece, PortSummary, Resolutions, RouteSummary, RunBytes, SizeSummary, Summary,
+    Piece, PortSummary, Resolutions, RouteSummary, RunBytes, SizeSummary, SlotSummary, Summary,
     SwitchSummary, Table, Trace, WlanSummary, WlanWay,
 };
 pub use run::{Monitor, Output, Simulation};
