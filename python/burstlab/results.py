@@ -480,6 +480,13 @@ def _of_parts(summary: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
             parts.append((f"demand.{one['label']}.departed", one["departed"]))
     for cell in summary.get("wlan", []):
         parts += [(f"wlan.{cell['name']}.{way}", cell[way]) for way in ("down", "up")]
+    for kind, bursts in (summary.get("network") or {}).items():
+        if isinstance(bursts, Mapping):
+            parts.append((f"network.{kind}", bursts))
+            parts += [
+                (f"network.{kind}.causes.{one['cause']}", {"bursts": one["bursts"]})
+                for one in bursts["causes"]
+            ]
     for part, numbers in parts:
         for name in _numbers([numbers]):
             yield f"{part}.{name}", float(numbers[name])

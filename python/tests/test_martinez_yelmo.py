@@ -79,7 +79,9 @@ def test_load_closes_bursts_early_and_shortens_round_trips(tiny):
             set_at(document, path, value)
         set_at(document, "tcp.window", 4)
         (one,) = run_resolved(resolve(document), range(1)).replications
-        found.append((one.summary["network"]["assembly_delay_s"], one.summary["flows"][0]["rtt_s"]))
+        found.append(
+            (one.summary["network"]["all"]["assembly_delay_s"], one.summary["flows"][0]["rtt_s"])
+        )
     (idle, slow), (busy, fast) = found
     assert idle == pytest.approx(0.010, rel=0.02)
     assert busy < 0.001

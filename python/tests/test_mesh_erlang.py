@@ -82,9 +82,9 @@ def fan_in(wavelengths: int, sources: int = 8) -> dict[str, Any]:
 def ratios(result: bl.Result, route: tuple[str, str] | None = None) -> list[float]:
     """Answer the burst loss ratio of each replication, of all bursts or of a route."""
     if route is None:
-        return [network["burst_loss_ratio"] for network in result.network]
+        return [network["all"]["burst_loss_ratio"] for network in result.network]
     rows = [
-        {(row["from"], row["to"]): row["loss_ratio"] for row in network["routes"]}
+        {(row["from"], row["to"]): row["loss_ratio"] for row in network["all"]["routes"]}
         for network in result.network
     ]
     return [row[route] for row in rows]
@@ -94,14 +94,16 @@ def ratios(result: bl.Result, route: tuple[str, str] | None = None) -> list[floa
 def measured(point: tuple[int, float, str]) -> tuple[Estimate, int, int]:
     """Answer the loss ratio of one link, the runs with a loss, and the bursts that ended."""
     result = bl.run(one_link(*point))
-    hit = sum(network["bursts_lost"] > 0 for network in result.network)
-    ended = sum(network["bursts"] for network in result.network)
+    hit = sum(network["all"]["bursts_lost"] > 0 for network in result.network)
+    ended = sum(network["all"]["bursts"] for network in result.network)
     assert all(cause["cause"] == "contention" for cause in causes(result))
     return mean_ci95(ratios(result)), hit, ended
 
 
 def causes(result: bl.Result) -> list[dict[str, Any]]:
-    return [cause for network in result.network for cause in network["causes"] if cause["bursts"]]
+    return [
+        cause for network in result.network for cause in network["all"]["causes"] if cause["bursts"]
+    ]
 
 
 def errors(estimate: Estimate, truth: float) -> float:
@@ -195,7 +197,7 @@ def test_many_ingress_nodes_lose_at_the_link_they_share():
         scores.append(errors(mean_ci95(ratios(result)), truth))
         for network in result.network:
             (shared,) = [link for link in network["links"] if link["to"] == "out"]
-            assert network["resolutions"]["contentions"] == shared["contended"]
+            assert network["all"]["resolutions"]["contentions"] == shared["all"]["contended"]
     hold_jointly(scores)
 
 

@@ -94,15 +94,15 @@ def ran(case: str) -> bl.Result:
 
 
 def loss(case: str) -> np.ndarray[Any, Any]:
-    return np.array([network["burst_loss_ratio"] for network in ran(case).network])
+    return np.array([network["all"]["burst_loss_ratio"] for network in ran(case).network])
 
 
 def total(case: str, name: str) -> int:
-    return sum(network["resolutions"][name] for network in ran(case).network)
+    return sum(network["all"]["resolutions"][name] for network in ran(case).network)
 
 
 def cause(case: str, name: str) -> int:
-    found = [each for network in ran(case).network for each in network["causes"]]
+    found = [each for network in ran(case).network for each in network["all"]["causes"]]
     return sum(each["bursts"] for each in found if each["cause"] == name)
 
 
@@ -115,14 +115,18 @@ def test_everything_is_conserved(case):
             assert counters[f"{unit}_sent"] == sum(fates), unit
             assert counters[f"{unit}_delivered"] > 0, unit
         network = one.summary["network"]
-        assert network["bursts_lost"] == sum(cause["bursts"] for cause in network["causes"])
-        assert network["bursts_lost"] == sum(node["bursts_lost"] for node in network["nodes"])
+        assert network["all"]["bursts_lost"] == sum(
+            cause["bursts"] for cause in network["all"]["causes"]
+        )
+        assert network["all"]["bursts_lost"] == sum(
+            node["all"]["bursts_lost"] for node in network["nodes"]
+        )
         for part in ("routes", "hops", "sizes"):
-            assert network["bursts"] == sum(row["bursts"] for row in network[part])
-            assert network["bursts_lost"] == sum(row["lost"] for row in network[part])
+            assert network["all"]["bursts"] == sum(row["bursts"] for row in network["all"][part])
+            assert network["all"]["bursts_lost"] == sum(row["lost"] for row in network["all"][part])
         # Nothing is warmed up, so that both count the whole run.
         kinds = ("bursts", "ack_bursts", "background_bursts")
-        assert network["bursts_lost"] == sum(counters[f"{kind}_lost"] for kind in kinds)
+        assert network["all"]["bursts_lost"] == sum(counters[f"{kind}_lost"] for kind in kinds)
 
 
 def test_jit_holds_wavelengths_longer_and_loses_more():
@@ -187,7 +191,7 @@ def test_copies_that_find_no_room_are_not_sent():
 def test_headers_that_wait_too_long_lose_their_bursts():
     assert cause("jet", "late-header") == 0
     assert cause("late headers", "late-header") > 0
-    waits = [network["header_wait_s"] for network in ran("late headers").network]
+    waits = [network["all"]["processor_wait_s"] for network in ran("late headers").network]
     assert min(waits) > 0
 
 

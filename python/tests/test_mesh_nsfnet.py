@@ -54,7 +54,9 @@ def routes() -> dict[Route, list[Route]]:
                 continue
             scenario = nsfnet(0.1, 10, **{"from": start, "to": end})
             (network,) = bl.run(scenario, replications=1).network
-            onward = {link["from"]: link["to"] for link in network["links"] if link["offered"]}
+            onward = {
+                link["from"]: link["to"] for link in network["links"] if link["all"]["offered"]
+            }
             way: list[Route] = []
             here = start
             while here != end:
@@ -74,12 +76,12 @@ def test_routes_of_nsfnet_lose_what_the_reduced_load_says():
         list(ways.values()), [ERLANGS] * len(ways), dict.fromkeys(fibres, WAVELENGTHS)
     )
     result = bl.run(nsfnet(ERLANGS, BURSTS))
-    everything = mean_ci95([network["burst_loss_ratio"] for network in result.network])
+    everything = mean_ci95([network["all"]["burst_loss_ratio"] for network in result.network])
     assert everything.mean == pytest.approx(theory.blocking, rel=0.1)
     assert everything.mean < 0.01  # a low load
 
     rows = [
-        {(row["from"], row["to"]): row["loss_ratio"] for row in network["routes"]}
+        {(row["from"], row["to"]): row["loss_ratio"] for row in network["all"]["routes"]}
         for network in result.network
     ]
     samples = np.array([[row[route] for route in ways] for row in rows])
@@ -111,7 +113,7 @@ def test_a_burst_with_more_fibres_ahead_reserves_earlier():
     for processing, sign in (("100 us", 1), ("0 s", 0)):
         scenario["signalling"] = {"processing": processing}
         ratios = [
-            {row["to"]: row["loss_ratio"] for row in network["routes"]}
+            {row["to"]: row["loss_ratio"] for row in network["all"]["routes"]}
             for network in bl.run(scenario).network
         ]
         # On the first fibre the two meet; further fibres are free for whoever comes through.

@@ -79,7 +79,7 @@ def test_bursts_contend_as_often_as_the_plan_says_where_half_of_it_costs_the_bur
     runs = run_resolved(scenario, range(4), jobs=2).replications
     sent = sum(one.summary["counters"]["bursts_sent"] for one in runs)
     lost = sum(one.summary["counters"]["bursts_lost"] for one in runs)
-    again = sum(one.summary["network"]["resolutions"]["resent"] for one in runs)
+    again = sum(one.summary["network"]["all"]["resolutions"]["resent"] for one in runs)
     # Five standard deviations.
     for count, chance in ((lost, point["p"]), (again, point["x"] - point["p"])):
         assert abs(count - sent * chance) < 5 * (sent * chance) ** 0.5

@@ -489,7 +489,7 @@ def test_the_warm_up_of_a_mesh_is_that_of_connections_under_way():
     plan = {"scenario": scenario, "warmup": {"series": "active", "pilots": 2}, "replications": 2}
     found = bl.study(plan)
     assert 0.0 <= found.runs["warmup_s"][0] <= 2.0
-    assert "network.burst_loss_ratio" in found.metrics
+    assert "network.data.burst_loss_ratio" in found.metrics
 
 
 def test_xarray_has_a_dimension_a_parameter(plan):

@@ -14,9 +14,9 @@ pub use burstlab_tcp::{
 };
 pub use checkpoint::CheckpointError;
 pub use measure::{
-    Cause, Column, Confusion, Counters, DemandSummary, DepartedSummary, FlowSummary, HopSummary,
-    LinkSummary, NetworkSummary, NodeSummary, OpsSummary, PairSummary, Piece, PortSummary,
-    Resolutions, RouteSummary, SizeSummary, SlowdownSummary, Summary, SwitchSummary, Table, Trace,
-    WlanSummary, WlanWay,
+    BurstSummary, Cause, Column, Confusion, Counters, DemandSummary, DepartedSummary, FlowSummary,
+    HopSummary, LinkBursts, LinkSummary, NetworkSummary, NodeLosses, NodeSummary, OpsSummary,
+    PairSummary, Piece, PortSummary, Resolutions, RouteSummary, RunBytes, SizeSummary, SlotSummary,
+    SlowdownSummary, Summary, SwitchSummary, Table, Trace, WlanSummary, WlanWay,
 };
 pub use run::{Monitor, Output, Simulation};

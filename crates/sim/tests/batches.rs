@@ -238,10 +238,10 @@ fn lost_packets_over_packets_sent_in_bursts() {
     let count = |fate: u64| {
         packets.iter().zip(&fates).filter(|(_, other)| **other == fate).map(|(n, _)| n).sum::<u64>()
     };
-    assert_eq!((network.packets, network.packets_lost), (count(1) + count(2), count(2)));
-    assert!(network.packets_lost > 100, "{}", network.packets_lost);
-    let ratio = network.packets_lost as f64 / network.packets as f64;
-    assert!((network.packet_loss_ratio - ratio).abs() < 1e-12);
+    assert_eq!((network.all.packets, network.all.packets_lost), (count(1) + count(2), count(2)));
+    assert!(network.all.packets_lost > 100, "{}", network.all.packets_lost);
+    let ratio = network.all.packets_lost as f64 / network.all.packets as f64;
+    assert!((network.all.packet_loss_ratio - ratio).abs() < 1e-12);
 }
 
 #[test]

@@ -102,6 +102,7 @@ fn measured(mut summary: Summary) -> Summary {
     for flow in &mut summary.flows {
         let (goodput, throughput) = (flow.goodput_bps, flow.throughput_bps);
         let (segments, rtt) = (flow.segments_delivered, (flow.rtt_s, flow.round_trips));
+        let (bytes_delivered, bytes_in_order) = (flow.bytes_delivered, flow.bytes_in_order);
         let (id, label) = (flow.id, std::mem::take(&mut flow.label));
         let variant = std::mem::take(&mut flow.variant);
         *flow = burstlab_sim::FlowSummary {
@@ -110,11 +111,20 @@ fn measured(mut summary: Summary) -> Summary {
             variant,
             goodput_bps: goodput,
             throughput_bps: throughput,
+            bytes_delivered,
+            bytes_in_order,
             segments_delivered: segments,
             rtt_s: rtt.0,
             round_trips: rtt.1,
             ..Default::default()
         };
+    }
+    // Bytes of a whole run.
+    if let Some(network) = &mut summary.network {
+        for kind in [&mut network.data, &mut network.acks, &mut network.background] {
+            kind.run = Default::default();
+        }
+        network.all.run = Default::default();
     }
     for demand in &mut summary.demand {
         *demand = DemandSummary {

@@ -47,7 +47,7 @@ fn network(change: &Value) -> NetworkSummary {
 }
 
 fn lost_to(network: &NetworkSummary, cause: &str) -> u64 {
-    network.causes.iter().filter(|one| one.cause == cause).map(|one| one.bursts).sum()
+    network.all.causes.iter().filter(|one| one.cause == cause).map(|one| one.bursts).sum()
 }
 
 /// Whether a count of `n` trials is within five standard deviations of its mean.
@@ -61,16 +61,16 @@ fn bursts_meet_it_at_its_rate_evenly_among_the_nodes_of_their_route() {
     for (port, nodes) in [("shared", &["1", "2", "3"][..]), ("fifo", &["2", "3"])] {
         let network = network(&json!({
             "edge": {"port": port}, "core": {"injection": {"data": 0.05}}}));
-        let n = network.bursts;
+        let n = network.all.bursts;
         assert!(n > 39_000, "{n}");
-        assert_eq!(lost_to(&network, "injected-contention"), network.bursts_lost);
-        assert_eq!(network.resolutions.injected, network.resolutions.contentions);
-        assert!(near(network.bursts_lost, n, 0.05), "{} of {n}", network.bursts_lost);
+        assert_eq!(lost_to(&network, "injected-contention"), network.all.bursts_lost);
+        assert_eq!(network.all.resolutions.injected, network.all.resolutions.contentions);
+        assert!(near(network.all.bursts_lost, n, 0.05), "{} of {n}", network.all.bursts_lost);
         for node in &network.nodes {
             let share =
                 if nodes.contains(&node.name.as_str()) { 1.0 / nodes.len() as f64 } else { 0.0 };
-            assert!(near(node.bursts_lost, n, 0.05 * share), "{port} {node:?}");
-            assert_eq!(node.contention, 0, "no burst was in the way of another");
+            assert!(near(node.all.bursts_lost, n, 0.05 * share), "{port} {node:?}");
+            assert_eq!(node.all.contention, 0, "no burst was in the way of another");
         }
     }
 }
@@ -81,7 +81,7 @@ fn the_chance_of_a_node_is_met_at_each() {
     let mut reach = 1.0;
     for name in ["1", "2", "3"] {
         let node = network.nodes.iter().find(|node| node.name == name).expect("a node");
-        assert!(near(node.bursts_lost, network.bursts, 0.05 * reach), "{node:?}");
+        assert!(near(node.all.bursts_lost, network.all.bursts, 0.05 * reach), "{node:?}");
         reach *= 0.95;
     }
 }
@@ -90,14 +90,14 @@ fn the_chance_of_a_node_is_met_at_each() {
 fn each_attempt_draws_anew() {
     let network = network(&json!({"core": {
         "injection": {"data": 0.1}, "contention": ["retransmission"]}}));
-    let (n, steps) = (network.bursts, &network.resolutions);
+    let (n, steps) = (network.all.bursts, &network.all.resolutions);
     assert!(near(steps.resent, n, 0.1), "{steps:?}");
-    assert!(near(network.bursts_lost, n, 0.01), "{} of {n}", network.bursts_lost);
-    assert_eq!(steps.injected, steps.resent + network.bursts_lost);
+    assert!(near(network.all.bursts_lost, n, 0.01), "{} of {n}", network.all.bursts_lost);
+    assert_eq!(steps.injected, steps.resent + network.all.bursts_lost);
     let thrice = json!({"core": {"injection": {"data": 1.0}, "contention": ["retransmission"],
         "retransmission": {"attempts": 3}}});
     let network = self::network(&thrice);
-    assert_eq!(network.bursts_lost, network.bursts, "a certain contention each time");
+    assert_eq!(network.all.bursts_lost, network.all.bursts, "a certain contention each time");
 }
 
 #[test]
@@ -110,21 +110,21 @@ fn what_resolves_contention_resolves_it() {
     let lines = json!({"delay_lines": {"delays": ["100 us"]}});
     let delayed = of(json!(["conversion", "segmentation", "delay-line"]), lines);
     assert_eq!(
-        (delayed.bursts_lost, delayed.resolutions.injected),
-        (0, delayed.resolutions.delayed)
+        (delayed.all.bursts_lost, delayed.all.resolutions.injected),
+        (0, delayed.all.resolutions.delayed)
     );
     // From each node of the ring the other way round has at most four fibres more.
     let around = json!({"deflection": {"hop_limit": 4}});
     let deflected = of(json!(["deflection"]), around);
-    assert!(deflected.resolutions.deflected > 0);
+    assert!(deflected.all.resolutions.deflected > 0);
     assert_eq!(
-        deflected.resolutions.injected,
-        deflected.resolutions.deflected + deflected.bursts_lost
+        deflected.all.resolutions.injected,
+        deflected.all.resolutions.deflected + deflected.all.bursts_lost
     );
     // The whole fibre is taken, and there is no burst to cut.
     let neither = of(json!(["conversion", "segmentation"]), json!({}));
-    assert_eq!(neither.bursts_lost, neither.resolutions.injected);
-    assert_eq!(neither.resolutions.converted + neither.resolutions.segmented, 0);
+    assert_eq!(neither.all.bursts_lost, neither.all.resolutions.injected);
+    assert_eq!(neither.all.resolutions.converted + neither.all.resolutions.segmented, 0);
 }
 
 #[test]

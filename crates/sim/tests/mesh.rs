@@ -8,7 +8,7 @@ mod tables;
 use std::collections::{BTreeMap, BTreeSet};
 
 use burstlab_sim::scenario::Scenario;
-use burstlab_sim::{Column, Monitor, Output, Simulation, Trace};
+use burstlab_sim::{BurstSummary, Column, Monitor, Output, Simulation, Trace};
 use proptest::prelude::*;
 use proptest::sample::subsequence;
 use serde_json::{Value, json};
@@ -196,6 +196,29 @@ fn any_mesh() -> impl Strategy<Value = Value> {
     )
 }
 
+/// What bursts of every kind keep.
+fn kept(bursts: &BurstSummary) -> Result<(), TestCaseError> {
+    prop_assert!(bursts.bursts_lost <= bursts.bursts);
+    prop_assert!(bursts.packets_cut <= bursts.packets_lost);
+    prop_assert!(bursts.packets_lost <= bursts.packets);
+    prop_assert!(bursts.bytes_cut <= bursts.bytes_lost && bursts.bytes_lost <= bursts.bytes);
+    let run = &bursts.run;
+    prop_assert_eq!(run.bytes_sent, run.bytes_delivered + run.bytes_lost + run.bytes_in_flight);
+    prop_assert!(bursts.bytes <= run.bytes_delivered + run.bytes_lost);
+    prop_assert!(bursts.bytes_lost <= run.bytes_lost, "{:?}", bursts);
+    prop_assert!(bursts.control_wait_s <= bursts.longest_control_wait_s + 1e-12);
+    prop_assert!(bursts.processor_wait_s <= bursts.longest_processor_wait_s + 1e-12);
+    let sum = |lost: Vec<u64>| lost.iter().sum::<u64>();
+    let causes = bursts.causes.iter().map(|one| one.bursts).collect();
+    let routes = bursts.routes.iter().map(|one| one.lost).collect();
+    let hops = bursts.hops.iter().map(|one| one.lost).collect();
+    let sizes = bursts.sizes.iter().map(|one| one.lost).collect();
+    for parts in [causes, routes, hops, sizes] {
+        prop_assert_eq!(sum(parts), bursts.bursts_lost);
+    }
+    Ok(())
+}
+
 /// Flows, and the bursts that carried a data packet of them; those of the bursts that were lost
 /// with such a packet, which was not cut off before. By the traces.
 fn bursts_of_flows(output: &Output) -> (BTreeSet<(u64, u64)>, BTreeSet<(u64, u64)>) {
@@ -257,12 +280,23 @@ proptest! {
         prop_assert!(c.batches_delivered > 0);
         prop_assert!(c.packets_delivered > 0 && c.background_bursts_delivered > 0);
         let network = output.summary.network.expect("a mesh");
-        let by_cause: u64 = network.causes.iter().map(|cause| cause.bursts).sum();
-        prop_assert_eq!(by_cause, network.bursts_lost);
-        let by_route: u64 = network.routes.iter().map(|route| route.bursts).sum();
-        prop_assert_eq!(by_route, network.bursts);
+        let by_cause: u64 = network.all.causes.iter().map(|cause| cause.bursts).sum();
+        prop_assert_eq!(by_cause, network.all.bursts_lost);
+        let by_route: u64 = network.all.routes.iter().map(|route| route.bursts).sum();
+        prop_assert_eq!(by_route, network.all.bursts);
         for link in &network.links {
-            prop_assert!(link.wavelengths.iter().all(|share| (0.0..=1.0).contains(share)));
+            let shares = link.wavelengths.iter().chain([&link.utilisation]);
+            prop_assert!(shares.clone().all(|share| (0.0..=1.0).contains(share)));
+            let kinds = [&link.data, &link.acks, &link.background];
+            for port in kinds.into_iter().chain([&link.all]) {
+                let fates = port.carried + port.lost + port.deflected + port.resent + port.refused;
+                prop_assert_eq!(port.offered, fates);
+                prop_assert!(port.contended <= port.offered, "{port:?}");
+            }
+            prop_assert_eq!(link.all.offered, kinds.iter().map(|port| port.offered).sum::<u64>());
+        }
+        for bursts in [&network.data, &network.acks, &network.background, &network.all] {
+            kept(bursts)?;
         }
         let demand = &output.summary.demand[0];
         let connections = output.tables.iter().find(|table| table.name == "connections");
@@ -415,19 +449,19 @@ fn what_enters_a_node_leaves_it_or_is_lost_there() {
             "run": {"duration": "1 s"},
         });
         let network = run(&scenario, 5, Trace::default()).summary.network.expect("a mesh");
-        assert!(network.bursts > 100_000 && network.resolutions.contentions > 1000);
+        assert!(network.all.bursts > 100_000 && network.all.resolutions.contentions > 1000);
         let lossy = steps.as_array().is_some_and(|steps| steps.len() < 2);
-        assert!(network.bursts_lost > 0 || !lossy);
+        assert!(network.all.bursts_lost > 0 || !lossy);
         for node in &network.nodes {
             let into = network.links.iter().filter(|link| link.to == node.name);
             let out = network.links.iter().filter(|link| link.from == node.name);
-            let begun = network.routes.iter().filter(|route| route.from == node.name);
-            let done = network.routes.iter().filter(|route| route.to == node.name);
-            let arrived: u64 = into.map(|link| link.carried).sum();
+            let begun = network.all.routes.iter().filter(|route| route.from == node.name);
+            let done = network.all.routes.iter().filter(|route| route.to == node.name);
+            let arrived: u64 = into.map(|link| link.all.carried).sum();
             let started: u64 = begun.map(|route| route.bursts).sum();
-            let left: u64 = out.map(|link| link.carried).sum();
+            let left: u64 = out.map(|link| link.all.carried).sum();
             let landed: u64 = done.map(|route| route.bursts - route.lost).sum();
-            assert_eq!(arrived + started, left + landed + node.bursts_lost, "{steps} {node:?}");
+            assert_eq!(arrived + started, left + landed + node.all.bursts_lost, "{steps} {node:?}");
         }
     }
 }

@@ -191,7 +191,7 @@ fn without_conversion_a_burst_needs_its_own_wavelength() {
     let step = json!({"network": {"wavelengths": 2}, "core": {"contention": ["conversion"]}});
     let output = run(&scenario(50, &step));
     let network = output.summary.network.expect("a mesh");
-    assert_eq!((network.bursts_lost, network.resolutions.converted), (0, 1));
+    assert_eq!((network.all.bursts_lost, network.all.resolutions.converted), (0, 1));
 }
 
 #[test]
@@ -323,10 +323,10 @@ fn segmentation_cuts_the_tail_of_the_burst_before() {
     let whole = segments(&json!({"run": {"duration": "3071 us"}}));
     assert_eq!(bursts(&whole, 2)[0], delivered(971 * US, 3071 * US));
     let network = whole.summary.network.expect("a mesh");
-    assert_eq!(network.bursts_lost, 0);
+    assert_eq!(network.all.bursts_lost, 0);
     assert_eq!(whole.summary.counters.other_delivered, 15);
     assert_eq!(
-        network.resolutions.packets_cut, whole.summary.counters.other_lost,
+        network.all.resolutions.packets_cut, whole.summary.counters.other_lost,
         "what is lost was cut"
     );
 }
@@ -402,7 +402,7 @@ fn a_burst_sets_out_on_a_wavelength_that_is_drawn() {
         run(&scenario).summary.network.expect("a mesh")
     };
     // Four fibres of one wavelength each with 0.4 Erlang, or one of four with 1.6.
-    let lost = |change| output(change).burst_loss_ratio;
+    let lost = |change| output(change).all.burst_loss_ratio;
     let (free, random) = (json!({}), json!({"edge": {"wavelength": "random"}}));
     // 16,000 bursts: four standard deviations.
     assert!((lost(random.clone()) - 0.4 / 1.4).abs() < 0.015, "{}", lost(random));
@@ -466,7 +466,7 @@ fn a_trailer_gives_back_what_a_cut_burst_no_longer_needs() {
     };
     let contentions = |trailer| {
         let network = run(&scenario(trailer)).summary.network.expect("a mesh");
-        (network.resolutions.contentions, network.resolutions.packets_cut)
+        (network.all.resolutions.contentions, network.all.resolutions.packets_cut)
     };
     // The next bursts of `a` and `b` meet 1 ms later, once more.
     assert_eq!(contentions(true), (2, 10));

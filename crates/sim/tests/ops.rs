@@ -148,6 +148,18 @@ proptest! {
         let net = ops(&summary);
         let dropped = net.slots_dropped_contention + net.slots_dropped_congestion;
         prop_assert_eq!(net.slots_sent, net.slots_delivered + dropped + net.slots_in_flight);
+        for kind in [&net.data, &net.acks] {
+            let dropped = kind.slots_dropped_contention + kind.slots_dropped_congestion;
+            let ended = kind.slots_delivered + dropped;
+            prop_assert_eq!(kind.slots_sent, ended + kind.slots_in_flight);
+        }
+        prop_assert_eq!(net.slots_sent, net.data.slots_sent + net.acks.slots_sent);
+        prop_assert_eq!(
+            dropped,
+            net.data.slots_dropped_contention + net.data.slots_dropped_congestion
+                + net.acks.slots_dropped_contention + net.acks.slots_dropped_congestion
+        );
+        prop_assert!(net.ports.iter().all(|port| (0.0..=1.0).contains(&port.utilisation)));
         let buffer = scenario["ops"]["buffer"].as_u64().expect("a size");
         prop_assert!(u64::from(net.buffer_max) <= buffer);
         for switch in &net.switches {

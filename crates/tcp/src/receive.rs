@@ -148,6 +148,22 @@ impl Receiver {
         self.next.saturating_sub(1)
     }
 
+    /// What has arrived before its turn: runs of segments, each from one up to but not including
+    /// another.
+    #[must_use]
+    pub fn early(&self) -> Vec<(u64, u64)> {
+        let mut runs = Vec::new();
+        let mut seq = self.next;
+        while seq < self.high {
+            let end = self.arrived.first_absent(seq, self.high);
+            if end > seq {
+                runs.push((seq, end));
+            }
+            seq = end + 1;
+        }
+        runs
+    }
+
     /// Segments that arrived though they had arrived before.
     #[must_use]
     pub fn duplicates(&self) -> u64 {

@@ -34,12 +34,22 @@ _AIR: Sequence[tuple[str, str, Callable[[float], str]]] = (
     ("served", "mac_delay_s", seconds),
 )
 
+#: Kinds of bursts in the order in which they are told, and what they are called.
+KINDS = (
+    ("data", "data bursts"),
+    ("acks", "bursts of ACKs"),
+    ("background", "bursts of others"),
+)
+
+_SHORT = {"data": "data", "acks": "ACKs", "background": "of others"}
+
 _RESOLUTIONS = (
     ("injected", "injected"),
     ("converted", "converted"),
     ("delayed", "delayed"),
     ("deflected", "deflected"),
     ("segmented", "cut to fit"),
+    ("packets_cut", "packets cut off"),
     ("resent", "sent again"),
     ("refused", "refused"),
 )
@@ -139,20 +149,31 @@ def fibres(result: Result) -> Table | None:
     runs = [network["links"] for network in result.network]
     if not runs:
         return None
-    table = _table("busiest fibres", "used", "bursts asked", "found it taken", "lost there")
     every = range(len(runs[0]))
     used = [sum(float(links[index]["utilisation"]) for links in runs) for index in every]
+    kinds = [
+        kind for kind, _ in KINDS if any(link[kind]["offered"] for links in runs for link in links)
+    ]
+    titles = ("used", "bursts", "came", "found it taken", "lost there")
+    table = _table("busiest fibres", *titles)
     for index in sorted(every, key=lambda index: -used[index])[:_FIBRES_SHOWN]:
         link = runs[0][index]
-        cells = [measure([float(links[index]["utilisation"]) for links in runs], share)]
-        for name in ("offered", "contended", "lost"):
-            cells.append(measure([float(links[index][name]) for links in runs], count))
-        table.add_row(f"{link['from']} to {link['to']}", *cells)
+        head = [
+            f"{link['from']} to {link['to']}",
+            measure([float(links[index]["utilisation"]) for links in runs], share),
+        ]
+        for kind in kinds:
+            cells = [
+                measure([float(links[index][kind][of]) for links in runs], count)
+                for of in ("offered", "contended", "lost")
+            ]
+            table.add_row(*head, _SHORT[kind], *cells)
+            head = ["", ""]
     return table
 
 
 def lines(result: Result) -> Iterator[str]:
-    """Tell of bursts, headers and events in a line each; nothing on a path.
+    """Tell of bursts by kind, headers and events in a line each; nothing on a path.
 
     Parameters
     ----------
@@ -163,46 +184,58 @@ def lines(result: Result) -> Iterator[str]:
     if not runs:
         return
     several = " a replication" if len(runs) > 1 else ""
-
-    def values(name: str) -> list[float]:
-        return [float(network[name]) for network in runs]
-
-    ended, lost = measure(values("bursts"), count), measure(values("bursts_lost"), count)
-    ratio = measure(values("burst_loss_ratio"), share)
-    yield f"bursts that ended{several}: {ended}; lost {lost}, a ratio of {ratio}"
-    causes = [
-        (cause["cause"], [float(network["causes"][index]["bursts"]) for network in runs])
-        for index, cause in enumerate(runs[0]["causes"])
-    ]
-    if found := _named(causes):
-        yield f"lost by cause{several}: {found}"
-    steps = [
-        (words, [float(network["resolutions"][name]) for network in runs])
-        for name, words in _RESOLUTIONS
-    ]
-    if found := _named(steps):
-        yield f"contention{several}: {found}"
-    if any(values("packets_per_burst")):
-        yield (
-            f"assembled bursts: {measure(values('packets_per_burst'), count)} packets, "
-            f"{measure(values('bytes_per_burst'), count)} bytes, "
-            f"after {measure(values('assembly_delay_s'), seconds)}; at the ingress port "
-            f"{measure(values('port_wait_s'), seconds)}"
-        )
-    longest = [
-        max((float(node["longest_header_wait_s"]) for node in network["nodes"]), default=0.0)
-        for network in runs
-    ]
-    yield (
-        f"headers wait {measure(values('header_wait_s'), seconds)} at a node, at most "
-        f"{seconds(max(longest))}"
+    for kind, name in KINDS:
+        yield from _bursts([network[kind] for network in runs], name, several)
+    alike = [network["all"] for network in runs]
+    waits = (
+        f"{measure([float(one[f'{where}_wait_s']) for one in alike], seconds)} for a {what}, "
+        f"at most {seconds(max(float(one[f'longest_{where}_wait_s']) for one in alike))}"
+        for where, what in (("processor", "processor"), ("control", "control channel"))
     )
+    yield f"headers wait {'; '.join(waits)}"
     counters: Mapping[str, Any] = result.counters
     delivered = counters["packets_delivered"] + counters["other_delivered"]
     unit = "delivered packet" if delivered else "burst"
     units = delivered or counters["background_bursts_sent"]
     if units:
         yield f"{counters['events']:,} events, {counters['events'] / units:.3g} a {unit}"
+
+
+def _bursts(runs: Sequence[Mapping[str, Any]], name: str, several: str) -> Iterator[str]:
+    """Tell of bursts of one kind, if there were any."""
+
+    def values(of: str) -> list[float]:
+        return [float(one[of]) for one in runs]
+
+    if not any(values("bursts")) and not any(values("bytes_per_burst")):
+        return
+    ended, lost = measure(values("bursts"), count), measure(values("bursts_lost"), count)
+    line = (
+        f"{name} that ended{several}: {ended}; lost {lost}, "
+        f"a ratio of {measure(values('burst_loss_ratio'), share)}"
+    )
+    if any(values("bytes_cut")):
+        line += (
+            f"; of {measure(values('bytes'), count)} bytes lost "
+            f"{measure(values('bytes_lost'), count)} with what was cut off, "
+            f"a ratio of {measure(values('byte_loss_ratio'), share)}"
+        )
+    yield line
+    causes = [
+        (cause["cause"], [float(one["causes"][index]["bursts"]) for one in runs])
+        for index, cause in enumerate(runs[0]["causes"])
+    ]
+    steps = [(words, [float(one["resolutions"][of]) for one in runs]) for of, words in _RESOLUTIONS]
+    for what, groups in (("lost by cause", causes), ("at contention", steps)):
+        if found := _named(groups):
+            yield f"  {what}{several}: {found}"
+    if any(values("packets_per_burst")):
+        yield (
+            f"  assembled: {measure(values('packets_per_burst'), count)} packets, "
+            f"{measure(values('bytes_per_burst'), count)} bytes, "
+            f"after {measure(values('assembly_delay_s'), seconds)}; at the ingress port "
+            f"{measure(values('port_wait_s'), seconds)}"
+        )
 
 
 def _named(groups: Sequence[tuple[str, list[float]]]) -> str:

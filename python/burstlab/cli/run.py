@@ -208,9 +208,11 @@ def _caption(result: Result) -> str:
         )
     ]
     if counters.get("bursts_sent") and not result.network:
-        share = counters["bursts_lost"] / counters["bursts_sent"]
-        lines.append(
-            f"{counters['bursts_sent']:,} bursts sent, {counters['bursts_lost']:,} lost "
-            f"({share:.3%})"
-        )
+        told = [
+            f"{counters[f'{kind}_sent']:,} {name} sent, {counters[f'{kind}_lost']:,} lost "
+            f"({counters[f'{kind}_lost'] / counters[f'{kind}_sent']:.3%})"
+            for kind, name in (("bursts", "data bursts"), ("ack_bursts", "bursts of ACKs"))
+            if counters.get(f"{kind}_sent")
+        ]
+        lines.append("; ".join(told))
     return "\n".join(lines)

@@ -56,15 +56,19 @@ def lines(result: Result) -> Iterator[str]:
     if not runs:
         return
 
-    def mean(name: str) -> str:
-        return measure([float(ops[name]) for ops in runs], count)
+    def mean(name: str, within: str | None = None) -> str:
+        tables = runs if within is None else [ops[within] for ops in runs]
+        return measure([float(ops[name]) for ops in tables], count)
 
     several = " a replication" if len(runs) > 1 else ""
-    yield (
-        f"slots of {seconds(float(runs[0]['slot_s']))} sent{several}: {mean('slots_sent')}; "
-        f"dropped by contention {mean('slots_dropped_contention')}, "
-        f"by congestion {mean('slots_dropped_congestion')}"
-    )
+    length = seconds(float(runs[0]["slot_s"]))
+    for kind, carried in (("data", "with data"), ("acks", "of ACKs alone")):
+        if any(ops[kind]["slots_sent"] for ops in runs):
+            yield (
+                f"slots of {length} {carried} sent{several}: {mean('slots_sent', kind)}; "
+                f"dropped by contention {mean('slots_dropped_contention', kind)}, "
+                f"by congestion {mean('slots_dropped_congestion', kind)}"
+            )
     most = max(int(ops["buffer_max"]) for ops in runs)
     yield (
         f"buffer of a node: {mean('buffer_mean')} on average where most, at most {most}; "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -30,6 +31,9 @@ DRAWN, SHOWN = 4, 3
 
 #: Rows of a table; the Parquet files have all.
 ROWS = 1000
+
+#: Where a run says how many bursts of a kind were lost for a cause.
+_CAUSE = re.compile(r"network\.(\w+)\.causes\.([\w-]+)\.bursts")
 
 #: Values of a parameter that are written down.
 _VALUES = 12
@@ -75,6 +79,7 @@ def _render(study: Study) -> str:
         warnings=study.shortfalls,
         **_verdicts(study, metrics, compared),
         spans=_spans(study, metrics[:ROWS]),
+        losses=_losses(study),
         swept=_swept(plan),
         figures=[
             {
@@ -230,6 +235,35 @@ def _spans(study: Study, metrics: Sequence[str]) -> list[dict[str, Any]]:
             row[f"{name}_at"] = _settings(study.plan.points[point])
         found.append(row)
     return found
+
+
+def _losses(study: Study) -> list[dict[str, Any]]:
+    """Answer why bursts were lost, kind by kind, at the points and schemes where some were."""
+    paths = study.plan.metrics or {name: name for name in study.metrics}
+    found = [(name, _CAUSE.fullmatch(path)) for name, path in paths.items()]
+    causes = {name: match.groups() for name, match in found if match is not None}
+    if not causes:
+        return []
+    table = of_metrics(study.estimates.to_arrow(), list(causes))
+    lost: dict[tuple[int, str, str], dict[str, float]] = {}
+    parts = [table[name].to_pylist() for name in ("point", "scheme", "metric", "mean")]
+    for point, scheme, metric, mean in zip(*parts, strict=True):
+        kind, cause = causes[metric]
+        if mean is not None and mean > 0.0:
+            lost.setdefault((point, scheme, kind), {})[cause] = mean
+    return [
+        {
+            "point": point,
+            "where": _settings(study.plan.points[point]),
+            "scheme": scheme,
+            "kind": kind,
+            "causes": ", ".join(
+                f"{cause} {mean:,.4g} ({100 * mean / sum(by.values()):.3g} %)"
+                for cause, mean in sorted(by.items(), key=lambda one: -one[1])
+            ),
+        }
+        for (point, scheme, kind), by in list(lost.items())[:ROWS]
+    ]
 
 
 def _first(one: tuple[float, Any, int]) -> float:

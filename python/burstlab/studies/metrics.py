@@ -3,8 +3,9 @@
 A path goes through tables by name, ``counters.packets_lost``, and through a list by index, by the
 ``label`` (``name``, ``cause``) of an entry, or over all of it by ``mean``, ``sum``, ``min`` or
 ``max``: ``flows.mean.goodput_bps``, ``demand.web.received_p99_s``,
-``network.links.max.utilisation``. A number of completion times has no value in a run that leaves
-transfers under way which could change it (see `burstlab.completion`).
+``network.links.max.utilisation``, ``network.data.causes.contention.bursts``. A number of completion
+times has no value in a run that leaves transfers under way which could change it (see
+`burstlab.completion`).
 """
 
 from __future__ import annotations
@@ -31,6 +32,9 @@ _LABELS = ("label", "name", "cause")
 
 #: Parts of a summary that are no measurement, or that a run of its own may lack.
 _NOT_MEASURED = ("seed", "replication", "id", "detector", "simulated_s", "measured_s")
+
+#: Sums over kinds of what stands beside them, nothing more to compare; and what the scenario gives.
+_LEFT_OUT = ("network.all", "flows.mean.bytes")
 
 
 class NoMetric(LookupError):
@@ -146,14 +150,17 @@ def _entry(entries: Sequence[Any], step: str) -> Any:
 
 
 def every(summary: Summary) -> list[str]:
-    """Answer the paths of all single numbers, and of the means over flows."""
+    """Answer the paths of all single numbers, of causes of loss, and of the means over flows.
+
+    Sums over all kinds of bursts are left out: their parts are there.
+    """
     return list(dict.fromkeys(_walk(summary, "")))
 
 
 def _walk(table: Mapping[str, Any], path: str) -> Iterator[str]:
     for name, value in table.items():
         here = f"{path}{name}"
-        if name in _NOT_MEASURED or here == "flows.mean.bytes" or name.endswith("_mean_bound_s"):
+        if name in _NOT_MEASURED or here in _LEFT_OUT or name.endswith("_mean_bound_s"):
             continue
         if isinstance(value, Mapping):
             yield from _walk(value, f"{here}.")
@@ -163,6 +170,9 @@ def _walk(table: Mapping[str, Any], path: str) -> Iterator[str]:
         elif here == "demand":
             for demand in value:
                 yield from _walk(demand, f"demand.{demand['label']}.")
+        elif name == "causes":
+            for cause in value:
+                yield from _walk(cause, f"{here}.{cause['cause']}.")
         elif value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)):
             yield here
 

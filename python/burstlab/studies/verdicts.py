@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 #: Metrics to show first of a study that keeps every number.
 USUAL = (
     "flows.mean.goodput_bps",
-    "network.burst_loss_ratio",
+    "network.data.burst_loss_ratio",
+    "network.background.burst_loss_ratio",
+    "network.data.byte_loss_ratio",
+    "network.background.byte_loss_ratio",
     "flows.mean.retransmissions",
     "flows.mean.timeouts",
     "counters.bursts_lost",
@@ -60,10 +63,18 @@ class Versus:
 
 def main_metrics(study: Study) -> list[str]:
     """Answer the metrics to show: those of the plan, of every number the usual ones."""
-    usual = [name for name in study.metrics if _TIMES.fullmatch(name)]
-    usual = [name for name in USUAL if name in study.metrics] + usual
+    times = [name for name in study.metrics if _TIMES.fullmatch(name)]
+    usual = [name for name in USUAL if name in study.metrics and _tells(study, name)] + times
     names = study.plan.metrics or usual or study.metrics
     return [name for name in names if name in study.metrics]
+
+
+def _tells(study: Study, name: str) -> bool:
+    """Whether a usual metric says something: of bursts there are, of bytes where some were cut."""
+    part, _, last = name.rpartition(".")
+    needed = {"burst_loss_ratio": "bursts", "byte_loss_ratio": "bytes_cut"}.get(last)
+    name = f"{part}.{needed}"
+    return needed is None or (name in study.metrics and bool((study.runs[name] > 0).any()))
 
 
 def significance(study: Study) -> NDArray[np.float64]:

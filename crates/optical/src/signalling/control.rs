@@ -25,12 +25,12 @@ impl ControlChannels {
         Self { header, lines, last: Time::ZERO }
     }
 
-    /// A header is ready at `now`; answers when its last bit is out.
+    /// A header is ready at `now`; answers when its first bit leaves, and when its last is out.
     ///
     /// # Panics
     /// When `now` lies before the header before it.
     #[inline]
-    pub fn send(&mut self, now: Time) -> Time {
+    pub fn send(&mut self, now: Time) -> (Time, Time) {
         assert!(self.last <= now, "headers come in order: {} after {now}", self.last);
         self.last = now;
         let lines = self.lines.iter_mut();
@@ -38,7 +38,7 @@ impl ControlChannels {
             lines.min_by_key(|(free_at, _)| *free_at).expect("there is a channel");
         let start = now.max(*free_at);
         *free_at = start + line.next(self.header);
-        *free_at
+        (start, *free_at)
     }
 }
 
@@ -56,8 +56,9 @@ mod tests {
         // 100 bytes at 80 Mb/s are 10 us.
         let mut channels = ControlChannels::new(2, Rate::from_bps(80_000_000), Bytes::new(100));
         let sent = [0, 0, 4, 5, 50].map(|n| channels.send(us(n)));
-        assert_eq!(sent, [10, 10, 20, 20, 60].map(us));
-        assert_eq!(channels.send(us(51)), us(61));
+        assert_eq!(sent.map(|(_, out)| out), [10, 10, 20, 20, 60].map(us));
+        assert_eq!(sent.map(|(begun, _)| begun), [0, 0, 10, 10, 50].map(us));
+        assert_eq!(channels.send(us(51)), (us(51), us(61)));
     }
 
     #[test]
@@ -65,6 +66,6 @@ mod tests {
         // 8 bits at 3 bit/s: no whole number of picoseconds, yet 3 headers take 8 s.
         let mut channel = ControlChannels::new(1, Rate::from_bps(3), Bytes::new(1));
         let sent = [0, 0, 0].map(|n| channel.send(us(n)));
-        assert_eq!(sent[2], us(8_000_000));
+        assert_eq!(sent[2].1, us(8_000_000));
     }
 }

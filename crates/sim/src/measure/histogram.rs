@@ -46,6 +46,16 @@ impl Histogram {
         self.sum += u128::from(value);
     }
 
+    /// Adds the values of another one.
+    pub(crate) fn absorb(&mut self, other: &Self) {
+        self.counts.resize(self.counts.len().max(other.counts.len()), 0);
+        for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
+            *mine += theirs;
+        }
+        self.total += other.total;
+        self.sum += other.sum;
+    }
+
     /// Mean of the values, exact; 0 without any.
     pub(crate) fn mean(&self) -> f64 {
         if self.total == 0 { 0.0 } else { self.sum as f64 / self.total as f64 }

@@ -1,5 +1,6 @@
 //! What a run counts always, and records when asked.
 
+mod bursts;
 mod chunks;
 mod columns;
 mod completion;
@@ -7,6 +8,7 @@ mod connections;
 mod digest;
 mod histogram;
 mod ledger;
+mod mesh_summary;
 mod network;
 mod ops;
 mod packets;
@@ -21,14 +23,16 @@ pub(crate) use connections::{ConnectionRow, Connections, Samples};
 pub(crate) use digest::Digest;
 pub(crate) use histogram::Histogram;
 pub(crate) use ledger::{LedgerKind, LedgerRow, SenderBefore, SenderState};
-pub(crate) use network::{Ended, NetworkTally};
-pub use ops::{OpsSummary, PairSummary, PortSummary, SwitchSummary};
+pub use mesh_summary::{
+    BurstSummary, Cause, HopSummary, LinkBursts, LinkSummary, NetworkSummary, NodeLosses,
+    NodeSummary, Resolutions, RouteSummary, RunBytes, SizeSummary,
+};
+pub(crate) use network::{Ended, Extent, NetworkTally};
+pub use ops::{OpsSummary, PairSummary, PortSummary, SlotSummary, SwitchSummary};
 pub(crate) use packets::{NO_ROW, PacketCause, SentRow};
 pub use recorder::Trace;
 pub(crate) use recorder::{BurstRow, CwndEvent, CwndRow, HopRow, Recorder};
 pub use summary::{
-    Cause, Confusion, Counters, DemandSummary, DepartedSummary, FlowSummary, HopSummary,
-    LinkSummary, NetworkSummary, NodeSummary, Resolutions, RouteSummary, SizeSummary,
-    SlowdownSummary, Summary,
+    Confusion, Counters, DemandSummary, DepartedSummary, FlowSummary, SlowdownSummary, Summary,
 };
 pub use wlan::{WlanSummary, WlanWay};

@@ -4,58 +4,50 @@ use burstlab_units::{Bytes, Span};
 use serde::{Deserialize, Serialize};
 
 use super::Histogram;
+use super::bursts::{KINDS, KindTally, Waits};
 use super::columns::{Column, Rows, Table, table};
-use super::summary::{Cause, HopSummary, LinkSummary, NodeSummary, RouteSummary, SizeSummary};
-use super::summary::{NetworkSummary, Resolutions};
-use crate::topology::Graph;
+use super::mesh_summary::{
+    BurstSummary, LinkBursts, LinkSummary, NetworkSummary, NodeLosses, NodeSummary, RunBytes,
+};
+use super::recorder::BURST_KINDS;
+use crate::topology::{Graph, Link};
 use crate::world::LossCause;
 
-/// A burst that has ended.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ended {
-    pub(crate) from: u32,
-    pub(crate) to: u32,
-    pub(crate) hops: usize,
-    pub(crate) bytes: Bytes,
-    /// Packets it was closed with, and packets that were in it at its end.
-    pub(crate) packets: u32,
-    pub(crate) packets_left: u32,
-    /// Time from its closing to its end.
-    pub(crate) took: Span,
+pub(crate) use super::bursts::Ended;
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct NodeTally {
+    processor: Waits,
+    /// By kind of burst.
+    lost: [[u64; LossCause::LABELS.len()]; KINDS],
 }
 
-/// Bursts that ended, and those of them that were lost.
+/// What became of bursts of a kind that came to a fibre; each is in one of these, but `contended`.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Fate {
-    ended: u64,
+struct PortTally {
+    contended: u64,
+    carried: u64,
     lost: u64,
+    deflected: u64,
+    resent: u64,
+    refused: u64,
 }
 
-impl Fate {
-    fn add(&mut self, lost: bool) {
-        self.ended += 1;
-        self.lost += u64::from(lost);
-    }
-
-    fn ratio(self) -> f64 {
-        if self.ended == 0 { 0.0 } else { self.lost as f64 / self.ended as f64 }
+impl From<PortTally> for LinkBursts {
+    fn from(port: PortTally) -> Self {
+        let PortTally { contended, carried, lost, deflected, resent, refused } = port;
+        let offered = carried + lost + deflected + resent + refused;
+        Self { offered, contended, carried, lost, deflected, resent, refused }
     }
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct NodeTally {
-    headers: u64,
-    waited: u128,
-    longest: Span,
-    lost: [u64; LossCause::LABELS.len()],
-}
-
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct LinkTally {
-    offered: u64,
-    contended: u64,
-    carried: u64,
-    lost: u64,
+    /// By kind of burst.
+    kinds: [PortTally; KINDS],
+    /// Headers on control channels, and trailers.
+    control: Waits,
+    trailers: u64,
 }
 
 /// What happens in a mesh.
@@ -64,21 +56,10 @@ pub(crate) struct NetworkTally {
     names: Vec<String>,
     nodes: Vec<NodeTally>,
     links: Vec<LinkTally>,
-    /// By first and last node.
-    routes: Vec<(Fate, u128)>,
-    hops: Vec<Fate>,
-    /// By power of two of the length.
-    sizes: Vec<Fate>,
-    all: Fate,
-    /// Packets in bursts that ended, and those of them that were in bursts that were lost.
-    packets_ended: u64,
-    packets_lost: u64,
-    pub(crate) resolutions: Resolutions,
-    packets: Histogram,
-    bytes: Histogram,
-    assembly_ns: Histogram,
-    port_wait_ns: Histogram,
-    header_wait_ns: Histogram,
+    /// By kind of burst.
+    kinds: [KindTally; KINDS],
+    /// By how much the header was too late that was late most.
+    latest: Span,
     flows: Histogram,
     segments: Histogram,
     segments_of_flow: Histogram,
@@ -86,25 +67,27 @@ pub(crate) struct NetworkTally {
     lost_of_flow: Histogram,
 }
 
+/// What the numbers of a mesh are of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extent<'a> {
+    pub(crate) graph: &'a Graph,
+    /// How long each wavelength of each fibre was reserved.
+    pub(crate) busy: &'a [Vec<Span>],
+    /// The bytes of each kind of bursts.
+    pub(crate) run: [RunBytes; KINDS],
+    /// Time of a signal on a control channel, over the channels of a fibre.
+    pub(crate) signal: f64,
+    pub(crate) measured: Span,
+}
+
 impl NetworkTally {
     pub(crate) fn new(graph: &Graph) -> Self {
-        let nodes = graph.nodes.len();
         Self {
             names: graph.nodes.iter().map(|node| node.name.clone()).collect(),
-            nodes: vec![NodeTally::default(); nodes],
+            nodes: vec![NodeTally::default(); graph.nodes.len()],
             links: vec![LinkTally::default(); graph.links.len()],
-            routes: vec![(Fate::default(), 0); nodes * nodes],
-            hops: Vec::new(),
-            sizes: Vec::new(),
-            all: Fate::default(),
-            packets_ended: 0,
-            packets_lost: 0,
-            resolutions: Resolutions::default(),
-            packets: Histogram::default(),
-            bytes: Histogram::default(),
-            assembly_ns: Histogram::default(),
-            port_wait_ns: Histogram::default(),
-            header_wait_ns: Histogram::default(),
+            kinds: Default::default(),
+            latest: Span::ZERO,
             flows: Histogram::default(),
             segments: Histogram::default(),
             segments_of_flow: Histogram::default(),
@@ -113,14 +96,26 @@ impl NetworkTally {
         }
     }
 
-    /// A burst of `packets` packets was assembled in `took`.
-    pub(crate) fn assembled(&mut self, packets: u32, bytes: Bytes, took: Span) {
-        self.packets.add(u64::from(packets));
-        self.bytes.add(bytes.get());
-        self.assembly_ns.add(took.as_ps() / 1000);
+    /// Bursts of the kind in this place.
+    #[inline]
+    pub(crate) fn of(&mut self, kind: usize) -> &mut KindTally {
+        &mut self.kinds[kind]
     }
 
-    /// A burst carries `segments` data packets of `flows` flows.
+    /// A burst of `packets` packets was assembled in `took`.
+    pub(crate) fn assembled(&mut self, kind: usize, packets: u32, bytes: Bytes, took: Span) {
+        let tally = &mut self.kinds[kind];
+        tally.packets.add(u64::from(packets));
+        tally.bytes.add(bytes.get());
+        tally.assembly_ns.add(took.as_ps() / 1000);
+    }
+
+    /// A burst that carries no packets is sent.
+    pub(crate) fn drawn(&mut self, kind: usize, bytes: Bytes) {
+        self.kinds[kind].bytes.add(bytes.get());
+    }
+
+    /// A burst carries `segments` segments of `flows` flows.
     pub(crate) fn carries(&mut self, segments: u32, flows: u32) {
         self.segments.add(u64::from(segments));
         self.flows.add(u64::from(flows));
@@ -139,36 +134,65 @@ impl NetworkTally {
     }
 
     /// A burst waited at its ingress for a wavelength.
-    pub(crate) fn waited(&mut self, wait: Span) {
-        self.port_wait_ns.add(wait.as_ps() / 1000);
+    pub(crate) fn waited(&mut self, kind: usize, wait: Span) {
+        self.kinds[kind].port_wait_ns.add(wait.as_ps() / 1000);
     }
 
     /// A node's processor takes a header that waited.
-    pub(crate) fn served(&mut self, node: u32, wait: Span) {
-        let tally = &mut self.nodes[node as usize];
-        tally.headers += 1;
-        tally.waited += u128::from(wait.as_ps());
-        tally.longest = tally.longest.max(wait);
-        self.header_wait_ns.add(wait.as_ps() / 1000);
-    }
-
-    /// A burst asks for a wavelength of a fibre.
     #[inline]
-    pub(crate) fn offered(&mut self, link: u32) {
-        self.links[link as usize].offered += 1;
+    pub(crate) fn served(&mut self, kind: usize, node: u32, wait: Span) {
+        self.nodes[node as usize].processor.add(wait);
+        self.kinds[kind].processor.add(wait);
     }
 
-    /// A burst goes on over a fibre.
+    /// A fibre is reserved for a burst, and its header waits for a control channel there.
     #[inline]
-    pub(crate) fn carried(&mut self, link: u32) {
-        self.links[link as usize].carried += 1;
+    pub(crate) fn carried(&mut self, kind: usize, link: u32, wait: Span) {
+        let tally = &mut self.links[link as usize];
+        tally.kinds[kind].carried += 1;
+        tally.control.add(wait);
+        self.kinds[kind].control.add(wait);
     }
 
-    /// The fibre has none that is free, or none as the scenario wills.
-    pub(crate) fn contended(&mut self, link: u32, injected: bool) {
-        self.links[link as usize].contended += 1;
-        self.resolutions.contentions += 1;
-        self.resolutions.injected += u64::from(injected);
+    /// A trailer is put on a control channel of a fibre.
+    pub(crate) fn trailed(&mut self, link: u32) {
+        self.links[link as usize].trailers += 1;
+    }
+
+    /// The fibre has no wavelength that is free, or none as the scenario wills.
+    pub(crate) fn contended(&mut self, kind: usize, link: u32, injected: bool) {
+        self.links[link as usize].kinds[kind].contended += 1;
+        let steps = &mut self.kinds[kind].resolutions;
+        steps.contentions += 1;
+        steps.injected += u64::from(injected);
+    }
+
+    /// A burst takes another fibre.
+    pub(crate) fn deflected(&mut self, kind: usize, link: u32) {
+        self.links[link as usize].kinds[kind].deflected += 1;
+        self.kinds[kind].resolutions.deflected += 1;
+    }
+
+    /// The ingress of a burst is to send it again.
+    pub(crate) fn resent(&mut self, kind: usize, link: u32) {
+        self.links[link as usize].kinds[kind].resent += 1;
+        self.kinds[kind].resolutions.resent += 1;
+    }
+
+    /// A two-way reservation is refused.
+    pub(crate) fn refused(&mut self, kind: usize, link: u32) {
+        self.links[link as usize].kinds[kind].refused += 1;
+        self.kinds[kind].resolutions.refused += 1;
+    }
+
+    /// A header comes too late, by so much.
+    pub(crate) fn late(&mut self, by: Span) {
+        self.latest = self.latest.max(by);
+    }
+
+    /// By how much the header was too late that was late most.
+    pub(crate) fn latest(&self) -> Span {
+        self.latest
     }
 
     /// A burst has ended: it landed, or it was lost for a cause, at a node, on its way to a fibre.
@@ -178,148 +202,128 @@ impl NetworkTally {
         lost: Option<(LossCause, u32)>,
         link: Option<u32>,
     ) {
-        let is_lost = lost.is_some();
-        self.all.add(is_lost);
-        self.packets_ended += u64::from(burst.packets);
-        self.packets_lost += if is_lost { u64::from(burst.packets_left) } else { 0 };
-        let route = burst.from as usize * self.nodes.len() + burst.to as usize;
-        self.routes[route].0.add(is_lost);
-        if !is_lost {
-            self.routes[route].1 += u128::from(burst.took.as_ps());
-        }
-        let size = 64 - burst.bytes.get().leading_zeros() as usize;
-        for (list, place) in [(&mut self.hops, burst.hops), (&mut self.sizes, size)] {
-            list.resize(list.len().max(place + 1), Fate::default());
-            list[place].add(is_lost);
-        }
+        let nodes = self.nodes.len();
+        self.kinds[burst.kind].ended(burst, nodes, lost.map(|(cause, _)| cause));
         let Some((cause, node)) = lost else { return };
-        self.nodes[node as usize].lost[cause as usize] += 1;
+        self.nodes[node as usize].lost[burst.kind][cause as usize] += 1;
         if let Some(link) = link {
-            self.links[link as usize].lost += 1;
+            self.links[link as usize].kinds[burst.kind].lost += 1;
         }
     }
 
-    /// The numbers; `busy` is how long each wavelength of each fibre was reserved.
-    pub(crate) fn summary(
-        &self,
-        graph: &Graph,
-        busy: &[Vec<Span>],
-        measured: Span,
-    ) -> NetworkSummary {
-        let share = |span: &Span| {
-            if measured.is_zero() { 0.0 } else { span.as_secs_f64() / measured.as_secs_f64() }
-        };
-        let name = |node: u32| self.names[node as usize].clone();
-        let links = graph.links.iter().zip(&self.links).zip(busy);
-        let links = links.map(|((link, tally), busy)| {
-            let wavelengths: Vec<f64> = busy.iter().map(share).collect();
-            LinkSummary {
-                from: name(link.from),
-                to: name(link.to),
-                offered: tally.offered,
-                contended: tally.contended,
-                carried: tally.carried,
-                lost: tally.lost,
-                utilisation: wavelengths.iter().sum::<f64>() / wavelengths.len() as f64,
-                wavelengths,
-            }
+    /// The numbers.
+    pub(crate) fn summary(&self, extent: &Extent) -> NetworkSummary {
+        let [data, acks, background] = &self.kinds;
+        let of = |tally: &KindTally, run| -> BurstSummary { tally.summary(&self.names, run) };
+        let mut all = data.clone();
+        all.absorb(acks);
+        all.absorb(background);
+        let whole = extent.run.iter().fold(RunBytes::default(), |sum, kind| RunBytes {
+            bytes_sent: sum.bytes_sent + kind.bytes_sent,
+            bytes_delivered: sum.bytes_delivered + kind.bytes_delivered,
+            bytes_lost: sum.bytes_lost + kind.bytes_lost,
+            bytes_in_flight: sum.bytes_in_flight + kind.bytes_in_flight,
         });
-        let routes = (0u32..).zip(&self.routes).filter(|(_, (fate, _))| fate.ended > 0);
-        let nodes = self.nodes.len() as u32;
-        let routes = routes.map(|(index, &(fate, took))| RouteSummary {
-            from: name(index / nodes),
-            to: name(index % nodes),
-            bursts: fate.ended,
-            lost: fate.lost,
-            loss_ratio: fate.ratio(),
-            mean_delay_s: mean_s(took, fate.ended - fate.lost),
-        });
-        let packets_lost = self.packets_lost + self.resolutions.packets_cut;
         NetworkSummary {
-            bursts: self.all.ended,
-            bursts_lost: self.all.lost,
-            burst_loss_ratio: self.all.ratio(),
-            packets: self.packets_ended,
-            packets_lost,
-            packet_loss_ratio: packets_lost as f64 / self.packets_ended.max(1) as f64,
-            packets_per_burst: self.packets.mean(),
+            data: of(data, extent.run[0]),
+            acks: of(acks, extent.run[1]),
+            background: of(background, extent.run[2]),
+            all: of(&all, whole),
             segments_per_burst: self.segments.mean(),
             flows_per_burst: self.flows.mean(),
-            bytes_per_burst: self.bytes.mean(),
-            assembly_delay_s: self.assembly_ns.mean() * 1e-9,
-            port_wait_s: self.port_wait_ns.mean() * 1e-9,
-            header_wait_s: self.header_wait_ns.mean() * 1e-9,
-            causes: self.causes(),
-            resolutions: self.resolutions.clone(),
             nodes: self.node_summaries(),
-            links: links.collect(),
-            routes: routes.collect(),
-            hops: self.by_hops(),
-            sizes: self.by_size(),
+            links: self.link_summaries(extent),
         }
-    }
-
-    fn by_hops(&self) -> Vec<HopSummary> {
-        let summary = |(hops, fate): (usize, &Fate)| HopSummary {
-            hops: hops as u64,
-            bursts: fate.ended,
-            lost: fate.lost,
-            loss_ratio: fate.ratio(),
-        };
-        seen(&self.hops).map(summary).collect()
-    }
-
-    fn by_size(&self) -> Vec<SizeSummary> {
-        let summary = |(bits, fate): (usize, &Fate)| SizeSummary {
-            below_bytes: 1u64.checked_shl(bits as u32).unwrap_or(u64::MAX),
-            bursts: fate.ended,
-            lost: fate.lost,
-            loss_ratio: fate.ratio(),
-        };
-        seen(&self.sizes).map(summary).collect()
-    }
-
-    fn causes(&self) -> Vec<Cause> {
-        let cause = |&cause: &LossCause| Cause {
-            cause: LossCause::LABELS[cause as usize].into(),
-            bursts: self.nodes.iter().map(|node| node.lost[cause as usize]).sum(),
-        };
-        LossCause::OF_BURSTS.iter().map(cause).collect()
     }
 
     fn node_summaries(&self) -> Vec<NodeSummary> {
-        let summary = |(name, tally): (&String, &NodeTally)| NodeSummary {
-            name: name.clone(),
-            headers: tally.headers,
-            header_wait_s: mean_s(tally.waited, tally.headers),
-            longest_header_wait_s: tally.longest.as_secs_f64(),
-            bursts_lost: tally.lost.iter().sum(),
-            contention: tally.lost[LossCause::Contention as usize],
-            late_headers: tally.lost[LossCause::LateHeader as usize],
+        let losses = |lost: &[u64; LossCause::LABELS.len()]| NodeLosses {
+            bursts_lost: lost.iter().sum(),
+            contention: lost[LossCause::Contention as usize],
+            late_headers: lost[LossCause::LateHeader as usize],
+        };
+        let summary = |(name, tally): (&String, &NodeTally)| {
+            let [data, acks, background] = tally.lost.each_ref().map(losses);
+            let sum = |of: fn(&NodeLosses) -> u64| of(&data) + of(&acks) + of(&background);
+            NodeSummary {
+                name: name.clone(),
+                headers: tally.processor.count,
+                processor_wait_s: tally.processor.mean_s(),
+                longest_processor_wait_s: tally.processor.longest_s(),
+                data,
+                acks,
+                background,
+                all: NodeLosses {
+                    bursts_lost: sum(|one| one.bursts_lost),
+                    contention: sum(|one| one.contention),
+                    late_headers: sum(|one| one.late_headers),
+                },
+            }
         };
         self.names.iter().zip(&self.nodes).map(summary).collect()
+    }
+
+    fn link_summaries(&self, extent: &Extent) -> Vec<LinkSummary> {
+        let measured = extent.measured.as_secs_f64();
+        let over = |time: f64| if measured > 0.0 { time / measured } else { 0.0 };
+        let links = extent.graph.links.iter().zip(&self.links).zip(extent.busy);
+        let summary = |((link, tally), busy): ((&Link, &LinkTally), &Vec<Span>)| {
+            let wavelengths: Vec<f64> = busy.iter().map(|span| over(span.as_secs_f64())).collect();
+            let [data, acks, background] = tally.kinds.map(LinkBursts::from);
+            let all = tally.kinds.iter().fold(PortTally::default(), |sum, kind| PortTally {
+                contended: sum.contended + kind.contended,
+                carried: sum.carried + kind.carried,
+                lost: sum.lost + kind.lost,
+                deflected: sum.deflected + kind.deflected,
+                resent: sum.resent + kind.resent,
+                refused: sum.refused + kind.refused,
+            });
+            let signals = (tally.control.count + tally.trailers) as f64;
+            LinkSummary {
+                from: self.names[link.from as usize].clone(),
+                to: self.names[link.to as usize].clone(),
+                data,
+                acks,
+                background,
+                all: all.into(),
+                utilisation: wavelengths.iter().sum::<f64>() / wavelengths.len() as f64,
+                wavelengths,
+                control_load: over(signals * extent.signal),
+                control_wait_s: tally.control.mean_s(),
+                longest_control_wait_s: tally.control.longest_s(),
+            }
+        };
+        links.map(summary).collect()
     }
 
     /// The histograms as one table.
     pub(crate) fn histograms(&self) -> Table {
         let mut table = HistogramTable::default();
+        let kinds = |of: fn(&KindTally) -> &Histogram| {
+            (0u8..).zip(self.kinds.iter().map(of)).collect::<Vec<_>>()
+        };
+        let data = |histogram| vec![(0, histogram)];
         let all = [
-            &self.packets,
-            &self.segments,
-            &self.flows,
-            &self.segments_of_flow,
-            &self.bytes,
-            &self.assembly_ns,
-            &self.port_wait_ns,
-            &self.header_wait_ns,
-            &self.bursts_of_flow,
-            &self.lost_of_flow,
+            kinds(|kind| &kind.packets),
+            data(&self.segments),
+            data(&self.flows),
+            data(&self.segments_of_flow),
+            kinds(|kind| &kind.bytes),
+            kinds(|kind| &kind.assembly_ns),
+            kinds(|kind| &kind.port_wait_ns),
+            kinds(|kind| &kind.processor.classes),
+            kinds(|kind| &kind.control.classes),
+            data(&self.bursts_of_flow),
+            data(&self.lost_of_flow),
         ];
-        for (code, histogram) in (0u8..).zip(all) {
-            for (value, count) in histogram.classes() {
-                table.of.push(code);
-                table.value.push(value);
-                table.count.push(count);
+        for (code, histograms) in (0u8..).zip(all) {
+            for (kind, histogram) in histograms {
+                for (value, count) in histogram.classes() {
+                    table.of.push(code);
+                    table.kind.push(kind);
+                    table.value.push(value);
+                    table.count.push(count);
+                }
             }
         }
         table.into_table()
@@ -334,25 +338,19 @@ const HISTOGRAMS: &[&str] = &[
     "bytes-per-burst",
     "assembly-ns",
     "port-wait-ns",
-    "header-wait-ns",
+    "processor-wait-ns",
+    "control-wait-ns",
     "bursts-per-flow",
     "lost-bursts-per-flow",
 ];
 
 table! {
-    /// One row a class of a histogram: its least value, and how often it was seen.
+    /// One row a class of a histogram of bursts of one kind: its least value, and how often it was
+    /// seen.
     HistogramTable, "histograms" {
         of: u8 => |codes| Column::Category(codes, HISTOGRAMS),
+        kind: u8 => |codes| Column::Category(codes, BURST_KINDS),
         value: u64 => Column::U64,
         count: u64 => Column::U64,
     }
-}
-
-/// The classes in which a burst ended.
-fn seen(fates: &[Fate]) -> impl Iterator<Item = (usize, &Fate)> {
-    fates.iter().enumerate().filter(|(_, fate)| fate.ended > 0)
-}
-
-fn mean_s(total: u128, count: u64) -> f64 {
-    if count == 0 { 0.0 } else { total as f64 / count as f64 * 1e-12 }
 }

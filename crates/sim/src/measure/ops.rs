@@ -19,6 +19,10 @@ pub struct OpsSummary {
     pub slots_dropped_congestion: u64,
     /// Slots on fibres and in switches at the end.
     pub slots_in_flight: u64,
+    /// Of all these, slots that carry data, of flows or of other traffic.
+    pub data: SlotSummary,
+    /// Slots that carry ACKs alone.
+    pub acks: SlotSummary,
     /// Bytes of the slots sent that carried nothing, headers of slots left out.
     pub padding_bytes: u64,
     /// Notifications sent to edge nodes.
@@ -52,6 +56,22 @@ pub struct OpsSummary {
     pub ports: Vec<PortSummary>,
     /// Each buffer of an edge node that was used.
     pub edges: Vec<PairSummary>,
+}
+
+/// What became of slots of one kind in the whole run. They are conserved: sent = delivered +
+/// dropped + in flight.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SlotSummary {
+    /// Slots that edge nodes sent.
+    pub slots_sent: u64,
+    /// Slots that reached their egress.
+    pub slots_delivered: u64,
+    /// Slots dropped at outputs that were not congested.
+    pub slots_dropped_contention: u64,
+    /// Slots dropped at congested outputs.
+    pub slots_dropped_congestion: u64,
+    /// Slots on fibres and in switches at the end.
+    pub slots_in_flight: u64,
 }
 
 /// What happened at a switch. Arrived = left + dropped + waiting.

@@ -42,7 +42,7 @@ impl Trace {
 }
 
 pub(super) const FATES: &[&str] = &["in-flight", "delivered", "lost"];
-const BURST_KINDS: &[&str] = &["data", "ack", "background"];
+pub(super) const BURST_KINDS: &[&str] = &["data", "ack", "background"];
 const STATES: &[&str] = &["slow-start", "congestion-avoidance", "recovery"];
 const CWND_EVENTS: &[&str] = &["ack", "timeout", "fast-retransmit"];
 

@@ -1,7 +1,8 @@
 //! The numbers every run ends with.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
+use super::mesh_summary::NetworkSummary;
 use super::ops::OpsSummary;
 use super::wlan::WlanSummary;
 
@@ -27,7 +28,7 @@ pub struct Counters {
     pub acks_lost: u64,
     /// ACKs on the way at the end.
     pub acks_in_flight: u64,
-    /// Data bursts closed by the ingress.
+    /// Data bursts closed by the ingress: those with a data packet of a flow or of other traffic.
     pub bursts_sent: u64,
     /// Data bursts that reached the egress.
     pub bursts_delivered: u64,
@@ -35,7 +36,7 @@ pub struct Counters {
     pub bursts_lost: u64,
     /// Data bursts in the core at the end.
     pub bursts_in_flight: u64,
-    /// ACK bursts closed by the egress.
+    /// ACK bursts closed by the egress: those with ACKs and no data packet.
     pub ack_bursts_sent: u64,
     /// ACK bursts that reached the ingress.
     pub ack_bursts_delivered: u64,
@@ -59,7 +60,7 @@ pub struct Counters {
     pub notices_sent: u64,
     /// Of these, those dropped by a full queue.
     pub notices_lost: u64,
-    /// Bursts of others that were sent.
+    /// Bursts of others that were sent: those of `[[bursts]]`, and those of batches alone.
     pub background_bursts_sent: u64,
     /// Bursts of others that reached their egress.
     pub background_bursts_delivered: u64,
@@ -144,11 +145,20 @@ pub struct FlowSummary {
     pub label: String,
     /// Its variant of TCP.
     pub variant: String,
-    /// Application data received in order, per second of the measured time, in bit/s.
+    /// Application data that arrived in the measured time and is in order at its end, each byte
+    /// once, per second of that time, in bit/s. What had arrived before does not count, even if it
+    /// was put in order since.
     pub goodput_bps: f64,
-    /// All that reached the receiver, headers and duplicates included, in bit/s.
+    /// All that reached the receiver in the measured time, headers and duplicates included, per
+    /// second of that time, in bit/s.
     pub throughput_bps: f64,
-    /// Segments received in order in the measured time, the SYN not counted.
+    /// Application data that arrived in the measured time, each byte once, in order or not, in
+    /// bytes.
+    pub bytes_delivered: u64,
+    /// By how much the application data in order grew in the measured time, in bytes: what arrived
+    /// before, ahead of its turn, and was put in order since is in it.
+    pub bytes_in_order: u64,
+    /// The same in segments, the SYN not counted.
     pub segments_delivered: u64,
     /// Data packets sent, retransmissions included.
     pub packets_sent: u64,
@@ -338,166 +348,4 @@ pub struct DepartedSummary {
     pub throughput_range_bps: (f64, f64),
     /// Mean of the application data of a connection, in bytes.
     pub size_bytes: f64,
-}
-
-/// Bursts of a mesh in the measured time, counted as they end.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct NetworkSummary {
-    /// Bursts that ended.
-    pub bursts: u64,
-    /// Of these, bursts that were lost.
-    pub bursts_lost: u64,
-    /// Lost over ended.
-    pub burst_loss_ratio: f64,
-    /// Packets and ACKs in bursts that ended, those of batches included.
-    pub packets: u64,
-    /// Of these, packets in bursts that were lost, or cut off.
-    pub packets_lost: u64,
-    /// Their share.
-    pub packet_loss_ratio: f64,
-    /// Mean packets of an assembled burst, ACKs included.
-    pub packets_per_burst: f64,
-    /// Mean data packets of a burst with data.
-    pub segments_per_burst: f64,
-    /// Mean flows with data in such a burst.
-    pub flows_per_burst: f64,
-    /// Mean length of an assembled burst, in bytes.
-    pub bytes_per_burst: f64,
-    /// Mean time from the first packet of a burst to its closing, in s.
-    pub assembly_delay_s: f64,
-    /// Mean time a burst waits at its ingress for a wavelength, in s.
-    pub port_wait_s: f64,
-    /// Mean time a header waits at a node, in s.
-    pub header_wait_s: f64,
-    /// Lost bursts by cause.
-    pub causes: Vec<Cause>,
-    /// What nodes did for bursts whose way was taken.
-    pub resolutions: Resolutions,
-    /// Each node.
-    pub nodes: Vec<NodeSummary>,
-    /// Each fibre, one way.
-    pub links: Vec<LinkSummary>,
-    /// Each pair of edge nodes between which bursts ended.
-    pub routes: Vec<RouteSummary>,
-    /// Bursts by the fibres of their route.
-    pub hops: Vec<HopSummary>,
-    /// Bursts by length, in powers of two.
-    pub sizes: Vec<SizeSummary>,
-}
-
-/// Lost bursts of one cause.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Cause {
-    /// Its name.
-    pub cause: String,
-    /// How many bursts.
-    pub bursts: u64,
-}
-
-/// What nodes did for bursts whose way was taken.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Resolutions {
-    /// Times that no wavelength of a fibre was free as a burst asked for one.
-    pub contentions: u64,
-    /// Of these, contentions that the scenario injected.
-    pub injected: u64,
-    /// Bursts that were given another wavelength, where conversion is a step of its own.
-    pub converted: u64,
-    /// Bursts that passed a fibre delay line.
-    pub delayed: u64,
-    /// Bursts that took another fibre.
-    pub deflected: u64,
-    /// Times that a burst was fitted in by cutting.
-    pub segmented: u64,
-    /// Packets that were cut off.
-    pub packets_cut: u64,
-    /// Bursts that the ingress sent again.
-    pub resent: u64,
-    /// Bursts of which it could keep no copy.
-    pub no_copy: u64,
-    /// Two-way reservations that were refused.
-    pub refused: u64,
-}
-
-/// A node of a mesh.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct NodeSummary {
-    /// Its name.
-    pub name: String,
-    /// Headers it processed.
-    pub headers: u64,
-    /// Mean time they waited, in s.
-    pub header_wait_s: f64,
-    /// Longest time one waited, in s.
-    pub longest_header_wait_s: f64,
-    /// Bursts lost here.
-    pub bursts_lost: u64,
-    /// Of these, bursts lost to contention.
-    pub contention: u64,
-    /// Of these, bursts whose header was late.
-    pub late_headers: u64,
-}
-
-/// A fibre of a mesh, one way.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct LinkSummary {
-    /// Name of the node it leaves.
-    pub from: String,
-    /// Name of the node it reaches.
-    pub to: String,
-    /// Bursts in transit, or of a shared ingress, that asked for a wavelength.
-    pub offered: u64,
-    /// Of these, bursts that found none free.
-    pub contended: u64,
-    /// Bursts that it was reserved for, those of a waiting ingress included.
-    pub carried: u64,
-    /// Bursts that were lost on their way to it.
-    pub lost: u64,
-    /// Share of the measured time that its wavelengths were reserved.
-    pub utilisation: f64,
-    /// The same by wavelength.
-    pub wavelengths: Vec<f64>,
-}
-
-/// Bursts from one edge node to another.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct RouteSummary {
-    /// Name of the ingress.
-    pub from: String,
-    /// Name of the egress.
-    pub to: String,
-    /// Bursts that ended.
-    pub bursts: u64,
-    /// Of these, bursts that were lost.
-    pub lost: u64,
-    /// Lost over ended.
-    pub loss_ratio: f64,
-    /// Mean time from the closing of a burst until its last bit is at the egress, in s.
-    pub mean_delay_s: f64,
-}
-
-/// Bursts whose route has a number of fibres.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct HopSummary {
-    /// Fibres of the route.
-    pub hops: u64,
-    /// Bursts that ended.
-    pub bursts: u64,
-    /// Of these, bursts that were lost.
-    pub lost: u64,
-    /// Lost over ended.
-    pub loss_ratio: f64,
-}
-
-/// Bursts of like length.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct SizeSummary {
-    /// Their length is below this and at least half of it, in bytes.
-    pub below_bytes: u64,
-    /// Bursts that ended.
-    pub bursts: u64,
-    /// Of these, bursts that were lost.
-    pub lost: u64,
-    /// Lost over ended.
-    pub loss_ratio: f64,
 }

@@ -10,7 +10,7 @@ use super::{
     IngressPort, Per, Protocol, Queues, Resolution, Scenario, ScenarioError, Topology, check_ops,
     choice,
 };
-use super::{batches, injection};
+use super::{batches, control, injection};
 use crate::topology::{Graph, Routes};
 
 /// No time of the control plane is longer, so that sums over all nodes stay in range.
@@ -47,7 +47,7 @@ pub(super) fn mesh(scenario: &mut Scenario) -> Result<Option<(Graph, Routes)>, S
     classes(scenario, &graph)?;
     if scenario.ops.is_none() {
         control_plane(scenario)?;
-        offsets(scenario, &graph, &routes)?;
+        control::offsets(scenario, &graph, &routes)?;
         core(scenario)?;
         injection::check(scenario, &graph, &routes)?;
     }
@@ -69,7 +69,7 @@ pub(super) fn mesh(scenario: &mut Scenario) -> Result<Option<(Graph, Routes)>, S
     Ok(Some((graph, routes)))
 }
 
-fn error<T>(
+pub(super) fn error<T>(
     path: impl Into<String>,
     value: impl Into<String>,
     problem: impl Into<String>,
@@ -348,44 +348,6 @@ fn control_plane(scenario: &Scenario) -> Check {
         let problem = format!("a header of {size} takes longer than {HEADER_TIME_MAX}");
         let fix = "write a faster rate of the control channels, such as \"1 Gb/s\"";
         return error("signalling.rate", rate.to_string(), problem, fix);
-    }
-    Ok(())
-}
-
-/// Whether headers that wait nowhere come in time.
-fn offsets(scenario: &Scenario, graph: &Graph, routes: &Routes) -> Check {
-    let signalling = &scenario.signalling;
-    let rate = signalling.rate.unwrap_or(scenario.network.link_rate);
-    let sending = Serializer::new(rate).next(signalling.header_size);
-    let edges = graph.edges();
-    let pairs = edges.iter().flat_map(|&from| edges.iter().map(move |&to| (from, to)));
-    let detour = scenario.core.detour();
-    for (from, to) in pairs.filter(|(from, to)| from != to) {
-        let Some(hops) = routes.of(from, to).iter().map(|route| route.len() + detour).max() else {
-            continue;
-        };
-        let work = signalling.processing * hops as u64;
-        // At an electronic port a burst has its wavelength before its header is processed.
-        let first = hops == 1 && scenario.edge.port == IngressPort::Fifo;
-        let needed = if first { Span::ZERO } else { work + sending * (hops as u64 - 1) };
-        let needed = needed + signalling.switching;
-        let offset = signalling.offset.unwrap_or(work + signalling.guard);
-        if offset >= needed {
-            continue;
-        }
-        let (field, value) = match signalling.offset {
-            Some(offset) => ("signalling.offset", offset),
-            None => ("signalling.guard", signalling.guard),
-        };
-        let short = Span::from_ps(needed.as_ps() - offset.as_ps());
-        let (from, to) = (graph.name(from), graph.name(to));
-        let fibres = if hops == 1 { "fibre".to_string() } else { format!("{hops} fibres") };
-        return error(
-            field,
-            value.to_string(),
-            format!("on the {fibres} from {from} to {to} every header would be late by {short}"),
-            format!("write at least {}", value + short),
-        );
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ mod check;
 mod check_mesh;
 mod check_ops;
 mod choice;
+mod control;
 mod core_network;
 mod demand;
 mod edge;
@@ -137,8 +138,11 @@ impl Scenario {
         let alone = self.demand.is_empty() && others;
         let usual = if alone { vec![Flow::default()] } else { Vec::new() };
         scenario.flows.get_or_insert(usual);
-        let warnings = check::check(&scenario)?;
+        let mut warnings = check::check(&scenario)?;
         let mesh = check_mesh::mesh(&mut scenario)?;
+        if let Some((graph, routes)) = mesh.as_ref().filter(|_| scenario.ops.is_none()) {
+            warnings.extend(control::warning(&scenario, graph, routes));
+        }
         wlan::check(&mut scenario, mesh.as_ref().map(|(graph, _)| graph))?;
         scenario.network.fill();
         let (mut tcp, mut demand_tcp) = (Vec::new(), Vec::new());

@@ -1,5 +1,7 @@
 //! One TCP connection: its two hosts, its application, and its alarms.
 
+mod achieved;
+
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -10,10 +12,12 @@ use burstlab_tcp::{
 use burstlab_units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
 
+pub(super) use self::achieved::Achieved;
+use self::achieved::Before;
 use super::causes::{Causes, Loss, Truth};
 use super::resent::Resent;
 use super::{Context, Event, Place};
-use crate::measure::{Confusion, Digest, FlowSummary, SenderBefore, SenderState};
+use crate::measure::{Digest, SenderBefore, SenderState};
 use crate::scenario::{Resolved, Write};
 
 /// What a flow has sent and received. Of a flow that is there, what its sender counts is left out
@@ -54,26 +58,6 @@ impl Tally {
         self.sent == self.delivered + self.lost
             && self.acks_sent == self.acks_delivered + self.acks_lost
     }
-}
-
-/// What a flow had received and measured when measuring began.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Before {
-    segments: u64,
-    bytes: u64,
-    round_trips: u64,
-    /// Their sum.
-    round_trip: Span,
-}
-
-/// What a flow achieved in the measured time.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Achieved {
-    goodput_bps: f64,
-    throughput_bps: f64,
-    segments: u64,
-    rtt_s: Option<f64>,
-    round_trips: u64,
 }
 
 /// What flows of one entry of the scenario have in common.
@@ -541,71 +525,5 @@ impl Flow {
     /// The first segment that is not acknowledged.
     pub(super) fn first_missing(&self) -> u64 {
         self.sender.highest_acked().map_or(0, |seq| seq + 1)
-    }
-
-    /// Measuring begins now.
-    pub(super) fn warmed_up(&mut self) {
-        let rtt = self.sender.rtt();
-        self.before = Before {
-            segments: self.receiver.delivered(),
-            bytes: self.tally.delivered_bytes,
-            round_trips: rtt.samples,
-            round_trip: rtt.total,
-        };
-    }
-
-    /// What it achieved in the measured time, which ends now and is so long.
-    pub(super) fn achieved(&self, measured: Span) -> Achieved {
-        let rate = |bytes: u64| {
-            if measured.is_zero() { 0.0 } else { bytes as f64 * 8.0 / measured.as_secs_f64() }
-        };
-        let segments = self.receiver.delivered() - self.before.segments;
-        let rtt = self.sender.rtt();
-        let round_trips = rtt.samples - self.before.round_trips;
-        let round_trip = (rtt.total - self.before.round_trip).as_secs_f64();
-        Achieved {
-            goodput_bps: rate((segments * self.kind.payload).min(self.written)),
-            throughput_bps: rate(self.tally.delivered_bytes - self.before.bytes),
-            segments,
-            rtt_s: (round_trips > 0).then(|| round_trip / round_trips as f64),
-            round_trips,
-        }
-    }
-
-    /// The flow's numbers at the end of the run.
-    pub(super) fn summary(&self, achieved: &Achieved) -> FlowSummary {
-        let counters = self.sender.counters();
-        let of = |truth: Truth| self.tally.timeouts[truth as usize].iter().sum();
-        let after = |at: Time| at.since(self.start).as_secs_f64();
-        FlowSummary {
-            id: self.id,
-            label: self.kind.label.clone(),
-            variant: self.kind.variant.clone(),
-            goodput_bps: achieved.goodput_bps,
-            throughput_bps: achieved.throughput_bps,
-            segments_delivered: achieved.segments,
-            packets_sent: counters.segments_sent,
-            packets_delivered: self.tally.delivered,
-            packets_lost: self.tally.lost,
-            duplicates: self.receiver.duplicates(),
-            retransmissions: counters.retransmissions,
-            timeouts: counters.timeouts,
-            false_timeouts: self.false_timeouts(),
-            true_timeouts: of(Truth::True),
-            spurious_timeouts: of(Truth::Spurious),
-            early_repairs: counters.early_repairs,
-            spurious_retransmissions: self.tally.spurious_retransmissions,
-            detector: self.kind.detects.then(|| Confusion::of(&self.tally.timeouts)),
-            fast_retransmits: counters.fast_retransmits,
-            bursts: self.tally.bursts,
-            bursts_lost: self.tally.bursts_lost,
-            rtt_s: achieved.rtt_s,
-            round_trips: achieved.round_trips,
-            bytes: self.bytes,
-            received_after_s: self.received.map(after),
-            acknowledged_after_s: self.completed.map(after),
-            received_s: self.received.map(Time::as_secs_f64),
-            completed_s: self.completed.map(Time::as_secs_f64),
-        }
     }
 }

@@ -512,7 +512,9 @@ impl World {
         };
         let mut tables = Vec::new();
         if let Optics::Mesh(mesh) = &self.optics {
-            summary.network = Some(mesh.summary(self.now, measured));
+            let network = mesh.summary(self.now, measured);
+            summary.warnings.extend(mesh.late_headers(&network));
+            summary.network = Some(network);
             mesh.record_rest(self.now, &mut self.context.recorder);
             tables.push(Piece::Rows(mesh.table()));
         }

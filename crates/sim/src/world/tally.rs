@@ -86,6 +86,7 @@ fn path_bursts(path: &Path) -> Bursts {
             sent: crossing.bursts_sent,
             delivered: crossing.bursts_delivered,
             lost: crossing.bursts_lost,
+            ..BurstCounts::default()
         };
         (counts, crossing.bursts_in_flight())
     }

@@ -33,7 +33,7 @@ def round_trip(sample: Sample) -> float:
 
 def optical_loss(sample: Sample) -> float:
     """Answer the packets in lost bursts over all in bursts, between all edge nodes."""
-    return float(sample.summary["network"]["packet_loss_ratio"])
+    return float(sample.summary["network"]["all"]["packet_loss_ratio"])
 
 
 def own_loss(sample: Sample) -> float:

@@ -67,7 +67,7 @@ def active(one: Seen) -> float:
 
 
 def _sites(one: Seen) -> int:
-    return len({route["from"] for route in one.network["routes"]})
+    return len({route["from"] for route in one.network["all"]["routes"]})
 
 
 def _little(one: Seen) -> float:
@@ -78,7 +78,7 @@ def _little(one: Seen) -> float:
 
 def loss(one: Seen) -> float:
     """Answer the burst loss ratio of the network."""
-    return float(one.network["burst_loss_ratio"])
+    return float(one.network["all"]["burst_loss_ratio"])
 
 
 def number(measure: Estimate | float) -> float:

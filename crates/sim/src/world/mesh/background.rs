@@ -109,8 +109,9 @@ impl Mesh {
         let burst = self.bursts.get_mut(slot);
         burst.kind = BurstKind::Background;
         (burst.from, burst.to, burst.class) = (from, to, class);
-        burst.bytes = bytes;
+        (burst.bytes, burst.load) = (bytes, bytes.get());
         (burst.opened, burst.closed) = (now, now);
+        self.tally.drawn(BurstKind::Background as usize, bytes);
         self.send(now, slot, context, flows);
     }
 }

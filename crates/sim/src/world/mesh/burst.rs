@@ -92,6 +92,11 @@ pub(in crate::world) enum BurstKind {
     Background,
 }
 
+impl BurstKind {
+    /// All kinds, each in its place.
+    pub(super) const ALL: [Self; 3] = [Self::Data, Self::Ack, Self::Background];
+}
+
 /// A wavelength that a burst holds at the output of a node.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Taken {
@@ -121,6 +126,9 @@ pub(in crate::world) struct Burst {
     pub(super) packets: u32,
     /// Length it was closed with, padding included.
     pub(super) bytes: Bytes,
+    /// Of this, bytes of packets; all of it where it carries none. And what of them was not cut.
+    pub(super) load: u64,
+    pub(super) load_left: u64,
     pub(super) opened: Time,
     pub(super) closed: Time,
     pub(super) departs: Time,

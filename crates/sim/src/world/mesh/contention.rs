@@ -42,7 +42,7 @@ impl Mesh {
         flows: &mut [Flow],
     ) -> Outcome {
         let burst = self.bursts.get(slot);
-        let link = burst.route[burst.hop];
+        let (link, kind) = (burst.route[burst.hop], burst.kind as usize);
         let mut converts = !self.rules.keeps_wavelength;
         let wish = Wish {
             link,
@@ -50,12 +50,11 @@ impl Mesh {
             hold: burst.hold,
             range: self.range(link, slot, converts),
         };
-        self.tally.offered(link);
         let injected = self.injection.as_ref().is_some_and(|rule| rule.meets(burst));
         if !injected && let Some(taken) = self.direct(now, &wish) {
             return Outcome::Placed(taken);
         }
-        self.tally.contended(link, injected);
+        self.tally.contended(kind, link, injected);
         for step in 0..self.rules.contention.len() {
             let wish = Wish { range: self.range(link, slot, converts), ..wish };
             let found = match self.rules.contention[step] {
@@ -63,7 +62,7 @@ impl Mesh {
                     converts = true;
                     let wish = Wish { range: self.range(link, slot, true), ..wish };
                     let found = if injected { None } else { self.direct(now, &wish) };
-                    found.inspect(|_| self.tally.resolutions.converted += 1)
+                    found.inspect(|_| self.tally.of(kind).resolutions.converted += 1)
                 }
                 Resolution::DelayLine => self.delay(now, slot, &wish),
                 Resolution::Deflection => self.deflect(now, slot, &wish, converts),
@@ -137,7 +136,8 @@ impl Mesh {
     /// A fibre delay line, and a wavelength behind it.
     fn delay(&mut self, now: Time, slot: u32, wish: &Wish) -> Option<Taken> {
         let node = self.graph.link(wish.link).from as usize;
-        let owner = self.bursts.get(slot).owner(slot);
+        let burst = self.bursts.get(slot);
+        let (owner, kind) = (burst.owner(slot), burst.kind as usize);
         self.lines[node].forget(now);
         let mut wish = *wish;
         // Where it goes round in vain, it gives the lines back.
@@ -151,7 +151,7 @@ impl Mesh {
                 let later = Wish { departs: wish.departs + delay, ..wish };
                 if let Some(taken) = self.direct(now, &later) {
                     self.lines[node].take(line, wish.departs, wish.departs + wish.hold, owner);
-                    self.tally.resolutions.delayed += 1;
+                    self.tally.of(kind).resolutions.delayed += 1;
                     return Some(taken);
                 }
             }
@@ -174,6 +174,7 @@ impl Mesh {
         let node = self.graph.link(wish.link).from;
         let limit = burst.planned + self.rules.detour;
         let time_left = burst.arrives.since(now);
+        let refused = wish.link;
         let detours = |mesh: &Self, nth| mesh.routes.detours(node, to).nth(nth);
         let mut tried = 0;
         while let Some(link) = detours(self, tried) {
@@ -198,7 +199,7 @@ impl Mesh {
                 burst.route.push(link);
                 burst.route.extend_from_slice(way);
                 burst.deflected = true;
-                self.tally.resolutions.deflected += 1;
+                self.tally.deflected(burst.kind as usize, refused);
                 return Some(taken);
             }
         }
@@ -243,7 +244,8 @@ impl Mesh {
         }
         let (_, wavelength, free_until) = best?;
         let left = free_until.since(wish.departs);
-        self.tally.resolutions.segmented += 1;
+        let kind = self.bursts.get(slot).kind as usize;
+        self.tally.of(kind).resolutions.segmented += 1;
         self.cut_tail(now, (wish.link, wavelength), start, context, flows);
         if left < self.bursts.get(slot).left {
             let hop = self.bursts.get(slot).hop;

@@ -4,6 +4,7 @@ use burstlab_units::{Span, Time};
 
 use super::super::causes::{Loss, LossCause};
 use super::super::flow::Flow;
+use super::super::packet::Parcel;
 use super::super::train::Train;
 use super::super::{Context, Event};
 use super::burst::owner_of;
@@ -69,7 +70,13 @@ impl Mesh {
         let burst = self.bursts.get_mut(slot);
         let (data, acks) = burst.cargo.within(room);
         burst.left = left;
+        let before = burst.load_left;
+        if burst.packets == 0 {
+            // It carries nothing that would have to be left whole.
+            burst.load_left = before.min(room.get());
+        }
         let loss = Loss { cause: LossCause::Cut, burst: burst.number, node, port: 0, at: now };
+        let mut cut = 0;
         for Train { first: packet, .. } in burst.cargo.data.drain(data..) {
             if !packet.is_other() {
                 flows[packet.flow as usize].lose(packet.transmission(), loss);
@@ -79,13 +86,18 @@ impl Mesh {
                 self.others_lost += 1;
             }
             context.recorder.lost(packet.row, PacketCause::Cut);
-            self.tally.resolutions.packets_cut += 1;
+            cut += 1;
+            burst.load_left -= packet.bytes().get();
         }
         for Train { first: packet, .. } in burst.cargo.acks.drain(acks..) {
             flows[packet.flow as usize].tally.acks_lost += 1;
             context.recorder.lost(packet.row, PacketCause::Cut);
-            self.tally.resolutions.packets_cut += 1;
+            cut += 1;
+            burst.load_left -= packet.bytes().get();
         }
+        let steps = &mut self.tally.of(burst.kind as usize).resolutions;
+        steps.packets_cut += cut;
+        steps.bytes_cut += before - burst.load_left;
         // Where the landing is certain already, it comes earlier now.
         if burst.lands > Time::ZERO {
             burst.lands = burst.arrives + left;
@@ -96,7 +108,8 @@ impl Mesh {
 
     /// Puts a trailer on the control channel of a fibre.
     fn pass_on(&mut self, done: Time, link: u32, signal: Signal, context: &mut Context) {
-        let sent = self.control[link as usize].send(done);
+        self.tally.trailed(link);
+        let (_, sent) = self.control[link as usize].send(done);
         let at = sent + self.graph.link(link).delay;
         let event = Event::Mesh(MeshEvent::Signal(link));
         self.signals[link as usize].push(&mut context.queue, at, event, signal);

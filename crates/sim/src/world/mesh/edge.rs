@@ -284,9 +284,11 @@ impl Mesh {
         (burst.from, burst.to, burst.class) = (place.from, place.to, place.class);
         burst.packets = burst.cargo.packets();
         burst.bytes = closed.bytes;
+        burst.load = closed.bytes.get() - closed.padding.get();
         (burst.opened, burst.closed) = (closed.opened, now);
         burst.kind = burst.cargo.kind();
-        self.tally.assembled(burst.packets, closed.bytes, now.since(closed.opened));
+        let took = now.since(closed.opened);
+        self.tally.assembled(burst.kind as usize, burst.packets, closed.bytes, took);
         self.count_flows(slot, flows);
         self.prescribe(slot);
         self.send(now, slot, context, flows);
@@ -295,14 +297,15 @@ impl Mesh {
     /// Counts the segments of each flow in a burst.
     fn count_flows(&mut self, slot: u32, flows: &mut [Flow]) {
         let cargo = &self.bursts.get(slot).cargo;
-        let mut carried = 0;
+        let (mut carried, mut whole) = (0, 0);
         for (flow, segments) in self.census.take(&cargo.data) {
             carried += 1;
+            whole += segments;
             self.tally.segments_of_flow(segments);
             flows[flow as usize].tally.bursts += 1;
         }
         if carried > 0 {
-            self.tally.carries(cargo.segments(), carried);
+            self.tally.carries(whole, carried);
         }
     }
 
@@ -326,7 +329,10 @@ impl Mesh {
     /// A closed burst is counted, gets its copy, and is launched.
     pub(super) fn send(&mut self, now: Time, slot: u32, context: &mut Context, flows: &mut [Flow]) {
         let burst = self.bursts.get_mut(slot);
-        self.counts[burst.kind as usize].sent += 1;
+        let counts = &mut self.counts[burst.kind as usize];
+        counts.sent += 1;
+        counts.bytes_sent += burst.load;
+        burst.load_left = burst.load;
         if self.rules.resends > 0 {
             let used = &mut self.copies[burst.from as usize];
             let room = self.rules.buffer - *used;
@@ -334,7 +340,7 @@ impl Mesh {
             if burst.copy {
                 *used += burst.bytes.get();
             } else {
-                self.tally.resolutions.no_copy += 1;
+                self.tally.of(burst.kind as usize).resolutions.no_copy += 1;
             }
         }
         self.launch(now, slot, context, flows);
@@ -380,6 +386,10 @@ impl Mesh {
         }
         burst.hold = rules.hold(burst.bytes);
         burst.left = burst.hold;
+        if burst.packets == 0 {
+            // What is sent again is the whole burst; packets that were cut off are not in it.
+            burst.load_left = burst.load;
+        }
         let mut offset = rules.offset(burst.planned, burst.class);
         if rules.protocol == Protocol::TwoWay {
             let hops = burst.planned - 1;
@@ -408,7 +418,7 @@ impl Mesh {
         burst.arrives = departs;
         burst.taken.push(Taken { link, wavelength, start, departs, passes: burst.left });
         burst.wavelength = wavelength;
-        self.tally.waited(departs.since(ready));
+        self.tally.waited(burst.kind as usize, departs.since(ready));
         let submits = now + departs.since(ready);
         if submits > now {
             let event = Event::Mesh(MeshEvent::Submit(slot));

@@ -33,10 +33,11 @@ impl Mesh {
     /// The processor of the node takes a header; answers when it is done, unless the header has to
     /// wait: then an event says when its turn comes.
     fn served(&mut self, now: Time, slot: u32, context: &mut Context) -> Option<Time> {
-        let node = self.node_at(slot, self.bursts.get(slot).hop);
+        let burst = self.bursts.get(slot);
+        let (node, kind) = (self.node_at(slot, burst.hop), burst.kind as usize);
         let done = self.processors[node as usize].serve(now);
         let waits = done.since(now + self.rules.processing);
-        self.tally.served(node, waits);
+        self.tally.served(kind, node, waits);
         if waits.is_zero() {
             return Some(done);
         }
@@ -89,13 +90,7 @@ impl Mesh {
         let burst = self.bursts.get(slot);
         let (hop, departs) = (burst.hop, burst.departs);
         if burst.taken.len() > hop {
-            // An ingress with a queue has reserved its own fibre before.
-            match (now > departs, self.rules.protocol) {
-                (false, _) => self.go_on(done, slot, context, flows),
-                // The burst has left while its header waited.
-                (true, Protocol::TwoWay) => self.refuse(done, slot, context, flows),
-                (true, _) => self.lose(now, slot, LossCause::LateHeader, context, flows),
-            }
+            self.follow(now, slot, context, flows);
             return;
         }
         if let Some(cause) = burst.doomed_here() {
@@ -110,6 +105,7 @@ impl Mesh {
             return;
         }
         if late {
+            self.tally.late((done + self.rules.switching).since(burst.arrives));
             self.lose(now, slot, LossCause::LateHeader, context, flows);
             return;
         }
@@ -135,14 +131,30 @@ impl Mesh {
             }
             Outcome::Again => {
                 let back = self.reach(slot, hop);
-                self.tally.resolutions.resent += 1;
-                self.record_hops(self.bursts.get(slot), true, &mut context.recorder);
+                let burst = self.bursts.get(slot);
+                self.tally.resent(burst.kind as usize, burst.route[hop]);
+                self.record_hops(burst, true, &mut context.recorder);
                 let burst = self.bursts.get_mut(slot);
                 burst.attempts += 1;
                 // What is on the fibres is of no use any more; to cut it takes nothing away.
                 burst.taken.clear();
                 let (at, event) = (done + back + self.rules.wait, MeshEvent::Again(slot));
                 context.queue.push(at, Rank::Arrival, Event::Mesh(event));
+            }
+        }
+    }
+
+    /// A node works from `now` on on the header of a burst for which an ingress with a queue has
+    /// reserved its own fibre before.
+    fn follow(&mut self, now: Time, slot: u32, context: &mut Context, flows: &mut [Flow]) {
+        let (done, departs) = (now + self.rules.processing, self.bursts.get(slot).departs);
+        match (now > departs, self.rules.protocol) {
+            (false, _) => self.go_on(done, slot, context, flows),
+            // The burst has left while its header waited.
+            (true, Protocol::TwoWay) => self.refuse(done, slot, context, flows),
+            (true, _) => {
+                self.tally.late(now.since(departs));
+                self.lose(now, slot, LossCause::LateHeader, context, flows);
             }
         }
     }
@@ -154,7 +166,8 @@ impl Mesh {
         let delay = self.graph.link(taken.link).delay;
         burst.arrives = taken.departs + delay;
         burst.hop += 1;
-        self.tally.carried(taken.link);
+        let (begun, sent) = self.control[taken.link as usize].send(done);
+        self.tally.carried(burst.kind as usize, taken.link, begun.since(done));
         if burst.hop == 1 {
             if context.recorder.traces_packets() {
                 burst.record_departure(&mut context.recorder);
@@ -163,7 +176,6 @@ impl Mesh {
                 self.tell_left(slot, context, flows);
             }
         }
-        let sent = self.control[taken.link as usize].send(done);
         let burst = self.bursts.get_mut(slot);
         if burst.hop == burst.route.len() {
             burst.lands = burst.arrives + burst.left;
@@ -182,8 +194,8 @@ impl Mesh {
 
     /// A node refuses a two-way reservation: the refusal goes back fibre by fibre.
     fn refuse(&mut self, done: Time, slot: u32, context: &mut Context, flows: &mut [Flow]) {
-        self.tally.resolutions.refused += 1;
-        let burst = self.bursts.get_mut(slot);
+        let burst = self.bursts.get(slot);
+        self.tally.refused(burst.kind as usize, burst.route[burst.hop]);
         match burst.taken.last() {
             Some(taken) => {
                 let at = done + self.graph.link(taken.link).delay;

@@ -61,23 +61,32 @@ impl Mesh {
         let node = lost.map(|_| self.node_at(slot, burst.hop));
         let counts = &mut self.counts[burst.kind as usize];
         match lost {
-            None => counts.delivered += 1,
+            None => {
+                counts.delivered += 1;
+                counts.bytes_delivered += burst.load_left;
+                counts.bytes_lost += burst.load - burst.load_left;
+            }
             Some(_) => {
                 counts.lost += 1;
+                counts.bytes_lost += burst.load;
                 context.digest.add(now, 5, burst.number);
             }
         }
         if burst.copy {
             self.copies[burst.from as usize] -= burst.bytes.get();
         }
-        let link = burst.route.get(burst.hop).copied();
+        // Who was refused a two-way reservation too often is lost on no fibre.
+        let link = burst.route.get(burst.hop).copied().filter(|_| lost != Some(LossCause::Blocked));
         let ended = Ended {
+            kind: burst.kind as usize,
             from: burst.from,
             to: burst.to,
             hops: burst.planned,
             bytes: burst.bytes,
             packets: burst.packets,
             packets_left: burst.cargo.packets(),
+            load: burst.load,
+            load_left: burst.load_left,
             took: now.since(burst.closed),
         };
         self.tally.ended(&ended, lost.zip(node), link);

@@ -87,6 +87,10 @@ pub(super) struct BurstCounts {
     pub(super) sent: u64,
     pub(super) delivered: u64,
     pub(super) lost: u64,
+    /// What they carried, in a mesh.
+    pub(super) bytes_sent: u64,
+    pub(super) bytes_delivered: u64,
+    pub(super) bytes_lost: u64,
 }
 
 /// The mesh.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Mesh;
 use super::burst::{BurstKind, Cargo};
 use super::feed::Load;
-use crate::measure::{NetworkSummary, NetworkTally, Recorder, Table};
+use crate::measure::{Extent, NetworkSummary, NetworkTally, Recorder, RunBytes, Table};
 use crate::topology::Graph;
 
 /// What was counted by the end of the measured time.
@@ -17,6 +17,9 @@ pub(super) struct Measured {
     busy: Vec<Vec<Span>>,
 }
 
+/// A share of bursts that is not worth a word.
+const TRACE: f64 = 0.001;
+
 impl Mesh {
     /// The measured time is over, and the run goes on.
     pub(in crate::world) fn measured(&mut self, now: Time) {
@@ -26,10 +29,17 @@ impl Mesh {
 
     /// The numbers of the measured time, which lasted so long; the run ends at `now`.
     pub(in crate::world) fn summary(&self, now: Time, measured: Span) -> NetworkSummary {
-        match &self.measured {
-            None => self.tally.summary(&self.graph, &self.busy(now), measured),
-            Some(then) => then.tally.summary(&self.graph, &then.busy, measured),
-        }
+        let (tally, busy) = match &self.measured {
+            None => (&self.tally, &self.busy(now)),
+            Some(then) => (&then.tally, &then.busy),
+        };
+        tally.summary(&Extent {
+            graph: &self.graph,
+            busy,
+            run: BurstKind::ALL.map(|kind| self.bytes(kind)),
+            signal: self.rules.sending.as_secs_f64() / f64::from(self.scenario.signalling.channels),
+            measured,
+        })
     }
 
     /// How long each wavelength of each fibre was reserved by `now`.
@@ -38,6 +48,59 @@ impl Mesh {
             (0..port.wavelengths()).map(|wavelength| port.busy(wavelength, now)).collect()
         };
         self.ports.iter().map(busy).collect()
+    }
+
+    /// What bursts of a kind carried in the whole run.
+    fn bytes(&self, kind: BurstKind) -> RunBytes {
+        let counts = &self.counts[kind as usize];
+        let flying = self.bursts.live().filter(|burst| burst.kind == kind);
+        RunBytes {
+            bytes_sent: counts.bytes_sent,
+            bytes_delivered: counts.bytes_delivered,
+            bytes_lost: counts.bytes_lost,
+            bytes_in_flight: flying.map(|burst| burst.load).sum(),
+        }
+    }
+
+    /// What to do about late headers, where they are more than a trace of all bursts.
+    pub(in crate::world) fn late_headers(&self, network: &NetworkSummary) -> Option<String> {
+        let late: u64 = network.nodes.iter().map(|node| node.all.late_headers).sum();
+        let share = late as f64 / network.all.bursts.max(1) as f64;
+        if share <= TRACE {
+            return None;
+        }
+        let signalling = &self.scenario.signalling;
+        let (field, value) = match signalling.offset {
+            Some(offset) => ("signalling.offset", offset),
+            None => ("signalling.guard", signalling.guard),
+        };
+        let worst =
+            network.links.iter().max_by(|a, b| a.control_load.total_cmp(&b.control_load))?;
+        let latest = self.measured.as_ref().map_or(&self.tally, |then| &then.tally).latest();
+        let all = &network.all;
+        let micro = |seconds: f64| format!("{:.3} us", seconds * 1e6);
+        let channels = match signalling.channels {
+            1 => "the control channel".to_string(),
+            many => format!("one of {many} control channels"),
+        };
+        Some(format!(
+            "{field} = {value}: {:.2} % of all bursts ({late}) were lost because their headers \
+             came late, by up to {}; headers wait {} for {channels} of a fibre (at most {}) and {} \
+             for a processor (at most {}), and from {} to {} signals load the channels to {:.2}; \
+             fix: write at least {} for what was seen here, or more signalling.channels, a higher \
+             signalling.rate{}",
+            share * 100.0,
+            latest,
+            micro(all.control_wait_s),
+            micro(all.longest_control_wait_s),
+            micro(all.processor_wait_s),
+            micro(all.longest_processor_wait_s),
+            worst.from,
+            worst.to,
+            worst.control_load,
+            value + latest,
+            if signalling.processors.is_some() { " or more signalling.processors" } else { "" },
+        ))
     }
 
     /// The histograms.

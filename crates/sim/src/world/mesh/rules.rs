@@ -18,7 +18,7 @@ pub(super) struct Rules {
     pub(super) offset: Option<Span>,
     pub(super) switching: Span,
     /// Time of a header on a control channel.
-    sending: Span,
+    pub(super) sending: Span,
     pub(super) requests: u32,
     pub(super) retry: Span,
     pub(super) conversion: Conversion,

@@ -50,7 +50,9 @@ impl Ops {
         let why = fibre.descriptor.drops(slot);
         let congested = why == DropCause::Congestion;
         fibre.tally.dropped[usize::from(congested)] += 1;
-        let InFlight { cell, pair, hop, number, left } = self.cells.take(cell);
+        let flying = self.cells.take(cell);
+        self.tally.kinds[flying.kind()].dropped[usize::from(congested)] += 1;
+        let InFlight { cell, pair, hop, number, left } = flying;
         context.digest.add(now, 5, number);
         let ends = self.fixed.graph.link(link);
         let cause = if congested { LossCause::Congestion } else { LossCause::Contention };

@@ -45,6 +45,15 @@ struct InFlight {
     left: u64,
 }
 
+impl InFlight {
+    /// Place of its kind: 0 if it carries a part of a data packet, 1 if ACKs alone.
+    #[inline]
+    fn kind(&self) -> usize {
+        let mut pieces = self.cell.pieces();
+        usize::from(!pieces.any(|piece| matches!(piece.datagram, Load::Data(_))))
+    }
+}
+
 /// The optical packets on their way, by the slot that they are known by.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Cells {

@@ -7,7 +7,7 @@ use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::{Load, Ops};
-use crate::measure::{OpsSummary, PairSummary, PortSummary, SwitchSummary};
+use crate::measure::{OpsSummary, PairSummary, PortSummary, SlotSummary, SwitchSummary};
 
 /// What an output has seen.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -40,10 +40,34 @@ impl PairTally {
     }
 }
 
+/// What became of slots of a kind.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(super) struct SlotTally {
+    pub(super) sent: u64,
+    pub(super) delivered: u64,
+    /// By contention, by congestion.
+    pub(super) dropped: [u64; 2],
+}
+
+impl SlotTally {
+    fn summary(self, in_flight: u64) -> SlotSummary {
+        let [contention, congestion] = self.dropped;
+        SlotSummary {
+            slots_sent: self.sent,
+            slots_delivered: self.delivered,
+            slots_dropped_contention: contention,
+            slots_dropped_congestion: congestion,
+            slots_in_flight: in_flight,
+        }
+    }
+}
+
 /// What the network has seen.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(in crate::world) struct OpsTally {
     pub(super) delivered: u64,
+    /// With data, of ACKs alone.
+    pub(super) kinds: [SlotTally; 2],
     pub(super) padding: u64,
     pub(super) notifications: u64,
     pub(super) ack_sets: u64,
@@ -191,6 +215,8 @@ impl Ops {
             backlog_max_bits: pair.tally.most,
         });
         let largest = |of: fn(&SwitchSummary) -> f64| switches.iter().map(of).fold(0.0, f64::max);
+        let in_flight =
+            |kind| self.cells.live().filter(|flying| flying.kind() == kind).count() as u64;
         OpsSummary {
             slot_s: self.clock.slot().as_secs_f64(),
             slots_sent: self.numbered,
@@ -198,6 +224,8 @@ impl Ops {
             slots_dropped_contention: ports.iter().map(|port| port.dropped_contention).sum(),
             slots_dropped_congestion: ports.iter().map(|port| port.dropped_congestion).sum(),
             slots_in_flight: self.cells.live().count() as u64,
+            data: self.tally.kinds[0].summary(in_flight(0)),
+            acks: self.tally.kinds[1].summary(in_flight(1)),
             padding_bytes: self.tally.padding,
             notifications: self.tally.notifications,
             ack_sets: self.tally.ack_sets,

@@ -145,6 +145,7 @@ impl Ops {
             }
         }
         let flying = InFlight { cell, pair: number, hop: 0, number: self.numbered, left: slot };
+        self.tally.kinds[flying.kind()].sent += 1;
         let cell = self.cells.keep(flying);
         self.leaves(node, port, slot, cell, context);
         true
@@ -195,8 +196,10 @@ impl World {
     #[inline]
     fn land(&mut self, at: Time, cell: u32) {
         let ops = self.optics.ops();
-        let InFlight { cell, pair, .. } = ops.cells.take(cell);
+        let flying = ops.cells.take(cell);
         ops.tally.delivered += 1;
+        ops.tally.kinds[flying.kind()].delivered += 1;
+        let InFlight { cell, pair, .. } = flying;
         self.arrives(at, pair, cell.first.datagram, (cell.first.number, cell.first.parts));
         for piece in cell.more {
             self.arrives(at, pair, piece.datagram, (piece.number, piece.parts));

@@ -1,0 +1,292 @@
+//! What bursts of one kind come to in a mesh.
+
+use burstlab_units::{Bytes, Span};
+use serde::{Deserialize, Serialize};
+
+use super::Histogram;
+use super::mesh_summary::{
+    BurstSummary, Cause, HopSummary, Resolutions, RouteSummary, RunBytes, SizeSummary,
+};
+use crate::world::LossCause;
+
+/// How many kinds of bursts there are: with data, of ACKs alone, of others.
+pub(crate) const KINDS: usize = 3;
+
+/// A burst that has ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ended {
+    /// Place of its kind.
+    pub(crate) kind: usize,
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+    pub(crate) hops: usize,
+    /// Its length as it was closed.
+    pub(crate) bytes: Bytes,
+    /// Packets it was closed with, and packets that were in it at its end.
+    pub(crate) packets: u32,
+    pub(crate) packets_left: u32,
+    /// The same in bytes, without padding; of a burst that carries no packets, of its length.
+    pub(crate) load: u64,
+    pub(crate) load_left: u64,
+    /// Time from its closing to its end.
+    pub(crate) took: Span,
+}
+
+/// Bursts that ended, and those of them that were lost.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Fate {
+    ended: u64,
+    lost: u64,
+}
+
+impl Fate {
+    fn add(&mut self, lost: bool) {
+        self.ended += 1;
+        self.lost += u64::from(lost);
+    }
+
+    fn absorb(&mut self, other: Self) {
+        self.ended += other.ended;
+        self.lost += other.lost;
+    }
+
+    fn ratio(self) -> f64 {
+        ratio(self.lost, self.ended)
+    }
+}
+
+/// What was in bursts that ended: all, what did not arrive, and of this what was cut off.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Freight {
+    all: u64,
+    lost: u64,
+    cut: u64,
+}
+
+impl Freight {
+    fn add(&mut self, all: u64, left: u64, lost: bool) {
+        self.all += all;
+        self.cut += all - left;
+        self.lost += if lost { all } else { all - left };
+    }
+
+    fn absorb(&mut self, other: Self) {
+        self.all += other.all;
+        self.lost += other.lost;
+        self.cut += other.cut;
+    }
+}
+
+/// Times that something waited, where it may not have waited at all.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Waits {
+    pub(super) count: u64,
+    total: u128,
+    longest: Span,
+}
+
+impl Waits {
+    #[inline]
+    pub(super) fn add(&mut self, wait: Span) {
+        self.count += 1;
+        self.total += u128::from(wait.as_ps());
+        self.longest = self.longest.max(wait);
+    }
+
+    fn absorb(&mut self, other: Self) {
+        self.count += other.count;
+        self.total += other.total;
+        self.longest = self.longest.max(other.longest);
+    }
+
+    pub(super) fn mean_s(self) -> f64 {
+        mean_s(self.total, self.count)
+    }
+
+    pub(super) fn longest_s(self) -> f64 {
+        self.longest.as_secs_f64()
+    }
+}
+
+/// The same, with a histogram in nanoseconds.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Times {
+    pub(super) waits: Waits,
+    pub(super) classes: Histogram,
+}
+
+impl Times {
+    #[inline]
+    pub(super) fn add(&mut self, wait: Span) {
+        self.waits.add(wait);
+        self.classes.add(wait.as_ps() / 1000);
+    }
+
+    fn absorb(&mut self, other: &Self) {
+        self.waits.absorb(other.waits);
+        self.classes.absorb(&other.classes);
+    }
+}
+
+/// What happens to bursts of one kind.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct KindTally {
+    all: Fate,
+    packets_ended: Freight,
+    bytes_ended: Freight,
+    causes: [u64; LossCause::LABELS.len()],
+    /// By first and last node, with the time that those took which arrived; empty until one ends.
+    routes: Vec<(Fate, u128)>,
+    hops: Vec<Fate>,
+    /// By power of two of the length.
+    sizes: Vec<Fate>,
+    pub(crate) resolutions: Resolutions,
+    pub(super) packets: Histogram,
+    pub(super) bytes: Histogram,
+    pub(super) assembly_ns: Histogram,
+    pub(super) port_wait_ns: Histogram,
+    /// Of headers: for a processor, for a control channel.
+    pub(super) processor: Times,
+    pub(super) control: Times,
+}
+
+impl KindTally {
+    /// A burst has ended: it landed, or it was lost for a cause.
+    pub(super) fn ended(&mut self, burst: &Ended, nodes: usize, lost: Option<LossCause>) {
+        let is_lost = lost.is_some();
+        self.all.add(is_lost);
+        let (packets, left) = (u64::from(burst.packets), u64::from(burst.packets_left));
+        self.packets_ended.add(packets, left, is_lost);
+        self.bytes_ended.add(burst.load, burst.load_left, is_lost);
+        if self.routes.is_empty() {
+            self.routes.resize(nodes * nodes, (Fate::default(), 0));
+        }
+        let (fate, took) = &mut self.routes[burst.from as usize * nodes + burst.to as usize];
+        fate.add(is_lost);
+        *took += if is_lost { 0 } else { u128::from(burst.took.as_ps()) };
+        let size = 64 - burst.bytes.get().leading_zeros() as usize;
+        for (list, place) in [(&mut self.hops, burst.hops), (&mut self.sizes, size)] {
+            list.resize(list.len().max(place + 1), Fate::default());
+            list[place].add(is_lost);
+        }
+        if let Some(cause) = lost {
+            self.causes[cause as usize] += 1;
+        }
+    }
+
+    /// Adds what happened to bursts of another kind.
+    pub(super) fn absorb(&mut self, other: &Self) {
+        self.all.absorb(other.all);
+        self.packets_ended.absorb(other.packets_ended);
+        self.bytes_ended.absorb(other.bytes_ended);
+        for (mine, theirs) in self.causes.iter_mut().zip(&other.causes) {
+            *mine += theirs;
+        }
+        if self.routes.len() < other.routes.len() {
+            self.routes.resize(other.routes.len(), (Fate::default(), 0));
+        }
+        for (mine, theirs) in self.routes.iter_mut().zip(&other.routes) {
+            mine.0.absorb(theirs.0);
+            mine.1 += theirs.1;
+        }
+        for (mine, theirs) in [(&mut self.hops, &other.hops), (&mut self.sizes, &other.sizes)] {
+            mine.resize(mine.len().max(theirs.len()), Fate::default());
+            mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| mine.absorb(*theirs));
+        }
+        self.resolutions.absorb(&other.resolutions);
+        self.packets.absorb(&other.packets);
+        self.bytes.absorb(&other.bytes);
+        self.assembly_ns.absorb(&other.assembly_ns);
+        self.port_wait_ns.absorb(&other.port_wait_ns);
+        self.processor.absorb(&other.processor);
+        self.control.absorb(&other.control);
+    }
+
+    /// The numbers, in a mesh of nodes with these names; `run` is of the whole run.
+    pub(super) fn summary(&self, names: &[String], run: RunBytes) -> BurstSummary {
+        let (packets, bytes) = (self.packets_ended, self.bytes_ended);
+        let (processor, control) = (self.processor.waits, self.control.waits);
+        BurstSummary {
+            bursts: self.all.ended,
+            bursts_lost: self.all.lost,
+            burst_loss_ratio: self.all.ratio(),
+            packets: packets.all,
+            packets_lost: packets.lost,
+            packets_cut: packets.cut,
+            packet_loss_ratio: ratio(packets.lost, packets.all),
+            bytes: bytes.all,
+            bytes_lost: bytes.lost,
+            bytes_cut: bytes.cut,
+            byte_loss_ratio: ratio(bytes.lost, bytes.all),
+            packets_per_burst: self.packets.mean(),
+            bytes_per_burst: self.bytes.mean(),
+            assembly_delay_s: self.assembly_ns.mean() * 1e-9,
+            port_wait_s: self.port_wait_ns.mean() * 1e-9,
+            headers: processor.count,
+            processor_wait_s: processor.mean_s(),
+            longest_processor_wait_s: processor.longest_s(),
+            control_wait_s: control.mean_s(),
+            longest_control_wait_s: control.longest_s(),
+            run,
+            causes: self.causes(),
+            resolutions: self.resolutions.clone(),
+            routes: self.by_route(names),
+            hops: self.by_hops(),
+            sizes: self.by_size(),
+        }
+    }
+
+    fn causes(&self) -> Vec<Cause> {
+        let cause = |&cause: &LossCause| Cause {
+            cause: LossCause::LABELS[cause as usize].into(),
+            bursts: self.causes[cause as usize],
+        };
+        LossCause::OF_BURSTS.iter().map(cause).collect()
+    }
+
+    fn by_route(&self, names: &[String]) -> Vec<RouteSummary> {
+        let routes = self.routes.iter().enumerate().filter(|(_, (fate, _))| fate.ended > 0);
+        let summary = |(index, &(fate, took)): (usize, &(Fate, u128))| RouteSummary {
+            from: names[index / names.len()].clone(),
+            to: names[index % names.len()].clone(),
+            bursts: fate.ended,
+            lost: fate.lost,
+            loss_ratio: fate.ratio(),
+            mean_delay_s: mean_s(took, fate.ended - fate.lost),
+        };
+        routes.map(summary).collect()
+    }
+
+    fn by_hops(&self) -> Vec<HopSummary> {
+        let summary = |(hops, fate): (usize, &Fate)| HopSummary {
+            hops: hops as u64,
+            bursts: fate.ended,
+            lost: fate.lost,
+            loss_ratio: fate.ratio(),
+        };
+        seen(&self.hops).map(summary).collect()
+    }
+
+    fn by_size(&self) -> Vec<SizeSummary> {
+        let summary = |(bits, fate): (usize, &Fate)| SizeSummary {
+            below_bytes: 1u64.checked_shl(bits as u32).unwrap_or(u64::MAX),
+            bursts: fate.ended,
+            lost: fate.lost,
+            loss_ratio: fate.ratio(),
+        };
+        seen(&self.sizes).map(summary).collect()
+    }
+}
+
+/// The classes in which a burst ended.
+fn seen(fates: &[Fate]) -> impl Iterator<Item = (usize, &Fate)> {
+    fates.iter().enumerate().filter(|(_, fate)| fate.ended > 0)
+}
+
+fn ratio(few: u64, many: u64) -> f64 {
+    if many == 0 { 0.0 } else { few as f64 / many as f64 }
+}
+
+fn mean_s(total: u128, count: u64) -> f64 {
+    if count == 0 { 0.0 } else { total as f64 / count as f64 * 1e-12 }
+}
