@@ -1438,7 +1438,8 @@ class Tcp(_Section):
         Whether each duplicate ACK before the threshold releases a new segment (RFC 3042; ns-2
         `singledup_`). Default true. Without it small windows time out more often.
     max_burst : int, optional
-        Most segments that one ACK may release, 0: no limit. Default 0 (ns-2 `maxburst_`).
+        Most segments that one ACK, write or time-out may release, 0: no limit. Default 0 (ns-2
+        `maxburst_`). ns-2's Vegas does not apply it to a time-out, after which it sends two.
     window_halving : WindowHalving, optional
         How half a window is taken while `ssthresh_basis` is `"window"`: `"real"` (cwnd keeps the
         fraction) or `"integer"` (rounded down). Default `"real"` (ns-2 `precisionReduce_`); profile

@@ -167,7 +167,8 @@ parameters! {
     /// `singledup_`). Default true. Without it small windows time out more often.
     limited_transmit: bool,
 
-    /// Most segments that one ACK may release, 0: no limit. Default 0 (ns-2 `maxburst_`).
+    /// Most segments that one ACK, write or time-out may release, 0: no limit. Default 0 (ns-2
+    /// `maxburst_`). ns-2's Vegas does not apply it to a time-out, after which it sends two.
     max_burst: u32,
 
     /// How half a window is taken while `ssthresh_basis` is `"window"`: `"real"` (cwnd keeps the

@@ -269,7 +269,7 @@ impl Sender {
             Verdict::True => self.flow.time_out(now),
             Verdict::False => self.flow.repair_burst(now),
         }
-        self.recovery.send(&mut self.flow, now, out);
+        self.recovery.send_late(&mut self.flow, now, out);
         self.note_retransmissions(&out[from..]);
     }
 

@@ -524,6 +524,26 @@ fn a_burst_limit_holds() {
     send!(s, ack una + 13 => range(una + 15, una + 18));
 }
 
+#[test]
+fn a_burst_limit_holds_after_a_time_out_too_but_for_the_vegas_of_ns2() {
+    for (profile, variant, sent) in [
+        (Profile::Ns2, Variant::Tahoe, vec![1]),
+        (Profile::Ns2, Variant::Reno, vec![1]),
+        (Profile::Ns2, Variant::NewReno, vec![1]),
+        (Profile::Ns2, Variant::Sack, vec![1]),
+        // Its window after a time-out is two, and it sends both.
+        (Profile::Ns2, Variant::Vegas, vec![1, 2]),
+        (Profile::Rfc, Variant::Vegas, vec![1]),
+    ] {
+        let fixed = Some(Span::from_ms(300));
+        let overrides = Overrides { max_burst: Some(1), rto_fixed: fixed, ..Overrides::default() };
+        let mut s = Script::new(&config(profile, variant, &overrides));
+        send!(s, wait 100);
+        send!(s, ack 1 => [1]);
+        send!(s, timeout at 400 => sent);
+    }
+}
+
 /// `receive!(receiver, at ms, segment => what is sent)`: `none`, or `ack next [blocks]`.
 macro_rules! receive {
     ($receiver:ident, at $ms:literal, $seq:expr => none) => {
