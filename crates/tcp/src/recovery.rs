@@ -91,10 +91,11 @@ impl Recovery {
         each!(self, algorithm => algorithm.send(flow, now, out));
     }
 
-    /// Sends what may go when the timer has run out.
+    /// Sends what may go when the timer has run out, or a delay of `send_jitter`.
     pub(crate) fn send_late(&mut self, flow: &mut Flow, now: Time, out: &mut Vec<Transmission>) {
         match self {
             Self::Vegas(algorithm) => algorithm.send_late(flow, now, out),
+            Self::SackPipe(algorithm) => algorithm.send_late(flow, now, out),
             _ => self.send(flow, now, out),
         }
     }
