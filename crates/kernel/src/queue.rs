@@ -93,8 +93,8 @@ impl<E: Copy> EventQueue<E> {
         Self::default()
     }
 
-    /// An empty queue in which the order of ties of one rank is drawn by `stream`, a number for each
-    /// place that is issued.
+    /// An empty queue in which the order of ties of one rank is drawn by `stream`, a number for
+    /// each place that is issued.
     #[must_use]
     pub fn with_drawn_ties(stream: Stream) -> Self {
         Self { draws: Some(stream), ..Self::default() }

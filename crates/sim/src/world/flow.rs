@@ -77,8 +77,8 @@ pub(super) struct FlowKind {
     pub(super) listens: Listens,
     /// Whether its sender, and its receiver, is a station of a wireless cell.
     pub(super) on_air: [bool; 2],
-    /// Whether its hosts hear of more than packets, hold them back, or are on the air: they are never
-    /// ahead.
+    /// Whether its hosts hear of more than packets, hold them back, or are on the air: they are
+    /// never ahead.
     by_the_clock: bool,
     detects: bool,
     /// No time-out is shorter.

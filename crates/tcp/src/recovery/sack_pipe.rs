@@ -150,9 +150,9 @@ impl SackPipe {
         }
     }
 
-    /// As [`send`](Self::send) when a delay of `send_jitter` is over, which may be between the first
-    /// duplicate ACK and the third: ns-2 then looks for holes first, and sends one only if there was
-    /// a time-out since the last recovery; otherwise it stops there.
+    /// As [`send`](Self::send) when a delay of `send_jitter` is over, which may be between the
+    /// first duplicate ACK and the third: ns-2 then looks for holes first, and sends one only if
+    /// there was a time-out since the last recovery; otherwise it stops there.
     pub(super) fn send_late(&mut self, flow: &mut Flow, now: Time, out: &mut Vec<Transmission>) {
         if self.repairing || self.scoreboard.is_empty() || flow.hold.holds() {
             return self.send(flow, now, out);
