@@ -14,6 +14,9 @@ CRATES   := --locked --workspace --exclude burstlab-python
 TESTED   := $(CRATES) --exclude burstlab-bench
 # A worker a processor, each taking whole files; the longest file is first in line.
 PYTEST   ?= -q -n auto --dist loadfile --no-loadscope-reorder
+# Rounds of `make fuzz`, and the Python tests with random cases.
+ROUNDS   ?= 1
+RANDOM   = $(subst $() $(), or ,$(basename $(notdir $(shell grep -lE '^from hypothesis' python/tests/test_*.py))))
 
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export UV_PYTHON_DOWNLOADS := never
@@ -22,7 +25,7 @@ export PYRIGHT_PYTHON_GLOBAL_NODE := 0
 # The extension links against no particular interpreter, but the build asks one for its version.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help demo test bench instructions flame docs site lint format codegen lock browser setup check clean
+.PHONY: help demo test fuzz bench instructions flame docs site lint format codegen lock browser setup check clean
 .DELETE_ON_ERROR:
 
 help: ## show this list
@@ -35,6 +38,14 @@ demo: setup ## set up, then reproduce a small part of a paper: data, figures and
 test: setup ## set up, then run every test (Rust and Python)
 	cargo test $(TESTED) --no-fail-fast
 	$(BIN)/python -m pytest $(PYTEST)
+
+fuzz: setup ## random tests with other cases than those of `make test`: ROUNDS times, or FUZZ_SEED again
+	@for round in $$(seq $(ROUNDS)); do \
+	  seed=$${FUZZ_SEED:-$$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}; \
+	  echo "round $$round: make fuzz FUZZ_SEED=$$seed ROUNDS=1 repeats it"; \
+	  PROPTEST_RNG_SEED=$$seed cargo test $(TESTED) --no-fail-fast || exit 1; \
+	  BURSTLAB_FUZZ=1 $(BIN)/python -m pytest $(PYTEST) --hypothesis-seed=$$seed -k "$(RANDOM)" || exit 1; \
+	done
 
 bench: setup ## run the benchmarks, and the comparison with other simulators where they are installed
 	cargo bench --locked -p burstlab-bench

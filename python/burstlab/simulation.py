@@ -6,18 +6,21 @@ import json
 import math
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from burstlab import _core, classes
 from burstlab.checkpoints import EVERY, Checkpoints
+from burstlab.directories import SCENARIO, Place
 from burstlab.errors import ControlError, InputError, Interrupted, ScenarioError, unknown
-from burstlab.loading import Document, ScenarioLike, to_document
-from burstlab.parquet import Part, assemble
-from burstlab.results import TRACES, Replication, Result, ready_directory
-from burstlab.tables import Recorded
+from burstlab.loading import Document, ScenarioLike, read_toml, to_document
+from burstlab.parquet import Part, Store, assemble
+from burstlab.results import Replication, Result, marks_of, without_none
+from burstlab.tables import TRACES, Recorded
 
 Progress = Callable[[float], None]
 
@@ -61,6 +64,7 @@ def run(
     replications: int | None = None,
     trace: Iterable[str] | str = (),
     out: str | os.PathLike[str] | None = None,
+    force: bool = False,
     jobs: int | None = None,
     progress: Progress | bool | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -83,7 +87,11 @@ def run(
     out
         Directory to write to, as `Result.write` does: the tables go there while the run goes on,
         and are read from there when they are asked for, so that memory does not grow with them.
-        By default tables are kept in memory.
+        By default tables are kept in memory. A directory that holds a result is refused, unless
+        `resume` goes on with the run that it is of.
+    force
+        Replace the result in `out`, as a whole, once this one is complete. What was done of a run
+        that is stopped goes to a directory beside it then; see the result's ``directory``.
     jobs
         Replications at a time; by default the number of processors. It changes no number.
     progress
@@ -126,7 +134,14 @@ def run(
         raise InputError("there is nothing to resume\n  fix: give the directory of checkpoints")
     with _watched(progress, resolved) as watch:
         return run_resolved(
-            resolved, range(count), trace=trace, out=out, jobs=jobs, progress=watch, kept=kept
+            resolved,
+            range(count),
+            trace=trace,
+            out=out,
+            force=force,
+            jobs=jobs,
+            progress=watch,
+            kept=kept,
         )
 
 
@@ -166,6 +181,7 @@ def run_resolved(
     *,
     trace: Iterable[str] | str = (),
     out: str | os.PathLike[str] | None = None,
+    force: bool = False,
     jobs: int | None = None,
     progress: Progress | None = None,
     kept: Checkpoints | None = None,
@@ -183,29 +199,77 @@ def run_resolved(
     workers = jobs if jobs is not None else (os.cpu_count() or 1)
     if workers < 1:
         raise InputError(f"jobs = {workers}: at least one worker is needed\n  fix: use 1 or more")
-    directory = ready_directory(out) if out is not None else None
-    parts = [Part(directory, number) for number in numbers] if directory is not None else None
+    if out is None:
+        started = time.perf_counter()
+        done, interrupted = _run_all(resolved, numbers, tables, None, workers, progress, kept)
+        result = _result(resolved, started, done, interrupted)
+    else:
+        with Place(out, force=force, goes_on=_same_run(resolved, out, kept)) as place:
+            result = _run_into(place, resolved, numbers, tables, workers, progress, kept)
+    if result.interrupted:
+        raise Interrupted(result)
+    return result
+
+
+def _run_into(
+    place: Place,
+    resolved: Document,
+    numbers: Sequence[int],
+    tables: list[str],
+    workers: int,
+    progress: Progress | None,
+    kept: Checkpoints | None,
+) -> Result:
+    """Run with the tables going to a directory meanwhile, and the result at the end."""
+    parts = [Part(place.path, number) for number in numbers]
     started = time.perf_counter()
     try:
         done, interrupted = _run_all(resolved, numbers, tables, parts, workers, progress, kept)
-        if directory is not None and parts is not None:
-            store = assemble(directory, parts[: len(done)])
-            done = [
-                Replication(one.summary, store.part(number))
-                for one, number in zip(done, store.replications, strict=True)
-            ]
+        if not done:
+            return _result(resolved, started, done, interrupted)
+        seed = int(resolved["run"]["seed"])
+        marks = marks_of(_core.__version__, seed, [one.summary for one in done])
+        names = assemble(place.path, parts[: len(done)], marks)
     finally:
         # Files that are in place have left the name under which they were written.
-        for part in parts or ():
+        for part in parts:
             part.discard()
+    result = _result(resolved, started, done, interrupted)
+    directory = result.move_in(place, names)
+    store = Store(directory, names, [part.replication for part in parts[: len(done)]])
+    stored = [
+        Replication(one.summary, store.part(number))
+        for one, number in zip(done, store.replications, strict=True)
+    ]
+    return replace(result, replications=stored, directory=directory)
+
+
+def _result(
+    resolved: Document, started: float, done: list[Replication], interrupted: bool
+) -> Result:
     wall_s = time.perf_counter() - started
     seed = int(resolved["run"]["seed"])
-    result = Result(resolved, seed, _core.__version__, wall_s, done, interrupted)
-    if directory is not None and done:
-        result.write_numbers(directory)
-    if interrupted:
-        raise Interrupted(result)
-    return result
+    return Result(resolved, seed, _core.__version__, wall_s, done, interrupted)
+
+
+def _same_run(
+    resolved: Document, out: str | os.PathLike[str], kept: Checkpoints | None
+) -> Callable[[Mapping[str, Any]], bool]:
+    """Answer what tells whether a result is of the run that goes on from checkpoints."""
+
+    def same(summary: Mapping[str, Any]) -> bool:
+        if kept is None or not kept.resume or summary["burstlab"] != _core.__version__:
+            return False
+        with suppress(InputError):
+            there = read_toml(Path(out) / SCENARIO)
+            # More replications may be added.
+            ours, theirs = (json.loads(json.dumps(one)) for one in (without_none(resolved), there))
+            for one in (ours, theirs):
+                one.get("run", {}).pop("replications", None)
+            return ours == theirs
+        return False
+
+    return same
 
 
 def _run_all(

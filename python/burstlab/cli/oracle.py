@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from burstlab.cli.flags import Json, Whole
+from burstlab.cli.printing import say, warn
 
 if TYPE_CHECKING:
     from burstlab.oracle import Report
@@ -42,10 +42,7 @@ def oracle(
         report = replay(directory, jobs=jobs, progress=progress)
     if report.skipped:
         reasons = sorted({reason for _, reason in report.skipped})
-        print(
-            f"notice: {len(report.skipped)} cases skipped: {'; '.join(reasons)}",
-            file=sys.stderr,
-        )
+        warn(f"notice: {len(report.skipped)} cases skipped: {'; '.join(reasons)}")
     if json_:
         print(json.dumps(report.to_json()))
     else:
@@ -59,18 +56,19 @@ def _print(report: Report) -> None:
             continue
         if outcome.outcome == "tie":
             beyond = "agree too" if outcome.agrees_beyond else "are not compared"
-            print(
+            say(
                 f"{outcome.case.name}: tie at t = {outcome.tie_s:.9f} s, "
                 f"{outcome.compared:,} rows before it agree, those behind it {beyond}"
             )
             continue
-        print(f"{outcome.case.name}: {outcome.difference or outcome.problem}")
+        say(f"{outcome.case.name}: {outcome.difference or outcome.problem}")
         if outcome.difference is not None:
             for title, rows in (
                 ("recorded", outcome.difference.theirs),
                 ("burstlab", outcome.difference.ours),
             ):
-                print("".join(f"  {title}  {row}\n" for row in rows), end="")
+                for row in rows:
+                    say(f"  {title}  {row}")
     counts = Counter(outcome.outcome for outcome in report.outcomes)
     rows = sum(outcome.compared for outcome in report.outcomes)
     rest = {

@@ -88,9 +88,10 @@ class Case:
         if entry.get("jitter"):
             raise NotReplayable("ns-2 drew the delays of send_jitter")
         if self.variant not in VARIANTS.values():
-            raise InputError(f"{self.name}: unknown tcp {entry['tcp']!r}")
+            raise wrong(self.name, f"unknown tcp {entry['tcp']!r}", f"use {', '.join(VARIANTS)}")
         if entry["profile"] not in PROFILES:
-            raise InputError(f"{self.name}: unknown profile {entry['profile']!r}")
+            problem = f"unknown profile {entry['profile']!r}"
+            raise wrong(self.name, problem, f"use {', '.join(PROFILES)}")
         delays = [as_milliseconds(delay) for delay in entry["delays_ms"]]
         assembly_s = float(entry.get("assembly_tb") or 0.0)
         document: Document = {
@@ -158,19 +159,33 @@ class Case:
         return loss
 
 
+def wrong(where: str, problem: str, fix: str) -> InputError:
+    """Say what is wrong, where, and what to do about it."""
+    return InputError(f"{where}: {problem}\n  fix: {fix}")
+
+
+def kinds_of(kind: type | tuple[type, ...]) -> str:
+    """Name what a field has to be."""
+    words = {str: "text", int: "a whole number", list: "a list", dict: "an object"}
+    return words[kind] if isinstance(kind, type) else "a number"
+
+
 def _options(case: str, options: str) -> Document:
     words = options.split()
     if len(words) % 3:
-        raise InputError(f"{case}: opts {options!r} are not triples of class, variable and value")
+        problem = f"opts {options!r} are not triples"
+        raise wrong(case, problem, "write class, variable and value, again and again")
     fields: Document = {}
     for variable, value in zip(words[1::3], words[2::3], strict=True):
         if variable not in OPTIONS:
-            raise InputError(f"{case}: the ns-2 variable {variable!r} has no counterpart here")
+            problem = f"the ns-2 variable {variable!r} has no counterpart here"
+            raise wrong(case, problem, f"use {', '.join(OPTIONS)}")
         name, convert = OPTIONS[variable]
         try:
             fields[name] = convert(value)
         except (ValueError, ArithmeticError):
-            raise InputError(f"{case}: {variable} = {value!r} is not a value") from None
+            problem = f"{variable} = {value!r} is not a value"
+            raise wrong(case, problem, "write a number, or for a flag true or false") from None
     return fields
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from burstlab.errors import InputError
 from burstlab.loading import Document
 from burstlab.oracle.cases import (
     MISSING_AGENTS,
@@ -18,6 +16,8 @@ from burstlab.oracle.cases import (
     as_milliseconds,
     as_rate,
     as_seconds,
+    kinds_of,
+    wrong,
 )
 
 #: Where the flows meet, and which rows are arrivals at the queues that they share, queue by queue.
@@ -162,9 +162,11 @@ class SeveralCase(Case):
         if flow["tcp"] in MISSING_AGENTS:
             raise NotReplayable(f"the engine has no {flow['tcp']}")
         if flow["tcp"] not in VARIANTS:
-            raise InputError(f"{self.name}: unknown tcp {flow['tcp']!r}")
+            fix = f"use {', '.join(VARIANTS)}"
+            raise wrong(self.name, f"unknown tcp {flow['tcp']!r}", fix)
         if self.entry["profile"] not in PROFILES:
-            raise InputError(f"{self.name}: unknown profile {self.entry['profile']!r}")
+            problem = f"unknown profile {self.entry['profile']!r}"
+            raise wrong(self.name, problem, f"use {', '.join(PROFILES)}")
         tcp: Document = {
             **PROFILES[self.entry["profile"]],
             "variant": VARIANTS[flow["tcp"]],
@@ -180,28 +182,29 @@ class SeveralCase(Case):
         return {"start": as_seconds(flow["t_start"]), "tcp": tcp}
 
 
-def check_entry(path: Path, number: int, entry: Mapping[str, Any]) -> None:
+def check_entry(where: str, entry: Mapping[str, Any]) -> None:
     """Check that an entry with ``flows`` has what a replay needs."""
-    _check_fields(f"{path}: case {number}", entry, _NEEDED)
+    _check_fields(where, entry, _NEEDED)
     kind = entry["kind"]
     if kind not in ARRIVALS:
         known = ", ".join(ARRIVALS)
-        raise InputError(f"{path}: case {number}: kind = {kind!r} is none of {known}")
-    if len(entry["delays_ms"]) != (2 if kind == "egress" else 5):
-        raise InputError(f"{path}: case {number}: delays_ms has the wrong length for {kind!r}")
-    own = {"assembly": ("assembly_tb",), "access": ("queue",), "egress": ("queue",)}[kind]
-    for name in own:
-        if not isinstance(entry.get(name), (int, float)) or not entry[name] > 0:
-            raise InputError(f"{path}: case {number}: {name!r} is missing or not positive")
+        raise wrong(where, f"kind = {kind!r} is none of {known}", "write one of them")
+    links = 2 if kind == "egress" else 5
+    if len(entry["delays_ms"]) != links:
+        problem = f"delays_ms has the wrong length for {kind!r}"
+        raise wrong(where, problem, f"write {links} numbers of ms")
+    own = {"assembly": "assembly_tb", "access": "queue", "egress": "queue"}[kind]
+    if not isinstance(entry.get(own), (int, float)) or not entry[own] > 0:
+        raise wrong(where, f"{own!r} is missing or not positive", "write a number above 0")
     if not entry["flows"]:
-        raise InputError(f"{path}: case {number}: flows is empty")
+        raise wrong(where, "flows is empty", "list at least one")
     for index, flow in enumerate(entry["flows"]):
-        where = f"{path}: case {number}: flow {index}"
+        of_flow = f"{where}: flow {index}"
         if not isinstance(flow, dict):
-            raise InputError(f"{where}: a table of fields is needed")
-        _check_fields(where, flow, _NEEDED_OF_A_FLOW)
+            raise wrong(of_flow, "a table of fields is needed", "write an object with the fields")
+        _check_fields(of_flow, flow, _NEEDED_OF_A_FLOW)
         if kind == "egress":
-            _check_fields(where, flow, {"delay_ms": (int, float)})
+            _check_fields(of_flow, flow, {"delay_ms": (int, float)})
 
 
 def _check_fields(
@@ -209,6 +212,7 @@ def _check_fields(
 ) -> None:
     for name, type_ in fields.items():
         if name not in entry:
-            raise InputError(f"{where}: {name!r} is missing")
+            raise wrong(where, f"{name!r} is missing", "add this field")
         if not isinstance(entry[name], type_) or isinstance(entry[name], bool):
-            raise InputError(f"{where}: {name} = {entry[name]!r} has a wrong type")
+            problem = f"{name} = {entry[name]!r} has a wrong type"
+            raise wrong(where, problem, f"write {kinds_of(type_)}")

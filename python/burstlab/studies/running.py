@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from burstlab import _core
-from burstlab.errors import ControlError, InputError
+from burstlab.errors import ControlError, InputError, ScenarioError
 from burstlab.statistics import (
     Estimate,
     ask_until,
@@ -332,8 +332,9 @@ def _result(future: _Task) -> Answer:
             "  fix: start them again, and resume; points that were done are kept"
         ) from None
     except _core.InvalidScenario as error:
-        problem = " ".join(str(part) for part in error.args if part)
-        raise InputError(f"a run was refused: {problem}") from None
+        path, value, problem, fix = [*error.args, "", "", "", ""][:4]
+        refused = ScenarioError(str(path), value, f"{problem} (in a run)", str(fix))
+        raise refused from None
     except _core.ClassError as error:
         raise ControlError(*error.args) from None
     except Exception as error:
