@@ -89,6 +89,7 @@ __all__ = [
     "Smoothing",
     "SsthreshBasis",
     "Tcp",
+    "TieBreak",
     "Topology",
     "Traffic",
     "Variant",
@@ -572,6 +573,17 @@ LossKind: TypeAlias = Literal["none", "bernoulli", "every", "batch", "gilbert-el
 - `batch`: The last `size` of every `n` bursts.
 - `gilbert-elliott`: In spells, after Gilbert (1960) and Elliott (1963).
 - `script`: Exactly what `bursts`, `carrying` and `packets` name.
+"""
+
+TieBreak: TypeAlias = Literal["fixed", "random"]
+"""How ties are broken: events of one instant of which none is a timer and the other an ...
+
+How ties are broken: events of one instant of which none is a timer and the other an arrival.
+
+- `fixed`: In an order that repeats: what was queued first comes first; in a mesh what happens at
+  hosts and queues goes by place, the lower number first.
+- `random`: By a draw for each event, from `seed` and the number of the replication. Slower: no host
+  is ahead of the clock. Frames on the air and the slots of `[ops]` keep their order.
 """
 
 
@@ -1455,7 +1467,14 @@ class Tcp(_Section):
         Whether each duplicate ACK before the threshold releases a new segment (RFC 3042; ns-2
         `singledup_`). Default true. Without it small windows time out more often.
     max_burst : int, optional
-        Most segments that one ACK may release, 0: no limit. Default 0 (ns-2 `maxburst_`).
+        Most segments that one ACK, write or time-out may release, 0: no limit. Default 0 (ns-2
+        `maxburst_`). ns-2's Vegas does not apply it to a time-out, after which it sends two.
+    send_jitter : str (time), optional
+        What the window lets go, by an ACK, a write, the start or a time-out, waits for a random
+        time, uniform from 0 up to this; all that comes before it ends goes with it, so that the
+        order stays, and only fast retransmits, those of partial ACKs and Limited Transmit go at
+        once (ns-2 `overhead_`). 0 s to 1 s. Default 0 s: nothing waits (ns-2). The time a packet
+        takes on the slowest link breaks phase effects (Floyd and Jacobson 1992); more only delays.
     window_halving : WindowHalving, optional
         How half a window is taken while `ssthresh_basis` is `"window"`: `"real"` (cwnd keeps the
         fraction) or `"integer"` (rounded down). Default `"real"` (ns-2 `precisionReduce_`); profile
@@ -1604,6 +1623,7 @@ class Tcp(_Section):
     dupack_threshold: int | None = None
     limited_transmit: bool | None = None
     max_burst: int | None = None
+    send_jitter: str | None = None
     window_halving: WindowHalving | None = None
     ssthresh_basis: SsthreshBasis | None = None
     cwnd_limited: bool | None = None
@@ -2093,6 +2113,9 @@ class Run(_Section):
     sample : str (time), optional
         Note this often how many connections of `demand` are under way at each edge node, in the
         table `samples`, at most 10,000,000 times; needs a mesh. Absent: not at all.
+    tie_break : TieBreak, optional
+        Which of several events of one instant comes first, among timers and then among arrivals.
+        `random` shows whether a result hangs on ties.
     seed : int, default 1
         Seed of all randomness, 0 to 2^63 - 1.
     replications : int, default 1
@@ -2104,5 +2127,6 @@ class Run(_Section):
     drain: str | None = None
     bursts: int | None = None
     sample: str | None = None
+    tie_break: TieBreak | None = None
     seed: int | None = None
     replications: int | None = None

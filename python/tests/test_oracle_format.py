@@ -6,8 +6,9 @@ import json
 import pytest
 
 from burstlab.errors import InputError
-from burstlab.oracle.cases import NotReplayable, read_index
-from burstlab.oracle.compare import first_difference, in_order
+from burstlab.oracle.cases import NotReplayable
+from burstlab.oracle.compare import first_difference, first_tie, in_order
+from burstlab.oracle.index import read_index
 from burstlab.oracle.rows import Row, read_trace
 
 ENTRY = {
@@ -173,3 +174,85 @@ def test_a_log_that_ends_early_differs():
     difference = first_difference(theirs, theirs[:1])
     assert difference is not None
     assert "ours ends before" in difference.what
+
+
+FLOWS = [
+    {"tcp": "Reno", "window": 20, "t_start": 0.001, "boot_time": 0.004, "delay_ms": 3},
+    {"tcp": "Sack1", "window": 10, "t_start": 0.1, "boot_time": 0.002, "delay_ms": 30.5},
+]
+SEVERAL = {
+    "case": "three",
+    "kind": "egress",
+    "profile": "ns235",
+    "access_bps": 1e7,
+    "receiver_bps": 1e6,
+    "core_bps": 1e12,
+    "delays_ms": [1, 2],
+    "tick": 0.01,
+    "t_rec": 5,
+    "queue": 9,
+    "flows": FLOWS,
+    "trace": "three.csv.gz",
+}
+
+
+def test_several_flows_become_a_scenario(tmp_path):
+    (case,) = read_index(index(tmp_path, [SEVERAL]))
+    scenario = case.scenario()
+    assert case.variant == "reno+sack"
+    assert scenario["access"]["shared"] is True
+    assert scenario["access"]["receiver"] == {"rate": "1000000 b/s", "delay": "2 ms", "queue": 9}
+    assert [link["delay"] for link in scenario["network"]["link"]] == ["3 ms", "30.5 ms"]
+    assert [flow["tcp"]["variant"] for flow in scenario["flows"]] == ["reno", "sack"]
+    assert [flow["from"] for flow in scenario["flows"]] == ["s0", "s1"]
+    entry = {
+        **SEVERAL,
+        "kind": "access",
+        "delays_ms": [1, 2, 3, 4, 5],
+        "cbr": [{"bps": 2e5, "bytes": 500, "t_start": 0.3}],
+    }
+    (case,) = read_index(index(tmp_path, [entry]))
+    assert case.scenario()["traffic"] == [
+        {"rate": "200000 b/s", "packet_size": "500 B", "start": "0.3 s"}
+    ]
+    entry = {**entry, "kind": "assembly", "assembly_tb": 0.039, "drop_bursts": [4]}
+    (case,) = read_index(index(tmp_path, [entry]))
+    assert case.scenario()["edge"]["timer"] == "0.039 s"
+    assert case.scenario()["loss"]["data"]["bursts"] == [4]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"kind": "ring"}, "kind = 'ring' is none of assembly"),
+        ({"flows": []}, "flows is empty"),
+        ({"flows": [3]}, "flow 0: a table"),
+        ({"flows": [{**FLOWS[0], "window": "9"}]}, "flow 0: window = '9'"),
+        ({"queue": 0}, "'queue' is missing or not positive"),
+        ({"delays_ms": [1, 2, 3]}, "delays_ms has the wrong length"),
+    ],
+)
+def test_a_bad_entry_of_several_flows_is_named(tmp_path, change, says):
+    with pytest.raises(InputError, match=r"index\.json") as caught:
+        read_index(index(tmp_path, [{**SEVERAL, **change}]))
+    assert says in str(caught.value)
+
+
+def test_rows_of_several_flows_have_its_number(tmp_path):
+    text = "ev,t,f,a,b,c,d\nS,1,2,5,1,2,20\nC,1,3,7\n"
+    send, other = read_trace(write_trace(tmp_path / "t.csv.gz", text), several=True)
+    assert (send.flow, send.fields, other.flow) == (2, (5.0, 1.0, 2.0, 20.0), 3)
+    for bad in ("ev,t,a,b,c,d\n", "ev,t,f,a,b,c,d\nT,1\n", "ev,t,f,a,b,c,d\nT,1,x\n"):
+        with pytest.raises(InputError):
+            read_trace(write_trace(tmp_path / "t.csv.gz", bad), several=True)
+
+
+def test_ties_are_of_two_sources_at_one_instant():
+    def log(*lines):
+        return in_order([Row(event, t, (), flow) for event, t, flow in lines])
+
+    assert first_tie(log(("B", 1.0, 0), ("B", 1.0, 0), ("B", 2.0, 1)), "B") is None
+    assert first_tie(log(("B", 1.0, 0), ("B", 2.0, 0), ("B", 2.000000001, 1)), "B") == 2.0
+    assert first_tie(log(("S", 1.0, 0), ("A", 1.0, 1), ("S", 1.0000001, 1)), "SC") is None
+    assert first_tie(log(("S", 1.0, 0), ("C", 1.0, 2)), "SC") == 1.0
+    assert first_tie(log(("S", 1.0, 0), ("L", 3.0, 0)), "SC") == 3.0

@@ -1,7 +1,9 @@
-//! Events in total order: by time, then rank, then insertion.
+//! Events in total order: by time, then rank, then insertion, or a draw.
 
 use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
+
+use crate::random::Stream;
 
 /// Which of two events at the same instant comes first, whatever the order of insertion.
 ///
@@ -45,7 +47,8 @@ impl Ticket {
     }
 }
 
-/// A queue of events, each at an instant; ties are broken by [`Rank`] and then first in, first out.
+/// A queue of events, each at an instant; ties are broken by [`Rank`] and then first in, first out,
+/// or by a [draw](EventQueue::with_drawn_ties).
 ///
 /// A four-way heap. The place of a popped event stays open until the next push or pop: nearly every
 /// event is followed by the next one of its kind, which then sinks once from the top instead of
@@ -56,6 +59,8 @@ pub struct EventQueue<E> {
     /// Whether the first entry of `heap` has been popped.
     open: bool,
     issued: u64,
+    /// What draws the order of ties, in place of insertion.
+    draws: Option<Stream>,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -65,12 +70,19 @@ struct Entry<E> {
     event: E,
 }
 
+/// A place among those that are issued.
+#[inline(never)]
+fn drawn(stream: &Stream, ordinal: u64) -> u64 {
+    let [share, _] = stream.uniforms(ordinal);
+    FIRST + (share * (FIXED_BIT >> 1) as f64) as u64
+}
+
 /// Children of a heap entry.
 const WAYS: usize = 4;
 
 impl<E> Default for EventQueue<E> {
     fn default() -> Self {
-        Self { heap: Vec::new(), open: false, issued: FIRST }
+        Self { heap: Vec::new(), open: false, issued: FIRST, draws: None }
     }
 }
 
@@ -81,15 +93,33 @@ impl<E: Copy> EventQueue<E> {
         Self::default()
     }
 
+    /// An empty queue in which the order of ties of one rank is drawn by `stream`, a number for
+    /// each place that is issued.
+    #[must_use]
+    pub fn with_drawn_ties(stream: Stream) -> Self {
+        Self { draws: Some(stream), ..Self::default() }
+    }
+
+    /// Whether the order of ties is drawn.
+    #[inline]
+    #[must_use]
+    pub fn draws_ties(&self) -> bool {
+        self.draws.is_some()
+    }
+
     /// Takes the next place in the order, for an event that is pushed later (see [`Lane`]).
     ///
     /// [`Lane`]: crate::Lane
     #[inline]
     pub fn ticket(&mut self, rank: Rank) -> Ticket {
         self.issued += 1;
+        let place = match &self.draws {
+            None => self.issued,
+            Some(stream) => drawn(stream, self.issued),
+        };
         Ticket(match rank {
-            Rank::Timer => self.issued,
-            Rank::Arrival => self.issued | ARRIVAL_BIT,
+            Rank::Timer => place,
+            Rank::Arrival => place | ARRIVAL_BIT,
         })
     }
 
@@ -183,6 +213,7 @@ impl<E: Copy> EventQueue<E> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::RandomSource;
     use proptest::prelude::*;
 
     #[test]
@@ -208,6 +239,30 @@ mod tests {
         queue.push_at(Time::ZERO, Ticket::first(u32::MAX), 0);
         let order: Vec<_> = std::iter::from_fn(|| queue.pop()).map(|(_, e)| e).collect();
         assert_eq!(order, [0, 1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn drawn_ties_are_a_permutation_within_their_rank_that_the_seed_decides() {
+        let order = |seed| {
+            let stream = RandomSource::new(seed, 0).stream("ties");
+            let mut queue = EventQueue::with_drawn_ties(stream);
+            for event in 0..20 {
+                let rank = if event < 10 { Rank::Arrival } else { Rank::Timer };
+                queue.push(Time::from_ps(5), rank, event);
+            }
+            queue.push_at(Time::from_ps(5), Ticket::first(3), 100);
+            queue.push_at(Time::from_ps(5), Ticket::fixed(Rank::Timer, 0), 101);
+            queue.push(Time::ZERO, Rank::Arrival, 102);
+            let order: Vec<_> = std::iter::from_fn(|| queue.pop()).map(|(_, e)| e).collect();
+            assert_eq!((order[..2].to_vec(), order[12]), (vec![102, 100], 101), "{order:?}");
+            let (mut timers, mut arrivals) = (order[2..12].to_vec(), order[13..].to_vec());
+            timers.sort_unstable();
+            arrivals.sort_unstable();
+            assert!(timers.into_iter().eq(10..20) && arrivals.into_iter().eq(0..10));
+            order
+        };
+        assert_eq!(order(1), order(1));
+        assert_ne!(order(1), order(2));
     }
 
     #[test]

@@ -167,8 +167,16 @@ parameters! {
     /// `singledup_`). Default true. Without it small windows time out more often.
     limited_transmit: bool,
 
-    /// Most segments that one ACK may release, 0: no limit. Default 0 (ns-2 `maxburst_`).
+    /// Most segments that one ACK, write or time-out may release, 0: no limit. Default 0 (ns-2
+    /// `maxburst_`). ns-2's Vegas does not apply it to a time-out, after which it sends two.
     max_burst: u32,
+
+    /// What the window lets go, by an ACK, a write, the start or a time-out, waits for a random
+    /// time, uniform from 0 up to this; all that comes before it ends goes with it, so that the
+    /// order stays, and only fast retransmits, those of partial ACKs and Limited Transmit go at
+    /// once (ns-2 `overhead_`). 0 s to 1 s. Default 0 s: nothing waits (ns-2). The time a packet
+    /// takes on the slowest link breaks phase effects (Floyd and Jacobson 1992); more only delays.
+    send_jitter: Span,
 
     /// How half a window is taken while `ssthresh_basis` is `"window"`: `"real"` (cwnd keeps the
     /// fraction) or `"integer"` (rounded down). Default `"real"` (ns-2 `precisionReduce_`); profile

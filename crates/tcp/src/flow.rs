@@ -7,10 +7,11 @@ use std::ops::Range;
 use burstlab_units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Config, Variant, VegasRules};
+use crate::config::{Config, Profile, Variant, VegasRules};
 use crate::delays::{Delays, SLACK};
 use crate::detection::Outstanding;
 use crate::foreign::Classes;
+use crate::hold::Hold;
 use crate::rto::Timer;
 use crate::segment::Transmission;
 use crate::sender::SenderCounters;
@@ -48,6 +49,7 @@ pub(crate) struct Flow {
     pub(crate) window: Window,
     pub(crate) timer: Timer,
     pub(crate) counters: SenderCounters,
+    pub(crate) hold: Hold,
     pub(crate) dupack_threshold: u32,
     pub(crate) limited_transmit: bool,
     /// Most segments an ACK may release; `u64::MAX`: no limit.
@@ -66,6 +68,8 @@ pub(crate) struct Flow {
     short_segment: Option<(u64, Bytes)>,
     /// For what goes by delay.
     pub(crate) delays: Option<Box<Delays>>,
+    /// Whether this is to be an agent of ns-2.
+    as_ns2: bool,
     /// Whether this is to be ns-2's Vegas: its initial window waits for the second ACK.
     as_ns2_vegas: bool,
 }
@@ -85,6 +89,7 @@ impl Flow {
             window: Window::new(config, classes),
             timer: Timer::new(config),
             counters: SenderCounters::default(),
+            hold: Hold::new(config),
             dupack_threshold: config.dupack_threshold,
             limited_transmit: config.limited_transmit,
             max_burst: unlimited_if_zero(config.max_burst),
@@ -98,6 +103,7 @@ impl Flow {
             syn_size: config.syn_size,
             short_segment: None,
             delays: Delays::new(config),
+            as_ns2: config.profile != Profile::Rfc,
             as_ns2_vegas: config.variant == Variant::Vegas && config.vegas_rules == VegasRules::Ns2,
         }
     }
@@ -106,6 +112,13 @@ impl Flow {
     /// without those of Limited Transmit, which must not count.
     pub(crate) fn flight(&self) -> u64 {
         self.next.saturating_sub(self.acked).saturating_sub(self.limited_transmissions)
+    }
+
+    /// Whether the cumulative ACK `next` says nothing new of what is outstanding. ns-2 asks not
+    /// whether anything is, which matters where `send_jitter` holds back what would be.
+    #[inline]
+    pub(crate) fn is_duplicate(&self, next: u64) -> bool {
+        next == self.acked && (self.acked < self.sent || (self.as_ns2 && !self.hold.is_off()))
     }
 
     /// The application offers data up to segment `segments`; the last may be short.
@@ -168,6 +181,9 @@ impl Flow {
     pub(crate) fn send_window(&mut self, now: Time, burst: u64, out: &mut Vec<Transmission>) {
         let end = (self.acked + self.window.segments()).min(self.limit);
         let end = end.min(self.next.saturating_add(burst));
+        if self.next < end && self.hold.holds() {
+            return;
+        }
         while self.next < end {
             self.emit(now, self.next, out);
             self.next += 1;

@@ -39,6 +39,7 @@ mod delays;
 mod detection;
 mod flow;
 mod foreign;
+mod hold;
 mod receive;
 mod recovery;
 mod rto;

@@ -86,9 +86,18 @@ impl Recovery {
         each!(self, algorithm => algorithm.on_timeout(flow, now));
     }
 
-    /// Sends what may go: new data have been offered, or the timer has run out.
+    /// Sends what may go: new data have been offered.
     pub(crate) fn send(&mut self, flow: &mut Flow, now: Time, out: &mut Vec<Transmission>) {
         each!(self, algorithm => algorithm.send(flow, now, out));
+    }
+
+    /// Sends what may go when the timer has run out, or a delay of `send_jitter`.
+    pub(crate) fn send_late(&mut self, flow: &mut Flow, now: Time, out: &mut Vec<Transmission>) {
+        match self {
+            Self::Vegas(algorithm) => algorithm.send_late(flow, now, out),
+            Self::SackPipe(algorithm) => algorithm.send_late(flow, now, out),
+            _ => self.send(flow, now, out),
+        }
     }
 
     /// Whether losses are being repaired without a time-out.

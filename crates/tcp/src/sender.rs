@@ -163,6 +163,7 @@ impl Sender {
         let flow = &self.flow;
         flow.next == flow.sent
             && flow.duplicates == 0
+            && flow.hold.is_off()
             && !self.detection.is_on()
             && !self.recovery.is_repairing(flow)
     }
@@ -269,8 +270,39 @@ impl Sender {
             Verdict::True => self.flow.time_out(now),
             Verdict::False => self.flow.repair_burst(now),
         }
-        self.recovery.send(&mut self.flow, now, out);
+        self.recovery.send_late(&mut self.flow, now, out);
         self.note_retransmissions(&out[from..]);
+    }
+
+    /// After any call: the sender has something to send and holds it back for a random time below
+    /// this, which [`Sender::hold_until`] has to tell it. `None` always, unless `send_jitter` is
+    /// above 0.
+    #[inline]
+    #[must_use]
+    pub fn asks_for_delay(&self) -> Option<Span> {
+        self.flow.hold.asks()
+    }
+
+    /// What is held back may go at `at`. Does nothing unless the sender has asked.
+    pub fn hold_until(&mut self, at: Time) {
+        self.flow.hold.until(at);
+    }
+
+    /// When [`Sender::on_release`] is due.
+    #[must_use]
+    pub fn poll_release(&self) -> Option<Time> {
+        self.flow.hold.ends()
+    }
+
+    /// The delay is over: sends all that may go by now. Does nothing before its time.
+    pub fn on_release(&mut self, now: Time, out: &mut Vec<Transmission>) {
+        if self.flow.hold.ends().is_some_and(|at| now >= at) {
+            let from = out.len();
+            self.flow.hold.open();
+            self.recovery.send_late(&mut self.flow, now, out);
+            self.flow.hold.close();
+            self.note_retransmissions(&out[from..]);
+        }
     }
 
     /// When [`Sender::on_timeout`] is due.

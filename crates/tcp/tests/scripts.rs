@@ -524,6 +524,124 @@ fn a_burst_limit_holds() {
     send!(s, ack una + 13 => range(una + 15, una + 18));
 }
 
+#[test]
+fn a_burst_limit_holds_after_a_time_out_too_but_for_the_vegas_of_ns2() {
+    for (profile, variant, sent) in [
+        (Profile::Ns2, Variant::Tahoe, vec![1]),
+        (Profile::Ns2, Variant::Reno, vec![1]),
+        (Profile::Ns2, Variant::NewReno, vec![1]),
+        (Profile::Ns2, Variant::Sack, vec![1]),
+        // Its window after a time-out is two, and it sends both.
+        (Profile::Ns2, Variant::Vegas, vec![1, 2]),
+        (Profile::Rfc, Variant::Vegas, vec![1]),
+    ] {
+        let fixed = Some(Span::from_ms(300));
+        let overrides = Overrides { max_burst: Some(1), rto_fixed: fixed, ..Overrides::default() };
+        let mut s = Script::new(&config(profile, variant, &overrides));
+        send!(s, wait 100);
+        send!(s, ack 1 => [1]);
+        send!(s, timeout at 400 => sent);
+    }
+}
+
+/// What a sender asks for, and the answer, in ms after now.
+fn hold(s: &mut Script, ms: u64) {
+    assert_eq!(s.sender.asks_for_delay(), Some(Span::from_ms(10)));
+    s.sender.hold_until(s.now + Span::from_ms(ms));
+    assert_eq!(s.sender.asks_for_delay(), None, "asked once");
+}
+
+fn release(s: &mut Script) -> Vec<u64> {
+    let at = s.sender.poll_release().expect("something is held back");
+    s.sender.on_release(Time::from_ps(at.as_ps() - 1), &mut s.out);
+    assert_eq!(s.sent(), NONE, "before the delay ends");
+    s.now = at;
+    s.sender.on_release(at, &mut s.out);
+    assert_eq!(s.sender.poll_release(), None);
+    s.sent()
+}
+
+#[test]
+fn what_the_window_lets_go_waits_for_one_delay_together() {
+    for variant in [BY_LOSS[0], BY_LOSS[1], BY_LOSS[2], BY_LOSS[3], Variant::Vegas] {
+        for profile in [Profile::Ns2, Profile::Rfc] {
+            let jitter = Some(Span::from_ms(10));
+            let overrides = Overrides {
+                send_jitter: jitter,
+                initial_window: Some(4),
+                initial_ssthresh: Some(4),
+                ..Overrides::default()
+            };
+            let mut s = Script::silent(&config(profile, variant, &overrides));
+            s.sender.supply(Time::ZERO, u64::MAX, &mut s.out);
+            s.sender.start(Time::ZERO, &mut s.out);
+            assert_eq!(s.sent(), NONE, "the SYN waits too");
+            hold(&mut s, 3);
+            assert_eq!(release(&mut s), [0]);
+            assert_eq!(s.sender.asks_for_delay(), None, "{variant:?}: all went");
+            s.now += Span::from_ms(100);
+            send!(s, ack 1 => NONE);
+            hold(&mut s, 9);
+            let first = release(&mut s);
+            assert_eq!(first[0], 1, "{variant:?}");
+            let count = first.len() as u64;
+            s.now += Span::from_ms(100);
+            // The second ACK finds the delay running and adds to what goes with it.
+            send!(s, ack 2 => NONE);
+            hold(&mut s, 9);
+            s.now += Span::from_ms(5);
+            if count > 1 {
+                send!(s, ack 3 => NONE);
+                assert_eq!(s.sender.asks_for_delay(), None, "one delay at a time");
+            }
+            let then = release(&mut s);
+            assert!(then.len() as u64 >= count.min(2), "{variant:?} {profile:?}: {then:?}");
+            assert_eq!(then[0], count + 1);
+            assert!(then.windows(2).all(|pair| pair[1] == pair[0] + 1), "in order: {then:?}");
+        }
+    }
+}
+
+#[test]
+fn fast_retransmits_and_limited_transmit_do_not_wait() {
+    let overrides = Overrides { send_jitter: Some(Span::from_ms(10)), ..Overrides::default() };
+    let mut s = Script::silent(&config(Profile::Ns2, Variant::Reno, &overrides));
+    s.sender.supply(Time::ZERO, u64::MAX, &mut s.out);
+    s.sender.start(Time::ZERO, &mut s.out);
+    hold(&mut s, 1);
+    release(&mut s);
+    let mut next = 0;
+    while s.sender.in_flight() < 8 {
+        next += 1;
+        send!(s, ack next => NONE);
+        hold(&mut s, 1);
+        release(&mut s);
+    }
+    let edge = next + s.sender.in_flight();
+    send!(s, ack next => [edge]);
+    send!(s, ack next => [edge + 1]);
+    send!(s, ack next => [next]);
+    assert_eq!(s.sender.counters().fast_retransmits, 1);
+    // What the inflated window lets go does.
+    for _ in 0..6 {
+        send!(s, ack next => NONE);
+    }
+    hold(&mut s, 4);
+    assert!(!release(&mut s).is_empty());
+}
+
+#[test]
+fn a_delay_that_nobody_asked_for_and_a_release_before_its_time_do_nothing() {
+    let mut s = Script::new(&config(Profile::Ns2, Variant::Reno, &Overrides::default()));
+    s.sender.hold_until(s.now);
+    assert_eq!((s.sender.asks_for_delay(), s.sender.poll_release()), (None, None));
+    s.sender.on_release(s.now, &mut s.out);
+    assert_eq!(s.sent(), NONE);
+    let long = Overrides { send_jitter: Some(Span::from_secs(2)), ..Overrides::default() };
+    let error = Config::resolve(&long).expect_err("too long");
+    assert_eq!((error.field, error.value.as_str()), ("send_jitter", "2 s"));
+}
+
 /// `receive!(receiver, at ms, segment => what is sent)`: `none`, or `ack next [blocks]`.
 macro_rules! receive {
     ($receiver:ident, at $ms:literal, $seq:expr => none) => {

@@ -1,8 +1,7 @@
-"""The index of an oracle directory, and the scenario that repeats a case."""
+"""A case with one flow, and the scenario that repeats it."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from burstlab.errors import InputError
-from burstlab.loading import Document, read_text
+from burstlab.loading import Document
 
 #: Our name of a profile, and what else it sets.
 PROFILES: Mapping[str, Mapping[str, Any]] = {
@@ -30,33 +29,6 @@ VARIANTS: Mapping[str, str] = {
 
 #: Agents of ns-2 that the engine does not have.
 MISSING_AGENTS = frozenset({"Asym", "Fack", "Linux", "RFC793edu", "RBP", "VegasRBP"})
-
-_NEEDED: Mapping[str, type | tuple[type, ...]] = {
-    "case": str,
-    "tcp": str,
-    "profile": str,
-    "trace": str,
-    "window": int,
-    "access_bps": (int, float),
-    "core_bps": (int, float),
-    "delays_ms": list,
-    "tick": (int, float),
-    "boot_time": (int, float),
-    "t_start": (int, float),
-    "t_rec": (int, float),
-    "drops": list,
-}
-
-_OPTIONAL: Mapping[str, type | tuple[type, ...]] = {
-    "opts": str,
-    "overrides": dict,
-    "ssthresh_init": int,
-    "packet_bytes": int,
-    "syn_bytes": int,
-    "assembly_tb": (int, float),
-    "drop_bursts": list,
-    "drop_acks": list,
-}
 
 
 class NotReplayable(Exception):
@@ -113,33 +85,35 @@ class Case:
         entry = self.entry
         if entry["tcp"] in MISSING_AGENTS:
             raise NotReplayable(f"the engine has no {entry['tcp']}")
+        if entry.get("jitter"):
+            raise NotReplayable("ns-2 drew the delays of send_jitter")
         if self.variant not in VARIANTS.values():
-            raise _wrong(self.name, f"unknown tcp {entry['tcp']!r}", f"use {', '.join(VARIANTS)}")
+            raise wrong(self.name, f"unknown tcp {entry['tcp']!r}", f"use {', '.join(VARIANTS)}")
         if entry["profile"] not in PROFILES:
             problem = f"unknown profile {entry['profile']!r}"
-            raise _wrong(self.name, problem, f"use {', '.join(PROFILES)}")
-        delays = [_milliseconds(delay) for delay in entry["delays_ms"]]
+            raise wrong(self.name, problem, f"use {', '.join(PROFILES)}")
+        delays = [as_milliseconds(delay) for delay in entry["delays_ms"]]
         assembly_s = float(entry.get("assembly_tb") or 0.0)
         document: Document = {
             "network": {
                 "topology": "path",
                 "core_nodes": len(delays) - 3,
-                "link_rate": _rate(entry["core_bps"]),
+                "link_rate": as_rate(entry["core_bps"]),
                 "link_delays": delays[1:-1],
             },
             "access": self._access(delays),
             "edge": self._edge(),
             "core": {"forwarding": "store-and-forward"},
             "tcp": self._tcp(),
-            "flows": [{"start": _seconds(entry["t_start"])}],
+            "flows": [{"start": as_seconds(entry["t_start"])}],
             "loss": self._loss(),
             # A burst that is open when the log ends is closed and its fate known soon after.
-            "run": {"duration": _seconds(self.until_s + assembly_s + 0.001)},
+            "run": {"duration": as_seconds(self.until_s + assembly_s + 0.001)},
         }
         return document
 
     def _access(self, delays: list[str]) -> Document:
-        access: Document = {"rate": _rate(self.entry["access_bps"]), "delay": delays[0]}
+        access: Document = {"rate": as_rate(self.entry["access_bps"]), "delay": delays[0]}
         if delays[-1] != delays[0]:
             access["receiver"] = {"delay": delays[-1]}
         return access
@@ -147,7 +121,7 @@ class Case:
     def _edge(self) -> Document:
         if not self.assembled:
             return {"assembly": "none"}
-        timer = _seconds(self.entry["assembly_tb"])
+        timer = as_seconds(self.entry["assembly_tb"])
         # The recorder hands the packets of a burst to the line one by one, 1 ns apart.
         return {"assembly": "timer", "timer": timer, "spacing": "1 ns"}
 
@@ -158,8 +132,8 @@ class Case:
             "variant": self.variant,
             "window": entry["window"],
             "initial_ssthresh": entry.get("ssthresh_init", entry["window"]),
-            "rto_tick": _seconds(entry["tick"]),
-            "rto_clock_phase": _seconds(entry["boot_time"]),
+            "rto_tick": as_seconds(entry["tick"]),
+            "rto_clock_phase": as_seconds(entry["boot_time"]),
             "delayed_ack": bool(entry.get("delayed_ack", False)),
         }
         for name, field in (("packet_bytes", "segment_size"), ("syn_bytes", "syn_size")):
@@ -185,81 +159,33 @@ class Case:
         return loss
 
 
-def read_index(directory: Path) -> list[Case]:
-    """Read ``index.json`` and check that every entry has what a replay needs."""
-    path = directory / "index.json"
-    if not directory.is_dir():
-        raise _wrong(
-            str(directory), "not a directory with an index.json", "give the one of the traces"
-        )
-    text = read_text(path)
-    try:
-        entries = json.loads(text)
-    except json.JSONDecodeError as error:
-        problem = f"line {error.lineno} column {error.colno}: {error.msg}"
-        raise _wrong(str(path), problem, "write valid JSON there") from None
-    if not isinstance(entries, list):
-        raise _wrong(str(path), "line 1: a list of cases is needed", "put [ ] around the cases")
-    cases: list[Case] = []
-    seen: set[str] = set()
-    for number, entry in enumerate(entries, start=1):
-        where = f"{path}: case {number}"
-        _check_entry(where, entry)
-        if entry["case"] in seen:
-            raise _wrong(where, f"{entry['case']!r} is listed twice", "name each case once")
-        seen.add(entry["case"])
-        cases.append(Case(entry, directory))
-    return cases
-
-
-def _wrong(where: str, problem: str, fix: str) -> InputError:
+def wrong(where: str, problem: str, fix: str) -> InputError:
+    """Say what is wrong, where, and what to do about it."""
     return InputError(f"{where}: {problem}\n  fix: {fix}")
 
 
-def _kinds(kind: type | tuple[type, ...]) -> str:
+def kinds_of(kind: type | tuple[type, ...]) -> str:
+    """Name what a field has to be."""
     words = {str: "text", int: "a whole number", list: "a list", dict: "an object"}
     return words[kind] if isinstance(kind, type) else "a number"
-
-
-def _check_entry(where: str, entry: object) -> None:
-    if not isinstance(entry, dict):
-        raise _wrong(where, "a table of fields is needed", "write an object with the fields")
-    for name in _NEEDED:
-        if name not in entry:
-            raise _wrong(where, f"{name!r} is missing", "add this field")
-    for name, kind in {**_NEEDED, **_OPTIONAL}.items():
-        found = entry.get(name)
-        if name in entry and (not isinstance(found, kind) or isinstance(found, bool)):
-            raise _wrong(where, f"{name} = {found!r} has a wrong type", f"write {_kinds(kind)}")
-    for name in ("tick", "t_rec", "access_bps", "core_bps"):
-        if not entry[name] > 0:
-            problem = f"{name} = {entry[name]!r} is not positive"
-            raise _wrong(where, problem, "write a number above 0")
-    for pair in entry["drops"]:
-        if not isinstance(pair, list) or len(pair) != 2:
-            raise _wrong(where, f"drops has {pair!r}", "write pairs [seq, transmission]")
-    if not all(isinstance(delay, (int, float)) for delay in entry["delays_ms"]):
-        raise _wrong(where, "delays_ms has something that is no number", "write numbers of ms")
-    if len(entry["delays_ms"]) < 4:
-        raise _wrong(where, "delays_ms needs at least four links", "add their delays")
 
 
 def _options(case: str, options: str) -> Document:
     words = options.split()
     if len(words) % 3:
         problem = f"opts {options!r} are not triples"
-        raise _wrong(case, problem, "write class, variable and value, again and again")
+        raise wrong(case, problem, "write class, variable and value, again and again")
     fields: Document = {}
     for variable, value in zip(words[1::3], words[2::3], strict=True):
         if variable not in OPTIONS:
             problem = f"the ns-2 variable {variable!r} has no counterpart here"
-            raise _wrong(case, problem, f"use {', '.join(OPTIONS)}")
+            raise wrong(case, problem, f"use {', '.join(OPTIONS)}")
         name, convert = OPTIONS[variable]
         try:
             fields[name] = convert(value)
         except (ValueError, ArithmeticError):
             problem = f"{variable} = {value!r} is not a value"
-            raise _wrong(case, problem, "write a number, or for a flag true or false") from None
+            raise wrong(case, problem, "write a number, or for a flag true or false") from None
     return fields
 
 
@@ -268,16 +194,18 @@ def _flag(text: str) -> bool:
     return words[text.lower()] if text.lower() in words else bool(int(text))
 
 
-def _seconds(value: float | str) -> str:
+def as_seconds(value: float | str) -> str:
     """Write seconds without an exponent and with picoseconds at most."""
     return f"{_decimal(value)} s"
 
 
-def _milliseconds(value: float) -> str:
+def as_milliseconds(value: float) -> str:
+    """Write milliseconds likewise."""
     return f"{_decimal(value)} ms"
 
 
-def _rate(value: float) -> str:
+def as_rate(value: float) -> str:
+    """Write bits per second likewise."""
     return f"{_decimal(value)} b/s"
 
 
@@ -293,10 +221,10 @@ OPTIONS: Mapping[str, tuple[str, Any]] = {
     "windowInit_": ("initial_window", int),
     "numdupacks_": ("dupack_threshold", int),
     "singledup_": ("limited_transmit", _flag),
-    "minrto_": ("rto_min", _seconds),
-    "maxrto_": ("rto_max", _seconds),
-    "rtxcur_init_": ("rto_initial", _seconds),
-    "tcpTick_": ("rto_tick", _seconds),
+    "minrto_": ("rto_min", as_seconds),
+    "maxrto_": ("rto_max", as_seconds),
+    "rtxcur_init_": ("rto_initial", as_seconds),
+    "tcpTick_": ("rto_tick", as_seconds),
     "maxburst_": ("max_burst", int),
     "maxSackBlocks_": ("sack_blocks", int),
     "precisionReduce_": (

@@ -38,7 +38,7 @@ class Difference:
 
 
 def in_order(rows: Sequence[Row]) -> list[Row]:
-    """Sort by time; within one instant by event, then as logged.
+    """Sort by time; within one instant by event, by flow, then as logged.
 
     Times closer than the tolerance are one instant, so a rounding in the ninth decimal cannot
     swap two rows.
@@ -49,7 +49,8 @@ def in_order(rows: Sequence[Row]) -> list[Row]:
     for index in range(1, len(ordered) + 1):
         ends = index == len(ordered) or ordered[index].t - ordered[index - 1].t > TIME_TOLERANCE_S
         if ends:
-            result.extend(sorted(ordered[start:index], key=lambda row: ORDER[row.event]))
+            instant = ordered[start:index]
+            result.extend(sorted(instant, key=lambda row: (ORDER[row.event], row.flow)))
             start = index
     return result
 
@@ -73,7 +74,34 @@ def first_difference(theirs: Sequence[Row], ours: Sequence[Row]) -> Difference |
     return _difference(index, f"{shorter} ends before {longer[index]}", theirs, ours)
 
 
+def first_tie(rows: Sequence[Row], arrivals: str) -> float | None:
+    """Find the first instant at which the order of events at a shared queue is open.
+
+    That is where packets of two sources arrive, or where one leaves as another arrives (a row L).
+
+    Parameters
+    ----------
+    rows
+        A log, in order of time.
+    arrivals
+        The letters of the events that are arrivals at the queue.
+    """
+    before: Row | None = None
+    for row in rows:
+        if row.event == "L":
+            return row.t
+        if row.event not in arrivals:
+            continue
+        together = before is not None and row.t - before.t <= TIME_TOLERANCE_S
+        if before is not None and together and row.flow != before.flow:
+            return before.t
+        before = row
+    return None
+
+
 def _differs(their: Row, our: Row, tolerance_s: float) -> str:
+    if their.flow != our.flow:
+        return f"{our.event} of flow {our.flow} instead of {their.event} of flow {their.flow}"
     if their.event != our.event:
         return f"event {our.event} instead of {their.event}"
     if abs(their.t - our.t) > tolerance_s:

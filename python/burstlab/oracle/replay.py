@@ -11,9 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from burstlab.errors import InputError, ScenarioError
-from burstlab.oracle.cases import Case, NotReplayable, read_index
-from burstlab.oracle.compare import Difference, first_difference, in_order
-from burstlab.oracle.rows import Row, read_trace, rebuild
+from burstlab.oracle.cases import Case, NotReplayable
+from burstlab.oracle.compare import (
+    TIME_TOLERANCE_S,
+    Difference,
+    first_difference,
+    first_tie,
+    in_order,
+)
+from burstlab.oracle.index import read_index
+from burstlab.oracle.rows import OF_TIES, Row, read_trace, rebuild, rebuild_several
+from burstlab.oracle.several import ARRIVALS, SeveralCase
 from burstlab.simulation import run
 
 
@@ -24,9 +32,14 @@ class Outcome:
     Attributes
     ----------
     compared
-        Number of rows that were compared and agree.
+        Number of rows that were compared and agree; of a tie, those before it.
     difference
-        Where the logs part; None if they do not.
+        Where the logs part before any tie; None if they do not.
+    tie_s
+        The first instant at which several flows tie at the queue that they share: from there on the
+        order is each simulator's own, and the logs are not compared. None if there is none.
+    agrees_beyond
+        Of a tie: whether the rows behind it agree all the same.
     problem
         Why the case could not be run; empty if it was.
     """
@@ -35,11 +48,22 @@ class Outcome:
     compared: int
     difference: Difference | None
     problem: str = ""
+    tie_s: float | None = None
+    agrees_beyond: bool = False
 
     @property
     def match(self) -> bool:
-        """Whether every row agrees."""
-        return self.difference is None and not self.problem
+        """Whether every row was compared and agrees."""
+        return self.outcome == "match"
+
+    @property
+    def outcome(self) -> str:
+        """One of ``match``, ``tie``, ``differs`` and ``failed``."""
+        if self.problem:
+            return "failed"
+        if self.difference is not None:
+            return "differs"
+        return "match" if self.tie_s is None else "tie"
 
     def to_json(self) -> dict[str, Any]:
         """Answer the case as ``burstlab oracle --json`` prints it."""
@@ -48,8 +72,11 @@ class Outcome:
             "case": self.case.name,
             "variant": self.case.variant,
             "match": self.match,
+            "outcome": self.outcome,
             "compared": self.compared,
             "first_difference": first,
+            "tie_s": self.tie_s,
+            "agrees_beyond": self.agrees_beyond if self.tie_s is not None else None,
         }
 
 
@@ -97,7 +124,9 @@ def replay(
         except InputError as error:
             problems[case.name] = Outcome(case, 0, None, str(error))
     # Cases that behave alike share a trace.
-    recorded = lru_cache(maxsize=64)(lambda path: in_order(read_trace(path)))
+    recorded = lru_cache(maxsize=64)(
+        lambda path, several: in_order(read_trace(path, several=several))
+    )
     done: dict[str, Outcome] = dict(problems)
     with ThreadPoolExecutor(max_workers=jobs or os.cpu_count()) as pool:
         futures = [pool.submit(_replay_one, case, doc, recorded) for case, doc in work]
@@ -114,13 +143,33 @@ def replay(
 
 
 def _replay_one(
-    case: Case, document: Mapping[str, Any], recorded: Callable[[Path], list[Row]]
+    case: Case, document: Mapping[str, Any], recorded: Callable[[Path, bool], list[Row]]
 ) -> Outcome:
-    theirs = [row for row in recorded(case.trace) if row.t <= case.until_s + 1e-12]
+    several = isinstance(case, SeveralCase)
+    theirs = [row for row in recorded(case.trace, several) if row.t <= case.until_s + 1e-12]
     try:
         result = run(document, trace=("packets", "cwnd"), jobs=1)
     except ScenarioError as error:
         return Outcome(case, 0, None, str(error))
+    if isinstance(case, SeveralCase):
+        ours = in_order(rebuild_several(result, case.tick_s, case.until_s, case.kind))
+        return _up_to_a_tie(case, theirs, ours)
     ours = in_order(rebuild(result, case.tick_s, case.until_s, assembled=case.assembled))
     difference = first_difference(theirs, ours)
     return Outcome(case, difference.index if difference else len(theirs), difference)
+
+
+def _up_to_a_tie(case: SeveralCase, theirs: list[Row], ours: list[Row]) -> Outcome:
+    """Compare the logs of several flows until the first tie in either."""
+    queues = ARRIVALS[case.kind]
+    ties = [first_tie(log, arrivals) for log in (theirs, ours) for arrivals in queues]
+    tie_s = min((tie for tie in ties if tie is not None), default=None)
+    theirs, ours = ([row for row in log if row.event not in OF_TIES] for log in (theirs, ours))
+    whole = first_difference(theirs, ours)
+    if tie_s is None:
+        return Outcome(case, whole.index if whole else len(theirs), whole)
+    until_s = tie_s - TIME_TOLERANCE_S
+    before = [[row for row in log if row.t < until_s] for log in (theirs, ours)]
+    difference = first_difference(*before)
+    compared = difference.index if difference else len(before[0])
+    return Outcome(case, compared, difference, tie_s=tie_s, agrees_beyond=whole is None)

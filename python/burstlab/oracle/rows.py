@@ -2,7 +2,9 @@
 
 A row is ``(event, time in s, fields)``. Events: S a packet is sent, A an ACK has been processed,
 R the round-trip estimator changed, T a time-out, F a fast retransmit, B a packet joins a burst,
-D a packet is discarded, d an ACK is discarded.
+D a packet is discarded, d an ACK is discarded. Where several flows share a queue: Q a packet
+reaches it; and what tells of ties and is not compared: C a source that is not TCP sends, K an ACK
+reaches the queue of the way back, L a packet leaves.
 """
 
 from __future__ import annotations
@@ -20,15 +22,32 @@ from burstlab.errors import InputError
 from burstlab.results import Result
 
 #: Order of the events of one instant.
-ORDER = {event: index for index, event in enumerate("ARdTFSBD")}
+ORDER = {event: index for index, event in enumerate("ARdTFSBQDCKL")}
 
 #: Number of fields of each event.
-WIDTH = {"S": 4, "A": 3, "R": 4, "T": 0, "F": 0, "B": 3, "D": 2, "d": 2}
+WIDTH = {
+    "S": 4,
+    "A": 3,
+    "R": 4,
+    "T": 0,
+    "F": 0,
+    "B": 3,
+    "D": 2,
+    "d": 2,
+    "Q": 2,
+    "C": 1,
+    "K": 1,
+    "L": 1,
+}
 
 #: Fields that carry a congestion window: six significant digits, not an integer.
 WINDOW_FIELDS = {"S": 2, "A": 1}
 
+#: Rows that are not compared.
+OF_TIES = frozenset("CKL")
+
 _HEADER = ["ev", "t", "a", "b", "c", "d"]
+_HEADER_OF_SEVERAL = ["ev", "t", "f", "a", "b", "c", "d"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +57,17 @@ class Row:
     event: str
     t: float
     fields: tuple[float, ...]
+    flow: int = 0
 
     def __str__(self) -> str:
         shown = ",".join(f"{value:.6g}" if value % 1 else f"{value:.0f}" for value in self.fields)
-        return f"{self.event},{self.t:.9f}" + (f",{shown}" if shown else "")
+        flow = f" of flow {self.flow}" if self.flow else ""
+        return f"{self.event},{self.t:.9f}" + (f",{shown}" if shown else "") + flow
 
 
-def read_trace(path: Path) -> list[Row]:
-    """Read a gzip-compressed CSV trace."""
+def read_trace(path: Path, *, several: bool = False) -> list[Row]:
+    """Read a gzip-compressed CSV trace; of `several` flows it has a column for the flow."""
+    header = _HEADER_OF_SEVERAL if several else _HEADER
     rows: list[Row] = []
     line = 0
     try:
@@ -53,13 +75,13 @@ def read_trace(path: Path) -> list[Row]:
             reader = csv.reader(file)
             for line, cells in enumerate(reader, start=1):
                 if line == 1:
-                    if cells != _HEADER:
+                    if cells != header:
                         raise InputError(
                             f"{path}: line 1: the header is {','.join(cells)[:60]!r}, "
-                            f"not {','.join(_HEADER)!r}\n  fix: write these columns"
+                            f"not {','.join(header)!r}\n  fix: write these columns"
                         )
                 elif cells:
-                    rows.append(_parse(cells))
+                    rows.append(_parse_of_several(cells) if several else _parse(cells))
     except FileNotFoundError:
         raise InputError(
             f"{path}: no such file\n  fix: put the trace there, or leave its case out of index.json"
@@ -93,6 +115,13 @@ def _parse(cells: list[str]) -> Row:
     except ValueError as error:
         raise _BadRow(str(error)) from None
     return Row(event, numbers[0], tuple(numbers[1:]))
+
+
+def _parse_of_several(cells: list[str]) -> Row:
+    if len(cells) < 3 or not cells[2].isdigit():
+        raise _BadRow("the third column is not the number of a flow")
+    row = _parse([*cells[:2], *cells[3:]])
+    return Row(row.event, row.t, row.fields, int(cells[2]))
 
 
 def rebuild(result: Result, tick_s: float, until_s: float, *, assembled: bool) -> list[Row]:
@@ -141,10 +170,38 @@ def _packet_rows(result: Result, assembled: bool) -> list[Row]:
     return rows
 
 
+def rebuild_several(result: Result, tick_s: float, until_s: float, kind: str) -> list[Row]:
+    """Rebuild the rows of a run with several flows that meet at a queue of this kind."""
+    packets = result.packets.to_arrow()
+    names = ("flow", "kind", "seq", "transmission", "cwnd", "ssthresh", "burst", "fate")
+    columns = zip(*(packets.column(name).to_pylist() for name in names), strict=True)
+    times = {name: result.packets.seconds(f"{name}_ps") for name in ("sent", "ingress", "egress")}
+    at_queue = {"assembly": "ingress", "access": "sent", "egress": "egress"}[kind]
+    rows: list[Row] = []
+    for i, (flow, what, seq, nth, cwnd, ssthresh, burst, fate) in enumerate(columns):
+        there = times[at_queue][i]
+        if what != "data":
+            back = there if kind == "assembly" else times["sent"][i]
+            if not np.isnan(back):
+                rows.append(Row("K", back, (seq,), flow))
+            continue
+        rows.append(Row("S", times["sent"][i], (seq, nth, cwnd, ssthresh), flow))
+        if np.isnan(there):
+            continue
+        if kind == "assembly":
+            rows.append(Row("B", there, (seq, nth, burst), flow))
+        elif kind == "egress":
+            rows.append(Row("Q", there, (seq, nth), flow))
+        if fate == "lost":
+            rows.append(Row("D", there, (seq, nth), flow))
+    rows += _sender_rows(result, tick_s)
+    return [row for row in rows if row.t <= until_s + 1e-12]
+
+
 def _sender_rows(result: Result, tick_s: float) -> list[Row]:
     table = result.cwnd
     t = table.seconds("t_ps")
-    events, acks = table["event"], table["ack"]
+    events, acks, flows = table["event"], table["ack"], table["flow"]
     cwnd, ssthresh = table["cwnd"], table["ssthresh"]
     tick_ps = tick_s * 1e12
     estimator = np.column_stack(
@@ -156,18 +213,20 @@ def _sender_rows(result: Result, tick_s: float) -> list[Row]:
         ]
     )
     rows: list[Row] = []
-    last: Any = None
+    last: dict[int, Any] = {}
     for i, event in enumerate(events):
+        flow = int(flows[i])
         if event == "timeout":
-            rows.append(Row("T", t[i], ()))
+            rows.append(Row("T", t[i], (), flow))
         elif event == "fast-retransmit":
-            rows.append(Row("F", t[i], ()))
+            rows.append(Row("F", t[i], (), flow))
         elif event == "ack":
-            rows.append(Row("A", t[i], (float(acks[i]), float(cwnd[i]), float(ssthresh[i]))))
+            fields = (float(acks[i]), float(cwnd[i]), float(ssthresh[i]))
+            rows.append(Row("A", t[i], fields, flow))
             state = tuple(float(value) for value in estimator[i])
-            if state != last:
-                rows.append(Row("R", t[i], state))
-                last = state
+            if state != last.get(flow):
+                rows.append(Row("R", t[i], state, flow))
+                last[flow] = state
     return rows
 
 

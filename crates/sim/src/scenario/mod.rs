@@ -48,7 +48,7 @@ pub use injection::{InjectedPer, Injection};
 pub use loss::{Loss, LossKind, LossRule};
 pub use network::{Network, NetworkLink, NetworkNode, NetworkRoute, RouteChoice, Topology};
 pub use ops::{AckWay, Congestion, Dlcc, Notification, Ops, Order, Share, Smoothing};
-pub use run::Run;
+pub use run::{Run, TieBreak};
 pub use signalling::{Protocol, Signalling};
 pub use size::{Distribution, Size};
 pub use traffic::{Pattern, Side, Traffic};

@@ -30,10 +30,27 @@ pub struct Run {
     /// table `samples`, at most 10,000,000 times; needs a mesh. Absent: not at all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sample: Option<Span>,
+    /// Which of several events of one instant comes first, among timers and then among arrivals.
+    /// `random` shows whether a result hangs on ties.
+    #[serde(skip_serializing_if = "super::core_network::is_default")]
+    pub tie_break: TieBreak,
     /// Seed of all randomness, 0 to 2^63 - 1.
     pub seed: u64,
     /// Independent repetitions, at least 1.
     pub replications: u32,
+}
+
+/// How ties are broken: events of one instant of which none is a timer and the other an arrival.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TieBreak {
+    /// In an order that repeats: what was queued first comes first; in a mesh what happens at hosts
+    /// and queues goes by place, the lower number first.
+    #[default]
+    Fixed,
+    /// By a draw for each event, from `seed` and the number of the replication. Slower: no host is
+    /// ahead of the clock. Frames on the air and the slots of `[ops]` keep their order.
+    Random,
 }
 
 impl Default for Run {
@@ -44,6 +61,7 @@ impl Default for Run {
             drain: None,
             bursts: None,
             sample: None,
+            tie_break: TieBreak::Fixed,
             seed: 1,
             replications: 1,
         }

@@ -5,7 +5,7 @@ mod achieved;
 use std::ops::Range;
 use std::sync::Arc;
 
-use burstlab_kernel::Rank;
+use burstlab_kernel::{Rank, Stream};
 use burstlab_tcp::{
     Ack, Classes, Config, Detector, Listens, Overrides, Receiver, Sender, Transmission, Variant,
 };
@@ -71,7 +71,8 @@ pub(super) struct FlowKind {
     pub(super) listens: Listens,
     /// Whether its sender, and its receiver, is a station of a wireless cell.
     pub(super) on_air: [bool; 2],
-    /// Whether its hosts hear of more than packets, or are on the air: they are never ahead.
+    /// Whether its hosts hear of more than packets, hold them back, or are on the air: they are
+    /// never ahead.
     by_the_clock: bool,
     detects: bool,
     /// No time-out is shorter.
@@ -106,7 +107,7 @@ impl FlowKind {
             classes: None,
             listens: Listens::of(config),
             on_air: [false; 2],
-            by_the_clock: Listens::of(config).at_all(),
+            by_the_clock: Listens::of(config).at_all() || !config.send_jitter.is_zero(),
             detects: config.detector != Detector::None,
             shortest_rto: match config.rto_fixed {
                 Span::ZERO => config.rto_min,
@@ -209,6 +210,8 @@ pub(super) struct Flow {
     /// When the last of them was at the receiver, and when it was acknowledged at the sender.
     pub(super) received: Option<Time>,
     pub(super) completed: Option<Time>,
+    /// Delays of `send_jitter` so far.
+    delays: u32,
     sender_alarm: Alarm,
     receiver_alarm: Alarm,
     resent: Resent,
@@ -273,6 +276,7 @@ impl Flow {
             whole: bytes.map_or(u64::MAX, |bytes| 1 + bytes.div_ceil(kind.payload)),
             received: None,
             completed: None,
+            delays: 0,
             sender_alarm: Alarm::OFF,
             receiver_alarm: Alarm::OFF,
             resent: Resent::default(),
@@ -495,6 +499,15 @@ impl Flow {
     #[inline(always)]
     pub(super) fn receives_by(&self, at: Time) -> bool {
         self.receiver.poll_timeout().is_none_or(|due| due > at)
+    }
+
+    /// Holds back what it sends, for a time below `below` that `jitter` draws; answers until when.
+    pub(super) fn hold(&mut self, now: Time, below: Span, jitter: &Stream) -> Time {
+        let [share, _] = jitter.uniforms(u64::from(self.id) << 32 | u64::from(self.delays));
+        self.delays = self.delays.wrapping_add(1);
+        let until = now + Span::from_ps((share * below.as_ps() as f64) as u64);
+        self.sender.hold_until(until);
+        until
     }
 
     pub(super) fn sender_alarm_due(&mut self, now: Time) -> bool {

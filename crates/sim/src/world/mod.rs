@@ -26,14 +26,14 @@ mod tally;
 mod train;
 mod wlan;
 
-use burstlab_kernel::{EventQueue, Lane, RandomSource, Rank, Ticket};
+use burstlab_kernel::{EventQueue, Lane, RandomSource, Rank, Stream, Ticket};
 use burstlab_link::Wire;
 use burstlab_tcp::Transmission;
 use burstlab_units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::measure::{Digest, Piece, Recorder, Summary, Trace};
-use crate::scenario::{Resolved, Scenario, Side};
+use crate::scenario::{Resolved, Scenario, Side, TieBreak};
 pub(crate) use causes::{Causes, Loss, LossCause, Truth};
 use demand::Demands;
 use drain::Measured;
@@ -55,6 +55,8 @@ pub(crate) enum Event {
     Write(u32),
     /// The retransmission timer of a flow may be due.
     SenderTimer(u32),
+    /// A sender has held back what it sends for long enough.
+    Release(u32),
     /// The delayed-ACK timer of a flow may be due.
     ReceiverTimer(u32),
     /// A data packet reaches the ingress edge over a sender's link.
@@ -159,7 +161,8 @@ impl Context {
     /// The place in the order of an instant of what happens at `place`.
     #[inline]
     fn ticket(&mut self, rank: Rank, place: Place) -> Ticket {
-        if self.placed { place.ticket(rank) } else { self.queue.ticket(rank) }
+        let by_place = self.placed && !self.queue.draws_ties();
+        if by_place { place.ticket(rank) } else { self.queue.ticket(rank) }
     }
 
     /// Adds to the digest what happens at the sender of a flow.
@@ -208,6 +211,8 @@ impl Ahead {
 pub(crate) struct World {
     context: Context,
     flows: Vec<Flow>,
+    /// Draws the delays of `send_jitter`.
+    jitter: Stream,
     demands: Demands,
     data_up: Vec<Access<DataPacket>>,
     data_down: Vec<Access<DataPacket>>,
@@ -273,14 +278,20 @@ impl World {
         // What is recorded is recorded in order of time, and a bound on bursts may end the run at
         // any of them.
         let mesh = resolved.mesh.is_some();
+        let drawn = scenario.run.tie_break == TieBreak::Random;
         let hurries = trace == Trace::default()
+            && !drawn
             && match &mut optics {
                 Optics::Path(path) => path.go_ahead(scenario, &flows),
                 Optics::Mesh(_) | Optics::Ops(_) => !access.shared && scenario.run.bursts.is_none(),
             };
         let mut world = Self {
             context: Context {
-                queue: EventQueue::new(),
+                queue: if drawn {
+                    EventQueue::with_drawn_ties(random.stream("ties"))
+                } else {
+                    EventQueue::new()
+                },
                 recorder: Recorder::new(trace),
                 digest: Digest::default(),
                 notices: Notices::default(),
@@ -294,6 +305,7 @@ impl World {
             optics,
             others: Others::new(resolved, random),
             wireless: Wireless::new(resolved, random),
+            jitter: random.stream("send-jitter"),
             demands: Demands::new(resolved, random),
             wires: (near, far),
             shared: scenario.access.shared,
@@ -410,6 +422,7 @@ impl World {
             Event::CongestionNotice(slot) => self.notified(slot),
             Event::NoticesLeave(link) => self.notices_leave(link),
             Event::SenderTimer(index) => self.sender_timer(index),
+            Event::Release(index) => self.release(index),
             Event::ReceiverTimer(index) => self.receiver_timer(index),
             Event::Start(index) => self.start(index),
             Event::Write(index) => self.write(index),

@@ -16,6 +16,7 @@ impl Place {
     pub(super) const ASSEMBLY: Self = Self(0);
     pub(super) const SENDER: Self = Self(1 << 30);
     pub(super) const RECEIVER: Self = Self(2 << 30);
+    pub(super) const RELEASE: Self = Self(3 << 30);
 
     /// The place `number` of this kind.
     #[inline]

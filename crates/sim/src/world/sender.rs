@@ -76,7 +76,26 @@ impl World {
             }
         }
         self.sending = sending;
-        self.flows[index as usize].arm_sender(index, &mut self.context);
+        let flow = &mut self.flows[index as usize];
+        flow.arm_sender(index, &mut self.context);
+        if let Some(below) = flow.sender.asks_for_delay() {
+            let at = flow.hold(now, below, &self.jitter);
+            let ticket = self.context.ticket(Rank::Timer, Place::RELEASE.of(index));
+            self.context.queue.push_at(at, ticket, Event::Release(index));
+        }
+    }
+
+    /// A sender has held back what it sends for long enough.
+    pub(super) fn release(&mut self, index: u32) {
+        let flow = &mut self.flows[index as usize];
+        if flow.vacant || flow.sender.poll_release() != Some(self.now) {
+            // It was of the connection that had the slot before.
+            self.context.stale += 1;
+            return;
+        }
+        let mut sending = std::mem::take(&mut self.sending);
+        flow.sender.on_release(self.now, &mut sending);
+        self.transmit(index, sending);
     }
 
     /// Puts a packet on its sender's access link at `now`, which may be ahead of the clock.

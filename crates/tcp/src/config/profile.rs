@@ -46,6 +46,7 @@ fn ns2(given: &Overrides) -> Config {
         dupack_threshold: 3,
         limited_transmit: true,
         max_burst: 0,
+        send_jitter: Span::ZERO,
         window_halving: WindowHalving::Real,
         ssthresh_basis: SsthreshBasis::Window,
         cwnd_limited: false,

@@ -33,6 +33,8 @@ const WINDOW_MAX: u32 = 1_000_000;
 const SEGMENT_MAX: Bytes = Bytes::new(65_535);
 /// Far below where picoseconds in 64 bits end.
 const SPAN_MAX: Span = Span::from_secs(1_000_000);
+/// As long as the shortest time-out of the RFCs.
+const JITTER_MAX: Span = Span::from_secs(1);
 
 fn require(
     holds: bool,
@@ -187,6 +189,13 @@ fn delays(config: &Config) -> Result<(), ConfigError> {
 }
 
 fn timers(config: &Config) -> Result<(), ConfigError> {
+    require(
+        config.send_jitter <= JITTER_MAX,
+        "send_jitter",
+        config.send_jitter,
+        "longer than round trips are",
+        "write the time a packet takes on the slowest link, at most \"1 s\"",
+    )?;
     positive("rto_tick", config.rto_tick)?;
     positive("rto_initial", config.rto_initial)?;
     positive("delayed_ack_timeout", config.delayed_ack_timeout)?;

@@ -45,7 +45,7 @@ impl NewReno {
             } else {
                 self.on_partial_ack(flow, now, ack.next, out);
             }
-        } else if ack.next == flow.acked && flow.acked < flow.sent {
+        } else if flow.is_duplicate(ack.next) {
             self.recovery.on_duplicate(flow, now, flow.may_reduce(), out);
         }
         if flow.duplicates == 0 {

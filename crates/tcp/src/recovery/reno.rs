@@ -30,7 +30,7 @@ impl Reno {
     ) {
         if ack.next > flow.acked {
             self.recovery.leave(flow, now, ack.next);
-        } else if ack.next == flow.acked && flow.acked < flow.sent {
+        } else if flow.is_duplicate(ack.next) {
             let may_reduce =
                 flow.may_reduce() || (self.several && flow.last_reduction != Reduction::Timeout);
             self.recovery.on_duplicate(flow, now, may_reduce, out);

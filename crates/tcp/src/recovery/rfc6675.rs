@@ -120,6 +120,9 @@ impl Rfc6675 {
     /// Step (C): while the window has room beside the pipe, the segment of "NextSeg".
     fn send_in_recovery(&mut self, flow: &mut Flow, now: Time, out: &mut Vec<Transmission>) {
         let mut pipe = self.pipe(flow);
+        if pipe < flow.window.cwnd as u64 && flow.hold.holds() {
+            return;
+        }
         let mut burst = flow.max_burst;
         while burst > 0 && pipe < flow.window.cwnd as u64 {
             let edge = flow.limit.min(flow.acked + flow.window.receiver);
@@ -155,6 +158,9 @@ impl Rfc6675 {
     /// Go back N after a time-out, passing over what has been reported since.
     fn send_missing(&mut self, flow: &mut Flow, now: Time, out: &mut Vec<Transmission>) {
         let end = (flow.acked + flow.window.segments()).min(flow.limit);
+        if flow.next < end && flow.hold.holds() {
+            return;
+        }
         let mut burst = flow.max_burst;
         while burst > 0 && flow.next < end {
             if !(flow.next < flow.sent && self.scoreboard.contains(flow.next)) {

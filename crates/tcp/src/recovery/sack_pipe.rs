@@ -17,7 +17,8 @@ pub(crate) struct SackPipe {
     timed_out: bool,
     /// Segments believed to be in the network; negative when more ACKs came than were expected.
     pipe: i64,
-    /// One past the highest segment retransmitted in this recovery: each goes once.
+    /// One past the highest segment retransmitted since a time-out, or an ACK of all that was
+    /// outstanding: each goes once.
     retransmitted: u64,
 }
 
@@ -48,13 +49,18 @@ impl SackPipe {
             flow.accept(now, ack.next);
             flow.grow(now);
             self.timed_out = false;
-            self.scoreboard.clear();
-        } else if ack.next == flow.acked && flow.acked < flow.sent && !self.timed_out {
+            self.forget();
+        } else if flow.is_duplicate(ack.next) && !self.timed_out {
             self.on_duplicate(flow, now, ack, out);
         }
         if flow.duplicates == 0 {
             self.send(flow, now, out);
         }
+    }
+
+    fn forget(&mut self) {
+        self.scoreboard.clear();
+        self.retransmitted = 0;
     }
 
     #[inline]
@@ -86,7 +92,7 @@ impl SackPipe {
         // The duplicate ACKs tell of as many segments that left. The retransmission is not counted.
         self.pipe = outstanding as i64 - i64::from(flow.dupack_threshold);
         self.repairing = true;
-        self.retransmitted = flow.acked + 1;
+        self.retransmitted = self.retransmitted.max(flow.acked + 1);
         flow.emit(now, flow.acked, out);
     }
 
@@ -97,7 +103,7 @@ impl SackPipe {
             flow.accept(now, ack.next);
             flow.recover = 1;
             self.repairing = false;
-            self.scoreboard.clear();
+            self.forget();
         } else if ack.next > flow.acked {
             flow.advance(ack.next);
             self.scoreboard.update(flow.acked, flow.sent, &ack.sack);
@@ -113,7 +119,7 @@ impl SackPipe {
         flow.duplicates = 0;
         self.repairing = false;
         self.timed_out = true;
-        self.scoreboard.clear();
+        self.forget();
     }
 
     /// Outside recovery what the window allows; in it as long as the pipe is shorter than the
@@ -124,6 +130,10 @@ impl SackPipe {
             return;
         }
         let edge = flow.acked + flow.window.receiver;
+        // ns-2 asks only whether the pipe has room, not whether there is anything to send.
+        if self.pipe < flow.window.cwnd as i64 && flow.hold.holds() {
+            return;
+        }
         let mut burst = flow.max_burst;
         while burst > 0 && self.pipe < flow.window.cwnd as i64 {
             if let Some(hole) = self.scoreboard.next_hole(self.retransmitted) {
@@ -136,6 +146,32 @@ impl SackPipe {
                 break;
             }
             self.pipe += 1;
+            burst -= 1;
+        }
+    }
+
+    /// As [`send`](Self::send) when a delay of `send_jitter` is over, which may be between the
+    /// first duplicate ACK and the third: ns-2 then looks for holes first, and sends one only if
+    /// there was a time-out since the last recovery; otherwise it stops there.
+    pub(super) fn send_late(&mut self, flow: &mut Flow, now: Time, out: &mut Vec<Transmission>) {
+        if self.repairing || self.scoreboard.is_empty() || flow.hold.holds() {
+            return self.send(flow, now, out);
+        }
+        let end = (flow.acked + flow.window.segments()).min(flow.limit);
+        let mut burst = flow.max_burst;
+        while burst > 0 && flow.next < end {
+            match self.scoreboard.next_hole(self.retransmitted.max(flow.acked)) {
+                Some(hole) if flow.recover > 1 => {
+                    self.retransmitted = hole + 1;
+                    flow.emit(now, hole, out);
+                    flow.next = flow.next.max(hole + 1);
+                }
+                Some(_) => break,
+                None => {
+                    flow.emit(now, flow.next, out);
+                    flow.next += 1;
+                }
+            }
             burst -= 1;
         }
     }

@@ -20,7 +20,7 @@ impl Tahoe {
         if ack.next > flow.acked {
             flow.accept(now, ack.next);
             flow.grow(now);
-        } else if ack.next == flow.acked && flow.acked < flow.sent {
+        } else if flow.is_duplicate(ack.next) {
             flow.duplicates = flow.duplicates.saturating_add(1);
             if flow.duplicates == flow.dupack_threshold {
                 if flow.may_reduce() {

@@ -162,6 +162,13 @@ impl Vegas {
         flow.send_window(now, flow.max_burst, out);
     }
 
+    /// ns-2's Vegas sends without `max_burst` what no ACK releases: after a time-out both segments
+    /// of its window, and all that a delay of `send_jitter` held back.
+    pub(super) fn send_late(&mut self, flow: &mut Flow, now: Time, out: &mut Vec<Transmission>) {
+        let burst = if self.as_ns2 { u64::MAX } else { flow.max_burst };
+        flow.send_window(now, burst, out);
+    }
+
     pub(super) fn is_repairing(&self, flow: &Flow) -> bool {
         self.worried > 0 || flow.duplicates >= flow.dupack_threshold
     }

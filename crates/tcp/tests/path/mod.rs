@@ -4,7 +4,7 @@
 //! forward. Losses and burst assembly happen at e1, losses of ACKs at e2.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 
 use burstlab_tcp::{Ack, Config, Receiver, Sender, Transmission};
 use burstlab_units::{Span, Time};
@@ -21,6 +21,8 @@ pub(crate) struct Path {
     pub(crate) start: Time,
     /// How much data there is; `None`: without end.
     pub(crate) segments: Option<u64>,
+    /// The delays that the sender asks for, in turn.
+    pub(crate) jitter: VecDeque<Span>,
 }
 
 /// One line of a trace, numbers in the order of the columns a to d.
@@ -106,11 +108,12 @@ impl World {
         loop {
             out.clear();
             let event = self.events.peek().map(|event| event.0.0);
-            let timers = [self.sender.poll_timeout(), self.receiver.poll_timeout()];
-            let next = [event, timers[0], timers[1]].into_iter().flatten().min();
+            let release = self.sender.poll_release();
+            let timers = [self.sender.poll_timeout(), self.receiver.poll_timeout(), release];
+            let next = timers.into_iter().chain([event]).flatten().min();
             self.log_ack(next);
             let Some(now) = next.filter(|&now| now <= end) else { return };
-            let due = [event, timers[0], timers[1]].iter().filter(|&&at| at == Some(now)).count();
+            let due = timers.iter().chain([&event]).filter(|&&at| at == Some(now)).count();
             if due > 1 {
                 self.ties.push(now);
             }
@@ -119,6 +122,9 @@ impl World {
             if timers[0] == Some(now) {
                 self.sender.on_timeout(now, &mut out);
                 self.row('T', now, [0.0; 4]);
+                self.send(now, &out);
+            } else if release == Some(now) {
+                self.sender.on_release(now, &mut out);
                 self.send(now, &out);
             } else if timers[1] == Some(now) {
                 let ack = self.receiver.on_timeout(now).expect("due");
@@ -154,6 +160,11 @@ impl World {
     }
 
     fn send(&mut self, now: Time, out: &[Transmission]) {
+        if let Some(below) = self.sender.asks_for_delay() {
+            let delay = self.path.jitter.pop_front().expect("as many delays as are asked for");
+            assert!(delay < below, "{delay}");
+            self.sender.hold_until(now + delay);
+        }
         for sent in out {
             let copies = self.copies.entry(sent.seq).or_default();
             *copies += 1;

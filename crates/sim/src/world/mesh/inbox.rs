@@ -167,7 +167,7 @@ impl Context {
     /// Queues the timer of an assembly queue; its place, and not its number, settles ties, since
     /// queues are numbered as packets come or are announced.
     pub(super) fn queue_timer(&mut self, at: Time, place: u32, queue: usize) {
-        let ticket = Place::ASSEMBLY.of(place).ticket(Rank::Timer);
+        let ticket = self.ticket(Rank::Timer, Place::ASSEMBLY.of(place));
         self.queue.push_at(at, ticket, Event::Mesh(MeshEvent::Assembly(queue as u32)));
     }
 }

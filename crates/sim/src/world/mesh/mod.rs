@@ -39,7 +39,7 @@ use super::injected::process;
 use super::script::Script;
 use super::{Context, Event, World};
 use crate::measure::NetworkTally;
-use crate::scenario::{LossRule, Resolved, RouteChoice, Scenario};
+use crate::scenario::{LossRule, Resolved, RouteChoice, Scenario, TieBreak};
 use crate::topology::{Graph, Routes};
 
 /// What can happen in a mesh.
@@ -167,7 +167,10 @@ impl Mesh {
             sites[node as usize] = Some(site);
         }
         let data_loss = Prescribed::new(&scenario.loss.data, random.stream("loss/data"));
-        let expects = edge::expects(scenario, &rules, &data_loss);
+        // What is announced enters by time and flow: drawn ties need an event for each packet.
+        let drawn = scenario.run.tie_break == TieBreak::Random;
+        let (data, acks) = edge::expects(scenario, &rules, &data_loss);
+        let expects = (data && !drawn, acks && !drawn);
         let trains = !rules.ordered && !resolved.listens() && data_loss.script.is_empty();
         let site_count = graph.edges().len() as u32;
         let mut mesh = Self {

@@ -1,0 +1,86 @@
+//! Holding back what is sent for a random time, against phase effects (Floyd and Jacobson 1992).
+
+use burstlab_units::{Span, Time};
+use serde::{Deserialize, Serialize};
+
+use crate::config::Config;
+
+/// Whether what a window lets go has to wait. A sender owns no generator: it asks for a delay, and
+/// is told until when to wait.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Hold {
+    /// No delay reaches this.
+    below: Span,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum State {
+    /// Nothing ever waits.
+    Off,
+    /// Nothing waits now.
+    Free,
+    /// Something could be sent; the delay is yet to be told.
+    Asking,
+    /// Something may be sent then.
+    Until(Time),
+    /// The delay is over: whatever may go goes now.
+    Open,
+}
+
+impl Hold {
+    pub(crate) fn new(config: &Config) -> Self {
+        let below = config.send_jitter;
+        Self { below, state: if below.is_zero() { State::Off } else { State::Free } }
+    }
+
+    /// Whether nothing ever waits.
+    #[inline(always)]
+    pub(crate) fn is_off(&self) -> bool {
+        self.state == State::Off
+    }
+
+    /// Something could be sent: whether it has to wait. One delay is for all that comes before it
+    /// ends (ns-2 `delsnd_timer_`).
+    #[inline(always)]
+    pub(crate) fn holds(&mut self) -> bool {
+        self.state != State::Off && self.has_to_wait()
+    }
+
+    fn has_to_wait(&mut self) -> bool {
+        if self.state == State::Free {
+            self.state = State::Asking;
+        }
+        self.state != State::Open
+    }
+
+    /// What the delay that is asked for is below.
+    #[inline]
+    pub(crate) fn asks(&self) -> Option<Span> {
+        (self.state == State::Asking).then_some(self.below)
+    }
+
+    /// Answers what was asked.
+    pub(crate) fn until(&mut self, at: Time) {
+        if self.state == State::Asking {
+            self.state = State::Until(at);
+        }
+    }
+
+    /// When the delay ends.
+    pub(crate) fn ends(&self) -> Option<Time> {
+        match self.state {
+            State::Until(at) => Some(at),
+            _ => None,
+        }
+    }
+
+    /// Nothing waits, until it [closes](Self::close).
+    pub(crate) fn open(&mut self) {
+        self.state = State::Open;
+    }
+
+    pub(crate) fn close(&mut self) {
+        self.state = State::Free;
+    }
+}
