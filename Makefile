@@ -22,7 +22,7 @@ export PYRIGHT_PYTHON_GLOBAL_NODE := 0
 # The extension links against no particular interpreter, but the build asks one for its version.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help demo test bench instructions flame docs site lint format codegen lock browser setup check clean
+.PHONY: help demo test fuzz bench instructions flame docs site lint format codegen lock browser setup check clean
 .DELETE_ON_ERROR:
 
 help: ## show this list
@@ -35,6 +35,12 @@ demo: setup ## set up, then reproduce a small part of a paper: data, figures and
 test: setup ## set up, then run every test (Rust and Python)
 	cargo test $(TESTED) --no-fail-fast
 	$(BIN)/python -m pytest $(PYTEST)
+
+FUZZ_CASES ?= 100000
+
+fuzz: setup ## draw FUZZ_CASES scenarios from the schema and run each (FUZZ_SEED: the first; else random)
+	$(BIN)/python python/tests/fuzz_scenarios.py --cases $(FUZZ_CASES) --out out/fuzz \
+	  $(if $(FUZZ_SEED),--seed $(FUZZ_SEED))
 
 bench: setup ## run the benchmarks, and the comparison with other simulators where they are installed
 	cargo bench --locked -p burstlab-bench

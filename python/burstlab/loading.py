@@ -41,16 +41,20 @@ def read_text(path: str | os.PathLike[str]) -> str:
     try:
         return where.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise InputError(f"{where}: no such file") from None
+        raise InputError(f"{where}: no such file\n  fix: give the path of a file") from None
     except IsADirectoryError:
-        raise InputError(f"{where}: is a directory, a file is needed") from None
+        raise InputError(
+            f"{where}: is a directory, a file is needed\n  fix: give a file in it"
+        ) from None
     except UnicodeDecodeError as error:
         raise InputError(
             f"{where}: not a text file (byte {error.start} is not UTF-8)\n  fix: give a TOML file"
         ) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise InputError(f"{str(where)!r}: cannot be read ({reason})") from None
+        raise InputError(
+            f"{str(where)!r}: cannot be read ({reason})\n  fix: give a file that can be read"
+        ) from None
 
 
 def read_toml(path: str | os.PathLike[str]) -> Document:
@@ -59,9 +63,13 @@ def read_toml(path: str | os.PathLike[str]) -> Document:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: not valid TOML: {error}") from None
+        raise InputError(
+            f"{path}: not valid TOML: {error}\n  fix: correct it there; strings stand in quotes"
+        ) from None
     except RecursionError:
-        raise InputError(f"{path}: not valid TOML: nested too deeply") from None
+        raise InputError(
+            f"{path}: not valid TOML: nested too deeply\n  fix: write tables such as [network]"
+        ) from None
 
 
 def to_document(scenario: ScenarioLike, settings: Sequence[str] = ()) -> Document:
@@ -163,7 +171,9 @@ def set_at(document: Document, path: str, value: Any) -> None:
                 here = here.setdefault(step, [] if steps[depth + 1].isdigit() else {})
         else:
             parent = ".".join(steps[:depth])
-            raise ScenarioError(path, value, f"{parent} is a value and has no fields")
+            raise ScenarioError(
+                path, value, f"{parent} is a value and has no fields", f"set {parent} itself"
+            )
 
 
 def _enter_list(here: list[Any], step: str, path: str, value: Any, last: bool) -> Any:
@@ -198,7 +208,7 @@ def plain(value: Any, path: str = "") -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(item, f"{path}[{index}]") for index, item in enumerate(value)]
     if isinstance(value, float) and not math.isfinite(value):
-        raise ScenarioError(path, value, "not a finite number")
+        raise ScenarioError(path, value, "not a finite number", "write a number such as 1.5")
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     raise ScenarioError(

@@ -6,14 +6,22 @@ import json
 import math
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
 
 from burstlab import _core, classes
 from burstlab.checkpoints import EVERY, Checkpoints
-from burstlab.errors import ControlError, InputError, Interrupted, ScenarioError, unknown
+from burstlab.engine import Bound, fault, heard, memory_allowed, scenario_error
+from burstlab.errors import (
+    ControlError,
+    EngineError,
+    InputError,
+    Interrupted,
+    MemoryExceeded,
+    unknown,
+)
 from burstlab.loading import Document, ScenarioLike, to_document
 from burstlab.parquet import Part, assemble
 from burstlab.results import TRACES, Replication, Result, ready_directory
@@ -49,9 +57,34 @@ def resolve(scenario: ScenarioLike) -> Document:
     try:
         document = to_document(scenario)
         classes.expand(document)
-        return json.loads(_core.resolve(json.dumps(document)))
+        text = json.dumps(document)
+        return json.loads(heard(lambda monitor: _core.resolve(text, monitor)))
     except _core.InvalidScenario as error:
-        raise _scenario_error(error) from None
+        raise scenario_error(error) from None
+    except _core.EngineFault as error:
+        raise fault(document, error.args, "as it was checked") from None
+
+
+def announcements(resolved: Document) -> list[str]:
+    """Answer what is to be said of a long or a large run before it begins.
+
+    Parameters
+    ----------
+    resolved
+        A scenario with every default, as `resolve` answers it.
+
+    Raises
+    ------
+    ScenarioError
+        If it is bound to need more memory than it may take.
+    """
+    text = json.dumps(resolved)
+    try:
+        return heard(lambda _: _core.needs(text, _core.Monitor(memory_allowed(resolved))))[2]
+    except _core.InvalidScenario as error:
+        raise scenario_error(error) from None
+    except _core.EngineFault as error:
+        raise fault(resolved, error.args, "as it was checked") from None
 
 
 def run(
@@ -67,6 +100,7 @@ def run(
     checkpoint_every: str = EVERY,
     resume: bool = False,
     allow_code: bool = False,
+    announce: Callable[[str], object] | None = None,
 ) -> Result:
     """Simulate a scenario.
 
@@ -101,6 +135,9 @@ def run(
     allow_code
         Execute classes whose text stands in the scenario itself, as it does in that of a result.
         Look at it before, if it is not yours. Those in files that the scenario names need no leave.
+    announce
+        Called before the run begins with each line that is to be said of a long or a large one; by
+        default these are warnings of Python.
 
     Raises
     ------
@@ -110,14 +147,23 @@ def run(
         If a class that it names cannot be used, or fails.
     InputError
         If another argument is, or a checkpoint is damaged or of another run.
+    MemoryExceeded
+        If it takes more memory than ``run.max_memory``; its ``result`` holds what was done until
+        then, and so does the directory.
+    EngineError
+        If the engine fails, by a fault of its own; the same holds.
     Interrupted
-        On Ctrl-C (a `KeyboardInterrupt`); its ``result`` holds what was done until then, and so
-        does the directory.
+        On Ctrl-C (a `KeyboardInterrupt`); the same holds.
     """
     document = to_document(scenario)
     classes.refuse(classes.written(document), allow=allow_code)
     override(document, seed=seed, replications=replications)
     resolved = resolve(document)
+    for line in announcements(resolved):
+        if announce is None:
+            warnings.warn(line, stacklevel=2)
+        else:
+            announce(line)
     count = int(resolved["run"]["replications"])
     kept = None
     if checkpoint is not None:
@@ -183,11 +229,13 @@ def run_resolved(
     workers = jobs if jobs is not None else (os.cpu_count() or 1)
     if workers < 1:
         raise InputError(f"jobs = {workers}: at least one worker is needed\n  fix: use 1 or more")
+    if workers > 1 and len(numbers) > 1:
+        workers = _that_fit(resolved, workers)
     directory = ready_directory(out) if out is not None else None
     parts = [Part(directory, number) for number in numbers] if directory is not None else None
     started = time.perf_counter()
     try:
-        done, interrupted = _run_all(resolved, numbers, tables, parts, workers, progress, kept)
+        done, ended = _run_all(resolved, numbers, tables, parts, workers, progress, kept)
         if directory is not None and parts is not None:
             store = assemble(directory, parts[: len(done)])
             done = [
@@ -200,12 +248,29 @@ def run_resolved(
             part.discard()
     wall_s = time.perf_counter() - started
     seed = int(resolved["run"]["seed"])
-    result = Result(resolved, seed, _core.__version__, wall_s, done, interrupted)
+    result = Result(resolved, seed, _core.__version__, wall_s, done, ended is not None)
     if directory is not None and done:
         result.write_numbers(directory)
-    if interrupted:
+    if isinstance(ended, KeyboardInterrupt):
         raise Interrupted(result)
+    if ended is not None:
+        ended.result = result
+        raise ended
     return result
+
+
+def _that_fit(resolved: Document, workers: int) -> int:
+    """Answer how many workers, up to some, have room for their runs in the memory there is."""
+    allowed = memory_allowed(resolved)
+    try:
+        each, numbers, _ = _core.needs(json.dumps(resolved), _core.Monitor())
+    except _core.InvalidScenario as error:
+        raise scenario_error(error) from None
+    except _core.EngineFault as error:
+        raise fault(resolved, error.args, "as it was checked") from None
+    if allowed is None or each <= 0.0:
+        return workers
+    return max(1, min(workers, int((allowed - numbers) / each)))
 
 
 def _run_all(
@@ -216,40 +281,60 @@ def _run_all(
     workers: int,
     progress: Progress | None,
     kept: Checkpoints | None,
-) -> tuple[list[Replication], bool]:
-    """Answer the replications that were run, in order, and whether Ctrl-C ended them."""
+) -> tuple[list[Replication], KeyboardInterrupt | EngineError | MemoryExceeded | None]:
+    """Answer the replications that were run, in order, and what ended them before their end."""
     text, seed = json.dumps(resolved), int(resolved["run"]["seed"])
-    monitors = [_core.Monitor() for _ in numbers]
+    bound = Bound(resolved)
+    monitors = [_core.Monitor(bound.allowed) for _ in numbers]
     if kept is not None:
         kept.check(text, seed, numbers)
+    ends: dict[int, EngineError | MemoryExceeded] = {}
 
     def one(index: int) -> Replication:
         sink = parts[index] if parts is not None else None
         number, monitor = numbers[index], monitors[index]
-        if kept is not None:
-            keeper = kept.keeper(number)
-            try:
-                output = _core.simulate_kept(text, seed, number, monitor, keeper, sink)
-            except _core.BadCheckpoint as error:
-                raise keeper.refusal(error) from None
-        else:
-            output = _core.simulate(text, seed, number, tables, monitor, sink)
+        which = f"seed {seed}, replication {number}"
+        try:
+            if kept is not None:
+                keeper = kept.keeper(number)
+                try:
+                    output = _core.simulate_kept(text, seed, number, monitor, keeper, sink)
+                except _core.BadCheckpoint as error:
+                    raise keeper.refusal(error) from None
+            else:
+                output = _core.simulate(text, seed, number, tables, monitor, sink)
+        except _core.EngineFault as error:
+            raise fault(resolved, error.args, which) from None
+        if output.fault is not None:
+            ends[index] = fault(resolved, output.fault, which)
+        elif output.stuck is not None:
+            ends[index] = MemoryExceeded(*output.stuck)
         return Replication(json.loads(output.summary), Recorded(output.tables, number))
 
     with ThreadPoolExecutor(max_workers=workers) as pool:
         futures: list[Future[Replication]] = []
+        every_s = kept.every_s if kept is not None else math.inf
         try:
             futures = [pool.submit(one, index) for index in range(len(numbers))]
-            _watch(futures, monitors, progress, kept.every_s if kept is not None else math.inf)
-        except KeyboardInterrupt:
+            _watch(futures, monitors, progress, every_s, lambda: _ended(ends, bound))
+        except (KeyboardInterrupt, EngineError, MemoryExceeded) as ended:
             for monitor in monitors:
                 monitor.cancel()
-            return _what_is_done(futures), True
+            return _what_is_done(futures), ended
         except _core.InvalidScenario as error:
-            raise _scenario_error(error) from None
+            raise scenario_error(error) from None
         except _core.ClassError as error:
             raise ControlError(*error.args) from None
-        return [future.result() for future in futures], False
+        return [future.result() for future in futures], None
+
+
+def _ended(ends: Mapping[int, EngineError | MemoryExceeded], bound: Bound) -> None:
+    """Raise what ended a replication, or is to end all."""
+    if ends:
+        raise ends[min(ends)]
+    exceeded = bound.exceeded()
+    if exceeded is not None:
+        raise exceeded
 
 
 def _watch(
@@ -257,6 +342,7 @@ def _watch(
     monitors: Sequence[_core.Monitor],
     progress: Progress | None,
     every_s: float,
+    look: Callable[[], None],
 ) -> None:
     waiting: set[Future[Replication]] = set(futures)
     kept_at = time.monotonic()
@@ -275,6 +361,7 @@ def _watch(
                 for monitor in monitors:
                     monitor.cancel()
                 raise error
+        look()
         if progress is not None:
             share = sum(
                 1.0 if future.done() else monitor.progress()
@@ -301,8 +388,3 @@ def _tables_to_trace(trace: Iterable[str] | str) -> list[str]:
         if name not in TRACES:
             raise unknown("table to trace", name, TRACES)
     return [name for name in TRACES if name in asked]
-
-
-def _scenario_error(error: ValueError) -> ScenarioError:
-    fields: list[Any] = list(error.args) + [""] * 4
-    return ScenarioError(str(fields[0]), fields[1], str(fields[2]), str(fields[3] or ""))

@@ -3,6 +3,7 @@
 
 mod checkpoint;
 mod measure;
+mod needs;
 mod run;
 pub mod scenario;
 pub mod topology;
@@ -18,4 +19,5 @@ pub use measure::{
     NetworkSummary, NodeSummary, OpsSummary, PairSummary, Piece, PortSummary, Resolutions,
     RouteSummary, SizeSummary, Summary, SwitchSummary, Table, Trace, WlanSummary, WlanWay,
 };
+pub use needs::{Need, Needs};
 pub use run::{Monitor, Output, Simulation};

@@ -18,8 +18,8 @@ pub(crate) struct Ended {
     pub(crate) hops: usize,
     pub(crate) bytes: Bytes,
     /// Packets it was closed with, and packets that were in it at its end.
-    pub(crate) packets: u32,
-    pub(crate) packets_left: u32,
+    pub(crate) packets: u64,
+    pub(crate) packets_left: u64,
     /// Time from its closing to its end.
     pub(crate) took: Span,
 }
@@ -114,8 +114,8 @@ impl NetworkTally {
     }
 
     /// A burst of `packets` packets was assembled in `took`.
-    pub(crate) fn assembled(&mut self, packets: u32, bytes: Bytes, took: Span) {
-        self.packets.add(u64::from(packets));
+    pub(crate) fn assembled(&mut self, packets: u64, bytes: Bytes, took: Span) {
+        self.packets.add(packets);
         self.bytes.add(bytes.get());
         self.assembly_ns.add(took.as_ps() / 1000);
     }
@@ -180,8 +180,8 @@ impl NetworkTally {
     ) {
         let is_lost = lost.is_some();
         self.all.add(is_lost);
-        self.packets_ended += u64::from(burst.packets);
-        self.packets_lost += if is_lost { u64::from(burst.packets_left) } else { 0 };
+        self.packets_ended += burst.packets;
+        self.packets_lost += if is_lost { burst.packets_left } else { 0 };
         let route = burst.from as usize * self.nodes.len() + burst.to as usize;
         self.routes[route].0.add(is_lost);
         if !is_lost {

@@ -1,6 +1,6 @@
 //! `[run]`: how long and how often.
 
-use burstlab_units::Span;
+use burstlab_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,8 +22,13 @@ pub struct Run {
     pub sample: Option<Span>,
     /// Seed of all randomness, 0 to 2^63 - 1.
     pub seed: u64,
-    /// Independent repetitions, at least 1.
+    /// Independent repetitions, 1 to 1,000,000.
     pub replications: u32,
+    /// The memory that a run, and all that run beside it, may take, at least "1 MB". A scenario that
+    /// is bound to need more is refused before it runs; a run that comes to need more is stopped,
+    /// and what it recorded is kept. It changes no number. Absent: half of the memory that there is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_memory: Option<Bytes>,
 }
 
 impl Default for Run {
@@ -35,6 +40,7 @@ impl Default for Run {
             sample: None,
             seed: 1,
             replications: 1,
+            max_memory: None,
         }
     }
 }

@@ -39,6 +39,7 @@ impl World {
     fn transmit(&mut self, index: u32, mut sending: Vec<Transmission>) {
         let link = self.near_link(index);
         let now = self.now;
+        self.context.work += sending.len() as u32;
         for sent in sending.drain(..) {
             let flow = &mut self.flows[index as usize];
             let spurious = flow.tally.spurious_retransmissions;

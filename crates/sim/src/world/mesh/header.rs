@@ -35,6 +35,10 @@ impl Mesh {
     fn served(&mut self, now: Time, slot: u32, context: &mut Context) -> Option<Time> {
         let node = self.node_at(slot, self.bursts.get(slot).hop);
         let done = self.processors[node as usize].serve(now);
+        if done == Time::NEVER {
+            // Its turn comes after any run.
+            return None;
+        }
         let waits = done.since(now + self.rules.processing);
         self.tally.served(node, waits);
         if waits.is_zero() {
