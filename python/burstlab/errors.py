@@ -120,9 +120,9 @@ class EngineError(RuntimeError):
         which = f", {self.which}" if self.which else ""
         what = " ".join(self.what.split())
         return (
-            f"the engine failed: {what}{where}, scenario {self.fingerprint}{which}; this is a fault "
-            "of Burstlab: report it with this scenario to its developers (CONTRIBUTING.md, "
-            '"When the engine fails")'
+            f"the engine failed: {what}{where}, scenario {self.fingerprint}{which}; this is a "
+            "fault of Burstlab: report it with this scenario to the developers of Burstlab "
+            '(CONTRIBUTING.md, "When the engine fails")'
         )
 
 

@@ -29,6 +29,9 @@ MESH = ("histograms", "connections", "samples")
 #: Parts of a summary that a mesh has, wireless cells, slots, or demands.
 PARTS = ("network", "ops", "wlan", "demand")
 
+#: A summary of more flows is one line of text.
+_FLOWS_INDENTED = 5000
+
 #: Tables that come with one that is recorded, under its name and more.
 WITH = ("packets_sack", "bursts_hops", "ledger_losses")
 
@@ -286,7 +289,9 @@ class Result:
         with writing(out):
             put(out / "scenario.toml", tomli_w.dumps(without_none(self.scenario)).encode())
             write_table(out, "flows", [self.flows.to_arrow()])
-            text = json.dumps(self.summary, indent=2, allow_nan=False)
+            # With an indent it takes ten times as long, which counts where there are many flows.
+            indent = 2 if len(self.flows) < _FLOWS_INDENTED else None
+            text = json.dumps(self.summary, indent=indent, allow_nan=False)
             put(out / "summary.json", f"{text}\n".encode())
 
     def _repr_html_(self) -> str:

@@ -345,7 +345,7 @@ def _watch(
     look: Callable[[], None],
 ) -> None:
     waiting: set[Future[Replication]] = set(futures)
-    kept_at = time.monotonic()
+    kept_at, loaded = time.monotonic(), False
     while waiting:
         # The time limit lets the main thread see Ctrl-C.
         done, waiting = wait(waiting, timeout=_POLL_S, return_when=FIRST_COMPLETED)
@@ -362,12 +362,23 @@ def _watch(
                     monitor.cancel()
                 raise error
         look()
+        if waiting and not loaded:
+            loaded = True
+            _load_what_the_end_needs()
         if progress is not None:
             share = sum(
                 1.0 if future.done() else monitor.progress()
                 for future, monitor in zip(futures, monitors, strict=True)
             )
             progress(share / len(futures))
+
+
+def _load_what_the_end_needs() -> None:
+    """Load slow modules while the engine runs, so that whoever stops it need not wait for them."""
+    import numpy as np
+    import pyarrow.parquet as pq
+
+    assert np and pq
 
 
 def _what_is_done(futures: Sequence[Future[Replication]]) -> list[Replication]:

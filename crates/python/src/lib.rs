@@ -81,11 +81,7 @@ fn schema() -> PyResult<String> {
 /// Checks a scenario and fills in every default; other Python threads go on meanwhile.
 #[pyfunction]
 #[pyo3(signature = (scenario_json, monitor=None))]
-fn resolve(
-    py: Python<'_>,
-    scenario_json: &str,
-    monitor: Option<&RunMonitor>,
-) -> PyResult<String> {
+fn resolve(py: Python<'_>, scenario_json: &str, monitor: Option<&RunMonitor>) -> PyResult<String> {
     let found = py.detach(|| resolved(scenario_json, monitor))?;
     to_json(&found.scenario)
 }
@@ -264,8 +260,7 @@ fn simulate_kept(
         let (simulation, fault) = match kept {
             Some(bytes) => {
                 let resolved = resolved(scenario_json, Some(monitor))?;
-                let resumed =
-                    guarded(|| Simulation::resume(&resolved, seed, replication, &bytes))?;
+                let resumed = guarded(|| Simulation::resume(&resolved, seed, replication, &bytes))?;
                 alive(watch)?;
                 (resumed.map_err(refuse_checkpoint)?, None)
             }

@@ -140,13 +140,7 @@ impl Needs {
         self.memory.push(Need { path, value, what, amount: number * each as f64, fix });
     }
 
-    fn makes(
-        &mut self,
-        path: impl Into<String>,
-        value: impl ToString,
-        what: &str,
-        amount: f64,
-    ) {
+    fn makes(&mut self, path: impl Into<String>, value: impl ToString, what: &str, amount: f64) {
         let (path, value, what) = (path.into(), value.to_string(), what.to_string());
         self.events.push(Need { path, value, what, amount, fix: "" });
     }
@@ -211,10 +205,12 @@ impl Needs {
         let (rate, _, queue) = access.receiver_side();
         let lines = [("access", access.rate, access.queue), ("access.receiver", rate, queue)];
         for ((table, rate, queue), (packets, bits, _, index)) in lines.into_iter().zip(sides) {
-            let passes = (rate.as_bps() as f64 * duration / bits.max(1.0)).min(1.0);
-            if queue.is_none() && passes < 1.0 {
+            let line = rate.as_bps() as f64 * duration;
+            if queue.is_none() && bits > line {
+                let passes = line / bits;
                 let what = format!("the packets that wait for {table}.rate = {rate}");
-                let (path, value) = (format!("traffic[{index}].rate"), scenario.traffic[index].rate);
+                let (path, value) =
+                    (format!("traffic[{index}].rate"), scenario.traffic[index].rate);
                 let room = (packets * (1.0 - passes), sizes::WAITING_PACKET);
                 let fix = "write a lower rate, or bound the queue with access.queue = 1000";
                 self.holds(path, value, what, room, fix);
@@ -338,7 +334,8 @@ impl Needs {
         let correlated =
             usize::from(batches.hurst_arrivals > 0.5) + usize::from(batches.hurst_sizes > 0.5);
         let each = sizes::BATCH_SOURCE + correlated * sizes::NOISE + points(&batches.size);
-        let (what, fix) = ("the sources of batches", "have fewer nodes with hosts, or name from, to");
+        let (what, fix) =
+            ("the sources of batches", "have fewer nodes with hosts, or name from, to");
         self.holds(at(""), "", what, (froms * tos, each), fix);
         let until = batches.stop.map_or(duration, Span::as_secs_f64).min(duration);
         let time = (until - batches.start.as_secs_f64()).max(0.0);
@@ -366,7 +363,13 @@ impl Needs {
             format!("one batch of {}, in bursts of {}", size(largest), size(burst)),
             "write larger packets, or assemble larger bursts with edge.assembly = \"hybrid\"",
         );
-        self.holds(at(".packet_size"), batches.packet_size, what, (largest / burst, sizes::BURST), fix);
+        self.holds(
+            at(".packet_size"),
+            batches.packet_size,
+            what,
+            (largest / burst, sizes::BURST),
+            fix,
+        );
         if scenario.core.contention.contains(&Resolution::Segmentation) {
             let what = format!("the packets of one batch of {}, which may be cut", size(largest));
             let room = (largest / packet, sizes::PACKET);

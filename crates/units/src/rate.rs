@@ -160,7 +160,8 @@ mod tests {
     fn what_takes_longer_than_there_is_time_is_never_out() {
         let mut line = Serializer::new(Rate::from_bps(1));
         assert_eq!(Time::from_ps(1) + line.next(Bytes::new(u64::MAX)), Time::NEVER);
-        let evenly = line.evenly(Time::ZERO, (Time::ZERO, Span::ZERO), u32::MAX, Bytes::new(10_000));
+        let evenly =
+            line.evenly(Time::ZERO, (Time::ZERO, Span::ZERO), u32::MAX, Bytes::new(10_000));
         assert_eq!(evenly.map(|all| all.last), Some(Time::NEVER));
     }
 

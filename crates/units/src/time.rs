@@ -220,7 +220,10 @@ mod tests {
         at += Span::MAX;
         assert_eq!(at, Time::NEVER);
         assert!(at - Span::from_secs(1_000_000) > Time::ZERO + Span::from_secs(17_000_000));
-        assert_eq!((Time::ZERO.before(), Time::from_ps(8).before()), (Time::ZERO, Time::from_ps(7)));
+        assert_eq!(
+            (Time::ZERO.before(), Time::from_ps(8).before()),
+            (Time::ZERO, Time::from_ps(7))
+        );
     }
 
     #[test]

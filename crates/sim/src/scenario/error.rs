@@ -9,8 +9,8 @@ use serde_json::Value;
 /// What a check answers: nothing, or the first mistake.
 pub(super) type Check = Result<(), ScenarioError>;
 
-/// What is wrong with a scenario: where, what stands there, why that cannot be, what to write. There
-/// is none without the last.
+/// What is wrong with a scenario: where, what stands there, why that cannot be, what to write.
+/// There is none without the last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError {
     path: String,

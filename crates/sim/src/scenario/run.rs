@@ -24,9 +24,10 @@ pub struct Run {
     pub seed: u64,
     /// Independent repetitions, 1 to 1,000,000.
     pub replications: u32,
-    /// The memory that a run, and all that run beside it, may take, at least "1 MB". A scenario that
-    /// is bound to need more is refused before it runs; a run that comes to need more is stopped,
-    /// and what it recorded is kept. It changes no number. Absent: half of the memory that there is.
+    /// The memory that a run, and all that run beside it, may take, at least "1 MB". A scenario
+    /// that is bound to need more is refused before it runs; a run that comes to need more is
+    /// stopped, and what it recorded is kept. A larger value changes no number. Absent: half of the
+    /// memory that there is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_memory: Option<Bytes>,
 }

@@ -90,7 +90,6 @@ fn past(rates: &[f64; POLES]) -> Vec<[f64; POLES]> {
 }
 
 impl Noise {
-
     /// The next number, from a standard normal draw that is independent of those before.
     #[inline]
     pub(crate) fn next(&mut self, draw: f64) -> f64 {

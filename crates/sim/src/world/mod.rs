@@ -172,7 +172,7 @@ impl Context {
 }
 
 /// So much work is done between two looks at the monitor: a few hundredths of a second.
-const WORK_MAX: u32 = 1 << 16;
+const WORK_MAX: u32 = 1 << 13;
 
 /// How far hosts may be ahead of the clock.
 #[derive(Clone, Debug, Serialize, Deserialize)]

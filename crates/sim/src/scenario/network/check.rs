@@ -115,8 +115,7 @@ fn path(network: &Network) -> Check {
     within("network.link_delay", each, SPAN_MAX)?;
     let fibres = network.core_nodes() + 1;
     let Some(delays) = &network.link_delays else {
-        let field =
-            if network.link_delay.is_some() { "link_delay" } else { "link_length_km" };
+        let field = if network.link_delay.is_some() { "link_delay" } else { "link_length_km" };
         return in_time(&format!("network.{field}"), &vec![each; fibres]);
     };
     for (index, &delay) in delays.iter().enumerate() {

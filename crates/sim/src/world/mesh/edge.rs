@@ -199,7 +199,8 @@ impl Mesh {
             let pair = site(ends.0) * self.site_count + site(ends.1);
             let pairs = self.site_count * self.site_count;
             let base = if own { pairs * rules.classes * rules.burstifiers } else { 0 };
-            (base + (pair * classes + class) * rules.burstifiers + flow % rules.burstifiers) as usize
+            (base + (pair * classes + class) * rules.burstifiers + flow % rules.burstifiers)
+                as usize
         };
         if self.places.len() <= place {
             self.places.resize(place + 1, NO_QUEUE);

@@ -68,7 +68,7 @@ const AHEAD: usize = 1 << 12;
 
 /// Bursts that are closed in one event; the rest of a batch that makes more of them goes on in the
 /// next event of the same instant.
-const CLOSED: u32 = 1 << 14;
+const CLOSED: u32 = 1 << 12;
 
 /// What enters a queue in batches.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
