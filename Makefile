@@ -14,6 +14,9 @@ CRATES   := --locked --workspace --exclude burstlab-python
 TESTED   := $(CRATES) --exclude burstlab-bench
 # A worker a processor, each taking whole files; the longest file is first in line.
 PYTEST   ?= -q -n auto --dist loadfile --no-loadscope-reorder
+# Rounds of `make fuzz`, and the Python tests with random cases.
+ROUNDS   ?= 1
+RANDOM   = $(subst $() $(), or ,$(basename $(notdir $(shell grep -lE '^from hypothesis' python/tests/test_*.py))))
 
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export UV_PYTHON_DOWNLOADS := never
@@ -38,9 +41,14 @@ test: setup ## set up, then run every test (Rust and Python)
 
 FUZZ_CASES ?= 100000
 
-fuzz: setup ## draw FUZZ_CASES scenarios from the schema and run each (FUZZ_SEED: the first; else random)
-	$(BIN)/python python/tests/fuzz_scenarios.py --cases $(FUZZ_CASES) --out out/fuzz \
-	  $(if $(FUZZ_SEED),--seed $(FUZZ_SEED))
+fuzz: setup ## random tests with other cases than those of `make test`: ROUNDS times, or FUZZ_SEED again; and FUZZ_CASES scenarios
+	@for round in $$(seq $(ROUNDS)); do \
+	  seed=$${FUZZ_SEED:-$$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}; \
+	  echo "round $$round: make fuzz FUZZ_SEED=$$seed ROUNDS=1 repeats it"; \
+	  PROPTEST_RNG_SEED=$$seed cargo test $(TESTED) --no-fail-fast || exit 1; \
+	  BURSTLAB_FUZZ=1 $(BIN)/python -m pytest $(PYTEST) --hypothesis-seed=$$seed -k "$(RANDOM)" || exit 1; \
+	  $(BIN)/python python/tests/fuzz_scenarios.py --cases $(FUZZ_CASES) --seed $$seed --out out/fuzz || exit 1; \
+	done
 
 bench: setup ## run the benchmarks, and the comparison with other simulators where they are installed
 	cargo bench --locked -p burstlab-bench

@@ -53,7 +53,9 @@ class Drawn:
             Length of a bin, in s.
         """
         if not bin_s > 0.0:
-            raise InputError(f"bin_s = {bin_s} is no length of time; give a positive number of s")
+            raise InputError(
+                f"bin_s = {bin_s} is no length of time\n  fix: give a positive number of s"
+            )
         bins = ((self.times_ps * 1e-12 - self.start_s) // bin_s).astype(np.int64)
         return np.bincount(bins, weights=self.sizes)[:-1].astype(np.float64)
 
@@ -93,7 +95,7 @@ def draw(
         If the scenario is wrong, or has no such batches.
     """
     if count < 1:
-        raise InputError(f"count = {count} is no number of batches; give at least 1")
+        raise InputError(f"count = {count} is no number of batches\n  fix: give at least 1")
     document = resolve(scenario)
     number = document["run"]["seed"] if seed is None else seed
     try:

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from burstlab import _core
+from burstlab.directories import ready_directory
 from burstlab.errors import InputError
 from burstlab.files import put
 from burstlab.parquet import writing
-from burstlab.results import ready_directory
 
 EVERY = "60 s"
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from burstlab import classes
+from burstlab.directories import is_result
 from burstlab.errors import InputError
 from burstlab.results import Result
 from burstlab.results import read as read_run
@@ -234,7 +235,7 @@ def compare(entries: Sequence[Entry]) -> Compared:
 
 
 def _is_result(directory: Path) -> bool:
-    return any((directory / name).is_file() for name in ("study.json", "summary.json"))
+    return (directory / "study.json").is_file() or is_result(directory)
 
 
 def _entry(where: Path) -> Entry:

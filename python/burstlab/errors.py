@@ -6,6 +6,8 @@ import difflib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from burstlab.shown import brief
+
 if TYPE_CHECKING:
     from burstlab.results import Result
     from burstlab.studies.outcome import Study
@@ -47,7 +49,7 @@ class FieldError(InputError):
 
     def __str__(self) -> str:
         found = "" if self.value in ("", None) else f" = {_shown(self.value)}"
-        return f"{self.path or self.document}{found}: {self.problem}\n  fix: {self.fix}"
+        return f"{brief(self.path) or self.document}{found}: {self.problem}\n  fix: {self.fix}"
 
 
 class ScenarioError(FieldError):
@@ -164,5 +166,4 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
 
 
 def _shown(value: object) -> str:
-    text = value if isinstance(value, str) else repr(value)
-    return text if len(text) <= 120 else text[:117] + "..."
+    return brief(value if isinstance(value, str) else repr(value))

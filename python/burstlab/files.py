@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from burstlab.errors import InputError
+
+#: The hidden file that is held while somebody writes to a directory.
+LOCK = ".lock"
 
 
 @contextmanager
@@ -52,3 +57,57 @@ def sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+class Lock:
+    """Keeps others from writing to a directory; the system lets go if this process ends.
+
+    Parameters
+    ----------
+    directory
+        The directory; a hidden file in it is held meanwhile.
+    writer
+        What is refused while another has it, such as ``"another run is being written there"``.
+    wait
+        Wait for the other in place of that.
+    """
+
+    def __init__(self, directory: Path, writer: str, *, wait: bool = False) -> None:
+        self._path = directory / LOCK
+        self._handle = self._held(writer, wait=wait)
+
+    def close(self) -> None:
+        """Let others write there."""
+        if self._handle is not None:
+            # First the name: who opens it now makes a file of its own.
+            self._path.unlink(missing_ok=True)
+            os.close(self._handle)
+            self._handle = None
+
+    def __enter__(self) -> Lock:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _held(self, writer: str, *, wait: bool) -> int | None:
+        try:
+            import fcntl
+        except ImportError:
+            return None
+        while True:
+            handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            except BlockingIOError:
+                os.close(handle)
+                raise InputError(
+                    f"{self._path.parent}: {writer}\n"
+                    "  fix: wait for its end, or use another directory"
+                ) from None
+            except OSError:
+                return handle  # a file system without locks
+            with suppress(FileNotFoundError):
+                if self._path.stat().st_ino == os.fstat(handle).st_ino:
+                    return handle
+            os.close(handle)  # who had it before has removed this file since

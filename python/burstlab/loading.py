@@ -41,10 +41,12 @@ def read_text(path: str | os.PathLike[str]) -> str:
     try:
         return where.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise InputError(f"{where}: no such file\n  fix: give the path of a file") from None
+        raise InputError(
+            f"{where}: no such file\n  fix: give the path of one that is there"
+        ) from None
     except IsADirectoryError:
         raise InputError(
-            f"{where}: is a directory, a file is needed\n  fix: give a file in it"
+            f"{where}: is a directory, a file is needed\n  fix: give a file, such as one in it"
         ) from None
     except UnicodeDecodeError as error:
         raise InputError(
@@ -53,7 +55,7 @@ def read_text(path: str | os.PathLike[str]) -> str:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InputError(
-            f"{str(where)!r}: cannot be read ({reason})\n  fix: give a file that can be read"
+            f"{str(where)!r}: cannot be read ({reason})\n  fix: make it readable, or give another"
         ) from None
 
 
@@ -64,11 +66,11 @@ def read_toml(path: str | os.PathLike[str]) -> Document:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InputError(
-            f"{path}: not valid TOML: {error}\n  fix: correct it there; strings stand in quotes"
+            f"{path}: not valid TOML: {error}\n  fix: correct that line; text needs quotes"
         ) from None
     except RecursionError:
         raise InputError(
-            f"{path}: not valid TOML: nested too deeply\n  fix: write tables such as [network]"
+            f"{path}: not valid TOML: nested too deeply\n  fix: write fewer lists within lists"
         ) from None
 
 
@@ -171,9 +173,8 @@ def set_at(document: Document, path: str, value: Any) -> None:
                 here = here.setdefault(step, [] if steps[depth + 1].isdigit() else {})
         else:
             parent = ".".join(steps[:depth])
-            raise ScenarioError(
-                path, value, f"{parent} is a value and has no fields", f"set {parent} itself"
-            )
+            problem = f"{parent} is a value and has no fields"
+            raise ScenarioError(path, value, problem, f"set {parent} itself, or another field")
 
 
 def _enter_list(here: list[Any], step: str, path: str, value: Any, last: bool) -> Any:
@@ -208,7 +209,7 @@ def plain(value: Any, path: str = "") -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(item, f"{path}[{index}]") for index, item in enumerate(value)]
     if isinstance(value, float) and not math.isfinite(value):
-        raise ScenarioError(path, value, "not a finite number", "write a number such as 1.5")
+        raise ScenarioError(path, value, "not a finite number", "write a number such as 0.5")
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     raise ScenarioError(

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from burstlab.errors import InputError
 from burstlab.files import sync
-from burstlab.tables import BATCH, Table, from_engine
+from burstlab.marks import Marks
+from burstlab.tables import BATCH, STORED, Table, from_engine
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
+    import pyarrow.compute as pc
     import pyarrow.parquet as pq
     from numpy.typing import NDArray
 
@@ -99,26 +101,45 @@ class FileWriter:
         for batch in rows.to_batches():
             self._file.write_table(pa.Table.from_batches([batch]))
 
-    def close(self) -> None:
-        """Complete the file."""
+    def close(self, marks: Mapping[str, str] | None = None) -> None:
+        """Complete the file; the marks go into its metadata."""
         if self._file is not None:
+            if marks is not None:
+                self._file.add_key_value_metadata(marks)
             self._file.close()
             self._file = None
 
 
-def write_table(directory: Path, name: str, parts: Iterable[pa.Table]) -> None:
-    """Write one table, its parts one below the other, in place of a file of that name."""
-    writer = FileWriter(directory / f".{name}{_SUFFIX}")
+def hidden(directory: Path, name: str) -> Path:
+    """Answer where a table lies until all of its result is there."""
+    return directory / f".{name}{_SUFFIX}"
+
+
+def write_hidden(
+    directory: Path, name: str, parts: Iterable[pa.Table], marks: Mapping[str, str] | None = None
+) -> Path:
+    """Write one table, its parts one below the other, under its hidden name; answer the file."""
+    writer = FileWriter(hidden(directory, name))
     try:
         for part in parts:
             writer.write(part)
-        writer.close()
+        writer.close(marks)
         sync(writer.path)
-        writer.path.replace(directory / f"{name}{_SUFFIX}")
     except BaseException:
         with suppress(OSError):  # of a full disk, a second time
             writer.close()
         writer.path.unlink(missing_ok=True)
+        raise
+    return writer.path
+
+
+def write_table(directory: Path, name: str, parts: Iterable[pa.Table]) -> None:
+    """Write one table, in place of a file of that name."""
+    path = write_hidden(directory, name, parts)
+    try:
+        path.replace(directory / f"{name}{_SUFFIX}")
+    except BaseException:
+        path.unlink(missing_ok=True)
         raise
 
 
@@ -179,11 +200,11 @@ class Part:
     def _writer(self, name: str) -> FileWriter:
         return FileWriter(self._directory / f".{name}{_SUFFIX}")
 
-    def close(self) -> dict[str, Path]:
-        """Complete the files; answer them by table."""
+    def close(self, marks: Marks | None = None) -> dict[str, Path]:
+        """Complete the files, with marks if they are the tables; answer them by table."""
         for name, writer in self._writers.items():
             with writing(self._directory / f"{name}{_SUFFIX}"):
-                writer.close()
+                writer.close(None if marks is None else marks.of(name))
         return {name: writer.path for name, writer in self._writers.items()}
 
     def discard(self) -> None:
@@ -195,20 +216,24 @@ class Part:
             writer.path.unlink(missing_ok=True)
 
 
-def assemble(directory: Path, parts: Sequence[Part]) -> Store:
-    """Put the tables of replications one below the other, in the order given."""
-    files = [part.close() for part in parts]
+def assemble(directory: Path, parts: Sequence[Part], marks: Marks) -> list[str]:
+    """Put the tables of replications one below the other, in the order given.
+
+    They are then whole under their hidden names, which are answered without the dot.
+    """
+    alone = len(parts) == 1
+    files = [part.close(marks if alone else None) for part in parts]
+    names = list(dict.fromkeys(name for found in files for name in found))
     with writing(directory):
-        for name in dict.fromkeys(name for found in files for name in found):
+        for name in names:
             paths = [found[name] for found in files if name in found]
-            if len(paths) == 1:
-                paths[0].replace(directory / f"{name}{_SUFFIX}")
+            if alone:
+                paths[0].replace(hidden(directory, name))
             else:
-                write_table(directory, name, _row_groups(paths))
+                write_hidden(directory, name, _row_groups(paths), marks.of(name))
                 for path in paths:
                     path.unlink()
-    names = dict.fromkeys(name for found in files for name in found)
-    return Store(directory, list(names), [part.replication for part in parts])
+    return names
 
 
 def _row_groups(paths: Iterable[Path]) -> Iterator[pa.Table]:
@@ -239,33 +264,58 @@ class Store:
         self.names = tuple(names)
         self.replications = tuple(replications)
         self._directory = directory
+        self._seen = {name: _seen(directory / f"{name}{_SUFFIX}") for name in self.names}
 
     @classmethod
-    def open(cls, directory: Path, known: Iterable[str], replications: Sequence[int]) -> Store:
-        """Look which of the known tables there are, and that they are Parquet files."""
+    def open(
+        cls, directory: Path, listed: Iterable[str], marks: Marks, replications: Sequence[int]
+    ) -> Store:
+        """Look which of the tables there are, and that each is one of this result.
+
+        Parameters
+        ----------
+        directory
+            Directory of the result.
+        listed
+            Tables that its summary names.
+        marks
+            What they have to say of themselves.
+        replications
+            Numbers of the replications, in order.
+        """
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        names = [name for name in known if (directory / f"{name}{_SUFFIX}").exists()]
-        for name in names:
+        listed = tuple(listed)
+        present = [name for name in STORED if (directory / f"{name}{_SUFFIX}").exists()]
+        for name in present:
             path = directory / f"{name}{_SUFFIX}"
             try:
-                pq.read_schema(path)
+                said = pq.read_metadata(path).metadata or {}
             except (OSError, pa.ArrowException) as error:
                 reason = (str(error).splitlines() or [type(error).__name__])[0]
                 raise InputError(
                     f"{path}: damaged ({reason})\n  fix: run it again, or remove the file to do "
                     "without this table"
                 ) from None
-        return cls(directory, names, replications)
+            marks.check(path, name, said)
+            if name not in listed:
+                raise InputError(
+                    f"{path}: summary.json does not list this table\n  fix: remove this file"
+                )
+        return cls(directory, [name for name in present if name != "flows"], replications)
 
     def table(self, name: str) -> StoredTable:
         """Answer a table, all replications one below the other."""
-        return StoredTable(self._directory / f"{name}{_SUFFIX}")
+        return StoredTable(self._directory / f"{name}{_SUFFIX}", self._seen[name])
 
     def part(self, replication: int) -> StoredPart:
         """Answer the tables of one replication."""
         return StoredPart(self, replication)
+
+    def lies_in(self, directory: Path) -> bool:
+        """Whether this is the directory that the tables are read from."""
+        return self._directory.resolve() == directory.resolve()
 
 
 class StoredPart(Mapping[str, "pa.Table"]):
@@ -309,10 +359,23 @@ class StoredTable(Table):
     ----------
     path
         The file.
+    seen
+        Which one it is: another that has come in its place is refused.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._path = Path(path)
+    def __init__(self, path: Path, seen: tuple[int, ...]) -> None:
+        self._there = path
+        self._seen = seen
+
+    @property
+    def _path(self) -> Path:
+        """The file, looked at anew each time."""
+        if _seen(self._there) != self._seen:
+            raise InputError(
+                f"{self._there}: has gone, or another run has put its table there, since the "
+                "result was read\n  fix: read the result anew"
+            )
+        return self._there
 
     def to_arrow(self) -> pa.Table:
         """Answer all of it as a `pyarrow.Table`."""
@@ -329,6 +392,12 @@ class StoredTable(Table):
     def where(self, **equal: Any) -> Table:
         """Answer the rows whose columns have the given values."""
         return Table(self._read(filters=self._equal(equal)))
+
+    def select(self, columns: Sequence[str], condition: pc.Expression) -> pa.Table:
+        """Answer columns of the rows that meet a condition, as they are stored."""
+        import pyarrow.parquet as pq
+
+        return pq.read_table(self._path, columns=list(columns), filters=condition)
 
     def _schema(self) -> pa.Schema:
         import pyarrow.parquet as pq
@@ -357,3 +426,12 @@ class StoredTable(Table):
         import pyarrow.parquet as pq
 
         return pq.read_table(self._path, **which).unify_dictionaries()
+
+
+def _seen(path: Path) -> tuple[int, ...]:
+    """Answer what tells a file from another one that takes its place."""
+    try:
+        found = path.stat()
+    except OSError:
+        return ()
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)

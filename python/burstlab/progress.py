@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
+from burstlab.shown import shown
+
 if TYPE_CHECKING:
     from burstlab.studies.running import Progress
 
@@ -79,14 +81,14 @@ def _on_terminal(label: str) -> Iterator[_Show]:
     from rich.progress import Progress as Bars
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         "{task.percentage:>3.0f}%",
-        TextColumn("{task.fields[told]}"),
+        TextColumn("{task.fields[told]}", markup=False),
         TimeRemainingColumn(),
     )
     with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
-        task = bars.add_task(label, total=1.0, told="")
+        task = bars.add_task(shown(label), total=1.0, told="")
         yield lambda share, more: bars.update(task, completed=share, told=more)
 
 

@@ -6,37 +6,26 @@ import hashlib
 import html
 import json
 import os
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from burstlab.directories import SCENARIO, SUMMARY, Place, settle
 from burstlab.errors import InputError, unknown
-from burstlab.files import put
-from burstlab.parquet import Store, StoredPart, write_table, writing
+from burstlab.marks import Marks
+from burstlab.parquet import Store, StoredPart, write_hidden, writing
 from burstlab.statistics import mean_ci95
-from burstlab.tables import Table, from_rows, join
+from burstlab.tables import MESH, RECORDED, TRACES, WITH, Table, from_rows, join
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: What is recorded only when asked for.
-TRACES = ("packets", "bursts", "cwnd", "ledger")
-
-#: Tables of a mesh, which need no recording.
-MESH = ("histograms", "connections", "samples")
+__all__ = ["MESH", "PARTS", "RECORDED", "TRACES", "WITH", "Replication", "Result", "read"]
 
 #: Parts of a summary that a mesh has, wireless cells, slots, or demands.
 PARTS = ("network", "ops", "wlan", "demand")
-
-#: A summary of more flows is one line of text.
-_FLOWS_INDENTED = 5000
-
-#: Tables that come with one that is recorded, under its name and more.
-WITH = ("packets_sack", "bursts_hops", "ledger_losses")
-
-#: All tables but ``flows``.
-RECORDED = (*TRACES, *WITH, *MESH)
 
 
 @dataclass(frozen=True)
@@ -73,6 +62,8 @@ class Result:
         The repetitions, in order.
     interrupted
         Whether it was stopped before its end.
+    directory
+        Where it is stored, if it is.
     """
 
     scenario: Mapping[str, Any]
@@ -81,6 +72,7 @@ class Result:
     wall_s: float
     replications: Sequence[Replication]
     interrupted: bool = False
+    directory: Path | None = field(default=None, compare=False)
     _joined: dict[str, Table] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -183,10 +175,7 @@ class Result:
     @property
     def fingerprint(self) -> str:
         """Hash over everything that happened; equal runs have equal fingerprints."""
-        prints = [str(one.summary.get("fingerprint", "")) for one in self.replications]
-        if len(prints) == 1:
-            return prints[0]
-        return hashlib.sha256("\n".join(prints).encode()).hexdigest()[:16]
+        return _together([str(one.summary.get("fingerprint", "")) for one in self.replications])
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -215,14 +204,15 @@ class Result:
     def estimates(self) -> dict[str, dict[str, Any]]:
         """Answer mean, 95 % half-width and n of every metric over the replications.
 
-        Each number of a flow is summed over the flows of a replication; rates and counts of a
-        single flow are under ``label.metric`` when there are several flows.
+        Each number of a flow is summed over the flows of a replication, but for times, of which it
+        is the mean over the flows that have one; those of a single flow are under
+        ``label[id].metric`` when there are several flows.
         """
         series: dict[str, list[float]] = {}
         for one in self.replications:
             flows = one.summary["flows"]
             for name in _numbers(flows):
-                series.setdefault(name, []).append(sum(float(f.get(name) or 0) for f in flows))
+                series.setdefault(name, []).append(_over_flows(name, flows))
             if len(flows) > 1:
                 for flow in flows:
                     label = f"{flow.get('label') or 'flow'}[{flow['id']}]"
@@ -265,34 +255,54 @@ class Result:
         present = {name for one in self.replications for name in one.tables}
         return ["flows", *(name for name in RECORDED if name in present)]
 
+    @property
+    def stored(self) -> Store:
+        """The tables in the directory of a result that is stored."""
+        found = [one.tables for one in self.replications]
+        assert found and isinstance(found[0], StoredPart), "the result is not stored"
+        return found[0].store
+
+    @property
+    def marks(self) -> Marks:
+        """What each table of this result says of itself."""
+        return marks_of(self.version, self.seed, [one.summary for one in self.replications])
+
     def export(self, format: str, out: str | os.PathLike[str], **options: Any) -> list[Path]:
         """Write what other programs read: see `burstlab.export.export`."""
         from burstlab.export import export
 
         return export(self, format, out, **options)
 
-    def write(self, directory: str | os.PathLike[str]) -> Path:
-        """Write ``scenario.toml``, ``summary.json`` and one Parquet file per table."""
-        out = ready_directory(directory)
-        with writing(out):
-            for name in self.recorded:
-                if name != "flows":
-                    tables = (one.tables for one in self.replications)
-                    write_table(out, name, (found[name] for found in tables if name in found))
-        self.write_numbers(out)
-        return out
+    def write(self, directory: str | os.PathLike[str], *, force: bool = False) -> Path:
+        """Write ``scenario.toml``, ``summary.json`` and one Parquet file per table.
 
-    def write_numbers(self, out: Path) -> None:
-        """Write what `write` writes, without the tables that were recorded."""
+        Parameters
+        ----------
+        directory
+            Where; a result that is there is refused, unless it is this one.
+        force
+            Replace it, as a whole, once this one is written.
+        """
+        own = any(
+            isinstance(one.tables, StoredPart) and one.tables.store.lies_in(Path(directory))
+            for one in self.replications
+        )
+        with Place(directory, force=force or own) as place, writing(place.path):
+            names = [name for name in self.recorded if name != "flows"]
+            for name in names:
+                tables = (one.tables for one in self.replications)
+                parts = (found[name] for found in tables if name in found)
+                write_hidden(place.path, name, parts, self.marks.of(name))
+            return self.move_in(place, names)
+
+    def move_in(self, place: Place, names: Sequence[str]) -> Path:
+        """Put this into a directory where its recorded tables lie under their hidden names."""
         import tomli_w
 
-        with writing(out):
-            put(out / "scenario.toml", tomli_w.dumps(without_none(self.scenario)).encode())
-            write_table(out, "flows", [self.flows.to_arrow()])
-            # With an indent it takes ten times as long, which counts where there are many flows.
-            indent = 2 if len(self.flows) < _FLOWS_INDENTED else None
-            text = json.dumps(self.summary, indent=indent, allow_nan=False)
-            put(out / "summary.json", f"{text}\n".encode())
+        with writing(place.path):
+            write_hidden(place.path, "flows", [self.flows.to_arrow()], self.marks.of("flows"))
+            scenario = tomli_w.dumps(without_none(self.scenario)).encode()
+            return place.move_in(["flows", *names], scenario, self.summary)
 
     def _repr_html_(self) -> str:
         state = " (interrupted)" if self.interrupted else ""
@@ -311,9 +321,9 @@ def read(directory: str | os.PathLike[str]) -> Result:
 
     where = Path(directory)
     _check_result(where)
-    scenario = read_toml(where / "scenario.toml")
+    scenario = read_toml(where / SCENARIO)
     try:
-        document = json.loads(read_text(where / "summary.json"))
+        document = json.loads(read_text(where / SUMMARY))
         summaries = document.get("replications") or [
             {
                 key: document[key]
@@ -331,12 +341,14 @@ def read(directory: str | os.PathLike[str]) -> Result:
             }
         ]
         numbers = [one.get("replication", index) for index, one in enumerate(summaries)]
-        store = Store.open(where, RECORDED, numbers)
         seed, version, wall_s = (
             document["seed"],
             document["burstlab"],
             document["wall_s"],
         )
+        marks = marks_of(version, seed, summaries)
+        _check_scenario(where, document, version)
+        store = Store.open(where, document["tables"], marks, numbers)
     except (
         KeyError,
         TypeError,
@@ -344,16 +356,78 @@ def read(directory: str | os.PathLike[str]) -> Result:
         json.JSONDecodeError,
         pa.ArrowException,
     ) as error:
-        raise InputError(f"{where}: not a result of burstlab ({error})") from None
+        raise InputError(
+            f"{where}: not a result of burstlab ({error})\n"
+            "  fix: give what burstlab run --out wrote"
+        ) from None
     replications = [
         Replication(summary, store.part(number))
         for number, summary in zip(numbers, summaries, strict=True)
     ]
-    return Result(scenario, seed, version, wall_s, replications, bool(document["interrupted"]))
+    interrupted = bool(document["interrupted"])
+    return Result(scenario, seed, version, wall_s, replications, interrupted, where)
+
+
+def version_of(directory: str | os.PathLike[str]) -> str | None:
+    """Answer the version that wrote a result; None where its summary does not say."""
+    from burstlab.loading import read_text
+
+    where = Path(directory)
+    _check_result(where)
+    try:
+        return str(json.loads(read_text(where / SUMMARY))["burstlab"])
+    except (ValueError, KeyError, TypeError) as error:
+        if isinstance(error, InputError):
+            raise
+        return None
+
+
+def marks_of(version: str, seed: int, summaries: Sequence[Mapping[str, Any]]) -> Marks:
+    """Answer what tells the tables of one result from those of another.
+
+    Parameters
+    ----------
+    version, seed
+        Of the result.
+    summaries
+        Those of its replications.
+    """
+    prints = [str(one.get("fingerprint", "")) for one in summaries]
+    fields = {
+        "burstlab": version,
+        "seed": seed,
+        "fingerprint": _together(prints),
+        "replications": prints,
+    }
+    return Marks(fields, "run", SUMMARY)
+
+
+def _together(prints: Sequence[str]) -> str:
+    """Answer the fingerprint of all replications."""
+    if len(prints) == 1:
+        return prints[0]
+    return hashlib.sha256("\n".join(prints).encode()).hexdigest()[:16]
+
+
+def _check_scenario(where: Path, document: Mapping[str, Any], version: str) -> None:
+    """Refuse a result that does not say which files are its own, and a scenario that is not."""
+    if "tables" not in document:
+        again = shlex.join(["burstlab", "run", str(where / SCENARIO), "--out", f"{where}-again"])
+        raise InputError(
+            f"{where}: an earlier burstlab ({version}) wrote this result, which does not say what "
+            f"tables are its own\n  fix: make it again ({again}, with the --trace that it had)"
+        )
+    found = hashlib.sha256((where / SCENARIO).read_bytes()).hexdigest()
+    if found != document.get("scenario_sha256"):
+        raise InputError(
+            f"{where / SCENARIO}: is not the scenario of the run of {SUMMARY}, or was changed\n"
+            "  fix: restore the file, or run what it says in another directory"
+        )
 
 
 def _check_result(where: Path) -> None:
     """Refuse a directory that is no result; say what to give instead."""
+    settle(where)
     if (where / "study.json").is_file():
         raise InputError(
             f"{where}: a study, and the result of a run is needed\n"
@@ -368,17 +442,6 @@ def _check_result(where: Path) -> None:
         )
 
 
-def ready_directory(directory: str | os.PathLike[str], flag: str = "--out") -> Path:
-    """Make the directory, or say why nothing can be written there."""
-    out = Path(directory)
-    with writing(out, flag):
-        out.mkdir(parents=True, exist_ok=True)
-        probe = out / f".probe-{os.getpid()}"
-        probe.touch()
-        probe.unlink()
-    return out
-
-
 def _numbers(flows: Sequence[Mapping[str, Any]]) -> list[str]:
     names: dict[str, None] = {}
     for flow in flows:
@@ -386,6 +449,12 @@ def _numbers(flows: Sequence[Mapping[str, Any]]) -> list[str]:
             if name != "id" and isinstance(value, (int, float)) and not isinstance(value, bool):
                 names[name] = None
     return list(names)
+
+
+def _over_flows(name: str, flows: Sequence[Mapping[str, Any]]) -> float:
+    """Answer the sum of a number of flows, and of times their mean: times do not add up."""
+    values = [float(flow[name]) for flow in flows if flow.get(name) is not None]
+    return sum(values) / (len(values) if name.endswith("_s") else 1)
 
 
 def _of_parts(summary: Mapping[str, Any]) -> Iterator[tuple[str, float]]:

@@ -9,10 +9,14 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeAlias
 
 from burstlab import _core, classes
 from burstlab.checkpoints import EVERY, Checkpoints
+from burstlab.directories import SCENARIO, Place
 from burstlab.engine import Bound, fault, heard, memory_allowed, scenario_error
 from burstlab.errors import (
     ControlError,
@@ -22,12 +26,15 @@ from burstlab.errors import (
     MemoryExceeded,
     unknown,
 )
-from burstlab.loading import Document, ScenarioLike, to_document
-from burstlab.parquet import Part, assemble
-from burstlab.results import TRACES, Replication, Result, ready_directory
-from burstlab.tables import Recorded
+from burstlab.loading import Document, ScenarioLike, read_toml, to_document
+from burstlab.parquet import Part, Store, assemble
+from burstlab.results import Replication, Result, marks_of, without_none
+from burstlab.tables import TRACES, Recorded
 
 Progress = Callable[[float], None]
+
+#: What ended a run before its end, if anything did.
+End: TypeAlias = KeyboardInterrupt | EngineError | MemoryExceeded | None
 
 SEED_MAX = 2**63 - 1
 _POLL_S = 0.1
@@ -94,6 +101,7 @@ def run(
     replications: int | None = None,
     trace: Iterable[str] | str = (),
     out: str | os.PathLike[str] | None = None,
+    force: bool = False,
     jobs: int | None = None,
     progress: Progress | bool | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -117,7 +125,11 @@ def run(
     out
         Directory to write to, as `Result.write` does: the tables go there while the run goes on,
         and are read from there when they are asked for, so that memory does not grow with them.
-        By default tables are kept in memory.
+        By default tables are kept in memory. A directory that holds a result is refused, unless
+        `resume` goes on with the run that it is of.
+    force
+        Replace the result in `out`, as a whole, once this one is complete. What was done of a run
+        that is stopped goes to a directory beside it then; see the result's ``directory``.
     jobs
         Replications at a time; by default the number of processors. It changes no number.
     progress
@@ -172,7 +184,14 @@ def run(
         raise InputError("there is nothing to resume\n  fix: give the directory of checkpoints")
     with _watched(progress, resolved) as watch:
         return run_resolved(
-            resolved, range(count), trace=trace, out=out, jobs=jobs, progress=watch, kept=kept
+            resolved,
+            range(count),
+            trace=trace,
+            out=out,
+            force=force,
+            jobs=jobs,
+            progress=watch,
+            kept=kept,
         )
 
 
@@ -212,6 +231,7 @@ def run_resolved(
     *,
     trace: Iterable[str] | str = (),
     out: str | os.PathLike[str] | None = None,
+    force: bool = False,
     jobs: int | None = None,
     progress: Progress | None = None,
     kept: Checkpoints | None = None,
@@ -231,32 +251,81 @@ def run_resolved(
         raise InputError(f"jobs = {workers}: at least one worker is needed\n  fix: use 1 or more")
     if workers > 1 and len(numbers) > 1:
         workers = _that_fit(resolved, workers)
-    directory = ready_directory(out) if out is not None else None
-    parts = [Part(directory, number) for number in numbers] if directory is not None else None
-    started = time.perf_counter()
-    try:
-        done, ended = _run_all(resolved, numbers, tables, parts, workers, progress, kept)
-        if directory is not None and parts is not None:
-            store = assemble(directory, parts[: len(done)])
-            done = [
-                Replication(one.summary, store.part(number))
-                for one, number in zip(done, store.replications, strict=True)
-            ]
-    finally:
-        # Files that are in place have left the name under which they were written.
-        for part in parts or ():
-            part.discard()
-    wall_s = time.perf_counter() - started
-    seed = int(resolved["run"]["seed"])
-    result = Result(resolved, seed, _core.__version__, wall_s, done, ended is not None)
-    if directory is not None and done:
-        result.write_numbers(directory)
+    if out is None:
+        started = time.perf_counter()
+        done, ended = _run_all(resolved, numbers, tables, None, workers, progress, kept)
+        result = _result(resolved, started, done, ended is not None)
+    else:
+        with Place(out, force=force, goes_on=_same_run(resolved, out, kept)) as place:
+            result, ended = _run_into(place, resolved, numbers, tables, workers, progress, kept)
     if isinstance(ended, KeyboardInterrupt):
         raise Interrupted(result)
     if ended is not None:
         ended.result = result
         raise ended
     return result
+
+
+def _run_into(
+    place: Place,
+    resolved: Document,
+    numbers: Sequence[int],
+    tables: list[str],
+    workers: int,
+    progress: Progress | None,
+    kept: Checkpoints | None,
+) -> tuple[Result, End]:
+    """Run with the tables going to a directory meanwhile, and the result at the end."""
+    parts = [Part(place.path, number) for number in numbers]
+    started = time.perf_counter()
+    try:
+        done, ended = _run_all(resolved, numbers, tables, parts, workers, progress, kept)
+        if not done:
+            return _result(resolved, started, done, ended is not None), ended
+        seed = int(resolved["run"]["seed"])
+        marks = marks_of(_core.__version__, seed, [one.summary for one in done])
+        names = assemble(place.path, parts[: len(done)], marks)
+    finally:
+        # Files that are in place have left the name under which they were written.
+        for part in parts:
+            part.discard()
+    result = _result(resolved, started, done, ended is not None)
+    directory = result.move_in(place, names)
+    store = Store(directory, names, [part.replication for part in parts[: len(done)]])
+    stored = [
+        Replication(one.summary, store.part(number))
+        for one, number in zip(done, store.replications, strict=True)
+    ]
+    return replace(result, replications=stored, directory=directory), ended
+
+
+def _result(
+    resolved: Document, started: float, done: list[Replication], interrupted: bool
+) -> Result:
+    wall_s = time.perf_counter() - started
+    seed = int(resolved["run"]["seed"])
+    return Result(resolved, seed, _core.__version__, wall_s, done, interrupted)
+
+
+def _same_run(
+    resolved: Document, out: str | os.PathLike[str], kept: Checkpoints | None
+) -> Callable[[Mapping[str, Any]], bool]:
+    """Answer what tells whether a result is of the run that goes on from checkpoints."""
+
+    def same(summary: Mapping[str, Any]) -> bool:
+        if kept is None or not kept.resume or summary["burstlab"] != _core.__version__:
+            return False
+        with suppress(InputError):
+            there = read_toml(Path(out) / SCENARIO)
+            # More replications may be added.
+            ours, theirs = (json.loads(json.dumps(one)) for one in (without_none(resolved), there))
+            for one in (ours, theirs):
+                one.get("run", {}).pop("replications", None)
+                one.get("run", {}).pop("max_memory", None)
+            return ours == theirs
+        return False
+
+    return same
 
 
 def _that_fit(resolved: Document, workers: int) -> int:
@@ -281,7 +350,7 @@ def _run_all(
     workers: int,
     progress: Progress | None,
     kept: Checkpoints | None,
-) -> tuple[list[Replication], KeyboardInterrupt | EngineError | MemoryExceeded | None]:
+) -> tuple[list[Replication], End]:
     """Answer the replications that were run, in order, and what ended them before their end."""
     text, seed = json.dumps(resolved), int(resolved["run"]["seed"])
     bound = Bound(resolved)

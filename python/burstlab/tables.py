@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from burstlab.shown import shown
+
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
@@ -17,6 +19,21 @@ if TYPE_CHECKING:
 
 # numpy and pyarrow are imported where tables are made: a run that records none starts without them,
 # in half the time.
+
+#: What is recorded only when asked for.
+TRACES = ("packets", "bursts", "cwnd", "ledger")
+
+#: Tables of a mesh, which need no recording.
+MESH = ("histograms", "connections", "samples")
+
+#: Tables that come with one that is recorded, under its name and more.
+WITH = ("packets_sack", "bursts_hops", "ledger_losses")
+
+#: All tables but ``flows``.
+RECORDED = (*TRACES, *WITH, *MESH)
+
+#: All tables that the directory of a result can hold.
+STORED = ("flows", *RECORDED)
 
 #: What the engine writes in an unsigned 64-bit column where there is nothing to say.
 NULL = 2**64 - 1
@@ -219,7 +236,7 @@ def join(tables: Sequence[pa.Table]) -> pa.Table:
 def _html_cell(value: object) -> str:
     if value is None:
         return ""
-    return html.escape(f"{value:.6g}" if isinstance(value, float) else str(value))
+    return html.escape(f"{value:.6g}" if isinstance(value, float) else shown(str(value)))
 
 
 def _array(column: Any) -> pa.Array:

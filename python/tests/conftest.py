@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from burstlab.cli import main
 
 ROOT = Path(__file__).parents[2]
+
+# The same cases in every run of the tests, so that a failure repeats; `make fuzz` draws others.
+settings.register_profile("fixed", derandomize=True, database=None)
+settings.register_profile("random", database=None, print_blob=True)
+settings.load_profile("random" if "BURSTLAB_FUZZ" in os.environ else "fixed")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

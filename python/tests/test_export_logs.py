@@ -40,7 +40,7 @@ def mesh():
 
 
 def events(result, tmp_path, **options):
-    (file,) = export(result, "perfetto", tmp_path / "trace.json", **options)
+    (file,) = export(result, "perfetto", tmp_path / "trace.json", force=True, **options)
     return json.loads(file.read_text())["traceEvents"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import signal
@@ -583,6 +584,10 @@ def test_a_result_without_bursts_of_its_own_is_an_error(burstlab, tmp_path):
     recorded(PATH, tmp_path / "r")
     scenario = tmp_path / "r" / "scenario.toml"
     scenario.write_text(scenario.read_text().replace('topology = "path"', 'topology = "line"'))
+    summary = tmp_path / "r" / "summary.json"
+    found = json.loads(summary.read_text())
+    found["scenario_sha256"] = hashlib.sha256(scenario.read_bytes()).hexdigest()
+    summary.write_text(json.dumps(found))
     answer = burstlab("view", tmp_path / "r", "--no-open")
     assert answer.status == 2
     assert "neither bursts nor slots" in answer.err

@@ -365,3 +365,43 @@ proptest! {
         prop_assert_eq!(numbers(ahead.summary), numbers(traced.summary));
     }
 }
+
+/// Bursts that are late because they are sent again, and lost: segments that a sender sends once
+/// more after a time-out meet their first transmissions, and are lost before those arrive. What the
+/// receiver holds then decides what the next time-out was.
+#[test]
+fn a_receiver_is_not_ahead_of_what_is_sent_again_and_lost() {
+    for (variant, profile, window, rto_min, timer, away) in [
+        ("new-reno", "ns2", 17, "116 ms", "10917 us", "38 ms"),
+        ("sack", "ns2-2003", 44, "11 ms", "7286 us", "1 ms"),
+        ("reno", "rfc", 30, "50 ms", "4 ms", "60 ms"),
+        ("tahoe", "ns2", 30, "50 ms", "4 ms", "20 ms"),
+    ] {
+        let scenario = json!({
+            "network": {"topology": "line", "nodes": 3, "link_delay": "1 ms",
+                "edges": ["1", "3"]},
+            "edge": {"assembly": "timer", "timer": timer, "port": "shared"},
+            "access": {"rate": "3 Mb/s", "delay": "2 ms",
+                "receiver": {"rate": "2 Mb/s", "delay": away}},
+            "loss": {"data": {"process": "bernoulli", "probability": 0.18},
+                "ack": {"process": "bernoulli", "probability": 0.1}},
+            "tcp": {"variant": variant, "profile": profile, "window": window,
+                "delayed_ack": false, "rto_min": rto_min},
+            "signalling": {"guard": "50 us"},
+            "core": {"injection": {"data": 0.25}, "contention": ["retransmission"],
+                "retransmission": {"wait": "300 ms", "attempts": 3}},
+            "run": {"duration": "40 s"},
+        });
+        let mut judged = [0; 3];
+        for seed in 0..12 {
+            let ahead = run(&scenario, seed, Trace::default()).summary;
+            let flow = &ahead.flows[0];
+            judged[0] += flow.false_timeouts;
+            judged[1] += flow.true_timeouts;
+            judged[2] += flow.spurious_timeouts;
+            let traced = run(&scenario, seed, ALL).summary;
+            assert_eq!(numbers(ahead), numbers(traced), "{variant}, seed {seed}");
+        }
+        assert!(judged.iter().all(|&count| count > 9), "{variant}: {judged:?}");
+    }
+}

@@ -5,6 +5,8 @@ mod numbers;
 mod stored;
 mod tables;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use burstlab_sim::scenario::Scenario;
 use burstlab_sim::{Column, Monitor, Output, Simulation, Trace};
 use proptest::prelude::*;
@@ -194,6 +196,35 @@ fn any_mesh() -> impl Strategy<Value = Value> {
     )
 }
 
+/// Flows, and the bursts that carried a data packet of them; those of the bursts that were lost
+/// with such a packet, which was not cut off before. By the traces.
+fn bursts_of_flows(output: &Output) -> (BTreeSet<(u64, u64)>, BTreeSet<(u64, u64)>) {
+    let column = |table: &str, name: &str| {
+        let table = output.tables.iter().find(|one| one.name == table).expect("traced");
+        &table.columns.iter().find(|one| one.0 == name).expect("a column").1
+    };
+    let numbers = |table, name| -> Vec<u64> {
+        match column(table, name) {
+            Column::U32(values) => values.iter().map(|&value| value.into()).collect(),
+            Column::U64(values) => values.clone(),
+            other => panic!("{name}: {other:?}"),
+        }
+    };
+    let is = |table, name, label: &str| -> Vec<bool> {
+        let Column::Category(codes, labels) = column(table, name) else { panic!("{name}") };
+        codes.iter().map(|&code| labels[usize::from(code)] == label).collect()
+    };
+    let fates = numbers("bursts", "burst").into_iter().zip(is("bursts", "fate", "lost"));
+    let closed: BTreeMap<u64, bool> = fates.collect();
+    let (data, cut) = (is("packets", "kind", "data"), is("packets", "cause", "cut"));
+    let travelled = numbers("packets", "flow").into_iter().zip(numbers("packets", "burst"));
+    let rows: Vec<_> = travelled.zip(data.into_iter().zip(cut)).filter(|row| row.1.0).collect();
+    // Packets of a burst that is still open have its number.
+    let in_bursts = rows.iter().filter(|&((_, burst), _)| closed.contains_key(burst));
+    let died = in_bursts.clone().filter(|&((_, burst), (_, cut))| !cut && closed[burst]);
+    (in_bursts.map(|row| row.0).collect(), died.map(|row| row.0).collect())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
 
@@ -320,6 +351,21 @@ proptest! {
             flying,
             c.bursts_in_flight + c.ack_bursts_in_flight + c.background_bursts_in_flight
         );
+    }
+
+    #[test]
+    fn the_bursts_of_a_flow_are_those_that_carried_its_packets(
+        scenario in any_mesh(),
+        seed in 0u64..1000,
+    ) {
+        let output = run(&scenario, seed, ALL);
+        let (all, died) = bursts_of_flows(&output);
+        for flow in &output.summary.flows {
+            let of = |bursts: &BTreeSet<(u64, u64)>| {
+                bursts.iter().filter(|&&(id, _)| id == u64::from(flow.id)).count() as u64
+            };
+            prop_assert_eq!((flow.bursts, flow.bursts_lost), (of(&all), of(&died)));
+        }
     }
 
     #[test]

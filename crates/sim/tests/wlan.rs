@@ -112,6 +112,42 @@ fn losses_on_the_air_are_known_by_their_cause() {
     assert!(count(ledger, "cause", "wireless") > 0 && count(ledger, "cause", "wireless-queue") > 0);
 }
 
+/// What was lost on the air before the optical network was not in it, and what was lost behind it
+/// was: totals of packets that crossed it tell the two apart.
+#[test]
+fn losses_before_the_network_and_behind_it_are_told_apart() {
+    let rules = json!({"loss": "frame-error", "probability": 0.3, "short_retries": 2});
+    for side in ["sender", "receiver"] {
+        let mut wlan = rules.clone();
+        wlan["side"] = json!(side);
+        let output = run(&one_flow(&wlan, false), 1, ALL);
+        let (c, packets) = (&output.summary.counters, &output.tables[0]);
+        assert!(c.packets_lost > 20 && c.packets_in_flight < 10, "{side}: {c:?}");
+        let crossed = left_the_network(packets);
+        assert_eq!(c.packets_crossed, crossed, "{side}");
+        let lost_behind = c.packets_lost * u64::from(side == "receiver");
+        assert!(crossed.abs_diff(c.packets_delivered + lost_behind) < 10, "{side}");
+        // The access links are wires: before the cell of a receiver, behind that of a sender.
+        let on_wires = if side == "sender" {
+            2 * c.packets_delivered
+        } else {
+            2 * (c.packets_delivered + c.packets_lost)
+        };
+        assert!(c.access_offered.abs_diff(on_wires) < 10, "{side}: {}", c.access_offered);
+    }
+}
+
+/// Data packets that have a time at which they left the optical network.
+fn left_the_network(packets: &Table) -> u64 {
+    let column = |name: &str| packets.columns.iter().find(|one| one.0 == name).map(|one| &one.1);
+    let (Some(Column::U64(left)), Some(Column::Category(kinds, _))) =
+        (column("egress_ps"), column("kind"))
+    else {
+        panic!("a table of packets")
+    };
+    left.iter().zip(kinds).filter(|&(&at, &kind)| kind == 0 && at != u64::MAX).count() as u64
+}
+
 /// Frames last whole microseconds, and so a station may have something to send at the very instant
 /// a frame of another one ends.
 #[test]

@@ -25,6 +25,7 @@ from burstlab.cli import (
     run,
     study,
 )
+from burstlab.cli.printing import warn
 from burstlab.errors import EngineError, InputError
 from burstlab.parquet import FULL
 
@@ -104,7 +105,7 @@ def _answer(tokens: Sequence[str] | None) -> int:
 
 
 def _complain(message: str) -> int:
-    print(f"error: {message}", file=sys.stderr)
+    warn(f"error: {message}")
     return BAD_INPUT
 
 

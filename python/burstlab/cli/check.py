@@ -11,10 +11,11 @@ def check(scenario: str, /) -> int:
     scenario
         The TOML file of the scenario.
     """
+    from burstlab.cli.printing import say
     from burstlab.simulation import resolve
 
     resolve(scenario)
-    print(f"{scenario}: no error found")
+    say(f"{scenario}: no error found")
     return 0
 
 

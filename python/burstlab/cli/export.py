@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from burstlab.cli.flags import Whole
+from burstlab.cli.flags import Switch, Whole
+from burstlab.cli.printing import say
 
 
 def export(
@@ -16,6 +17,7 @@ def export(
     flow: Whole = None,
     replication: Whole = None,
     out: str | None = None,
+    force: Switch = False,
 ) -> int:
     """Write a result in a format that other programs read.
 
@@ -33,6 +35,8 @@ def export(
         Number of the replication (default: the first).
     out
         The file, of csv the directory (default: in the directory of the result).
+    force
+        Replace what is there; without it that is refused.
     """
     from burstlab.export import default_name
     from burstlab.export import export as write
@@ -40,6 +44,7 @@ def export(
 
     result = read(directory)
     path = Path(out) if out is not None else Path(directory) / default_name(format, at, flow)
-    for written in write(result, format, path, at=at, flow=flow, replication=replication):
-        print(written)
+    files = write(result, format, path, at=at, flow=flow, replication=replication, force=force)
+    for written in files:
+        say(str(written))
     return 0

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from burstlab.cli.numbers import count, measure, rate, seconds, share
+from burstlab.shown import brief
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -57,7 +58,7 @@ def demands(result: Result) -> Table | None:
         cells = [
             measure([float(one[index][name]) for one in runs], write) for _, name, write in _DEMAND
         ]
-        table.add_row(demand["label"], *cells)
+        table.add_row(brief(demand["label"]), *cells)
     return table
 
 
@@ -79,7 +80,7 @@ def air(result: Result) -> Table | None:
                 measure([float(one[index][way][name]) for one in runs], write)
                 for _, name, write in _AIR
             ]
-            table.add_row(f"{cell['name']}, {way}", *cells)
+            table.add_row(f"{brief(cell['name'])}, {way}", *cells)
     return table
 
 

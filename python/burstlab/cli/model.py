@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from burstlab.cli.flags import Json, Settings
+from burstlab.cli.printing import console
 
 if TYPE_CHECKING:
     from burstlab.analytic import Model
@@ -73,7 +73,7 @@ def _settings(model: Model, settings: list[str]) -> dict[str, str]:
 
 def _with_fix(message: str) -> str:
     problem, colon, fix = message.partition(": ")
-    return f"{problem}\n  fix: {fix}" if colon else message
+    return f"{problem}\n  fix: {fix if colon else 'burstlab model lists the parameters'}"
 
 
 def _list(models: Mapping[str, Model], json_: bool) -> None:
@@ -106,7 +106,6 @@ def _list(models: Mapping[str, Model], json_: bool) -> None:
 
 def _print(document: Mapping[str, Any]) -> None:
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
 
     settings = ", ".join(
@@ -124,7 +123,7 @@ def _print(document: Mapping[str, Any]) -> None:
         value, printed = _cell(result["value"]), _cell(result["as_printed"])
         same = "" if printed == value else printed
         table.add_row(name, value, same, result["unit"], result["equation"], result["description"])
-    Console(width=None if sys.stdout.isatty() else 140, highlight=False).print(table)
+    console(140).print(table)
     print("as printed: what the formula gives as the paper has it, where that is something else")
 
 

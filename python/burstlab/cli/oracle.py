@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import TYPE_CHECKING
 
 from burstlab.cli.flags import Json, Whole
+from burstlab.cli.printing import say, warn
 
 if TYPE_CHECKING:
     from burstlab.oracle import Report
@@ -37,10 +37,7 @@ def oracle(
         report = replay(directory, jobs=jobs, progress=progress)
     if report.skipped:
         reasons = sorted({reason for _, reason in report.skipped})
-        print(
-            f"notice: {len(report.skipped)} cases skipped: {'; '.join(reasons)}",
-            file=sys.stderr,
-        )
+        warn(f"notice: {len(report.skipped)} cases skipped: {'; '.join(reasons)}")
     if json_:
         print(json.dumps(report.to_json()))
     else:
@@ -52,13 +49,14 @@ def _print(report: Report) -> None:
     for outcome in report.outcomes:
         if outcome.match:
             continue
-        print(f"{outcome.case.name}: {outcome.difference or outcome.problem}")
+        say(f"{outcome.case.name}: {outcome.difference or outcome.problem}")
         if outcome.difference is not None:
             for title, rows in (
                 ("recorded", outcome.difference.theirs),
                 ("burstlab", outcome.difference.ours),
             ):
-                print("".join(f"  {title}  {row}\n" for row in rows), end="")
+                for row in rows:
+                    say(f"  {title}  {row}")
     good = sum(outcome.match for outcome in report.outcomes)
     rows = sum(outcome.compared for outcome in report.outcomes)
     print(f"{good} of {len(report.outcomes)} cases match ({rows:,} rows agree)")

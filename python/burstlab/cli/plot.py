@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from burstlab.cli.flags import Whole
+from burstlab.cli.printing import say
 from burstlab.errors import InputError
 
 if TYPE_CHECKING:
@@ -60,9 +61,10 @@ def plot(
         Of a sweep: a parameter that sets the curves apart, such as tcp.variant.
     out
         File whose extension, .svg, .pdf or .png, says what it is (default: KIND.svg in the
-        directory).
+        directory). A figure that is there is drawn anew.
     """
     from burstlab._core import seconds
+    from burstlab.directories import note
     from burstlab.plot import results_in, sweep_chart, write
 
     path = Path(out) if out is not None else Path(directory) / f"{kind}.svg"
@@ -85,7 +87,9 @@ def plot(
     else:
         times = _times(seconds, start=start, end=end)
         chart = _of_one(directory, kind, flow, _fibre(fibre), replication, times)
-    print(write(chart, path))
+    written = write(chart, path)
+    note(Path(directory), [written])
+    say(str(written))
     return 0
 
 
@@ -123,7 +127,10 @@ def _times(read: Any, **texts: str | None) -> dict[str, Any]:
             try:
                 found[f"{name}_s"] = read(text)
             except ValueError as error:
-                raise InputError(f"--{name}: {error}") from None
+                problem, _, fix = str(error).partition("; ")
+                raise InputError(
+                    f"--{name}: {problem}\n  fix: {fix or 'write a time, such as 1.5 s'}"
+                ) from None
     return found
 
 

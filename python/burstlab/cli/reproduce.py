@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from burstlab.cli.flags import Json, Switch, Whole
+from burstlab.cli.printing import console, say
 
 if TYPE_CHECKING:
     from burstlab.reproduce.engine import Progress, TargetReport
@@ -45,12 +46,12 @@ def reproduce(
     json_
         Print one JSON document and nothing else.
     """
+    from burstlab.directories import ready_directory
     from burstlab.errors import InputError
     from burstlab.report import Report
     from burstlab.reproduce.engine import Options
     from burstlab.reproduce.engine import reproduce as reproduce_one
     from burstlab.reproduce.paper import select
-    from burstlab.results import ready_directory
     from burstlab.simulation import override
 
     if quick and full:
@@ -99,7 +100,7 @@ def _progress(count: int) -> Iterator[Callable[[int], Progress | None]]:
         BarColumn(),
         "{task.percentage:>3.0f}%",
         TimeElapsedColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=count)
@@ -114,13 +115,14 @@ def _progress(count: int) -> Iterator[Callable[[int], Progress | None]]:
 
 
 def _print(reports: list[TargetReport], directory: str) -> None:
-    from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+    terminal = console()
     styles = {"holds": "green", "differs": "yellow", "fails": "bold red"}
     for report in reports:
-        console.print(f"\n[bold]{report.name}[/bold]  {report.paper.title(report.target)}")
+        title = f"  {report.paper.title(report.target)}"
+        terminal.print(Text.assemble("\n", (report.name, "bold"), title))
         rows = report.findings.rows
         if rows:
             table = Table(box=None, pad_edge=False)
@@ -135,18 +137,19 @@ def _print(reports: list[TargetReport], directory: str) -> None:
                     "" if row.ci95 is None else f"{row.ci95:.2g}",
                     str(row.n),
                 )
-            console.print(table)
+            terminal.print(table)
         for claim in report.claims:
             style = styles[claim.verdict]
-            console.print(f"  [{style}]{claim.verdict:7}[/{style}] {claim.claim}")
-            console.print(f"          {claim.evidence}", markup=False)
+            verdict = (f"{claim.verdict:7}", style)
+            terminal.print(Text.assemble("  ", verdict, f" {claim.claim}"))
+            terminal.print(f"          {claim.evidence}")
     if not reports:
         return
     count = {verdict: 0 for verdict in styles}
     for report in reports:
         for claim in report.claims:
             count[claim.verdict] += 1
-    console.print(
+    say(
         f"\n{count['holds']} claims hold, {count['differs']} differ with an explanation, "
         f"{count['fails']} fail\nlook at {directory}/report.html"
     )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from burstlab.cli.flags import Json
+from burstlab.cli.printing import console
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -63,7 +63,7 @@ def _query(entries: Sequence[Entry], sql: str, json_: bool) -> None:
     table = _table(found.columns)
     for row in found.to_pylist():
         table.add_row(*(_cell(value) for value in row.values()))
-    _console().print(table)
+    console(_WIDE).print(table)
 
 
 def _sources(entries: Sequence[Entry]) -> dict[str, dict[str, Any]]:
@@ -76,8 +76,9 @@ def _sources(entries: Sequence[Entry]) -> dict[str, dict[str, Any]]:
         if isinstance(entry.result, Study):
             found = {**entry.result.tables(), "points": entry.result.points.to_arrow()}
         else:
-            files = sorted(Path(entry.label).glob("*.parquet"))
-            found = {file.stem: file for file in files if not file.name.startswith(".")}
+            # Those that were found to be of this result when it was read.
+            names = entry.result.recorded
+            found = {name: Path(entry.label) / f"{name}.parquet" for name in names}
         for name, table in found.items():
             sources.setdefault(name, {})[entry.label] = table
     return sources
@@ -85,19 +86,22 @@ def _sources(entries: Sequence[Entry]) -> dict[str, dict[str, Any]]:
 
 _ROWS_SHOWN = 20
 
+#: Columns of a table in a pipe.
+_WIDE = 160
+
 
 def _print(compared: Compared) -> None:
     from burstlab.cli.study import print_study
     from burstlab.studies import Study
 
-    console = _console()
+    terminal = console(_WIDE)
     table = _table(["result", "kind", "burstlab", "seed", "points", "runs", ""])
     for entry in compared.entries:
         told = entry.to_json()
         names = ("result", "kind", "burstlab", "seed", "points", "runs")
         state = "not finished" if entry.interrupted else ""
         table.add_row(*(str(told[name]) for name in names), state)
-    console.print(table)
+    terminal.print(table)
     first = compared.entries[0].result
     if len(compared.entries) == 1 and isinstance(first, Study):
         print_study(first)
@@ -105,15 +109,15 @@ def _print(compared: Compared) -> None:
         table = _table(["parameter", *(entry.label for entry in compared.entries)])
         for path, values in list(compared.parameters.items())[:_ROWS_SHOWN]:
             table.add_row(path, *("-" if value is None else _cell(value) for value in values))
-        console.print(table)
+        terminal.print(table)
         if len(compared.parameters) > _ROWS_SHOWN:
             print(f"... and {len(compared.parameters) - _ROWS_SHOWN} more parameters differ")
     elif len(compared.entries) > 1:
         print("no parameter differs")
-    _print_differences(console, compared)
+    _print_differences(terminal, compared)
 
 
-def _print_differences(console: Console, compared: Compared) -> None:
+def _print_differences(terminal: Console, compared: Compared) -> None:
     if len(compared.entries) > 1 and not compared.differences:
         print("no point and metric in common")
     if not compared.differences:
@@ -126,7 +130,7 @@ def _print_differences(console: Console, compared: Compared) -> None:
             table.add_column(title, justify="right")
         for one in apart[:_ROWS_SHOWN]:
             table.add_row(*_row(one))
-        console.print(table)
+        terminal.print(table)
     if len(apart) > _ROWS_SHOWN:
         print(f"... and {len(apart) - _ROWS_SHOWN} more; --json has all")
     paired = sum(one.found.paired for one in tested)
@@ -153,12 +157,6 @@ def _row(one: Difference) -> list[str]:
         f"{one.p_holm:.2g}",
         "paired" if one.found.paired else "Welch",
     ]
-
-
-def _console() -> Console:
-    from rich.console import Console
-
-    return Console(width=None if sys.stdout.isatty() else 160, highlight=False)
 
 
 def _table(titles: Sequence[str]) -> Any:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from burstlab.cli.flags import Json, Names, Settings, Switch, Whole
 from burstlab.cli.numbers import count, measure, rate
+from burstlab.cli.printing import console, say, warn
+from burstlab.shown import brief
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -27,6 +29,7 @@ def run(
     point: Whole = None,
     scheme: str | None = None,
     out: str | None = None,
+    force: Switch = False,
     trace: Names = None,
     jobs: Whole = None,
     checkpoint: str | None = None,
@@ -53,7 +56,10 @@ def run(
     scheme
         Of a study, the scheme to run.
     out
-        Directory for scenario.toml, summary.json and one Parquet file per table.
+        Directory for scenario.toml, summary.json and one Parquet file per table; one that holds
+        a result is refused.
+    force
+        Replace the result in that directory, once this one is complete.
     trace
         Tables to record, separated by commas: packets, bursts, cwnd, ledger.
     jobs
@@ -89,13 +95,14 @@ def run(
             replications=replications,
             trace=_names(trace),
             out=out,
+            force=force,
             jobs=jobs,
             progress=True,
             checkpoint=checkpoint,
             checkpoint_every=checkpoint_every or EVERY,
             resume=resume,
             allow_code=allow_code,
-            announce=lambda line: print(f"warning: {line}", file=sys.stderr),
+            announce=lambda line: warn(f"warning: {line}"),
         )
     except Interrupted as stop:
         result, interrupted = stop.result, True
@@ -104,13 +111,13 @@ def run(
             raise
         result, ended = error.result, error
     for warning in result.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
+        warn(f"warning: {warning}")
     if json_:
         print(json.dumps(result.summary, allow_nan=False))
     else:
         _print_tables(result)
-        if out is not None and result.replications:
-            print(f"written to {out}")
+        if result.directory is not None:
+            say(f"written to {result.directory}")
     if interrupted:
         on = "" if checkpoint is None else "; --resume goes on"
         print(f"interrupted: the numbers are those of what was done{on}", file=sys.stderr)
@@ -153,25 +160,22 @@ _FLOWS_SHOWN = 20
 
 
 def _print_tables(result: Result) -> None:
-    from rich.console import Console
-
     from burstlab.cli import mesh, slots
 
     if not result.replications:
         return
-    # A pipe has no width; give the tables what they need.
-    console = Console(width=None if sys.stdout.isatty() else 120)
+    terminal = console()
     flows = result.replications[0].summary["flows"]
     if flows:
-        console.print(_flow_table(result, flows[:_FLOWS_SHOWN]))
+        terminal.print(_flow_table(result, flows[:_FLOWS_SHOWN]))
     if len(flows) > _FLOWS_SHOWN:
         print(f"... and {len(flows) - _FLOWS_SHOWN} more flows; --json and --out have all\n")
     tables = (mesh.demands(result), mesh.air(result), mesh.fibres(result), slots.outputs(result))
     for table in tables:
         if table is not None:
-            console.print(table)
+            terminal.print(table)
     for line in (*mesh.lines(result), *slots.lines(result)):
-        print(line)
+        say(line)
     print(_caption(result))
 
 
@@ -186,7 +190,7 @@ def _flow_table(result: Result, flows: Sequence[Mapping[str, Any]]) -> Table:
         table.add_column(title, justify="right")
     for index, flow in enumerate(flows):
         number = f"{flow['id']} " if len(flows) > 1 else ""
-        cells = [f"{number}{flow['label']}", str(flow["variant"])]
+        cells = [f"{number}{brief(flow['label'])}", str(flow["variant"])]
         for _, name in _COLUMNS:
             values = [one.summary["flows"][index].get(name) for one in result.replications]
             cells.append(_cell(name, values))

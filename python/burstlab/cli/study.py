@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from burstlab.cli.flags import Json, Switch, Whole
+from burstlab.cli.printing import console, say, warn
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -77,14 +78,14 @@ def study(
                 raise
             found, failed = error.study, error
     for warning in found.warnings[:_WARNINGS_SHOWN]:
-        print(f"warning: {warning}", file=sys.stderr)
+        warn(f"warning: {warning}")
     if json_:
         print(json.dumps(found.summary, allow_nan=False))
     else:
         print_study(found)
-        print(f"written to {directory}")
+        say(f"written to {directory}")
         if not (no_report or found.interrupted):
-            print(f"look at {Path(directory) / 'report.html'}")
+            say(f"look at {Path(directory) / 'report.html'}")
     if interrupted:
         total = len(found.plan.points)
         print(
@@ -104,16 +105,14 @@ _METRICS_SHOWN = 4
 
 def print_study(found: Study) -> None:
     """Print the first points of a study, with some of its metrics."""
-    from rich.console import Console
-
     from burstlab.studies.verdicts import main_metrics
 
     shown = main_metrics(found)[:_METRICS_SHOWN]
-    console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
+    terminal = console()
     if found.done:
-        console.print(_estimates(found, shown))
+        terminal.print(_estimates(found, shown))
         if len(found.plan.names) > 1:
-            console.print(_ratios(found, shown))
+            terminal.print(_ratios(found, shown))
     total = len(found.plan.points)
     if total > _POINTS_SHOWN:
         print(f"... of {total:,} points; --json and the tables have all")

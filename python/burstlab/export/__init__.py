@@ -7,7 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from burstlab.directories import note
 from burstlab.errors import InputError, unknown
+from burstlab.export import tables
 from burstlab.files import whole
 from burstlab.parquet import writing
 
@@ -35,6 +37,7 @@ def export(
     at: str | None = None,
     flow: int | None = None,
     replication: int | None = None,
+    force: bool = False,
 ) -> list[Path]:
     """Write a result in a format of other programs.
 
@@ -56,6 +59,9 @@ def export(
         The only flow to write; by default all, of ``qlog`` and ``xplot`` the first.
     replication
         Its number; by default the first.
+    force
+        Replace what is there. Without it a file that is there is refused, of ``csv`` a directory
+        that holds tables.
 
     Returns
     -------
@@ -70,13 +76,26 @@ def export(
         raise InputError("--flow: tables have all flows\n  fix: leave it out")
     number = _replication(result, replication)
     path = Path(out)
+    if not force and (there := tables.there(path) if format == "csv" else _file(path)):
+        raise InputError(
+            f"{there[0]}: is there already\n"
+            "  fix: give another --out, or replace it (--force, force=True)"
+        )
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         if format == "csv":
-            return _writer(format)(result, path, at, flow, number)
-        with whole(path) as part:
-            _writer(format)(result, part, at, flow, number)
-        return [path]
+            written = tables.write(result, path)
+        else:
+            with whole(path) as part:
+                _writer(format)(result, part, at, flow, number)
+            written = [path]
+    if result.directory is not None:
+        note(result.directory, written)
+    return written
+
+
+def _file(path: Path) -> list[Path]:
+    return [path] if path.is_file() else []
 
 
 def default_name(format: str, at: str | None, flow: int | None) -> str:
@@ -92,14 +111,13 @@ _Write = Callable[["Result", Path, "str | None", "int | None", int], list[Path]]
 
 
 def _writer(format: str) -> _Write:
-    from burstlab.export import packets, perfetto, qlog, tables, xplot
+    from burstlab.export import packets, perfetto, qlog, xplot
 
     return {
         "pcapng": packets.write,
         "perfetto": perfetto.write,
         "qlog": qlog.write,
         "xplot": xplot.write,
-        "csv": tables.write,
     }[format]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from burstlab.errors import InputError
 from burstlab.quantities import bits_per_second, size_bytes
+from burstlab.shown import shown
 
 if TYPE_CHECKING:
     from burstlab.results import Result
@@ -115,5 +116,6 @@ def _facts(tcp: Mapping[str, Any], ends: tuple[str, str], label: str | None) -> 
     segment, syn = size_bytes(tcp["segment_size"]), size_bytes(tcp["syn_size"])
     headers = syn if syn != segment else _HEADERS
     sack = tcp["variant"] == "sack"
-    name = label or str(tcp["variant"])
+    # It becomes a name in files of lines, and a title in figures.
+    name = shown(label or str(tcp["variant"]))
     return FlowFacts(name, segment - headers, headers, int(tcp["window"]), sack, *ends)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from burstlab.files import whole
 from burstlab.parquet import writing
+from burstlab.tables import STORED
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -15,18 +15,30 @@ if TYPE_CHECKING:
     from burstlab.tables import Table
 
 
-def write(
-    result: Result, path: Path, at: str | None, flow: int | None, replication: int
-) -> list[Path]:
-    """Write one file a table, of all replications; no value is nothing between commas."""
+def there(path: Path) -> list[Path]:
+    """Answer the files of tables that a directory has."""
+    files = (path / f"{name}.csv" for name in STORED)
+    return [file for file in files if file.is_file()]
+
+
+def write(result: Result, path: Path) -> list[Path]:
+    """Write one file a table, of all replications; no value is nothing between commas.
+
+    They are put in the directory when all are complete, in place of all that were there before.
+    """
     path.mkdir(exist_ok=True)
-    written: list[Path] = []
-    for name in result.recorded:
-        file = path / f"{name}.csv"
-        with writing(file), whole(file) as part:
-            _write(result.table(name), part)
-        written.append(file)
-    return written
+    names = result.recorded
+    aside = {name: path / f".{name}.csv" for name in names}
+    try:
+        for name in names:
+            with writing(path / f"{name}.csv"):
+                _write(result.table(name), aside[name])
+        for file in there(path):
+            file.unlink()
+        return [aside[name].replace(path / f"{name}.csv") for name in names]
+    finally:
+        for file in aside.values():
+            file.unlink(missing_ok=True)
 
 
 def _write(table: Table, file: Path) -> None:

@@ -114,9 +114,10 @@ class Case:
         if entry["tcp"] in MISSING_AGENTS:
             raise NotReplayable(f"the engine has no {entry['tcp']}")
         if self.variant not in VARIANTS.values():
-            raise InputError(f"{self.name}: unknown tcp {entry['tcp']!r}")
+            raise _wrong(self.name, f"unknown tcp {entry['tcp']!r}", f"use {', '.join(VARIANTS)}")
         if entry["profile"] not in PROFILES:
-            raise InputError(f"{self.name}: unknown profile {entry['profile']!r}")
+            problem = f"unknown profile {entry['profile']!r}"
+            raise _wrong(self.name, problem, f"use {', '.join(PROFILES)}")
         delays = [_milliseconds(delay) for delay in entry["delays_ms"]]
         assembly_s = float(entry.get("assembly_tb") or 0.0)
         document: Document = {
@@ -188,60 +189,77 @@ def read_index(directory: Path) -> list[Case]:
     """Read ``index.json`` and check that every entry has what a replay needs."""
     path = directory / "index.json"
     if not directory.is_dir():
-        raise InputError(f"{directory}: not a directory with an index.json")
+        raise _wrong(
+            str(directory), "not a directory with an index.json", "give the one of the traces"
+        )
     text = read_text(path)
     try:
         entries = json.loads(text)
     except json.JSONDecodeError as error:
-        raise InputError(f"{path}: line {error.lineno} column {error.colno}: {error.msg}") from None
+        problem = f"line {error.lineno} column {error.colno}: {error.msg}"
+        raise _wrong(str(path), problem, "write valid JSON there") from None
     if not isinstance(entries, list):
-        raise InputError(f"{path}: line 1: a list of cases is needed")
+        raise _wrong(str(path), "line 1: a list of cases is needed", "put [ ] around the cases")
     cases: list[Case] = []
     seen: set[str] = set()
     for number, entry in enumerate(entries, start=1):
-        _check_entry(path, number, entry)
+        where = f"{path}: case {number}"
+        _check_entry(where, entry)
         if entry["case"] in seen:
-            raise InputError(f"{path}: case {number}: {entry['case']!r} is listed twice")
+            raise _wrong(where, f"{entry['case']!r} is listed twice", "name each case once")
         seen.add(entry["case"])
         cases.append(Case(entry, directory))
     return cases
 
 
-def _check_entry(path: Path, number: int, entry: object) -> None:
+def _wrong(where: str, problem: str, fix: str) -> InputError:
+    return InputError(f"{where}: {problem}\n  fix: {fix}")
+
+
+def _kinds(kind: type | tuple[type, ...]) -> str:
+    words = {str: "text", int: "a whole number", list: "a list", dict: "an object"}
+    return words[kind] if isinstance(kind, type) else "a number"
+
+
+def _check_entry(where: str, entry: object) -> None:
     if not isinstance(entry, dict):
-        raise InputError(f"{path}: case {number}: a table of fields is needed")
+        raise _wrong(where, "a table of fields is needed", "write an object with the fields")
     for name in _NEEDED:
         if name not in entry:
-            raise InputError(f"{path}: case {number}: {name!r} is missing")
+            raise _wrong(where, f"{name!r} is missing", "add this field")
     for name, kind in {**_NEEDED, **_OPTIONAL}.items():
         found = entry.get(name)
         if name in entry and (not isinstance(found, kind) or isinstance(found, bool)):
-            raise InputError(f"{path}: case {number}: {name} = {found!r} has a wrong type")
+            raise _wrong(where, f"{name} = {found!r} has a wrong type", f"write {_kinds(kind)}")
     for name in ("tick", "t_rec", "access_bps", "core_bps"):
         if not entry[name] > 0:
-            raise InputError(f"{path}: case {number}: {name} = {entry[name]!r} is not positive")
+            problem = f"{name} = {entry[name]!r} is not positive"
+            raise _wrong(where, problem, "write a number above 0")
     for pair in entry["drops"]:
         if not isinstance(pair, list) or len(pair) != 2:
-            raise InputError(f"{path}: case {number}: drops has {pair!r}, not [seq, transmission]")
+            raise _wrong(where, f"drops has {pair!r}", "write pairs [seq, transmission]")
     if not all(isinstance(delay, (int, float)) for delay in entry["delays_ms"]):
-        raise InputError(f"{path}: case {number}: delays_ms has something that is no number")
+        raise _wrong(where, "delays_ms has something that is no number", "write numbers of ms")
     if len(entry["delays_ms"]) < 4:
-        raise InputError(f"{path}: case {number}: delays_ms needs at least four links")
+        raise _wrong(where, "delays_ms needs at least four links", "add their delays")
 
 
 def _options(case: str, options: str) -> Document:
     words = options.split()
     if len(words) % 3:
-        raise InputError(f"{case}: opts {options!r} are not triples of class, variable and value")
+        problem = f"opts {options!r} are not triples"
+        raise _wrong(case, problem, "write class, variable and value, again and again")
     fields: Document = {}
     for variable, value in zip(words[1::3], words[2::3], strict=True):
         if variable not in OPTIONS:
-            raise InputError(f"{case}: the ns-2 variable {variable!r} has no counterpart here")
+            problem = f"the ns-2 variable {variable!r} has no counterpart here"
+            raise _wrong(case, problem, f"use {', '.join(OPTIONS)}")
         name, convert = OPTIONS[variable]
         try:
             fields[name] = convert(value)
         except (ValueError, ArithmeticError):
-            raise InputError(f"{case}: {variable} = {value!r} is not a value") from None
+            problem = f"{variable} = {value!r} is not a value"
+            raise _wrong(case, problem, "write a number, or for a flag true or false") from None
     return fields
 
 

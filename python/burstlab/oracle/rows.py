@@ -56,18 +56,23 @@ def read_trace(path: Path) -> list[Row]:
                     if cells != _HEADER:
                         raise InputError(
                             f"{path}: line 1: the header is {','.join(cells)[:60]!r}, "
-                            f"not {','.join(_HEADER)!r}"
+                            f"not {','.join(_HEADER)!r}\n  fix: write these columns"
                         )
                 elif cells:
                     rows.append(_parse(cells))
     except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
+        raise InputError(
+            f"{path}: no such file\n  fix: put the trace there, or leave its case out of index.json"
+        ) from None
     except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path}: after line {line}: cannot be read ({error})") from None
+        raise InputError(
+            f"{path}: after line {line}: cannot be read ({error})\n"
+            "  fix: give a gzip-compressed CSV file in UTF-8"
+        ) from None
     except _BadRow as error:
-        raise InputError(f"{path}: line {line}: {error}") from None
+        raise InputError(f"{path}: line {line}: {error}\n  fix: correct this line") from None
     if line == 0:
-        raise InputError(f"{path}: line 1: the file is empty")
+        raise InputError(f"{path}: line 1: the file is empty\n  fix: record the trace again")
     return rows
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from burstlab.errors import InputError
+from burstlab.errors import InputError, unknown
 from burstlab.loading import Document, set_at
 
 #: What the scenario says, where a control has no value for it.
@@ -212,7 +212,7 @@ def read(query: Mapping[str, str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, text in query.items():
         if name not in known:
-            raise InputError(f"there is no control {name!r}")
+            raise unknown("control", name, known)
         numeric = all(isinstance(value, (int, float)) for value in known[name].values)
         found[name] = _numeric(name, text) if numeric and text != AS_GIVEN else text
     return found
@@ -222,7 +222,9 @@ def _numeric(name: str, text: str) -> int | float:
     try:
         value = float(text)
     except ValueError:
-        raise InputError(f"{name} = {text!r}: a number is needed") from None
+        raise InputError(
+            f"{name} = {text!r}: a number is needed\n  fix: write one, such as 0.5"
+        ) from None
     return int(value) if value.is_integer() and name != "loss" else value
 
 

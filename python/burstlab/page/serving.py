@@ -20,6 +20,7 @@ from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
 
 from burstlab.errors import InputError
+from burstlab.shown import shown
 
 HOST = "127.0.0.1"
 PORT_MAX = 65535
@@ -243,7 +244,7 @@ def serve(page: Page, *, port: int, browse: bool) -> None:
         worker = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1})
         try:
             worker.start()
-            print(f"{page.title}: {server.address}\nCtrl-C ends it.", flush=True)
+            print(f"{shown(page.title)}: {server.address}\nCtrl-C ends it.", flush=True)
             if browse:
                 import webbrowser
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +18,8 @@ from burstlab.page.network import Network
 if TYPE_CHECKING:
     import pyarrow.compute as pc
     from numpy.typing import NDArray
+
+    from burstlab.parquet import Store
 
     Columns = dict[str, NDArray[Any]]
 
@@ -43,25 +44,23 @@ class Tables:
 
     Parameters
     ----------
-    directory
-        Where the result is.
+    store
+        The tables of the result.
     replication
         Which of its repetitions.
     """
 
-    def __init__(self, directory: Path, replication: int) -> None:
-        self._directory = directory
+    def __init__(self, store: Store, replication: int) -> None:
+        self._store = store
         self._replication = replication
 
     def has(self, name: str) -> bool:
         """Whether a table was recorded."""
-        return self._path(name).exists()
+        return name in self._store.names
 
     def count(self, name: str) -> int:
         """Answer how many rows a table has, of all replications; 0 if it was not recorded."""
-        import pyarrow.parquet as pq
-
-        return pq.read_metadata(self._path(name)).num_rows if self.has(name) else 0
+        return len(self._store.table(name)) if self.has(name) else 0
 
     def rows(
         self, name: str, columns: Sequence[str], condition: pc.Expression | None = None
@@ -78,15 +77,11 @@ class Tables:
             Which rows; row groups that cannot have any are not read.
         """
         import pyarrow.compute as pc
-        import pyarrow.parquet as pq
 
         mine = pc.field("replication") == self._replication
         which = mine if condition is None else mine & condition
-        table = pq.read_table(self._path(name), columns=list(columns), filters=which)
+        table = self._store.table(name).select(columns, which)
         return {column: values(table, column) for column in columns}
-
-    def _path(self, name: str) -> Path:
-        return self._directory / f"{name}.parquet"
 
 
 class Slices:

@@ -17,7 +17,8 @@ from burstlab.page.network import network
 from burstlab.page.serving import BadRequest, Body, Page
 from burstlab.page.slices import Slices, Tables
 from burstlab.page.slots import SlotSlices
-from burstlab.results import TRACES, Result, read
+from burstlab.results import TRACES, Result, read, version_of
+from burstlab.shown import shown
 
 #: Flows that can be chosen; of more, those with most time-outs.
 FLOWS = 1000
@@ -68,7 +69,7 @@ class Shown:
         self._result, self._index = result, index
         self._title, self._record = title, record
         self._network = network(result, index, places)
-        self._tables = Tables(where, number)
+        self._tables = Tables(result.stored, number)
         for name in self._network.needs:
             if not self._tables.has(name):
                 raise InputError(f"{where}: the table {name} was not recorded\n  fix: {record}")
@@ -80,7 +81,7 @@ class Shown:
         """Answer what the page is told first."""
         delays_s = self._slices.delays_s
         return {
-            "title": self._title,
+            "title": shown(self._title),
             "end_s": self._end_s,
             "version": self._result.version,
             "seed": self._result.seed,
@@ -176,12 +177,14 @@ def recording(where: Path) -> str:
 
 
 def _readable(where: Path, replication: int) -> Result:
-    result = read(where)
-    if result.version != _core.__version__:
+    # What its tables say of themselves may be another matter of another version.
+    version = version_of(where)
+    if version not in (None, _core.__version__):
         raise InputError(
-            f"{where}: a result of burstlab {result.version}, and this is {_core.__version__}\n"
+            f"{where}: a result of burstlab {version}, and this is {_core.__version__}\n"
             f"  fix: {recording(where)}"
         )
+    result = read(where)
     count = len(result.replications)
     if not 0 <= replication < count:
         raise InputError(
@@ -192,10 +195,10 @@ def _readable(where: Path, replication: int) -> Result:
 
 def _flows(result: Result, replication: int, tables: Tables) -> list[dict[str, Any]]:
     """List the flows with those first that have most time-outs."""
-    found = [
+    found: list[dict[str, Any]] = [
         {
             "id": flow["id"],
-            "label": flow["label"],
+            "label": shown(flow["label"]),
             "timeouts": flow["timeouts"],
             "false": flow["false_timeouts"],
             "again": flow["retransmissions"],

@@ -12,6 +12,7 @@ from typing import Any, cast
 from burstlab.errors import InputError
 from burstlab.files import put, whole
 from burstlab.parquet import writing
+from burstlab.shown import shown
 
 #: What a figure can be written as.
 KINDS = (".svg", ".pdf", ".png")
@@ -63,13 +64,24 @@ def write(chart: Any, out: str | os.PathLike[str]) -> Path:
 
 
 def specification(chart: Any) -> dict[str, Any]:
-    """Answer the Vega-Lite specification of a chart; what is one already is that."""
+    """Answer the Vega-Lite specification of a chart; what is one already is that.
+
+    Text of a user has escapes in place of control characters, which no SVG may have.
+    """
     if isinstance(chart, dict):
-        return cast("dict[str, Any]", chart)
+        return _visible(cast("dict[str, Any]", chart))
     import altair as alt
 
     with alt.data_transformers.enable("default", max_rows=None):
-        return chart.to_dict()
+        return _visible(chart.to_dict())
+
+
+def _visible(value: Any) -> Any:
+    if isinstance(value, str):
+        return shown(value, lines=True)
+    if isinstance(value, dict):
+        return {shown(str(name)): _visible(one) for name, one in value.items()}
+    return [_visible(one) for one in value] if isinstance(value, list) else value
 
 
 def write_csv(rows: Sequence[Mapping[str, Any]], path: Path) -> Path:

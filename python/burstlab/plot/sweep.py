@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from burstlab.directories import is_result
 from burstlab.errors import InputError
 from burstlab.plot import theme
 from burstlab.plot.curves import Axes, Curve, CurvePanel, Dot, curve_chart
@@ -21,7 +22,7 @@ def results_in(directory: Path) -> list[Result]:
     """Answer the results in the directories of a directory."""
     from burstlab.results import read
 
-    found = sorted(path.parent for path in directory.glob("*/summary.json"))
+    found = sorted(path for path in directory.glob("*/") if is_result(path))
     if not found:
         raise InputError(f"{directory}: holds no directories of results\n  fix: name their parent")
     return [read(path) for path in found]

@@ -13,6 +13,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from burstlab.shown import shown
+
 
 @dataclass(frozen=True)
 class Chart:
@@ -25,7 +27,9 @@ class Chart:
     def of(cls, name: str, specification: Mapping[str, Any]) -> Chart:
         """Make one from a specification."""
         text = json.dumps(specification, separators=(",", ":"))
-        return cls(f"chart-{name}".replace(".", "-").replace("/", "-"), script_safe(text))
+        # Nothing in it can end the script that it stands in; in a string this means the same.
+        text = text.replace("<", "\\u003c")
+        return cls(f"chart-{name}".replace(".", "-").replace("/", "-"), text)
 
 
 def render(template: str, charts: Sequence[Chart], **values: Any) -> str:
@@ -41,11 +45,17 @@ def render(template: str, charts: Sequence[Chart], **values: Any) -> str:
         What it shows.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    def visible(value: Any) -> Any:
+        ours = not isinstance(value, str) or isinstance(value, Markup)
+        return value if ours else shown(value, lines=True)
 
     environment = Environment(
         loader=PackageLoader("burstlab.report", "."),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=visible,
         trim_blocks=True,
         lstrip_blocks=True,
     )

@@ -1,22 +1,39 @@
-"""Write the data, the figures and ``report.html`` of reproduced targets."""
+"""Write the data, the figures and ``report.html`` of reproduced targets.
+
+The report of a directory has all targets that were reproduced there, by any call. What it shows of
+a target lies in ``PAPER/TARGET.json`` beside the target's data and figures: all of one run, with
+its version, seed and effort. They are written aside, and take the place of those before together.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from burstlab import _core
-from burstlab.files import put
+from burstlab.errors import InputError
+from burstlab.files import Lock, put
 from burstlab.parquet import writing
 from burstlab.plot.saving import save, specification, write_csv
 from burstlab.report.rendering import Chart, render
 from burstlab.reproduce.engine import Options, TargetReport
 
+LIST, PAGE = "reproduce.json", "report.html"
+
+#: Goes up with every change of what is stored of a target.
+FORMAT = 1
+
+#: What the report shows of a target.
+Section = Mapping[str, Any]
+
 
 class Report:
     """What is written about targets, each as soon as it is done.
+
+    Targets of earlier calls stay; one that is done again takes the place of the one before.
 
     Parameters
     ----------
@@ -24,21 +41,59 @@ class Report:
         A directory that exists; each paper gets its own within.
     options
         How the targets are run, for the command that repeats them.
+
+    Raises
+    ------
+    InputError
+        If the directory holds a study, or a reproduction to which nothing can be added.
     """
 
     def __init__(self, out: Path, options: Options) -> None:
         self._out = out
         self._options = options
-        self._reports: list[TargetReport] = []
-        self._sections: list[dict[str, Any]] = []
+        if (out / "study.json").exists():
+            raise InputError(f"{out} holds a study\n  fix: give another --out")
+        with self._alone():
+            _sections(out)
 
     def add(self, report: TargetReport) -> None:
         """Write the data and figures of a target, and ``reproduce.json`` with all until now."""
-        with writing(self._out):
-            section = _section(report, self._out, self._options)
-        self._reports.append(report)
-        self._sections.append(section)
-        self._list(interrupted=True)
+        with self._alone(), writing(self._out):
+            others = _sections(self._out)
+            names = [one["name"] for one in others]
+            if report.name not in names:
+                before, place = None, len(others)
+            else:
+                place = names.index(report.name)
+                before = others.pop(place)
+            others.insert(place, self._put(report, others, before))
+            self._list(others, interrupted=True)
+
+    def _put(
+        self, report: TargetReport, others: Sequence[Section], before: Section | None
+    ) -> Section:
+        """Put the files of a target in the place of those before; answer what the report shows."""
+        directory = self._out / report.paper.key
+        directory.mkdir(exist_ok=True)
+        aside = directory / f".{report.target}"
+        shutil.rmtree(aside, ignore_errors=True)
+        aside.mkdir()
+        try:
+            section = _section(report, aside, self._options)
+            if before is not None:
+                # The report names no target whose files are of two runs, at any instant.
+                self._list(others, interrupted=True)
+                self._page(others, interrupted=True)
+                (directory / f"{report.target}.json").unlink(missing_ok=True)
+                for name in before["files"]:
+                    (directory / Path(name).name).unlink(missing_ok=True)
+            for file in sorted(aside.iterdir()):
+                file.replace(directory / file.name)
+            text = json.dumps(section, indent=1)
+            put(directory / f"{report.target}.json", f"{text}\n".encode())
+            return section
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
 
     def finish(self, *, interrupted: bool = False) -> Path:
         """Write ``report.html``; answer where it is.
@@ -48,57 +103,114 @@ class Report:
         interrupted
             Whether targets are missing because the run was stopped.
         """
-        self._list(interrupted=interrupted)
-        page = self._out / "report.html"
-        text = _render(self._reports, self._sections, self._options, interrupted)
-        with writing(page):
-            put(page, text.encode())
-        return page
+        with self._alone():
+            sections = _sections(self._out)
+            self._list(sections, interrupted=interrupted)
+            self._page(sections, interrupted=interrupted)
+        return self._out / PAGE
 
-    def _list(self, *, interrupted: bool) -> None:
+    def _alone(self) -> Lock:
+        """Wait for other calls that write there, so that none loses what another adds."""
+        with writing(self._out):
+            return Lock(self._out, "another reproduction is being written there", wait=True)
+
+    def _list(self, sections: Sequence[Section], *, interrupted: bool) -> None:
         document = {
             "burstlab": _core.__version__,
             "effort": self._options.effort,
             "interrupted": interrupted,
-            "targets": [report.to_json() for report in self._reports],
+            "targets": [one["report"] for one in sections],
         }
-        path = self._out / "reproduce.json"
-        with writing(path):
-            put(path, f"{json.dumps(document, indent=2)}\n".encode())
+        with writing(self._out / LIST):
+            put(self._out / LIST, f"{json.dumps(document, indent=2)}\n".encode())
+
+    def _page(self, sections: Sequence[Section], *, interrupted: bool) -> None:
+        page = self._out / PAGE
+        with writing(page):
+            if sections:
+                put(page, _render(sections, interrupted).encode())
+            else:
+                page.unlink(missing_ok=True)
 
 
-def _section(report: TargetReport, out: Path, options: Options) -> dict[str, Any]:
-    directory = out / report.paper.key
-    directory.mkdir(exist_ok=True)
-    findings = report.findings
+def _sections(out: Path) -> list[Section]:
+    """Answer what the report of a directory shows, target by target."""
+    path = out / LIST
+    if not path.exists():
+        if (out / PAGE).exists():
+            raise InputError(
+                f"{out / PAGE}: is of no reproduction, and one there would overwrite it\n"
+                "  fix: give another --out, or move this file away"
+            )
+        return []
+    try:
+        names = [one["target"] for one in json.loads(path.read_text(encoding="utf-8"))["targets"]]
+        return [_stored(out, name) for name in names]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise _unreadable(path, f"not a list of targets ({error})") from None
+
+
+def _stored(out: Path, name: str) -> Section:
+    paper, _, target = name.partition("/")
+    path = out / paper / f"{target}.json"
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise _unreadable(path, f"is not there, so nothing can be added to {LIST}") from None
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, f"damaged ({error})") from None
+    if found.get("format") != FORMAT or found.get("name") != name:
+        raise _unreadable(path, "of another version of burstlab, or of another target")
+    return found
+
+
+def _unreadable(path: Path, problem: str) -> InputError:
+    return InputError(
+        f"{path}: {problem}\n  fix: give another --out, or remove {LIST} and {PAGE} to begin anew"
+    )
+
+
+def _section(report: TargetReport, aside: Path, options: Options) -> Section:
+    """Write the files of a target; answer what the report shows of it."""
+    findings, key = report.findings, report.paper.key
     charts: list[dict[str, Any]] = []
     for name, chart in findings.charts.items():
-        drawn = Chart.of(f"{report.paper.key}-{name}", specification(chart))
-        paths = save(chart, findings.data.get(name, ()), directory / name)
+        drawn = Chart.of(f"{key}-{name}", specification(chart))
+        paths = save(chart, findings.data.get(name, ()), aside / name)
         charts.append(
             {
                 "id": drawn.id,
-                "drawn": drawn,
+                "spec": drawn.spec,
                 "zooms": '"bind":"scales"' in drawn.spec,
-                "files": [str(path.relative_to(out)) for path in paths],
+                "files": [f"{key}/{path.name}" for path in paths],
             }
         )
-    if findings.rows:
-        rows = [row.to_json() for row in findings.rows]
-        write_csv(rows, directory / f"{report.target}-values.csv")
+    rows = [row.to_json() for row in findings.rows]
+    if rows:
+        write_csv(rows, aside / f"{report.target}-values.csv")
+    told = {"burstlab": _core.__version__, "effort": options.effort}
     return {
-        "id": report.name.replace("/", "-"),
+        "format": FORMAT,
         "name": report.name,
+        "id": report.name.replace("/", "-"),
+        "paper": {"key": key, "errata": [], **report.paper.about},
         "title": report.paper.title(report.target),
         "charts": charts,
-        "rows": findings.rows,
-        "notes": findings.notes,
-        "claims": report.claims,
+        "files": sorted(f"{key}/{path.name}" for path in aside.iterdir()),
+        "rows": rows,
+        "notes": list(findings.notes),
+        "claims": [
+            {"source": one.source, "why": one.why, **one.to_json()} for one in report.claims
+        ],
         "fingerprint": report.fingerprint,
         "seed": report.seed,
         "wall_s": report.wall_s,
         "parameters": _parameters(report, options),
         "command": command(report.name, options),
+        "again": {"seed": options.seed, **told},
+        "report": {**report.to_json(), **told},
     }
 
 
@@ -108,24 +220,27 @@ def command(target: str, options: Options) -> str:
     return f"burstlab reproduce {target} --{options.effort}{seed}"
 
 
-def _render(
-    reports: Sequence[TargetReport],
-    sections: list[dict[str, Any]],
-    options: Options,
-    interrupted: bool,
-) -> str:
-    papers = {report.paper.key: {"errata": [], **report.paper.about} for report in reports}
-    verdicts = [claim.verdict for report in reports for claim in report.claims]
+def _render(sections: Sequence[Section], interrupted: bool) -> str:
+    papers = {one["paper"]["key"]: one["paper"] for one in sections}
+    verdicts = [claim["verdict"] for one in sections for claim in one["claims"]]
+    commands: dict[tuple[str, str, int | None], list[str]] = {}
+    for one in sections:
+        again = one["again"]
+        kind = (again["burstlab"], again["effort"], again["seed"])
+        commands.setdefault(kind, []).append(one["name"])
     return render(
         "reproduction.html.j2",
-        [chart["drawn"] for section in sections for chart in section["charts"]],
+        [Chart(chart["id"], chart["spec"]) for one in sections for chart in one["charts"]],
         papers=papers,
         sections=sections,
         counts={name: verdicts.count(name) for name in ("holds", "differs", "fails")},
-        version=_core.__version__,
-        effort=options.effort,
+        versions=list(dict.fromkeys(version for version, _, _ in commands)),
+        quick=any(effort == "quick" for _, effort, _ in commands),
         interrupted=interrupted,
-        command=command(" ".join(report.name for report in reports), options),
+        commands=[
+            command(" ".join(names), Options(effort, seed))
+            for (_, effort, seed), names in commands.items()
+        ],
     )
 
 

@@ -290,15 +290,23 @@ def read(directory: str | os.PathLike[str]) -> Study:
     try:
         plan = plans.read(where / "plan.toml")
     except PlanError as error:
-        raise InputError(f"{where}: not a study of this version of burstlab ({error})") from None
-    stored = store.stored_rows(where)
+        raise InputError(
+            f"{where}: not a study of this version of burstlab ({error})\n"
+            "  fix: use the version that made it, or restore plan.toml"
+        ) from None
+    marks = store.marks_of(where)
+    store.check_plan(where)
+    stored = store.stored_rows(where, marks)
     if not stored.num_rows:
         stored = rows.Rows(plan, list(plan.metrics or ())).schema.empty_table()
     missing = [
         name for name in ("point", "scheme", "replication") if name not in stored.schema.names
     ]
     if missing:
-        raise InputError(f"{where}: not a study of burstlab (no column {missing[0]})")
+        raise InputError(
+            f"{where}: not a study of burstlab (no column {missing[0]})\n"
+            "  fix: give what burstlab study --out wrote"
+        )
     swept = columns(plan.points)
     stored = stored.drop_columns([name for name in stored.schema.names if name in swept])
     return Study(plan, stored, str(head.get("burstlab")), where)

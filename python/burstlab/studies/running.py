@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from burstlab import _core
 from burstlab.engine import Bound, fault
-from burstlab.errors import ControlError, EngineError, InputError
+from burstlab.errors import ControlError, EngineError, InputError, ScenarioError
 from burstlab.statistics import (
     Estimate,
     ask_until,
@@ -353,8 +353,9 @@ def _result(future: _Task) -> Answer:
             "  fix: start them again, and resume; points that were done are kept"
         ) from None
     except _core.InvalidScenario as error:
-        problem = " ".join(str(part) for part in error.args if part)
-        raise InputError(f"a run was refused: {problem}") from None
+        path, value, problem, fix = [*error.args, "", "", "", ""][:4]
+        refused = ScenarioError(str(path), value, f"{problem} (in a run)", str(fix))
+        raise refused from None
     except _core.ClassError as error:
         raise ControlError(*error.args) from None
     except Exception as error:

@@ -10,8 +10,10 @@ where the engine failed at some points, which a resumed study runs again.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import shlex
 import shutil
 import time
 import tomllib
@@ -20,11 +22,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from burstlab import _core, classes
+from burstlab.directories import ready_directory
 from burstlab.errors import InputError
-from burstlab.files import put, sync
+from burstlab.files import Lock, put, sync
 from burstlab.loading import Document, read_text, read_toml
+from burstlab.marks import Marks
 from burstlab.parquet import write_table, writing
-from burstlab.results import ready_directory
 from burstlab.studies.fields import flat
 from burstlab.studies.plan import Plan
 from burstlab.studies.rows import Rows
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 #: Goes up with every change of what is stored.
-FORMAT = 1
+FORMAT = 2
 
 #: A file is written at most this often: what is done meanwhile comes in one.
 _EVERY_S = 0.2
@@ -47,6 +50,15 @@ _FILES = "[0-9]*.parquet"
 
 #: So many files of points become one.
 _FILES_MAX = 256
+
+#: The table of all runs, in one file or in those of points.
+_RUNS = "runs"
+
+#: What a study writes besides its plan.
+_WRITTEN = (
+    *("points", "runs.parquet", "estimates.parquet", "differences.parquet", "report.html"),
+    *("timing.json", "reproduce.json"),
+)
 
 #: What gave the directory, and what to do where the disk was full.
 _OUT = ("--out", "resume (--resume): points that were done are kept")
@@ -84,9 +96,11 @@ class Directory:
         self.path = ready_directory(out)
         self._points = self.path / "points"
         self._rows = Rows(plan, metrics)
+        self._marks = _marks(digest)
         self._next_s = time.monotonic()
         self._wrote = False
-        self._lock = _lock(self.path)
+        with writing(self.path):
+            self._lock = Lock(self.path, "another study is being run there")
         try:
             with writing(self.path, *_OUT):
                 self._begin(plan, digest, resume)
@@ -107,7 +121,7 @@ class Directory:
         with writing(self.path, *_OUT):
             files = self._files()
             number = int(files[-1].stem) + 1 if files else 0
-            write_table(self._points, f"{number:06}", [self._rows.take()])
+            write_table(self._points, f"{number:06}", [self._marked(_RUNS, self._rows.take())])
             sync(self._points)
             if len(files) >= _FILES_MAX:
                 self._merge([*files, self._points / f"{number:06}.parquet"])
@@ -119,7 +133,7 @@ class Directory:
 
     def rows(self) -> pa.Table:
         """Answer the rows of all points that are done."""
-        return stored_rows(self.path, self._rows.schema)
+        return stored_rows(self.path, self._marks, self._rows.schema)
 
     def finish(self, tables: Mapping[str, pa.Table]) -> None:
         """Write the tables of a study that is done, in place of the files of its points."""
@@ -127,7 +141,7 @@ class Directory:
             if not _runs(self.path).exists():
                 # Where all runs are in one file, which is written last, the study is done.
                 for name in sorted(tables, key=lambda name: name == "runs"):
-                    write_table(self.path, name, [tables[name]])
+                    write_table(self.path, name, [self._marked(name, tables[name])])
                     sync(self.path)
             shutil.rmtree(self._points, ignore_errors=True)
             sync(self.path)
@@ -151,10 +165,7 @@ class Directory:
 
     def close(self) -> None:
         """Let others write there."""
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
-            (self.path / _LOCK).unlink(missing_ok=True)
+        self._lock.close()
 
     def _begin(self, plan: Plan, digest: str, resume: bool) -> None:
         import tomli_w
@@ -165,6 +176,7 @@ class Directory:
             "format": FORMAT,
             "points": len(plan.points),
             "digest": digest,
+            "plan_sha256": _sha256(text.encode()),
         }
         if (self.path / "study.json").exists():
             if not resume:
@@ -176,9 +188,21 @@ class Directory:
             return
         if (self.path / "summary.json").exists():
             raise InputError(f"{self.path} holds the result of a run\n  fix: use another directory")
+        self._refuse_others(text)
         put(self.path / "plan.toml", text.encode())
         self._points.mkdir(exist_ok=True)
         put(self.path / "study.json", f"{json.dumps(head, indent=2)}\n".encode())
+
+    def _refuse_others(self, plan: str) -> None:
+        """Refuse to overwrite what is of no study."""
+        stored = self.path / "plan.toml"
+        for name in ("plan.toml", *_WRITTEN):
+            own = name == "plan.toml" and stored.exists() and stored.read_bytes() == plan.encode()
+            if (self.path / name).exists() and not own:
+                raise InputError(
+                    f"{self.path / name}: is of no study, and one there would overwrite it\n"
+                    "  fix: use another directory, or move it away"
+                )
 
     def _same(self, head: Document, plan: Document) -> None:
         """Refuse to go on with another study; say what differs."""
@@ -205,9 +229,12 @@ class Directory:
         for part in (*self._points.glob(".*"), *self.path.glob(".probe-*")):
             part.unlink()
         if _runs(self.path).exists():
-            return set(_numbers(_runs(self.path)))
+            return set(_numbers(_runs(self.path), self._marks))
         self._points.mkdir(exist_ok=True)
-        return {number for file in self._files() for number in _numbers(file)}
+        return {number for file in self._files() for number in _numbers(file, self._marks)}
+
+    def _marked(self, name: str, table: pa.Table) -> pa.Table:
+        return table.replace_schema_metadata(self._marks.of(name))
 
     def _files(self) -> list[Path]:
         return sorted(self._points.glob(_FILES), key=lambda file: int(file.stem))
@@ -215,7 +242,7 @@ class Directory:
     def _merge(self, files: Sequence[Path]) -> None:
         """Put many files into one, which has the next number; whoever reads takes a row once."""
         number = int(files[-1].stem) + 1
-        write_table(self._points, f"{number:06}", [_read(file) for file in files])
+        write_table(self._points, f"{number:06}", [_read(file, self._marks) for file in files])
         sync(self._points)
         for file in files:
             file.unlink()
@@ -262,24 +289,61 @@ def head_of(directory: Path) -> Document:
     try:
         found = json.loads(text)
     except json.JSONDecodeError as error:
-        raise InputError(f"{directory}: not a study of burstlab ({error})") from None
+        raise InputError(
+            f"{directory}: not a study of burstlab ({error})\n"
+            "  fix: give what burstlab study --out wrote"
+        ) from None
     if not isinstance(found, dict) or not isinstance(found.get("points"), int):
-        raise InputError(f"{directory}: not a study of burstlab (study.json has no points)")
+        raise InputError(
+            f"{directory}: not a study of burstlab (study.json has no points)\n"
+            "  fix: give what burstlab study --out wrote"
+        )
     return found
 
 
-def stored_rows(directory: Path, schema: pa.Schema | None = None) -> pa.Table:
+def marks_of(directory: Path) -> Marks:
+    """Answer what the tables of the study in a directory have to say of themselves."""
+    head = head_of(directory)
+    if head.get("format") != FORMAT:
+        again = shlex.join(["burstlab", "study", f"{directory / 'plan.toml'}"])
+        raise InputError(
+            f"{directory}: a study of format {head.get('format')}, from an earlier or a later "
+            f"burstlab ({head.get('burstlab')}); this one reads format {FORMAT}\n"
+            f"  fix: read it with that version, or make it again: {again} --out DIR"
+        )
+    return _marks(str(head.get("digest")))
+
+
+def check_plan(directory: Path) -> None:
+    """Refuse a plan that is not the one of which the runs are."""
+    path = directory / "plan.toml"
+    if _sha256(path.read_bytes()) != head_of(directory).get("plan_sha256"):
+        raise InputError(
+            f"{path}: is not the plan of the study of study.json, or was changed\n"
+            "  fix: restore the file, or run what it says in another directory"
+        )
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _marks(digest: str) -> Marks:
+    return Marks({"study": digest}, "study", "study.json")
+
+
+def stored_rows(directory: Path, marks: Marks, schema: pa.Schema | None = None) -> pa.Table:
     """Answer the rows that a directory holds, those of a point once."""
     import numpy as np
     import pyarrow as pa
 
     if _runs(directory).exists():
-        table = _read(_runs(directory))
+        table = _read(_runs(directory), marks)
         return table if schema is None else _as(table, schema)
     files = sorted((directory / "points").glob(_FILES))
     if not files:
         return (schema or pa.schema([("point", pa.int32())])).empty_table()
-    table = pa.concat_tables([_read(file) for file in files])
+    table = pa.concat_tables([_read(file, marks) for file in files])
     # A merge that was cut short left rows twice; those of a run are equal.
     keys = [table[name] for name in ("point", "scheme", "replication")]
     unique: dict[tuple[Any, ...], int] = {}
@@ -326,25 +390,27 @@ def _as(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def _runs(directory: Path) -> Path:
-    return directory / "runs.parquet"
+    return directory / f"{_RUNS}.parquet"
 
 
-def _read(file: Path) -> pa.Table:
+def _read(file: Path, marks: Marks, columns: list[str] | None = None) -> pa.Table:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        return pq.read_table(file)
+        with pq.ParquetFile(file) as found:
+            table = found.read(columns)
     except (OSError, pa.ArrowException) as error:
         raise _damaged(file, error) from None
+    marks.check(file, _RUNS, table.schema.metadata or {})
+    return table
 
 
-def _numbers(file: Path) -> list[int]:
+def _numbers(file: Path, marks: Marks) -> list[int]:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
-        return pq.read_table(file, columns=["point"])["point"].to_pylist()
+        return _read(file, marks, ["point"])["point"].to_pylist()
     except (OSError, KeyError, pa.ArrowException) as error:
         raise _damaged(file, error) from None
 
@@ -362,27 +428,3 @@ def _timing(path: Path) -> list[Any]:
         return list(json.loads(path.read_text(encoding="utf-8"))["sessions"])
     except (OSError, ValueError, KeyError, TypeError):
         return []  # no number depends on it
-
-
-_LOCK = ".lock"
-
-
-def _lock(directory: Path) -> int | None:
-    """Keep others from writing to a directory; the system lets go if this process ends."""
-    try:
-        import fcntl
-    except ImportError:
-        return None
-    with writing(directory):
-        handle = os.open(directory / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(handle)
-        raise InputError(
-            f"{directory}: another study is being run there\n"
-            "  fix: wait for its end, or use another directory"
-        ) from None
-    except OSError:
-        pass  # a file system without locks
-    return handle

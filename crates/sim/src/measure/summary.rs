@@ -177,7 +177,7 @@ pub struct FlowSummary {
     pub fast_retransmits: u64,
     /// Bursts of a mesh that carried a segment of the flow.
     pub bursts: u64,
-    /// Of these, bursts that were lost.
+    /// Of these, bursts that were lost while such a segment was in them, not cut off before.
     pub bursts_lost: u64,
     /// Mean round trip that the sender measured for its retransmission timer in the measured time,
     /// in s; absent where it measured none.

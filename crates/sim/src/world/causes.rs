@@ -190,4 +190,15 @@ mod tests {
         assert_eq!(causes.truth(6..7), Truth::True, "an access loss alone");
         assert_eq!(causes.truth(6..6), Truth::Spurious, "nothing is waited for");
     }
+
+    #[test]
+    fn a_slot_that_congestion_cost_is_a_true_reason_and_one_that_contention_cost_is_none() {
+        let mut causes = Causes::default();
+        causes.lost(4, loss(LossCause::Contention, 7));
+        assert_eq!(causes.truth(3..9), Truth::False);
+        causes.lost(4, loss(LossCause::Congestion, 7));
+        assert_eq!(causes.truth(3..9), Truth::True, "though it is one slot");
+        causes.lost(5, loss(LossCause::Congestion, 7));
+        assert_eq!(causes.truth(3..9), Truth::True, "and all are in it");
+    }
 }
