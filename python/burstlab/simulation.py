@@ -61,8 +61,8 @@ def resolve(scenario: ScenarioLike) -> Document:
     ScenarioError
         If a field is wrong; the error names it and says what to write.
     """
+    document = to_document(scenario)
     try:
-        document = to_document(scenario)
         classes.expand(document)
         text = json.dumps(document)
         return json.loads(heard(lambda monitor: _core.resolve(text, monitor)))
