@@ -311,6 +311,8 @@ def _child(given: int | Path, where: Path) -> None:
         said = os.open(where / "said.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(said, 1)
         os.dup2(said, 2)
+        # Whoever calls may have put something else in their place.
+        sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -131,7 +131,7 @@ impl Needs {
     fn holds(
         &mut self,
         path: impl Into<String>,
-        value: impl ToString,
+        value: &impl ToString,
         what: impl Into<String>,
         (number, each): (f64, usize),
         fix: &'static str,
@@ -140,7 +140,7 @@ impl Needs {
         self.memory.push(Need { path, value, what, amount: number * each as f64, fix });
     }
 
-    fn makes(&mut self, path: impl Into<String>, value: impl ToString, what: &str, amount: f64) {
+    fn makes(&mut self, path: impl Into<String>, value: &impl ToString, what: &str, amount: f64) {
         let (path, value, what) = (path.into(), value.to_string(), what.to_string());
         self.events.push(Need { path, value, what, amount, fix: "" });
     }
@@ -152,7 +152,7 @@ impl Needs {
             let writes = flow.script.as_ref().map_or(0, Vec::len);
             let each = sizes::flow(shared) + writes * sizes::WRITE;
             let at = format!("flows[{index}].count");
-            self.holds(&*at, flow.count, "the flows", (count, each), "write fewer flows");
+            self.holds(&*at, &flow.count, "the flows", (count, each), "write fewer flows");
             let runs = f64::from(resolved.scenario.run.replications);
             let amount = runs * count * sizes::FLOW_NUMBERS as f64;
             let value = flow.count.to_string();
@@ -172,7 +172,7 @@ impl Needs {
             let count = f64::from(traffic.count);
             let what = "the sources of other traffic";
             let room = (count, sizes::SOURCE);
-            self.holds(at("count"), traffic.count, what, room, "write fewer sources");
+            self.holds(at("count"), &traffic.count, what, room, "write fewer sources");
             let (on, off) = (traffic.on_mean.as_secs_f64(), traffic.off_mean.as_secs_f64());
             let (spell, period) = (traffic.on().as_secs_f64(), traffic.period().as_secs_f64());
             let sessions = traffic.sessions_per_second.unwrap_or(0.0) * on;
@@ -185,12 +185,12 @@ impl Needs {
             if traffic.pattern == Pattern::Sessions {
                 let value = traffic.sessions_per_second.unwrap_or(0.0);
                 let (room, fix) = ((count * sessions, sizes::SESSION), "write fewer, or shorter");
-                self.holds(at("sessions_per_second"), value, "sessions under way", room, fix);
+                self.holds(at("sessions_per_second"), &value, "sessions under way", room, fix);
             }
             let time = (duration - traffic.start.as_secs_f64()).max(0.0);
             let bits = count * share * traffic.rate.as_bps() as f64;
             let packets = bits / (8.0 * traffic.packet_size.get() as f64);
-            self.makes(at("rate"), traffic.rate, "packets of other traffic", packets * time);
+            self.makes(at("rate"), &traffic.rate, "packets of other traffic", packets * time);
             let side = &mut sides[traffic.side.unwrap_or_default() as usize];
             side.0 += packets * time;
             side.1 += bits * time;
@@ -213,7 +213,7 @@ impl Needs {
                     (format!("traffic[{index}].rate"), scenario.traffic[index].rate);
                 let room = (packets * (1.0 - passes), sizes::WAITING_PACKET);
                 let fix = "write a lower rate, or bound the queue with access.queue = 1000";
-                self.holds(path, value, what, room, fix);
+                self.holds(path, &value, what, room, fix);
             }
         }
     }
@@ -224,8 +224,8 @@ impl Needs {
         if let Some(every) = run.sample {
             let rows = (run.duration.as_ps() / every.as_ps()) as f64 * hosts as f64;
             let room = (rows, sizes::SAMPLE);
-            self.holds("run.sample", every, "the samples", room, "write a longer time");
-            self.makes("run.sample", every, "samples", rows);
+            self.holds("run.sample", &every, "the samples", room, "write a longer time");
+            self.makes("run.sample", &every, "samples", rows);
         }
         let (links, wavelengths) = resolved.mesh.as_ref().map_or((0, 0), |(graph, _)| {
             let wavelengths = graph.links.iter().map(|link| link.wavelengths as usize);
@@ -247,22 +247,22 @@ impl Needs {
         let fix = "have fewer nodes, or fewer nodes with hosts (network.edges = [...])";
         let what = "what is counted for each pair of nodes";
         let room = ((nodes * nodes) as f64, sizes::PAIR);
-        self.holds("network", format!("{nodes} nodes"), what, room, fix);
+        self.holds("network", &format!("{nodes} nodes"), what, room, fix);
         if scenario.ops.is_some() {
             return;
         }
         let wavelengths: f64 = graph.links.iter().map(|link| f64::from(link.wavelengths)).sum();
         let (what, fix) = ("the wavelengths of all fibres", "write fewer");
         let room = (wavelengths, sizes::CHANNEL);
-        self.holds("network.wavelengths", wavelengths, what, room, fix);
+        self.holds("network.wavelengths", &wavelengths, what, room, fix);
         let (lines, signalling) = (&scenario.core.delay_lines, &scenario.signalling);
         let each = lines.delays.len() as f64 * f64::from(lines.channels);
         let what = "the channels of the delay lines of all nodes";
         let room = (nodes as f64 * each, sizes::CHANNEL);
-        self.holds("core.delay_lines.channels", lines.channels, what, room, fix);
+        self.holds("core.delay_lines.channels", &lines.channels, what, room, fix);
         let what = "the control channels of all fibres";
         let room = (links as f64 * f64::from(signalling.channels), sizes::CONTROL);
-        self.holds("signalling.channels", signalling.channels, what, room, fix);
+        self.holds("signalling.channels", &signalling.channels, what, room, fix);
         let edge = &scenario.edge;
         if edge.queues == Queues::Flow {
             let flows: f64 = scenario.flows().iter().map(|one| f64::from(one.count)).sum();
@@ -270,7 +270,7 @@ impl Needs {
             let classes = scenario.classes().max(edge.cwnd_thresholds.len() as u32 + 1);
             let places = 2.0 * flows.max(others) * f64::from(classes + 1);
             let (what, fix) = ("the queues of all flows", "write \"destination\"");
-            self.holds("edge.queues", "\"flow\"", what, (places, 4), fix);
+            self.holds("edge.queues", &"\"flow\"", what, (places, 4), fix);
         }
     }
 
@@ -280,7 +280,7 @@ impl Needs {
         for (index, demand) in resolved.scenario.demand.iter().enumerate() {
             let room = (hosts * hosts, sizes::TARGET);
             let (what, fix) = ("the pairs of a demand", "have fewer nodes with hosts");
-            self.holds(format!("demand[{index}]"), "", what, room, fix);
+            self.holds(format!("demand[{index}]"), &"", what, room, fix);
             use crate::scenario::Per;
             let times = match demand.per {
                 Per::Node => hosts,
@@ -295,7 +295,7 @@ impl Needs {
             // A connection has a SYN too.
             let packets = connections * (1.0 + demand.size.sampler().mean() / segment);
             let at = format!("demand[{index}].flows_per_second");
-            self.makes(at, demand.flows_per_second, "packets of connections", packets);
+            self.makes(at, &demand.flows_per_second, "packets of connections", packets);
         }
     }
 
@@ -309,7 +309,7 @@ impl Needs {
             let at = |field: &str| format!("bursts[{index}]{field}");
             let each = sizes::BURST_SOURCE + points(&load.length);
             let (what, fix) = ("the sources of bursts", "have fewer nodes with hosts");
-            self.holds(at(""), "", what, (pairs, each), fix);
+            self.holds(at(""), &"", what, (pairs, each), fix);
             use crate::scenario::Per;
             let times = match load.per {
                 Per::Pair => pairs,
@@ -320,7 +320,7 @@ impl Needs {
             let until = load.stop.map_or(duration, Span::as_secs_f64).min(duration);
             let time = (until - load.start.as_secs_f64()).max(0.0);
             let bursts = times * load.erlangs * time / hold;
-            self.makes(at(".erlangs"), load.erlangs, "bursts of others", 3.0 * bursts);
+            self.makes(at(".erlangs"), &load.erlangs, "bursts of others", 3.0 * bursts);
         }
     }
 
@@ -336,12 +336,12 @@ impl Needs {
         let each = sizes::BATCH_SOURCE + correlated * sizes::NOISE + points(&batches.size);
         let (what, fix) =
             ("the sources of batches", "have fewer nodes with hosts, or name from, to");
-        self.holds(at(""), "", what, (froms * tos, each), fix);
+        self.holds(at(""), &"", what, (froms * tos, each), fix);
         let until = batches.stop.map_or(duration, Span::as_secs_f64).min(duration);
         let time = (until - batches.start.as_secs_f64()).max(0.0);
         let number = froms * tos * batches.batches_per_second * time;
         let sampler = batches.size.sampler();
-        let most = BATCH_MAX as f64;
+        let most = f64::from(BATCH_MAX);
         let mean = sampler.mean().min(most);
         // The largest of so many.
         let above = (1.0 / number.max(1.0)).max(f64::EPSILON);
@@ -354,8 +354,8 @@ impl Needs {
         };
         let bursts = number * (mean / burst).ceil().max(0.0);
         let value = batches.batches_per_second;
-        self.makes(at(".batches_per_second"), value, "batches", 0.05 * number);
-        self.makes(at(".batches_per_second"), value, "bursts of batches", 3.0 * bursts);
+        self.makes(at(".batches_per_second"), &value, "batches", 0.05 * number);
+        self.makes(at(".batches_per_second"), &value, "bursts of batches", 3.0 * bursts);
         if number < 0.01 {
             return;
         }
@@ -365,7 +365,7 @@ impl Needs {
         );
         self.holds(
             at(".packet_size"),
-            batches.packet_size,
+            &batches.packet_size,
             what,
             (largest / burst, sizes::BURST),
             fix,
@@ -374,7 +374,7 @@ impl Needs {
             let what = format!("the packets of one batch of {}, which may be cut", size(largest));
             let room = (largest / packet, sizes::PACKET);
             let fix = "write larger packets, or leave out segmentation";
-            self.holds(at(".packet_size"), batches.packet_size, what, room, fix);
+            self.holds(at(".packet_size"), &batches.packet_size, what, room, fix);
         }
         if edge.port == IngressPort::Fifo && burst.is_finite() {
             let line = capacity(graph, scenario.network.link_rate) * time;
@@ -383,7 +383,7 @@ impl Needs {
             let room = (bursts * (1.0 - passes), sizes::BURST);
             let what = "the bursts that wait at the ingress";
             let fix = "write fewer or smaller batches, or a faster network.link_rate";
-            self.holds(at(".batches_per_second"), value, what, room, fix);
+            self.holds(at(".batches_per_second"), &value, what, room, fix);
         }
     }
 }

@@ -164,7 +164,9 @@ fn what_needs_more_memory_than_there_is_names_its_field() {
             "traffic[0].rate",
         ),
         (
-            json!({"network": mesh, "batches": [{"packet_size": "1 B", "size": {"mean": "1 GB"}}]}),
+            json!({"network": mesh, "batches": [{
+                "batches_per_second": 0.01, "packet_size": "1 B", "size": {"mean": "1 GB"},
+            }]}),
             "batches[0].packet_size",
         ),
         (
