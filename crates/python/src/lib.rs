@@ -137,7 +137,7 @@ fn simulate(
             return Err(InvalidScenario::new_err(("trace", name, "no such table", fix)));
         }
     }
-    py.detach(|| {
+    py.detach(move || {
         let (simulation, fault) = begin(scenario_json, (seed, replication), tables, monitor)?;
         let output = to_its_end(simulation, &monitor.inner, sink.as_ref())?;
         fault.map_or(Ok(()), |fault| fault.check())?;
