@@ -25,12 +25,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
+import rich.table
 import tomli_w
 
 from burstlab import _core
 from burstlab.cli import app
 from burstlab.errors import ScenarioError
 from burstlab.simulation import resolve
+
+#: Loaded before a process is split off: what every run would load again.
+LOADED = (pq, rich.table)
 
 #: Address space of a scenario's process; a run may have half of it.
 MEMORY = 6 << 30

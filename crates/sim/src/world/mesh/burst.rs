@@ -95,6 +95,8 @@ pub(super) struct Taken {
     pub(super) start: Time,
     /// When the first bit of the burst leaves.
     pub(super) departs: Time,
+    /// How much of the burst passes here: what was not cut before or here.
+    pub(super) passes: Span,
 }
 
 /// A burst between its closing and its end.

@@ -120,7 +120,8 @@ impl Mesh {
         port.forget(now);
         let hold = (wish.departs + wish.hold).since(start);
         let wavelength = port.find(start, hold, wish.range?)?;
-        Some(Taken { link: wish.link, wavelength, start, departs: wish.departs })
+        let (departs, passes) = (wish.departs, wish.hold);
+        Some(Taken { link: wish.link, wavelength, start, departs, passes })
     }
 
     /// The burst that is in the way of a burst: on the lowest wavelength that it could take.
@@ -236,16 +237,18 @@ impl Mesh {
         let left = free_until.since(wish.departs);
         let burst = self.bursts.get(slot);
         let (data, acks) = burst.cargo.within(self.rules.bytes_in(left));
-        if burst.packets > 0 && data + acks == 0 {
+        if burst.left.is_zero() || burst.packets > 0 && data + acks == 0 {
             return None;
         }
         self.tally.resolutions.segmented += 1;
         self.cut_tail(now, (wish.link, wavelength), start, context, flows);
         if left < self.bursts.get(slot).left {
-            self.cut(now, slot, left, context, flows);
+            let hop = self.bursts.get(slot).hop;
+            self.cut(now, slot, hop, left, context, flows);
         }
         let burst = self.bursts.get_mut(slot);
         burst.hold = burst.hold.min(left);
-        Some(Taken { link: wish.link, wavelength, start, departs: wish.departs })
+        let (departs, passes) = (wish.departs, burst.left);
+        Some(Taken { link: wish.link, wavelength, start, departs, passes })
     }
 }

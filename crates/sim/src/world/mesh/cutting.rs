@@ -12,6 +12,9 @@ use super::header::Signal;
 use super::{Mesh, MeshEvent};
 use crate::measure::PacketCause;
 
+/// The least that a wavelength is held for.
+const INSTANT: Span = Span::from_ps(1);
+
 impl Mesh {
     /// Cuts what is reserved at `from` on a wavelength of a fibre and began before.
     pub(super) fn cut_tail(
@@ -23,8 +26,7 @@ impl Mesh {
         flows: &mut [Flow],
     ) {
         let port = &self.ports[link as usize];
-        let instant = Span::from_ps(1);
-        let held = port.overlapping(wavelength, from, from + instant).next().copied();
+        let held = port.overlapping(wavelength, from, from + INSTANT).next().copied();
         let Some(held) = held.filter(|held| held.start < from) else { return };
         self.ports[link as usize].shorten(wavelength, held.start, held.owner, from);
         // A burst that was lost further on holds this for nothing.
@@ -34,8 +36,17 @@ impl Mesh {
         let Some(hop) = burst.holds(link, wavelength, held.start).filter(|_| mine) else { return };
         let left = burst.taken[hop].gone_by(from);
         let further = burst.hop > hop && hop + 1 < burst.route.len();
-        if left < burst.left {
-            self.cut(now, slot, left, context, flows);
+        let whole = burst.left;
+        let burst = self.bursts.get_mut(slot);
+        for taken in burst.taken.iter_mut().skip(hop) {
+            taken.passes = taken.passes.min(left);
+        }
+        if burst.hop == hop {
+            // Its header is still at this ingress, behind a queue, and tells the new length.
+            burst.hold = burst.hold.min(left.max(INSTANT));
+        }
+        if left < whole {
+            self.cut(now, slot, hop, left, context, flows);
         }
         if self.rules.trailer && further {
             let signal = Signal { slot, number, trailer: Some((hop as u32 + 1, left)) };
@@ -43,17 +54,18 @@ impl Mesh {
         }
     }
 
-    /// What is left of a burst is `left` long; the packets beyond are lost.
+    /// What is left of a burst from its fibre `hop` on is `left` long; the packets beyond are lost.
     pub(super) fn cut(
         &mut self,
         now: Time,
         slot: u32,
+        hop: usize,
         left: Span,
         context: &mut Context,
         flows: &mut [Flow],
     ) {
         let room = self.rules.bytes_in(left);
-        let node = self.node_at(slot, self.bursts.get(slot).hop) as usize + 1;
+        let node = self.node_at(slot, hop) as usize + 1;
         let burst = self.bursts.get_mut(slot);
         let (data, acks) = burst.cargo.within(room);
         burst.left = left;
@@ -106,15 +118,13 @@ impl Mesh {
         let Some(&taken) = burst.taken.get(hop) else {
             // The header waits here: it goes on with the new length. Of a burst that was cut before
             // its first bit, which a header holds wavelengths for, no more than that bit is left.
-            burst.hold = burst.hold.min(left.max(Span::from_ps(1)));
+            burst.hold = burst.hold.min(left.max(INSTANT));
             return;
         };
         let (end, owner) = ((taken.departs + left).max(now), burst.owner(signal.slot));
         let port = &mut self.ports[taken.link as usize];
-        let held = port
-            .overlapping(taken.wavelength, taken.start, taken.start + Span::from_ps(1))
-            .next()
-            .copied();
+        let held =
+            port.overlapping(taken.wavelength, taken.start, taken.start + INSTANT).next().copied();
         if held.is_some_and(|held| held.start == taken.start && held.end > end) {
             port.shorten(taken.wavelength, taken.start, owner, end);
         }

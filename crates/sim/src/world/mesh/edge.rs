@@ -363,7 +363,14 @@ impl Mesh {
         let routes = self.routes.of(burst.from, burst.to);
         let pick = match rules.choice {
             RouteChoice::First => 0,
-            RouteChoice::RoundRobin => (burst.number % routes.len() as u64) as usize,
+            RouteChoice::RoundRobin => {
+                let site = |node: u32| self.sites[node as usize].expect("a burst ends at hosts");
+                let pair = site(burst.from) * self.site_count + site(burst.to);
+                let turn = &mut self.turns[pair as usize];
+                let pick = *turn as usize;
+                *turn = (*turn + 1) % routes.len() as u32;
+                pick
+            }
             RouteChoice::Random => {
                 let [share, _] = self.choices.uniforms(burst.number);
                 (share * routes.len() as f64) as usize
@@ -407,7 +414,7 @@ impl Mesh {
         let departs = start + switching;
         burst.departs = departs;
         burst.arrives = departs;
-        burst.taken.push(Taken { link, wavelength, start, departs });
+        burst.taken.push(Taken { link, wavelength, start, departs, passes: burst.left });
         burst.wavelength = wavelength;
         self.tally.waited(departs.since(ready));
         let submits = now + departs.since(ready);

@@ -108,7 +108,7 @@ impl Mesh {
         }
         let two_way = self.rules.protocol == Protocol::TwoWay;
         let late = if two_way {
-            done + self.reach(slot, hop) > departs
+            done + self.reach(slot, hop) > departs || done + self.rules.switching > burst.arrives
         } else {
             done + self.rules.switching > burst.arrives
         };
@@ -123,6 +123,7 @@ impl Mesh {
         match self.resolve(now, slot, context, flows) {
             Outcome::Placed(taken) => {
                 let burst = self.bursts.get_mut(slot);
+                let taken = Taken { passes: burst.left, ..taken };
                 let (end, owner) = (taken.departs + burst.hold, burst.owner(slot));
                 self.ports[taken.link as usize].reserve(taken.wavelength, taken.start, end, owner);
                 burst.wavelength = taken.wavelength;
@@ -227,7 +228,8 @@ impl Mesh {
         let burst = self.bursts.get_mut(slot);
         burst.attempts += 1;
         if burst.attempts >= self.rules.requests {
-            burst.hop = 0;
+            self.record_refusal(self.bursts.get(slot), &mut context.recorder);
+            self.bursts.get_mut(slot).hop = 0;
             self.lose(now, slot, LossCause::Blocked, context, flows);
             return;
         }
@@ -248,8 +250,8 @@ impl Mesh {
         if burst.number == 0 || burst.lands != now {
             return None;
         }
-        if burst.packets > 0 && burst.cargo.is_empty() {
-            // All that it carried was cut off on the way.
+        if burst.left.is_zero() || burst.packets > 0 && burst.cargo.is_empty() {
+            // All of it, or all that it carried, was cut off on the way.
             self.ends(now, slot, Some(LossCause::Cut), context, flows);
             self.bursts.close(slot);
             return None;

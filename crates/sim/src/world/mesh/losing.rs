@@ -83,7 +83,9 @@ impl Mesh {
         self.tally.ended(&ended, lost.zip(node), link);
         if context.recorder.traces_bursts() {
             context.recorder.burst(&self.row(burst, Some((now, lost))));
-            self.record_hops(burst, lost.is_some(), &mut context.recorder);
+            // A request that was refused too often is recorded where it was refused.
+            let refused = lost.is_some_and(|cause| cause != LossCause::Blocked);
+            self.record_hops(burst, refused, &mut context.recorder);
         }
         if self.reports {
             self.tell(now, slot, lost, context, flows);
@@ -124,7 +126,7 @@ impl Mesh {
             let link = self.graph.link(link);
             (link.from + 1, link.to + 1)
         };
-        let (number, length) = (burst.number, burst.left);
+        let number = burst.number;
         for (hop, taken) in burst.taken.iter().enumerate() {
             recorder.hop(&HopRow {
                 burst: number,
@@ -132,16 +134,22 @@ impl Mesh {
                 ends: ends(taken.link),
                 held: Some((taken.wavelength, taken.start)),
                 departs: taken.departs,
-                length,
+                length: taken.passes,
             });
         }
-        let hop = burst.hop;
         // A burst may be lost with its next fibre in its hands: its header came too late.
-        let asked = burst.route.get(hop).filter(|_| refused && burst.taken.len() == hop);
-        if let Some(&link) = asked {
-            let (ends, departs) = (ends(link), burst.arrives);
-            recorder.hop(&HopRow { burst: number, hop, ends, held: None, departs, length });
+        if refused && burst.taken.len() == burst.hop {
+            self.record_refusal(burst, recorder);
         }
+    }
+
+    /// Adds the fibre that a burst asks for in vain to the trace.
+    pub(super) fn record_refusal(&self, burst: &Burst, recorder: &mut Recorder) {
+        let (number, hop) = (burst.number, burst.hop);
+        let Some(&link) = burst.route.get(hop) else { return };
+        let ends = (self.graph.link(link).from + 1, self.graph.link(link).to + 1);
+        let (departs, length) = (burst.arrives, burst.left);
+        recorder.hop(&HopRow { burst: number, hop, ends, held: None, departs, length });
     }
 
     /// Senders that listen hear of the end of a burst.

@@ -40,7 +40,7 @@ use super::script::Script;
 use super::{Context, Event, World};
 use crate::measure::NetworkTally;
 use crate::run::Monitor;
-use crate::scenario::{LossRule, Resolved, Scenario};
+use crate::scenario::{LossRule, Resolved, RouteChoice, Scenario};
 use crate::topology::{Graph, Routes};
 
 /// What a burst takes in memory, and a source of bursts, and an assembly queue with a source of
@@ -134,6 +134,8 @@ pub(super) struct Mesh {
     data_loss: Prescribed,
     ack_loss: Prescribed,
     choices: Stream,
+    /// By pair of nodes with hosts: which of its routes comes next, where they take turns.
+    turns: Vec<u32>,
     injection: Option<Injection>,
     /// Bursts numbered so far.
     numbered: u64,
@@ -188,6 +190,10 @@ impl Mesh {
             data_loss,
             ack_loss: Prescribed::new(&scenario.loss.ack, random.stream("loss/ack")),
             choices: random.stream("routes"),
+            turns: match rules.choice {
+                RouteChoice::RoundRobin => vec![0; (site_count * site_count) as usize],
+                RouteChoice::First | RouteChoice::Random => Vec::new(),
+            },
             injection: Injection::new(scenario, random),
             numbered: 0,
             reports: resolved.listens(),
