@@ -62,7 +62,8 @@ def memory_allowed(resolved: Document) -> int | None:
     given = resolved.get("run", {}).get("max_memory")
     if given is not None:
         found = _core.quantity(given)
-        return int(found[0]) if found is not None else None
+        # As many bytes as no machine has may be written, and are no bound.
+        return min(int(found[0]), 2**63 - 1) if found is not None else None
     there = memory_there()
     return int(_SHARE * there) if there is not None else None
 

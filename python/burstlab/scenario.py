@@ -2073,8 +2073,8 @@ class Run(_Section):
     max_memory : str (size), optional
         The memory that a run, and all that run beside it, may take, at least "1 MB". A scenario
         that is bound to need more is refused before it runs; a run that comes to need more is
-        stopped, and what it recorded is kept. It changes no number. Absent: half of the memory that
-        there is.
+        stopped, and what it recorded is kept. A larger value changes no number. Absent: half of the
+        memory that there is.
     """
 
     duration: str | None = None

@@ -317,6 +317,7 @@ def _child(given: int | Path, where: Path) -> None:
         os.dup2(said, 1)
         os.dup2(said, 2)
         # Whoever calls may have put something else in their place.
+        assert sys.__stdout__ is not None and sys.__stderr__ is not None
         sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
