@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from burstlab import classes
+from burstlab.completion import is_of_completion
 from burstlab.directories import is_result
 from burstlab.errors import InputError
 from burstlab.results import Result
@@ -24,7 +25,7 @@ from burstlab.statistics import Comparison, holm, paired_difference, welch_diffe
 from burstlab.studies import Study
 from burstlab.studies import read as read_study
 from burstlab.studies.metrics import Reader, every
-from burstlab.studies.rows import groups
+from burstlab.studies.rows import groups, paths
 
 #: Chance that any difference is called significant where there is none.
 LEVEL = 0.05
@@ -277,7 +278,7 @@ def _of_run(run: Result) -> Samples:
         for name, value in zip(names, reader.read(one.summary), strict=True):
             if value is not None:
                 values[name][number] = value
-    return Samples(seeds, values)
+    return Samples(seeds, _known(values, dict(zip(names, names, strict=True)), len(seeds)))
 
 
 def _of_study(study: Study) -> Iterator[tuple[Key, Samples]]:
@@ -292,8 +293,19 @@ def _of_study(study: Study) -> Iterator[tuple[Key, Samples]]:
             name: {i: float(row[i]) for i in range(count) if not np.isnan(row[i])}
             for name, row in zip(names, group.values, strict=True)
         }
+        values = _known(values, dict(zip(names, paths(study.plan, names), strict=True)), count)
         of_run = {i: int(seeds[group.first + i]) for i in range(count)}
         yield _key(study.plan.points[group.point], group.scheme), Samples(of_run, values)
+
+
+def _known(
+    values: Mapping[str, dict[int, float]], where: Mapping[str, str], runs: int
+) -> dict[str, dict[int, float]]:
+    """Leave out completion times that some runs do not tell: there transfers took longest."""
+    return {
+        name: {} if len(found) < runs and is_of_completion(where[name]) else found
+        for name, found in values.items()
+    }
 
 
 def _of_results(entry: Entry, first: Entry) -> Iterator[Difference]:

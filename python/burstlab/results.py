@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from burstlab.completion import is_biased, is_of_completion, is_open
 from burstlab.directories import SCENARIO, SUMMARY, Place, settle
 from burstlab.errors import InputError, unknown
 from burstlab.marks import Marks
@@ -116,7 +117,11 @@ class Result:
 
     @property
     def connections(self) -> Table:
-        """One row per connection of a demand; ``completed_ps`` is null while it is under way."""
+        """One row per connection of a demand.
+
+        ``received_ps`` is null until its last byte is at the receiver, ``completed_ps`` until that
+        is acknowledged at the sender.
+        """
         return self.table("connections")
 
     @property
@@ -206,13 +211,16 @@ class Result:
 
         Each number of a flow is summed over the flows of a replication, but for times, of which it
         is the mean over the flows that have one; those of a single flow are under
-        ``label[id].metric`` when there are several flows.
+        ``label[id].metric`` when there are several flows. Completion times that some replication
+        does not tell, as transfers were under way at its end, are left out.
         """
         series: dict[str, list[float]] = {}
         for one in self.replications:
             flows = one.summary["flows"]
             for name in _numbers(flows):
-                series.setdefault(name, []).append(_over_flows(name, flows))
+                # Of transfers some of which are not done, nobody knows the mean.
+                if not any(is_open(flow, name) for flow in flows):
+                    series.setdefault(name, []).append(_over_flows(name, flows))
             if len(flows) > 1:
                 for flow in flows:
                     label = f"{flow.get('label') or 'flow'}[{flow['id']}]"
@@ -220,7 +228,13 @@ class Result:
                         series.setdefault(f"{label}.{name}", []).append(float(flow[name]))
             for name, value in _of_parts(one.summary):
                 series.setdefault(name, []).append(value)
-        return {name: mean_ci95(values).to_json() for name, values in series.items()}
+        count = len(self.replications)
+        known = (
+            (name, values)
+            for name, values in series.items()
+            if len(values) == count or not is_of_completion(_plain(name))
+        )
+        return {name: mean_ci95(values).to_json() for name, values in known}
 
     def table(self, name: str) -> Table:
         """Answer a recorded table, all replications one below the other."""
@@ -460,12 +474,21 @@ def _over_flows(name: str, flows: Sequence[Mapping[str, Any]]) -> float:
 def _of_parts(summary: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     """Answer the single numbers of a mesh, of each cell and of each demand, with their names."""
     parts = [(name, summary.get(name) or {}) for name in ("network", "ops")]
-    parts += [(f"demand.{one['label']}", one) for one in summary.get("demand", [])]
+    for one in summary.get("demand", []):
+        parts.append((f"demand.{one['label']}", one))
+        if not is_biased(one, "departed"):
+            parts.append((f"demand.{one['label']}.departed", one["departed"]))
     for cell in summary.get("wlan", []):
         parts += [(f"wlan.{cell['name']}.{way}", cell[way]) for way in ("down", "up")]
     for part, numbers in parts:
         for name in _numbers([numbers]):
             yield f"{part}.{name}", float(numbers[name])
+
+
+def _plain(name: str) -> str:
+    """Answer the path of a number of one of several flows, ``label[id].name``, or of another."""
+    last = name.rpartition("].")[2]
+    return last if "]." in name else name
 
 
 def _add(total: dict[str, Any], more: Mapping[str, Any]) -> None:

@@ -41,6 +41,7 @@ __all__ = [
     "EgressUnknown",
     "FastRecoveryExit",
     "Filter",
+    "FirstWavelength",
     "Flow",
     "Guard",
     "IngressPort",
@@ -212,6 +213,15 @@ IngressPort: TypeAlias = Literal["fifo", "shared"]
 
 - `fifo`: They wait in an electronic queue until a wavelength is free.
 - `shared`: They contend for the wavelengths like bursts in transit.
+"""
+
+FirstWavelength: TypeAlias = Literal["free", "random"]
+"""On which wavelength a burst sets out from its edge node.
+
+- `free`: On the one that `core.scheduler` chooses of those that are free.
+- `random`: On one that is drawn, each with the same chance, whatever is free: the ingress treats it
+  as a node treats the wavelength on which a burst comes in, and converts it only as far as
+  `core.conversion` allows. What `reduced_load` with `conversion="none"` assumes.
 """
 
 NoticeTransport: TypeAlias = Literal["out-of-band", "in-band"]
@@ -549,7 +559,8 @@ Pattern: TypeAlias = Literal["cbr", "pareto", "poisson", "periodic", "sessions"]
 - `poisson`: At random: a Poisson process of this mean rate.
 - `periodic`: At constant rate for the time `on` in each `period`.
 - `sessions`: In sessions that begin as a Poisson process and last Pareto-distributed times, any
-  number at a time, each at constant rate: the busy servers of an M/G/infinity queue.
+  number at a time, each at constant rate, its first packet at a random part of the time between
+  two: the busy servers of an M/G/infinity queue.
 """
 
 LossKind: TypeAlias = Literal["none", "bernoulli", "every", "batch", "gilbert-elliott", "script"]
@@ -795,7 +806,9 @@ class Access(_Section):
         Packets that may wait for a link behind the one being sent; more are dropped. Absent: no
         bound.
     shared : bool, default False
-        Whether all flows share one link a side; otherwise each flow has links of its own.
+        Whether flows share links: on a path all of them one link a side, in a mesh or a slotted
+        network all senders of an edge node one link, and all receivers of one another. Otherwise
+        each flow has links of its own.
     receiver : AccessSide, optional
         Where the receivers' links differ from the senders'.
     """
@@ -954,6 +967,8 @@ class Edge(_Section):
         Bursts that are shorter are padded to this length.
     port : IngressPort, optional
         How bursts get from an edge node of a mesh on a fibre.
+    wavelength : FirstWavelength, optional
+        On which wavelength a burst sets out; needs `port = "shared"`.
     class_offsets : sequence of str (time), optional
         Extra offset time of the bursts of each class, from class 0; classes beyond the list have
         none.
@@ -984,6 +999,7 @@ class Edge(_Section):
     burstifiers: int | None = None
     min_size: str | None = None
     port: IngressPort | None = None
+    wavelength: FirstWavelength | None = None
     class_offsets: Sequence[str] | None = None
     offset: str | None = None
     spacing: str | None = None
@@ -1177,7 +1193,8 @@ class Segmentation(_Section):
     """Segmentation of bursts: the tail of the burst that started earlier is cut off where the ...
 
     Segmentation of bursts: the tail of the burst that started earlier is cut off where the other
-    one begins (Vokkarane and Jue 2003). Data packets lie in a burst in the order they arrived, ACKs
+    one begins (Vokkarane and Jue 2003), on the wavelength on which least is cut (2005) of those
+    that leave the new one a packet. Data packets lie in a burst in the order they arrived, ACKs
     behind them; a packet that is cut is lost.
 
     Parameters
@@ -1717,7 +1734,7 @@ class Write(_Section):
 class Demand(_Section):
     """TCP connections that arrive as a Poisson process, each to carry one file; needs a mesh.
 
-    A connection that is done leaves a row in the table `completions`.
+    Each leaves a row in the table `connections`.
 
     Parameters
     ----------
@@ -1740,7 +1757,7 @@ class Demand(_Section):
     start : str (time), default "0 s"
         When arrivals begin.
     stop : str (time), optional
-        When arrivals end. Absent: with the run.
+        When arrivals end. Absent, or later than `run.duration`: with that.
     tcp : Tcp, optional
         TCP parameters of these flows, over those of `[tcp]`.
     """
@@ -1860,7 +1877,8 @@ class Traffic(_Section):
     sessions_per_second : float, optional
         `sessions`: mean number of sessions that a source begins a second.
     on_mean : str (time), default "500 ms"
-        `pareto`: mean time that a source sends. `sessions`: mean time that a session lasts.
+        `pareto`: mean time that a source sends; what the last packet of a spell leaves of the time
+        to the next one is made up in the next spell. `sessions`: mean time that a session lasts.
     off_mean : str (time), default "500 ms"
         `pareto`: mean time that a source is silent.
     shape : float, default 1.5
@@ -1868,7 +1886,8 @@ class Traffic(_Section):
         Between 1 and 2 the sum of many sources, or sessions, is long-range dependent, with Hurst
         exponent (3 - `shape`) / 2.
     on : str (time), optional
-        `periodic`: how long a source sends in each period. Absent: "200 ms".
+        `periodic`: how long a source sends in each period, carried on from one to the next as with
+        `pareto`. Absent: "200 ms".
     period : str (time), optional
         `periodic`: time from the beginning of one such time to that of the next; where in its
         period a source begins is random. Absent: "10 s".
@@ -2058,9 +2077,17 @@ class Run(_Section):
     ----------
     duration : str (time), default "10 s"
         Simulated time, up to 2e6 s; the run ends earlier when every finite flow is done, or with
-        `bursts`.
+        `bursts`, and later with `drain`.
     warmup : str (time), default "0 s"
-        Rates are measured from here to the end; shorter than `duration`.
+        Rates are measured from here to `duration`, which is longer.
+    drain : str (time), optional
+        After `duration` no connection of `demand` and no flow begins, and the run goes on until all
+        finite transfers are acknowledged, at most this much longer; not with `bursts`, and with
+        `duration` up to 2e6 s. Completion times are then those of all transfers that began: without
+        it, or where it is too short, those under way at the end are censored. Whatever else sends
+        goes on sending, so that they meet the same load. Counters, counts of flows, completion
+        times and traces are of the whole run; all else ends at `duration`, as without it: rates,
+        and what is said of the network and of cells. Absent: the run ends at `duration`.
     bursts : int, optional
         End when this many data bursts have been closed.
     sample : str (time), optional
@@ -2079,6 +2106,7 @@ class Run(_Section):
 
     duration: str | None = None
     warmup: str | None = None
+    drain: str | None = None
     bursts: int | None = None
     sample: str | None = None
     seed: int | None = None

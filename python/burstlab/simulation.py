@@ -203,7 +203,7 @@ def _watched(
     from burstlab.progress import bar
 
     section = resolved["run"]
-    ends_early = section.get("bursts") is not None
+    ends_early = section.get("bursts") is not None or section.get("drain") is not None
     each_s = 0.0 if ends_early else _core.seconds(section["duration"])
     return bar("running", simulated_s=each_s * int(section["replications"]))
 

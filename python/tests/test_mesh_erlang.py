@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 
 import burstlab as bl
-from burstlab.analytic.erlang import erlang_b
+from burstlab.analytic.erlang import erlang_b, reduced_load
 from burstlab.statistics import Estimate, mean_ci95, t_quantile
 
 WAVELENGTHS = (1, 4, 8, 32)
@@ -215,6 +215,39 @@ def two_classes(scheduler: str, wavelengths: int, extra: str) -> bl.Result:
             "run": times(erlangs, wavelengths, 10_000),
         }
     )
+
+
+def without_conversion(wavelengths: int, first: str, sources: int = 16) -> Estimate:
+    """Answer the loss where bursts keep the wavelength of their ingress, 0.4 Erlang on each."""
+    network = fan_in(wavelengths, sources)
+    for link in network["link"]:
+        link.pop("wavelengths", None)
+    erlangs = 0.4 * wavelengths
+    scenario = {
+        "network": network,
+        "core": {"conversion": "none"},
+        "edge": {"port": "shared", "wavelength": first},
+        "signalling": {"processing": "0 s", "guard": "20 us"},
+        "bursts": [{"to": "out", "erlangs": erlangs / sources, "length": length()}],
+        "run": times(erlangs, (wavelengths, first), 10_000),
+    }
+    # One pair for each ingress: all of them are edge nodes, and the hub is none.
+    return mean_ci95(ratios(bl.run(scenario)))
+
+
+def test_random_wavelengths_are_the_networks_that_reduced_load_takes_them_for():
+    alone, four, eight = (without_conversion(count, "random") for count in (1, 4, 8))
+    for several in (four, eight):
+        assert several.mean == pytest.approx(
+            alone.mean, abs=sum(one.ci95 or 0 for one in (alone, several))
+        )
+    routes = [(f"in{n}", "out") for n in range(16)]
+    capacities = {link: 4 for route in routes for link in route}
+    formula = reduced_load(routes, [0.1] * 16, capacities, conversion="none")
+    # Bursts of one ingress do not meet at the hub (streamline effect): 4 % below, no more.
+    assert 0.94 * formula.blocking < four.mean < formula.blocking
+    # An ingress that takes what is free loses less there; all of them prefer the same at the hub.
+    assert without_conversion(8, "free").mean > 1.3 * formula.blocking
 
 
 def test_with_one_wavelength_and_equal_offsets_all_schedulers_do_the_same():

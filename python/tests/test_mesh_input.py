@@ -468,7 +468,7 @@ def test_sizes_come_from_a_file_beside_the_scenario(burstlab, tmp_path, monkeypa
     answer = burstlab("run", scenario, "--json", "--out", "out", "--set", "run.duration=1 s")
     assert answer.status == 0
     # 1000 B with a quarter, else evenly from 1000 to 3000 B.
-    assert 1200 < answer.json()["demand"][0]["size_bytes"] < 2300
+    assert 1200 < answer.json()["demand"][0]["departed"]["size_bytes"] < 2300
     again = bl.run("out/scenario.toml")
     assert again.fingerprint == answer.json()["fingerprint"]
 

@@ -15,9 +15,10 @@ pub use burstlab_tcp::{
 };
 pub use checkpoint::CheckpointError;
 pub use measure::{
-    Cause, Column, Confusion, Counters, DemandSummary, FlowSummary, HopSummary, LinkSummary,
-    NetworkSummary, NodeSummary, OpsSummary, PairSummary, Piece, PortSummary, Resolutions,
-    RouteSummary, SizeSummary, Summary, SwitchSummary, Table, Trace, WlanSummary, WlanWay,
+    Cause, Column, Confusion, Counters, DemandSummary, DepartedSummary, FlowSummary, HopSummary,
+    LinkSummary, NetworkSummary, NodeSummary, OpsSummary, PairSummary, Piece, PortSummary,
+    Resolutions, RouteSummary, SizeSummary, SlowdownSummary, Summary, SwitchSummary, Table, Trace,
+    WlanSummary, WlanWay,
 };
 pub use needs::{Need, Needs};
 pub use run::{Monitor, Output, Simulation};

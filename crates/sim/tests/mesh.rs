@@ -509,7 +509,7 @@ fn a_connection_that_is_done_leaves_nothing_but_its_row() {
     assert!(demand.started > 20_000, "{demand:?}");
     assert!(demand.started - demand.completed < 100, "{demand:?}");
     // Little's law: connections under way = arrivals a second x time of a connection.
-    let little = demand.started as f64 / 20.0 * demand.completion_time_s;
+    let little = demand.started as f64 / 20.0 * demand.departed.completion_time_s;
     assert!((demand.active / little - 1.0).abs() < 0.02, "{} and {little}", demand.active);
 }
 

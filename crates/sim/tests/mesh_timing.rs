@@ -60,6 +60,11 @@ fn merge(into: &mut Value, change: &Value) {
     }
 }
 
+fn merged(mut into: Value, change: &Value) -> Value {
+    merge(&mut into, change);
+    into
+}
+
 fn run(scenario: &Value) -> Output {
     let resolved = Scenario::from_json(&scenario.to_string())
         .and_then(|scenario| scenario.resolve())
@@ -324,6 +329,89 @@ fn segmentation_cuts_the_tail_of_the_burst_before() {
         network.resolutions.packets_cut, whole.summary.counters.other_lost,
         "what is lost was cut"
     );
+}
+
+/// On one wavelength least is cut, and yet no packet of the burst would be left there: on the other
+/// it goes out whole.
+#[test]
+fn segmentation_takes_a_wavelength_on_which_a_packet_is_left() {
+    let source = |from: &str, start: &str, class: u32| {
+        json!({"from": from, "to": "d", "start": start, "packet_size": "12500 B", "rate": "1 Mb/s",
+            "class": class})
+    };
+    // At `c`: a burst of `b` from 186 us on, whose offset is 50 us longer and which reserves first;
+    // one of `a` from 171 us on, and the one in question, 5 us later. Beside the former it would be
+    // cut by 90 of its 100 us; beside the latter that one is, by 95 us.
+    let output = run(&json!({
+        "network": merged(network(), &json!({"wavelengths": 2})),
+        "edge": {"assembly": "none", "queues": "class", "class_offsets": ["0 us", "50 us"]},
+        "flows": [],
+        "traffic": [source("b", "115 us", 1), source("a", "150 us", 0), source("a", "155 us", 0)],
+        "core": {"contention": ["segmentation"]},
+        "run": {"duration": "20 ms"},
+    }));
+    assert_eq!(bursts(&output, 2), [delivered(186 * US, 2286 * US)]);
+    let of_a = bursts(&output, 1);
+    assert_eq!((of_a[0].departs, of_a[0].cause), (171 * US, "cut"));
+    assert_eq!(of_a[1], delivered(176 * US, 2276 * US));
+}
+
+/// Shared access links: one for the senders of an edge node, one for the receivers of another.
+#[test]
+fn flows_share_the_access_links_of_their_edge_nodes() {
+    let goodput = |shared: bool, ends: [(&str, &str); 2]| {
+        let flows = ends.map(|(from, to)| json!({"from": from, "to": to}));
+        let output = run(&json!({
+            "network": network(),
+            "edge": {"assembly": "timer", "timer": "1 ms"},
+            "signalling": {"guard": "10 us"},
+            "access": {"rate": "2 Mb/s", "delay": "1 ms", "shared": shared, "queue": 10},
+            "tcp": {"variant": "sack", "window": 40},
+            "flows": flows,
+            "run": {"duration": "20 s", "warmup": "5 s"},
+        }));
+        let flows = output.summary.flows.iter().map(|flow| flow.goodput_bps / 1e6);
+        (flows.sum::<f64>(), output.summary.counters.access_lost)
+    };
+    let same = [("a", "d"), ("a", "b")];
+    let (own, _) = goodput(false, same);
+    assert!(own > 3.4 && own < 4.0, "{own} Mb/s over two links");
+    let (sum, lost) = goodput(true, same);
+    assert!(sum > 1.7 && sum < 2.0, "{sum} Mb/s over the one link of `a`");
+    assert!(lost > 0, "its queue is full at times");
+    let (sum, lost) = goodput(true, [("a", "d"), ("b", "d")]);
+    assert!(sum > 1.7 && sum < 2.0, "{sum} Mb/s over the one link of the receivers at `d`");
+    assert!(lost > 0, "its queue is full at times");
+    let (sum, _) = goodput(true, [("a", "d"), ("b", "a")]);
+    assert!(sum > 3.4 && sum < 4.0, "{sum} Mb/s, and no link in common");
+}
+
+/// A burst that sets out on a wavelength that was drawn, and may not leave it.
+#[test]
+fn a_burst_sets_out_on_a_wavelength_that_is_drawn() {
+    let output = |change: Value| {
+        let mut scenario = json!({
+            "network": merged(network(), &json!({"wavelengths": 4})),
+            "edge": {"port": "shared"},
+            "flows": [],
+            "core": {"conversion": "none"},
+            "bursts": [{"from": "a", "to": "d", "erlangs": 1.6, "length": {"mean": "12500 B"}}],
+            "run": {"duration": "1 s"},
+        });
+        merge(&mut scenario, &change);
+        run(&scenario).summary.network.expect("a mesh")
+    };
+    // Four fibres of one wavelength each with 0.4 Erlang, or one of four with 1.6.
+    let lost = |change| output(change).burst_loss_ratio;
+    let (free, random) = (json!({}), json!({"edge": {"wavelength": "random"}}));
+    // 16,000 bursts: four standard deviations.
+    assert!((lost(random.clone()) - 0.4 / 1.4).abs() < 0.015, "{}", lost(random));
+    assert!((lost(free) - 0.0565).abs() < 0.008, "Erlang B");
+    let converted = json!({"edge": {"wavelength": "random"}, "core": {"conversion": "full"}});
+    assert!((lost(converted) - 0.0565).abs() < 0.008, "the ingress converts");
+    let copies = json!({"edge": {"wavelength": "random"}, "core": {"contention": ["retransmission"],
+        "retransmission": {"attempts": 3, "wait": "1 ms"}}});
+    assert!(lost(copies) < 0.15, "each attempt has a draw of its own");
 }
 
 #[test]

@@ -251,3 +251,205 @@ fn bytes_arrive_where_the_time_out_is_in_step_with_the_udp() {
     let delivered = delivered_in_the_end(&scenario, 36);
     assert_eq!(delivered, [300_000u64.div_ceil(576 - 40); 4]);
 }
+
+#[test]
+fn one_input_below_capacity_loses_nothing() {
+    let mut scenario = two_to_one(&json!({"buffer": 0, "unsmoothed": ["udp"]}));
+    scenario["flows"] = json!([]);
+    scenario["traffic"][0]["pattern"] = json!("cbr");
+    scenario["traffic"][0]["rate"] = json!("9.9 Mb/s");
+    scenario["traffic"][0].as_object_mut().expect("a table").remove("period");
+    let summary = plain(&scenario);
+    let net = ops(&summary);
+    assert_eq!(summary.counters.other_lost, 0);
+    assert_eq!(net.slots_sent, summary.counters.other_delivered + net.slots_in_flight);
+    let port = net.ports.iter().find(|port| port.from == "core" && port.to == "out");
+    let used = port.expect("the output").utilisation;
+    assert!((used - 0.99).abs() < 0.005, "{used}");
+}
+
+/// Means are of the time after the warm-up: those of two halves add up to those of the whole.
+#[test]
+fn means_leave_the_warm_up_out() {
+    let scenario = two_to_one(&json!({"dlcc": {}, "unsmoothed": ["udp"]}));
+    let of = |duration: u64, warmup: u64| {
+        let mut scenario = scenario.clone();
+        scenario["run"] = json!({"duration": format!("{duration} s"),
+            "warmup": format!("{warmup} s")});
+        let net = plain(&scenario).ops.expect("a slotted network");
+        let port = net.ports.iter().find(|port| port.to == "out").expect("an output");
+        let means = [
+            port.utilisation,
+            net.backlog_mean_bits,
+            net.edges[0].backlog_mean_bits,
+            net.extra_buffer_mean_bits,
+            net.buffer_mean,
+        ];
+        (means, net.extra_buffer_whole_bits, net.slots_sent)
+    };
+    let (whole, early, late) = (of(20, 0), of(10, 0), of(20, 10));
+    for ((whole, early), late) in whole.0.into_iter().zip(early.0).zip(late.0) {
+        let sum = f64::midpoint(early, late);
+        assert!(whole > 0.0 && (sum / whole - 1.0).abs() < 1e-3, "{early}, {late}: {whole}");
+        assert!((early / late - 1.0).abs() > 0.01, "the halves differ");
+    }
+    assert_eq!(late.1.to_bits(), whole.0[3].to_bits(), "the whole run");
+    assert_eq!(late.2, whole.2, "counts are of the whole run");
+}
+
+/// Other traffic in step with the slots, at rate `p` of them from each of two ingress edges: the
+/// phases of two such sources are random, and slots of one and the other meet with chance p.
+#[test]
+fn what_meets_without_a_buffer_is_lost_half_the_time() {
+    let mut scenario = two_to_one(&json!({"buffer": 0, "smoothing": {"enabled": false},
+        "slot_size": "576 B"}));
+    scenario["flows"] = json!([]);
+    let source = |from: &str| {
+        json!({"from": from, "to": "out", "pattern": "poisson", "rate": "5 Mb/s",
+            "packet_size": "576 B"})
+    };
+    scenario["traffic"] = json!([source("in"), source("udp")]);
+    scenario["run"]["duration"] = json!("100 s");
+    let net = plain(&scenario).ops.expect("a slotted network");
+    let port = |from: &str, to: &str| {
+        net.ports.iter().find(|port| port.from == from && port.to == to).expect("an output")
+    };
+    // A queue before a slotted line keeps the line busy for a share of the slots equal to its load,
+    // whatever it is; the two are independent, and of slots that meet one is lost.
+    let (a, b) = (port("in", "core").utilisation, port("udp", "core").utilisation);
+    let out = port("core", "out");
+    let lost = (out.dropped_contention + out.dropped_congestion) as f64 / out.arrived as f64;
+    let expected = a * b / (a + b);
+    assert!((a - 0.5).abs() < 0.01 && (b - 0.5).abs() < 0.01, "{a} {b}");
+    assert!((lost / expected - 1.0).abs() < 0.02, "{lost} for {expected}");
+}
+
+fn table<'a>(output: &'a Output, name: &str) -> &'a Table {
+    output.tables.iter().find(|table| table.name == name).expect("the table is traced")
+}
+
+fn labels(table: &Table, name: &str) -> Vec<&'static str> {
+    match table.columns.iter().find(|column| column.0 == name) {
+        Some((_, Column::Category(codes, labels))) => {
+            codes.iter().map(|&code| labels[usize::from(code)]).collect()
+        }
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+fn column(table: &Table, name: &str) -> Vec<u64> {
+    match table.columns.iter().find(|column| column.0 == name) {
+        Some((_, Column::U64(values))) => values.clone(),
+        Some((_, Column::U32(values))) => values.iter().map(|&value| value.into()).collect(),
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+#[test]
+fn the_ledger_names_the_switch_and_the_output() {
+    let mut scenario = two_to_one(&json!({"unsmoothed": ["udp"], "acks": "free", "buffer": 5,
+        "dlcc": {}, "congestion": {"threshold": 0.6, "rtt_max": "50 ms"}}));
+    scenario["traffic"][0]["rate"] = json!("6 Mb/s");
+    scenario["run"]["duration"] = json!("60 s");
+    let output = run(&scenario, 1, ALL);
+    let net = ops(&output.summary);
+    assert!(net.ack_sets > 0 && net.ack_retransmissions > 0 && net.acks_filtered > 0);
+    let ledger = table(&output, "ledger");
+    let (kinds, causes) = (labels(ledger, "kind"), labels(ledger, "cause"));
+    let edge = kinds.iter().filter(|&&kind| kind == "edge-retransmit").count() as u64;
+    assert_eq!(edge, net.ack_retransmissions, "fast retransmissions that the edge began");
+    let fast: u64 = output.summary.flows.iter().map(|flow| flow.fast_retransmits).sum();
+    let own = kinds.iter().filter(|&&kind| kind == "fast-retransmit").count() as u64;
+    assert_eq!(fast, edge + own);
+    let (node, port) = (column(ledger, "node"), column(ledger, "port"));
+    let truths = labels(ledger, "truth");
+    let mut explained = 0;
+    for row in 0..kinds.len() {
+        let lost = ["congestion", "contention"].contains(&causes[row]);
+        assert!(!lost || (node[row], port[row]) == (3, 4), "dropped at core, for out");
+        match kinds[row] {
+            "timeout" => assert_eq!(truths[row] == "spurious", !lost, "row {row}"),
+            "edge-retransmit" => assert_eq!(causes[row], "congestion"),
+            _ => continue,
+        }
+        explained += 1;
+    }
+    assert!(explained > 10);
+}
+
+#[test]
+fn a_datagram_in_several_slots_arrives_whole_or_not_at_all() {
+    let mut scenario = two_to_one(&json!({"slot_size": "150 B", "slot_header": "6 B",
+        "unsmoothed": ["udp"], "acks": "free", "buffer": 4}));
+    scenario["traffic"][0]["rate"] = json!("9 Mb/s");
+    let summary = plain(&scenario);
+    let net = ops(&summary);
+    let c = &summary.counters;
+    assert!(c.other_lost > 0 && c.packets_lost > 0);
+    assert_eq!(c.other_sent, c.other_delivered + c.other_lost + c.other_in_flight);
+    assert_eq!(c.packets_sent, c.packets_delivered + c.packets_lost + c.packets_in_flight);
+    // 576 B fill four slots of 144 B.
+    assert_eq!(net.padding_bytes % 104, 0, "only the SYN, of 40 B, leaves something empty");
+    let dropped = net.slots_dropped_contention + net.slots_dropped_congestion;
+    assert!(dropped < 4 * (c.other_lost + c.packets_lost) && dropped > c.other_lost);
+}
+
+#[test]
+fn each_mechanism_can_be_switched_off() {
+    let with = |dlcc: Value| {
+        let mut rules = json!({"unsmoothed": ["udp"], "acks": "free", "buffer": 5,
+            "congestion": {"threshold": 0.6, "rtt_max": "50 ms"}});
+        if !dlcc.is_null() {
+            rules["dlcc"] = dlcc;
+        }
+        let mut scenario = two_to_one(&rules);
+        scenario["traffic"][0]["rate"] = json!("6 Mb/s");
+        plain(&scenario).ops.expect("a slotted network")
+    };
+    let cuts = |net: &OpsSummary| net.edges.iter().map(|pair| pair.cuts).sum::<u64>();
+    let off = with(Value::Null);
+    assert_eq!((off.notifications, cuts(&off), off.ack_sets), (0, 0, 0));
+    assert!(off.slots_dropped_congestion > 0, "told apart even so");
+    let all = with(json!({}));
+    assert!(all.notifications > 0 && cuts(&all) > 0 && all.ack_sets > 0 && all.acks_filtered > 0);
+    let no_cut = with(json!({"rate_cut": false}));
+    assert!(cuts(&no_cut) == 0 && no_cut.ack_sets > 0);
+    let no_acks = with(json!({"acks": false}));
+    assert!(cuts(&no_acks) > 0 && (no_acks.ack_sets, no_acks.acks_filtered) == (0, 0));
+    let no_filter = with(json!({"filter": "off"}));
+    assert!(no_filter.ack_sets > 0 && no_filter.acks_filtered == 0);
+}
+
+#[test]
+fn a_mistake_is_answered_with_its_mend() {
+    let mistake = |change: fn(&mut Value)| {
+        let mut scenario = two_to_one(&json!({}));
+        change(&mut scenario);
+        let error = Scenario::from_json(&scenario.to_string())
+            .and_then(|scenario| scenario.resolve())
+            .expect_err("a mistake");
+        assert!(!error.fix.is_empty());
+        error.path
+    };
+    type Case = (fn(&mut Value), &'static str);
+    let cases: [Case; 15] = [
+        (|s| s["network"] = json!({}), "network.topology"),
+        (|s| s["edge"] = json!({"assembly": "timer", "timer": "1 ms"}), "edge"),
+        (|s| s["core"] = json!({"scheduler": "horizon"}), "core"),
+        (|s| s["run"]["bursts"] = json!(5), "run.bursts"),
+        (|s| s["ops"]["slot_size"] = json!("0 B"), "ops.slot_size"),
+        (|s| s["network"]["link_rate"] = json!("1000 Tb/s"), "ops.slot_size"),
+        (|s| s["ops"]["slot_header"] = json!("576 B"), "ops.slot_header"),
+        (|s| s["ops"]["buffer"] = json!(2_000_000), "ops.buffer"),
+        (|s| s["ops"]["unsmoothed"] = json!(["core"]), "ops.unsmoothed[0]"),
+        (|s| s["ops"]["smoothing"] = json!({"weight": 1.0}), "ops.smoothing.weight"),
+        (|s| s["ops"]["smoothing"] = json!({"unit": "1 us"}), "ops.smoothing.unit"),
+        (|s| s["ops"]["smoothing"] = json!({"min_rate": 0}), "ops.smoothing.min_rate"),
+        (|s| s["ops"]["congestion"] = json!({"threshold": 1.5}), "ops.congestion.threshold"),
+        (|s| s["tcp"]["detector"] = json!("oracle"), "tcp.detector"),
+        (|s| s["traffic"][0]["on"] = json!("3 s"), "traffic[0].on"),
+    ];
+    for (change, path) in cases {
+        assert_eq!(mistake(change), path);
+    }
+}

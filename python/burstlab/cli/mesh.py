@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from burstlab.cli.numbers import count, measure, rate, seconds, share
+from burstlab.cli.numbers import count, measure, seconds, share
 from burstlab.shown import brief
 
 if TYPE_CHECKING:
@@ -15,13 +15,16 @@ if TYPE_CHECKING:
 
 _FIBRES_SHOWN = 5
 
-_DEMAND: Sequence[tuple[str, str, Callable[[float], str]]] = (
-    ("started", "started", count),
-    ("done", "completed", count),
-    ("under way", "active", count),
-    ("completion time", "completion_time_s", seconds),
-    ("throughput", "flow_throughput_bps", rate),
+_COUNTS = (("began", "cohort"), ("censored", "censored"))
+
+_TIMES = (
+    ("received: mean", "received_mean"),
+    ("p50", "received_p50"),
+    ("p99", "received_p99"),
+    ("acknowledged: mean", "acknowledged_mean"),
 )
+
+_SLOWDOWN = (("mean", "mean"), ("p50", "p50"), ("p99", "p99"))
 
 _AIR: Sequence[tuple[str, str, Callable[[float], str]]] = (
     ("packets", "offered", count),
@@ -45,6 +48,9 @@ _RESOLUTIONS = (
 def demands(result: Result) -> Table | None:
     """Make a table of the demands, or none where there are none.
 
+    Times are those of the connections that began in the measured time, and tell what is not known
+    of them for some are censored.
+
     Parameters
     ----------
     result
@@ -53,12 +59,50 @@ def demands(result: Result) -> Table | None:
     runs = result.demand
     if not runs[0]:
         return None
-    table = _table("demand", *(title for title, _, _ in _DEMAND))
+    table = _table("demand", *(title for title, _ in (*_COUNTS, *_TIMES)))
     for index, demand in enumerate(runs[0]):
-        cells = [
-            measure([float(one[index][name]) for one in runs], write) for _, name, write in _DEMAND
-        ]
+        every = [one[index] for one in runs]
+        cells = [measure([float(one[name]) for one in every], count) for _, name in _COUNTS]
+        cells += [_time(every, name) for _, name in _TIMES]
         table.add_row(brief(demand["label"]), *cells)
+    return table
+
+
+def _time(runs: Sequence[Mapping[str, Any]], name: str) -> str:
+    """Write a completion time: where some is unknown, a bound of a mean from below."""
+    values = [float(one[f"{name}_s"]) for one in runs if one[f"{name}_s"] is not None]
+    if len(values) == len(runs):
+        return measure(values, seconds)
+    bounds = [float(one[key]) for one in runs if one.get(key := f"{name}_bound_s") is not None]
+    if len(bounds) == len(runs):
+        return f"over {seconds(sum(bounds) / len(bounds))}"
+    return "unknown" if any(one["cohort"] for one in runs) else "–"
+
+
+def slowdowns(result: Result) -> Table | None:
+    """Make a table of slow-downs by size, or none where no connection began.
+
+    Parameters
+    ----------
+    result
+        A run with at least one replication.
+    """
+    runs = result.demand
+    if not any(demand["slowdown"] for one in runs for demand in one):
+        return None
+    table = _table("slow-down", "began", "censored", *(title for title, _ in _SLOWDOWN))
+    for index, demand in enumerate(runs[0]):
+        classes: dict[str, list[Mapping[str, Any]]] = {}
+        for one in runs:
+            for size in one[index]["slowdown"]:
+                classes.setdefault(size["label"], []).append(size)
+        for label, found in sorted(classes.items(), key=lambda item: item[1][0]["from_bytes"]):
+            cells = [str(sum(one[name] for one in found)) for name in ("connections", "censored")]
+            for _, name in _SLOWDOWN:
+                known = [one[name] for one in found if one[name] is not None]
+                complete = len(known) == len(found)
+                cells.append(measure(known, "{:.3g}".format) if complete else "unknown")
+            table.add_row(f"{brief(demand['label'])}, from {label}", *cells)
     return table
 
 

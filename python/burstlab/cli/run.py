@@ -170,7 +170,8 @@ def _print_tables(result: Result) -> None:
         terminal.print(_flow_table(result, flows[:_FLOWS_SHOWN]))
     if len(flows) > _FLOWS_SHOWN:
         print(f"... and {len(flows) - _FLOWS_SHOWN} more flows; --json and --out have all\n")
-    tables = (mesh.demands(result), mesh.air(result), mesh.fibres(result), slots.outputs(result))
+    demands = (mesh.demands(result), mesh.slowdowns(result))
+    tables = (*demands, mesh.air(result), mesh.fibres(result), slots.outputs(result))
     for table in tables:
         if table is not None:
             terminal.print(table)

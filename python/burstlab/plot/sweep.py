@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from burstlab.completion import FIX, is_of_completion
 from burstlab.directories import is_result
 from burstlab.errors import InputError
 from burstlab.plot import theme
@@ -65,6 +66,8 @@ def sweep_curves(
     for result in results:
         estimate = result.estimates().get(y)
         if estimate is None:
+            if is_of_completion(y):
+                raise InputError(f"{y}: transfers were under way at the end\n  fix: {FIX}")
             raise InputError(f"{y}: no metric of these results\n  fix: see summary.json")
         scale = 1e-6 if y in _MEGA else 1.0
         ci95 = estimate.get("ci95")

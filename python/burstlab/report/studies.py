@@ -199,6 +199,8 @@ def _differences(
 
 
 def _verdict(row: Mapping[str, Any], p: float) -> tuple[str, str]:
+    if row["censored"]:
+        return "censored", f"no verdict: censored in {row['censored']} runs"
     if math.isnan(p):
         equal = row["difference"] == 0.0
         return ("equal", "equal in every run") if equal else ("undecided", "too few runs")
@@ -346,13 +348,14 @@ def _means(
 ) -> tuple[dict[tuple[int, str, str], str], dict[tuple[int, str], bool]]:
     """Answer means as text, and whether the precision was reached, by point and scheme."""
     table = of_metrics(study.estimates.to_arrow(), {*metrics, *study.plan.stopping.metrics})
-    names = ("point", "scheme", "metric", "mean", "ci95", "reached")
+    names = ("point", "scheme", "metric", "mean", "ci95", "censored", "reached")
     means: dict[tuple[int, str, str], str] = {}
     reached: dict[tuple[int, str], bool] = {}
     for row in zip(*(table[name].to_pylist() for name in names), strict=True):
-        point, scheme, metric, mean, half, enough = row
+        point, scheme, metric, mean, half, censored, enough = row
         if point < ROWS:
-            means[point, scheme, metric] = _measure(mean, half, metric)
+            told = "censored" if censored else _measure(mean, half, metric)
+            means[point, scheme, metric] = told
             if enough is not None:
                 reached[point, scheme] = reached.get((point, scheme), True) and enough
     if study.plan.stopping.of == "ratios":

@@ -2,8 +2,9 @@
 
 A path goes through tables by name, ``counters.packets_lost``, and through a list by index, by the
 ``label`` (``name``, ``cause``) of an entry, or over all of it by ``mean``, ``sum``, ``min`` or
-``max``: ``flows.mean.goodput_bps``, ``demand.web.completion_time_s``,
-``network.links.max.utilisation``.
+``max``: ``flows.mean.goodput_bps``, ``demand.web.received_p99_s``,
+``network.links.max.utilisation``. A number of completion times has no value in a run that leaves
+transfers under way which could change it (see `burstlab.completion`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from burstlab.completion import is_biased, is_open
 from burstlab.errors import PlanError
 
 Summary = Mapping[str, Any]
@@ -74,7 +76,7 @@ class Reader:
                 continue  # another point of the study has it
             for index, name in wanted:
                 if type(found) is dict:
-                    value = found.get(name)
+                    value = None if is_biased(found, name) else found.get(name)
                     values[index] = None if type(value) is str else value
                 else:
                     with suppress(NoMetric):
@@ -90,6 +92,8 @@ class _Over:
         self._step = step
 
     def within(self, steps: Sequence[str]) -> float | None:
+        if any(isinstance(one, Mapping) and is_open(one, steps[0]) for one in self._entries):
+            return None
         found = [_number(_within(entry, steps)) for entry in self._entries]
         numbers = [number for number in found if number is not None]
         return _OVER[self._step](numbers) if numbers else None
@@ -104,6 +108,8 @@ def _within(value: Any, steps: Sequence[str]) -> Any:
         if isinstance(value, dict):
             if step not in value:
                 raise NoMetric(step)
+            if is_biased(value, step):
+                return None
             value = value[step]
         elif isinstance(value, list):
             if step in _OVER:
@@ -147,7 +153,7 @@ def every(summary: Summary) -> list[str]:
 def _walk(table: Mapping[str, Any], path: str) -> Iterator[str]:
     for name, value in table.items():
         here = f"{path}{name}"
-        if name in _NOT_MEASURED:
+        if name in _NOT_MEASURED or here == "flows.mean.bytes" or name.endswith("_mean_bound_s"):
             continue
         if isinstance(value, Mapping):
             yield from _walk(value, f"{here}.")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from burstlab import _core
+from burstlab.completion import FIX
 from burstlab.errors import InputError, PlanError, unknown
 from burstlab.loading import Document
 from burstlab.studies import plan as plans
@@ -112,6 +113,8 @@ class Study:
         """Where precision or a warm-up was not reached."""
         found: list[str] = []
         table = self.runs.to_arrow()
+        if unknown := self._censored():
+            found.append(unknown)
         if self.plan.stopping.relative is not None:
             compared = self.differences if self.plan.stopping.of == "ratios" else self.estimates
             short = set(compared.where(reached=False)["point"].tolist())
@@ -128,6 +131,19 @@ class Study:
                     f"warm-up: {_some(rushed)}"
                 )
         return found
+
+    def _censored(self) -> str:
+        """Say which metrics nobody knows, for transfers were under way as runs ended."""
+        rows = [row for row in self.estimates.to_pylist() if row["censored"]]
+        if not rows:
+            return ""
+        names = list(dict.fromkeys(row["metric"] for row in rows))
+        told = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+        points = {row["point"] for row in rows}
+        return (
+            f"{told}: censored at {len(points)} points ({_some(points)}), where transfers were "
+            f"under way as runs ended, so that they have no mean and no verdict; {FIX}"
+        )
 
     def tables(self) -> dict[str, pa.Table]:
         """Answer the tables that are stored when it is done."""
@@ -246,10 +262,14 @@ class Study:
             scheme[row["metric"]] = {name: row[name] for name in ("mean", "ci95", "n")} | (
                 {} if row["reached"] is None else {"reached": row["reached"]}
             )
+            if row["censored"]:
+                scheme[row["metric"]]["censored"] = row["censored"]
         if len(self.plan.names) > 1:
             for row in self.differences.to_pylist():
                 kept = ("scheme", "over", "metric", "n")
                 told = {name: row[name] for name in kept}
+                if row["censored"]:
+                    told["censored"] = row["censored"]
                 for name in ("difference", "ratio"):
                     told[name] = {"mean": row[name], "ci95": row[f"{name}_ci95"]}
                 found[row["point"]].setdefault("differences", []).append(told)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from burstlab.completion import is_of_completion
 from burstlab.statistics import mean_ci95, means_ci95, paired_ratio, paired_ratios
 from burstlab.studies.design import columns
 from burstlab.studies.plan import Plan
@@ -139,19 +140,24 @@ def estimates(plan: Plan, table: pa.Table) -> pa.Table:
     """Answer a row for each metric of each scheme at each point: mean, half-width, n, reached.
 
     ``reached`` is whether the metric is as precise as the plan asks, and null where it does not.
+    ``censored`` is of how many runs the metric is of completion times that nobody knows, for
+    transfers were under way at their end; then it has no mean.
     """
-    import numpy as np
     import pyarrow as pa
 
     names = metrics_of(plan, table)
+    timed = _timed(plan, names)
     wanted = plan.stopping.metrics if plan.stopping.of == "means" else ()
+    unknown: list[NDArray[np.int64]] = []
     middles: list[NDArray[np.float64]] = []
     halves: list[NDArray[np.float64]] = []
     counts: list[NDArray[np.int64]] = []
     reached: list[bool | None] = []
     heads: list[tuple[Group, int]] = []
     for group in groups(plan, table):
-        mean, half, count = means(group.values)
+        missing = _missing(group.values, timed)
+        mean, half, count = means(_without(group.values, missing))
+        unknown.append(missing)
         middles.append(mean)
         halves.append(half)
         counts.append(count)
@@ -163,7 +169,8 @@ def estimates(plan: Plan, table: pa.Table) -> pa.Table:
             "metric": pa.array(names * len(heads), pa.string()),
             "mean": _floats(middles),
             "ci95": _floats(halves),
-            "n": pa.array(np.concatenate(counts) if counts else [], pa.int64()),
+            "n": _counts(counts),
+            "censored": _counts(unknown),
             "reached": pa.array(reached, pa.bool_()),
         }
     )
@@ -173,13 +180,14 @@ def differences(plan: Plan, table: pa.Table) -> pa.Table:
     """Answer a row for each metric of each two schemes at each point, compared run by run.
 
     Both have the same random numbers, so what is common to them cancels: ``difference`` is the
-    mean of ``scheme`` less ``over``, ``ratio`` the one mean over the other. ``reached`` is as in
-    the estimates.
+    mean of ``scheme`` less ``over``, ``ratio`` the one mean over the other. ``reached`` and
+    ``censored`` are as in the estimates: nothing is compared where a run of either is censored.
     """
-    import numpy as np
     import pyarrow as pa
 
     names = metrics_of(plan, table)
+    timed = _timed(plan, names)
+    unknown: list[NDArray[np.int64]] = []
     by_point: dict[int, dict[str, Group]] = {}
     for group in groups(plan, table):
         by_point.setdefault(group.point, {})[group.scheme] = group
@@ -191,6 +199,9 @@ def differences(plan: Plan, table: pa.Table) -> pa.Table:
     for of_point in by_point.values():
         for a, b in pairs(plan.names):
             x, y = of_point[b].values, of_point[a].values
+            missing = _missing(x + y, timed)
+            unknown.append(missing)
+            x, y = _without(x, missing), _without(y, missing)
             ratio, wide = _ratios(x, y)
             for column, part in zip(found, (*means(x - y), ratio, wide), strict=True):
                 column.append(part)
@@ -207,10 +218,37 @@ def differences(plan: Plan, table: pa.Table) -> pa.Table:
             "difference_ci95": _floats(half),
             "ratio": _floats(ratios),
             "ratio_ci95": _floats(ratio_halves),
-            "n": pa.array(np.concatenate(counts) if counts else [], pa.int64()),
+            "n": _counts(counts),
+            "censored": _counts(unknown),
             "reached": pa.array(reached, pa.bool_()),
         }
     )
+
+
+def paths(plan: Plan, names: Sequence[str]) -> list[str]:
+    """Answer where metrics are that a plan may have given names of their own."""
+    return [(plan.metrics or {}).get(name, name) for name in names]
+
+
+def _timed(plan: Plan, names: Sequence[str]) -> NDArray[np.bool_]:
+    """Answer which metrics are of completion times."""
+    import numpy as np
+
+    return np.array([is_of_completion(path) for path in paths(plan, names)], dtype=bool)
+
+
+def _missing(values: NDArray[np.float64], timed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Answer how many runs have no value of each metric that is of completion times."""
+    import numpy as np
+
+    return np.isnan(values).sum(axis=1) * timed
+
+
+def _without(values: NDArray[np.float64], missing: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Answer the values without those of metrics that miss in a run."""
+    import numpy as np
+
+    return np.where(missing[:, None] > 0, np.nan, values)
 
 
 def _reached(
@@ -269,6 +307,13 @@ def _heads(plan: Plan, heads: Sequence[tuple[Group, int]]) -> Mapping[str, Any]:
     schemes = [name for group, count in heads for name in [group.scheme] * count]
     swept = {name: pa.array(values).take(points) for name, values in columns(plan.points).items()}
     return {"point": points, **swept, "scheme": pa.array(schemes, pa.string())}
+
+
+def _counts(parts: Sequence[NDArray[np.int64]]) -> pa.Array:
+    import numpy as np
+    import pyarrow as pa
+
+    return pa.array(np.concatenate(parts) if parts else [], pa.int64())
 
 
 def _floats(parts: Sequence[NDArray[np.float64]]) -> pa.Array:

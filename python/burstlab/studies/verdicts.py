@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -25,6 +26,10 @@ USUAL = (
 )
 
 
+#: And those of each demand.
+_TIMES = re.compile(r"demand\.[^.]+\.(received_(mean|p50|p99)_s|censored)")
+
+
 @dataclass(frozen=True)
 class Versus:
     """A metric of two schemes, over all points.
@@ -36,6 +41,8 @@ class Versus:
     higher, lower, undecided, equal
         At how many points the scheme is significantly higher or lower than the other, nothing was
         shown, or there is no difference in any run.
+    censored
+        At how many points nothing is compared: transfers were under way at the end of a run.
     ratios
         Smallest, middle and largest ratio of their means; none where they have none.
     """
@@ -47,12 +54,14 @@ class Versus:
     lower: int
     undecided: int
     equal: int
+    censored: int
     ratios: tuple[float, float, float] | None
 
 
 def main_metrics(study: Study) -> list[str]:
     """Answer the metrics to show: those of the plan, of every number the usual ones."""
-    usual = [name for name in USUAL if name in study.metrics]
+    usual = [name for name in study.metrics if _TIMES.fullmatch(name)]
+    usual = [name for name in USUAL if name in study.metrics] + usual
     names = study.plan.metrics or usual or study.metrics
     return [name for name in names if name in study.metrics]
 
@@ -89,6 +98,7 @@ def versus(study: Study, p_holm: NDArray[np.float64]) -> list[Versus]:
     table = study.differences.to_arrow()
     names = [table[name].to_pylist() for name in ("metric", "scheme", "over")]
     gap, ratio = (table[name].to_numpy() for name in ("difference", "ratio"))
+    unknown = table["censored"].to_numpy() > 0
     rows: dict[tuple[str, ...], list[int]] = {}
     for index, key in enumerate(zip(*names, strict=True)):
         rows.setdefault(key, []).append(index)
@@ -98,11 +108,12 @@ def versus(study: Study, p_holm: NDArray[np.float64]) -> list[Versus]:
         equal = int((np.isnan(p_holm[where]) & (gap[where] == 0.0)).sum())
         higher = int((apart & (gap[where] > 0.0)).sum())
         lower = int((apart & (gap[where] < 0.0)).sum())
-        left = len(where) - higher - lower - equal
+        censored = int(unknown[where].sum())
+        left = len(where) - higher - lower - equal - censored
         known = ratio[where][np.isfinite(ratio[where])]
         span = (known.min(), np.median(known), known.max()) if len(known) else None
         ratios = None if span is None else (float(span[0]), float(span[1]), float(span[2]))
-        found.append(Versus(metric, scheme, over, higher, lower, left, equal, ratios))
+        found.append(Versus(metric, scheme, over, higher, lower, left, equal, censored, ratios))
     return found
 
 

@@ -153,6 +153,7 @@ def find(text: str, seed: int, rule: Warmup, monitor: _core.Monitor) -> Found:
 
     document = json.loads(text)
     document["run"]["warmup"] = "0 s"
+    document["run"].pop("drain", None)
     plain = json.dumps(document)
     trace = [SERIES[rule.series]] if rule.series == "delivered" else []
     found: list[NDArray[np.float64]] = []

@@ -1,6 +1,6 @@
 //! Connections that came and went, and what was under way over time.
 
-use burstlab_units::Time;
+use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::chunks::Chunks;
@@ -16,8 +16,10 @@ table! {
         to: u32 => Column::Node,
         class: u32 => Column::U32,
         started_ps: u64 => Column::U64,
+        received_ps: u64 => Column::U64,
         completed_ps: u64 => Column::U64,
         bytes: u64 => Column::U64,
+        ideal_ps: u64 => Column::U64,
         packets_sent: u64 => Column::U64,
         packets_lost: u64 => Column::U64,
         retransmissions: u64 => Column::U64,
@@ -37,8 +39,10 @@ pub(crate) struct ConnectionRow {
     pub(crate) to: u32,
     pub(crate) class: u32,
     pub(crate) started: Time,
+    pub(crate) received: Option<Time>,
     pub(crate) completed: Option<Time>,
     pub(crate) bytes: u64,
+    pub(crate) ideal: Span,
     pub(crate) packets_sent: u64,
     pub(crate) packets_lost: u64,
     pub(crate) retransmissions: u64,
@@ -66,8 +70,10 @@ impl Connections {
         table.to.push(row.to);
         table.class.push(row.class);
         table.started_ps.push(row.started.as_ps());
+        table.received_ps.push(row.received.map_or(NONE, Time::as_ps));
         table.completed_ps.push(row.completed.map_or(NONE, Time::as_ps));
         table.bytes.push(row.bytes);
+        table.ideal_ps.push(row.ideal.as_ps());
         table.packets_sent.push(row.packets_sent);
         table.packets_lost.push(row.packets_lost);
         table.retransmissions.push(row.retransmissions);

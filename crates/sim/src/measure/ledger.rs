@@ -1,8 +1,6 @@
 //! The causal ledger: each time-out, fast retransmission, early repair and spurious retransmission
 //! of a sender, with the losses behind it and the optical events that caused them.
 
-use std::ops::Range;
-
 use burstlab_tcp::Sender;
 use burstlab_units::{Span, Time};
 
@@ -68,6 +66,15 @@ table! {
     }
 }
 
+/// A sender just before something happens to it.
+#[derive(Clone, Debug)]
+pub(crate) struct SenderBefore {
+    /// One past the last segment that it waits for.
+    pub(crate) waits_until: u64,
+    /// Its state, where the ledger is kept.
+    pub(crate) state: Option<SenderState>,
+}
+
 /// A sender's state at an instant.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SenderState {
@@ -88,12 +95,6 @@ impl SenderState {
     }
 }
 
-/// What the ledger looks at when something happens to a flow.
-pub(crate) struct LedgerView<'a> {
-    pub(crate) sender: &'a Sender,
-    pub(crate) causes: &'a Causes,
-}
-
 /// An event at a sender.
 pub(crate) struct LedgerRow {
     now: Time,
@@ -105,15 +106,17 @@ pub(crate) struct LedgerRow {
     pub(crate) truth: Option<Truth>,
     /// Of a time-out with a detector: whether it was taken for false.
     pub(crate) excused: Option<bool>,
-    /// The state before the event, where that is over.
-    pub(crate) state: Option<SenderState>,
-    /// The segments that the event waited for, where the sender no longer says.
-    pub(crate) waited: Option<Range<u64>>,
+    before: SenderBefore,
 }
 
 impl LedgerRow {
-    pub(crate) fn new(now: Time, flow: u32, kind: LedgerKind, seq: u64) -> Self {
-        Self { now, flow, kind, seq, truth: None, excused: None, state: None, waited: None }
+    pub(crate) fn new(
+        (now, flow): (Time, u32),
+        kind: LedgerKind,
+        seq: u64,
+        before: &SenderBefore,
+    ) -> Self {
+        Self { now, flow, kind, seq, truth: None, excused: None, before: before.clone() }
     }
 }
 
@@ -130,14 +133,17 @@ impl LedgerTables {
         self.losses.set_chunk(rows);
     }
 
-    pub(crate) fn add(&mut self, row: &LedgerRow, view: &LedgerView) {
+    /// Adds an event at a sender whose segments are missing for `causes`.
+    ///
+    /// # Panics
+    /// When the state of the sender was not noted.
+    pub(crate) fn add(&mut self, row: &LedgerRow, causes: &Causes) {
         let event = self.events.added();
         let mut first: Option<Loss> = None;
         let mut bursts = Vec::new();
         let mut packets = 0;
         if row.kind != LedgerKind::SpuriousRetransmission {
-            let waited = row.waited.clone().unwrap_or_else(|| view.sender.outstanding());
-            for (seq, loss) in view.causes.among(waited) {
+            for (seq, loss) in causes.among(0..row.before.waits_until) {
                 first.get_or_insert(*loss);
                 packets += 1;
                 bursts.push(loss.burst);
@@ -155,7 +161,7 @@ impl LedgerTables {
         bursts.retain(|&burst| burst != 0);
         bursts.sort_unstable();
         bursts.dedup();
-        let state = row.state.unwrap_or_else(|| SenderState::of(view.sender));
+        let state = row.before.state.expect("the ledger is kept");
         let table = &mut self.events.add().rows;
         table.event.push(event);
         table.t_ps.push(row.now.as_ps());

@@ -1,11 +1,11 @@
 //! The numbers of a slotted network.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-/// What happened in a slotted network. Counts and what is the most are of the whole run, means and
-/// utilisation of the time after the warm-up. Slots are conserved: sent = delivered + dropped + in
-/// flight.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+/// What happened in a slotted network. Counts and what is the most are of the whole run without its
+/// drain, means and utilisation of the time after the warm-up. Slots are conserved: sent =
+/// delivered + dropped + in flight.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OpsSummary {
     /// Length of a slot, in s.
     pub slot_s: f64,
@@ -55,7 +55,7 @@ pub struct OpsSummary {
 }
 
 /// What happened at a switch. Arrived = left + dropped + waiting.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SwitchSummary {
     /// Name of the node.
     pub node: String,
@@ -74,7 +74,7 @@ pub struct SwitchSummary {
 }
 
 /// What happened at an output.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PortSummary {
     /// Node of the output.
     pub from: String,
@@ -93,7 +93,7 @@ pub struct PortSummary {
 }
 
 /// What happened in the buffer of an edge node for another one.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PairSummary {
     /// The edge node.
     pub from: String,

@@ -5,9 +5,9 @@ use burstlab_units::{Bytes, Span, Time};
 
 use super::chunks::Chunks;
 use super::columns::{Column, NONE, Piece, table};
-use super::ledger::{LedgerRow, LedgerTables, LedgerView};
+use super::ledger::{LedgerRow, LedgerTables};
 use super::packets::{NO_ROW, PacketCause, Packets, SentRow};
-use crate::world::LossCause;
+use crate::world::{Causes, LossCause};
 
 /// Which tables to record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -363,10 +363,16 @@ impl Recorder {
 
     /// Something happened that the causal ledger explains.
     #[inline]
-    pub(crate) fn ledger(&mut self, row: &LedgerRow, view: &LedgerView) {
+    pub(crate) fn ledger(&mut self, row: &LedgerRow, causes: &Causes) {
         if let Some(tables) = &mut self.ledger {
-            tables.add(row, view);
+            tables.add(row, causes);
         }
+    }
+
+    /// Whether the causal ledger is kept.
+    #[inline]
+    pub(crate) fn traces_ledger(&self) -> bool {
+        self.ledger.is_some()
     }
 
     /// Rows that were not handed over.

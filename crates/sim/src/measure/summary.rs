@@ -134,8 +134,9 @@ impl Confusion {
     }
 }
 
-/// What one flow achieved.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// What one flow achieved. Counts are of the whole run; its rates, the segments delivered and its
+/// round trips of the measured time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FlowSummary {
     /// Number of the flow, from 0.
     pub id: u32,
@@ -184,7 +185,17 @@ pub struct FlowSummary {
     pub rtt_s: Option<f64>,
     /// How many it measured, one segment at a time and none of a segment that was sent twice.
     pub round_trips: u64,
-    /// When the last byte of a finite transfer was acknowledged, in s.
+    /// Application data of a finite transfer, in bytes; absent where data never ends.
+    pub bytes: Option<u64>,
+    /// Time from the start of a finite transfer until its last byte was at the receiver, all before
+    /// it there, in s; absent where it was not by the end of the run.
+    pub received_after_s: Option<f64>,
+    /// Time from the start of a finite transfer until its last byte was acknowledged at the sender,
+    /// in s; absent where it was not by the end of the run.
+    pub acknowledged_after_s: Option<f64>,
+    /// When the last byte of a finite transfer was at the receiver, all before it there, in s.
+    pub received_s: Option<f64>,
+    /// When the last byte of a finite transfer was acknowledged at the sender, in s.
     pub completed_s: Option<f64>,
 }
 
@@ -195,9 +206,9 @@ pub struct Summary {
     pub seed: u64,
     /// Number of the replication, from 0.
     pub replication: u64,
-    /// Simulated time, in s.
+    /// Simulated time, with the drain, in s.
     pub simulated_s: f64,
-    /// Simulated time after the warm-up, in s.
+    /// Simulated time after the warm-up, without the drain, in s.
     pub measured_s: f64,
     /// Hash of everything that happened.
     pub fingerprint: String,
@@ -228,28 +239,103 @@ pub struct Summary {
     pub demand: Vec<DemandSummary>,
 }
 
-/// What the connections of a demand achieved. Times and rates are those of connections that were
-/// done in the measured time.
+/// What the connections of a demand achieved. Completion times are those of its cohort: the
+/// connections that began in the measured time, whenever they were done. Of a cohort of n, the
+/// percentile q is the least time that at least q n of them did not exceed. A mean is absent where
+/// a connection is censored, which is not done at the end of the run, and a percentile where one
+/// that is censored could change it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct DemandSummary {
     /// Its name.
     pub label: String,
     /// Connections that arrived, from the start of the run.
     pub started: u64,
-    /// Of these, connections that are done.
+    /// Of these, connections whose last byte was acknowledged at the sender.
     pub completed: u64,
-    /// Connections done in the measured time.
-    pub measured: u64,
     /// Mean number of connections under way in the measured time.
     pub active: f64,
-    /// Mean time from the start of a connection to the last ACK, in s.
+    /// Connections that began in the measured time.
+    pub cohort: u64,
+    /// Of the cohort, connections whose last byte was not at the receiver at the end of the run.
+    pub censored: u64,
+    /// Mean time from the start of a connection of the cohort until its last byte was at the
+    /// receiver, all before it there, in s.
+    pub received_mean_s: Option<f64>,
+    /// That mean with each censored connection at its age at the end: a bound from below.
+    pub received_mean_bound_s: Option<f64>,
+    /// The time that half of the cohort did not exceed, in s.
+    pub received_p50_s: Option<f64>,
+    /// The time that 90 % did not exceed, in s.
+    pub received_p90_s: Option<f64>,
+    /// The time that 99 % did not exceed, in s.
+    pub received_p99_s: Option<f64>,
+    /// The time that 99.9 % did not exceed, in s.
+    pub received_p999_s: Option<f64>,
+    /// Of the cohort, connections whose last byte was not acknowledged at the end of the run.
+    pub unacknowledged: u64,
+    /// Mean time from the start of a connection of the cohort until its last byte was acknowledged
+    /// at the sender, in s.
+    pub acknowledged_mean_s: Option<f64>,
+    /// That mean with each connection that was not acknowledged at its age at the end.
+    pub acknowledged_mean_bound_s: Option<f64>,
+    /// The time that half of the cohort did not exceed, in s.
+    pub acknowledged_p50_s: Option<f64>,
+    /// The time that 90 % did not exceed, in s.
+    pub acknowledged_p90_s: Option<f64>,
+    /// The time that 99 % did not exceed, in s.
+    pub acknowledged_p99_s: Option<f64>,
+    /// The time that 99.9 % did not exceed, in s.
+    pub acknowledged_p999_s: Option<f64>,
+    /// Mean over the cohort of the slow-down, which [`SlowdownSummary`] defines.
+    pub slowdown_mean: Option<f64>,
+    /// The slow-down that half of the cohort did not exceed.
+    pub slowdown_p50: Option<f64>,
+    /// The slow-down that 99 % did not exceed.
+    pub slowdown_p99: Option<f64>,
+    /// Slow-down of the cohort by size.
+    pub slowdown: Vec<SlowdownSummary>,
+    /// The connections that were done in the measured time, whenever they began.
+    pub departed: DepartedSummary,
+}
+
+/// Slow-down of the connections of a cohort that have a size: the time until the last byte was at
+/// the receiver over the ideal time of the transfer. That is the time its bytes and the headers of
+/// its segments take at the slowest of its access links and a wavelength, and the delay of the
+/// access links and of the shortest of its routes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SlowdownSummary {
+    /// The least size.
+    pub label: String,
+    /// The least size, in bytes.
+    pub from_bytes: u64,
+    /// Ten times that: all are smaller.
+    pub below_bytes: u64,
+    /// Connections of the cohort of such sizes.
+    pub connections: u64,
+    /// Of these, connections whose last byte was not at the receiver at the end of the run.
+    pub censored: u64,
+    /// Their mean slow-down; absent where one is censored.
+    pub mean: Option<f64>,
+    /// The slow-down that half of them did not exceed; absent where a censored one could change it.
+    pub p50: Option<f64>,
+    /// The same of 99 %.
+    pub p99: Option<f64>,
+}
+
+/// The connections of a demand whose last byte was acknowledged in the measured time, whenever they
+/// began. Where that time is short against theirs, these are rather the short ones.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct DepartedSummary {
+    /// How many.
+    pub connections: u64,
+    /// Mean time from the start of a connection until its last byte was acknowledged, in s.
     pub completion_time_s: f64,
     /// Mean over connections of application data / completion time, in bit/s.
-    pub flow_throughput_bps: f64,
+    pub throughput_bps: f64,
     /// Variance over connections of that throughput, in (bit/s)^2.
-    pub flow_throughput_variance: f64,
+    pub throughput_variance: f64,
     /// Least and greatest of these throughputs, in bit/s.
-    pub flow_throughput_range_bps: (f64, f64),
+    pub throughput_range_bps: (f64, f64),
     /// Mean of the application data of a connection, in bytes.
     pub size_bytes: f64,
 }

@@ -16,7 +16,9 @@ pub struct Access {
     /// bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<u32>,
-    /// Whether all flows share one link a side; otherwise each flow has links of its own.
+    /// Whether flows share links: on a path all of them one link a side, in a mesh or a slotted
+    /// network all senders of an edge node one link, and all receivers of one another. Otherwise
+    /// each flow has links of its own.
     pub shared: bool,
     /// Where the receivers' links differ from the senders'.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -341,8 +341,17 @@ fn run(scenario: &Scenario) -> Check {
             "make it shorter than duration",
         );
     }
+    let drain = run.drain.unwrap_or_default();
+    if let Some(drain) = run.drain {
+        within("run.drain", drain, Span::from_ps(DURATION_MAX.as_ps() - run.duration.as_ps()))?;
+        if run.bursts.is_some() {
+            let what = "a run that ends with a burst has no drain";
+            let fix = "remove it, or run.bursts";
+            return problem("run.drain", drain.to_string(), what, fix);
+        }
+    }
     if let Some(sample) = run.sample {
-        let least = run.duration.as_ps().div_ceil(SAMPLES_MAX).max(1);
+        let least = (run.duration + drain).as_ps().div_ceil(SAMPLES_MAX).max(1);
         if sample.as_ps() < least {
             let (what, least) = ("more samples than 10,000,000", Span::from_ps(least));
             let fix = format!("write at least {least}");

@@ -8,8 +8,8 @@ use super::core_network::is_default;
 use super::error::{Check, word};
 use super::limits::{DURATION_MAX, SPAN_MAX, within};
 use super::{
-    Assembly, Bursts, ConversionKind, CoreForwarding, Demand, Destination, Edge, IngressPort, Per,
-    Protocol, Queues, Resolution, Scenario, ScenarioError, check_ops, choice,
+    Assembly, Bursts, ConversionKind, CoreForwarding, Demand, Destination, Edge, FirstWavelength,
+    IngressPort, Per, Protocol, Queues, Resolution, Scenario, ScenarioError, check_ops, choice,
 };
 use super::{batches, injection};
 use crate::topology::{Graph, Routes};
@@ -94,6 +94,7 @@ fn path(scenario: &Scenario) -> Check {
     note("edge.min_size", edge.min_size.is_none());
     note("edge.at_most", !edge.at_most);
     note("edge.port", is_default(&edge.port));
+    note("edge.wavelength", is_default(&edge.wavelength));
     note("edge.class_offsets", edge.class_offsets.is_empty());
     note("edge.assembly", edge.assembly != Assembly::CwndClasses);
     note("edge.ack.with_data", !edge.ack.with_data);
@@ -214,6 +215,11 @@ fn edge(edge: &Edge) -> Check {
         let value = edge.burstifiers.to_string();
         let problem = "each flow has a queue of its own";
         return error("edge.burstifiers", value, problem, "remove it, or change edge.queues");
+    }
+    if edge.wavelength == FirstWavelength::Random && edge.port != IngressPort::Shared {
+        let problem = "a queue waits for whichever wavelength is free first";
+        let fix = "add port = \"shared\", or remove it";
+        return error("edge.wavelength", word(&edge.wavelength), problem, fix);
     }
     if edge.min_size.is_some_and(|size| size > Bytes::new(1_000_000_000)) {
         return error("edge.min_size", "", "no burst is so long", "write at most \"1 GB\"");

@@ -150,7 +150,8 @@ impl Default for Deflection {
 }
 
 /// Segmentation of bursts: the tail of the burst that started earlier is cut off where the other
-/// one begins (Vokkarane and Jue 2003). Data packets lie in a burst in the order they arrived, ACKs
+/// one begins (Vokkarane and Jue 2003), on the wavelength on which least is cut (2005) of those
+/// that leave the new one a packet. Data packets lie in a burst in the order they arrived, ACKs
 /// behind them; a packet that is cut is lost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]

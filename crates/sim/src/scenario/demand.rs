@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::Size;
 use super::choice::Fields;
 
-/// TCP connections that arrive as a Poisson process, each to carry one file; needs a mesh. A
-/// connection that is done leaves a row in the table `completions`.
+/// TCP connections that arrive as a Poisson process, each to carry one file; needs a mesh.
+/// Each leaves a row in the table `connections`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Demand {
@@ -35,7 +35,7 @@ pub struct Demand {
     pub class: u32,
     /// When arrivals begin.
     pub start: Span,
-    /// When arrivals end. Absent: with the run.
+    /// When arrivals end. Absent, or later than `run.duration`: with that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Span>,
     /// TCP parameters of these flows, over those of `[tcp]`.

@@ -51,6 +51,9 @@ pub struct Edge {
     /// How bursts get from an edge node of a mesh on a fibre.
     #[serde(skip_serializing_if = "is_default")]
     pub port: IngressPort,
+    /// On which wavelength a burst sets out; needs `port = "shared"`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub wavelength: FirstWavelength,
     /// Extra offset time of the bursts of each class, from class 0; classes beyond the list have
     /// none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -116,6 +119,7 @@ impl Default for Edge {
             burstifiers: 1,
             min_size: None,
             port: IngressPort::Fifo,
+            wavelength: FirstWavelength::Free,
             class_offsets: Vec::new(),
             offset: Span::ZERO,
             spacing: Span::ZERO,
@@ -171,6 +175,19 @@ pub enum IngressPort {
     Fifo,
     /// They contend for the wavelengths like bursts in transit.
     Shared,
+}
+
+/// On which wavelength a burst sets out from its edge node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FirstWavelength {
+    /// On the one that `core.scheduler` chooses of those that are free.
+    #[default]
+    Free,
+    /// On one that is drawn, each with the same chance, whatever is free: the ingress treats it as
+    /// a node treats the wavelength on which a burst comes in, and converts it only as far as
+    /// `core.conversion` allows. What `reduced_load` with `conversion="none"` assumes.
+    Random,
 }
 
 /// When a queue of packets becomes a burst.

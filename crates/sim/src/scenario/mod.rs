@@ -41,7 +41,7 @@ pub use core_network::{
     Segmentation,
 };
 pub use demand::{Bursts, Demand, Destination, NodeWeight, PairWeight, Per};
-pub use edge::{Assembly, Edge, EdgeAck, IngressPort, NoticeTransport, Queues};
+pub use edge::{Assembly, Edge, EdgeAck, FirstWavelength, IngressPort, NoticeTransport, Queues};
 pub use error::ScenarioError;
 pub use flow::{Flow, Write};
 pub use injection::{InjectedPer, Injection};

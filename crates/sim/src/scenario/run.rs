@@ -9,10 +9,20 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct Run {
     /// Simulated time, up to 2e6 s; the run ends earlier when every finite flow is done, or with
-    /// `bursts`.
+    /// `bursts`, and later with `drain`.
     pub duration: Span,
-    /// Rates are measured from here to the end; shorter than `duration`.
+    /// Rates are measured from here to `duration`, which is longer.
     pub warmup: Span,
+    /// After `duration` no connection of `demand` and no flow begins, and the run goes on until
+    /// all finite transfers are acknowledged, at most this much longer; not with `bursts`, and
+    /// with `duration` up to 2e6 s. Completion times are then those of all transfers that began:
+    /// without it, or where it is too short, those under way at the end are censored. Whatever
+    /// else sends goes on sending, so that they meet the same load. Counters, counts of flows,
+    /// completion times and traces are of the whole run; all else ends at `duration`, as without
+    /// it: rates, and what is said of the network and of cells. Absent: the run ends at
+    /// `duration`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drain: Option<Span>,
     /// End when this many data bursts have been closed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bursts: Option<u64>,
@@ -37,6 +47,7 @@ impl Default for Run {
         Self {
             duration: Span::from_secs(10),
             warmup: Span::ZERO,
+            drain: None,
             bursts: None,
             sample: None,
             seed: 1,

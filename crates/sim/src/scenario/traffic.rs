@@ -34,7 +34,8 @@ pub struct Traffic {
     /// `sessions`: mean number of sessions that a source begins a second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sessions_per_second: Option<f64>,
-    /// `pareto`: mean time that a source sends. `sessions`: mean time that a session lasts.
+    /// `pareto`: mean time that a source sends; what the last packet of a spell leaves of the time
+    /// to the next one is made up in the next spell. `sessions`: mean time that a session lasts.
     pub on_mean: Span,
     /// `pareto`: mean time that a source is silent.
     pub off_mean: Span,
@@ -42,7 +43,8 @@ pub struct Traffic {
     /// Between 1 and 2 the sum of many sources, or sessions, is long-range dependent, with Hurst
     /// exponent (3 - `shape`) / 2.
     pub shape: f64,
-    /// `periodic`: how long a source sends in each period. Absent: "200 ms".
+    /// `periodic`: how long a source sends in each period, carried on from one to the next as with
+    /// `pareto`. Absent: "200 ms".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on: Option<Span>,
     /// `periodic`: time from the beginning of one such time to that of the next; where in its
@@ -92,7 +94,8 @@ pub enum Pattern {
     /// At constant rate for the time `on` in each `period`.
     Periodic,
     /// In sessions that begin as a Poisson process and last Pareto-distributed times, any number at
-    /// a time, each at constant rate: the busy servers of an M/G/infinity queue.
+    /// a time, each at constant rate, its first packet at a random part of the time between two:
+    /// the busy servers of an M/G/infinity queue.
     Sessions,
 }
 

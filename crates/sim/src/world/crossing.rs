@@ -192,7 +192,7 @@ impl<P: Parcel> Crossing<P> {
     fn lose(&self, packet: &P, loss: Loss, context: &mut Context, flows: &mut [Flow]) {
         let flow = &mut flows[packet.flow() as usize];
         match packet.segment() {
-            Some((seq, _)) => flow.lose(seq, loss),
+            Some(transmission) => flow.lose(transmission, loss),
             None => flow.tally.acks_lost += 1,
         }
         let whole = loss.burst != 0;

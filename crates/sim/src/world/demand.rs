@@ -8,8 +8,10 @@ use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::flow::{Flow, FlowKind, Tally};
+use super::ideal::Ideal;
 use super::{Access, Event, World};
-use crate::measure::{ConnectionRow, Connections, DemandSummary, Digest, Piece, Samples};
+use crate::measure::{ConnectionRow, Connections, DemandSummary, DepartedSummary, Digest, Piece};
+use crate::measure::{Samples, Spread, Took, Transfer, slowdowns};
 use crate::scenario::{Demand, Destination, Per, Resolved};
 use crate::topology::Graph;
 use crate::traffic::{Sampler, exponential_of, mean_ps};
@@ -31,14 +33,19 @@ struct Arrivals {
 }
 
 /// What became of the connections of a demand.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Outcome {
     started: u64,
     completed: u64,
-    measured: u64,
+    /// Those that began in the measured time and have left their rows.
+    cohort: Vec<Transfer>,
+    /// Those that were done in the measured time.
+    departed: u64,
     active: u64,
     /// Connections x picoseconds since measuring began, up to `counted`.
     active_time: u128,
+    /// That at the end of the measured time, where the run goes on.
+    measured_time: Option<u128>,
     counted: Time,
     time_s: f64,
     rate: f64,
@@ -57,30 +64,58 @@ impl Outcome {
 
     fn done(&mut self, took: Span, bytes: u64) {
         let rate = bytes as f64 * 8.0 / took.as_secs_f64();
-        self.measured += 1;
+        self.departed += 1;
         self.time_s += took.as_secs_f64();
         self.rate += rate;
         self.rate_squared += rate * rate;
-        self.least = if self.measured == 1 { rate } else { self.least.min(rate) };
+        self.least = if self.departed == 1 { rate } else { self.least.min(rate) };
         self.greatest = self.greatest.max(rate);
         self.bytes += bytes as f64;
     }
 
-    fn summary(&self, label: &str, measured: Span) -> DemandSummary {
-        let n = self.measured.max(1) as f64;
+    fn departed(&self) -> DepartedSummary {
+        let n = self.departed.max(1) as f64;
         let mean = self.rate / n;
+        DepartedSummary {
+            connections: self.departed,
+            completion_time_s: self.time_s / n,
+            throughput_bps: mean,
+            throughput_variance: (self.rate_squared / n - mean * mean).max(0.0),
+            throughput_range_bps: (self.least, self.greatest),
+            size_bytes: self.bytes / n,
+        }
+    }
+
+    fn summary(&self, label: &str, measured: Span) -> DemandSummary {
         let span = measured.as_ps().max(1) as f64;
+        let received = Spread::of_received(&self.cohort);
+        let acknowledged = Spread::of_acknowledged(&self.cohort);
+        let slowdown = Spread::of_slowdown(&self.cohort);
         DemandSummary {
             label: label.into(),
             started: self.started,
             completed: self.completed,
-            measured: self.measured,
-            active: self.active_time as f64 / span,
-            completion_time_s: self.time_s / n,
-            flow_throughput_bps: mean,
-            flow_throughput_variance: (self.rate_squared / n - mean * mean).max(0.0),
-            flow_throughput_range_bps: (self.least, self.greatest),
-            size_bytes: self.bytes / n,
+            active: self.measured_time.unwrap_or(self.active_time) as f64 / span,
+            cohort: self.cohort.len() as u64,
+            censored: received.censored(),
+            received_mean_s: received.mean(),
+            received_mean_bound_s: received.mean_bound(),
+            received_p50_s: received.quantile(500),
+            received_p90_s: received.quantile(900),
+            received_p99_s: received.quantile(990),
+            received_p999_s: received.quantile(999),
+            unacknowledged: acknowledged.censored(),
+            acknowledged_mean_s: acknowledged.mean(),
+            acknowledged_mean_bound_s: acknowledged.mean_bound(),
+            acknowledged_p50_s: acknowledged.quantile(500),
+            acknowledged_p90_s: acknowledged.quantile(900),
+            acknowledged_p99_s: acknowledged.quantile(990),
+            acknowledged_p999_s: acknowledged.quantile(999),
+            slowdown_mean: slowdown.mean(),
+            slowdown_p50: slowdown.quantile(500),
+            slowdown_p99: slowdown.quantile(990),
+            slowdown: slowdowns(&self.cohort),
+            departed: self.departed(),
         }
     }
 }
@@ -93,6 +128,8 @@ pub(super) struct Demands {
     kinds: Vec<Arc<FlowKind>>,
     #[serde(skip)]
     samplers: Vec<Sampler>,
+    #[serde(skip)]
+    ideal: Ideal,
     arrivals: Vec<Arrivals>,
     outcomes: Vec<Outcome>,
     /// Slots of connections that are gone.
@@ -115,8 +152,14 @@ impl Demands {
         let mut arrivals = Vec::new();
         let nodes = resolved.mesh.as_ref().map_or(0, |(graph, _)| graph.nodes.len());
         if let Some((graph, _)) = &resolved.mesh {
+            // The run goes on after the last of them.
+            let run = &resolved.scenario.run;
+            let stop = Time::ZERO + run.duration + Span::from_ps(1);
             for (index, demand) in (0..).zip(demands) {
                 arrivals.extend(Arrivals::of(index, demand, graph, random));
+            }
+            for arrivals in arrivals.iter_mut().filter(|_| run.drain.is_some()) {
+                arrivals.stop = arrivals.stop.min(stop);
             }
         }
         let kinds = demands.iter().zip(&resolved.demand_tcp).map(|(demand, config)| {
@@ -125,6 +168,7 @@ impl Demands {
         Self {
             kinds: kinds.collect(),
             samplers: demands.iter().map(|demand| demand.size.sampler()).collect(),
+            ideal: Ideal::new(resolved),
             arrivals,
             outcomes: vec![Outcome::default(); demands.len()],
             free: Vec::new(),
@@ -140,7 +184,7 @@ impl Demands {
 
     /// Takes what is not stored from the demands of the same scenario.
     pub(super) fn adopt(&mut self, fresh: Self) {
-        (self.kinds, self.samplers) = (fresh.kinds, fresh.samplers);
+        (self.kinds, self.samplers, self.ideal) = (fresh.kinds, fresh.samplers, fresh.ideal);
     }
 
     /// What connections of an entry have in common.
@@ -160,6 +204,15 @@ impl Demands {
             outcome.active_time = 0;
             outcome.counted = now;
         }
+    }
+
+    /// The measured time is over, and the run goes on: answers how many connections are under way.
+    pub(super) fn measured(&mut self, now: Time) -> usize {
+        for outcome in &mut self.outcomes {
+            outcome.count_to(now);
+            outcome.measured_time = Some(outcome.active_time);
+        }
+        self.outcomes.iter().map(|outcome| outcome.active as usize).sum()
     }
 
     /// Whether any connection ever comes.
@@ -363,7 +416,7 @@ impl World {
         outcome.active -= 1;
         outcome.completed += 1;
         self.demands.active[flow.from as usize] -= 1;
-        if self.now > self.measured_from && self.warm {
+        if self.now > self.measured_from && self.warm && self.measured.is_none() {
             outcome.done(self.now.since(flow.start), flow.written());
         }
         if flow.settled() {
@@ -375,16 +428,33 @@ impl World {
 
     /// A connection leaves its row and frees its slot.
     fn retire(&mut self, slot: u32) {
+        self.leave_row(slot);
         let flow = &mut self.flows[slot as usize];
-        let Some(row) = row(flow) else { return };
-        self.demands.connections.add(&row);
         if self.warm {
-            self.optics.connection(row.bursts, row.bursts_lost);
+            self.optics.connection(flow.tally.bursts, flow.tally.bursts_lost);
         }
         self.demands.gone.add(&flow.tally());
         self.demands.digest.absorb(&flow.digest);
         flow.vacate();
         self.demands.free.push(slot);
+    }
+
+    /// A connection leaves its row, and is one of its cohort; a flow that the scenario lists not.
+    fn leave_row(&mut self, slot: u32) {
+        let flow = &self.flows[slot as usize];
+        let Some(demand) = flow.demand else { return };
+        let row = row(flow, demand, &self.demands.ideal);
+        if self.warm && row.started >= self.measured_from {
+            let age = self.now.since(row.started);
+            let took = |at: Option<Time>| Took::new(at.map(|at| at.since(row.started)), age);
+            self.demands.outcomes[demand as usize].cohort.push(Transfer {
+                bytes: row.bytes,
+                ideal: row.ideal,
+                received: took(row.received),
+                acknowledged: took(row.completed),
+            });
+        }
+        self.demands.connections.add(&row);
     }
 
     /// Notes how many connections are under way.
@@ -399,10 +469,8 @@ impl World {
     /// At the end of the run: connections under way leave their rows too. Answers what the demands
     /// achieved.
     pub(super) fn close_demands(&mut self, measured: Span) -> Vec<DemandSummary> {
-        for flow in &self.flows {
-            if let Some(row) = row(flow) {
-                self.demands.connections.add(&row);
-            }
+        for slot in 0..self.flows.len() as u32 {
+            self.leave_row(slot);
         }
         let now = self.now;
         let outcomes = self.demands.kinds.iter().zip(&mut self.demands.outcomes);
@@ -414,19 +482,21 @@ impl World {
     }
 }
 
-/// The row of a connection; a flow that the scenario lists has none.
-fn row(flow: &Flow) -> Option<ConnectionRow> {
-    let demand = flow.demand?;
+/// The row of a connection of a demand.
+fn row(flow: &Flow, demand: u32, ideal: &Ideal) -> ConnectionRow {
     let counters = flow.sender.counters();
-    Some(ConnectionRow {
+    let bytes = flow.bytes.unwrap_or_default();
+    ConnectionRow {
         id: flow.id,
         demand,
         from: flow.from,
         to: flow.to,
         class: flow.kind.class,
         started: flow.start,
+        received: flow.received,
         completed: flow.completed,
-        bytes: flow.written(),
+        bytes,
+        ideal: ideal.of(&flow.kind, (flow.from, flow.to), bytes),
         packets_sent: flow.sender.counters().segments_sent,
         packets_lost: flow.tally.lost,
         retransmissions: counters.retransmissions,
@@ -435,5 +505,5 @@ fn row(flow: &Flow) -> Option<ConnectionRow> {
         fast_retransmits: counters.fast_retransmits,
         bursts: flow.tally.bursts,
         bursts_lost: flow.tally.bursts_lost,
-    })
+    }
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::causes::{Causes, Loss, Truth};
 use super::resent::Resent;
 use super::{Context, Event, Place};
-use crate::measure::{Confusion, Digest, FlowSummary, LedgerView, SenderState};
+use crate::measure::{Confusion, Digest, FlowSummary, SenderBefore, SenderState};
 use crate::run::LOOK;
 use crate::scenario::{Resolved, Write};
 
@@ -65,6 +65,16 @@ struct Before {
     round_trips: u64,
     /// Their sum.
     round_trip: Span,
+}
+
+/// What a flow achieved in the measured time.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Achieved {
+    goodput_bps: f64,
+    throughput_bps: f64,
+    segments: u64,
+    rtt_s: Option<f64>,
+    round_trips: u64,
 }
 
 /// What flows of one entry of the scenario have in common.
@@ -145,6 +155,12 @@ impl FlowKind {
         self.by_the_clock
     }
 
+    /// Bytes on a link of all segments of a transfer, the SYN not counted.
+    pub(super) fn on_wire(&self, bytes: u64) -> u64 {
+        let headers = self.config.headers().get();
+        bytes.saturating_add(headers.saturating_mul(bytes.div_ceil(self.payload)))
+    }
+
     /// The receiver's window, in segments.
     pub(super) fn window(&self) -> u64 {
         u64::from(self.config.window)
@@ -203,10 +219,18 @@ pub(super) struct Flow {
     /// Writes still to come, last first, by absolute time; `None` where data never ends.
     writes: Option<Vec<(Time, u64)>>,
     written: u64,
+    /// All that its application will ever write; `None` where data never ends.
+    pub(super) bytes: Option<u64>,
+    /// Its segments with the SYN; no receiver gets as many where data never ends.
+    whole: u64,
+    /// When the last of them was at the receiver, and when it was acknowledged at the sender.
+    pub(super) received: Option<Time>,
     pub(super) completed: Option<Time>,
     sender_alarm: Alarm,
     receiver_alarm: Alarm,
     resent: Resent,
+    /// Of a sender that went back after duplicate ACKs: one past the last segment it had sent.
+    gone_back: u64,
     /// The latest duplicate ACK asks for this segment.
     asked_again: u64,
     /// What happened at its sender, in a mesh.
@@ -249,6 +273,8 @@ impl Flow {
         start: Time,
         writes: Option<Vec<(Time, u64)>>,
     ) -> Self {
+        let sum = |sum: u64, &(_, bytes): &(Time, u64)| sum.saturating_add(bytes);
+        let bytes = writes.as_ref().map(|writes| writes.iter().fold(0, sum));
         Self {
             id,
             from,
@@ -263,10 +289,14 @@ impl Flow {
             causes: Causes::default(),
             writes,
             written: 0,
+            bytes,
+            whole: bytes.map_or(u64::MAX, |bytes| 1 + bytes.div_ceil(kind.payload)),
+            received: None,
             completed: None,
             sender_alarm: Alarm::OFF,
             receiver_alarm: Alarm::OFF,
             resent: Resent::default(),
+            gone_back: 0,
             asked_again: 0,
             digest: Digest::of_flow(id),
             before: Before::default(),
@@ -324,11 +354,13 @@ impl Flow {
         }
     }
 
-    /// A transmission of `seq` is lost.
-    pub(super) fn lose(&mut self, seq: u64, loss: Loss) {
+    /// A transmission is lost, the `nth` of segment `seq`.
+    pub(super) fn lose(&mut self, (seq, nth): (u64, u32), loss: Loss) {
         self.tally.lost += 1;
-        // An earlier transmission may have arrived; then nothing is missing.
-        if !self.receiver.holds(seq) {
+        // A later transmission may be under way, or lost for a reason of its own; and an earlier
+        // one may have arrived: then nothing is missing.
+        let latest = self.resent.transmissions(seq).min(u32::from(u16::MAX));
+        if nth >= latest && !self.receiver.holds(seq) {
             self.causes.lost(seq, loss);
         }
     }
@@ -340,10 +372,27 @@ impl Flow {
         self.resent.again(seq, 0)
     }
 
-    /// The segments that a time-out waits for. Those before the first that is not acknowledged are
-    /// there, unless an edge node acknowledged them in the name of the receiver.
-    pub(super) fn waits_for(&self) -> Range<u64> {
-        0..self.sender.outstanding().end
+    /// What the ledger says of the sender when something happens to it; its state too, where that
+    /// is asked for. It waits for all segments up to the last one sent since the last time-out or
+    /// repair: those that are acknowledged are there, unless an edge node acknowledged them in the
+    /// name of the receiver.
+    #[inline]
+    pub(super) fn before(&self, state: bool) -> SenderBefore {
+        SenderBefore {
+            waits_until: self.sender.outstanding().end.max(self.gone_back),
+            state: state.then(|| SenderState::of(&self.sender)),
+        }
+    }
+
+    /// Duplicate ACKs let the sender cut its window; it may have gone back to the first segment
+    /// that is missing, as Tahoe does, and yet waits for all that it waited for `before`.
+    pub(super) fn cut(&mut self, before: &SenderBefore) {
+        self.gone_back = before.waits_until;
+    }
+
+    /// The sender begins again from the first segment that is missing.
+    pub(super) fn begins_again(&mut self) {
+        self.gone_back = 0;
     }
 
     /// Which transmission of its segment `sent` is, from 1.
@@ -405,8 +454,17 @@ impl Flow {
         let ack = self.receiver.on_segment(now, seq);
         if self.receiver.next() == next {
             self.asked_again = next;
+        } else if self.has_received() {
+            self.received = Some(now);
         }
         ack
+    }
+
+    /// Whether all segments have just come to the receiver, after which
+    /// [`received`](Self::received) is to be set.
+    #[inline(always)]
+    pub(super) fn has_received(&self) -> bool {
+        self.receiver.next() >= self.whole && self.received.is_none()
     }
 
     /// Counts packets received in stride, and their bytes.
@@ -489,16 +547,6 @@ impl Flow {
         self.sender.highest_acked().map_or(0, |seq| seq + 1)
     }
 
-    /// What the causal ledger looks at.
-    pub(super) fn view(&self) -> LedgerView<'_> {
-        LedgerView { sender: &self.sender, causes: &self.causes }
-    }
-
-    /// The sender's state before something happens to it.
-    pub(super) fn state_now(&self) -> SenderState {
-        SenderState::of(&self.sender)
-    }
-
     /// Measuring begins now.
     pub(super) fn warmed_up(&mut self) {
         let rtt = self.sender.rtt();
@@ -510,24 +558,36 @@ impl Flow {
         };
     }
 
-    /// The flow's numbers over `measured` time.
-    pub(super) fn summary(&self, measured: Span) -> FlowSummary {
+    /// What it achieved in the measured time, which ends now and is so long.
+    pub(super) fn achieved(&self, measured: Span) -> Achieved {
         let rate = |bytes: u64| {
             if measured.is_zero() { 0.0 } else { bytes as f64 * 8.0 / measured.as_secs_f64() }
         };
-        let counters = self.sender.counters();
         let segments = self.receiver.delivered() - self.before.segments;
         let rtt = self.sender.rtt();
         let round_trips = rtt.samples - self.before.round_trips;
         let round_trip = (rtt.total - self.before.round_trip).as_secs_f64();
+        Achieved {
+            goodput_bps: rate((segments * self.kind.payload).min(self.written)),
+            throughput_bps: rate(self.tally.delivered_bytes - self.before.bytes),
+            segments,
+            rtt_s: (round_trips > 0).then(|| round_trip / round_trips as f64),
+            round_trips,
+        }
+    }
+
+    /// The flow's numbers at the end of the run.
+    pub(super) fn summary(&self, achieved: &Achieved) -> FlowSummary {
+        let counters = self.sender.counters();
         let of = |truth: Truth| self.tally.timeouts[truth as usize].iter().sum();
+        let after = |at: Time| at.since(self.start).as_secs_f64();
         FlowSummary {
             id: self.id,
             label: self.kind.label.clone(),
             variant: self.kind.variant.clone(),
-            goodput_bps: rate((segments * self.kind.payload).min(self.written)),
-            throughput_bps: rate(self.tally.delivered_bytes - self.before.bytes),
-            segments_delivered: segments,
+            goodput_bps: achieved.goodput_bps,
+            throughput_bps: achieved.throughput_bps,
+            segments_delivered: achieved.segments,
             packets_sent: counters.segments_sent,
             packets_delivered: self.tally.delivered,
             packets_lost: self.tally.lost,
@@ -543,8 +603,12 @@ impl Flow {
             fast_retransmits: counters.fast_retransmits,
             bursts: self.tally.bursts,
             bursts_lost: self.tally.bursts_lost,
-            rtt_s: (round_trips > 0).then(|| round_trip / round_trips as f64),
-            round_trips,
+            rtt_s: achieved.rtt_s,
+            round_trips: achieved.round_trips,
+            bytes: self.bytes,
+            received_after_s: self.received.map(after),
+            acknowledged_after_s: self.completed.map(after),
+            received_s: self.received.map(Time::as_secs_f64),
             completed_s: self.completed.map(Time::as_secs_f64),
         }
     }

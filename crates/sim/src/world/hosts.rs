@@ -55,7 +55,7 @@ impl World {
         let access = &mut self.data_down[link as usize];
         let Some(at) = access.wire.send(out, packet.bytes()) else {
             let loss = Loss::at_access(LossCause::ReceiverAccess, out);
-            self.flows[packet.flow as usize].lose(packet.seq, loss);
+            self.flows[packet.flow as usize].lose(packet.transmission(), loss);
             self.receiver_drops += 1;
             self.context.recorder.lost(packet.row, PacketCause::Overflow);
             return;
@@ -69,6 +69,9 @@ impl World {
         {
             flow.count(1, u64::from(packet.size));
             let acks = flow.receiver.on_segment_in_stride(at, packet.seq);
+            if flow.has_received() {
+                flow.received = Some(at);
+            }
             flow.arm_receiver(packet.flow, &mut self.context);
             if acks {
                 let receiver = &flow.receiver;

@@ -4,9 +4,11 @@
 mod causes;
 mod crossing;
 mod demand;
+mod drain;
 mod fates;
 mod flow;
 mod hosts;
+mod ideal;
 mod injected;
 mod mesh;
 mod notices;
@@ -35,6 +37,7 @@ use crate::measure::{Digest, Piece, Recorder, Summary, Trace};
 use crate::scenario::{Resolved, ScenarioError, Side};
 pub(crate) use causes::{Causes, Loss, LossCause, Truth};
 use demand::Demands;
+use drain::Measured;
 use flow::Flow;
 use mesh::MeshEvent;
 use notices::Notices;
@@ -224,9 +227,15 @@ pub(crate) struct World {
     wires: (Wire, Wire),
     /// Whether the flows of an edge node share the access links.
     shared: bool,
+    /// When the run ends at the latest; with a drain at first when the measured time ends, and with
+    /// it the arrivals.
     end: Time,
+    /// How long the run may go on after that.
+    drain: Option<Span>,
+    /// What was measured, once it goes on.
+    measured: Option<Box<Measured>>,
     burst_limit: u64,
-    /// Flows that still have something to send.
+    /// Flows that still have something to send; in the drain finite ones alone.
     active: usize,
     now: Time,
     measured_from: Time,
@@ -297,6 +306,8 @@ impl World {
             wires: (near, far),
             shared: scenario.access.shared,
             end: Time::ZERO + scenario.run.duration,
+            drain: scenario.run.drain,
+            measured: None,
             burst_limit: scenario.run.bursts.unwrap_or(u64::MAX),
             active: flows.len() + endless,
             flows,
@@ -342,7 +353,9 @@ impl World {
         let scenario = &resolved.scenario;
         for index in 0..self.flows.len() as u32 {
             let start = self.flows[index as usize].start;
-            self.context.queue.push(start, Rank::Timer, Event::Start(index));
+            if self.drain.is_none() || start <= self.end {
+                self.context.queue.push(start, Rank::Timer, Event::Start(index));
+            }
         }
         self.optics.begin(&resolved.watch, &mut self.context);
         for (source, at) in self.demands.starts() {
@@ -368,20 +381,19 @@ impl World {
             if self.active == 0 || self.optics.closed() >= self.burst_limit {
                 return false;
             }
-            match self.context.queue.pop() {
-                Some((at, event)) if at <= self.end => {
-                    self.now = at;
-                    let (in_core, stale) = (event.is_in_core(), self.context.stale);
-                    self.happen(event);
-                    let real = self.context.stale == stale;
-                    self.events += u64::from(real);
-                    self.core_events += u64::from(real && in_core);
-                }
-                _ => {
-                    self.now = self.end;
-                    return false;
-                }
-            }
+            let (at, event) = match self.context.queue.pop() {
+                Some((at, event)) if at <= self.end => (at, event),
+                later => match self.drains(later) {
+                    Some(next) => next,
+                    None => return false,
+                },
+            };
+            self.now = at;
+            let (in_core, stale) = (event.is_in_core(), self.context.stale);
+            self.happen(event);
+            let real = self.context.stale == stale;
+            self.events += u64::from(real);
+            self.core_events += u64::from(real && in_core);
         }
         true
     }
@@ -398,13 +410,6 @@ impl World {
             let fix = "write a lower load, or assemble larger bursts with edge.assembly";
             ScenarioError::new("network.link_rate", mesh.rate().to_string(), problem, fix)
         })
-    }
-
-    /// How much of the run is done, from 0 to 1.
-    pub(crate) fn progress(&self) -> f64 {
-        let time = self.now.as_secs_f64() / self.end.as_secs_f64();
-        let bursts = self.optics.closed() as f64 / self.burst_limit as f64;
-        time.max(bursts).min(1.0)
     }
 
     // Without this the call costs 3 % of all instructions of a run (counted with callgrind).
@@ -502,11 +507,7 @@ impl World {
         mut warnings: Vec<String>,
     ) -> (Summary, Vec<Piece>) {
         warnings.extend(self.optics.unmet());
-        let measured = if self.now > self.measured_from {
-            self.now.since(self.measured_from)
-        } else {
-            Span::ZERO
-        };
+        let measured = self.measured_span();
         let counters = tally::counters(self);
         let over = |many: u64, few: u64| many as f64 / few.max(1) as f64;
         self.gather_digests();
@@ -514,7 +515,8 @@ impl World {
             self.context.digest.add(self.now, 4, word);
         }
         let demand = self.close_demands(measured);
-        let listed = self.flows.iter().filter(|flow| flow.demand.is_none() && !flow.vacant);
+        let flows = self.flow_summaries(measured);
+        warnings.extend(self.censored(&flows, &demand));
         let mut summary = Summary {
             seed: random.0,
             replication: random.1,
@@ -529,10 +531,10 @@ impl World {
                 _ => over(counters.packets_crossed, counters.bursts_delivered),
             },
             counters,
-            flows: listed.map(|flow| flow.summary(measured)).collect(),
+            flows,
             network: None,
             ops: None,
-            wlan: self.wireless.summaries(),
+            wlan: self.wlan_summaries(),
             demand,
         };
         let mut tables = Vec::new();

@@ -73,8 +73,11 @@ impl World {
     pub(super) fn other_sends(&mut self, index: u32) {
         let source = &mut self.others.sources[index as usize];
         let (side, size) = (source.side, source.size);
-        source.fire();
+        let sends = source.fire();
         self.context.queue.push(source.next, Rank::Arrival, Event::Other(index));
+        if !sends {
+            return;
+        }
         let seq = self.others.sent;
         self.others.sent += 1;
         if let Optics::Mesh(mesh) = &mut self.optics {

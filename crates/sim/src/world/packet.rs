@@ -43,6 +43,12 @@ impl DataPacket {
         Self { flow, nth: 1, cwnd: stamp(cwnd), size: size.get() as u32, row: NO_ROW, seq }
     }
 
+    /// Its segment, and which transmission of it this is.
+    #[inline]
+    pub(super) fn transmission(&self) -> (u64, u32) {
+        (self.seq, u32::from(self.nth))
+    }
+
     /// Whether it belongs to other traffic.
     #[inline]
     pub(super) fn is_other(&self) -> bool {
@@ -149,7 +155,7 @@ impl Parcel for DataPacket {
         Self::bytes(self)
     }
     fn segment(&self) -> Option<(u64, u32)> {
-        Some((self.seq, u32::from(self.nth)))
+        Some(self.transmission())
     }
     #[inline]
     fn after(&self, numbers: u64) -> Self {

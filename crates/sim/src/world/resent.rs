@@ -33,6 +33,15 @@ impl Resent {
         }
     }
 
+    /// How often `seq`, which is not acknowledged, was sent so far.
+    pub(super) fn transmissions(&self, seq: u64) -> u32 {
+        if self.is_below(seq) {
+            return 1;
+        }
+        let place = self.counts.binary_search_by_key(&seq, |&(seq, _)| seq);
+        place.map_or(1, |place| self.counts[place].1)
+    }
+
     /// Whether no segment from `seq` on was sent more than once.
     #[inline]
     pub(super) fn is_below(&self, seq: u64) -> bool {
@@ -50,6 +59,7 @@ mod tests {
         assert!(resent.is_below(0));
         assert_eq!([5, 7, 6, 5, 6].map(|seq| resent.again(seq, 5)), [2, 2, 2, 3, 3]);
         assert!(resent.is_below(8) && !resent.is_below(7));
+        assert_eq!([4, 5, 6, 7, 8].map(|seq| resent.transmissions(seq)), [1, 3, 3, 2, 1]);
         assert_eq!(resent.again(7, 7), 3);
         assert_eq!(resent.counts, [(7, 3)], "what is acknowledged is forgotten");
     }

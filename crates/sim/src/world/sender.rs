@@ -9,14 +9,17 @@ use super::optics::Optics;
 use super::packet::{AckPacket, DataPacket, stamp};
 use super::place::Place;
 use super::{Event, World};
-use crate::measure::{CwndEvent, CwndRow, LedgerKind, LedgerRow, PacketCause, SentRow};
+use crate::measure::{
+    CwndEvent, CwndRow, LedgerKind, LedgerRow, PacketCause, SenderBefore, SentRow,
+};
 
 impl World {
     pub(super) fn start(&mut self, index: u32) {
         let mut sending = std::mem::take(&mut self.sending);
+        let before = self.before(index);
         let flow = &mut self.flows[index as usize];
         flow.sender.start(self.now, &mut sending);
-        self.transmit(index, sending);
+        self.transmit(index, sending, &before);
         self.schedule_write(index);
     }
 
@@ -29,14 +32,22 @@ impl World {
 
     pub(super) fn write(&mut self, index: u32) {
         let mut sending = std::mem::take(&mut self.sending);
+        let before = self.before(index);
         self.flows[index as usize].write(self.now, &mut sending);
-        self.transmit(index, sending);
+        self.transmit(index, sending, &before);
         self.schedule_write(index);
     }
 
-    /// Puts what a sender sends on its access link, and sees to its timer.
+    /// A sender to which something is about to happen.
     #[inline]
-    fn transmit(&mut self, index: u32, mut sending: Vec<Transmission>) {
+    fn before(&self, index: u32) -> SenderBefore {
+        self.flows[index as usize].before(self.context.recorder.traces_ledger())
+    }
+
+    /// Puts what a sender sends on its access link, and sees to its timer; what it was `before` is
+    /// for the ledger.
+    #[inline]
+    fn transmit(&mut self, index: u32, mut sending: Vec<Transmission>, before: &SenderBefore) {
         let link = self.near_link(index);
         let now = self.now;
         self.context.work += sending.len() as u32;
@@ -46,8 +57,8 @@ impl World {
             let nth = flow.transmission(&sent);
             if flow.tally.spurious_retransmissions > spurious {
                 let kind = LedgerKind::SpuriousRetransmission;
-                let row = LedgerRow::new(now, flow.id, kind, sent.seq);
-                self.context.recorder.ledger(&row, &flow.view());
+                let row = LedgerRow::new((now, flow.id), kind, sent.seq, before);
+                self.context.recorder.ledger(&row, &flow.causes);
             }
             let row = self.context.recorder.sent(now, flow.id, &SentRow::Data(&sent, nth));
             let size = sent.size.get() as u32;
@@ -75,7 +86,7 @@ impl World {
         let flow = &mut self.flows[packet.flow as usize];
         let access = &mut self.data_up[link as usize];
         let Some(at) = access.wire.send(now, packet.bytes()) else {
-            flow.lose(packet.seq, Loss::at_access(LossCause::SenderAccess, now));
+            flow.lose(packet.transmission(), Loss::at_access(LossCause::SenderAccess, now));
             self.sender_drops += 1;
             self.context.recorder.lost(packet.row, PacketCause::Overflow);
             return;
@@ -112,6 +123,7 @@ impl World {
     pub(super) fn hear(&mut self, packet: AckPacket) {
         let now = self.now;
         let mut sending = std::mem::take(&mut self.sending);
+        let before = self.before(packet.flow);
         let flow = &mut self.flows[packet.flow as usize];
         self.context.note(flow, now, 2, packet.next);
         self.context.recorder.delivered(packet.row, now);
@@ -133,11 +145,11 @@ impl World {
             }
         }
         if flow.sender.counters().fast_retransmits > cuts {
-            let seq = packet.next;
+            flow.cut(&before);
             let by_edge = LedgerKind::EdgeRetransmit;
             let kind = if packet.written { by_edge } else { LedgerKind::FastRetransmit };
-            let row = LedgerRow::new(now, flow.id, kind, seq);
-            self.context.recorder.ledger(&row, &flow.view());
+            let row = LedgerRow::new((now, flow.id), kind, packet.next, &before);
+            self.context.recorder.ledger(&row, &flow.causes);
             if let (true, Optics::Ops(ops)) = (packet.written, &mut self.optics) {
                 ops.tally.retransmissions += 1;
             }
@@ -146,7 +158,7 @@ impl World {
         if completed {
             self.active -= 1;
         }
-        self.transmit(packet.flow, sending);
+        self.transmit(packet.flow, sending, &before);
         if completed {
             self.leave(packet.flow);
         }
@@ -183,19 +195,19 @@ impl World {
         }
         if flow.sender.poll_timeout().is_some_and(|at| at <= self.now) {
             let mut sending = std::mem::take(&mut self.sending);
-            let before = *flow.sender.counters();
-            let truth = flow.causes.truth(flow.waits_for());
+            let before = flow.before(self.context.recorder.traces_ledger());
+            let counters = *flow.sender.counters();
+            let truth = flow.causes.truth(0..before.waits_until);
             flow.sender.tell(if truth == Truth::True { Verdict::True } else { Verdict::False });
-            let mut row =
-                LedgerRow::new(self.now, flow.id, LedgerKind::Timeout, flow.first_missing());
-            row.truth = Some(truth);
-            row.state = Some(flow.state_now());
-            row.waited = Some(flow.waits_for());
             flow.sender.on_timeout(self.now, &mut sending);
             self.context.note(flow, self.now, 3, u64::from(index));
-            let after = flow.sender.counters();
-            if after.timeouts > before.timeouts {
-                let excused = after.excused_timeouts > before.excused_timeouts;
+            let after = *flow.sender.counters();
+            if after.timeouts > counters.timeouts {
+                flow.begins_again();
+                let (kind, seq) = (LedgerKind::Timeout, flow.first_missing());
+                let mut row = LedgerRow::new((self.now, flow.id), kind, seq, &before);
+                row.truth = Some(truth);
+                let excused = after.excused_timeouts > counters.excused_timeouts;
                 flow.tally.timeouts[truth as usize][usize::from(excused)] += 1;
                 row.excused = flow.detects().then_some(excused);
                 let ack = flow.sender.highest_acked().map_or(-1, |seq| seq as i64);
@@ -203,9 +215,9 @@ impl World {
                 let (now, flow_id) = (self.now, flow.id);
                 let cwnd = CwndRow { now, flow: flow_id, event, ack, sample: None, sender };
                 self.context.recorder.cwnd(&cwnd);
-                self.context.recorder.ledger(&row, &flow.view());
+                self.context.recorder.ledger(&row, &flow.causes);
             }
-            self.transmit(index, sending);
+            self.transmit(index, sending, &before);
         } else {
             self.context.stale += 1;
             flow.arm_sender(index, &mut self.context);
@@ -232,18 +244,17 @@ impl World {
             return;
         }
         let mut sending = std::mem::take(&mut self.sending);
+        let before = self.before(index);
         let flow = &mut self.flows[index as usize];
         let repairs = flow.sender.counters().early_repairs;
-        let (state, waited) = (flow.state_now(), flow.sender.outstanding());
         let segments = &message.segments;
         flow.sender.on_notice(self.now, message.notice, message.burst, segments, &mut sending);
         if flow.sender.counters().early_repairs > repairs {
-            let seq = flow.first_missing();
-            let mut row = LedgerRow::new(self.now, flow.id, LedgerKind::EarlyRepair, seq);
-            row.state = Some(state);
-            row.waited = Some(waited);
-            self.context.recorder.ledger(&row, &flow.view());
+            flow.begins_again();
+            let (kind, seq) = (LedgerKind::EarlyRepair, flow.first_missing());
+            let row = LedgerRow::new((self.now, flow.id), kind, seq, &before);
+            self.context.recorder.ledger(&row, &flow.causes);
         }
-        self.transmit(index, sending);
+        self.transmit(index, sending, &before);
     }
 }

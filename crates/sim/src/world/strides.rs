@@ -65,6 +65,9 @@ impl World {
             at += gap;
         }
         flow.receiver.on_run_in_stride(end);
+        if flow.has_received() {
+            flow.received = Some(at - gap);
+        }
         flow.count(u64::from(alike), bytes.get() * u64::from(alike));
         path.data.leave(alike);
         alike
@@ -76,7 +79,7 @@ impl World {
         let Optics::Path(path) = &mut self.optics else { return 0 };
         let (now, flow, down) = (self.now, &mut self.flows[0], &mut self.data_down[0]);
         let until = flow.receives_until(now, self.ahead.receivers);
-        let (mut done, mut bytes, mut late) = (0, 0, None);
+        let (mut done, mut bytes, mut late, mut last) = (0, 0, None, now);
         let mut next = flow.receiver.next();
         if !flow.receiver.takes_in_stride(next) {
             return 0;
@@ -91,7 +94,7 @@ impl World {
                 late = Some((at, *packet));
                 break;
             }
-            done += 1;
+            (done, last) = (done + 1, at);
             bytes += u64::from(packet.size);
             next += 1;
             if each || flow.receiver.on_segment_in_stride(at, packet.seq) {
@@ -100,6 +103,9 @@ impl World {
         }
         if each {
             flow.receiver.on_run_in_stride(next);
+        }
+        if flow.has_received() {
+            flow.received = Some(last);
         }
         flow.count(u64::from(done), bytes);
         flow.arm_receiver(0, &mut self.context);
@@ -259,6 +265,9 @@ impl World {
             let arrives = down.wire.carry_evenly((now, Span::ZERO), count, packet.bytes(), until);
             let Some((at, gap)) = arrives else { return done };
             flow.receiver.on_run_in_stride(packet.seq + u64::from(count));
+            if flow.has_received() {
+                flow.received = Some(at + gap * u64::from(count - 1));
+            }
             flow.count(u64::from(count), train.bytes().get());
             flow.tally.acks_sent += u64::from(count);
             let first = AckPacket::plain(index, packet.seq + 1, size);

@@ -256,7 +256,7 @@ impl World {
         let row = match load {
             Load::Data(packet) => {
                 let flow = &mut self.flows[packet.flow as usize];
-                flow.lose(packet.seq, Loss::at_access(cause, now));
+                flow.lose(packet.transmission(), Loss::at_access(cause, now));
                 self.context.note(flow, now, 6, packet.seq);
                 self.wireless.cells[cell as usize].data_lost[usize::from(from != BASE)] += 1;
                 packet.row

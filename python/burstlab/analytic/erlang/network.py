@@ -74,7 +74,9 @@ def reduced_load(
     conversion
         "full": a burst takes any free wavelength of the next link. "none": it keeps the one that it
         was given at the ingress, at random and without regard to what is free; each wavelength
-        is then a network of its own. All links need the same number of wavelengths.
+        is then a network of its own. All links need the same number of wavelengths. Of the
+        simulator that is `core.conversion = "none"` with `edge.wavelength = "random"`; by default
+        its ingress takes a wavelength that is free on the first link, which loses otherwise.
     tolerance
         Largest `error` of the answer, above 0.
     iterations_max

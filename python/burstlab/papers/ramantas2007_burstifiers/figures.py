@@ -72,8 +72,8 @@ def _sites(one: Seen) -> int:
 
 def _little(one: Seen) -> float:
     """Answer active sources over arrival rate times time in the network (Little's law)."""
-    rate = float(one.demand["measured"]) / one.measured_s
-    return float(one.demand["active"]) / (rate * float(one.demand["completion_time_s"]))
+    rate = float(one.demand["departed"]["connections"]) / one.measured_s
+    return float(one.demand["active"]) / (rate * float(one.demand["departed"]["completion_time_s"]))
 
 
 def loss(one: Seen) -> float:
@@ -99,7 +99,7 @@ def fig1a(context: Context) -> Findings:
         main = _at(row, plan["main"])
         label = f"{name}, {plan['main']}: active sources of all edge nodes"
         add(context, findings, label, main.mean(lambda one: float(one.demand["active"])))
-        time = main.mean(lambda one: float(one.demand["completion_time_s"]))
+        time = main.mean(lambda one: float(one.demand["departed"]["completion_time_s"]))
         add(context, findings, f"{name}, {plan['main']}: completion time (s)", time)
         measures[f"{name}, {plan['main']}: active sources over λT"] = main.mean(_little)
     one, five, ten = corners.values()

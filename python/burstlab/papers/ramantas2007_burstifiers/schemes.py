@@ -126,7 +126,7 @@ def readings(context: Context) -> Findings:
         whole = corner.mean(lambda one: float(one.demand["active"]))
         add(context, findings, f"{name}: active sources of all edge nodes", whole)
         add(context, findings, f"{name}: active sources of an edge node", corner.mean(active))
-        time = corner.mean(lambda one: float(one.demand["completion_time_s"]))
+        time = corner.mean(lambda one: float(one.demand["departed"]["completion_time_s"]))
         add(context, findings, f"{name}: completion time (s)", time)
         average = corner.mean(throughput("all", np.mean))
         add(context, findings, f"{name}: throughput, average (Mb/s)", average)

@@ -59,6 +59,12 @@ impl Cargo {
         self.load = Load::default();
     }
 
+    /// The length of the packet in front, of those that are kept one by one; zero: there is none.
+    pub(super) fn first(&self) -> Bytes {
+        let data = self.data.first().map(Train::bytes);
+        data.or_else(|| self.acks.first().map(Train::bytes)).unwrap_or(Bytes::ZERO)
+    }
+
     /// How many data packets and ACKs lie wholly in the first `kept` bytes.
     pub(super) fn within(&self, kept: Bytes) -> (usize, usize) {
         let mut room = kept.get();

@@ -1,7 +1,7 @@
 //! What a node does for a burst whose way is taken, in the order the scenario states.
 
 use burstlab_optical::scheduling::Conversion;
-use burstlab_units::{Span, Time};
+use burstlab_units::{Bytes, Span, Time};
 
 use super::super::Context;
 use super::super::causes::LossCause;
@@ -90,7 +90,7 @@ impl Mesh {
         let wavelengths = self.ports[link as usize].wavelengths();
         let burst = self.bursts.get(slot);
         let last = wavelengths - 1;
-        if burst.hop == 0 {
+        if burst.hop == 0 && !self.rules.random_wavelength {
             return Some((0, last));
         }
         let rule = if converts { self.rules.conversion } else { Conversion::None };
@@ -205,8 +205,8 @@ impl Mesh {
         None
     }
 
-    /// A wavelength on which the least is cut: off the tail of the burst before, and off the
-    /// burst's own tail.
+    /// Of the wavelengths on which a packet of the burst is left, or a bit of one without packets,
+    /// that on which the least is cut: off the tail of the burst before, and off the burst's own.
     fn segment(
         &mut self,
         now: Time,
@@ -218,6 +218,11 @@ impl Mesh {
         let start = self.opens(now, wish.departs);
         let end = wish.departs + wish.hold;
         let (low, high) = wish.range?;
+        let burst = self.bursts.get(slot);
+        let first = burst.cargo.first();
+        if burst.left.is_zero() || burst.packets > 0 && first == Bytes::ZERO {
+            return None;
+        }
         let mut best: Option<(Span, u32, Time)> = None;
         for wavelength in low..=high {
             let (mut cut, mut free_until) = (Span::ZERO, end);
@@ -229,17 +234,15 @@ impl Mesh {
                 }
             }
             cut += end.since(free_until);
-            if free_until > wish.departs && best.is_none_or(|(least, ..)| cut < least) {
+            if free_until > wish.departs
+                && best.is_none_or(|(least, ..)| cut < least)
+                && self.rules.bytes_in(free_until.since(wish.departs)) >= first
+            {
                 best = Some((cut, wavelength, free_until));
             }
         }
         let (_, wavelength, free_until) = best?;
         let left = free_until.since(wish.departs);
-        let burst = self.bursts.get(slot);
-        let (data, acks) = burst.cargo.within(self.rules.bytes_in(left));
-        if burst.left.is_zero() || burst.packets > 0 && data + acks == 0 {
-            return None;
-        }
         self.tally.resolutions.segmented += 1;
         self.cut_tail(now, (wish.link, wavelength), start, context, flows);
         if left < self.bursts.get(slot).left {

@@ -72,7 +72,7 @@ impl Mesh {
         let loss = Loss { cause: LossCause::Cut, burst: burst.number, node, port: 0, at: now };
         for Train { first: packet, .. } in burst.cargo.data.drain(data..) {
             if !packet.is_other() {
-                flows[packet.flow as usize].lose(packet.seq, loss);
+                flows[packet.flow as usize].lose(packet.transmission(), loss);
             } else if packet.is_of_batch() {
                 self.batches.lost += Load::of(&packet);
             } else {

@@ -90,6 +90,9 @@ pub(super) fn places(rules: &Rules, sites: u32) -> Vec<u32> {
     vec![NO_QUEUE; (sites * sites * each) as usize]
 }
 
+/// Attempts to send a burst that have draws of their own.
+const ATTEMPTS: u64 = 1 << 12;
+
 /// Stands for a queue that is not there yet.
 const NO_QUEUE: u32 = u32::MAX;
 
@@ -127,7 +130,7 @@ impl Mesh {
     ) {
         if self.data_loss.script.kills(&packet) {
             let loss = Loss { cause: LossCause::Scripted, burst: 0, node: 0, port: 0, at: now };
-            flows[packet.flow as usize].lose(packet.seq, loss);
+            flows[packet.flow as usize].lose(packet.transmission(), loss);
             context.recorder.lost(packet.row, PacketCause::Scripted);
             return;
         }
@@ -381,6 +384,13 @@ impl Mesh {
         burst.planned = burst.route.len();
         burst.taken.clear();
         (burst.hop, burst.wavelength) = (0, 0);
+        if rules.random_wavelength {
+            // Each attempt has a draw of its own.
+            let attempt = u64::from(burst.attempts).min(ATTEMPTS - 1);
+            let [share, _] = self.wavelengths.uniforms(burst.number * ATTEMPTS + attempt);
+            let all = self.ports[burst.route[0] as usize].wavelengths();
+            burst.wavelength = (share * f64::from(all)) as u32;
+        }
         burst.hold = rules.hold(burst.bytes);
         burst.left = burst.hold;
         let mut offset = rules.offset(burst.planned, burst.class);
@@ -399,8 +409,21 @@ impl Mesh {
             self.header_arrives(now, slot, context, flows);
             return;
         }
+        self.queue_up(now, slot, now + offset, context, flows);
+    }
+
+    /// A burst that is ready to leave its ingress at a time waits there for a wavelength.
+    fn queue_up(
+        &mut self,
+        now: Time,
+        slot: u32,
+        ready: Time,
+        context: &mut Context,
+        flows: &mut [Flow],
+    ) {
+        let burst = self.bursts.get_mut(slot);
         let (link, switching) = (burst.route[0], self.rules.switching);
-        let (ready, hold) = (now + offset, burst.hold + switching);
+        let hold = burst.hold + switching;
         let port = &mut self.ports[link as usize];
         port.forget(now);
         let start = Time::from_ps(ready.as_ps() - switching.as_ps());

@@ -258,7 +258,8 @@ impl Mesh {
             pairs.into_iter().map(move |ends| (index, batches, ends))
         });
         let traffic: u32 = resolved.scenario.traffic.iter().map(|traffic| traffic.count).sum();
-        let end = Time::ZERO + resolved.scenario.run.duration;
+        let run = &resolved.scenario.run;
+        let end = Time::ZERO + run.duration + run.drain.unwrap_or_default();
         let mut sources: Option<(usize, BatchSources<'_>)> = None;
         for (number, (index, batches, ends)) in (traffic..).zip(pairs) {
             if self.fed.len().is_multiple_of(LOOK) && !resolved.watch.goes_on() {

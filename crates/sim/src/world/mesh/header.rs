@@ -107,11 +107,8 @@ impl Mesh {
             return;
         }
         let two_way = self.rules.protocol == Protocol::TwoWay;
-        let late = if two_way {
-            done + self.reach(slot, hop) > departs || done + self.rules.switching > burst.arrives
-        } else {
-            done + self.rules.switching > burst.arrives
-        };
+        let late = done + self.rules.switching > burst.arrives
+            || two_way && done + self.reach(slot, hop) > departs;
         if late && two_way {
             self.refuse(done, slot, context, flows);
             return;

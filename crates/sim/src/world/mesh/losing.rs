@@ -35,7 +35,7 @@ impl Mesh {
             if packet.is_other() {
                 self.others_lost += u64::from(!packet.is_of_batch());
             } else {
-                flows[packet.flow as usize].lose(packet.seq, loss);
+                flows[packet.flow as usize].lose(packet.transmission(), loss);
             }
         }
         for (flow, _) in self.census.take(&cargo.data) {

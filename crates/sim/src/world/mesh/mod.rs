@@ -136,6 +136,8 @@ pub(super) struct Mesh {
     choices: Stream,
     /// By pair of nodes with hosts: which of its routes comes next, where they take turns.
     turns: Vec<u32>,
+    /// Draws of the wavelengths on which bursts set out.
+    wavelengths: Stream,
     injection: Option<Injection>,
     /// Bursts numbered so far.
     numbered: u64,
@@ -147,6 +149,8 @@ pub(super) struct Mesh {
     pub(super) counts: [BurstCounts; 3],
     pub(super) others_lost: u64,
     pub(super) tally: NetworkTally,
+    /// What was counted by the end of the measured time, where the run goes on.
+    measured: Option<Box<report::Measured>>,
     measured_from: Time,
 }
 
@@ -194,6 +198,7 @@ impl Mesh {
                 RouteChoice::RoundRobin => vec![0; (site_count * site_count) as usize],
                 RouteChoice::First | RouteChoice::Random => Vec::new(),
             },
+            wavelengths: random.stream("wavelengths"),
             injection: Injection::new(scenario, random),
             numbered: 0,
             reports: resolved.listens(),
@@ -202,6 +207,7 @@ impl Mesh {
             counts: [BurstCounts::default(); 3],
             others_lost: 0,
             tally: NetworkTally::new(&graph),
+            measured: None,
             measured_from: Time::ZERO,
             scenario: scenario.clone(),
             graph,

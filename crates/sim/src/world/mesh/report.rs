@@ -1,26 +1,48 @@
 //! The numbers and tables of a mesh.
 
 use burstlab_units::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use super::Mesh;
 use super::burst::{BurstKind, Cargo};
 use super::feed::Load;
-use crate::measure::{NetworkSummary, Recorder, Table};
+use crate::measure::{NetworkSummary, NetworkTally, Recorder, Table};
 use crate::topology::Graph;
 
+/// What was counted by the end of the measured time.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Measured {
+    tally: NetworkTally,
+    /// How long each wavelength of each fibre was reserved.
+    busy: Vec<Vec<Span>>,
+}
+
 impl Mesh {
-    /// The numbers of the measured time, which ends at `now`.
+    /// The measured time is over, and the run goes on.
+    pub(in crate::world) fn measured(&mut self, now: Time) {
+        let (tally, busy) = (self.tally.clone(), self.busy(now));
+        self.measured = Some(Box::new(Measured { tally, busy }));
+    }
+
+    /// The numbers of the measured time, which lasted so long; the run ends at `now`.
     pub(in crate::world) fn summary(&self, now: Time, measured: Span) -> NetworkSummary {
+        match &self.measured {
+            None => self.tally.summary(&self.graph, &self.busy(now), measured),
+            Some(then) => then.tally.summary(&self.graph, &then.busy, measured),
+        }
+    }
+
+    /// How long each wavelength of each fibre was reserved by `now`.
+    fn busy(&self, now: Time) -> Vec<Vec<Span>> {
         let busy = |port: &burstlab_optical::scheduling::Port| {
             (0..port.wavelengths()).map(|wavelength| port.busy(wavelength, now)).collect()
         };
-        let busy: Vec<Vec<Span>> = self.ports.iter().map(busy).collect();
-        self.tally.summary(&self.graph, &busy, measured)
+        self.ports.iter().map(busy).collect()
     }
 
     /// The histograms.
     pub(in crate::world) fn table(&self) -> Table {
-        self.tally.histograms()
+        self.measured.as_ref().map_or(&self.tally, |then| &then.tally).histograms()
     }
 
     /// Adds the bursts that are under way to the trace.

@@ -5,7 +5,8 @@ use burstlab_optical::signalling::offset_needed;
 use burstlab_units::{Bytes, Rate, Serializer, Span};
 
 use crate::scenario::{
-    Assembly, ConversionKind, IngressPort, Protocol, Queues, Resolution, RouteChoice, Scenario,
+    Assembly, ConversionKind, FirstWavelength, IngressPort, Protocol, Queues, Resolution,
+    RouteChoice, Scenario,
 };
 
 /// Longer than any run.
@@ -35,6 +36,8 @@ pub(super) struct Rules {
     pub(super) buffer: u64,
     pub(super) wait: Span,
     pub(super) fifo: bool,
+    /// Whether a burst sets out on a wavelength that is drawn.
+    pub(super) random_wavelength: bool,
     pub(super) choice: RouteChoice,
     pub(super) class_offsets: Vec<Span>,
     pub(super) queues: Queues,
@@ -92,6 +95,7 @@ impl Rules {
             buffer: core.retransmission.buffer.map_or(u64::MAX, Bytes::get),
             wait: core.retransmission.wait,
             fifo: edge.port == IngressPort::Fifo,
+            random_wavelength: edge.wavelength == FirstWavelength::Random,
             choice: scenario.network.route_choice(),
             class_offsets: edge.class_offsets.clone(),
             queues: edge.queues,

@@ -67,7 +67,7 @@ impl Ops {
                 Load::Data(packet) if packet.is_other() => self.others_lost += 1,
                 Load::Data(packet) => {
                     let flow = &mut flows[packet.flow as usize];
-                    flow.lose(packet.seq, loss);
+                    flow.lose(packet.transmission(), loss);
                     segments.push((packet.flow, flow.id, packet.seq));
                 }
                 Load::Ack(packet) => flows[packet.flow as usize].tally.acks_lost += 1,

@@ -21,7 +21,7 @@ use self::report::{LinkTally, OpsTally};
 use super::flow::Flow;
 use super::packet::{AckPacket, DataPacket};
 use super::{Context, Event, Optics, Place, World};
-use crate::measure::NO_BURST;
+use crate::measure::{NO_BURST, OpsSummary};
 use crate::scenario::{AckWay, Ops as Rules, Resolved};
 use crate::topology::{Graph, Routes};
 
@@ -152,6 +152,8 @@ pub(super) struct Ops {
     units: u64,
     pub(super) others_lost: u64,
     pub(super) tally: OpsTally,
+    /// The numbers at the end of the measured time, where the run goes on.
+    measured: Option<Box<OpsSummary>>,
     /// Reused buffers: what arrives at a node, what leaves its buffer, what lands there.
     #[serde(skip)]
     arrived: Vec<u32>,
@@ -224,6 +226,7 @@ impl Ops {
             units: 0,
             others_lost: 0,
             tally: OpsTally::new(rules.smoothing.unit),
+            measured: None,
             arrived: Vec::new(),
             left: Vec::new(),
             landed: Vec::new(),

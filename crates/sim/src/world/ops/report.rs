@@ -134,8 +134,20 @@ impl Ops {
         tally.from = (self.clock.from(now), self.units);
     }
 
-    /// The numbers of the run, which ends at `now`.
+    /// The measured time is over, and the run goes on.
+    pub(in crate::world) fn measured(&mut self, now: Time) {
+        self.measured = Some(Box::new(self.summary(now)));
+    }
+
+    /// The numbers of the run without its drain; it ends at `now`.
     pub(in crate::world) fn summary(&self, now: Time) -> OpsSummary {
+        match &self.measured {
+            Some(measured) => (**measured).clone(),
+            None => self.summary_now(now),
+        }
+    }
+
+    fn summary_now(&self, now: Time) -> OpsSummary {
         let (first, before) = self.tally.from;
         let slots = self.clock.after(now) - first;
         let units = (self.units - before).max(1) as f64;

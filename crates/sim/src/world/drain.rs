@@ -1,0 +1,166 @@
+//! What comes after the measured time: nothing new begins, and what is under way goes on until it
+//! is done. What was measured is put by when that time ends.
+
+use burstlab_units::{Span, Time};
+use serde::{Deserialize, Serialize};
+
+use super::flow::{Achieved, Flow};
+use super::optics::Optics;
+use super::{Event, World};
+use crate::measure::{DemandSummary, FlowSummary, WlanSummary};
+
+/// What was measured of flows and cells; the optics keep their own.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Measured {
+    at: Time,
+    /// Finite transfers that were under way then.
+    left: usize,
+    /// Of the flows that the scenario lists, which keep their slots.
+    flows: Vec<Achieved>,
+    wlan: Vec<WlanSummary>,
+}
+
+/// A run that drains is at least this far when its measured time ends: how long transfers will take
+/// nobody knows, and a drain may be allowed far more than it needs.
+const MEASURED_SHARE: f64 = 0.5;
+
+impl World {
+    /// The next event is `later` than the end, or there is none. Answers it where the run goes on:
+    /// if this was the end of the measured time.
+    #[cold]
+    pub(super) fn drains(&mut self, later: Option<(Time, Event)>) -> Option<(Time, Event)> {
+        self.now = self.end;
+        let drain = self.drain?;
+        if self.measured.is_some() || !self.warm {
+            return None;
+        }
+        self.measure();
+        if self.active == 0 {
+            return None;
+        }
+        self.end += drain;
+        // The run may end with any ACK that is the last of its flow. Where others have no last one,
+        // nothing of theirs may be done by then that would come later.
+        if !self.flows.iter().any(|flow| !flow.vacant && flow.bytes.is_none()) {
+            self.ahead.warmed_up(self.end);
+        }
+        match later {
+            Some((at, event)) if at <= self.end => Some((at, event)),
+            _ => {
+                self.now = self.end;
+                None
+            }
+        }
+    }
+
+    /// The measured time is over.
+    fn measure(&mut self) {
+        let span = self.measured_span();
+        let under_way = self.demands.measured(self.now);
+        let listed = self.listed().filter(|flow| flow.start <= self.now);
+        let finite = listed.filter(|flow| flow.bytes.is_some() && flow.completed.is_none());
+        self.active = under_way + finite.count();
+        self.optics.measured(self.now);
+        self.measured = Some(Box::new(Measured {
+            at: self.now,
+            left: self.active,
+            flows: self.listed().map(|flow| flow.achieved(span)).collect(),
+            wlan: self.wireless.summaries(),
+        }));
+    }
+
+    /// The flows that the scenario lists.
+    fn listed(&self) -> impl Iterator<Item = &Flow> {
+        self.flows.iter().filter(|flow| flow.demand.is_none() && !flow.vacant)
+    }
+
+    /// How long was measured so far.
+    pub(super) fn measured_span(&self) -> Span {
+        let until = self.measured.as_ref().map_or(self.now, |measured| measured.at);
+        if until > self.measured_from { until.since(self.measured_from) } else { Span::ZERO }
+    }
+
+    /// The numbers of the flows that the scenario lists, of which so much time was measured.
+    pub(super) fn flow_summaries(&self, span: Span) -> Vec<FlowSummary> {
+        match &self.measured {
+            None => self.listed().map(|flow| flow.summary(&flow.achieved(span))).collect(),
+            Some(measured) => {
+                let flows = self.listed().zip(&measured.flows);
+                flows.map(|(flow, achieved)| flow.summary(achieved)).collect()
+            }
+        }
+    }
+
+    /// What the cells did.
+    pub(super) fn wlan_summaries(&self) -> Vec<WlanSummary> {
+        match &self.measured {
+            None => self.wireless.summaries(),
+            Some(measured) => measured.wlan.clone(),
+        }
+    }
+
+    /// What the end of the run left undone.
+    pub(super) fn censored(
+        &self,
+        flows: &[FlowSummary],
+        demands: &[DemandSummary],
+    ) -> impl Iterator<Item = String> {
+        let mend = match self.drain {
+            None => "write run.drain, so that they end",
+            Some(_) => "write a longer run.drain",
+        };
+        let of_demands = demands.iter().filter(|demand| demand.censored > 0).map(move |demand| {
+            let DemandSummary { label, censored, cohort, .. } = demand;
+            format!(
+                "demand {label}: {censored} of the {cohort} connections that began in the measured \
+                 time were not received at the end, and their completion times are unknown: no \
+                 mean is told, and no percentile that they could change; {mend}"
+            )
+        });
+        let finite = flows.iter().filter(|flow| flow.bytes.is_some()).count();
+        let open = |flow: &&FlowSummary| flow.bytes.is_some() && flow.received_s.is_none();
+        let open = flows.iter().filter(open).count();
+        let of_flows = (open > 0).then(|| {
+            format!(
+                "flows: {open} of {finite} finite transfers were not received at the end; {mend}"
+            )
+        });
+        of_demands.chain(of_flows).collect::<Vec<_>>().into_iter()
+    }
+
+    /// How much of the run is done, from 0 to 1.
+    pub(crate) fn progress(&self) -> f64 {
+        let bursts = self.optics.closed() as f64 / self.burst_limit as f64;
+        let share = |from: Time, to: Time| {
+            let whole = to.since(from).as_ps().max(1) as f64;
+            self.now.since(from).as_ps() as f64 / whole
+        };
+        let drain = self.drain.unwrap_or_default().as_secs_f64();
+        let time = match &self.measured {
+            None if drain == 0.0 => share(Time::ZERO, self.end),
+            None => {
+                let measured = self.end.as_secs_f64();
+                let part = (measured / (measured + drain)).max(MEASURED_SHARE);
+                part * share(Time::ZERO, self.end)
+            }
+            Some(measured) => {
+                let until = measured.at.as_secs_f64();
+                let part = (until / (until + drain)).max(MEASURED_SHARE);
+                let done = 1.0 - self.active as f64 / measured.left.max(1) as f64;
+                part + (1.0 - part) * share(measured.at, self.end).max(done)
+            }
+        };
+        time.max(bursts).min(1.0)
+    }
+}
+
+impl Optics {
+    /// The measured time is over, and the run goes on.
+    fn measured(&mut self, now: Time) {
+        match self {
+            Self::Path(_) => {}
+            Self::Mesh(mesh) => mesh.measured(now),
+            Self::Ops(ops) => ops.measured(now),
+        }
+    }
+}
