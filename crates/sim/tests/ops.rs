@@ -429,7 +429,7 @@ fn a_mistake_is_answered_with_its_mend() {
             .and_then(|scenario| scenario.resolve())
             .expect_err("a mistake");
         assert!(!error.fix().is_empty());
-        error.path
+        error.path().to_string()
     };
     type Case = (fn(&mut Value), &'static str);
     let cases: [Case; 15] = [
