@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from burstlab._core import __version__, schema
     from burstlab.errors import (
         ControlError,
+        EngineError,
         InputError,
         Interrupted,
+        MemoryExceeded,
         PlanError,
         ScenarioError,
         StudyInterrupted,
@@ -79,12 +81,14 @@ __all__ = [
     "Dlcc",
     "Edge",
     "EdgeAck",
+    "EngineError",
     "Flow",
     "Injection",
     "InputError",
     "Interrupted",
     "Loss",
     "LossRule",
+    "MemoryExceeded",
     "Network",
     "NetworkLink",
     "NetworkNode",
@@ -125,8 +129,10 @@ __all__ = [
 # Imported on first use: the command line answers --help without numpy and pyarrow.
 _HOMES = {
     "ControlError": "burstlab.errors",
+    "EngineError": "burstlab.errors",
     "InputError": "burstlab.errors",
     "Interrupted": "burstlab.errors",
+    "MemoryExceeded": "burstlab.errors",
     "PlanError": "burstlab.errors",
     "Result": "burstlab.results",
     "ScenarioError": "burstlab.errors",

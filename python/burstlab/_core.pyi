@@ -7,7 +7,9 @@ from numpy.typing import NDArray
 
 __all__ = [
     "BadCheckpoint",
+    "Cancelled",
     "ClassError",
+    "EngineFault",
     "Event",
     "InvalidScenario",
     "Monitor",
@@ -16,10 +18,12 @@ __all__ = [
     "__version__",
     "batches",
     "check_checkpoint",
+    "needs",
     "quantity",
     "resolve",
     "schema",
     "seconds",
+    "shape",
     "simulate",
     "simulate_kept",
     "simulate_several",
@@ -36,6 +40,12 @@ class InvalidScenario(ValueError):
 
 class BadCheckpoint(ValueError):
     """Raised with ``args = (problem, fix)``."""
+
+class EngineFault(RuntimeError):
+    """Raised where the engine fails by a fault of its own, with ``args = (what, where)``."""
+
+class Cancelled(Exception):
+    """Raised where a run was cancelled before it began."""
 
 class ClassError(ValueError):
     """Raised with ``args = (problem, fix)``."""
@@ -134,9 +144,13 @@ class _Keeper(Protocol):
 
 @final
 class Monitor:
-    """A handle on a running simulation that another thread may hold."""
+    """A handle on a running simulation that another thread may hold.
 
-    def __new__(cls) -> Monitor: ...
+    A run that is bound to need more than ``max_memory`` bytes is refused. At the look number
+    ``fails_at`` the engine fails, as by a fault of its own: a means to see what becomes of it.
+    """
+
+    def __new__(cls, max_memory: int | None = None, fails_at: int | None = None) -> Monitor: ...
     def progress(self) -> float:
         """Answer the share done, 0 to 1."""
     def cancel(self) -> None:
@@ -151,14 +165,26 @@ class Output:
     @property
     def summary(self) -> str:
         """The numbers, as JSON."""
+    @property
+    def stuck(self) -> tuple[str, str, str, str] | None:
+        """Why the run could not go on, as (path, value, problem, fix); None where it could."""
+    @property
+    def fault(self) -> tuple[str, str] | None:
+        """What failed in the engine, and where; None where nothing did."""
     def tables(self) -> list[tuple[str, _Columns]]:
         """Hand over the recorded tables, once: chunks in order, each a name and its columns."""
 
 def schema() -> str:
     """Answer the JSON schema of a scenario."""
 
-def resolve(scenario_json: str) -> str:
-    """Check a scenario and fill in every default."""
+def resolve(scenario_json: str, monitor: Monitor | None = None) -> str:
+    """Check a scenario and fill in every default; the interpreter is free meanwhile."""
+
+def needs(scenario_json: str, monitor: Monitor | None = None) -> tuple[float, float, list[str]]:
+    """Answer what a run needs: its bytes, those of all numbers, and what is to be announced."""
+
+def shape(scenario_json: str) -> str:
+    """Answer the summary of a run that ends before its first event, as JSON."""
 
 def simulate(
     scenario_json: str,
@@ -203,8 +229,8 @@ def simulate_several(
 ) -> list[str]:
     """Run replications from number ``first`` on, one after the other, for their summaries alone.
 
-    Each is JSON text. The interpreter is free meanwhile; a run that the monitor cancels says so in
-    its summary, and those after it end at once.
+    Each is JSON text. The interpreter is free meanwhile. Where the monitor cancels one, those after
+    it are not begun, and `Cancelled` is raised.
     """
 
 def check_checkpoint(scenario_json: str, seed: int, replication: int, checkpoint: bytes) -> None:

@@ -32,13 +32,15 @@ class FieldError(InputError):
     problem
         What is wrong with it.
     fix
-        What to write instead; may be empty.
+        What to write instead; there is always something.
     """
 
     #: What is named where the whole of it is wrong.
     document = "scenario"
 
-    def __init__(self, path: str, value: object, problem: str, fix: str = "") -> None:
+    def __init__(self, path: str, value: object, problem: str, fix: str) -> None:
+        if not fix.strip():
+            fix = "see the page of its fields in docs/reference for what it may be"
         self.path = path
         self.value = value
         self.problem = problem
@@ -47,12 +49,17 @@ class FieldError(InputError):
 
     def __str__(self) -> str:
         found = "" if self.value in ("", None) else f" = {_shown(self.value)}"
-        fix = f"\n  fix: {self.fix}" if self.fix else ""
-        return f"{brief(self.path) or self.document}{found}: {self.problem}{fix}"
+        return f"{brief(self.path) or self.document}{found}: {self.problem}\n  fix: {self.fix}"
 
 
 class ScenarioError(FieldError):
     """A field of a scenario is wrong."""
+
+
+class MemoryExceeded(ScenarioError):
+    """A run took more memory than it may, or cannot go on; ``result`` holds what was done."""
+
+    result: Result | None = None
 
 
 class PlanError(FieldError):
@@ -74,6 +81,51 @@ class ControlError(InputError):
 
     def __init__(self, problem: str, fix: str = "") -> None:
         super().__init__(f"{problem}\n  fix: {fix}" if fix else problem)
+
+
+class EngineError(RuntimeError):
+    """The engine has failed, by a fault of its own and not by one of the scenario.
+
+    Parameters
+    ----------
+    what
+        What failed.
+    place
+        Where, in the sources of the engine.
+    fingerprint
+        A hash of the resolved scenario.
+    which
+        Which run of it, as text; may be empty.
+
+    Attributes
+    ----------
+    result
+        What was recorded until then, if there is any; of the run that failed, its tables and the
+        numbers until then.
+    study
+        Of a study, its points that were done.
+    """
+
+    result: Result | None = None
+    study: Study | None = None
+
+    def __init__(self, what: str, place: str, fingerprint: str, which: str = "") -> None:
+        self.what = what
+        self.place = place
+        self.fingerprint = fingerprint
+        self.which = which
+        super().__init__(what, place, fingerprint, which)
+
+    def __str__(self) -> str:
+        """Answer one line: what failed, for which scenario, and where to report it."""
+        where = f" ({self.place})" if self.place else ""
+        which = f", {self.which}" if self.which else ""
+        what = " ".join(self.what.split())
+        return (
+            f"the engine failed: {what}{where}, scenario {self.fingerprint}{which}; this is a "
+            "fault of Burstlab: report it with this scenario to the developers of Burstlab "
+            '(CONTRIBUTING.md, "When the engine fails")'
+        )
 
 
 class Interrupted(KeyboardInterrupt):

@@ -1175,7 +1175,7 @@ class DelayLines(_Section):
     delays : sequence of str (time), default []
         Delay of each line of a node.
     channels : int, default 1
-        Bursts that a line takes in at a time, each on a wavelength of its own; at least 1.
+        Bursts that a line takes in at a time, each on a wavelength of its own; 1 to 1000.
     passes : int, optional
         How often a burst may pass a line at a node, 1 to 100. Where no wavelength is free behind
         any one line, it goes round in the shortest one that is free, and asks again.
@@ -2119,7 +2119,12 @@ class Run(_Section):
     seed : int, default 1
         Seed of all randomness, 0 to 2^63 - 1.
     replications : int, default 1
-        Independent repetitions, at least 1.
+        Independent repetitions, 1 to 1,000,000.
+    max_memory : str (size), optional
+        The memory that a run, and all that run beside it, may take, at least "1 MB". A scenario
+        that is bound to need more is refused before it runs; a run that comes to need more is
+        stopped, and what it recorded is kept. A larger value changes no number. Absent: half of the
+        memory that there is.
     """
 
     duration: str | None = None
@@ -2130,3 +2135,4 @@ class Run(_Section):
     tie_break: TieBreak | None = None
     seed: int | None = None
     replications: int | None = None
+    max_memory: str | None = None

@@ -6,23 +6,35 @@ import json
 import math
 import os
 import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from burstlab import _core, classes
 from burstlab.checkpoints import EVERY, Checkpoints
 from burstlab.directories import SCENARIO, Place
-from burstlab.errors import ControlError, InputError, Interrupted, ScenarioError, unknown
+from burstlab.engine import Bound, fault, heard, memory_allowed, scenario_error
+from burstlab.errors import (
+    ControlError,
+    EngineError,
+    InputError,
+    Interrupted,
+    MemoryExceeded,
+    unknown,
+)
 from burstlab.loading import Document, ScenarioLike, read_toml, to_document
 from burstlab.parquet import Part, Store, assemble
 from burstlab.results import Replication, Result, marks_of, without_none
 from burstlab.tables import TRACES, Recorded
 
 Progress = Callable[[float], None]
+
+#: What ended a run before its end, if anything did.
+End: TypeAlias = KeyboardInterrupt | EngineError | MemoryExceeded | None
 
 SEED_MAX = 2**63 - 1
 _POLL_S = 0.1
@@ -49,12 +61,37 @@ def resolve(scenario: ScenarioLike) -> Document:
     ScenarioError
         If a field is wrong; the error names it and says what to write.
     """
+    document = to_document(scenario)
     try:
-        document = to_document(scenario)
         classes.expand(document)
-        return json.loads(_core.resolve(json.dumps(document)))
+        text = json.dumps(document)
+        return json.loads(heard(lambda monitor: _core.resolve(text, monitor)))
     except _core.InvalidScenario as error:
-        raise _scenario_error(error) from None
+        raise scenario_error(error) from None
+    except _core.EngineFault as error:
+        raise fault(document, error.args, "as it was checked") from None
+
+
+def announcements(resolved: Document) -> list[str]:
+    """Answer what is to be said of a long or a large run before it begins.
+
+    Parameters
+    ----------
+    resolved
+        A scenario with every default, as `resolve` answers it.
+
+    Raises
+    ------
+    ScenarioError
+        If it is bound to need more memory than it may take.
+    """
+    text = json.dumps(resolved)
+    try:
+        return heard(lambda _: _core.needs(text, _core.Monitor(memory_allowed(resolved))))[2]
+    except _core.InvalidScenario as error:
+        raise scenario_error(error) from None
+    except _core.EngineFault as error:
+        raise fault(resolved, error.args, "as it was checked") from None
 
 
 def run(
@@ -71,6 +108,7 @@ def run(
     checkpoint_every: str = EVERY,
     resume: bool = False,
     allow_code: bool = False,
+    announce: Callable[[str], object] | None = None,
 ) -> Result:
     """Simulate a scenario.
 
@@ -109,6 +147,9 @@ def run(
     allow_code
         Execute classes whose text stands in the scenario itself, as it does in that of a result.
         Look at it before, if it is not yours. Those in files that the scenario names need no leave.
+    announce
+        Called before the run begins with each line that is to be said of a long or a large one; by
+        default these are warnings of Python.
 
     Raises
     ------
@@ -118,14 +159,23 @@ def run(
         If a class that it names cannot be used, or fails.
     InputError
         If another argument is, or a checkpoint is damaged or of another run.
+    MemoryExceeded
+        If it takes more memory than ``run.max_memory``; its ``result`` holds what was done until
+        then, and so does the directory.
+    EngineError
+        If the engine fails, by a fault of its own; the same holds.
     Interrupted
-        On Ctrl-C (a `KeyboardInterrupt`); its ``result`` holds what was done until then, and so
-        does the directory.
+        On Ctrl-C (a `KeyboardInterrupt`); the same holds.
     """
     document = to_document(scenario)
     classes.refuse(classes.written(document), allow=allow_code)
     override(document, seed=seed, replications=replications)
     resolved = resolve(document)
+    for line in announcements(resolved):
+        if announce is None:
+            warnings.warn(line, stacklevel=2)
+        else:
+            announce(line)
     count = int(resolved["run"]["replications"])
     kept = None
     if checkpoint is not None:
@@ -199,15 +249,20 @@ def run_resolved(
     workers = jobs if jobs is not None else (os.cpu_count() or 1)
     if workers < 1:
         raise InputError(f"jobs = {workers}: at least one worker is needed\n  fix: use 1 or more")
+    if workers > 1 and len(numbers) > 1:
+        workers = _that_fit(resolved, workers)
     if out is None:
         started = time.perf_counter()
-        done, interrupted = _run_all(resolved, numbers, tables, None, workers, progress, kept)
-        result = _result(resolved, started, done, interrupted)
+        done, ended = _run_all(resolved, numbers, tables, None, workers, progress, kept)
+        result = _result(resolved, started, done, ended is not None)
     else:
         with Place(out, force=force, goes_on=_same_run(resolved, out, kept)) as place:
-            result = _run_into(place, resolved, numbers, tables, workers, progress, kept)
-    if result.interrupted:
+            result, ended = _run_into(place, resolved, numbers, tables, workers, progress, kept)
+    if isinstance(ended, KeyboardInterrupt):
         raise Interrupted(result)
+    if ended is not None:
+        ended.result = result
+        raise ended
     return result
 
 
@@ -219,14 +274,14 @@ def _run_into(
     workers: int,
     progress: Progress | None,
     kept: Checkpoints | None,
-) -> Result:
+) -> tuple[Result, End]:
     """Run with the tables going to a directory meanwhile, and the result at the end."""
     parts = [Part(place.path, number) for number in numbers]
     started = time.perf_counter()
     try:
-        done, interrupted = _run_all(resolved, numbers, tables, parts, workers, progress, kept)
+        done, ended = _run_all(resolved, numbers, tables, parts, workers, progress, kept)
         if not done:
-            return _result(resolved, started, done, interrupted)
+            return _result(resolved, started, done, ended is not None), ended
         seed = int(resolved["run"]["seed"])
         marks = marks_of(_core.__version__, seed, [one.summary for one in done])
         names = assemble(place.path, parts[: len(done)], marks)
@@ -234,14 +289,14 @@ def _run_into(
         # Files that are in place have left the name under which they were written.
         for part in parts:
             part.discard()
-    result = _result(resolved, started, done, interrupted)
+    result = _result(resolved, started, done, ended is not None)
     directory = result.move_in(place, names)
     store = Store(directory, names, [part.replication for part in parts[: len(done)]])
     stored = [
         Replication(one.summary, store.part(number))
         for one, number in zip(done, store.replications, strict=True)
     ]
-    return replace(result, replications=stored, directory=directory)
+    return replace(result, replications=stored, directory=directory), ended
 
 
 def _result(
@@ -266,10 +321,25 @@ def _same_run(
             ours, theirs = (json.loads(json.dumps(one)) for one in (without_none(resolved), there))
             for one in (ours, theirs):
                 one.get("run", {}).pop("replications", None)
+                one.get("run", {}).pop("max_memory", None)
             return ours == theirs
         return False
 
     return same
+
+
+def _that_fit(resolved: Document, workers: int) -> int:
+    """Answer how many workers, up to some, have room for their runs in the memory there is."""
+    allowed = memory_allowed(resolved)
+    try:
+        each, numbers, _ = _core.needs(json.dumps(resolved), _core.Monitor())
+    except _core.InvalidScenario as error:
+        raise scenario_error(error) from None
+    except _core.EngineFault as error:
+        raise fault(resolved, error.args, "as it was checked") from None
+    if allowed is None or each <= 0.0:
+        return workers
+    return max(1, min(workers, int((allowed - numbers) / each)))
 
 
 def _run_all(
@@ -280,40 +350,60 @@ def _run_all(
     workers: int,
     progress: Progress | None,
     kept: Checkpoints | None,
-) -> tuple[list[Replication], bool]:
-    """Answer the replications that were run, in order, and whether Ctrl-C ended them."""
+) -> tuple[list[Replication], End]:
+    """Answer the replications that were run, in order, and what ended them before their end."""
     text, seed = json.dumps(resolved), int(resolved["run"]["seed"])
-    monitors = [_core.Monitor() for _ in numbers]
+    bound = Bound(resolved)
+    monitors = [_core.Monitor(bound.allowed) for _ in numbers]
     if kept is not None:
         kept.check(text, seed, numbers)
+    ends: dict[int, EngineError | MemoryExceeded] = {}
 
     def one(index: int) -> Replication:
         sink = parts[index] if parts is not None else None
         number, monitor = numbers[index], monitors[index]
-        if kept is not None:
-            keeper = kept.keeper(number)
-            try:
-                output = _core.simulate_kept(text, seed, number, monitor, keeper, sink)
-            except _core.BadCheckpoint as error:
-                raise keeper.refusal(error) from None
-        else:
-            output = _core.simulate(text, seed, number, tables, monitor, sink)
+        which = f"seed {seed}, replication {number}"
+        try:
+            if kept is not None:
+                keeper = kept.keeper(number)
+                try:
+                    output = _core.simulate_kept(text, seed, number, monitor, keeper, sink)
+                except _core.BadCheckpoint as error:
+                    raise keeper.refusal(error) from None
+            else:
+                output = _core.simulate(text, seed, number, tables, monitor, sink)
+        except _core.EngineFault as error:
+            raise fault(resolved, error.args, which) from None
+        if output.fault is not None:
+            ends[index] = fault(resolved, output.fault, which)
+        elif output.stuck is not None:
+            ends[index] = MemoryExceeded(*output.stuck)
         return Replication(json.loads(output.summary), Recorded(output.tables, number))
 
     with ThreadPoolExecutor(max_workers=workers) as pool:
         futures: list[Future[Replication]] = []
+        every_s = kept.every_s if kept is not None else math.inf
         try:
             futures = [pool.submit(one, index) for index in range(len(numbers))]
-            _watch(futures, monitors, progress, kept.every_s if kept is not None else math.inf)
-        except KeyboardInterrupt:
+            _watch(futures, monitors, progress, every_s, lambda: _ended(ends, bound))
+        except (KeyboardInterrupt, EngineError, MemoryExceeded) as ended:
             for monitor in monitors:
                 monitor.cancel()
-            return _what_is_done(futures), True
+            return _what_is_done(futures), ended
         except _core.InvalidScenario as error:
-            raise _scenario_error(error) from None
+            raise scenario_error(error) from None
         except _core.ClassError as error:
             raise ControlError(*error.args) from None
-        return [future.result() for future in futures], False
+        return [future.result() for future in futures], None
+
+
+def _ended(ends: Mapping[int, EngineError | MemoryExceeded], bound: Bound) -> None:
+    """Raise what ended a replication, or is to end all."""
+    if ends:
+        raise ends[min(ends)]
+    exceeded = bound.exceeded()
+    if exceeded is not None:
+        raise exceeded
 
 
 def _watch(
@@ -321,9 +411,10 @@ def _watch(
     monitors: Sequence[_core.Monitor],
     progress: Progress | None,
     every_s: float,
+    look: Callable[[], None],
 ) -> None:
     waiting: set[Future[Replication]] = set(futures)
-    kept_at = time.monotonic()
+    kept_at, loaded = time.monotonic(), False
     while waiting:
         # The time limit lets the main thread see Ctrl-C.
         done, waiting = wait(waiting, timeout=_POLL_S, return_when=FIRST_COMPLETED)
@@ -339,12 +430,24 @@ def _watch(
                 for monitor in monitors:
                     monitor.cancel()
                 raise error
+        look()
+        if waiting and not loaded:
+            loaded = True
+            _load_what_the_end_needs()
         if progress is not None:
             share = sum(
                 1.0 if future.done() else monitor.progress()
                 for future, monitor in zip(futures, monitors, strict=True)
             )
             progress(share / len(futures))
+
+
+def _load_what_the_end_needs() -> None:
+    """Load slow modules while the engine runs, so that whoever stops it need not wait for them."""
+    import numpy as np
+    import pyarrow.parquet as pq
+
+    assert np and pq
 
 
 def _what_is_done(futures: Sequence[Future[Replication]]) -> list[Replication]:
@@ -365,8 +468,3 @@ def _tables_to_trace(trace: Iterable[str] | str) -> list[str]:
         if name not in TRACES:
             raise unknown("table to trace", name, TRACES)
     return [name for name in TRACES if name in asked]
-
-
-def _scenario_error(error: ValueError) -> ScenarioError:
-    fields: list[Any] = list(error.args) + [""] * 4
-    return ScenarioError(str(fields[0]), fields[1], str(fields[2]), str(fields[3] or ""))

@@ -158,9 +158,9 @@ def test_a_mesh_with_its_tables_goes_on(
         assert files[0].read_bytes() == files[1].read_bytes(), name
 
 
-def asked() -> Monitor:
+def asked(max_memory: int | None = None) -> Monitor:
     """Answer a monitor that was asked for a checkpoint already."""
-    monitor = Monitor()
+    monitor = Monitor(max_memory)
     monitor.keep()
     return monitor
 

@@ -3,16 +3,24 @@
 
 mod classes;
 mod event;
+mod guard;
+
+use std::sync::Arc;
 
 use burstlab_sim::scenario::{self, Resolved, Scenario, ScenarioError, schema_json};
 use burstlab_sim::traffic::sequence;
-use burstlab_sim::{CheckpointError, Column, Monitor, Output, Piece, Simulation, Table, Trace};
+use burstlab_sim::{
+    CheckpointError, Column, Monitor, Needs, Piece, Simulation, Summary, Table, Trace,
+};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::create_exception;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict};
+
+use self::classes::Fault as ClassFault;
+use self::guard::{Fault, guarded};
 
 create_exception!(
     burstlab._core,
@@ -22,8 +30,15 @@ create_exception!(
 );
 
 fn refuse(error: ScenarioError) -> PyErr {
-    InvalidScenario::new_err((error.path, error.value, error.problem, error.fix))
+    InvalidScenario::new_err(error.into_parts())
 }
+
+create_exception!(
+    burstlab._core,
+    Cancelled,
+    PyException,
+    "A run was cancelled before it began, or while its scenario was resolved."
+);
 
 create_exception!(
     burstlab._core,
@@ -36,8 +51,21 @@ fn refuse_checkpoint(error: CheckpointError) -> PyErr {
     BadCheckpoint::new_err((error.problem, error.fix))
 }
 
-fn resolved(scenario_json: &str) -> PyResult<Resolved> {
-    Scenario::from_json(scenario_json).and_then(|scenario| scenario.resolve()).map_err(refuse)
+/// The resolved scenario of a text. With a monitor it is that of a run: what needs more memory than
+/// the monitor allows is refused, and so is a run that was cancelled.
+fn resolved(scenario_json: &str, monitor: Option<&RunMonitor>) -> PyResult<Resolved> {
+    let watch = monitor.map_or_else(Monitor::default, |monitor| monitor.inner.clone());
+    let resolved = guarded(|| Scenario::from_json(scenario_json)?.resolve_while(&watch))?;
+    alive(&watch)?;
+    let resolved = resolved.map_err(refuse)?;
+    if let Some(limit) = monitor.and_then(|monitor| monitor.max_memory) {
+        guarded(|| Needs::of(&resolved).refuse(limit))?.map_err(refuse)?;
+    }
+    Ok(resolved)
+}
+
+fn alive(watch: &Monitor) -> PyResult<()> {
+    if watch.goes_on() { Ok(()) } else { Err(Cancelled::new_err(())) }
 }
 
 fn to_json(value: &impl serde::Serialize) -> PyResult<String> {
@@ -50,10 +78,42 @@ fn schema() -> PyResult<String> {
     to_json(&schema_json())
 }
 
-/// Checks a scenario and fills in every default.
+/// Checks a scenario and fills in every default; other Python threads go on meanwhile.
 #[pyfunction]
-fn resolve(scenario_json: &str) -> PyResult<String> {
-    to_json(&resolved(scenario_json)?.scenario)
+#[pyo3(signature = (scenario_json, monitor=None))]
+fn resolve(py: Python<'_>, scenario_json: &str, monitor: Option<&RunMonitor>) -> PyResult<String> {
+    let found = py.detach(|| resolved(scenario_json, monitor))?;
+    to_json(&found.scenario)
+}
+
+/// Announces what a run needs: its memory in bytes, that of the numbers of all replications, and
+/// what is to be said of a long or a large run.
+#[pyfunction]
+#[pyo3(signature = (scenario_json, monitor=None))]
+fn needs(
+    py: Python<'_>,
+    scenario_json: &str,
+    monitor: Option<&RunMonitor>,
+) -> PyResult<(f64, f64, Vec<String>)> {
+    py.detach(|| {
+        let resolved = resolved(scenario_json, monitor)?;
+        let needs = guarded(|| Needs::of(&resolved))?;
+        Ok((needs.bytes(), needs.bytes_kept(), needs.announcements()))
+    })
+}
+
+/// The summary of a run that ends before its first event: what there is to measure.
+#[pyfunction]
+fn shape(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
+    let monitor = Monitor::default();
+    py.detach(|| {
+        let mut resolved = resolved(scenario_json, None)?;
+        let fault = Python::attach(|py| classes::prepare(py, &mut resolved, &monitor))?;
+        let simulation = guarded(|| Simulation::new(&resolved, 0, 0, Trace::default()))?;
+        let (summary, _) = guarded(|| simulation.finish())?;
+        fault.map_or(Ok(()), |fault| fault.check())?;
+        to_json(&summary)
+    })
 }
 
 /// Runs one replication; other Python threads go on meanwhile. A sink takes the tables piece by
@@ -69,7 +129,6 @@ fn simulate(
     monitor: &RunMonitor,
     sink: Option<Py<PyAny>>,
 ) -> PyResult<RunOutput> {
-    let mut resolved = resolved(scenario_json)?;
     let mut tables = Trace::default();
     for name in trace {
         if !tables.add(&name) {
@@ -78,17 +137,74 @@ fn simulate(
             return Err(InvalidScenario::new_err(("trace", name, "no such table", fix)));
         }
     }
-    let monitor = monitor.inner.clone();
-    let fault = classes::prepare(py, &mut resolved, &monitor)?;
-    let output = py.detach(|| {
-        let simulation = Simulation::new(&resolved, seed, replication, tables);
-        let Some(sink) = sink else { return Ok(simulation.run(&monitor)) };
-        let summary = simulation
-            .stream(&monitor, |piece| Python::attach(|py| hand_over(py, &sink, piece)))?;
-        PyResult::Ok(Output { summary, tables: Vec::new() })
-    })?;
-    fault.map_or(Ok(()), |fault| fault.check())?;
-    Ok(RunOutput { summary: to_json(&output.summary)?, tables: Some(output.tables) })
+    py.detach(move || {
+        let (simulation, fault) = begin(scenario_json, (seed, replication), tables, monitor)?;
+        let output = to_its_end(simulation, &monitor.inner, sink.as_ref())?;
+        fault.map_or(Ok(()), |fault| fault.check())?;
+        Ok(output)
+    })
+}
+
+/// A run before its first event, and what tells of a fault in its classes.
+fn begin(
+    scenario_json: &str,
+    (seed, replication): (u64, u64),
+    tables: Trace,
+    monitor: &RunMonitor,
+) -> PyResult<(Simulation, Option<Arc<ClassFault>>)> {
+    let mut resolved = resolved(scenario_json, Some(monitor))?;
+    let watch = &monitor.inner;
+    let fault = match resolved.needs_classes() {
+        true => Python::attach(|py| classes::prepare(py, &mut resolved, watch))?,
+        false => None,
+    };
+    let simulation = guarded(|| Simulation::new(&resolved, seed, replication, tables))?;
+    // One that was cancelled meanwhile is not whole.
+    alive(watch)?;
+    Ok((simulation, fault))
+}
+
+/// Runs to the end, or as far as the engine comes; hands the tables over to the sink, if there is
+/// one.
+fn to_its_end(
+    mut simulation: Simulation,
+    monitor: &Monitor,
+    sink: Option<&Py<PyAny>>,
+) -> PyResult<RunOutput> {
+    let mut take = |piece: Piece| match sink {
+        Some(sink) => Python::attach(|py| hand_over(py, sink, piece)),
+        None => Ok(()),
+    };
+    let ended = guarded(|| match sink {
+        Some(_) => simulation.advance_streaming(monitor, &mut take),
+        None => {
+            simulation.advance_to_end(monitor);
+            Ok(())
+        }
+    });
+    let fault = match ended {
+        Ok(ended) => ended.map(|()| None)?,
+        Err(fault) => Some(fault),
+    };
+    // Of a run that has failed, what it has recorded; where that fails too, what was handed over.
+    let finished = guarded(|| simulation.conclude());
+    if !monitor.goes_on() {
+        // Somebody waits for the end: what is of no use any more goes meanwhile.
+        std::thread::spawn(move || drop(simulation));
+    }
+    let (summary, pieces) = match (finished, &fault) {
+        (Ok(finished), _) => finished,
+        (Err(_), Some(first)) => return Err(first.clone().into()),
+        (Err(fault), None) => return Err(fault.into()),
+    };
+    let mut tables = Vec::new();
+    for piece in pieces {
+        match sink {
+            Some(_) => take(piece)?,
+            None => tables.push(piece.rows()),
+        }
+    }
+    RunOutput::new(&summary, tables, monitor, fault)
 }
 
 /// Runs `count` replications from number `first` on, one after the other and without tables, and
@@ -102,18 +218,22 @@ fn simulate_several(
     count: u64,
     monitor: &RunMonitor,
 ) -> PyResult<Vec<String>> {
-    let monitor = monitor.inner.clone();
+    let watch = &monitor.inner;
     py.detach(|| {
-        let mut resolved = resolved(scenario_json)?;
+        let mut resolved = resolved(scenario_json, Some(monitor))?;
         let numbers = first..first.saturating_add(count);
         let one = |number| {
             let fault = match resolved.needs_classes() {
-                true => Python::attach(|py| classes::prepare(py, &mut resolved, &monitor))?,
+                true => Python::attach(|py| classes::prepare(py, &mut resolved, watch))?,
                 false => None,
             };
-            let simulation = Simulation::new(&resolved, seed, number, Trace::default());
-            let output = simulation.run(&monitor);
+            alive(watch)?;
+            let output = guarded(|| {
+                let simulation = Simulation::new(&resolved, seed, number, Trace::default());
+                simulation.run(watch)
+            })?;
             fault.map_or(Ok(()), |fault| fault.check())?;
+            watch.stuck().map_or(Ok(()), |stuck| Err(refuse(stuck)))?;
             to_json(&output.summary)
         };
         numbers.map(one).collect()
@@ -133,43 +253,49 @@ fn simulate_kept(
     keeper: &Bound<'_, PyAny>,
     sink: Option<Py<PyAny>>,
 ) -> PyResult<RunOutput> {
-    let mut resolved = resolved(scenario_json)?;
     let kept: Option<PyBackedBytes> = keeper.call_method0("kept")?.extract()?;
-    let (keeper, monitor) = (keeper.clone().unbind(), monitor.inner.clone());
-    let fault = classes::prepare(py, &mut resolved, &monitor)?;
-    let output = py.detach(|| {
-        let simulation = match kept {
-            Some(bytes) => Simulation::resume(&resolved, seed, replication, &bytes)
-                .map_err(refuse_checkpoint)?,
-            None => Simulation::new(&resolved, seed, replication, Trace::default()),
+    let keeper = keeper.clone().unbind();
+    let watch = &monitor.inner;
+    py.detach(|| {
+        let (simulation, fault) = match kept {
+            Some(bytes) => {
+                let resolved = resolved(scenario_json, Some(monitor))?;
+                let resumed = guarded(|| Simulation::resume(&resolved, seed, replication, &bytes))?;
+                alive(watch)?;
+                (resumed.map_err(refuse_checkpoint)?, None)
+            }
+            None => begin(scenario_json, (seed, replication), Trace::default(), monitor)?,
         };
-        let mut output = simulation.run_kept(&monitor, |simulation| {
-            let bytes = simulation.checkpoint().map_err(refuse_checkpoint)?;
-            Python::attach(|py| {
-                keeper.call_method1(py, "keep", (PyBytes::new(py, &bytes),)).map(drop)
+        let mut output = guarded(|| {
+            simulation.run_kept(watch, |simulation| {
+                let bytes = simulation.checkpoint().map_err(refuse_checkpoint)?;
+                Python::attach(|py| {
+                    keeper.call_method1(py, "keep", (PyBytes::new(py, &bytes),)).map(drop)
+                })
             })
-        })?;
+        })??;
         if let Some(sink) = sink {
             for table in output.tables.drain(..) {
                 Python::attach(|py| hand_over(py, &sink, Piece::Rows(table)))?;
             }
         }
-        PyResult::Ok(output)
-    })?;
-    fault.map_or(Ok(()), |fault| fault.check())?;
-    Ok(RunOutput { summary: to_json(&output.summary)?, tables: Some(output.tables) })
+        fault.map_or(Ok(()), |fault| fault.check())?;
+        RunOutput::new(&output.summary, output.tables, watch, None)
+    })
 }
 
 /// Refuses a checkpoint that is not of this run.
 #[pyfunction]
 fn check_checkpoint(
+    py: Python<'_>,
     scenario_json: &str,
     seed: u64,
     replication: u64,
     checkpoint: &[u8],
 ) -> PyResult<()> {
-    let resolved = resolved(scenario_json)?;
-    Simulation::check(&resolved, seed, replication, checkpoint).map_err(refuse_checkpoint)
+    let resolved = py.detach(|| resolved(scenario_json, None))?;
+    guarded(|| Simulation::check(&resolved, seed, replication, checkpoint))?
+        .map_err(refuse_checkpoint)
 }
 
 /// The first `count` batches of an entry of a scenario between two nodes: when they come, in ps,
@@ -185,10 +311,11 @@ fn batches<'py>(
     random: (u64, u64),
     count: usize,
 ) -> PyResult<TimesAndSizes<'py>> {
-    let resolved = resolved(scenario_json)?;
-    let drawn = py
-        .detach(|| sequence(&resolved, entry, (start, end), random, count))
-        .map_err(PyValueError::new_err)?;
+    let drawn = py.detach(|| {
+        let resolved = resolved(scenario_json, None)?;
+        guarded(|| sequence(&resolved, entry, (start, end), random, count))?
+            .map_err(PyValueError::new_err)
+    })?;
     let times: Vec<u64> = drawn.iter().map(|batch| batch.at.as_ps()).collect();
     let sizes: Vec<u32> = drawn.iter().map(|batch| batch.bytes).collect();
     Ok((times.into_pyarray(py), sizes.into_pyarray(py)))
@@ -213,13 +340,18 @@ fn quantity(text: &str) -> Option<(f64, &'static str)> {
 #[pyclass(name = "Monitor", frozen, module = "burstlab._core")]
 struct RunMonitor {
     inner: Monitor,
+    max_memory: Option<u64>,
 }
 
 #[pymethods]
 impl RunMonitor {
+    /// With `max_memory`, a run that is bound to need more bytes is refused. With `fails_at`, the
+    /// engine fails as by a fault of its own when it looks at the monitor for that time: a means to
+    /// see what becomes of it.
     #[new]
-    fn new() -> Self {
-        Self { inner: Monitor::default() }
+    #[pyo3(signature = (max_memory=None, fails_at=None))]
+    fn new(max_memory: Option<u64>, fails_at: Option<u64>) -> Self {
+        Self { inner: fails_at.map_or_else(Monitor::default, Monitor::failing), max_memory }
     }
 
     /// How much of the run is done, from 0 to 1.
@@ -244,7 +376,29 @@ struct RunOutput {
     /// The numbers, as JSON.
     #[pyo3(get)]
     summary: String,
+    /// Why the run could not go on, as (path, value, problem, fix).
+    #[pyo3(get)]
+    stuck: Option<(String, String, String, String)>,
+    /// What failed in the engine, and where.
+    #[pyo3(get)]
+    fault: Option<(String, String)>,
     tables: Option<Vec<Table>>,
+}
+
+impl RunOutput {
+    fn new(
+        summary: &Summary,
+        tables: Vec<Table>,
+        monitor: &Monitor,
+        fault: Option<Fault>,
+    ) -> PyResult<Self> {
+        Ok(Self {
+            summary: to_json(summary)?,
+            stuck: monitor.stuck().map(ScenarioError::into_parts),
+            fault: fault.map(|fault| (fault.what, fault.place)),
+            tables: Some(tables),
+        })
+    }
 }
 
 #[pymethods]
@@ -303,9 +457,11 @@ mod _core {
     #[pymodule_export]
     use super::event::{Event, RoundTrip};
     #[pymodule_export]
-    use super::{BadCheckpoint, InvalidScenario, RunMonitor, RunOutput};
+    use super::guard::EngineFault;
     #[pymodule_export]
-    use super::{batches, check_checkpoint, quantity, resolve, schema, seconds};
+    use super::{BadCheckpoint, Cancelled, InvalidScenario, RunMonitor, RunOutput};
+    #[pymodule_export]
+    use super::{batches, check_checkpoint, needs, quantity, resolve, schema, seconds, shape};
     #[pymodule_export]
     use super::{simulate, simulate_kept, simulate_several};
 
@@ -313,6 +469,7 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        super::guard::install();
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

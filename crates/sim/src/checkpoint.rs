@@ -57,7 +57,8 @@ impl std::error::Error for CheckpointError {}
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Head {
     version: String,
-    /// The resolved scenario as JSON, but for its seed and its number of replications.
+    /// The resolved scenario as JSON, but for its seed, its number of replications, and the memory
+    /// that it may take.
     scenario: String,
     pub(crate) seed: u64,
     pub(crate) replication: u64,
@@ -67,6 +68,7 @@ impl Head {
     pub(crate) fn new(resolved: &Resolved, seed: u64, replication: u64) -> Self {
         let mut scenario: Scenario = resolved.scenario.clone();
         (scenario.run.seed, scenario.run.replications) = (0, 1);
+        scenario.run.max_memory = None;
         let scenario = serde_json::to_string(&scenario).expect("a scenario can be written");
         Self { version: VERSION.into(), scenario, seed, replication }
     }

@@ -3,6 +3,7 @@
 
 mod checkpoint;
 mod measure;
+mod needs;
 mod run;
 pub mod scenario;
 pub mod topology;
@@ -19,4 +20,5 @@ pub use measure::{
     PairSummary, Piece, PortSummary, Resolutions, RouteSummary, RunBytes, SizeSummary, SlotSummary,
     SlowdownSummary, Summary, SwitchSummary, Table, Trace, WlanSummary, WlanWay,
 };
+pub use needs::{Need, Needs};
 pub use run::{Monitor, Output, Simulation};

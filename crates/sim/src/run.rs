@@ -1,17 +1,20 @@
 //! A run of a scenario, from the first event to the numbers.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use burstlab_kernel::RandomSource;
 
 use crate::checkpoint::{self, CheckpointError, Head};
 use crate::measure::{Piece, Summary, Table, Trace};
-use crate::scenario::Resolved;
+use crate::scenario::{Resolved, ScenarioError};
 use crate::world::World;
 
 /// Events between two looks at the monitor.
 const SLICE: u32 = 1 << 14;
+
+/// Parts of a world that are made between two looks at the monitor.
+pub(crate) const LOOK: usize = 256;
 
 /// A view of a run from another thread: how far it is, and a way to stop it.
 #[derive(Clone, Debug, Default)]
@@ -25,9 +28,34 @@ struct Shared {
     progress: AtomicU64,
     cancelled: AtomicBool,
     wanted: AtomicBool,
+    /// Why a run cannot go on.
+    stuck: Mutex<Option<ScenarioError>>,
+    /// Looks at the monitor until the engine is to fail, and whether it is to at all.
+    fails: AtomicU64,
 }
 
 impl Monitor {
+    /// A monitor whose run fails at the given look at it, from 1, as by a fault of the engine: to
+    /// see what becomes of one.
+    #[must_use]
+    pub fn failing(look: u64) -> Self {
+        let monitor = Self::default();
+        monitor.shared.fails.store(look, Ordering::Relaxed);
+        monitor
+    }
+
+    /// Why the run could not go on, if it could not.
+    #[must_use]
+    pub fn stuck(&self) -> Option<ScenarioError> {
+        self.shared.stuck.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn look(&self) {
+        let left = self.shared.fails.load(Ordering::Relaxed);
+        assert!(left != 1, "a fault was asked for");
+        self.shared.fails.store(left.saturating_sub(1), Ordering::Relaxed);
+    }
+
     /// How much of the run is done, from 0 to 1.
     #[must_use]
     pub fn progress(&self) -> f64 {
@@ -39,8 +67,10 @@ impl Monitor {
         self.shared.cancelled.store(true, Ordering::Relaxed);
     }
 
-    fn cancelled(&self) -> bool {
-        self.shared.cancelled.load(Ordering::Relaxed)
+    /// Whether nobody has asked the run to end.
+    #[must_use]
+    pub fn goes_on(&self) -> bool {
+        !self.shared.cancelled.load(Ordering::Relaxed)
     }
 
     /// Asks a run that is [kept](Simulation::run_kept) to be so soon.
@@ -167,13 +197,35 @@ impl Simulation {
     /// Runs to the end, or until `monitor` is told to cancel, and keeps the tables in memory.
     #[must_use]
     pub fn run(mut self, monitor: &Monitor) -> Output {
-        while self.goes_on(monitor) {}
+        self.advance_to_end(monitor);
         self.output()
     }
 
-    /// Runs like [`run`](Self::run), and hands the tables over to `take` piece by piece, 2^18 rows
-    /// at a time as soon as they are final or nearly so, and what is left at the end. So it holds
-    /// the rows that may still change, and a few chunks of each table, however long it is.
+    /// Processes all events, or until `monitor` is told to cancel.
+    pub fn advance_to_end(&mut self, monitor: &Monitor) {
+        while self.goes_on(monitor) {}
+    }
+
+    /// The same, and hands the tables over to `take` piece by piece, 2^18 rows at a time as soon as
+    /// they are final or nearly so. So it holds the rows that may still change, and a few chunks of
+    /// each table, however long it is. The rest comes with [`finish`](Self::finish).
+    ///
+    /// # Errors
+    ///
+    /// That of `take`, which ends the run.
+    pub fn advance_streaming<E>(
+        &mut self,
+        monitor: &Monitor,
+        mut take: impl FnMut(Piece) -> Result<(), E>,
+    ) -> Result<(), E> {
+        while self.goes_on(monitor) {
+            self.drain().into_iter().try_for_each(&mut take)?;
+        }
+        Ok(())
+    }
+
+    /// Runs like [`run`](Self::run), and hands the tables over to `take`
+    /// [piece by piece](Self::advance_streaming), and what is left at the end.
     ///
     /// # Errors
     ///
@@ -183,9 +235,7 @@ impl Simulation {
         monitor: &Monitor,
         mut take: impl FnMut(Piece) -> Result<(), E>,
     ) -> Result<Summary, E> {
-        while self.goes_on(monitor) {
-            self.drain().into_iter().try_for_each(&mut take)?;
-        }
+        self.advance_streaming(monitor, &mut take)?;
         let (summary, pieces) = self.finish();
         pieces.into_iter().try_for_each(take)?;
         Ok(summary)
@@ -223,8 +273,13 @@ impl Simulation {
 
     /// Processes some events, unless `monitor` was told to cancel; answers whether the run goes on.
     fn goes_on(&mut self, monitor: &Monitor) -> bool {
-        let goes_on = !monitor.cancelled() && self.advance(SLICE);
+        monitor.look();
+        let goes_on = monitor.goes_on() && self.advance(SLICE);
         monitor.report(self.world.progress());
+        if let Some(stuck) = self.world.is_stuck().filter(|_| goes_on) {
+            *monitor.shared.stuck.lock().unwrap_or_else(PoisonError::into_inner) = Some(stuck);
+            return false;
+        }
         goes_on
     }
 
@@ -250,8 +305,16 @@ impl Simulation {
     /// The numbers of what was run, interrupted where the end was not reached, and what was not
     /// handed over of its tables.
     #[must_use]
-    pub fn finish(self) -> (Summary, Vec<Piece>) {
+    pub fn finish(mut self) -> (Summary, Vec<Piece>) {
+        self.conclude()
+    }
+
+    /// As [`finish`](Self::finish), and leaves what is of no use any more to be dropped later: that
+    /// takes a second where millions of bursts are under way.
+    #[must_use]
+    pub fn conclude(&mut self) -> (Summary, Vec<Piece>) {
+        let warnings = std::mem::take(&mut self.warnings);
         let random = (self.head.seed, self.head.replication);
-        self.world.finish(random, self.running, self.warnings)
+        self.world.finish(random, self.running, warnings)
     }
 }

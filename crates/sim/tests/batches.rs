@@ -266,9 +266,9 @@ fn what_batches_cannot_be_is_refused() {
             .and_then(|scenario| scenario.resolve())
             .map(drop)
             .expect_err(field);
-        assert_eq!(error.path, path);
+        assert_eq!(error.path(), path);
     }
     let path = json!({"batches": good});
     let error = Scenario::from_json(&path.to_string()).and_then(|scenario| scenario.resolve());
-    assert_eq!(error.map(drop).expect_err("a path").path, "batches");
+    assert_eq!(error.map(drop).expect_err("a path").path(), "batches");
 }

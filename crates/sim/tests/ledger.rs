@@ -212,8 +212,8 @@ fn detectors_that_cannot_work_are_refused() {
         change(&mut scenario);
         let error = Scenario::from_json(&scenario.to_string()).and_then(|s| s.resolve());
         let error = error.err().unwrap_or_else(|| panic!("accepted: {scenario}"));
-        assert_eq!(error.path, path, "{error}");
-        assert!(!error.fix.is_empty());
+        assert_eq!(error.path(), path, "{error}");
+        assert!(!error.fix().is_empty());
     };
     refused(|s| s["tcp"]["variant"] = json!("tahoe"), "tcp.detector");
     refused(|s| s["edge"] = json!({"assembly": "none"}), "tcp.detector");

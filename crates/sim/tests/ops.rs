@@ -440,8 +440,8 @@ fn a_mistake_is_answered_with_its_mend() {
         let error = Scenario::from_json(&scenario.to_string())
             .and_then(|scenario| scenario.resolve())
             .expect_err("a mistake");
-        assert!(!error.fix.is_empty());
-        error.path
+        assert!(!error.fix().is_empty());
+        error.path().to_string()
     };
     type Case = (fn(&mut Value), &'static str);
     let cases: [Case; 15] = [

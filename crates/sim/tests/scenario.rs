@@ -71,10 +71,10 @@ fn every_mistake_names_field_value_and_mend() {
     for (json, path, value, says) in cases {
         let error = mistake(json);
         let text = error.to_string();
-        assert_eq!(error.path, path, "{json}: {text}");
-        assert_eq!(error.value, value, "{json}: {text}");
+        assert_eq!(error.path(), path, "{json}: {text}");
+        assert_eq!(error.value(), value, "{json}: {text}");
         assert!(text.contains(says), "{json}: {text}");
-        assert!(!error.fix.is_empty(), "{json}: {text}");
+        assert!(!error.fix().is_empty(), "{json}: {text}");
     }
 }
 

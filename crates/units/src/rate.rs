@@ -95,7 +95,7 @@ impl Serializer {
             return None;
         };
         let first = start + span;
-        Some(Evenly { first, gap, last: first + gap * u64::from(count - 1) })
+        Some(Evenly { first, gap, last: first + gap.saturating_mul(u64::from(count - 1)) })
     }
 
     #[inline(never)]
@@ -121,7 +121,8 @@ impl Serializer {
         if self.memo.0 != size {
             let rate = u128::from(self.rate.as_bps());
             let units = u128::from(size.get()) * 8 * u128::from(PS_PER_S);
-            let quotient = u64::try_from(units / rate).expect("span fits in u64 ps");
+            // What takes longer than there is time has not left when the run ends.
+            let quotient = u64::try_from(units / rate).unwrap_or(u64::MAX - 1);
             self.memo = (size, quotient, (units % rate) as u64);
             if self.memo.2 == 0 {
                 self.whole = (size, Span::from_ps(quotient));
@@ -154,6 +155,15 @@ impl Evenly {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn what_takes_longer_than_there_is_time_is_never_out() {
+        let mut line = Serializer::new(Rate::from_bps(1));
+        assert_eq!(Time::from_ps(1) + line.next(Bytes::new(u64::MAX)), Time::NEVER);
+        let evenly =
+            line.evenly(Time::ZERO, (Time::ZERO, Span::ZERO), u32::MAX, Bytes::new(10_000));
+        assert_eq!(evenly.map(|all| all.last), Some(Time::NEVER));
+    }
 
     #[test]
     fn a_kilobyte_at_one_megabit_takes_eight_milliseconds() {

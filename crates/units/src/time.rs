@@ -1,4 +1,10 @@
 //! Instants and spans, in integer picoseconds.
+//!
+//! A sum that passes the last instant is [`Time::NEVER`]. That is exact, not an estimate: every run
+//! ends far below it (a scenario is refused otherwise), what would happen then does not happen in
+//! the run, and whatever is added to it, or comes after it, is never either. So a queue whose line
+//! is free in 300 days holds the right packets, in the right order, to the end of the run. What is
+//! no instant but a measured length of time, such as a wait, is not taken from it.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
@@ -21,8 +27,10 @@ pub struct Span(u64);
 impl Time {
     /// The start of the run.
     pub const ZERO: Self = Self(0);
-    /// Later than every event: "never".
-    pub const MAX: Self = Self(u64::MAX);
+    /// Later than the end of every run.
+    pub const NEVER: Self = Self(u64::MAX);
+    /// The greatest instant.
+    pub const MAX: Self = Self::NEVER;
 
     /// The instant `ps` picoseconds after the start.
     #[must_use]
@@ -51,10 +59,18 @@ impl Time {
         Span(self.0.checked_sub(earlier.0).expect("`earlier` lies after `self`"))
     }
 
-    /// `self + span`, or [`Time::MAX`] where that cannot be represented.
+    /// `self + span`, or [`Time::NEVER`] where that cannot be represented, as `+` answers too.
+    #[inline]
     #[must_use]
     pub const fn saturating_add(self, span: Span) -> Self {
         Self(self.0.saturating_add(span.0))
+    }
+
+    /// The instant before this one; the start of the run has none but itself.
+    #[inline]
+    #[must_use]
+    pub const fn before(self) -> Self {
+        Self(self.0.saturating_sub(1))
     }
 }
 
@@ -129,8 +145,9 @@ impl Span {
 
 impl Add<Span> for Time {
     type Output = Self;
+    #[inline]
     fn add(self, span: Span) -> Self {
-        Self(self.0 + span.0)
+        self.saturating_add(span)
     }
 }
 
@@ -143,8 +160,9 @@ impl Sub<Span> for Time {
 }
 
 impl AddAssign<Span> for Time {
+    #[inline]
     fn add_assign(&mut self, span: Span) {
-        self.0 += span.0;
+        *self = *self + span;
     }
 }
 
@@ -185,5 +203,32 @@ impl Div<u64> for Span {
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{:012} s", self.0 / PS_PER_S, self.0 % PS_PER_S)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_passes_the_last_instant_is_never() {
+        let late = Time::from_ps(u64::MAX - 5);
+        assert_eq!(late + Span::from_ps(4), Time::from_ps(u64::MAX - 1));
+        assert_eq!(late + Span::from_ps(6), Time::NEVER);
+        assert_eq!(Time::NEVER + Span::from_ps(1), Time::NEVER);
+        let mut at = late;
+        at += Span::MAX;
+        assert_eq!(at, Time::NEVER);
+        assert!(at - Span::from_secs(1_000_000) > Time::ZERO + Span::from_secs(17_000_000));
+        assert_eq!(
+            (Time::ZERO.before(), Time::from_ps(8).before()),
+            (Time::ZERO, Time::from_ps(7))
+        );
+    }
+
+    #[test]
+    #[should_panic(expected = "overflow")]
+    fn a_length_of_time_is_counted_in_full_or_not_at_all() {
+        let _ = Span::MAX + Span::from_ps(1);
     }
 }

@@ -26,10 +26,10 @@ from burstlab.cli import (
     study,
 )
 from burstlab.cli.printing import warn
-from burstlab.errors import InputError
+from burstlab.errors import EngineError, InputError
 from burstlab.parquet import FULL
 
-DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+DONE, FAILED, BAD_INPUT, ENGINE_FAILED, INTERRUPTED = 0, 1, 2, 70, 130
 
 
 def _version() -> str:
@@ -43,7 +43,8 @@ app = App(
     help="A laboratory for TCP over optical burst-switched networks.",
     version=_version,
     version_flags=["--version"],
-    help_epilogue="Exit status: 0 done, 1 a check or claim failed, 2 bad input, 130 interrupted.",
+    help_epilogue="Exit status: 0 done, 1 a check or claim failed, 2 bad input, 70 the engine "
+    "failed by a fault of its own, 130 interrupted.",
 )
 app.command(run.run)
 app.command(listing.list_, name="list")
@@ -95,6 +96,9 @@ def _answer(tokens: Sequence[str] | None) -> int:
         return _complain(f"{str(error).strip()}\n  fix: burstlab --help lists what there is")
     except InputError as error:
         return _complain(str(error))
+    except EngineError as error:
+        _complain(str(error))
+        return ENGINE_FAILED
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED

@@ -77,7 +77,7 @@ def run(
         Print one JSON document and nothing else.
     """
     from burstlab.checkpoints import EVERY
-    from burstlab.errors import InputError, Interrupted
+    from burstlab.errors import EngineError, InputError, Interrupted, MemoryExceeded
     from burstlab.loading import to_document
     from burstlab.simulation import run as simulate
 
@@ -87,6 +87,7 @@ def run(
     given = _given(scenario, point, scheme)
     document = to_document(given, set_ or [])
     interrupted = False
+    ended: EngineError | MemoryExceeded | None = None
     try:
         result = simulate(
             document,
@@ -101,9 +102,14 @@ def run(
             checkpoint_every=checkpoint_every or EVERY,
             resume=resume,
             allow_code=allow_code,
+            announce=lambda line: warn(f"warning: {line}"),
         )
     except Interrupted as stop:
         result, interrupted = stop.result, True
+    except (EngineError, MemoryExceeded) as error:
+        if error.result is None or not error.result.replications:
+            raise
+        result, ended = error.result, error
     for warning in result.warnings:
         warn(f"warning: {warning}")
     if json_:
@@ -115,6 +121,9 @@ def run(
     if interrupted:
         on = "" if checkpoint is None else "; --resume goes on"
         print(f"interrupted: the numbers are those of what was done{on}", file=sys.stderr)
+    if ended is not None:
+        print("stopped: the numbers are those of what was done", file=sys.stderr)
+        raise ended
     return 130 if interrupted else 0
 
 

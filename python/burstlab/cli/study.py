@@ -52,12 +52,13 @@ def study(
     json_
         Print one JSON document and nothing else.
     """
-    from burstlab.errors import StudyInterrupted
+    from burstlab.errors import EngineError, StudyInterrupted
     from burstlab.progress import study_bar
     from burstlab.studies import study as conduct
 
     directory = out if out is not None else str(Path("out") / Path(plan).stem)
     interrupted = False
+    failed: EngineError | None = None
     with study_bar(plan) as progress:
         try:
             found = conduct(
@@ -72,6 +73,10 @@ def study(
             )
         except StudyInterrupted as stop:
             found, interrupted = stop.study, True
+        except EngineError as error:
+            if error.study is None:
+                raise
+            found, failed = error.study, error
     for warning in found.warnings[:_WARNINGS_SHOWN]:
         warn(f"warning: {warning}")
     if json_:
@@ -87,6 +92,9 @@ def study(
             f"interrupted: {found.done} of {total} points are kept; --resume goes on",
             file=sys.stderr,
         )
+    if failed is not None:
+        print("the points that were done are kept; --resume runs the others again", file=sys.stderr)
+        raise failed
     return 130 if interrupted else 0
 
 

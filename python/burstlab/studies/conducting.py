@@ -70,6 +70,9 @@ def study(
         If a class of Python that it names cannot be used, or fails; points that were done are kept.
     InputError
         If another argument is, the directory cannot be written, or holds another study.
+    EngineError
+        If the engine failed at a point, by a fault of its own. All others are run before; ``study``
+        holds them, and ``failed.json`` names those that failed and why.
     StudyInterrupted
         On Ctrl-C (a `KeyboardInterrupt`); its ``study`` holds the points that were done.
     """
@@ -126,8 +129,13 @@ def _conduct(
             write_study(found, kept.path)
     if todo:
         kept.tell(_session(state, began_cpu))
+        kept.tell_failed({point: str(error) for point, error in state.failed.items()})
     if interrupted:
         raise StudyInterrupted(found)
+    if state.failed:
+        error = state.failed[min(state.failed)]
+        error.study = found
+        raise error
     return found
 
 

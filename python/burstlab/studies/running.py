@@ -6,6 +6,7 @@ they take and on who is free, and changes no number.
 
 from __future__ import annotations
 
+import json
 import math
 import time
 from collections import deque
@@ -15,7 +16,8 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from burstlab import _core
-from burstlab.errors import ControlError, InputError, ScenarioError
+from burstlab.engine import Bound, fault
+from burstlab.errors import ControlError, EngineError, InputError, ScenarioError
 from burstlab.statistics import (
     Estimate,
     ask_until,
@@ -25,7 +27,7 @@ from burstlab.statistics import (
 )
 from burstlab.studies.plan import Plan, picoseconds
 from burstlab.studies.warmup import Found
-from burstlab.studies.work import Answer, Order, Pilot, Sample, work
+from burstlab.studies.work import Answer, Failed, Order, Pilot, Sample, work
 from burstlab.studies.workers import Workers
 
 #: Tasks for each worker, so that none waits for the next.
@@ -77,6 +79,8 @@ class Progress:
         How long that took.
     engine_cpu_s
         Time that the engine had on processors, added over the workers.
+    failed
+        Points at which the engine failed, by a fault of its own; they are not done.
     """
 
     points: int
@@ -87,6 +91,7 @@ class Progress:
     wall_s: float = 0.0
     engine_cpu_s: float = 0.0
     warnings: dict[str, None] = field(default_factory=dict, repr=False)
+    failed: dict[int, EngineError] = field(default_factory=dict, repr=False)
 
 
 class _Visit:
@@ -214,6 +219,7 @@ class Running:
         self._paths = paths
         self._todo = deque(todo)
         self._workers = workers
+        self._bound = Bound(json.loads(plan.scenario(todo[0], plan.names[0])) if todo else {})
         self._jobs: deque[_Job] = deque()
         self._tasks: dict[_Task, tuple[list[_Job], _core.Monitor | None]] = {}
         self._run_s: float | None = None
@@ -234,7 +240,7 @@ class Running:
     def _submit(self) -> None:
         most = _AHEAD * max(self._workers.count(), 1)
         while len(self._tasks) < most and (jobs := self._task()):
-            monitor = _core.Monitor() if self._workers.here else None
+            monitor = _core.Monitor(self._bound.allowed) if self._workers.here else None
             orders = [job.order for job in jobs]
             more = () if monitor is None else (monitor,)
             paths = tuple(self._paths.values())
@@ -262,6 +268,9 @@ class Running:
 
     def _collect(self) -> list[Done]:
         finished, _ = wait(self._tasks, timeout=_POLL_S, return_when=FIRST_COMPLETED)
+        exceeded = self._bound.exceeded() if self._workers.here else None
+        if exceeded is not None:
+            raise exceeded
         done: list[Done] = []
         # Jobs that follow are queued in the order in which tasks were made.
         for future in [future for future in self._tasks if future in finished]:
@@ -273,7 +282,16 @@ class Running:
         self._look(done)
         return done
 
-    def _take(self, job: _Job, result: Sequence[Sample] | Found) -> list[Done]:
+    def _take(self, job: _Job, result: Sequence[Sample] | Found | Failed) -> list[Done]:
+        visit = job.visit
+        if isinstance(result, Failed) and visit.point not in self.progress.failed:
+            scenario = json.loads(job.order.scenario)
+            which = f"point {visit.point}, scheme {job.scheme!r}, seed {visit.seed}"
+            error = fault(scenario, (result.what, result.place), which)
+            self.progress.failed[visit.point] = error
+            self._jobs = deque(one for one in self._jobs if one.visit is not visit)
+        if isinstance(result, Failed) or visit.point in self.progress.failed:
+            return []
         if isinstance(result, Found):
             self._jobs.extend(job.visit.warm(job.scheme, result))
             return []
@@ -286,7 +304,10 @@ class Running:
 
     def _count(self, jobs: Sequence[_Job], answer: Answer) -> None:
         samples = [
-            one for result in answer.results if not isinstance(result, Found) for one in result
+            one
+            for result in answer.results
+            if not isinstance(result, (Found, Failed))
+            for one in result
         ]
         runs = len(samples) + sum(
             job.order.rule.pilots for job in jobs if isinstance(job.order, Pilot)

@@ -4,7 +4,8 @@
 scenario; both are there before the first run. Points that are done are rows of numbered files in
 ``points/``, each written under a hidden name, forced to the disk and renamed. When all are done
 they become ``runs.parquet``, with ``estimates.parquet`` and ``differences.parquet`` beside it, and
-``points/`` goes. ``timing.json`` alone depends on how long things took.
+``points/`` goes. ``timing.json`` alone depends on how long things took. ``failed.json`` is there
+where the engine failed at some points, which a resumed study runs again.
 """
 
 from __future__ import annotations
@@ -152,6 +153,16 @@ class Directory:
             text = json.dumps({"sessions": [*before, session]}, indent=2)
             put(self.path / "timing.json", f"{text}\n".encode())
 
+    def tell_failed(self, failed: Mapping[int, str]) -> None:
+        """Note at which points the engine failed, and why, in place of what was noted before."""
+        path = self.path / "failed.json"
+        with writing(self.path, *_OUT):
+            if failed:
+                told = [{"point": point, "reason": why} for point, why in sorted(failed.items())]
+                put(path, f"{json.dumps(told, indent=2)}\n".encode())
+            else:
+                path.unlink(missing_ok=True)
+
     def close(self) -> None:
         """Let others write there."""
         self._lock.close()
@@ -263,6 +274,9 @@ class Memory:
         """Do nothing."""
 
     def tell(self, session: Document) -> None:
+        """Do nothing."""
+
+    def tell_failed(self, failed: Mapping[int, str]) -> None:
         """Do nothing."""
 
     def close(self) -> None:

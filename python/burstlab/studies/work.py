@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from burstlab import _core
+from burstlab.engine import heard, memory_allowed
 from burstlab.errors import ControlError, InputError
 from burstlab.studies import warmup
 from burstlab.studies.metrics import Reader, Summary
@@ -56,13 +57,27 @@ class Sample:
 
 
 @dataclass(frozen=True)
+class Failed:
+    """What became of an order at which the engine failed.
+
+    Attributes
+    ----------
+    what, place
+        What failed, and where in its sources.
+    """
+
+    what: str
+    place: str
+
+
+@dataclass(frozen=True)
 class Answer:
     """What became of some orders.
 
     Attributes
     ----------
     results
-        For each order its samples, or the warm-up that was found.
+        For each order its samples, or the warm-up that was found; or what failed.
     engine_s
         Wall time within the engine.
     engine_cpu_s
@@ -71,7 +86,7 @@ class Answer:
         What the engine found odd, each once.
     """
 
-    results: Sequence[Sequence[Sample] | warmup.Found]
+    results: Sequence[Sequence[Sample] | warmup.Found | Failed]
     engine_s: float
     engine_cpu_s: float
     warnings: Sequence[str]
@@ -102,21 +117,26 @@ def work(
             "  fix: install the same version everywhere"
         )
     reader = Reader(paths)
-    watch = monitor or _core.Monitor()
-    results: list[Sequence[Sample] | warmup.Found] = []
+    watch = monitor or _core.Monitor(memory_allowed({}))
+    results: list[Sequence[Sample] | warmup.Found | Failed] = []
     warnings: dict[str, None] = {}
     engine_s = engine_cpu_s = 0.0
     for order in orders:
         started, started_cpu = time.perf_counter(), time.thread_time()
         texts: list[str] = []
-        if isinstance(order, Pilot):
-            results.append(warmup.find(order.scenario, order.seed, order.rule, watch))
-        else:
-            where = (order.scenario, order.seed, order.first, order.count)
-            texts = _core.simulate_several(*where, watch)
+        failed: Failed | None = None
+        try:
+            if isinstance(order, Pilot):
+                results.append(warmup.find(order.scenario, order.seed, order.rule, watch))
+            else:
+                where = (order.scenario, order.seed, order.first, order.count)
+                texts = _core.simulate_several(*where, watch)
+        except _core.EngineFault as error:
+            failed = Failed(*error.args)
+            results.append(failed)
         engine_s += time.perf_counter() - started
         engine_cpu_s += time.thread_time() - started_cpu
-        if isinstance(order, Order):
+        if failed is None and isinstance(order, Order):
             summaries = [json.loads(text) for text in texts]
             results.append([_sample(summary, reader) for summary in summaries])
             found = (warning for summary in summaries for warning in summary["warnings"])
@@ -126,10 +146,8 @@ def work(
 
 def shape(scenario: str) -> Summary:
     """Answer the summary of a run that is ended before it begins: what there is to measure."""
-    monitor = _core.Monitor()
-    monitor.cancel()
     try:
-        return json.loads(_core.simulate_several(scenario, 0, 0, 1, monitor)[0])
+        return json.loads(heard(lambda _: _core.shape(scenario)))
     except _core.ClassError as error:
         raise ControlError(*error.args) from None
 

@@ -4,13 +4,16 @@ use burstlab_units::{Bytes, Rate, Serializer, Time};
 use serde::{Deserialize, Serialize};
 
 /// The channels of one fibre that carry headers, all of one size, first in, first out. A header
-/// takes the channel that is free first, of equal ones the first.
+/// takes the channel that is free first, of equal ones the first. They come out in the order they
+/// went in: what a channel carries over below a picosecond lets none pass the one before it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ControlChannels {
     header: Bytes,
     /// Each channel, and when it is free.
     lines: Vec<(Time, Serializer)>,
     last: Time,
+    /// When the header before was out.
+    out: Time,
 }
 
 impl ControlChannels {
@@ -22,7 +25,7 @@ impl ControlChannels {
     pub fn new(channels: u32, rate: Rate, header: Bytes) -> Self {
         assert!(channels > 0, "headers need a channel");
         let lines = vec![(Time::ZERO, Serializer::new(rate)); channels as usize];
-        Self { header, lines, last: Time::ZERO }
+        Self { header, lines, last: Time::ZERO, out: Time::ZERO }
     }
 
     /// A header is ready at `now`; answers when its first bit leaves, and when its last is out.
@@ -38,7 +41,8 @@ impl ControlChannels {
             lines.min_by_key(|(free_at, _)| *free_at).expect("there is a channel");
         let start = now.max(*free_at);
         *free_at = start + line.next(self.header);
-        (start, *free_at)
+        self.out = self.out.max(*free_at);
+        (start, self.out)
     }
 }
 
@@ -59,6 +63,18 @@ mod tests {
         assert_eq!(sent.map(|(_, out)| out), [10, 10, 20, 20, 60].map(us));
         assert_eq!(sent.map(|(begun, _)| begun), [0, 0, 10, 10, 50].map(us));
         assert_eq!(channels.send(us(51)), (us(51), us(61)));
+    }
+
+    #[test]
+    fn channels_of_odd_rates_keep_the_order() {
+        // 8 bits at 56 kb/s are 142857142.857 ps: each channel carries what is below a picosecond.
+        let mut channels = ControlChannels::new(2, Rate::from_bps(56_000), Bytes::new(1));
+        let ready = [0, 500, 500, 650, 650, 1100, 1100].map(us);
+        let sent: Vec<Time> = ready.map(|at| channels.send(at).1).to_vec();
+        assert!(sent.is_sorted(), "{sent:?}");
+        let ready: Vec<Time> = (0..2000).map(|n| Time::from_ps(n / 2 * 150_000_000)).collect();
+        let sent: Vec<Time> = ready.iter().map(|&at| channels.send(us(10_000).max(at)).1).collect();
+        assert!(sent.is_sorted());
     }
 
     #[test]

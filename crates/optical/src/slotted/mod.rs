@@ -52,7 +52,7 @@ impl SlotClock {
     #[inline]
     #[must_use]
     pub fn start(self, number: u64) -> Time {
-        Time::ZERO + self.0 * number
+        Time::ZERO + self.0.saturating_mul(number)
     }
 
     /// The first slot that begins after `now`.

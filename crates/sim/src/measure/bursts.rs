@@ -23,8 +23,8 @@ pub(crate) struct Ended {
     /// Its length as it was closed.
     pub(crate) bytes: Bytes,
     /// Packets it was closed with, and packets that were in it at its end.
-    pub(crate) packets: u32,
-    pub(crate) packets_left: u32,
+    pub(crate) packets: u64,
+    pub(crate) packets_left: u64,
     /// The same in bytes, without padding; of a burst that carries no packets, of its length.
     pub(crate) load: u64,
     pub(crate) load_left: u64,
@@ -155,7 +155,7 @@ impl KindTally {
     pub(super) fn ended(&mut self, burst: &Ended, nodes: usize, lost: Option<LossCause>) {
         let is_lost = lost.is_some();
         self.all.add(is_lost);
-        let (packets, left) = (u64::from(burst.packets), u64::from(burst.packets_left));
+        let (packets, left) = (burst.packets, burst.packets_left);
         self.packets_ended.add(packets, left, is_lost);
         self.bytes_ended.add(burst.load, burst.load_left, is_lost);
         if self.routes.is_empty() {

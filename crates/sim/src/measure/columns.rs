@@ -48,7 +48,8 @@ pub enum Piece {
 
 impl Piece {
     /// The table of rows that are final.
-    pub(crate) fn rows(self) -> Table {
+    #[must_use]
+    pub fn rows(self) -> Table {
         match self {
             Self::Rows(table) => table,
             other => panic!("nothing comes early where nothing was drained: {other:?}"),

@@ -103,9 +103,9 @@ impl NetworkTally {
     }
 
     /// A burst of `packets` packets was assembled in `took`.
-    pub(crate) fn assembled(&mut self, kind: usize, packets: u32, bytes: Bytes, took: Span) {
+    pub(crate) fn assembled(&mut self, kind: usize, packets: u64, bytes: Bytes, took: Span) {
         let tally = &mut self.kinds[kind];
-        tally.packets.add(u64::from(packets));
+        tally.packets.add(packets);
         tally.bytes.add(bytes.get());
         tally.assembly_ns.add(took.as_ps() / 1000);
     }

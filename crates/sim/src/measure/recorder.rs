@@ -298,7 +298,7 @@ impl Recorder {
         table.hops.push(burst.hops);
         table.attempts.push(burst.attempts);
         table.rival.push(burst.rival.unwrap_or(NONE));
-        table.packets.push(burst.packets as u32);
+        table.packets.push(u32::try_from(burst.packets).unwrap_or(u32::MAX));
         table.bytes.push(burst.bytes.get());
         table.opened_ps.push(burst.opened.as_ps());
         table.closed_ps.push(burst.closed.as_ps());

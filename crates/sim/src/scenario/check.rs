@@ -3,24 +3,38 @@
 use burstlab_tcp::{Config, Listens};
 use burstlab_units::{Bytes, Span};
 
+use crate::traffic::SIZE_MAX;
+
 use super::error::{Check, word};
 use super::limits::{DURATION_MAX, SAMPLES_MAX, SPAN_MAX, fast_enough, within};
 use super::{
     Assembly, CoreForwarding, Edge, Flow, LossKind, LossRule, Pattern, Scenario, ScenarioError,
-    Topology, Traffic, check_ops, choice, network,
+    Topology, Traffic, check_ops, choice,
 };
 
-/// Most flows of a scenario.
+/// Most flows of a scenario, and sources of other traffic.
 const FLOWS_MAX: u64 = 1_000_000;
+const SOURCES_MAX: u64 = 10_000_000;
+/// Most writes of a flow.
+const WRITES_MAX: usize = 9000;
+/// Most replications of a run.
+const REPLICATIONS_MAX: u32 = 1_000_000;
+/// What the smallest run needs.
+const MEMORY_MIN: Bytes = Bytes::new(1_000_000);
+/// No packet is larger.
+const PACKET_MAX: Bytes = Bytes::new(65_535);
 
 /// Checks `scenario`; answers what is allowed but probably not meant.
 pub(super) fn check(scenario: &Scenario) -> Result<Vec<String>, ScenarioError> {
-    network::check(&scenario.network)?;
     check_ops::check(scenario)?;
     access(scenario)?;
     let edge = &scenario.edge;
     assembly(edge)?;
     within("edge.spacing", edge.spacing, SPAN_MAX)?;
+    if !(Bytes::new(1)..=PACKET_MAX).contains(&edge.notice_size) {
+        let (value, fix) = (edge.notice_size.to_string(), "write \"1 B\" to \"65535 B\"");
+        return Err(ScenarioError::new("edge.notice_size", value, "no size of a packet", fix));
+    }
     if !edge.spacing.is_zero() && scenario.core.forwarding == CoreForwarding::CutThrough {
         let fix = "remove it, or write core.forwarding = \"store-and-forward\"";
         let problem = "a burst that is switched optically has no gaps";
@@ -42,8 +56,16 @@ pub(super) fn check(scenario: &Scenario) -> Result<Vec<String>, ScenarioError> {
             "name bursts of ACKs by number, with bursts = [...]",
         ));
     }
+    let mut sources = 0;
     for (index, one) in scenario.traffic.iter().enumerate() {
         traffic(scenario, index, one)?;
+        sources += u64::from(one.count);
+        if sources > SOURCES_MAX {
+            let problem = format!("a scenario has at most {SOURCES_MAX} sources of other traffic");
+            let fix = "write fewer, each of a higher rate";
+            let path = format!("traffic[{index}].count");
+            return Err(ScenarioError::new(path, one.count.to_string(), problem, fix));
+        }
     }
     run(scenario)?;
     Ok(warnings(scenario))
@@ -99,6 +121,9 @@ fn flow(index: usize, flow: &Flow) -> Check {
         let fix = "write a positive size, or remove bytes for a flow without end";
         return Err(ScenarioError::new(at("bytes"), "0 B", "nothing to send", fix));
     }
+    if let Some(bytes) = flow.bytes {
+        no_larger(at("bytes"), bytes)?;
+    }
     let Some(script) = &flow.script else { return Ok(()) };
     if let Some(bytes) = flow.bytes {
         let fix = "keep one of the two";
@@ -116,6 +141,11 @@ fn flow(index: usize, flow: &Flow) -> Check {
                 "write a positive size",
             ));
         }
+        no_larger(format!("{place}.bytes"), write.bytes)?;
+        if n >= WRITES_MAX {
+            let problem = format!("a flow writes at most {WRITES_MAX} times");
+            return Err(ScenarioError::new(place, "", problem, "remove it and what follows"));
+        }
         if n > 0 && script[n - 1].at > write.at {
             let path = format!("{place}.at");
             let value = write.at.to_string();
@@ -123,6 +153,15 @@ fn flow(index: usize, flow: &Flow) -> Check {
         }
     }
     Ok(())
+}
+
+/// Whether a transfer is one that the largest run could begin with.
+fn no_larger(path: String, bytes: Bytes) -> Check {
+    if bytes <= SIZE_MAX {
+        return Ok(());
+    }
+    let fix = format!("write at most \"{SIZE_MAX}\"");
+    Err(ScenarioError::new(path, bytes.to_string(), "no run sends so much", fix))
 }
 
 fn flow_count(scenario: &Scenario, total: u64) -> Check {
@@ -171,12 +210,14 @@ fn loss_values(scenario: &Scenario, table: &str, rule: &LossRule, flows: u64) ->
         ));
     }
     if let Some(flow) = rule.flow.filter(|&flow| u64::from(flow) >= flows) {
-        return Err(ScenarioError::new(
-            format!("{table}.flow"),
-            flow.to_string(),
-            format!("the flows are numbered 0 to {}", flows - 1),
-            "write the number of a flow",
-        ));
+        let (problem, fix) = match flows.checked_sub(1) {
+            None => ("there are no flows".to_string(), "remove it, or add [[flows]]"),
+            Some(0) => ("there is one flow, number 0".to_string(), "write 0, or remove it"),
+            Some(last) => {
+                (format!("the flows are numbered 0 to {last}"), "write the number of a flow")
+            }
+        };
+        return Err(ScenarioError::new(format!("{table}.flow"), flow.to_string(), problem, fix));
     }
     let zero_burst = rule.bursts.iter().flatten().any(|&burst| burst == 0);
     let zero_transmission = rule.packets.iter().flatten().any(|&(_, nth)| nth == 0);
@@ -325,6 +366,14 @@ fn run(scenario: &Scenario) -> Check {
     }
     if run.replications == 0 {
         return problem("run.replications", "0".into(), "nothing would run", "write at least 1");
+    }
+    if run.replications > REPLICATIONS_MAX {
+        let (value, fix) = (run.replications.to_string(), "write at most 1000000");
+        return problem("run.replications", value, "out of range", fix);
+    }
+    if let Some(memory) = run.max_memory.filter(|&memory| memory < MEMORY_MIN) {
+        let (value, fix) = (memory.to_string(), "write at least \"1 MB\"");
+        return problem("run.max_memory", value, "nothing fits into it", fix);
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! What a mesh needs, and what only a mesh has.
 
+use std::collections::BTreeMap;
+
 use burstlab_units::{Bytes, Rate, Serializer, Span};
 
 use super::core_network::is_default;
@@ -7,8 +9,7 @@ use super::error::{Check, word};
 use super::limits::{DURATION_MAX, SPAN_MAX, within};
 use super::{
     Assembly, Bursts, ConversionKind, CoreForwarding, Demand, Destination, Edge, FirstWavelength,
-    IngressPort, Per, Protocol, Queues, Resolution, Scenario, ScenarioError, Topology, check_ops,
-    choice,
+    IngressPort, Per, Protocol, Queues, Resolution, Scenario, ScenarioError, check_ops, choice,
 };
 use super::{batches, control, injection};
 use crate::topology::{Graph, Routes};
@@ -27,20 +28,21 @@ const UNDER_WAY_MAX: f64 = 1e7;
 const CLASSES_MAX: u32 = 1000;
 const QUEUES_MAX: u64 = 50_000_000;
 
-/// A mesh as the scenario describes it, or nothing for a path. Fills in where flows and traffic
-/// begin and end.
-pub(super) fn mesh(scenario: &mut Scenario) -> Result<Option<(Graph, Routes)>, ScenarioError> {
+/// Checks what a scenario has on the mesh of these routes, or on a path; answers the mesh. Fills
+/// in where flows and traffic begin and end.
+pub(super) fn mesh(
+    scenario: &mut Scenario,
+    found: Option<(Graph, Routes)>,
+) -> Result<Option<(Graph, Routes)>, ScenarioError> {
     edge(&scenario.edge)?;
-    if scenario.network.topology == Topology::Path {
+    let Some((graph, routes)) = found else {
         path(scenario)?;
         for traffic in &mut scenario.traffic {
             traffic.side.get_or_insert_default();
         }
         return Ok(None);
-    }
+    };
     not_of_a_mesh(scenario)?;
-    let graph = scenario.network.graph()?;
-    let routes = scenario.network.routes(&graph)?;
     fill_ends(scenario, &graph);
     ends(scenario, &graph)?;
     check_ops::unsmoothed(scenario, &graph)?;
@@ -151,15 +153,14 @@ fn not_of_a_mesh(scenario: &Scenario) -> Check {
 
 /// The edge node called `name`.
 pub(super) fn host(graph: &Graph, path: &str, name: &str) -> Result<u32, ScenarioError> {
-    let edges = graph.edges();
-    let names: Vec<&str> = edges.iter().map(|&node| graph.name(node)).collect();
-    let shown = names.iter().take(20).copied().collect::<Vec<_>>().join(", ");
-    let fix = format!("write the name of an edge node: {shown}");
-    match graph.find(name) {
-        Some(node) if edges.contains(&node) => Ok(node),
-        Some(_) => error(path, format!("{name:?}"), "hosts do not attach to a core node", fix),
-        None => error(path, format!("{name:?}"), "there is no such node", fix),
-    }
+    let problem = match graph.find(name) {
+        Some(node) if graph.nodes[node as usize].role.has_hosts() => return Ok(node),
+        Some(_) => "hosts do not attach to a core node",
+        None => "there is no such node",
+    };
+    let names: Vec<&str> = graph.edges().iter().take(20).map(|&node| graph.name(node)).collect();
+    let fix = format!("write the name of an edge node: {}", names.join(", "));
+    error(path, format!("{name:?}"), problem, fix)
 }
 
 fn two_ends(graph: &Graph, at: &str, from: &str, to: &str) -> Check {
@@ -301,6 +302,17 @@ fn classes(scenario: &Scenario, graph: &Graph) -> Check {
         Queues::Class => u64::from(scenario.classes()),
         Queues::Destination | Queues::Flow => edge.cwnd_thresholds.len() as u64 + 1,
     };
+    if edge.queues == Queues::Flow {
+        let flows: u64 = scenario.flows().iter().map(|one| u64::from(one.count)).sum();
+        let others: u64 = scenario.traffic.iter().map(|one| u64::from(one.count)).sum();
+        let queues = 2 * flows.max(others) * (classes + 1);
+        if queues > u64::from(u32::MAX) {
+            let problem = format!("{} flows and {classes} classes", flows.max(others));
+            let problem = format!("{problem} make {queues} queues");
+            let fix = "write \"destination\", or have fewer classes, flows or sources";
+            return error("edge.queues", word(&edge.queues), problem, fix);
+        }
+    }
     let nodes = graph.edges().len() as u64;
     let queues = nodes * nodes * (classes + 1) * u64::from(edge.burstifiers);
     if queues > QUEUES_MAX {
@@ -406,6 +418,10 @@ fn core(scenario: &Scenario) -> Check {
             return error(field, "0", what, "write at least 1");
         }
     }
+    if lines.channels > PARALLEL_MAX {
+        let (value, fix) = (lines.channels.to_string(), format!("write at most {PARALLEL_MAX}"));
+        return error("core.delay_lines.channels", value, "out of range", fix);
+    }
     if !(1..=100).contains(&lines.passes) {
         let value = lines.passes.to_string();
         return error("core.delay_lines.passes", value, "out of range", "write 1 to 100");
@@ -442,15 +458,12 @@ fn not_too_many(
     load: &Bursts,
     (graph, routes): (&Graph, &Routes),
 ) -> Check {
-    let named = |name: &Option<String>, node: u32| {
-        name.as_ref().is_none_or(|name| graph.find(name) == Some(node))
-    };
-    let edges = graph.edges();
-    let froms: Vec<u32> = edges.iter().copied().filter(|&node| named(&load.from, node)).collect();
+    let froms = graph.edges_called(load.from.as_ref());
+    let tos = graph.edges_called(load.to.as_ref());
     let mut pairs = 0u32;
     let mut delay = Span::from_ms(1);
     for &from in &froms {
-        for &to in edges.iter().filter(|&&to| to != from && named(&load.to, to)) {
+        for &to in tos.iter().filter(|&&to| to != from) {
             pairs += 1;
             delay = delay.max(graph.delay(&routes.of(from, to)[0]));
         }
@@ -498,9 +511,11 @@ fn demand(index: usize, demand: &Demand, graph: &Graph) -> Check {
         two_ends(graph, &place, &one.from, &one.to)?;
         positive(format!("{place}.weight"), one.weight, 0.0, 1e12)?;
     }
-    let edges = graph.edges().len();
-    let heavy = demand.weights.iter().filter(|one| one.weight > 0.0).count()
-        + edges.saturating_sub(demand.weights.len());
+    // Of a node that is named twice the last weight counts.
+    let given: BTreeMap<&str, f64> =
+        demand.weights.iter().map(|one| (&*one.node, one.weight)).collect();
+    let heavy = given.values().filter(|&&weight| weight > 0.0).count()
+        + graph.edges().len().saturating_sub(given.len());
     let matrix = demand.destination == Destination::Matrix;
     let gravity = demand.destination == Destination::Gravity;
     let nowhere = matrix && demand.matrix.iter().all(|one| one.weight == 0.0);

@@ -120,7 +120,7 @@ pub enum Resolution {
 pub struct DelayLines {
     /// Delay of each line of a node.
     pub delays: Vec<Span>,
-    /// Bursts that a line takes in at a time, each on a wavelength of its own; at least 1.
+    /// Bursts that a line takes in at a time, each on a wavelength of its own; 1 to 1000.
     pub channels: u32,
     /// How often a burst may pass a line at a node, 1 to 100. Where no wavelength is free behind
     /// any one line, it goes round in the shortest one that is free, and asks again.

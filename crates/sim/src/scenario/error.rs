@@ -10,26 +10,59 @@ use serde_json::Value;
 pub(super) type Check = Result<(), ScenarioError>;
 
 /// What is wrong with a scenario: where, what stands there, why that cannot be, what to write.
+/// There is none without the last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError {
-    /// Path of the field, such as `loss.data.probability` or `flows[1].start`.
-    pub path: String,
-    /// What stands there, as JSON; empty where nothing does.
-    pub value: String,
-    /// Why that cannot be.
-    pub problem: String,
-    /// What to write instead.
-    pub fix: String,
+    path: String,
+    value: String,
+    problem: String,
+    fix: String,
 }
 
 impl ScenarioError {
-    pub(super) fn new(
+    /// What is wrong with the field at `path`, where `value` stands, and what to write instead.
+    pub(crate) fn new(
         path: impl Into<String>,
         value: impl Into<String>,
         problem: impl Into<String>,
         fix: impl Into<String>,
     ) -> Self {
-        Self { path: path.into(), value: value.into(), problem: problem.into(), fix: fix.into() }
+        let mut fix = fix.into();
+        if fix.trim().is_empty() {
+            fix = "see `burstlab schema` for what it may be".into();
+        }
+        Self { path: path.into(), value: value.into(), problem: problem.into(), fix }
+    }
+
+    /// Path of the field, such as `loss.data.probability` or `flows[1].start`; empty where it is
+    /// the whole.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// What stands there, as JSON; empty where nothing does.
+    #[must_use]
+    pub fn value(&self) -> &str {
+        &self.value
+    }
+
+    /// Why that cannot be.
+    #[must_use]
+    pub fn problem(&self) -> &str {
+        &self.problem
+    }
+
+    /// What to write instead; never empty.
+    #[must_use]
+    pub fn fix(&self) -> &str {
+        &self.fix
+    }
+
+    /// Path, value, problem and fix.
+    #[must_use]
+    pub fn into_parts(self) -> (String, String, String, String) {
+        (self.path, self.value, self.problem, self.fix)
     }
 
     /// A mistake in the TCP parameters `own` of the entry `at`, placed where its writer wrote it.

@@ -32,6 +32,7 @@ use burstlab_units::{Bytes, Rate, Span, UnitError};
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
+use crate::run::Monitor;
 use crate::topology::{Graph, Routes};
 
 pub use access::{Access, AccessSide};
@@ -117,6 +118,8 @@ pub struct Resolved {
     /// Who makes the laws and detectors that are classes of Python, if there are any. Whoever runs
     /// the scenario has to say.
     pub classes: Option<Arc<dyn Classes>>,
+    /// Looked at where a world of many parts is made: once it is cancelled, the rest is left out.
+    pub watch: Monitor,
 }
 
 impl Scenario {
@@ -133,13 +136,23 @@ impl Scenario {
     /// # Errors
     /// The first mistake, with the path of its field, its value and the mend.
     pub fn resolve(&self) -> Result<Resolved, ScenarioError> {
+        self.resolve_while(&Monitor::default())
+    }
+
+    /// As [`resolve`](Self::resolve), unless `watch` is told to cancel meanwhile: then there is an
+    /// error of no meaning.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn resolve_while(&self, watch: &Monitor) -> Result<Resolved, ScenarioError> {
         let mut scenario = self.clone();
         let others = self.bursts.is_empty() && self.batches.is_empty();
         let alone = self.demand.is_empty() && others;
         let usual = if alone { vec![Flow::default()] } else { Vec::new() };
         scenario.flows.get_or_insert(usual);
+        let mesh = network::check(&scenario.network, watch)?;
         let mut warnings = check::check(&scenario)?;
-        let mesh = check_mesh::mesh(&mut scenario)?;
+        let mesh = check_mesh::mesh(&mut scenario, mesh)?;
         if let Some((graph, routes)) = mesh.as_ref().filter(|_| scenario.ops.is_none()) {
             warnings.extend(control::warning(&scenario, graph, routes));
         }
@@ -161,7 +174,8 @@ impl Scenario {
             demand.tcp = written_out(&config);
             demand_tcp.push(config);
         }
-        Ok(Resolved { scenario, tcp, demand_tcp, mesh, warnings, classes: None })
+        let watch = watch.clone();
+        Ok(Resolved { scenario, tcp, demand_tcp, mesh, warnings, classes: None, watch })
     }
 
     /// The TCP parameters of the entry `at`, which has parameters `own`.
@@ -204,13 +218,8 @@ impl Resolved {
     /// given.
     pub(crate) fn pairs(&self, from: Option<&String>, to: Option<&String>) -> Vec<(u32, u32)> {
         let Some((graph, _)) = &self.mesh else { return Vec::new() };
-        let edges = graph.edges();
-        let named = |name: Option<&String>, node: &u32| {
-            name.is_none_or(|name| graph.find(name) == Some(*node))
-        };
-        let froms = edges.iter().filter(|node| named(from, node));
-        let tos = || edges.iter().filter(|node| named(to, node));
-        let pairs = froms.flat_map(|&from| tos().map(move |&to| (from, to)));
+        let (froms, tos) = (graph.edges_called(from), graph.edges_called(to));
+        let pairs = froms.iter().flat_map(|&from| tos.iter().map(move |&to| (from, to)));
         pairs.filter(|(from, to)| from != to).collect()
     }
 

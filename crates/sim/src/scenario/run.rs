@@ -1,6 +1,6 @@
 //! `[run]`: how long and how often.
 
-use burstlab_units::Span;
+use burstlab_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -36,8 +36,14 @@ pub struct Run {
     pub tie_break: TieBreak,
     /// Seed of all randomness, 0 to 2^63 - 1.
     pub seed: u64,
-    /// Independent repetitions, at least 1.
+    /// Independent repetitions, 1 to 1,000,000.
     pub replications: u32,
+    /// The memory that a run, and all that run beside it, may take, at least "1 MB". A scenario
+    /// that is bound to need more is refused before it runs; a run that comes to need more is
+    /// stopped, and what it recorded is kept. A larger value changes no number. Absent: half of the
+    /// memory that there is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_memory: Option<Bytes>,
 }
 
 /// How ties are broken: events of one instant of which none is a timer and the other an arrival.
@@ -64,6 +70,7 @@ impl Default for Run {
             tie_break: TieBreak::Fixed,
             seed: 1,
             replications: 1,
+            max_memory: None,
         }
     }
 }

@@ -138,6 +138,17 @@ impl Graph {
         (0..self.nodes.len() as u32).filter(hosts).collect()
     }
 
+    /// Of the nodes that hosts attach to the one called `name`; all of them where no name is given.
+    #[must_use]
+    pub fn edges_called(&self, name: Option<&String>) -> Vec<u32> {
+        let mut edges = self.edges();
+        if let Some(name) = name {
+            let node = self.find(name);
+            edges.retain(|&edge| Some(edge) == node);
+        }
+        edges
+    }
+
     /// The numbers of the links that begin at `node`, rising.
     #[must_use]
     pub fn outgoing(&self, node: u32) -> &[u32] {

@@ -44,6 +44,8 @@ pub enum RouteError {
     },
     /// The routes are more than memory or patience hold.
     TooMany,
+    /// Nobody waits for them any more.
+    Stopped,
 }
 
 impl fmt::Display for RouteError {
@@ -51,6 +53,7 @@ impl fmt::Display for RouteError {
         match self {
             Self::Unreachable { from, to, .. } => write!(f, "no way from node {from} to node {to}"),
             Self::TooMany => f.write_str("too many routes"),
+            Self::Stopped => f.write_str("stopped"),
         }
     }
 }
@@ -74,6 +77,23 @@ impl Routes {
         count: usize,
         explicit: &[Route],
     ) -> Result<Self, RouteError> {
+        Self::find_while(graph, metric, count, explicit, &|| true)
+    }
+
+    /// As [`new`](Self::new), as long as `goes_on` holds.
+    ///
+    /// # Errors
+    /// As there, and where it no longer holds.
+    ///
+    /// # Panics
+    /// As there.
+    pub fn find_while(
+        graph: &Graph,
+        metric: Metric,
+        count: usize,
+        explicit: &[Route],
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<Self, RouteError> {
         assert!(count > 0, "a pair has at least one route");
         let edges = graph.edges();
         let (nodes, hosts) = (graph.nodes.len(), edges.len());
@@ -96,6 +116,9 @@ impl Routes {
         let mut steps = 0;
         for &to in &edges {
             steps += found.find_ways(&search, to);
+            if !goes_on() {
+                return Err(RouteError::Stopped);
+            }
             if steps > STEPS_MAX / count {
                 return Err(RouteError::TooMany);
             }
@@ -105,6 +128,9 @@ impl Routes {
         }
         for &to in &edges {
             for &from in edges.iter().filter(|&&from| from != to) {
+                if !goes_on() {
+                    return Err(RouteError::Stopped);
+                }
                 let way = found.way(from, to).map(<[u32]>::to_vec);
                 let way = way.ok_or_else(|| unreachable(graph, metric, from, to))?;
                 let shortest = if count == 1 { vec![way] } else { search.routes(way, count) };

@@ -5,7 +5,7 @@ use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::logarithm::ln;
-use super::noise::Noise;
+use super::noise::{Kind, Noise};
 use super::{Sampler, normal};
 use crate::scenario::{Batches, Distribution, Resolved};
 
@@ -43,33 +43,52 @@ pub struct BatchSource {
     stop: Time,
 }
 
-impl BatchSource {
-    /// The source of the entry `index` of the scenario from one node to another.
+/// The sources of an entry of the scenario: what they have in common.
+pub(crate) struct BatchSources<'a> {
+    index: usize,
+    batches: &'a Batches,
+    sizes: Sampler,
+    kinds: [Option<Kind>; 2],
+    stop: Time,
+}
+
+impl<'a> BatchSources<'a> {
+    /// Of the entry `index`, in a run that ends with `end`: what comes later is not drawn.
     ///
     /// # Panics
     /// When the entry was not checked.
-    pub(crate) fn new(
-        (index, batches): (usize, &Batches),
-        (from, to): (u32, u32),
-        random: &RandomSource,
-    ) -> Self {
-        let name = format!("batches/{index}/{from}/{to}");
-        let past = random.stream(&format!("{name}/past"));
-        let noise = |which: usize, hurst: f64| {
-            let normal = |number| normal_of(past.uniforms(number)[which]);
-            (hurst > 0.5).then(|| Box::new(Noise::new(hurst, normal)))
-        };
+    pub(crate) fn new(index: usize, batches: &'a Batches, end: Time) -> Self {
+        let hursts = [batches.hurst_arrivals, batches.hurst_sizes];
+        let stop = batches.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
         Self {
+            index,
+            batches,
+            sizes: batches.size.sampler(),
+            kinds: hursts.map(|hurst| (hurst > 0.5).then(|| Kind::new(hurst))),
+            stop: stop.min(end + Span::from_ps(1)),
+        }
+    }
+
+    /// The source from one node to another.
+    pub(crate) fn between(&self, (from, to): (u32, u32), random: &RandomSource) -> BatchSource {
+        let batches = self.batches;
+        let name = format!("batches/{}/{from}/{to}", self.index);
+        let past = random.stream(&format!("{name}/past"));
+        let noise = |which: usize| {
+            let normal = |number| normal_of(past.uniforms(number)[which]);
+            self.kinds[which].as_ref().map(|kind| Box::new(kind.begin(normal)))
+        };
+        BatchSource {
             stream: random.stream(&name),
             drawn: 0,
             mean: 1e12 / batches.batches_per_second,
             exponential: (batches.size.distribution == Distribution::Exponential)
-                .then(|| batches.size.sampler().mean()),
-            sizes: batches.size.sampler(),
-            noise: [noise(0, batches.hurst_arrivals), noise(1, batches.hurst_sizes)],
+                .then(|| self.sizes.mean()),
+            sizes: self.sizes.clone(),
+            noise: [noise(0), noise(1)],
             packet: batches.packet_size.get() as u32,
             last: Time::ZERO + batches.start,
-            stop: batches.stop.map_or(Time::MAX, |stop| Time::ZERO + stop),
+            stop: self.stop,
         }
     }
 }
@@ -162,7 +181,9 @@ pub fn sequence(
         pairs.into_iter().find(|ends| graph.name(ends.0) == from && graph.name(ends.1) == to);
     let ends = ends.ok_or_else(|| format!("batches[{index}] does not go from {from} to {to}"))?;
     let random = RandomSource::new(seed, replication);
-    Ok(BatchSource::new((index, entry), ends, &random).take(count).collect())
+    // As many as are asked for, however long the scenario runs.
+    let sources = BatchSources::new(index, entry, Time::NEVER);
+    Ok(sources.between(ends, &random).take(count).collect())
 }
 
 #[cfg(test)]
@@ -186,7 +207,7 @@ mod tests {
     }
 
     fn source(batches: &Batches, seed: u64) -> BatchSource {
-        BatchSource::new((0, batches), (0, 1), &RandomSource::new(seed, 0))
+        BatchSources::new(0, batches, Time::NEVER).between((0, 1), &RandomSource::new(seed, 0))
     }
 
     /// The marginal laws, by their means and by the share above the mean, whatever the exponents.

@@ -14,6 +14,7 @@ use burstlab_units::Span;
 pub use batches::{BATCH_MAX, Batch, BatchSource, sequence};
 pub use sampler::{SIZE_MAX, Sampler};
 
+pub(crate) use batches::BatchSources;
 pub(crate) use noise::HURST_MAX;
 pub(crate) use pareto::{SHAPE_MAX, bounded_mean, bounded_shape};
 pub(crate) use sampler::Law;
@@ -25,6 +26,20 @@ pub(crate) use table::Table;
 pub fn exponential(mean: Span, uniform: f64) -> Span {
     // `as` saturates.
     Span::from_ps((mean.as_ps() as f64 * standard_exponential(uniform)).round() as u64)
+}
+
+/// A mean time of `seconds` in picoseconds: whole ones, where a [`Span`] holds it.
+#[must_use]
+pub(crate) fn mean_ps(seconds: f64) -> f64 {
+    let ps = seconds * 1e12;
+    if ps < u64::MAX as f64 { Span::from_secs_f64(seconds).as_ps() as f64 } else { ps }
+}
+
+/// As [`exponential`], of a mean in picoseconds, which may be longer than a [`Span`] holds.
+#[must_use]
+pub(crate) fn exponential_of(mean_ps: f64, uniform: f64) -> Span {
+    // `as` saturates.
+    Span::from_ps((mean_ps * standard_exponential(uniform)).round() as u64)
 }
 
 /// The quantile of the exponential distribution of mean 1.
@@ -49,6 +64,15 @@ mod tests {
         assert!((last - 0.020 * 53.0 * 2f64.ln()).abs() < 1e-9, "{last}");
         assert_eq!(exponential(Span::MAX, 0.99), Span::MAX);
         assert_eq!(exponential(Span::ZERO, 0.99), Span::ZERO);
+    }
+
+    #[test]
+    fn what_comes_once_in_a_thousand_years_hardly_ever_comes() {
+        let year = 3.2e7;
+        assert_eq!(exponential_of(mean_ps(0.02), 0.3), exponential(Span::from_ms(20), 0.3));
+        let early = exponential_of(mean_ps(1000.0 * year), 1e-6).as_secs_f64();
+        assert!((early / (0.001 * year) - 1.0).abs() < 1e-3, "{early}");
+        assert_eq!(exponential_of(mean_ps(1000.0 * year), 0.5), Span::MAX);
     }
 
     #[test]

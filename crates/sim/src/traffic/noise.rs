@@ -32,21 +32,64 @@ pub(crate) struct Noise {
     before: f64,
 }
 
-impl Noise {
-    /// Noise of this Hurst exponent, above 0.5 and up to [`HURST_MAX`]; `normal` gives independent
-    /// standard normal numbers for its past, by number from 0.
+/// What noises of one Hurst exponent have in common.
+#[derive(Clone, Debug)]
+pub(crate) struct Kind {
+    fresh: Noise,
+    /// What each normal number of the past weighs in each part of the state.
+    past: Vec<[f64; POLES]>,
+}
+
+impl Kind {
+    /// Of a Hurst exponent above 0.5 and up to [`HURST_MAX`].
     ///
     /// # Panics
     /// When the exponent is out of range.
-    pub(crate) fn new(hurst: f64, normal: impl Fn(u64) -> f64) -> Self {
+    pub(crate) fn new(hurst: f64) -> Self {
         assert!(hurst > 0.5 && hurst <= HURST_MAX, "no exponent of fractional noise: {hurst}");
         let sum = Sum::new(hurst);
         let (poles, gains, direct) = sum.factor();
-        let mut noise = Self { poles, gains, direct, state: [0.0; POLES], before: 0.0 };
-        noise.begin(&sum.rates, normal);
-        noise
+        let fresh = Noise { poles, gains, direct, state: [0.0; POLES], before: 0.0 };
+        Self { fresh, past: past(&sum.rates) }
     }
 
+    /// Noise with a past of its own: `normal` gives independent standard normal numbers for it, by
+    /// number from 0.
+    pub(crate) fn begin(&self, normal: impl Fn(u64) -> f64) -> Noise {
+        let mut noise = self.fresh.clone();
+        for (number, weights) in (0..).zip(&self.past) {
+            let draw = normal(number);
+            if number == 0 {
+                noise.before = draw;
+            }
+            for (state, weight) in noise.state.iter_mut().zip(weights) {
+                *state += draw * weight;
+            }
+        }
+        noise
+    }
+}
+
+/// The state that an infinite past leaves, as the weight of each of its draws in it. They are taken
+/// in blocks that grow with their age, by 5 % at a time; within a block the parts of the filter
+/// hardly differ in how they forget, so that one normal number with the right variance stands for
+/// all of it.
+fn past(rates: &[f64; POLES]) -> Vec<[f64; POLES]> {
+    let (mut age, mut weights) = (0.0, Vec::new());
+    // The slowest part has forgotten what is 40 of its time constants old.
+    while age * rates[0] < 40.0 {
+        let next = (age * 1.05_f64).floor().max(age + 1.0);
+        weights.push(rates.map(|rate| {
+            // The sum of exp(-2 rate k) over ages k of the block.
+            let share = -(-2.0 * rate * (next - age)).exp_m1() / -(-2.0 * rate).exp_m1();
+            ((-2.0 * rate * age).exp() * share).sqrt()
+        }));
+        age = next;
+    }
+    weights
+}
+
+impl Noise {
     /// The next number, from a standard normal draw that is independent of those before.
     #[inline]
     pub(crate) fn next(&mut self, draw: f64) -> f64 {
@@ -59,27 +102,6 @@ impl Noise {
         let moving = now * draw + then * self.before;
         self.before = draw;
         moving + (sum[0] + sum[1])
-    }
-
-    /// The state that an infinite past leaves. The draws of the past are taken in blocks that grow
-    /// with their age, by 5 % at a time; within a block the parts of the filter hardly differ in
-    /// how they forget, so that one normal number with the right variance stands for all of it.
-    fn begin(&mut self, rates: &[f64; POLES], normal: impl Fn(u64) -> f64) {
-        let (mut age, mut number) = (0.0, 0);
-        // The slowest part has forgotten what is 40 of its time constants old.
-        while age * rates[0] < 40.0 {
-            let next = (age * 1.05_f64).floor().max(age + 1.0);
-            let draw = normal(number);
-            if number == 0 {
-                self.before = draw;
-            }
-            for (state, rate) in self.state.iter_mut().zip(rates) {
-                // The sum of exp(-2 rate k) over ages k of the block.
-                let share = -(-2.0 * rate * (next - age)).exp_m1() / -(-2.0 * rate).exp_m1();
-                *state += draw * ((-2.0 * rate * age).exp() * share).sqrt();
-            }
-            (age, number) = (next, number + 1);
-        }
     }
 }
 
@@ -233,7 +255,7 @@ mod tests {
     #[test]
     fn autocovariances_are_those_of_fractional_noise() {
         for hurst in HURST {
-            let noise = Noise::new(hurst, |_| 0.0);
+            let noise = Kind::new(hurst).begin(|_| 0.0);
             let whole = covariance(&noise, 0);
             assert!((whole - 1.0).abs() < 1e-7, "{hurst}: {whole}");
             let lags = (0..600).map(|n| 1e6f64.powf(f64::from(n) / 599.0).round());
@@ -253,7 +275,8 @@ mod tests {
     fn it_begins_as_it_goes_on() {
         for hurst in HURST {
             // The weights of all draws, of the past and of these steps, in each number.
-            let past = |number: u64| Noise::new(hurst, |n| f64::from(u8::from(n == number)));
+            let kind = Kind::new(hurst);
+            let past = |number: u64| kind.begin(|n| f64::from(u8::from(n == number)));
             let weights = |number: u64| {
                 let mut noise = past(number);
                 (0..200).map(|_| noise.next(0.0)).collect::<Vec<f64>>()
@@ -266,7 +289,7 @@ mod tests {
                 }
             }
             let fresh: Vec<f64> = {
-                let mut noise = Noise::new(hurst, |_| 0.0);
+                let mut noise = Kind::new(hurst).begin(|_| 0.0);
                 (0..200).map(|n| noise.next(f64::from(u8::from(n == 0)))).collect()
             };
             for lag in [0, 1, 2, 10, 199] {
@@ -281,7 +304,7 @@ mod tests {
     fn numbers_vary_and_go_together_as_they_should() {
         let stream = RandomSource::new(1, 0).stream("test");
         let normal = |n: u64| normal::quantile(stream.uniforms(n)[0]);
-        let mut noise = Noise::new(0.7, |n| normal(1 << 40 | n));
+        let mut noise = Kind::new(0.7).begin(|n| normal(1 << 40 | n));
         let drawn: Vec<f64> = (0..200_000).map(|n| noise.next(normal(n))).collect();
         for lag in [0, 1, 5] {
             let pairs = drawn.iter().zip(&drawn[lag..]);

@@ -285,7 +285,10 @@ impl<P: Parcel> Crossing<P> {
                 let (mut departs, mut arrives) = (None, None);
                 for (index, packet) in packets.iter().enumerate() {
                     let before = self.positions.get(index).copied().unwrap_or(0);
-                    let departure = self.path.start(ready + self.spacing * before, packet.bytes());
+                    let departure = {
+                        let ready = ready + self.spacing.saturating_mul(before);
+                        self.path.start(ready, packet.bytes())
+                    };
                     context.recorder.departed(packet.row(), departure.departs);
                     let at = self.path.cross(departure, hops);
                     let landing = Landing { packets: 1, last: index + 1 == packets.len() };

@@ -14,7 +14,7 @@ use crate::measure::{ConnectionRow, Connections, DemandSummary, DepartedSummary,
 use crate::measure::{Samples, Spread, Took, Transfer, slowdowns};
 use crate::scenario::{Demand, Destination, Per, Resolved};
 use crate::topology::Graph;
-use crate::traffic::{Sampler, exponential};
+use crate::traffic::{Sampler, exponential_of, mean_ps};
 
 /// Arrivals of one demand at one edge node, a Poisson process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -23,7 +23,8 @@ struct Arrivals {
     from: u32,
     /// Where connections go, with the share of those that go there or to one before it.
     targets: Vec<(f64, u32)>,
-    mean: Span,
+    /// Mean time from one arrival to the next, in ps.
+    mean: f64,
     times: Stream,
     sizes: Stream,
     arrived: u64,
@@ -236,9 +237,11 @@ impl Demands {
     }
 
     /// Hands over what is left of the tables of connections and samples.
-    pub(super) fn into_tables(self, graph: &Graph, sampled: bool) -> Vec<Piece> {
-        let connections = self.any().then(|| self.connections.finish(graph));
-        let samples = sampled.then(|| self.samples.finish(graph));
+    pub(super) fn take_tables(&mut self, graph: &Graph, sampled: bool) -> Vec<Piece> {
+        let (connections, samples) =
+            (std::mem::take(&mut self.connections), std::mem::take(&mut self.samples));
+        let connections = self.any().then(|| connections.finish(graph));
+        let samples = sampled.then(|| samples.finish(graph));
         connections.into_iter().flatten().chain(samples.into_iter().flatten()).collect()
     }
 }
@@ -318,7 +321,7 @@ impl Arrivals {
                 demand: number,
                 from,
                 targets,
-                mean: Span::from_secs_f64(1.0 / rate),
+                mean: mean_ps(1.0 / rate),
                 times: random.stream(&name),
                 sizes: random.stream(&format!("{name}/size")),
                 arrived: 0,
@@ -337,7 +340,7 @@ impl Arrivals {
         let [wait, place] = self.times.uniforms(self.arrived);
         let [size, _] = self.sizes.uniforms(self.arrived);
         self.arrived += 1;
-        self.next = self.next.saturating_add(exponential(self.mean, wait));
+        self.next = self.next.saturating_add(exponential_of(self.mean, wait));
         let last = self.targets.len() - 1;
         let target = self.targets.partition_point(|&(share, _)| share <= place).min(last);
         (self.targets[target].1, size)

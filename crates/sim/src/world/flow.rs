@@ -18,6 +18,7 @@ use super::causes::{Causes, Loss, Truth};
 use super::resent::Resent;
 use super::{Context, Event, Place};
 use crate::measure::{Digest, SenderBefore, SenderState};
+use crate::run::LOOK;
 use crate::scenario::{Resolved, Write};
 
 /// What a flow has sent and received. Of a flow that is there, what its sender counts is left out
@@ -236,7 +237,10 @@ impl Flow {
             let kind = Arc::new(kind.with_stations(on_air));
             let ends = resolved.ends(one);
             for copy in 0..one.count {
-                let start = Time::ZERO + one.start + one.stagger * u64::from(copy);
+                if flows.len().is_multiple_of(LOOK) && !resolved.watch.goes_on() {
+                    return flows;
+                }
+                let start = Time::ZERO + one.start + one.stagger.saturating_mul(u64::from(copy));
                 let whole = one.bytes.map(|bytes| vec![Write { at: Span::ZERO, bytes }]);
                 let script = one.script.clone().or(whole);
                 let writes = script.map(|script| {
@@ -417,7 +421,7 @@ impl Flow {
     #[inline(always)]
     pub(super) fn hears_until(&self, ahead: Time) -> Time {
         match self.sender.poll_timeout() {
-            Some(due) if due <= ahead => Time::from_ps(due.as_ps() - 1),
+            Some(due) if due <= ahead => due.before(),
             _ => ahead,
         }
     }
@@ -484,7 +488,7 @@ impl Flow {
         }
         let repeats = now.saturating_add(self.kind.shortest_rto);
         let due = self.sender.poll_timeout().map_or(repeats, |due| due.min(repeats));
-        ahead.min(Time::from_ps(due.as_ps() - 1))
+        ahead.min(due.before())
     }
 
     /// Whether the sender is in stride and has heard an ACK beyond all duplicate ones: those that

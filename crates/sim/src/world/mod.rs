@@ -20,6 +20,7 @@ mod place;
 mod resent;
 mod script;
 mod sender;
+pub(crate) mod sizes;
 mod source;
 mod strides;
 mod tally;
@@ -33,7 +34,7 @@ use burstlab_units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::measure::{Digest, Piece, Recorder, Summary, Trace};
-use crate::scenario::{Resolved, Scenario, Side, TieBreak};
+use crate::scenario::{Resolved, ScenarioError, Side, TieBreak};
 pub(crate) use causes::{Causes, Loss, LossCause, Truth};
 use demand::Demands;
 use drain::Measured;
@@ -155,6 +156,9 @@ pub(crate) struct Context {
     placed: bool,
     /// Alarms that came before their time, or too late.
     stale: u64,
+    /// What events have done beyond what one does: batches that were looked at, bursts closed.
+    #[serde(skip)]
+    work: u32,
 }
 
 impl Context {
@@ -172,6 +176,9 @@ impl Context {
         digest.add(now, kind, value);
     }
 }
+
+/// So much work is done between two looks at the monitor: a few hundredths of a second.
+const WORK_MAX: u32 = 1 << 13;
 
 /// How far hosts may be ahead of the clock.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -297,6 +304,7 @@ impl World {
                 notices: Notices::default(),
                 placed: mesh,
                 stale: 0,
+                work: 0,
             },
             data_up: Access::several(links, &near),
             data_down: Access::several(links, &far),
@@ -330,7 +338,7 @@ impl World {
             coming: Vec::new(),
             unsent: Vec::new(),
         };
-        world.begin(scenario, warm);
+        world.begin(resolved, warm);
         world
     }
 
@@ -353,14 +361,15 @@ impl World {
     }
 
     /// Puts what is sure to happen into the queue.
-    fn begin(&mut self, scenario: &Scenario, warm: Time) {
+    fn begin(&mut self, resolved: &Resolved, warm: Time) {
+        let scenario = &resolved.scenario;
         for index in 0..self.flows.len() as u32 {
             let start = self.flows[index as usize].start;
             if self.drain.is_none() || start <= self.end {
                 self.context.queue.push(start, Rank::Timer, Event::Start(index));
             }
         }
-        self.optics.begin(&mut self.context);
+        self.optics.begin(&resolved.watch, &mut self.context);
         for (source, at) in self.demands.starts() {
             self.context.queue.push(at, Rank::Arrival, Event::Demand(source));
         }
@@ -374,9 +383,13 @@ impl World {
         self.context.queue.push(warm, Rank::Timer, Event::WarmedUp);
     }
 
-    /// Processes up to `count` events; answers whether the run goes on.
+    /// Processes up to `count` events, fewer where they take long; answers whether the run goes on.
     pub(crate) fn advance(&mut self, count: u32) -> bool {
+        self.context.work = 0;
         for _ in 0..count {
+            if self.context.work >= WORK_MAX {
+                return true;
+            }
             if self.active == 0 || self.optics.closed() >= self.burst_limit {
                 return false;
             }
@@ -395,6 +408,20 @@ impl World {
             self.core_events += u64::from(real && in_core);
         }
         true
+    }
+
+    /// Why the run cannot go on, if it cannot.
+    pub(crate) fn is_stuck(&self) -> Option<ScenarioError> {
+        let Optics::Mesh(mesh) = &self.optics else { return None };
+        mesh.is_full().then(|| {
+            let problem = format!(
+                "more than 16 million bursts are under way at {}: they come faster than the \
+                 network carries or loses them",
+                self.now
+            );
+            let fix = "write a lower load, or assemble larger bursts with edge.assembly";
+            ScenarioError::new("network.link_rate", mesh.rate().to_string(), problem, fix)
+        })
     }
 
     // Without this the call costs 3 % of all instructions of a run (counted with callgrind).
@@ -487,14 +514,14 @@ impl World {
 
     /// The numbers of the run so far and its tables.
     pub(crate) fn finish(
-        mut self,
+        &mut self,
         random: (u64, u64),
         interrupted: bool,
         mut warnings: Vec<String>,
     ) -> (Summary, Vec<Piece>) {
         warnings.extend(self.optics.unmet());
         let measured = self.measured_span();
-        let counters = tally::counters(&self);
+        let counters = tally::counters(self);
         let over = |many: u64, few: u64| many as f64 / few.max(1) as f64;
         self.gather_digests();
         for word in [counters.packets_delivered, counters.packets_lost, counters.bursts_lost] {
@@ -535,9 +562,10 @@ impl World {
             summary.ops = Some(ops.summary(self.now));
         }
         if let Some(graph) = self.optics.graph() {
-            tables.extend(self.demands.into_tables(graph, !self.sample_every.is_zero()));
+            tables.extend(self.demands.take_tables(graph, !self.sample_every.is_zero()));
         }
-        tables.splice(0..0, self.context.recorder.finish(self.now));
+        let recorder = std::mem::take(&mut self.context.recorder);
+        tables.splice(0..0, recorder.finish(self.now));
         (summary, tables)
     }
 }

@@ -10,6 +10,7 @@ use super::flow::Flow;
 use super::mesh::Mesh;
 use super::ops::Ops;
 use super::packet::{AckPacket, DataPacket};
+use crate::run::Monitor;
 use crate::scenario::Resolved;
 use crate::topology::Graph;
 
@@ -94,10 +95,10 @@ impl Optics {
     }
 
     /// Queues what happens first.
-    pub(super) fn begin(&mut self, context: &mut Context) {
+    pub(super) fn begin(&mut self, watch: &Monitor, context: &mut Context) {
         match self {
             Self::Path(_) => {}
-            Self::Mesh(mesh) => mesh.begin(context),
+            Self::Mesh(mesh) => mesh.begin(watch, context),
             Self::Ops(ops) => ops.begin(context),
         }
     }

@@ -10,6 +10,7 @@ use super::source::Source;
 use super::train::Train;
 use super::{Event, World};
 use crate::measure::SentRow;
+use crate::run::LOOK;
 use crate::scenario::{Resolved, Side};
 
 /// The sources of other traffic and their totals.
@@ -33,7 +34,9 @@ impl Others {
             let stream = random.stream(&format!("traffic/{index}"));
             Source::new(traffic, resolved.ends_of_traffic(traffic), stream)
         });
-        let sources = sources.collect();
+        let going = |index: usize| !index.is_multiple_of(LOOK) || resolved.watch.goes_on();
+        let sources = (0..).take_while(|&index| going(index)).zip(sources);
+        let sources = sources.map(|(_, source)| source).collect();
         Self { sources, sent: 0, lost: 0, on_link: [0; 2], delivered: 0, offered: 0 }
     }
 

@@ -50,6 +50,7 @@ impl World {
     fn transmit(&mut self, index: u32, mut sending: Vec<Transmission>, before: &SenderBefore) {
         let link = self.near_link(index);
         let now = self.now;
+        self.context.work += sending.len() as u32;
         for sent in sending.drain(..) {
             let flow = &mut self.flows[index as usize];
             let spurious = flow.tally.spurious_retransmissions;
@@ -94,8 +95,9 @@ impl World {
             return;
         }
         let mut sending = std::mem::take(&mut self.sending);
+        let before = flow.before(self.context.recorder.traces_ledger());
         flow.sender.on_release(self.now, &mut sending);
-        self.transmit(index, sending);
+        self.transmit(index, sending, &before);
     }
 
     /// Puts a packet on its sender's access link at `now`, which may be ahead of the clock.

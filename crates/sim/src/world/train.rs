@@ -85,7 +85,7 @@ impl<P: Parcel> Coming<P> {
     /// When packet `index` is there.
     #[inline]
     pub(super) fn at(&self, index: u32) -> Time {
-        self.at + self.gap * u64::from(index)
+        self.at + self.gap.saturating_mul(u64::from(index))
     }
 
     /// Lets a packet that comes later join, if it goes on as the train does.

@@ -1,9 +1,13 @@
 //! What the types alone cannot say of a network.
 
+use burstlab_units::Span;
+
 use super::super::ScenarioError;
 use super::super::error::{Check, brief, word};
-use super::super::limits::{SPAN_MAX, fast_enough, within};
+use super::super::limits::{DURATION_MAX, SPAN_MAX, fast_enough, within};
 use super::{Network, Topology};
+use crate::run::Monitor;
+use crate::topology::{Graph, Routes};
 
 /// Fields that each shape may have beside `topology` and `link_rate`.
 const UNIFORM: [&str; 3] = ["link_delay", "link_length_km", "delay_per_km"];
@@ -37,15 +41,19 @@ fn uses(topology: Topology, field: &str) -> bool {
         || topology == Topology::Custom && CUSTOM.contains(&field)
 }
 
-/// Checks `network`, its graph and its routes.
-pub(in super::super) fn check(network: &Network) -> Check {
+/// Checks `network`; answers the graph and the routes of a mesh.
+pub(in super::super) fn check(
+    network: &Network,
+    watch: &Monitor,
+) -> Result<Option<(Graph, Routes)>, ScenarioError> {
     used(network)?;
     lengths(network)?;
     if network.topology == Topology::Path {
-        return path(network);
+        return path(network).map(|()| None);
     }
     let graph = network.graph()?;
-    network.routes(&graph).map(|_| ())
+    let routes = network.routes_while(&graph, watch)?;
+    Ok(Some((graph, routes)))
 }
 
 fn used(network: &Network) -> Check {
@@ -103,19 +111,39 @@ fn path(network: &Network) -> Check {
         ));
     }
     fast_enough("network.link_rate", network.link_rate)?;
-    within("network.link_delay", network.uniform_delay(), SPAN_MAX)?;
-    let Some(delays) = &network.link_delays else { return Ok(()) };
+    let each = network.uniform_delay();
+    within("network.link_delay", each, SPAN_MAX)?;
+    let fibres = network.core_nodes() + 1;
+    let Some(delays) = &network.link_delays else {
+        let field = if network.link_delay.is_some() { "link_delay" } else { "link_length_km" };
+        return in_time(&format!("network.{field}"), &vec![each; fibres]);
+    };
     for (index, &delay) in delays.iter().enumerate() {
         within(&format!("network.link_delays[{index}]"), delay, SPAN_MAX)?;
     }
-    let fibres = network.core_nodes() + 1;
     if delays.len() == fibres {
-        return Ok(());
+        return in_time("network.link_delays", delays);
     }
     Err(ScenarioError::new(
         "network.link_delays",
         format!("{} delays", delays.len()),
         format!("{} core nodes lie between {fibres} fibres", network.core_nodes()),
         format!("write {fibres} delays, or one link_delay for all"),
+    ))
+}
+
+/// Whether a path of these fibres is crossed in less time than the longest run has.
+fn in_time(field: &str, delays: &[Span]) -> Check {
+    let whole: u128 = delays.iter().map(|delay| u128::from(delay.as_ps())).sum();
+    if whole <= u128::from(DURATION_MAX.as_ps()) {
+        return Ok(());
+    }
+    let longest = delays.iter().max().copied().unwrap_or_default();
+    let most = DURATION_MAX / delays.len() as u64;
+    Err(ScenarioError::new(
+        field,
+        longest.to_string(),
+        format!("a burst over {} such fibres takes longer than any run", delays.len()),
+        format!("write at most \"{most}\" for each, or fewer core_nodes"),
     ))
 }

@@ -9,6 +9,7 @@ use super::super::error::word;
 use super::super::limits::{DURATION_MAX, SPAN_MAX, fast_enough, within};
 use super::super::read::suggestion;
 use super::{Network, NetworkLink, NetworkRoute, Topology};
+use crate::run::Monitor;
 use crate::topology::{
     self, Fibre, Graph, Lengths, Link, NSFNET_CORE, Node, Role, RouteError, Routes,
 };
@@ -50,6 +51,15 @@ impl Network {
     /// # Errors
     /// The first mistake, with the path of its field, its value and the mend.
     pub fn routes(&self, graph: &Graph) -> Result<Routes, ScenarioError> {
+        self.routes_while(graph, &Monitor::default())
+    }
+
+    /// As [`routes`](Self::routes), unless `watch` is told to cancel.
+    pub(in super::super) fn routes_while(
+        &self,
+        graph: &Graph,
+        watch: &Monitor,
+    ) -> Result<Routes, ScenarioError> {
         let count = self.routes_per_pair();
         if !(1..=ROUTES_MAX).contains(&count) {
             return Err(ScenarioError::new(
@@ -73,7 +83,7 @@ impl Network {
             explicit.push(links);
         }
         let metric = self.routing.unwrap_or_default();
-        Routes::new(graph, metric, count, &explicit)
+        Routes::find_while(graph, metric, count, &explicit, &|| watch.goes_on())
             .map_err(|error| no_routes(graph, count, &error))
     }
 
@@ -355,6 +365,9 @@ fn links_of(graph: &Graph, index: usize, route: &NetworkRoute) -> Result<Vec<u32
 fn no_routes(graph: &Graph, count: usize, error: &RouteError) -> ScenarioError {
     let (from, to, blocked) = match *error {
         RouteError::Unreachable { from, to, blocked } => (from, to, blocked),
+        RouteError::Stopped => {
+            return ScenarioError::new("network", "", "it was stopped", "start it again");
+        }
         RouteError::TooMany => {
             let value = count.to_string();
             let problem = format!("the routes of {} nodes are too many", graph.nodes.len());

@@ -42,9 +42,9 @@ fn refused(cases: &[(Value, &str, &str, &str)]) {
     for (network, path, value, says) in cases {
         let error = resolve(network).err().unwrap_or_else(|| panic!("accepted: {network}"));
         let text = error.to_string();
-        assert_eq!((&*error.path, &*error.value), (*path, *value), "{network}: {text}");
+        assert_eq!((error.path(), error.value()), (*path, *value), "{network}: {text}");
         assert!(text.contains(says), "{network}: {text}");
-        assert!(!error.fix.is_empty(), "{network}: {text}");
+        assert!(!error.fix().is_empty(), "{network}: {text}");
     }
 }
 

@@ -9,9 +9,10 @@ use super::super::{Context, Event};
 use super::burst::BurstKind;
 use super::rules::Rules;
 use super::{Mesh, MeshEvent};
+use crate::run::{LOOK, Monitor};
 use crate::scenario::{Per, Scenario};
 use crate::topology::Graph;
-use crate::traffic::{Sampler, exponential};
+use crate::traffic::{Sampler, exponential_of, mean_ps};
 
 /// A Poisson source of bursts from one edge node to another.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -19,8 +20,8 @@ pub(super) struct Background {
     from: u32,
     to: u32,
     class: u32,
-    /// Mean time from one burst to the next.
-    mean: Span,
+    /// Mean time from one burst to the next, in ps.
+    mean: f64,
     length: Sampler,
     stream: Stream,
     sent: u64,
@@ -41,25 +42,24 @@ pub(super) fn sources(
     graph: &Graph,
     rules: &Rules,
     random: &RandomSource,
+    watch: &Monitor,
 ) -> Vec<Background> {
-    let edges = graph.edges();
     let mut sources = Vec::new();
     for (index, load) in scenario.bursts.iter().enumerate() {
-        let named = |name: &Option<String>, node: u32| {
-            name.as_ref().is_none_or(|name| graph.find(name) == Some(node))
-        };
-        let froms: Vec<u32> =
-            edges.iter().copied().filter(|&node| named(&load.from, node)).collect();
-        let tos: Vec<u32> = edges.iter().copied().filter(|&node| named(&load.to, node)).collect();
+        let froms = graph.edges_called(load.from.as_ref());
+        let tos = graph.edges_called(load.to.as_ref());
         let pairs = froms.iter().flat_map(|&from| tos.iter().map(move |&to| (from, to)));
         let pairs: Vec<_> = pairs.filter(|(from, to)| from != to).collect();
         let length = load.length.sampler();
         let hold = length.mean() * 8.0 / rules.rate.as_bps() as f64;
         for &(from, to) in &pairs {
+            if sources.len().is_multiple_of(LOOK) && !watch.goes_on() {
+                break;
+            }
             let share = match load.per {
                 Per::Pair => 1.0,
                 Per::Network => pairs.len() as f64,
-                Per::Node => pairs.iter().filter(|pair| pair.0 == from).count() as f64,
+                Per::Node => (tos.len() - usize::from(tos.contains(&from))) as f64,
             };
             if load.erlangs == 0.0 {
                 continue;
@@ -69,7 +69,7 @@ pub(super) fn sources(
                 from,
                 to,
                 class: load.class,
-                mean: Span::from_secs_f64(hold * share / load.erlangs),
+                mean: mean_ps(hold * share / load.erlangs),
                 length: length.clone(),
                 stream: random.stream(&name),
                 sent: 0,
@@ -77,7 +77,7 @@ pub(super) fn sources(
                 stop: load.stop.map_or(Time::MAX, |stop| Time::ZERO + stop),
             };
             let [wait, _] = source.stream.uniforms(0);
-            source.next = source.next.saturating_add(exponential(source.mean, wait));
+            source.next = source.next.saturating_add(exponential_of(source.mean, wait));
             sources.push(source);
         }
     }
@@ -98,7 +98,7 @@ impl Mesh {
         let [wait, length] = source.stream.uniforms(source.sent);
         let longest = self.rules.bytes_in(Span::from_secs(10_000));
         let bytes = source.length.draw(length).min(longest);
-        source.next = now.saturating_add(exponential(source.mean, wait));
+        source.next = now.saturating_add(exponential_of(source.mean, wait));
         let (from, to, class) = (source.from, source.to, source.class);
         if let Some(at) = source.next() {
             let event = Event::Mesh(MeshEvent::Background(number));

@@ -22,9 +22,9 @@ pub(in crate::world) struct Cargo {
 }
 
 impl Cargo {
-    pub(super) fn packets(&self) -> u32 {
-        let acks = self.acks.iter().map(|train| train.count).sum::<u32>();
-        self.segments() + acks + self.load.packets as u32
+    pub(super) fn packets(&self) -> u64 {
+        let acks = self.acks.iter().map(|train| u64::from(train.count)).sum::<u64>();
+        u64::from(self.segments()) + acks + self.load.packets
     }
 
     /// What kind of burst it makes.
@@ -123,7 +123,7 @@ pub(in crate::world) struct Burst {
     pub(super) class: u32,
     pub(super) cargo: Cargo,
     /// Packets it was closed with.
-    pub(super) packets: u32,
+    pub(super) packets: u64,
     /// Length it was closed with, padding included.
     pub(super) bytes: Bytes,
     /// Of this, bytes of packets; all of it where it carries none. And what of them was not cut.
@@ -248,6 +248,12 @@ impl Bursts {
         taken.clear();
         *burst = Burst { route, taken, ..Burst::default() };
         self.free.push(slot);
+    }
+
+    /// Whether there are nearly as many as there can be: as many more as are opened between two
+    /// looks still fit.
+    pub(super) fn is_full(&self) -> bool {
+        self.slots.len() > (1 << SLOT_BITS) - (1 << 18)
     }
 
     pub(super) fn get(&self, slot: u32) -> &Burst {

@@ -63,9 +63,21 @@ pub(super) fn expects(scenario: &Scenario, rules: &Rules, loss: &Prescribed) -> 
     let policy = |class, acks| Queue::new(scenario, (0, 0), class, (acks, 0)).assembler.policy();
     let only_timed = |class, acks| policy(class, acks).timer_alone().is_some();
     let timed = (0..rules.classes).all(|class| only_timed(class, false));
-    let data = timed && !loss.script.names_packets();
+    let data = timed && !loss.script.names_packets() && few_batches(scenario, rules);
     (data, if rules.acks_with_data { data } else { only_timed(0, true) })
 }
+
+/// Whether no queue takes so many batches in one event that nobody is heard meanwhile.
+fn few_batches(scenario: &Scenario, rules: &Rules) -> bool {
+    let policy = |class| Queue::new(scenario, (0, 0), class, (false, 0)).assembler.policy();
+    let timers = (0..rules.classes).filter_map(|class| policy(class).timer_alone());
+    let longest = timers.max().unwrap_or_default().as_secs_f64();
+    let rate: f64 = scenario.batches.iter().map(|batches| batches.batches_per_second).sum();
+    rate * longest <= FEW_BATCHES
+}
+
+/// They take a few milliseconds.
+const FEW_BATCHES: f64 = 65_536.0;
 
 /// The places of the queues between nodes with hosts: those of data, then those of ACKs. A queue is
 /// made when its first packet comes.
@@ -182,16 +194,17 @@ impl Mesh {
         let class = class.min(classes - 1);
         let place = if rules.queues == Queues::Flow {
             // The data of a flow in each class, then its ACKs; flows and other sources in turn.
-            (2 * flow + u32::from(other)) * (rules.classes + 1)
-                + if ack { rules.classes } else { class }
+            (2 * flow as usize + usize::from(other)) * (rules.classes as usize + 1)
+                + if ack { rules.classes } else { class } as usize
         } else {
             let site =
                 |node: u32| self.sites[node as usize].expect("packets start at a node with hosts");
             let pair = site(ends.0) * self.site_count + site(ends.1);
             let pairs = self.site_count * self.site_count;
             let base = if own { pairs * rules.classes * rules.burstifiers } else { 0 };
-            base + (pair * classes + class) * rules.burstifiers + flow % rules.burstifiers
-        } as usize;
+            (base + (pair * classes + class) * rules.burstifiers + flow % rules.burstifiers)
+                as usize
+        };
         if self.places.len() <= place {
             self.places.resize(place + 1, NO_QUEUE);
         }
@@ -406,12 +419,30 @@ impl Mesh {
             self.header_arrives(now, slot, context, flows);
             return;
         }
+        self.queue_up(now, slot, now + offset, context, flows);
+    }
+
+    /// A burst that is ready to leave its ingress at a time waits there for a wavelength.
+    fn queue_up(
+        &mut self,
+        now: Time,
+        slot: u32,
+        ready: Time,
+        context: &mut Context,
+        flows: &mut [Flow],
+    ) {
+        let burst = self.bursts.get_mut(slot);
         let (link, switching) = (burst.route[0], self.rules.switching);
-        let (ready, hold) = (now + offset, burst.hold + switching);
+        let hold = burst.hold + switching;
         let port = &mut self.ports[link as usize];
         port.forget(now);
         let start = Time::from_ps(ready.as_ps() - switching.as_ps());
         let (start, wavelength) = port.earliest(start, hold);
+        if start + hold == Time::NEVER {
+            // Its turn comes after any run: it waits to the end, and how long is not known.
+            (burst.departs, burst.arrives) = (Time::NEVER, Time::NEVER);
+            return;
+        }
         port.reserve(wavelength, start, start + hold, burst.owner(slot));
         let departs = start + switching;
         burst.departs = departs;

@@ -15,8 +15,9 @@ use super::super::train::Train;
 use super::Mesh;
 use super::edge::Queue;
 use crate::measure::NO_ROW;
+use crate::run::{LOOK, Monitor};
 use crate::scenario::Resolved;
-use crate::traffic::{Batch, BatchSource};
+use crate::traffic::{Batch, BatchSource, BatchSources};
 
 /// So much of batches. A batch counts with its last packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,6 +62,14 @@ pub(in crate::world) struct BatchCounts {
 /// Batches that are drawn at a time.
 const DRAWN: usize = 32;
 
+/// Batches of an open burst that are looked at ahead of the clock. A burst that holds more of them
+/// is looked at again when the last of these has come, so that what is drawn needs little room.
+const AHEAD: usize = 1 << 12;
+
+/// Bursts that are closed in one event; the rest of a batch that makes more of them goes on in the
+/// next event of the same instant.
+const CLOSED: u32 = 1 << 12;
+
 /// What enters a queue in batches.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Feed {
@@ -72,6 +81,8 @@ pub(super) struct Feed {
     first: usize,
     /// When the queue is to be looked at next.
     due: Option<Time>,
+    /// Whether that is before its burst is complete, as only so many batches are drawn ahead.
+    halfway: bool,
     /// What has entered.
     pub(super) taken: Load,
 }
@@ -219,16 +230,22 @@ impl Queue {
         }
     }
 
-    /// When it is to be looked at next.
-    fn foresee(&mut self) -> Option<Time> {
+    /// When it is to be looked at next; counts the batches that are looked at to know.
+    fn foresee(&mut self, work: &mut u32) -> Option<Time> {
         let feed = self.feed.as_mut()?;
-        let mut index = 0;
+        let (mut index, mut last) = (0, Time::ZERO);
         let coming = std::iter::from_fn(|| {
+            if index == AHEAD {
+                return None;
+            }
             let batch = feed.peek(index)?;
-            index += 1;
+            (index, last) = (index + 1, batch.at);
             Some((batch.at, Bytes::new(u64::from(batch.bytes))))
         });
-        self.assembler.foresee(coming)
+        let due = self.assembler.foresee(coming);
+        *work += index as u32;
+        feed.halfway = index == AHEAD && due.is_none_or(|due| due > last);
+        if feed.halfway { Some(last) } else { due }
     }
 }
 
@@ -241,13 +258,23 @@ impl Mesh {
             pairs.into_iter().map(move |ends| (index, batches, ends))
         });
         let traffic: u32 = resolved.scenario.traffic.iter().map(|traffic| traffic.count).sum();
+        let run = &resolved.scenario.run;
+        let end = Time::ZERO + run.duration + run.drain.unwrap_or_default();
+        let mut sources: Option<(usize, BatchSources<'_>)> = None;
         for (number, (index, batches, ends)) in (traffic..).zip(pairs) {
+            if self.fed.len().is_multiple_of(LOOK) && !resolved.watch.goes_on() {
+                return;
+            }
+            if sources.as_ref().is_none_or(|(of, _)| *of != index) {
+                sources = Some((index, BatchSources::new(index, batches, end)));
+            }
+            let Some((_, sources)) = &sources else { return };
             let queue = self.queue_of(ends, batches.class, OTHER | number, false);
-            let feed = self.queues[queue].feed.get_or_insert_default();
-            feed.add(BatchSource::new((index, batches), ends, random));
-            if !self.fed.contains(&(queue as u32)) {
+            if self.queues[queue].feed.is_none() {
                 self.fed.push(queue as u32);
             }
+            let feed = self.queues[queue].feed.get_or_insert_default();
+            feed.add(sources.between(ends, random));
         }
         if self.rules.cuts && !self.fed.is_empty() {
             // What is cut off depends on the order in which packets of all kinds came.
@@ -257,8 +284,11 @@ impl Mesh {
     }
 
     /// Foresees the first closing of each queue that batches enter.
-    pub(super) fn begin_feeding(&mut self, context: &mut Context) {
+    pub(super) fn begin_feeding(&mut self, watch: &Monitor, context: &mut Context) {
         for index in 0..self.fed.len() {
+            if index.is_multiple_of(LOOK) && !watch.goes_on() {
+                return;
+            }
             let queue = self.fed[index] as usize;
             if let Some(feed) = &mut self.queues[queue].feed {
                 feed.draw();
@@ -309,7 +339,16 @@ impl Mesh {
             context.stale += 1;
             return;
         }
+        let halfway = self.queues[queue].feed.as_ref().is_some_and(|feed| feed.halfway);
+        let (before, mut closed) = (self.queues[queue].assembler.closed(), 0);
         while due(&self.queues[queue]) == Some(now) {
+            if closed == CLOSED {
+                let place = &self.queues[queue];
+                context.queue_timer(now, place.place, queue);
+                context.work += CLOSED;
+                return;
+            }
+            closed += 1;
             let (place, single) = (&mut self.queues[queue], self.rules.cuts);
             let full = place.take_batches(now, single);
             assert!(!full, "no burst is complete before it is due");
@@ -320,12 +359,15 @@ impl Mesh {
             }
             self.look_ahead(now, queue, context);
         }
+        context.work += closed;
+        let none = self.queues[queue].assembler.closed() == before;
+        context.stale += u64::from(halfway && none);
     }
 
     /// Foresees when a queue is due, and sees to it that it is looked at then, unless that is now.
     pub(super) fn look_ahead(&mut self, now: Time, queue: usize, context: &mut Context) {
         let place = &mut self.queues[queue];
-        let due = place.foresee();
+        let due = place.foresee(&mut context.work);
         let Some(feed) = &mut place.feed else { return };
         if std::mem::replace(&mut feed.due, due) != due
             && let Some(at) = due.filter(|&at| at > now)

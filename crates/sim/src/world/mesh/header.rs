@@ -36,6 +36,10 @@ impl Mesh {
         let burst = self.bursts.get(slot);
         let (node, kind) = (self.node_at(slot, burst.hop), burst.kind as usize);
         let done = self.processors[node as usize].serve(now);
+        if done == Time::NEVER {
+            // Its turn comes after any run.
+            return None;
+        }
         let waits = done.since(now + self.rules.processing);
         self.tally.served(kind, node, waits);
         if waits.is_zero() {

@@ -21,7 +21,7 @@ use burstlab_link::LossProcess;
 use burstlab_optical::delay_lines::DelayLines;
 use burstlab_optical::scheduling::Port;
 use burstlab_optical::signalling::{ControlChannels, HeaderProcessor};
-use burstlab_units::{Span, Time};
+use burstlab_units::{Rate, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use self::background::Background;
@@ -39,8 +39,16 @@ use super::injected::process;
 use super::script::Script;
 use super::{Context, Event, World};
 use crate::measure::NetworkTally;
+use crate::run::Monitor;
 use crate::scenario::{LossRule, Resolved, RouteChoice, Scenario, TieBreak};
 use crate::topology::{Graph, Routes};
+
+/// What a burst takes in memory, and a source of bursts, and an assembly queue with a source of
+/// batches.
+pub(super) const BURST_SIZE: usize = size_of::<burst::Burst>();
+pub(super) const BURST_SOURCE_SIZE: usize = size_of::<Background>();
+pub(super) const BATCH_SOURCE_SIZE: usize =
+    size_of::<Queue>() + size_of::<feed::Feed>() + size_of::<crate::traffic::BatchSource>();
 
 /// What can happen in a mesh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -187,7 +195,7 @@ impl Mesh {
             queues: Vec::new(),
             places: edge::places(&rules, site_count),
             bursts: Bursts::default(),
-            background: background::sources(scenario, &graph, &rules, random),
+            background: background::sources(scenario, &graph, &rules, random, &resolved.watch),
             fed: Vec::new(),
             batches: BatchCounts::default(),
             data_loss,
@@ -228,14 +236,14 @@ impl Mesh {
     }
 
     /// Queues the first bursts of others, and the first closing of each queue that batches enter.
-    pub(super) fn begin(&mut self, context: &mut Context) {
+    pub(super) fn begin(&mut self, watch: &Monitor, context: &mut Context) {
         for (number, source) in (0..).zip(&self.background) {
             if let Some(at) = source.next() {
                 let event = Event::Mesh(MeshEvent::Background(number));
                 context.queue.push(at, Rank::Arrival, event);
             }
         }
-        self.begin_feeding(context);
+        self.begin_feeding(watch, context);
     }
 
     /// Bursts with data closed so far; where there are only bursts of others, these.
@@ -244,6 +252,16 @@ impl Mesh {
         let [data, _, background] = &self.counts;
         let alone = self.background.is_empty() && self.fed.is_empty();
         if alone { data.sent } else { data.sent + background.sent }
+    }
+
+    /// That of a wavelength.
+    pub(super) fn rate(&self) -> Rate {
+        self.rules.rate
+    }
+
+    /// Whether there is no room for more bursts.
+    pub(super) fn is_full(&self) -> bool {
+        self.bursts.is_full()
     }
 
     /// Measuring begins.
@@ -317,6 +335,7 @@ impl World {
         let Some(mut cargo) = mesh.land(self.now, slot, &mut self.context, &mut self.flows) else {
             return;
         };
+        self.context.work += (cargo.data.len() + cargo.acks.len()) as u32;
         let mut data = &cargo.data[..];
         while let Some((train, others)) = data.split_first() {
             let done = self.stride_of_data(data);

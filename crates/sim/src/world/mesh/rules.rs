@@ -9,6 +9,9 @@ use crate::scenario::{
     RouteChoice, Scenario,
 };
 
+/// Longer than any run.
+const BEYOND: Span = Span::from_secs(9_000_000);
+
 #[derive(Clone, Debug)]
 pub(super) struct Rules {
     pub(super) rate: Rate,
@@ -125,14 +128,15 @@ impl Rules {
         self.processing * hops + self.sending * hops.saturating_sub(1) + self.switching
     }
 
-    /// How long a burst of `size` takes, at least a picosecond.
+    /// How long a burst of `size` takes, at least a picosecond. One that takes longer than any run
+    /// takes that long: it does not land in the run.
     pub(super) fn hold(&self, size: Bytes) -> Span {
-        Serializer::new(self.rate).next(size).max(Span::from_ps(1))
+        Serializer::new(self.rate).next(size).clamp(Span::from_ps(1), BEYOND)
     }
 
     /// What `span` has room for.
     pub(super) fn bytes_in(&self, span: Span) -> Bytes {
         let bits = u128::from(span.as_ps()) * u128::from(self.rate.as_bps()) / 1_000_000_000_000;
-        Bytes::new((bits / 8) as u64)
+        Bytes::new(u64::try_from(bits / 8).unwrap_or(u64::MAX))
     }
 }

@@ -1,0 +1,430 @@
+//! What a run is bound to need, told before it begins: memory, and events.
+//!
+//! Memory is what the parts of the world take that a scenario asks for by number, and what is sure
+//! to wait where more comes than passes. What a run comes to need besides, nobody knows before;
+//! whoever runs it watches what it takes.
+
+use burstlab_units::{Bytes, Rate, Span};
+
+use crate::scenario::{
+    Assembly, Batches, IngressPort, Pattern, Queues, Resolution, Resolved, ScenarioError,
+};
+use crate::topology::Graph;
+use crate::world::sizes;
+
+/// A part of what is needed, and the field that makes it so large.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Need {
+    /// The field.
+    pub path: String,
+    /// Its value.
+    pub value: String,
+    /// What needs the memory, or makes the events.
+    pub what: String,
+    /// Bytes, or events.
+    pub amount: f64,
+    /// What to write instead.
+    pub fix: &'static str,
+}
+
+/// What runs of a scenario need.
+#[derive(Clone, Debug, Default)]
+pub struct Needs {
+    /// Memory of one run, in bytes.
+    pub memory: Vec<Need>,
+    /// Memory of the numbers of all replications together, in bytes.
+    pub kept: Vec<Need>,
+    /// Events of one run.
+    pub events: Vec<Need>,
+}
+
+/// More events than these are announced: an hour's work.
+const EVENTS_MANY: f64 = 3e9;
+/// More memory than this is announced.
+const MEMORY_MANY: f64 = 1e9;
+/// Events a second, on the machines of today.
+const SPEED: f64 = 1e6;
+
+impl Needs {
+    /// Those of a scenario.
+    #[must_use]
+    pub fn of(resolved: &Resolved) -> Self {
+        let mut needs = Self::default();
+        needs.flows(resolved);
+        needs.traffic(resolved);
+        needs.run(resolved);
+        if let Some((graph, _)) = &resolved.mesh {
+            needs.network(resolved, graph);
+            needs.demand(resolved, graph);
+            needs.bursts(resolved, graph);
+            for (index, batches) in resolved.scenario.batches.iter().enumerate() {
+                needs.batches(resolved, graph, index, batches);
+            }
+        }
+        needs
+    }
+
+    /// Memory of one run, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> f64 {
+        self.memory.iter().map(|need| need.amount).sum()
+    }
+
+    /// Memory of the numbers of all runs together.
+    #[must_use]
+    pub fn bytes_kept(&self) -> f64 {
+        self.kept.iter().map(|need| need.amount).sum()
+    }
+
+    /// Refuses a scenario that needs more memory than `limit` bytes.
+    ///
+    /// # Errors
+    /// What needs the most of it.
+    pub fn refuse(&self, limit: u64) -> Result<(), ScenarioError> {
+        let whole = self.bytes() + self.bytes_kept();
+        if whole <= limit as f64 {
+            return Ok(());
+        }
+        let Some(most) = largest(self.memory.iter().chain(&self.kept)) else { return Ok(()) };
+        let (needs, has) = (size(whole), size(limit as f64));
+        let problem = if most.amount > 0.9 * whole {
+            format!("{} would take about {needs}, more than run.max_memory = {has}", most.what)
+        } else {
+            let part = size(most.amount);
+            format!(
+                "the run would take about {needs}, more than run.max_memory = {has}; {part} of it \
+                 for {}",
+                most.what
+            )
+        };
+        let fix = format!("{}, or allow more with run.max_memory", most.fix);
+        Err(ScenarioError::new(&*most.path, &*most.value, problem, fix))
+    }
+
+    /// What is to be announced of a long or a large run.
+    #[must_use]
+    pub fn announcements(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        let events: f64 = self.events.iter().map(|need| need.amount).sum();
+        if let Some(most) = largest(&self.events).filter(|_| events > EVENTS_MANY) {
+            let (path, value, what) = (&most.path, &most.value, &most.what);
+            all.push(format!(
+                "a run has about {events:.0e} events, which take {}: {path} = {value} makes \
+                 {:.0e} {what}",
+                time(events / SPEED),
+                most.amount,
+            ));
+        }
+        let bytes = self.bytes() + self.bytes_kept();
+        let both = self.memory.iter().chain(&self.kept);
+        if let Some(most) = largest(both).filter(|_| bytes > MEMORY_MANY) {
+            let (path, value, what) = (&most.path, &most.value, &most.what);
+            let part = size(most.amount);
+            all.push(format!(
+                "a run takes about {} of memory: {part} for {what} ({path} = {value})",
+                size(bytes)
+            ));
+        }
+        all
+    }
+
+    fn holds(
+        &mut self,
+        path: impl Into<String>,
+        value: &impl ToString,
+        what: impl Into<String>,
+        (number, each): (f64, usize),
+        fix: &'static str,
+    ) {
+        let (path, value, what) = (path.into(), value.to_string(), what.into());
+        self.memory.push(Need { path, value, what, amount: number * each as f64, fix });
+    }
+
+    fn makes(&mut self, path: impl Into<String>, value: &impl ToString, what: &str, amount: f64) {
+        let (path, value, what) = (path.into(), value.to_string(), what.to_string());
+        self.events.push(Need { path, value, what, amount, fix: "" });
+    }
+
+    fn flows(&mut self, resolved: &Resolved) {
+        let shared = resolved.scenario.access.shared;
+        for (index, flow) in resolved.scenario.flows().iter().enumerate() {
+            let count = f64::from(flow.count);
+            let writes = flow.script.as_ref().map_or(0, Vec::len);
+            let each = sizes::flow(shared) + writes * sizes::WRITE;
+            let at = format!("flows[{index}].count");
+            self.holds(&*at, &flow.count, "the flows", (count, each), "write fewer flows");
+            let runs = f64::from(resolved.scenario.run.replications);
+            let amount = runs * count * sizes::FLOW_NUMBERS as f64;
+            let value = flow.count.to_string();
+            let what = "the numbers of the flows".to_string();
+            let fix = "write fewer flows, or fewer run.replications";
+            self.kept.push(Need { path: at, value, what, amount, fix });
+        }
+    }
+
+    fn traffic(&mut self, resolved: &Resolved) {
+        let scenario = &resolved.scenario;
+        let duration = scenario.run.duration.as_secs_f64();
+        // Packets a second, bits a second, and the largest entry, by side of a path.
+        let mut sides = [(0.0, 0.0, 0.0, 0), (0.0, 0.0, 0.0, 0)];
+        for (index, traffic) in scenario.traffic.iter().enumerate() {
+            let at = |field: &str| format!("traffic[{index}].{field}");
+            let count = f64::from(traffic.count);
+            let what = "the sources of other traffic";
+            let room = (count, sizes::SOURCE);
+            self.holds(at("count"), &traffic.count, what, room, "write fewer sources");
+            let (on, off) = (traffic.on_mean.as_secs_f64(), traffic.off_mean.as_secs_f64());
+            let (spell, period) = (traffic.on().as_secs_f64(), traffic.period().as_secs_f64());
+            let sessions = traffic.sessions_per_second.unwrap_or(0.0) * on;
+            let share = match traffic.pattern {
+                Pattern::Cbr | Pattern::Poisson => 1.0,
+                Pattern::Pareto => on / (on + off),
+                Pattern::Periodic => spell / period,
+                Pattern::Sessions => sessions,
+            };
+            if traffic.pattern == Pattern::Sessions {
+                let value = traffic.sessions_per_second.unwrap_or(0.0);
+                let (room, fix) = ((count * sessions, sizes::SESSION), "write fewer, or shorter");
+                self.holds(at("sessions_per_second"), &value, "sessions under way", room, fix);
+            }
+            let time = (duration - traffic.start.as_secs_f64()).max(0.0);
+            let bits = count * share * traffic.rate.as_bps() as f64;
+            let packets = bits / (8.0 * traffic.packet_size.get() as f64);
+            self.makes(at("rate"), &traffic.rate, "packets of other traffic", packets * time);
+            let side = &mut sides[traffic.side.unwrap_or_default() as usize];
+            side.0 += packets * time;
+            side.1 += bits * time;
+            if bits * time > side.2 {
+                (side.2, side.3) = (bits * time, index);
+            }
+        }
+        if resolved.mesh.is_some() {
+            return;
+        }
+        let access = &scenario.access;
+        let (rate, _, queue) = access.receiver_side();
+        let lines = [("access", access.rate, access.queue), ("access.receiver", rate, queue)];
+        for ((table, rate, queue), (packets, bits, _, index)) in lines.into_iter().zip(sides) {
+            let line = rate.as_bps() as f64 * duration;
+            if queue.is_none() && bits > line {
+                let passes = line / bits;
+                let what = format!("the packets that wait for {table}.rate = {rate}");
+                let (path, value) =
+                    (format!("traffic[{index}].rate"), scenario.traffic[index].rate);
+                let room = (packets * (1.0 - passes), sizes::WAITING_PACKET);
+                let fix = "write a lower rate, or bound the queue with access.queue = 1000";
+                self.holds(path, &value, what, room, fix);
+            }
+        }
+    }
+
+    fn run(&mut self, resolved: &Resolved) {
+        let run = &resolved.scenario.run;
+        let hosts = resolved.mesh.as_ref().map_or(0, |(graph, _)| graph.edges().len());
+        if let Some(every) = run.sample {
+            let rows = (run.duration.as_ps() / every.as_ps()) as f64 * hosts as f64;
+            let room = (rows, sizes::SAMPLE);
+            self.holds("run.sample", &every, "the samples", room, "write a longer time");
+            self.makes("run.sample", &every, "samples", rows);
+        }
+        let (links, wavelengths) = resolved.mesh.as_ref().map_or((0, 0), |(graph, _)| {
+            let wavelengths = graph.links.iter().map(|link| link.wavelengths as usize);
+            (graph.links.len(), wavelengths.sum())
+        });
+        let each = sizes::NUMBERS + links * sizes::LINK_NUMBERS + wavelengths * 40;
+        self.kept.push(Need {
+            path: "run.replications".into(),
+            value: run.replications.to_string(),
+            what: "the numbers of the replications".into(),
+            amount: f64::from(run.replications) * each as f64,
+            fix: "write fewer, or make them one after the other with other seeds",
+        });
+    }
+
+    fn network(&mut self, resolved: &Resolved, graph: &Graph) {
+        let scenario = &resolved.scenario;
+        let (nodes, links) = (graph.nodes.len(), graph.links.len());
+        let fix = "have fewer nodes, or fewer nodes with hosts (network.edges = [...])";
+        let what = "what is counted for each pair of nodes";
+        let room = ((nodes * nodes) as f64, sizes::PAIR);
+        self.holds("network", &format!("{nodes} nodes"), what, room, fix);
+        if scenario.ops.is_some() {
+            return;
+        }
+        let wavelengths: f64 = graph.links.iter().map(|link| f64::from(link.wavelengths)).sum();
+        let (what, fix) = ("the wavelengths of all fibres", "write fewer");
+        let room = (wavelengths, sizes::CHANNEL);
+        self.holds("network.wavelengths", &wavelengths, what, room, fix);
+        let (lines, signalling) = (&scenario.core.delay_lines, &scenario.signalling);
+        let each = lines.delays.len() as f64 * f64::from(lines.channels);
+        let what = "the channels of the delay lines of all nodes";
+        let room = (nodes as f64 * each, sizes::CHANNEL);
+        self.holds("core.delay_lines.channels", &lines.channels, what, room, fix);
+        let what = "the control channels of all fibres";
+        let room = (links as f64 * f64::from(signalling.channels), sizes::CONTROL);
+        self.holds("signalling.channels", &signalling.channels, what, room, fix);
+        let edge = &scenario.edge;
+        if edge.queues == Queues::Flow {
+            let flows: f64 = scenario.flows().iter().map(|one| f64::from(one.count)).sum();
+            let others: f64 = scenario.traffic.iter().map(|one| f64::from(one.count)).sum();
+            let classes = scenario.classes().max(edge.cwnd_thresholds.len() as u32 + 1);
+            let places = 2.0 * flows.max(others) * f64::from(classes + 1);
+            let (what, fix) = ("the queues of all flows", "write \"destination\"");
+            self.holds("edge.queues", &"\"flow\"", what, (places, 4), fix);
+        }
+    }
+
+    fn demand(&mut self, resolved: &Resolved, graph: &Graph) {
+        let duration = resolved.scenario.run.duration.as_secs_f64();
+        let hosts = graph.edges().len() as f64;
+        for (index, demand) in resolved.scenario.demand.iter().enumerate() {
+            let room = (hosts * hosts, sizes::TARGET);
+            let (what, fix) = ("the pairs of a demand", "have fewer nodes with hosts");
+            self.holds(format!("demand[{index}]"), &"", what, room, fix);
+            use crate::scenario::Per;
+            let times = match demand.per {
+                Per::Node => hosts,
+                Per::Pair => hosts * (hosts - 1.0),
+                Per::Network => 1.0,
+            };
+            let from = demand.start.as_secs_f64();
+            let until = demand.stop.map_or(duration, Span::as_secs_f64).min(duration);
+            let connections = times * demand.flows_per_second * (until - from).max(0.0);
+            let tcp = &resolved.demand_tcp[index];
+            let segment = (tcp.segment_size.get() - tcp.headers().get()) as f64;
+            // A connection has a SYN too.
+            let packets = connections * (1.0 + demand.size.sampler().mean() / segment);
+            let at = format!("demand[{index}].flows_per_second");
+            self.makes(at, &demand.flows_per_second, "packets of connections", packets);
+        }
+    }
+
+    fn bursts(&mut self, resolved: &Resolved, graph: &Graph) {
+        let scenario = &resolved.scenario;
+        let duration = scenario.run.duration.as_secs_f64();
+        let rate = scenario.network.link_rate;
+        for (index, load) in scenario.bursts.iter().enumerate() {
+            let froms = graph.edges_called(load.from.as_ref()).len() as f64;
+            let pairs = froms * graph.edges_called(load.to.as_ref()).len() as f64;
+            let at = |field: &str| format!("bursts[{index}]{field}");
+            let each = sizes::BURST_SOURCE + points(&load.length);
+            let (what, fix) = ("the sources of bursts", "have fewer nodes with hosts");
+            self.holds(at(""), &"", what, (pairs, each), fix);
+            use crate::scenario::Per;
+            let times = match load.per {
+                Per::Pair => pairs,
+                Per::Node => froms,
+                Per::Network => 1.0,
+            };
+            let hold = (8.0 * load.length.sampler().mean() / rate.as_bps() as f64).max(1e-12);
+            let until = load.stop.map_or(duration, Span::as_secs_f64).min(duration);
+            let time = (until - load.start.as_secs_f64()).max(0.0);
+            let bursts = times * load.erlangs * time / hold;
+            self.makes(at(".erlangs"), &load.erlangs, "bursts of others", 3.0 * bursts);
+        }
+    }
+
+    fn batches(&mut self, resolved: &Resolved, graph: &Graph, index: usize, batches: &Batches) {
+        let scenario = &resolved.scenario;
+        let edge = &scenario.edge;
+        let duration = scenario.run.duration.as_secs_f64();
+        let at = |field: &str| format!("batches[{index}]{field}");
+        let froms = graph.edges_called(batches.from.as_ref()).len() as f64;
+        let tos = graph.edges_called(batches.to.as_ref()).len() as f64;
+        let correlated =
+            usize::from(batches.hurst_arrivals > 0.5) + usize::from(batches.hurst_sizes > 0.5);
+        let each = sizes::BATCH_SOURCE + correlated * sizes::NOISE + points(&batches.size);
+        let (what, fix) =
+            ("the sources of batches", "have fewer nodes with hosts, or name from, to");
+        self.holds(at(""), &"", what, (froms * tos, each), fix);
+        let until = batches.stop.map_or(duration, Span::as_secs_f64).min(duration);
+        let time = (until - batches.start.as_secs_f64()).max(0.0);
+        let number = froms * tos * batches.batches_per_second * time;
+        let sampler = batches.size.sampler();
+        let most = f64::from(BATCH_MAX);
+        let mean = sampler.mean().min(most);
+        // The largest of so many.
+        let above = (1.0 / number.max(1.0)).max(f64::EPSILON);
+        let largest = (sampler.draw(1.0 - above).get() as f64).min(most).max(mean);
+        let packet = batches.packet_size.get() as f64;
+        let burst = match (edge.assembly, edge.size) {
+            (Assembly::None, _) => packet,
+            (Assembly::Size | Assembly::Hybrid, Some(size)) => packet.max(size.get() as f64),
+            _ => f64::INFINITY,
+        };
+        let bursts = number * (mean / burst).ceil().max(0.0);
+        let value = batches.batches_per_second;
+        self.makes(at(".batches_per_second"), &value, "batches", 0.05 * number);
+        self.makes(at(".batches_per_second"), &value, "bursts of batches", 3.0 * bursts);
+        if number < 0.01 {
+            return;
+        }
+        let (what, fix) = (
+            format!("one batch of {}, in bursts of {}", size(largest), size(burst)),
+            "write larger packets, or assemble larger bursts with edge.assembly = \"hybrid\"",
+        );
+        self.holds(
+            at(".packet_size"),
+            &batches.packet_size,
+            what,
+            (largest / burst, sizes::BURST),
+            fix,
+        );
+        if scenario.core.contention.contains(&Resolution::Segmentation) {
+            let what = format!("the packets of one batch of {}, which may be cut", size(largest));
+            let room = (largest / packet, sizes::PACKET);
+            let fix = "write larger packets, or leave out segmentation";
+            self.holds(at(".packet_size"), &batches.packet_size, what, room, fix);
+        }
+        if edge.port == IngressPort::Fifo && burst.is_finite() {
+            let line = capacity(graph, scenario.network.link_rate) * time;
+            let bits = 8.0 * number * mean / froms.max(1.0);
+            let passes = (line / bits.max(1.0)).min(1.0);
+            let room = (bursts * (1.0 - passes), sizes::BURST);
+            let what = "the bursts that wait at the ingress";
+            let fix = "write fewer or smaller batches, or a faster network.link_rate";
+            self.holds(at(".batches_per_second"), &value, what, room, fix);
+        }
+    }
+}
+
+/// No batch is larger.
+const BATCH_MAX: u32 = crate::traffic::BATCH_MAX;
+
+/// What the fibres out of the best connected node carry.
+fn capacity(graph: &Graph, rate: Rate) -> f64 {
+    let out = |node: u32| -> f64 {
+        let links = graph.outgoing(node).iter();
+        links.map(|&link| f64::from(graph.link(link).wavelengths)).sum()
+    };
+    (0..graph.nodes.len() as u32).map(out).fold(0.0, f64::max) * rate.as_bps() as f64
+}
+
+/// What the points of a distribution take.
+fn points(size: &crate::scenario::Size) -> usize {
+    32 * size.cdf.as_ref().map_or(32, Vec::len)
+}
+
+fn largest<'a>(needs: impl IntoIterator<Item = &'a Need>) -> Option<&'a Need> {
+    needs.into_iter().max_by(|a, b| a.amount.total_cmp(&b.amount))
+}
+
+/// A size in words.
+fn size(bytes: f64) -> String {
+    match bytes {
+        few if few < 1e6 => Bytes::new(few.round() as u64).to_string(),
+        some if some < 1e9 => format!("{:.0} MB", some / 1e6),
+        many if many < 1e12 => format!("{:.3} GB", many / 1e9).replace(".000", ""),
+        huge => format!("{:.0e} GB", huge / 1e9),
+    }
+}
+
+/// A time in words.
+fn time(seconds: f64) -> String {
+    match seconds {
+        some if some < 7200.0 => format!("some {:.0} minutes", some / 60.0),
+        hours if hours < 2e5 => format!("some {:.0} hours", hours / 3600.0),
+        days if days < 1e8 => format!("some {:.0} days", days / 86_400.0),
+        _ => "years".into(),
+    }
+}

@@ -1,0 +1,50 @@
+//! What parts of a world take in memory, in bytes: themselves, and what they hold elsewhere.
+
+use std::mem::size_of;
+
+use super::mesh::{BATCH_SOURCE_SIZE, BURST_SIZE, BURST_SOURCE_SIZE};
+use super::packet::{AckPacket, DataPacket};
+use super::source::Source;
+use super::train::Train;
+use super::{Access, Event, Flow};
+
+/// An entry of the event queue.
+const ENTRY: usize = 16 + size_of::<Event>() + 8;
+
+/// A flow that has sent a few packets, with its links if it has any of its own.
+pub(crate) fn flow(shared: bool) -> usize {
+    let links = 2 * (size_of::<Access<DataPacket>>() + size_of::<Access<AckPacket>>());
+    // Its queues, its segments that are not acknowledged, its writes, its alarms.
+    size_of::<Flow>() + 1024 + 3 * ENTRY + if shared { 0 } else { links + 512 }
+}
+
+/// A write of a script.
+pub(crate) const WRITE: usize = 16;
+/// The numbers that a flow leaves, as text and as objects of Python.
+pub(crate) const FLOW_NUMBERS: usize = 3000;
+/// The numbers of a run without flows, and those of a fibre.
+pub(crate) const NUMBERS: usize = 8000;
+pub(crate) const LINK_NUMBERS: usize = 1200;
+/// A source of other traffic, and one of its sessions.
+pub(crate) const SOURCE: usize = size_of::<Source>() + ENTRY + 64;
+pub(crate) const SESSION: usize = 48;
+/// A packet of other traffic that waits on a link: an event.
+pub(crate) const WAITING_PACKET: usize = ENTRY;
+/// Connections under way at a node, at one time.
+pub(crate) const SAMPLE: usize = 24;
+/// What is counted for each pair of nodes.
+pub(crate) const PAIR: usize = 128;
+/// A wavelength of a fibre or a delay line, with a few reservations.
+pub(crate) const CHANNEL: usize = 256;
+/// A control channel.
+pub(crate) const CONTROL: usize = 96;
+/// A destination of a demand.
+pub(crate) const TARGET: usize = 16;
+/// A source of bursts, and a burst under way with its route.
+pub(crate) const BURST_SOURCE: usize = BURST_SOURCE_SIZE + ENTRY;
+pub(crate) const BURST: usize = BURST_SIZE + 128 + ENTRY;
+/// A source of batches with its queue and what is drawn ahead, and its correlations.
+pub(crate) const BATCH_SOURCE: usize = BATCH_SOURCE_SIZE + 2048;
+pub(crate) const NOISE: usize = 600;
+/// A packet in a burst.
+pub(crate) const PACKET: usize = size_of::<Train<DataPacket>>();

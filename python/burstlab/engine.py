@@ -1,0 +1,156 @@
+"""The engine as Python calls it: what it may take, how it is stopped, and what it fails by."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+from burstlab import _core
+from burstlab.errors import EngineError, MemoryExceeded, ScenarioError
+from burstlab.loading import Document
+
+T = TypeVar("T")
+
+#: How often the main thread looks whether somebody wants to stop.
+POLL_S = 0.05
+
+#: The share of the memory there is that runs take where the scenario does not say.
+_SHARE = 0.5
+
+
+def heard(call: Callable[[_core.Monitor], T]) -> T:
+    """Answer what a call of the engine does, and hear Ctrl-C meanwhile.
+
+    Parameters
+    ----------
+    call
+        Takes a monitor, at which the engine looks.
+    """
+    monitor = _core.Monitor()
+    if threading.current_thread() is not threading.main_thread():
+        return call(monitor)
+    done: list[T] = []
+    failed: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            done.append(call(monitor))
+        except BaseException as error:  # it is raised where somebody waits for it
+            failed.append(error)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(POLL_S)
+    except BaseException:
+        monitor.cancel()
+        raise
+    if failed:
+        raise failed[0]
+    return done[0]
+
+
+def memory_allowed(resolved: Document) -> int | None:
+    """Answer how many bytes all runs of a scenario may take together; None where nobody knows."""
+    given = resolved.get("run", {}).get("max_memory")
+    if given is not None:
+        found = _core.quantity(given)
+        # As many bytes as no machine has may be written, and are no bound.
+        return min(int(found[0]), 2**63 - 1) if found is not None else None
+    there = memory_there()
+    return int(_SHARE * there) if there is not None else None
+
+
+def memory_there() -> int | None:
+    """Answer how many bytes of memory there are for this process; None where nobody knows."""
+    limits: list[int] = []
+    with suppress(AttributeError, ValueError, OSError):
+        limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    with suppress(ImportError, ValueError, OSError):
+        import resource
+
+        soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if soft != resource.RLIM_INFINITY:
+            limits.append(soft)
+    for group in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        with suppress(OSError, ValueError):
+            limits.append(int(Path(group).read_text(encoding="ascii")))
+    return min((limit for limit in limits if limit > 0), default=None)
+
+
+def memory_taken() -> int:
+    """Answer how many bytes of memory this process has; 0 where nobody knows."""
+    with suppress(OSError, ValueError, IndexError):
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+    return 0
+
+
+class Bound:
+    """The memory that runs may take, and what they have taken since they began.
+
+    Parameters
+    ----------
+    resolved
+        The scenario of the runs.
+    """
+
+    def __init__(self, resolved: Document) -> None:
+        self.allowed = memory_allowed(resolved)
+        self._given = resolved.get("run", {}).get("max_memory")
+        self._before = memory_taken()
+
+    def exceeded(self) -> MemoryExceeded | None:
+        """Answer the error of runs that have taken more than they may."""
+        if self.allowed is None:
+            return None
+        taken = memory_taken() - self._before
+        if taken <= self.allowed:
+            return None
+        value = self._given or f"{self.allowed / 1e9:.3g} GB, half of what there is"
+        return MemoryExceeded(
+            "run.max_memory",
+            value,
+            f"what waits or is under way has come to take {taken / 1e9:.3g} GB, and the run was "
+            "stopped",
+            "lower the load that waits, bound queues (access.queue), make the run shorter or "
+            "--jobs fewer, or allow more",
+        )
+
+
+def fingerprint_of(resolved: Document) -> str:
+    """Answer a hash of a scenario, but for how much memory it may take."""
+    plain = json.loads(json.dumps(resolved))
+    if isinstance(plain.get("run"), dict):
+        plain["run"].pop("max_memory", None)
+    text = json.dumps(plain, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def fault(resolved: Document, told: tuple[Any, ...], which: str = "") -> EngineError:
+    """Answer the error of a fault of the engine.
+
+    Parameters
+    ----------
+    resolved
+        The scenario.
+    told
+        What failed, and where in the sources.
+    which
+        Which run of it, as text.
+    """
+    what, place = (*(str(one) for one in told), "", "")[:2]
+    return EngineError(what, place, fingerprint_of(resolved), which)
+
+
+def scenario_error(error: ValueError) -> ScenarioError:
+    """Answer the error of a scenario that the engine refuses."""
+    path, value, problem, fix = (*error.args, "", "", "", "")[:4]
+    return ScenarioError(str(path), value, str(problem), str(fix))
