@@ -221,7 +221,7 @@ fn kept(bursts: &BurstSummary) -> Result<(), TestCaseError> {
 
 /// Flows, and the bursts that carried a data packet of them; those of the bursts that were lost
 /// with such a packet, which was not cut off before. By the traces.
-fn bursts_of_flows(output: &Output) -> (BTreeSet<(u64, u64)>, BTreeSet<(u64, u64)>) {
+fn bursts_of_flows(output: &Output) -> [BTreeSet<(u64, u64)>; 2] {
     let column = |table: &str, name: &str| {
         let table = output.tables.iter().find(|one| one.name == table).expect("traced");
         &table.columns.iter().find(|one| one.0 == name).expect("a column").1
@@ -245,7 +245,7 @@ fn bursts_of_flows(output: &Output) -> (BTreeSet<(u64, u64)>, BTreeSet<(u64, u64
     // Packets of a burst that is still open have its number.
     let in_bursts = rows.iter().filter(|&((_, burst), _)| closed.contains_key(burst));
     let died = in_bursts.clone().filter(|&((_, burst), (_, cut))| !cut && closed[burst]);
-    (in_bursts.map(|row| row.0).collect(), died.map(|row| row.0).collect())
+    [in_bursts.map(|row| row.0).collect(), died.map(|row| row.0).collect()]
 }
 
 proptest! {
@@ -393,7 +393,7 @@ proptest! {
         seed in 0u64..1000,
     ) {
         let output = run(&scenario, seed, ALL);
-        let (all, died) = bursts_of_flows(&output);
+        let [all, died] = bursts_of_flows(&output);
         for flow in &output.summary.flows {
             let of = |bursts: &BTreeSet<(u64, u64)>| {
                 bursts.iter().filter(|&&(id, _)| id == u64::from(flow.id)).count() as u64

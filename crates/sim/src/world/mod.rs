@@ -162,6 +162,11 @@ pub(crate) struct Context {
 }
 
 impl Context {
+    fn new(queue: EventQueue<Event>, recorder: Recorder, placed: bool) -> Self {
+        let (digest, notices) = (Digest::default(), Notices::default());
+        Self { queue, recorder, digest, notices, placed, stale: 0, work: 0 }
+    }
+
     /// The place in the order of an instant of what happens at `place`.
     #[inline]
     fn ticket(&mut self, rank: Rank, place: Place) -> Ticket {
@@ -292,20 +297,12 @@ impl World {
                 Optics::Path(path) => path.go_ahead(scenario, &flows),
                 Optics::Mesh(_) | Optics::Ops(_) => !access.shared && scenario.run.bursts.is_none(),
             };
+        let queue = match drawn {
+            true => EventQueue::with_drawn_ties(random.stream("ties")),
+            false => EventQueue::new(),
+        };
         let mut world = Self {
-            context: Context {
-                queue: if drawn {
-                    EventQueue::with_drawn_ties(random.stream("ties"))
-                } else {
-                    EventQueue::new()
-                },
-                recorder: Recorder::new(trace),
-                digest: Digest::default(),
-                notices: Notices::default(),
-                placed: mesh,
-                stale: 0,
-                work: 0,
-            },
+            context: Context::new(queue, Recorder::new(trace), mesh),
             data_up: Access::several(links, &near),
             data_down: Access::several(links, &far),
             ack_up: Access::several(links, &far),

@@ -188,21 +188,7 @@ impl Ops {
                 SwitchSummary { node, arrived, left, dropped, waiting, buffer_mean, buffer_max }
             })
             .collect();
-        let ports: Vec<PortSummary> = graph
-            .links
-            .iter()
-            .zip(&self.fibres)
-            .map(|(link, fibre)| PortSummary {
-                from: name(link.from),
-                to: name(link.to),
-                arrived: fibre.tally.arrived,
-                carried: fibre.tally.carried,
-                dropped_contention: fibre.tally.dropped[0],
-                dropped_congestion: fibre.tally.dropped[1],
-                utilisation: (fibre.tally.carried - fibre.tally.early) as f64
-                    / (slots.max(1) as f64 * f64::from(link.wavelengths)),
-            })
-            .collect();
+        let ports = self.port_summaries(slots);
         let edges = self.pairs.iter().map(|pair| PairSummary {
             from: name(pair.ends.0),
             to: name(pair.ends.1),
@@ -243,5 +229,21 @@ impl Ops {
             ports,
             edges: edges.collect(),
         }
+    }
+    /// Each output, over the slots since measuring began.
+    fn port_summaries(&self, slots: u64) -> Vec<PortSummary> {
+        let graph = &self.fixed.graph;
+        let name = |node: u32| graph.name(node).to_string();
+        let ports = graph.links.iter().zip(&self.fibres).map(|(link, fibre)| PortSummary {
+            from: name(link.from),
+            to: name(link.to),
+            arrived: fibre.tally.arrived,
+            carried: fibre.tally.carried,
+            dropped_contention: fibre.tally.dropped[0],
+            dropped_congestion: fibre.tally.dropped[1],
+            utilisation: (fibre.tally.carried - fibre.tally.early) as f64
+                / (slots.max(1) as f64 * f64::from(link.wavelengths)),
+        });
+        ports.collect()
     }
 }
