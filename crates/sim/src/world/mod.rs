@@ -453,7 +453,9 @@ impl World {
             Event::Notice(slot) => self.notice(slot),
             Event::Other(index) => self.other_sends(index),
             Event::Cell(index) => self.cell(index),
-            Event::OtherArrived(side) => self.others.arrived(side),
+            Event::OtherArrived(side) => {
+                self.others.arrived(self.now, side, &mut self.context.recorder);
+            }
             Event::Demand(source) => self.connect(source),
             Event::Sample => self.sample(),
             Event::WarmedUp => {

@@ -1,5 +1,7 @@
 //! Other traffic: on the shared access links of a path, or through a mesh.
 
+use std::collections::VecDeque;
+
 use burstlab_kernel::{RandomSource, Rank};
 use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
@@ -9,7 +11,7 @@ use super::packet::{DataPacket, OTHER};
 use super::source::Source;
 use super::train::Train;
 use super::{Event, World};
-use crate::measure::SentRow;
+use crate::measure::{PacketCause, Recorder, SentRow};
 use crate::run::LOOK;
 use crate::scenario::{Resolved, Side};
 
@@ -24,6 +26,9 @@ pub(super) struct Others {
     pub(super) delivered: u64,
     /// Packets handed to access links.
     offered: u64,
+    /// Rows of the trace of what is on the links, in order.
+    #[serde(skip)]
+    rows: [VecDeque<u32>; 2],
 }
 
 impl Others {
@@ -36,8 +41,15 @@ impl Others {
         });
         let going = |index: usize| !index.is_multiple_of(LOOK) || resolved.watch.goes_on();
         let sources = (0..).take_while(|&index| going(index)).zip(sources);
-        let sources = sources.map(|(_, source)| source).collect();
-        Self { sources, sent: 0, lost: 0, on_link: [0; 2], delivered: 0, offered: 0 }
+        Self {
+            sources: sources.map(|(_, source)| source).collect(),
+            sent: 0,
+            lost: 0,
+            on_link: [0; 2],
+            delivered: 0,
+            offered: 0,
+            rows: Default::default(),
+        }
     }
 
     /// When each source sends first.
@@ -46,9 +58,12 @@ impl Others {
     }
 
     /// A packet has crossed its link.
-    pub(super) fn arrived(&mut self, side: Side) {
+    pub(super) fn arrived(&mut self, now: Time, side: Side, recorder: &mut Recorder) {
         self.on_link[side as usize] -= 1;
         self.delivered += 1;
+        if let Some(row) = self.rows[side as usize].pop_front() {
+            recorder.delivered(row, now);
+        }
     }
 
     pub(super) fn in_flight(&self) -> u64 {
@@ -96,6 +111,7 @@ impl World {
             return;
         }
         self.others.offered += 1;
+        let row = self.context.recorder.sent(self.now, index, &SentRow::Other(seq, size));
         let wire = match side {
             Side::Sender => &mut self.data_up[0].wire,
             Side::Receiver => &mut self.data_down[0].wire,
@@ -103,9 +119,15 @@ impl World {
         match wire.send(self.now, size) {
             Some(at) => {
                 self.others.on_link[side as usize] += 1;
+                if self.context.recorder.traces_packets() {
+                    self.others.rows[side as usize].push_back(row);
+                }
                 self.context.queue.push(at, Rank::Arrival, Event::OtherArrived(side));
             }
-            None => self.others.lost += 1,
+            None => {
+                self.others.lost += 1;
+                self.context.recorder.lost(row, PacketCause::Overflow);
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use burstlab_kernel::Rank;
 use burstlab_optical::slotted::DropCause;
-use burstlab_tcp::{Ack, SackBlocks};
+use burstlab_tcp::{Ack, SackBlocks, Transmission};
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use super::super::flow::Flow;
 use super::super::packet::AckPacket;
 use super::super::{Context, Event, Optics, World};
 use super::{InFlight, Load, Ops};
-use crate::measure::{NO_ROW, PacketCause, SentRow};
+use crate::measure::{NO_BURST, PacketCause, SentRow};
 use crate::scenario::{Notification, Share};
 
 /// ACKs of a set: one that may be new to the sender, and three that repeat it.
@@ -199,8 +199,18 @@ impl World {
         let passed = ops.known(packet.flow, flow.id).proxy.passes(at, packet.next, &rules);
         if let Some(mut copy) = passed.copy {
             ops.tally.copies += 1;
-            copy.nth = u16::try_from(flow.copied(copy.seq)).unwrap_or(u16::MAX);
-            copy.row = NO_ROW;
+            let nth = flow.copied(copy.seq);
+            copy.nth = u16::try_from(nth).unwrap_or(u16::MAX);
+            let (none, size) = (f64::NAN, copy.bytes());
+            let sent = Transmission {
+                seq: copy.seq,
+                size,
+                retransmission: true,
+                cwnd: none,
+                ssthresh: none,
+            };
+            copy.row = self.context.recorder.sent(at, flow.id, &SentRow::Data(&sent, nth));
+            self.context.recorder.joined(copy.row, at, NO_BURST);
             let ends = (flow.from, flow.to);
             ops.enters(at, ends, Load::Data(copy), copy.size, &mut self.context);
         }
