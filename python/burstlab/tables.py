@@ -27,7 +27,7 @@ TRACES = ("packets", "bursts", "cwnd", "ledger")
 MESH = ("histograms", "connections", "samples")
 
 #: Tables that come with one that is recorded, under its name and more.
-WITH = ("packets_sack", "bursts_hops", "ledger_losses")
+WITH = ("packets_sack", "bursts_hops", "bursts_steps", "ledger_losses")
 
 #: All tables but ``flows``.
 RECORDED = (*TRACES, *WITH, *MESH)

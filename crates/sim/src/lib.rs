@@ -18,7 +18,7 @@ pub use measure::{
     BurstSummary, Cause, Column, Confusion, Counters, DemandSummary, DepartedSummary, FlowSummary,
     HopSummary, LinkBursts, LinkSummary, NetworkSummary, NodeLosses, NodeSummary, OpsSummary,
     PairSummary, Piece, PortSummary, Resolutions, RouteSummary, RunBytes, SizeSummary, SlotSummary,
-    SlowdownSummary, Summary, SwitchSummary, Table, Trace, WlanSummary, WlanWay,
+    SlowdownSummary, Summary, SwitchSummary, Table, Trace, WlanSummary, WlanWay, summary_schema,
 };
 pub use needs::{Need, Needs};
 pub use run::{Monitor, Output, Simulation};

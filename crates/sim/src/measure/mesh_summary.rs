@@ -1,12 +1,13 @@
 //! The numbers of a mesh. All are of the measured time, if they do not say otherwise.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What happened in a mesh in the measured time. Bursts are told by kind: a burst that carries a
 /// data packet, of a flow or of other traffic, is one with data, whatever else it carries; one
 /// without, but with an ACK, is one of ACKs; one of batches alone, or of `[[bursts]]`, is of
 /// others.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct NetworkSummary {
     /// Bursts with data.
     pub data: BurstSummary,
@@ -28,7 +29,7 @@ pub struct NetworkSummary {
 
 /// Bursts of one kind, or of all. What is said of bursts that ended counts those that landed or
 /// were lost in the measured time, whenever they were sent.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct BurstSummary {
     /// Bursts that ended.
     pub bursts: u64,
@@ -91,7 +92,7 @@ pub struct BurstSummary {
 
 /// Bytes that bursts carry, over the whole run, without padding. They are conserved: sent =
 /// delivered + lost + in flight.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct RunBytes {
     /// Bytes in bursts that were sent; a burst that is sent again counts once.
     pub bytes_sent: u64,
@@ -104,7 +105,7 @@ pub struct RunBytes {
 }
 
 /// Lost bursts of one cause.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Cause {
     /// Its name.
     pub cause: String,
@@ -113,7 +114,7 @@ pub struct Cause {
 }
 
 /// What nodes did for bursts whose way was taken, in the measured time, as it was done.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Resolutions {
     /// Times that no wavelength of a fibre was free as a burst asked for one.
     pub contentions: u64,
@@ -157,7 +158,7 @@ impl Resolutions {
 }
 
 /// A node of a mesh. Headers are those of all kinds of bursts.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct NodeSummary {
     /// Its name.
     pub name: String,
@@ -178,7 +179,7 @@ pub struct NodeSummary {
 }
 
 /// Bursts that were lost at a node.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct NodeLosses {
     /// Bursts lost here, for whatever cause.
     pub bursts_lost: u64,
@@ -190,7 +191,7 @@ pub struct NodeLosses {
 
 /// A fibre of a mesh, one way. Its wavelengths and its control channels are those of all kinds of
 /// bursts.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct LinkSummary {
     /// Name of the node it leaves.
     pub from: String,
@@ -221,7 +222,7 @@ pub struct LinkSummary {
 /// with this fibre next on their way, or that were deflected to it. One that comes again, because
 /// it is sent or asked for again, counts again. Offered = carried + lost + deflected + resent +
 /// refused.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct LinkBursts {
     /// Bursts that came to it, in whatever way.
     pub offered: u64,
@@ -243,7 +244,7 @@ pub struct LinkBursts {
 }
 
 /// Bursts from one edge node to another.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct RouteSummary {
     /// Name of the ingress.
     pub from: String,
@@ -261,7 +262,7 @@ pub struct RouteSummary {
 }
 
 /// Bursts whose route has a number of fibres.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct HopSummary {
     /// Fibres of the route it was given by its ingress.
     pub hops: u64,
@@ -274,7 +275,7 @@ pub struct HopSummary {
 }
 
 /// Bursts of like length.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct SizeSummary {
     /// Their length as they were sent is below this and at least half of it, in bytes.
     pub below_bytes: u64,

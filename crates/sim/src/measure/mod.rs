@@ -13,6 +13,7 @@ mod network;
 mod ops;
 mod packets;
 mod recorder;
+mod schema;
 mod summary;
 mod wlan;
 
@@ -31,7 +32,8 @@ pub(crate) use network::{Ended, Extent, NetworkTally};
 pub use ops::{OpsSummary, PairSummary, PortSummary, SlotSummary, SwitchSummary};
 pub(crate) use packets::{NO_ROW, PacketCause, SentRow};
 pub use recorder::Trace;
-pub(crate) use recorder::{BurstRow, CwndEvent, CwndRow, HopRow, Recorder};
+pub(crate) use recorder::{BurstRow, CwndEvent, CwndRow, HopRow, Recorder, Step, StepRow};
+pub use schema::summary_schema;
 pub use summary::{
     Confusion, Counters, DemandSummary, DepartedSummary, FlowSummary, SlowdownSummary, Summary,
 };

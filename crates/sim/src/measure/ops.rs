@@ -1,11 +1,12 @@
 //! The numbers of a slotted network.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What happened in a slotted network. Counts and what is the most are of the whole run without its
 /// drain, means and utilisation of the time after the warm-up. Slots are conserved: sent =
 /// delivered + dropped + in flight.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct OpsSummary {
     /// Length of a slot, in s.
     pub slot_s: f64,
@@ -60,7 +61,7 @@ pub struct OpsSummary {
 
 /// What became of slots of one kind in the whole run. They are conserved: sent = delivered +
 /// dropped + in flight.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct SlotSummary {
     /// Slots that edge nodes sent.
     pub slots_sent: u64,
@@ -75,7 +76,7 @@ pub struct SlotSummary {
 }
 
 /// What happened at a switch. Arrived = left + dropped + waiting.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct SwitchSummary {
     /// Name of the node.
     pub node: String,
@@ -94,7 +95,7 @@ pub struct SwitchSummary {
 }
 
 /// What happened at an output.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct PortSummary {
     /// Node of the output.
     pub from: String,
@@ -113,7 +114,7 @@ pub struct PortSummary {
 }
 
 /// What happened in the buffer of an edge node for another one.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct PairSummary {
     /// The edge node.
     pub from: String,

@@ -15,7 +15,8 @@ pub struct Trace {
     /// A row for each transmission of a data packet, for each ACK and, in a mesh, for each packet
     /// of other traffic; and a table of the SACK blocks.
     pub packets: bool,
-    /// A row for each burst and, in a mesh, a table of the wavelengths that it was given.
+    /// A row for each burst and, in a mesh, a table of the wavelengths that it was given and one of
+    /// the steps of its signalling.
     pub bursts: bool,
     /// A row for each ACK, time-out and fast retransmission at a sender.
     pub cwnd: bool,
@@ -44,11 +45,63 @@ impl Trace {
 pub(super) const FATES: &[&str] = &["in-flight", "delivered", "lost"];
 pub(super) const BURST_KINDS: &[&str] = &["data", "ack", "background"];
 const STATES: &[&str] = &["slow-start", "congestion-avoidance", "recovery"];
+const STEPS: &[&str] = &[
+    "port",
+    "header",
+    "contended",
+    "injected",
+    "converted",
+    "delayed",
+    "deflected",
+    "segmented",
+    "cut",
+    "carried",
+    "lost",
+    "resent",
+    "refused",
+    "no-copy",
+    "trailer",
+];
 const CWND_EVENTS: &[&str] = &["ack", "timeout", "fast-retransmit"];
 
 const IN_FLIGHT: u8 = 0;
 pub(super) const DELIVERED: u8 = 1;
 pub(super) const LOST: u8 = 2;
+
+/// What nodes do for a burst; the order is that of its labels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Its ingress queue gives it a wavelength.
+    Port = 0,
+    /// Its header comes to the processor of a node.
+    Header = 1,
+    /// No wavelength of its fibre is free.
+    Contended = 2,
+    /// None is, as the scenario wills.
+    Injected = 3,
+    /// It is given another wavelength.
+    Converted = 4,
+    /// It passes a delay line.
+    Delayed = 5,
+    /// It takes another fibre.
+    Deflected = 6,
+    /// It is fitted in by cutting.
+    Segmented = 7,
+    /// It loses its tail.
+    Cut = 8,
+    /// Its fibre is reserved, and its header goes on.
+    Carried = 9,
+    /// It is lost on its way to a fibre.
+    Lost = 10,
+    /// Its ingress is to send it again.
+    Resent = 11,
+    /// A two-way reservation is refused.
+    Refused = 12,
+    /// Its ingress can keep no copy.
+    NoCopy = 13,
+    /// A trailer of it is put on a control channel.
+    Trailer = 14,
+}
 
 /// What happened at a sender; the order is that of its labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +126,7 @@ table! {
         rival: u64 => Column::U64,
         packets: u32 => Column::U32,
         bytes: u64 => Column::U64,
+        load: u64 => Column::U64,
         opened_ps: u64 => Column::U64,
         closed_ps: u64 => Column::U64,
         departed_ps: u64 => Column::U64,
@@ -95,6 +149,20 @@ table! {
         reserved_ps: u64 => Column::U64,
         departed_ps: u64 => Column::U64,
         end_ps: u64 => Column::U64,
+    }
+}
+
+table! {
+    /// One row a step of the signalling of a burst in a mesh.
+    StepTable, "bursts_steps" {
+        t_ps: u64 => Column::U64,
+        burst: u64 => Column::U64,
+        event: u8 => |codes| Column::Category(codes, STEPS),
+        from: u32 => Column::U32,
+        to: u32 => Column::U32,
+        wait_ps: u64 => Column::U64,
+        packets: u32 => Column::U32,
+        bytes: u64 => Column::U64,
     }
 }
 
@@ -127,6 +195,7 @@ pub(crate) struct Recorder {
     /// The mark is the latest arrival: a burst that arrives after the end is in flight then.
     bursts: Option<Box<Chunks<BurstTable, Time>>>,
     hops: Option<Box<Chunks<HopTable>>>,
+    steps: Option<Box<Chunks<StepTable>>>,
     cwnd: Option<Box<Chunks<CwndTable>>>,
     ledger: Option<Box<LedgerTables>>,
 }
@@ -145,6 +214,8 @@ pub(crate) struct BurstRow {
     pub(crate) rival: Option<u64>,
     pub(crate) packets: usize,
     pub(crate) bytes: Bytes,
+    /// Of this, bytes of packets; all of it where it carries none.
+    pub(crate) load: u64,
     pub(crate) opened: Time,
     pub(crate) closed: Time,
     pub(crate) departs: Option<Time>,
@@ -167,6 +238,18 @@ pub(crate) struct HopRow {
     pub(crate) length: Span,
 }
 
+/// A step of the signalling of a burst.
+pub(crate) struct StepRow {
+    pub(crate) now: Time,
+    pub(crate) burst: u64,
+    pub(crate) step: Step,
+    /// The node, and that which the fibre it is about leads to; 0: none.
+    pub(crate) ends: (u32, u32),
+    pub(crate) wait: Span,
+    /// Packets and bytes that are cut off.
+    pub(crate) cut: (u32, u64),
+}
+
 /// What happened at a sender, after it happened.
 pub(crate) struct CwndRow<'a> {
     pub(crate) now: Time,
@@ -185,6 +268,7 @@ impl Recorder {
             packets: trace.packets.then(Box::default),
             bursts: trace.bursts.then(Box::default),
             hops: trace.bursts.then(Box::default),
+            steps: trace.bursts.then(Box::default),
             cwnd: trace.cwnd.then(Box::default),
             ledger: trace.ledger.then(Box::default),
         }
@@ -195,6 +279,7 @@ impl Recorder {
         self.packets.iter_mut().for_each(|packets| packets.set_chunk(rows));
         self.bursts.iter_mut().for_each(|bursts| bursts.set_chunk(rows));
         self.hops.iter_mut().for_each(|hops| hops.set_chunk(rows));
+        self.steps.iter_mut().for_each(|steps| steps.set_chunk(rows));
         self.cwnd.iter_mut().for_each(|cwnd| cwnd.set_chunk(rows));
         self.ledger.iter_mut().for_each(|tables| tables.set_chunk(rows));
     }
@@ -300,6 +385,7 @@ impl Recorder {
         table.rival.push(burst.rival.unwrap_or(NONE));
         table.packets.push(u32::try_from(burst.packets).unwrap_or(u32::MAX));
         table.bytes.push(burst.bytes.get());
+        table.load.push(burst.load);
         table.opened_ps.push(burst.opened.as_ps());
         table.closed_ps.push(burst.closed.as_ps());
         table.departed_ps.push(ps(burst.departs));
@@ -322,6 +408,20 @@ impl Recorder {
         table.reserved_ps.push(hop.held.map_or(NONE, |(_, start)| start.as_ps()));
         table.departed_ps.push(hop.departs.as_ps());
         table.end_ps.push((hop.departs + hop.length).as_ps());
+    }
+
+    /// Something is done for a burst of a mesh.
+    pub(crate) fn step(&mut self, row: &StepRow) {
+        let Some(rows) = &mut self.steps else { return };
+        let table = &mut rows.add().rows;
+        table.t_ps.push(row.now.as_ps());
+        table.burst.push(row.burst);
+        table.event.push(row.step as u8);
+        table.from.push(row.ends.0);
+        table.to.push(row.ends.1);
+        table.wait_ps.push(row.wait.as_ps());
+        table.packets.push(row.cut.0);
+        table.bytes.push(row.cut.1);
     }
 
     /// Whether sender events are recorded.
@@ -380,6 +480,7 @@ impl Recorder {
         self.packets.as_ref().map_or(0, |packets| packets.held())
             + self.bursts.as_ref().map_or(0, |bursts| bursts.held())
             + self.hops.as_ref().map_or(0, |hops| hops.held())
+            + self.steps.as_ref().map_or(0, |steps| steps.held())
             + self.cwnd.as_ref().map_or(0, |cwnd| cwnd.held())
             + self.ledger.as_ref().map_or(0, |tables| tables.held())
     }
@@ -390,9 +491,10 @@ impl Recorder {
         let landed = move |latest: &Time| *latest <= now;
         let bursts = self.bursts.iter_mut().flat_map(move |bursts| bursts.drain(landed));
         let hops = self.hops.iter_mut().flat_map(|hops| hops.drain(|()| true));
+        let steps = self.steps.iter_mut().flat_map(|steps| steps.drain(|()| true));
         let cwnd = self.cwnd.iter_mut().flat_map(|cwnd| cwnd.drain(|()| true));
         let ledger = self.ledger.iter_mut().flat_map(|tables| tables.drain());
-        packets.chain(bursts).chain(hops).chain(cwnd).chain(ledger)
+        packets.chain(bursts).chain(hops).chain(steps).chain(cwnd).chain(ledger)
     }
 
     /// Hands over what is left; bursts that arrive after `end` are still in flight.
@@ -411,8 +513,10 @@ impl Recorder {
         // A path has no wavelengths.
         let hops = self.hops.into_iter().filter(|hops| hops.added() > 0);
         let hops = hops.flat_map(|hops| hops.finish());
+        let steps = self.steps.into_iter().filter(|steps| steps.added() > 0);
+        let steps = steps.flat_map(|steps| steps.finish());
         let cwnd = self.cwnd.into_iter().flat_map(|cwnd| cwnd.finish());
         let ledger = self.ledger.into_iter().flat_map(|tables| tables.finish());
-        packets.chain(bursts).chain(hops).chain(cwnd).chain(ledger)
+        packets.chain(bursts).chain(hops).chain(steps).chain(cwnd).chain(ledger)
     }
 }

@@ -1,5 +1,6 @@
 //! The numbers every run ends with.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::mesh_summary::NetworkSummary;
@@ -8,7 +9,7 @@ use super::wlan::WlanSummary;
 
 /// Totals of a run. Units are conserved: sent = delivered + lost + in flight, where what is in
 /// flight is counted on the links, in the assembly queues and in the core at the end of the run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Counters {
     /// Data packets handed to access links, retransmissions and copies of edge nodes included.
     pub packets_sent: u64,
@@ -103,7 +104,7 @@ pub struct Counters {
 
 /// How a detector judged the time-outs of a flow, against what they were. A spurious time-out is
 /// no sign of congestion: to excuse it is right.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Confusion {
     /// False time-outs that were taken for false.
     pub false_excused: u64,
@@ -137,7 +138,7 @@ impl Confusion {
 
 /// What one flow achieved. Counts are of the whole run; its rates, the segments delivered and its
 /// round trips of the measured time.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct FlowSummary {
     /// Number of the flow, from 0.
     pub id: u32,
@@ -210,7 +211,7 @@ pub struct FlowSummary {
 }
 
 /// The outcome of one replication.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Summary {
     /// Seed of the run.
     pub seed: u64,
@@ -254,7 +255,7 @@ pub struct Summary {
 /// percentile q is the least time that at least q n of them did not exceed. A mean is absent where
 /// a connection is censored, which is not done at the end of the run, and a percentile where one
 /// that is censored could change it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct DemandSummary {
     /// Its name.
     pub label: String,
@@ -312,7 +313,7 @@ pub struct DemandSummary {
 /// the receiver over the ideal time of the transfer. That is the time its bytes and the headers of
 /// its segments take at the slowest of its access links and a wavelength, and the delay of the
 /// access links and of the shortest of its routes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct SlowdownSummary {
     /// The least size.
     pub label: String,
@@ -334,7 +335,7 @@ pub struct SlowdownSummary {
 
 /// The connections of a demand whose last byte was acknowledged in the measured time, whenever they
 /// began. Where that time is short against theirs, these are rather the short ones.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct DepartedSummary {
     /// How many.
     pub connections: u64,

@@ -1,10 +1,11 @@
 //! What the wireless cells of a run did.
 
 use burstlab_link::wlan::{Cell, Counts};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A wireless cell, from the beginning of the run, without its drain.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct WlanSummary {
     /// Edge node of a mesh, or side of a path.
     pub name: String,
@@ -18,7 +19,7 @@ pub struct WlanSummary {
 
 /// One way over a wireless cell. Packets are conserved: offered = delivered + dropped after retries
 /// + lost by the residual loss + dropped by full queues + in flight.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct WlanWay {
     /// Packets handed to it, of data and of ACKs.
     pub offered: u64,

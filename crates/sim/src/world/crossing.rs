@@ -251,6 +251,7 @@ impl<P: Parcel> Crossing<P> {
                 rival: None,
                 packets: packets.len(),
                 bytes: burst.bytes,
+                load: burst.bytes.get(),
                 opened: burst.opened,
                 closed: now,
                 departs: passage.departs,

@@ -27,6 +27,7 @@ pub(crate) fn run_in_chunks(simulation: Simulation, rows: u32, slice: u32) -> (O
         "packets_sack",
         "bursts",
         "bursts_hops",
+        "bursts_steps",
         "cwnd",
         "ledger",
         "ledger_losses",

@@ -8,6 +8,7 @@ use super::super::causes::LossCause;
 use super::super::flow::Flow;
 use super::Mesh;
 use super::burst::{Taken, owner_of};
+use crate::measure::Step;
 use crate::scenario::{Protocol, Resolution};
 
 /// What becomes of a burst at a node.
@@ -55,6 +56,9 @@ impl Mesh {
             return Outcome::Placed(taken);
         }
         self.tally.contended(kind, link, injected);
+        let none = Span::ZERO;
+        let met = if injected { Step::Injected } else { Step::Contended };
+        self.note((now, slot), met, Some(link), none, &mut context.recorder);
         for step in 0..self.rules.contention.len() {
             let wish = Wish { range: self.range(link, slot, converts), ..wish };
             let found = match self.rules.contention[step] {
@@ -78,6 +82,13 @@ impl Mesh {
                 }
             };
             if let Some(taken) = found {
+                let helped = match self.rules.contention[step] {
+                    Resolution::Conversion => Step::Converted,
+                    Resolution::DelayLine => Step::Delayed,
+                    Resolution::Deflection => Step::Deflected,
+                    Resolution::Segmentation | Resolution::Retransmission => Step::Segmented,
+                };
+                self.note((now, slot), helped, Some(link), none, &mut context.recorder);
                 return Outcome::Placed(taken);
             }
         }

@@ -11,7 +11,7 @@ use super::burst::owner_of;
 use super::feed::Load;
 use super::header::Signal;
 use super::{Mesh, MeshEvent};
-use crate::measure::PacketCause;
+use crate::measure::{PacketCause, Step, StepRow};
 
 /// The least that a wavelength is held for.
 const INSTANT: Span = Span::from_ps(1);
@@ -51,7 +51,7 @@ impl Mesh {
         }
         if self.rules.trailer && further {
             let signal = Signal { slot, number, trailer: Some((hop as u32 + 1, left)) };
-            self.pass_on(now + self.rules.processing, link, signal, context);
+            self.pass_on(now, link, signal, context);
         }
     }
 
@@ -97,7 +97,11 @@ impl Mesh {
         }
         let steps = &mut self.tally.of(burst.kind as usize).resolutions;
         steps.packets_cut += cut;
-        steps.bytes_cut += before - burst.load_left;
+        let bytes = before - burst.load_left;
+        steps.bytes_cut += bytes;
+        let (node, wait) = (node as u32, Span::ZERO);
+        let (step, ends, cut) = (Step::Cut, (node, 0), (cut as u32, bytes));
+        context.recorder.step(&StepRow { now, burst: burst.number, step, ends, wait, cut });
         // Where the landing is certain already, it comes earlier now.
         if burst.lands > Time::ZERO {
             burst.lands = burst.arrives + left;
@@ -107,8 +111,12 @@ impl Mesh {
     }
 
     /// Puts a trailer on the control channel of a fibre.
-    fn pass_on(&mut self, done: Time, link: u32, signal: Signal, context: &mut Context) {
+    fn pass_on(&mut self, now: Time, link: u32, signal: Signal, context: &mut Context) {
+        let done = now + self.rules.processing;
         self.tally.trailed(link);
+        let (burst, step, ends) = (signal.number, Step::Trailer, self.joined_by(link));
+        let (wait, cut) = (Span::ZERO, (0, 0));
+        context.recorder.step(&StepRow { now, burst, step, ends, wait, cut });
         let (_, sent) = self.control[link as usize].send(done);
         let at = sent + self.graph.link(link).delay;
         let event = Event::Mesh(MeshEvent::Signal(link));
@@ -142,9 +150,8 @@ impl Mesh {
             port.shorten(taken.wavelength, taken.start, owner, end);
         }
         if hop + 1 < self.bursts.get(signal.slot).route.len() {
-            let done = now + self.rules.processing;
             let signal = Signal { trailer: Some((hop as u32 + 1, left)), ..*signal };
-            self.pass_on(done, taken.link, signal, context);
+            self.pass_on(now, taken.link, signal, context);
         }
     }
 }

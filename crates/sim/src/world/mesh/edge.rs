@@ -2,7 +2,7 @@
 
 use burstlab_kernel::Rank;
 use burstlab_optical::{Assembler, AssemblyPolicy};
-use burstlab_units::{Bytes, Time};
+use burstlab_units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::super::causes::{Loss, LossCause};
@@ -15,7 +15,7 @@ use super::feed::Feed;
 use super::inbox::Inbox;
 use super::rules::Rules;
 use super::{Mesh, MeshEvent, Prescribed};
-use crate::measure::PacketCause;
+use crate::measure::{PacketCause, Step};
 use crate::scenario::{Assembly, Protocol, Queues, RouteChoice, Scenario};
 
 /// An assembly queue, with the burst that is open in it.
@@ -354,6 +354,8 @@ impl Mesh {
                 *used += burst.bytes.get();
             } else {
                 self.tally.of(burst.kind as usize).resolutions.no_copy += 1;
+                let none = Span::ZERO;
+                self.note((now, slot), Step::NoCopy, None, none, &mut context.recorder);
             }
         }
         self.launch(now, slot, context, flows);
@@ -449,8 +451,10 @@ impl Mesh {
         burst.arrives = departs;
         burst.taken.push(Taken { link, wavelength, start, departs, passes: burst.left });
         burst.wavelength = wavelength;
-        self.tally.waited(burst.kind as usize, departs.since(ready));
-        let submits = now + departs.since(ready);
+        let wait = departs.since(ready);
+        self.tally.waited(burst.kind as usize, wait);
+        self.note((now, slot), Step::Port, Some(link), wait, &mut context.recorder);
+        let submits = now + wait;
         if submits > now {
             let event = Event::Mesh(MeshEvent::Submit(slot));
             context.queue.push(submits, Rank::Arrival, event);

@@ -10,6 +10,7 @@ use super::super::{Context, Event};
 use super::burst::{Cargo, Taken};
 use super::contention::Outcome;
 use super::{Mesh, MeshEvent};
+use crate::measure::Step;
 use crate::scenario::Protocol;
 
 /// What travels on a control channel.
@@ -42,6 +43,7 @@ impl Mesh {
         }
         let waits = done.since(now + self.rules.processing);
         self.tally.served(kind, node, waits);
+        self.note((now, slot), Step::Header, None, waits, &mut context.recorder);
         if waits.is_zero() {
             return Some(done);
         }
@@ -136,8 +138,11 @@ impl Mesh {
             Outcome::Again => {
                 let back = self.reach(slot, hop);
                 let burst = self.bursts.get(slot);
-                self.tally.resent(burst.kind as usize, burst.route[hop]);
+                let link = burst.route[hop];
+                self.tally.resent(burst.kind as usize, link);
                 self.record_hops(burst, true, &mut context.recorder);
+                let none = Span::ZERO;
+                self.note((now, slot), Step::Resent, Some(link), none, &mut context.recorder);
                 let burst = self.bursts.get_mut(slot);
                 burst.attempts += 1;
                 // What is on the fibres is of no use any more; to cut it takes nothing away.
@@ -171,7 +176,12 @@ impl Mesh {
         burst.arrives = taken.departs + delay;
         burst.hop += 1;
         let (begun, sent) = self.control[taken.link as usize].send(done);
-        self.tally.carried(burst.kind as usize, taken.link, begun.since(done));
+        let wait = begun.since(done);
+        self.tally.carried(burst.kind as usize, taken.link, wait);
+        let read = Time::from_ps(done.as_ps() - self.rules.processing.as_ps());
+        let link = Some(taken.link);
+        self.note((read, slot), Step::Carried, link, wait, &mut context.recorder);
+        let burst = self.bursts.get_mut(slot);
         if burst.hop == 1 {
             if context.recorder.traces_packets() {
                 burst.record_departure(&mut context.recorder);
@@ -199,7 +209,12 @@ impl Mesh {
     /// A node refuses a two-way reservation: the refusal goes back fibre by fibre.
     fn refuse(&mut self, done: Time, slot: u32, context: &mut Context, flows: &mut [Flow]) {
         let burst = self.bursts.get(slot);
-        self.tally.refused(burst.kind as usize, burst.route[burst.hop]);
+        let link = burst.route[burst.hop];
+        self.tally.refused(burst.kind as usize, link);
+        let read = Time::from_ps(done.as_ps() - self.rules.processing.as_ps());
+        let none = Span::ZERO;
+        self.note((read, slot), Step::Refused, Some(link), none, &mut context.recorder);
+        let burst = self.bursts.get(slot);
         match burst.taken.last() {
             Some(taken) => {
                 let at = done + self.graph.link(taken.link).delay;

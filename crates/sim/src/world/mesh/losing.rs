@@ -9,7 +9,7 @@ use super::super::notices::{NoticeDesk, Passage};
 use super::super::packet::DataPacket;
 use super::Mesh;
 use super::burst::{Burst, BurstKind};
-use crate::measure::{BurstRow, Ended, HopRow, PacketCause, Recorder};
+use crate::measure::{BurstRow, Ended, HopRow, PacketCause, Recorder, Step};
 
 impl Mesh {
     /// A burst is lost at the node its header has come to.
@@ -90,6 +90,9 @@ impl Mesh {
             took: now.since(burst.closed),
         };
         self.tally.ended(&ended, lost.zip(node), link);
+        if lost.is_some() && link.is_some() {
+            self.note((now, slot), Step::Lost, link, Span::ZERO, &mut context.recorder);
+        }
         if context.recorder.traces_bursts() {
             context.recorder.burst(&self.row(burst, Some((now, lost))));
             // A request that was refused too often is recorded where it was refused.
@@ -117,6 +120,7 @@ impl Mesh {
             rival: burst.rival,
             packets: burst.packets as usize,
             bytes: burst.bytes,
+            load: burst.load,
             opened: burst.opened,
             closed: burst.closed,
             departs: (burst.hop > 0).then_some(burst.departs),

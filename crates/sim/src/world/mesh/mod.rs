@@ -15,6 +15,7 @@ mod joins;
 mod losing;
 mod report;
 mod rules;
+mod steps;
 
 use burstlab_kernel::{Lane, RandomSource, Rank, Stream};
 use burstlab_link::LossProcess;
