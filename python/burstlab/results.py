@@ -167,7 +167,9 @@ class Result:
 
     @property
     def packets_per_burst(self) -> float:
-        """Data packets that left the optical network over data bursts that did."""
+        """Data packets that left the optical network over data bursts that did; 0 in slots."""
+        if self.ops:
+            return 0.0
         counters = self.counters
         return counters.get("packets_crossed", 0) / max(counters.get("bursts_delivered", 0), 1)
 
