@@ -25,7 +25,7 @@ export PYRIGHT_PYTHON_GLOBAL_NODE := 0
 # The extension links against no particular interpreter, but the build asks one for its version.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help demo test fuzz bench instructions flame docs site lint format codegen lock browser setup check clean
+.PHONY: help demo audit test fuzz bench instructions flame docs site lint format codegen lock browser setup check clean
 .DELETE_ON_ERROR:
 
 help: ## show this list
@@ -50,6 +50,10 @@ fuzz: setup ## random tests with other cases than those of `make test`: ROUNDS t
 	  $(BIN)/python python/tests/fuzz_scenarios.py --cases $(FUZZ_CASES) --seed $$seed --out out/fuzz || exit 1; \
 	done
 
+audit: setup ## compute the numbers of N random scenarios again from their traces (N=3000, SEED=1)
+	BURSTLAB_AUDIT=$(or $(N),3000) BURSTLAB_AUDIT_SEED=$(or $(SEED),1) \
+	  $(BIN)/python -m pytest -q -n 1 python/tests/test_audit.py
+
 bench: setup ## run the benchmarks, and the comparison with other simulators where they are installed
 	cargo bench --locked -p burstlab-bench
 	$(BIN)/python benches/compare/run.py
@@ -73,6 +77,7 @@ lint: setup ## formatting, lints, layers, lengths, stale generated files, types,
 	RUSTDOCFLAGS="-D warnings" cargo doc -q $(CRATES) --no-deps
 	cargo run -q --locked -p xtask -- tidy
 	cargo run -q --locked -p xtask -- codegen --check
+	$(BIN)/python -m pytest -q python/tests/test_metrics_page.py
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/pyright

@@ -5,6 +5,7 @@ mod arrows;
 mod heads;
 mod imports;
 mod lengths;
+mod metrics;
 mod names;
 mod pages;
 mod ratchet;
@@ -14,10 +15,11 @@ use crate::tree::Tree;
 
 /// What is to be mended, one line each: place and mend.
 pub(crate) fn problems(tree: &Tree) -> Vec<String> {
-    let checks: [fn(&Tree) -> Vec<String>; 7] = [
+    let checks: [fn(&Tree) -> Vec<String>; 8] = [
         arrows::check,
         imports::check,
         lengths::check,
+        metrics::check,
         names::check,
         heads::check,
         pages::check,

@@ -1,0 +1,1 @@
+"""Every number of a run, computed a second time from its traces."""

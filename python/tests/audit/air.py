@@ -1,0 +1,146 @@
+"""Wireless cells: their packets. What frames do has bounds alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from audit.checks import Audit
+from audit.result import NONE, Run
+
+
+def seats(run: Run) -> list[tuple[set[int], set[int]]]:
+    """Answer of each cell which flows have their sender on the air, and which their receiver."""
+    if not run.scenario.get("wlan"):
+        return []
+    flows = [
+        (flow.get("from"), flow.get("to"))
+        for flow in run.scenario.get("flows", [])
+        for _ in range(flow["count"])
+    ]
+    first, last = _ends(run)
+    flows = [(start or first, end or last) for start, end in flows]
+    found = []
+    for cell in run.scenario["wlan"]:
+        if run.scenario["network"]["topology"] == "path":
+            side = cell.get("side") or "receiver"
+            every = set(range(len(flows)))
+            found.append(
+                (every if side == "sender" else set(), every if side == "receiver" else set())
+            )
+            continue
+        node = cell.get("node") or last
+        senders = {number for number, (start, _) in enumerate(flows) if start == node}
+        found.append((senders, {number for number, (_, end) in enumerate(flows) if end == node}))
+    return found
+
+
+def _ends(run: Run) -> tuple[str, str]:
+    """Answer the first and the last edge node."""
+    network = run.scenario["network"]
+    if network["topology"] == "path":
+        return "", ""
+    names = [node["name"] for node in run.summary["network"]["nodes"]]
+    cores = {node["name"] for node in network.get("node", []) if node["role"] == "core"}
+    edges = [name for name in names if name not in {*cores, "hub", "left", "right"}]
+    return edges[0], edges[-1]
+
+
+def check(run: Run, audit: Audit) -> None:
+    """Compute again what packets say of each cell."""
+    if "wlan" not in run.summary:
+        return
+    for index, (senders, receivers) in enumerate(seats(run)):
+        path = f"wlan[{index}]"
+        audit.equal(f"{path}.stations", len(senders | receivers))
+        packets = run.table("packets")
+        sends, hears = (np.isin(packets["flow"], sorted(of)) for of in (senders, receivers))
+        data, ack = packets["kind"] == "data", packets["kind"] == "ack"
+        out = packets["egress_ps"] != NONE
+        _up(run, audit, f"{path}.up", (data & sends) | (ack & hears), out)
+        _down(run, audit, f"{path}.down", ((data & hears) | (ack & sends)) & out)
+        for way in ("up", "down"):
+            _frames(run, audit, run.summary["wlan"][index][way], f"{path}.{way}")
+
+
+def _lost(run: Run, rows: Any, cause: str) -> int:
+    packets = run.table("packets")
+    return int((rows & (packets["fate"] == "lost") & (packets["cause"] == cause)).sum())
+
+
+def _up(run: Run, audit: Audit, path: str, mine: Any, out: Any) -> None:
+    """What stations sent: it is offered as it is sent."""
+    packets = run.table("packets")
+    here = mine & ~out
+    gone, full = _lost(run, here, "wireless"), _lost(run, here, "wireless-queue")
+    audit.equal(f"{path}.offered", int(mine.sum()))
+    # A packet that no trace has seen at the edge is on the air or on the access link.
+    after = (packets["ingress_ps"] != NONE) | ((packets["fate"] == "lost") & mine)
+    crossed = int((mine & after).sum()) - gone - full
+    unseen = int((mine & ~after).sum())
+    _ends_of(run, audit, path, (crossed, crossed + unseen), gone, full)
+
+
+def _down(run: Run, audit: Audit, path: str, mine: Any) -> None:
+    """What the base station sent: it is offered as it has crossed the access link."""
+    packets = run.table("packets")
+    gone, full = _lost(run, mine, "wireless"), _lost(run, mine, "wireless-queue")
+    crossed = int((mine & (packets["fate"] == "delivered")).sum())
+    _ends_of(run, audit, path, (crossed, crossed), gone, full)
+    unseen = int((mine & (packets["fate"] == "in-flight")).sum())
+    settled = crossed + gone + full
+    audit.within(f"{path}.offered", settled, settled + unseen)
+    if unseen == 0:
+        audit.equal(f"{path}.offered", settled)
+        audit.equal(f"{path}.in_flight", 0)
+    # All of that time is spent behind the egress.
+    there = mine & (packets["fate"] == "delivered")
+    if there.any():
+        took = float((packets["delivered_ps"] - packets["egress_ps"])[there].mean()) * 1e-12
+        way = _way(run, path)
+        audit.claim(
+            way["wait_s"] + way["mac_delay_s"] <= took * (1 + 1e-9),
+            f"{path}: waits {way['wait_s']} and {way['mac_delay_s']} of {took} s",
+        )
+
+
+def _ends_of(
+    run: Run, audit: Audit, path: str, crossed: tuple[int, int], gone: int, full: int
+) -> None:
+    way = _way(run, path)
+    low, high = crossed
+    if low == high:
+        audit.equal(f"{path}.delivered", low)
+    else:
+        audit.within(f"{path}.delivered", low, high)
+    audit.equal(f"{path}.queue_dropped", full)
+    residual = run.scenario["wlan"][int(path[5 : path.index("]")])]["loss"] == "residual"
+    if not residual:
+        audit.equal(f"{path}.residual_lost", 0)
+        audit.equal(f"{path}.retry_dropped", gone)
+    both = way["retry_dropped"] + way["residual_lost"]
+    audit.claim(both == gone, f"{path}: {both} lost, and the packets say {gone}")
+    ratio = gone / max(way["delivered"] + gone, 1)
+    audit.equal(f"{path}.residual_loss_ratio", ratio)
+    rest = way["offered"] - way["delivered"] - gone - full
+    audit.equal(f"{path}.in_flight", rest)
+
+
+def _way(run: Run, path: str) -> Mapping[str, Any]:
+    return run.summary["wlan"][int(path[5 : path.index("]")])][path.rsplit(".", 1)[1]]
+
+
+def _frames(run: Run, audit: Audit, way: Mapping[str, Any], path: str) -> None:
+    """Frames: each packet that crossed took one, and each failure is of a frame."""
+    frames = way["data_frames"] + way["rts_frames"] + way["answers"]
+    tried = way["delivered"] + way["residual_lost"] + way["duplicates"]
+    holds = {
+        "a packet that crossed took a frame": way["data_frames"] >= tried,
+        "a failure is of a frame": way["collisions"] + way["errors"] <= frames,
+        "what was dropped was given up": way["given_up"] >= way["retry_dropped"],
+        "what is known twice came twice": way["duplicates"] <= way["data_frames"],
+    }
+    for what, kept in holds.items():
+        audit.claim(kept, f"{path}: {what} does not hold of {dict(way)}")

@@ -1,0 +1,65 @@
+"""The numbers that no trace tells: they are bounded, or conserved, and why that is all."""
+
+from __future__ import annotations
+
+_GIVEN = "what was given, or is measured by the clock of the machine"
+_WORK = "the work that was done, which tracing changes: no more in the core than in all"
+_NOTICES = "messages to senders have no trace: no more lost than sent"
+_BATCHES = "what of batches waits in queues: conserved; what bursts held of them is computed"
+_FRAMES = "frames on the air have no trace: at least one a packet, no more failures than frames"
+_AIR = "packets have no time at the base station: at most what lies between egress and host"
+_ADMISSION = "negotiations and notifications have no trace: no more than intervals and drops"
+_SLOTS = (
+    "slots have no trace of their own: conserved at each output and switch, none over the buffer"
+)
+_BACKLOG = (
+    "datagrams that leave in several slots are there in part: between bounds that packets give"
+)
+
+#: By the place in the summary: why it is bounded alone.
+BOUNDED: dict[str, str] = {
+    **dict.fromkeys(("seed", "simulated_s", "wall_s"), _GIVEN),
+    **dict.fromkeys(("counters.events", "counters.core_events"), _WORK),
+    **dict.fromkeys(("counters.notices_sent", "counters.notices_lost"), _NOTICES),
+    **{
+        f"counters.batch{name}": _BATCHES
+        for what in (
+            "es_sent es_delivered es_lost es_in_flight",
+            "_packets_sent _packets_in_flight",
+        )
+        for name in (*what.split(), "_bytes_sent", "_bytes_in_flight")
+    },
+    **{
+        f"wlan[].{way}.{name}": _FRAMES
+        for way in ("down", "up")
+        for name in ("data_frames", "rts_frames", "answers", "collisions", "errors", "duplicates")
+    },
+    **{
+        f"wlan[].{way}.{name}": _AIR
+        for way in ("down", "up")
+        for name in ("given_up", "wait_s", "mac_delay_s")
+    },
+    **{f"ops.edges[].{name}": _ADMISSION for name in ("requests", "refused", "frozen", "cuts")},
+    **{
+        f"ops.{name}": _SLOTS
+        for name in (
+            "slots_delivered",
+            "switches[].buffer_max",
+            "switches[].buffer_mean",
+            "ports[].arrived",
+            "ports[].carried",
+            "ports[].utilisation",
+            "ports[].dropped_contention",
+            "ports[].dropped_congestion",
+        )
+    },
+    **{
+        f"ops.{name}": _BACKLOG
+        for name in (
+            "backlog_mean_bits",
+            "extra_buffer_mean_bits",
+            "extra_buffer_whole_bits",
+            "extra_buffer_max_bits",
+        )
+    },
+}

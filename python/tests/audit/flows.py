@@ -1,0 +1,330 @@
+"""Flows, and what the senders and receivers of all flows together counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audit.checks import Audit
+from audit.result import NONE, Run, size_bytes, span_ps
+
+#: What a SYN and the headers of a segment take, which no scenario of the audit changes.
+_HEADERS = 40
+
+
+@dataclass
+class Endpoint:
+    """What the scenario says of one flow.
+
+    Attributes
+    ----------
+    payload
+        Application data of a full segment, in bytes.
+    window
+        The receiver's window, in segments.
+    writes
+        When the application writes and how much, in ps and bytes; None: without end.
+    """
+
+    label: str
+    variant: str
+    payload: int
+    window: int
+    detector: str
+    start: int
+    writes: list[tuple[int, int]] | None
+
+
+def endpoints(scenario: Mapping[str, Any]) -> Iterator[Endpoint]:
+    """Answer the flows that a scenario lists, in the order of their numbers."""
+    for flow in scenario.get("flows", []):
+        tcp = {**scenario["tcp"], **{k: v for k, v in flow["tcp"].items() if v is not None}}
+        for copy in range(flow["count"]):
+            start = span_ps(flow["start"]) + copy * span_ps(flow["stagger"])
+            writes = None
+            if flow.get("script") is not None:
+                writes = [
+                    (start + span_ps(one["at"]), size_bytes(one["bytes"])) for one in flow["script"]
+                ]
+            elif flow.get("bytes") is not None:
+                writes = [(start, size_bytes(flow["bytes"]))]
+            yield Endpoint(
+                label=flow.get("label") or tcp["variant"],
+                variant=tcp["variant"],
+                payload=size_bytes(tcp["segment_size"]) - _HEADERS,
+                window=tcp["window"],
+                detector=tcp.get("detector") or "none",
+                start=start,
+                writes=writes,
+            )
+
+
+class Received:
+    """What a receiver made of the segments that reached it."""
+
+    def __init__(self, window: int) -> None:
+        self.next = 0
+        self.duplicates = 0
+        self._beyond: set[int] = set()
+        self._window = window
+
+    def take(self, seq: int) -> None:
+        """Segment `seq` is there."""
+        if seq < self.next or seq in self._beyond:
+            self.duplicates += 1
+        elif seq < self.next + self._window:
+            self._beyond.add(seq)
+            while self.next in self._beyond:
+                self._beyond.discard(self.next)
+                self.next += 1
+
+    def copy(self) -> Received:
+        """Answer another one in the same state."""
+        other = Received(self._window)
+        other.next, other.duplicates, other._beyond = self.next, self.duplicates, {*self._beyond}
+        return other
+
+    def held(self) -> set[int]:
+        """Answer the segments of data that it has, in order or not."""
+        return {*range(1, self.next), *self._beyond} - {0}
+
+    @property
+    def delivered(self) -> int:
+        """Segments in order, the SYN not counted."""
+        return max(self.next - 1, 0)
+
+
+@dataclass
+class Useful:
+    """How much application data is in segments, of which the last may be short."""
+
+    payload: int
+    written: int | None
+
+    def bytes(self, segments: set[int]) -> int:
+        """Answer the bytes in some segments, counted from 1."""
+        if self.written is None:
+            return len(segments) * self.payload
+        whole, rest = divmod(self.written, self.payload)
+        return sum(
+            self.payload if one <= whole else rest if one == whole + 1 else 0 for one in segments
+        )
+
+
+def check(run: Run, audit: Audit) -> None:
+    """Compute every number of the flows of a scenario again."""
+    flows = run.summary["flows"]
+    listed = list(endpoints(run.scenario))
+    audit.claim(
+        len(flows) == len(listed), f"{len(flows)} flows, and the scenario has {len(listed)}"
+    )
+    for number, (flow, end) in enumerate(zip(flows, listed, strict=True)):
+        audit.equal(f"flows[{number}].id", number)
+        audit.claim(flow["label"] == end.label, f"flows[{number}].label = {flow['label']}")
+        audit.claim(flow["variant"] == end.variant, f"flows[{number}].variant = {flow['variant']}")
+        for name, value in of_flow(run, number, end).items():
+            audit.equal(f"flows[{number}].{name}", value)
+        if end.variant == "vegas":
+            _vegas(run, audit, number)
+        _detector(run, audit, number, end)
+    _table(run, audit)
+
+
+def of_flow(run: Run, number: int, end: Endpoint) -> dict[str, float | None]:
+    """Answer what a flow achieved, by its packets and the events at its sender."""
+    packets = run.table("packets")
+    mine = (packets["flow"] == number) & (packets["kind"] == "data")
+    fate, arrived = packets["fate"][mine], packets["delivered_ps"][mine]
+    sizes, seqs = packets["size_bytes"][mine], packets["seq"][mine]
+    there = fate == "delivered"
+    receiver, warm, late_end = Received(end.window), None, None
+    order = np.argsort(arrived[there], kind="stable")
+    for at, seq in zip(arrived[there][order].tolist(), seqs[there][order].tolist(), strict=True):
+        if warm is None and at >= run.start:
+            warm = receiver.copy()
+        if late_end is None and at > run.close:
+            late_end = receiver.copy()
+        receiver.take(seq)
+    then = warm or receiver
+    now = late_end or receiver
+    written = None if end.writes is None else sum(b for at, b in end.writes if at <= run.close)
+    useful = Useful(end.payload, written)
+    measured = run.measured_s or float("inf")
+    late = there & run.since_start(arrived)
+    again = packets["transmission"][mine] > 1
+    timer = _events(run, number)
+    return {
+        "goodput_bps": useful.bytes(set(range(1, now.next)) - then.held()) * 8 / measured,
+        "throughput_bps": int(sizes[late].sum()) * 8 / measured,
+        "bytes_delivered": useful.bytes(now.held() - then.held()),
+        "bytes_in_order": useful.bytes(set(range(1, now.next)) - set(range(1, then.next))),
+        "segments_delivered": now.delivered - then.delivered,
+        "packets_sent": int(mine.sum()),
+        "packets_delivered": int(there.sum()),
+        "packets_lost": int((fate == "lost").sum()),
+        "duplicates": receiver.duplicates,
+        "retransmissions": int(again.sum()),
+        **timer,
+        **_bursts(run, mine),
+        **_round_trips(run, number, end),
+        **_done(run, number, end, arrived[there][order], seqs[there][order]),
+    }
+
+
+def _events(run: Run, number: int) -> dict[str, float | None]:
+    ledger, cwnd = run.table("ledger"), run.table("cwnd")
+    mine = ledger["flow"] == number
+    kinds, truths = ledger["kind"][mine], ledger["truth"][mine]
+    timeouts = kinds == "timeout"
+    events = cwnd["event"][cwnd["flow"] == number]
+    return {
+        "timeouts": int((events == "timeout").sum()),
+        "false_timeouts": int((timeouts & (truths == "false")).sum()),
+        "true_timeouts": int((timeouts & (truths == "true")).sum()),
+        "spurious_timeouts": int((timeouts & (truths == "spurious")).sum()),
+        "spurious_retransmissions": int((kinds == "spurious-retransmission").sum()),
+        "early_repairs": int((kinds == "early-repair").sum()),
+        "fast_retransmits": int((events == "fast-retransmit").sum()),
+    }
+
+
+def _bursts(run: Run, mine: Any) -> dict[str, float | None]:
+    """Bursts of a mesh that were closed with a segment, and those that were lost with one."""
+    packets, bursts = run.table("packets"), run.table("bursts")
+    if not bursts or run.scenario["network"]["topology"] == "path":
+        return {"bursts": 0, "bursts_lost": 0}
+    closed = np.isin(packets["burst"], bursts["burst"]) & mine & (packets["burst"] != NONE)
+    with_it = closed & (packets["fate"] == "lost") & (packets["cause"] == "burst-lost")
+    return {
+        "bursts": len(np.unique(packets["burst"][closed])),
+        "bursts_lost": len(np.unique(packets["burst"][with_it])),
+    }
+
+
+def _round_trips(run: Run, number: int, end: Endpoint) -> dict[str, float | None]:
+    """The mean of what the timer measured; Vegas also gives up by a clock that no trace shows."""
+    if end.variant == "vegas":
+        return {}
+    samples = _samples(run, number)
+    return {
+        "rtt_s": float(samples.mean()) * 1e-12 if len(samples) else None,
+        "round_trips": len(samples),
+    }
+
+
+def _vegas(run: Run, audit: Audit, number: int) -> None:
+    """What the timer of Vegas measured lies between what its ACKs took."""
+    cwnd, flow = run.table("cwnd"), run.summary["flows"][number]
+    if flow["rtt_s"] is None:
+        audit.claim(flow["round_trips"] == 0, f"flows[{number}].rtt_s is not there")
+        return
+    heard = (cwnd["flow"] == number) & (cwnd["event"] == "ack") & run.since_start(cwnd["t_ps"])
+    audit.within(f"flows[{number}].round_trips", 1, int(heard.sum()))
+    packets = run.table("packets")
+    first = (packets["flow"] == number) & (packets["kind"] == "data")
+    first &= (packets["transmission"] == 1) & run.since_start(packets["acked_ps"])
+    took = (packets["acked_ps"] - packets["sent_ps"])[first] * 1e-12
+    audit.within(f"flows[{number}].rtt_s", took.min() * (1 - 1e-9), took.max() * (1 + 1e-9))
+
+
+def _samples(run: Run, number: int) -> Any:
+    """Round trips that the retransmission timer takes: one segment at a time, by Karn's rule.
+
+    The timer takes the first transmission after it has taken none, measures with the ACK that
+    covers it, and gives up what it has at a time-out, a fast retransmission or an early repair.
+    """
+    packets, cwnd = run.table("packets"), run.table("cwnd")
+    mine = packets["flow"] == number
+    sent = mine & (packets["kind"] == "data")
+    heard = mine & (packets["kind"] == "ack") & (packets["fate"] == "delivered")
+    again = (cwnd["flow"] == number) & (cwnd["event"] != "ack")
+    # At one instant an ACK is heard before what it releases is sent.
+    events = [(at, 0, seq) for at, seq in _pairs(packets, "delivered_ps", heard)]
+    events += [(at, 1, 0) for at in cwnd["t_ps"][again].tolist()]
+    ledger = run.table("ledger")
+    repairs = (ledger["flow"] == number) & (ledger["kind"] == "early-repair")
+    events += [(at, 1, 0) for at in ledger["t_ps"][repairs].tolist()]
+    first = sent & (packets["transmission"] == 1)
+    events += [(at, 2, seq) for at, seq in _pairs(packets, "sent_ps", first)]
+    timed: tuple[int, int] | None = None
+    highest, samples = -1, []
+    for at, kind, seq in sorted(events):
+        if kind == 0 and seq > highest:
+            highest = seq
+            if timed is not None and seq >= timed[0]:
+                if run.start <= at <= run.close:
+                    samples.append(at - timed[1])
+                timed = None
+        elif kind == 1:
+            timed = None
+        elif kind == 2 and timed is None:
+            timed = (seq, at)
+    return np.array(samples)
+
+
+def _pairs(packets: Mapping[str, Any], time: str, rows: Any) -> list[tuple[int, int]]:
+    return list(zip(packets[time][rows].tolist(), packets["seq"][rows].tolist(), strict=True))
+
+
+def _done(run: Run, number: int, end: Endpoint, times: Any, seqs: Any) -> dict[str, float | None]:
+    """When all that the application writes was at the receiver, and acknowledged at the sender."""
+    if end.writes is None:
+        names = ("bytes", "received_after_s", "acknowledged_after_s", "received_s", "completed_s")
+        return dict.fromkeys(names)
+    total = sum(size for _, size in end.writes)
+    last = -(-total // end.payload)
+    receiver, received = Received(end.window), None
+    for at, seq in zip(times.tolist(), seqs.tolist(), strict=True):
+        receiver.take(seq)
+        if receiver.next > last:
+            received = at * 1e-12
+            break
+    heard = acknowledged(run, number, last)
+    # What is acknowledged before all of it is written is not yet the end.
+    if heard is not None:
+        heard = max(heard, end.writes[-1][0] * 1e-12)
+    begin = end.start * 1e-12
+    return {
+        "bytes": total,
+        "received_after_s": None if received is None else received - begin,
+        "acknowledged_after_s": None if heard is None else heard - begin,
+        "received_s": received,
+        "completed_s": heard,
+    }
+
+
+def acknowledged(run: Run, number: int, last: int) -> float | None:
+    """Answer when segment `last` and all before were acknowledged, in s."""
+    packets = run.table("packets")
+    heard = (packets["flow"] == number) & (packets["kind"] == "ack") & (packets["seq"] >= last)
+    times = packets["delivered_ps"][heard & (packets["fate"] == "delivered")]
+    return int(times.min()) * 1e-12 if len(times) else None
+
+
+def _detector(run: Run, audit: Audit, number: int, end: Endpoint) -> None:
+    found = run.summary["flows"][number]["detector"]
+    if end.detector == "none":
+        audit.claim(found is None, f"flows[{number}].detector without a detector")
+        return
+    ledger = run.table("ledger")
+    mine = (ledger["flow"] == number) & (ledger["kind"] == "timeout")
+    truths, verdicts = ledger["truth"][mine], ledger["verdict"][mine]
+    for truth, taken in (("false", "missed"), ("true", "kept"), ("spurious", "kept")):
+        for name, verdict in ((f"{truth}_{taken}", "true"), (f"{truth}_excused", "false")):
+            count = int(((truths == truth) & (verdicts == verdict)).sum())
+            audit.equal(f"flows[{number}].detector.{name}", count)
+
+
+def _table(run: Run, audit: Audit) -> None:
+    """The table of flows says what the summary says."""
+    table = run.table("flows")
+    for number, flow in enumerate(run.summary["flows"]):
+        flat = {k: v for k, v in flow.items() if not isinstance(v, dict)}
+        flat |= {f"detector_{k}": v for k, v in (flow["detector"] or {}).items()}
+        for name, value in flat.items():
+            if value is None or isinstance(value, str) or name not in table:
+                continue
+            audit.claim(table[name][number] == value, f"table flows, {name}[{number}] != {value}")

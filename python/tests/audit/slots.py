@@ -1,0 +1,198 @@
+"""The slotted network."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from audit.checks import Audit
+from audit.result import NONE, Run, rate_bps, size_bytes, span_ps
+
+
+def check(run: Run, audit: Audit) -> None:
+    """Compute again what packets and the ledger say of slots, and what is conserved."""
+    if "ops" not in run.summary:
+        return
+    _written(run, audit)
+    _conserved(run, audit)
+    _carried(run, audit)
+    _backlog(run, audit)
+
+
+def _payload(run: Run) -> int:
+    ops = run.scenario["ops"]
+    return size_bytes(ops["slot_size"]) - size_bytes(ops["slot_header"])
+
+
+def _written(run: Run, audit: Audit) -> None:
+    """What edge nodes wrote, dropped and sent in the name of hosts."""
+    packets, ledger = run.table("packets"), run.table("ledger")
+    # Behind the edge at once; what comes from a host crosses its access link first.
+    sets = (packets["kind"] == "ack") & (packets["egress_ps"] == packets["sent_ps"])
+    copies = (packets["kind"] == "data") & (packets["ingress_ps"] == packets["sent_ps"])
+    audit.equal("ops.ack_sets", int(sets.sum()) / 4)
+    audit.equal("ops.copies", int(copies.sum()))
+    audit.equal("ops.acks_filtered", int((packets["cause"] == "filtered").sum()))
+    audit.equal("ops.ack_retransmissions", int((ledger["kind"] == "edge-retransmit").sum()))
+    rate = rate_bps(run.scenario["network"]["link_rate"])
+    audit.equal("ops.slot_s", size_bytes(run.scenario["ops"]["slot_size"]) * 8 / rate)
+
+
+def _conserved(run: Run, audit: Audit) -> None:
+    ops = run.summary["ops"]
+    dropped = [
+        sum(port[f"dropped_{why}"] for port in ops["ports"]) for why in ("contention", "congestion")
+    ]
+    audit.equal("ops.slots_dropped_contention", dropped[0])
+    audit.equal("ops.slots_dropped_congestion", dropped[1])
+    audit.equal("ops.slots_sent", sum(edge["slots"] for edge in ops["edges"]))
+    rest = ops["slots_sent"] - ops["slots_delivered"] - sum(dropped)
+    audit.equal("ops.slots_in_flight", rest)
+    _kinds(run, audit)
+    for index, switch in enumerate(ops["switches"]):
+        path, name = f"ops.switches[{index}]", switch["node"]
+        ports = [port for port in ops["ports"] if port["from"] == name]
+        audit.equal(f"{path}.arrived", sum(port["arrived"] for port in ports))
+        audit.equal(f"{path}.left", sum(port["carried"] for port in ports))
+        lost = sum(port["dropped_contention"] + port["dropped_congestion"] for port in ports)
+        audit.equal(f"{path}.dropped", lost)
+        audit.equal(f"{path}.waiting", switch["arrived"] - switch["left"] - switch["dropped"])
+    audit.equal("ops.buffer_mean", max(switch["buffer_mean"] for switch in ops["switches"]))
+    audit.equal("ops.buffer_max", max(switch["buffer_max"] for switch in ops["switches"]))
+    limit = run.scenario["ops"]["buffer"]
+    audit.within("ops.buffer_max", 0, limit)
+    told = dropped[1] if run.scenario["ops"].get("dlcc") is not None else 0
+    audit.equal("ops.notifications", told)
+    slots = run.measured / (ops["slot_s"] * 1e12)
+    for index, port in enumerate(ops["ports"]):
+        most = port["carried"] / max(slots - 1, 1)
+        audit.within(f"ops.ports[{index}].utilisation", 0.0, min(1.0, most))
+
+
+def _kinds(run: Run, audit: Audit) -> None:
+    """Slots with data and slots of ACKs alone are all slots."""
+    ops = run.summary["ops"]
+    for name in ("sent", "delivered", "dropped_contention", "dropped_congestion", "in_flight"):
+        acks = ops["acks"][f"slots_{name}"]
+        audit.equal(f"ops.data.slots_{name}", ops[f"slots_{name}"] - acks)
+    packets = run.table("packets")
+    there = (packets["burst"] != NONE) & (packets["departed_ps"] != NONE)
+    data = len(set(packets["burst"][there & (packets["kind"] != "ack")].tolist()))
+    audit.within("ops.data.slots_sent", data, ops["slots_sent"])
+    if run.scenario["ops"]["acks"] == "free":
+        for name in ("sent", "delivered", "dropped_contention", "dropped_congestion", "in_flight"):
+            audit.equal(f"ops.acks.slots_{name}", 0)
+
+
+def _carried(run: Run, audit: Audit) -> None:
+    """Slots that each buffer sent, by the datagrams that left in them."""
+    packets, payload = run.table("packets"), _payload(run)
+    ops = run.summary["ops"]
+    left = packets["departed_ps"] != NONE
+    parts = -(-packets["size_bytes"] // payload)
+    whole = int((left & (parts > 1)).sum()) == 0 and run.scenario["ops"]["packing"] == "one"
+    slots, sizes = int(parts[left].sum()), int(packets["size_bytes"][left].sum())
+    if whole:
+        audit.equal("ops.slots_sent", slots)
+        audit.equal("ops.padding_bytes", slots * payload - sizes)
+    audit.within("ops.slots_sent", 0, slots)
+    used = ops["slots_sent"] * payload - ops["padding_bytes"]
+    audit.claim(used <= sizes, f"ops: slots carry {used} B of {sizes} B that left")
+    numbers = packets["burst"][left]
+    audit.claim(numbers.max(initial=0) <= ops["slots_sent"], "ops: a slot beyond the last one")
+    units = run.end // span_ps(run.scenario["ops"]["smoothing"]["unit"])
+    each = run.scenario["ops"]["smoothing"]["units"]
+    for index, edge in enumerate(ops["edges"]):
+        asked = edge["requests"] + edge["frozen"]
+        audit.claim(asked <= units // each + 1, f"ops.edges[{index}]: {asked} negotiations")
+        audit.claim(edge["cuts"] == 0 or ops["notifications"] > 0, f"ops.edges[{index}].cuts")
+
+
+def _ends(run: Run) -> list[tuple[str, str]]:
+    """Answer of each packet the edge node whose buffer it enters, and the one it is for."""
+    packets, scenario = run.table("packets"), run.scenario
+    flows = [(one["from"], one["to"]) for one in scenario["flows"] for _ in range(one["count"])]
+    others = [
+        (one["from"], one["to"]) for one in scenario.get("traffic", []) for _ in range(one["count"])
+    ]
+    of_kind = {"data": flows, "ack": [(b, a) for a, b in flows], "udp": others}
+    rows = zip(packets["kind"], packets["flow"].tolist(), strict=True)
+    return [of_kind[kind][number] for kind, number in rows]
+
+
+def _outputs(run: Run, audit: Audit, ends: list[tuple[str, str]], whole: bool) -> None:
+    """What each buffer sent, and the only output of a node that nothing passes, in slots."""
+    packets, ops = run.table("packets"), run.summary["ops"]
+    left = packets["departed_ps"] != NONE
+    sent = Counter(pair for pair, gone in zip(ends, left, strict=True) if gone)
+    late = run.since_start(packets["departed_ps"])
+    early = Counter(pair[0] for pair, gone in zip(ends, late, strict=True) if gone)
+    if not whole:
+        return
+    for index, edge in enumerate(ops["edges"]):
+        audit.equal(f"ops.edges[{index}].slots", sent[edge["from"], edge["to"]])
+    slots = run.measured / (ops["slot_s"] * 1e12)
+    ports = Counter(port["from"] for port in ops["ports"])
+    width = run.scenario["network"]["wavelengths"]
+    for index, port in enumerate(ops["ports"]):
+        if ports[port["from"]] == 1:
+            # The first slot of the measured time, and the last, may be there in part.
+            used = port["utilisation"] * width
+            low, high = (early[port["from"]] + one for one in (-2, 2))
+            holds = low / (slots + 1) <= used <= high / max(slots - 1, 1)
+            audit.claim(holds, f"ops.ports[{index}].utilisation = {used}: {low} to {high} slots")
+
+
+def _backlog(run: Run, audit: Audit) -> None:
+    """What waits at the edges at the ends of units of smoothing, in all and by buffer.
+
+    A datagram that leaves in several slots is there in part from the first to the last, so that the
+    sum has bounds; where none does, and nothing moves at that very instant, they are one.
+    """
+    packets, payload = run.table("packets"), _payload(run)
+    ends = _ends(run)
+    left = packets["departed_ps"] != NONE
+    split = -(-packets["size_bytes"] // payload) > 1
+    whole = not (left & split).any() and run.scenario["ops"]["packing"] == "one"
+    _outputs(run, audit, ends, whole)
+    every = np.ones(len(ends), dtype=bool)
+    _waits(run, audit, "ops", every)
+    for index, edge in enumerate(run.summary["ops"]["edges"]):
+        mine = [pair == (edge["from"], edge["to"]) for pair in ends]
+        _waits(run, audit, f"ops.edges[{index}]", np.array(mine, dtype=bool))
+    most, extra = run.summary["ops"]["backlog_max_bits"], run.summary["ops"]
+    mean = extra["backlog_mean_bits"] * (1 + 1e-9)
+    audit.within("ops.extra_buffer_mean_bits", 0.0, mean)
+    audit.within("ops.extra_buffer_whole_bits", 0.0, most)
+    audit.within("ops.extra_buffer_max_bits", 0.0, most)
+
+
+def _waits(run: Run, audit: Audit, path: str, mine: Any) -> None:
+    """What waits of some packets: its mean since the warm-up, and the most of all."""
+    packets = run.table("packets")
+    unit = span_ps(run.scenario["ops"]["smoothing"]["unit"])
+    inside = mine & (packets["ingress_ps"] != NONE)
+    begins, ends = packets["ingress_ps"][inside], packets["departed_ps"][inside].copy()
+    sizes = packets["size_bytes"][inside].astype(float) * 8
+    split = -(-packets["size_bytes"][inside] // _payload(run)) > 1
+    # It left in part, and the run has ended before the rest.
+    rest = split & (packets["fate"][inside] == "in-flight")
+    ends[(ends == NONE) | rest] = run.end + 10 * unit
+    low, high = [], []
+    for at in range(unit, run.end + 1, unit):
+        here = (begins < at) & (ends > at)
+        low.append(float(sizes[here & ~split].sum()))
+        high.append(float(sizes[(begins <= at) & (ends >= at)].sum()))
+    if not low:
+        return
+    first = run.start // unit if run.warm else 0
+    count = max(len(low) - first, 1)
+    means = [sum(of[first:]) / count for of in (low, high)]
+    for name, (least, most) in (("mean", means), ("max", (max(low), max(high)))):
+        place = f"{path}.backlog_{name}_bits"
+        if least == most:
+            audit.equal(place, least)
+        else:
+            audit.within(place, least * (1 - 1e-9), most * (1 + 1e-9))

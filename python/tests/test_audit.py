@@ -1,0 +1,79 @@
+"""Every number of a run is computed a second time from its traces, on random scenarios.
+
+The scenarios are small and over all parts: path, mesh, demands, slots, wireless cells, batches,
+background bursts, segmentation. ``BURSTLAB_AUDIT=N`` looks at so many; ``BURSTLAB_AUDIT_SEED``
+draws others. The recomputation, in ``audit/``, reads JSON and Parquet and shares no code with
+what it judges.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import traceback
+from pathlib import Path
+
+import pytest
+from audit import air, bounds, checks, counters, demand, exempt, flows, ledger, network, slots
+from audit.checks import Audit
+from audit.generator import scenario
+from audit.result import Run
+
+import burstlab as bl
+
+COUNT = int(os.environ.get("BURSTLAB_AUDIT", "300"))
+SEED = int(os.environ.get("BURSTLAB_AUDIT_SEED", "1"))
+PARTS = (bounds, counters, flows, ledger, network, demand, slots, air)
+TRACE = ("packets", "bursts", "cwnd", "ledger")
+
+
+def audited(number: int, where: Path) -> Audit:
+    """Run a scenario and compute its numbers again."""
+    _, document = scenario(number, SEED)
+    result = bl.run(document, trace=TRACE, out=where)
+    run = Run(where, result.scenario)
+    audit = Audit(run.summary)
+    for part in PARTS:
+        try:
+            part.check(run, audit)
+        except Exception:
+            audit.problems.append(f"{part.__name__}: {traceback.format_exc(limit=-2)}")
+    return audit
+
+
+def test_every_number_is_what_the_traces_say(tmp_path):
+    problems, seen, done = [], set(), set()
+    for number in range(COUNT):
+        audit = audited(number, tmp_path / str(number))
+        seen |= audit.paths()
+        done |= audit.done
+        problems += [f"scenario {number} of seed {SEED}: {problem}" for problem in audit.problems]
+    assert not problems, "\n".join([f"{len(problems)} problems", *problems[:40]])
+    if COUNT >= 100:
+        assert seen - done == set(exempt.BOUNDED), "computed again, or bounded for a reason"
+
+
+@pytest.mark.parametrize("name", sorted(exempt.BOUNDED))
+def test_what_is_bounded_alone_says_why(name):
+    assert len(exempt.BOUNDED[name]) > 10
+
+
+def test_an_audit_sees_a_number_that_is_wrong():
+    audit = Audit({"a": [{"x": 1.0}], "b": 2})
+    audit.equal("a[0].x", 1.0 + 1e-12)
+    audit.equal("b", 2)
+    assert not audit.problems
+    assert audit.done == audit.paths() == {"a[].x", "b"}
+    audit.equal("a[0].x", 1.001)
+    audit.equal("b", 3)
+    audit.within("b", 3, 4)
+    audit.claim(False, "no")
+    assert len(audit.problems) == 4
+
+
+def test_percentiles_of_what_is_censored():
+    took = [(1.0, 9.0), (None, 3.0), (2.0, 9.0), (4.0, 9.0)]
+    assert demand.quantile(took, 500) == 2.0
+    assert demand.quantile(took, 750) is None, "it is 4, or what is censored"
+    assert checks.same(3, 3.0) and not checks.same(3, 3.0000001)
+    assert math.isnan(float("nan")) and not checks.same(None, 0)

@@ -1,0 +1,57 @@
+"""What Python adds to the numbers of a run has rows in the page of metrics, and no others are."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+import burstlab as bl
+
+SCENARIO = {
+    "edge": {"assembly": "timer", "timer": "5 ms"},
+    "loss": {"data": {"process": "bernoulli", "probability": 0.05}},
+    "flows": [{}, {"start": "10 ms"}],
+    "run": {"duration": "1 s"},
+}
+
+
+def rows(root: Path) -> set[str]:
+    text = (root / "docs/reference/metrics.md").read_text()
+    part = text.split("\n## Made in Python\n")[1]
+    found: set[str] = set()
+    for line in part.splitlines():
+        if line.startswith("| `"):
+            cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+            assert len(cells) == 5 and all(cells), line
+            found.update(re.findall(r"`([^`]+)`", cells[0]))
+    return found
+
+
+def test_each_number_that_python_adds_has_a_row_and_each_row_is_one(root, tmp_path):
+    one = bl.run(SCENARIO, replications=1)
+    several = bl.run(SCENARIO, replications=2)
+    # What the engine says, Rust compares.
+    ours = {*one.summary, *several.summary} - {"counters", "flows", "replications", "summary"}
+    ours |= {f"summary.{name}" for entry in several.summary["summary"].values() for name in entry}
+    ours |= study_columns(tmp_path)
+    assert ours == rows(root)
+
+
+def study_columns(where: Path) -> set[str]:
+    """Answer the columns of the tables of a study, but for metrics and parameters."""
+    plan = {
+        "scenario": SCENARIO,
+        "schemes": {"short": {}, "long": {"edge.timer": "10 ms"}},
+        "warmup": {"series": "delivered", "interval": "10 ms", "pilots": 1},
+        "grid": {"tcp.window": [10]},
+        "metrics": ["flows.mean.goodput_bps"],
+        "replications": 2,
+    }
+    found = bl.study(plan, out=where / "study", report=False)
+    names = {path.stem: pq.read_schema(path).names for path in (where / "study").glob("*.parquet")}
+    assert set(names) == {"runs", "estimates", "differences"}
+    known = {"tcp.window", "flows.mean.goodput_bps"}
+    assert known <= set(found.runs.columns)
+    return {f"{table}.{name}" for table, all in names.items() for name in all if name not in known}
