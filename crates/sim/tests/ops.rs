@@ -4,6 +4,8 @@
 mod numbers;
 mod stored;
 
+use std::collections::BTreeSet;
+
 use burstlab_sim::scenario::Scenario;
 use burstlab_sim::{Column, Monitor, OpsSummary, Output, Simulation, Summary, Table, Trace};
 use proptest::prelude::*;
@@ -301,8 +303,9 @@ fn means_leave_the_warm_up_out() {
     };
     let (whole, early, late) = (of(20, 0), of(10, 0), of(20, 10));
     for ((whole, early), late) in whole.0.into_iter().zip(early.0).zip(late.0) {
-        let sum = f64::midpoint(early, late);
-        assert!(whole > 0.0 && (sum / whole - 1.0).abs() < 1e-3, "{early}, {late}: {whole}");
+        // Of the thousand units of smoothing one half has 499 or 501.
+        let off = (f64::midpoint(early, late) - whole).abs();
+        assert!(whole > 0.0 && off < 1.001e-3 * early.max(late), "{early}, {late}: {whole}");
         assert!((early / late - 1.0).abs() > 0.01, "the halves differ");
     }
     assert_eq!(late.1.to_bits(), whole.0[3].to_bits(), "the whole run");
@@ -374,14 +377,19 @@ fn the_ledger_names_the_switch_and_the_output() {
     let own = kinds.iter().filter(|&&kind| kind == "fast-retransmit").count() as u64;
     assert_eq!(fast, edge + own);
     let (node, port) = (column(ledger, "node"), column(ledger, "port"));
-    let truths = labels(ledger, "truth");
+    let (events, truths) = (column(ledger, "event"), labels(ledger, "truth"));
+    let losses = table(&output, "ledger_losses");
+    let behind = column(losses, "event").into_iter().zip(labels(losses, "cause"));
+    let congested: BTreeSet<u64> =
+        behind.filter(|&(_, cause)| cause == "congestion").map(|(event, _)| event).collect();
     let mut explained = 0;
     for row in 0..kinds.len() {
         let lost = ["congestion", "contention"].contains(&causes[row]);
         assert!(!lost || (node[row], port[row]) == (3, 4), "dropped at core, for out");
         match kinds[row] {
             "timeout" => assert_eq!(truths[row] == "spurious", !lost, "row {row}"),
-            "edge-retransmit" => assert_eq!(causes[row], "congestion"),
+            // What congestion cost is behind it, if perhaps not first of what is missing.
+            "edge-retransmit" => assert!(congested.contains(&events[row]), "row {row}"),
             _ => continue,
         }
         explained += 1;

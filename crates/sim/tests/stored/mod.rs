@@ -10,7 +10,8 @@ pub(crate) fn resolved(scenario: &Value) -> Resolved {
         .unwrap_or_else(|error| panic!("{error}: {scenario}"))
 }
 
-/// The run in one piece, and the run that is stored after each `cut` events, read and resumed.
+/// The run in one piece, and the run that is stored after at most `cut` events, and then more and
+/// more, read and resumed.
 pub(crate) fn whole_and_in_pieces(scenario: &Value, seed: u64, cut: u32) -> (Output, Output) {
     let resolved = resolved(scenario);
     let new = || Simulation::new(&resolved, seed, 3, Trace::default());
@@ -23,7 +24,7 @@ pub(crate) fn whole_and_in_pieces(scenario: &Value, seed: u64, cut: u32) -> (Out
         let bytes = pieces.checkpoint().expect("it is not traced");
         pieces = Simulation::resume(&resolved, seed, 3, &bytes).expect("it is this run");
         assert_eq!(bytes, pieces.checkpoint().expect("it is not traced"), "read as written");
-        length *= 3;
+        length = length.saturating_mul(3);
     }
     (new().run(&Monitor::default()), pieces.run(&Monitor::default()))
 }
