@@ -28,6 +28,7 @@ pub(crate) fn run_in_chunks(simulation: Simulation, rows: u32, slice: u32) -> (O
         "bursts",
         "bursts_hops",
         "bursts_steps",
+        "bursts_steps",
         "cwnd",
         "ledger",
         "ledger_losses",
@@ -37,6 +38,13 @@ pub(crate) fn run_in_chunks(simulation: Simulation, rows: u32, slice: u32) -> (O
     let place = |name| order.iter().position(|&other| other == name).unwrap_or(order.len());
     whole.sort_by_key(|table| (place(table.name), table.name));
     (Output { summary, tables: whole }, most)
+}
+
+/// A run whose tables are one piece each, however long they are.
+pub(crate) fn joined(output: Output) -> Output {
+    let mut tables = Vec::new();
+    output.tables.into_iter().for_each(|chunk| append(&mut tables, chunk));
+    Output { summary: output.summary, tables }
 }
 
 fn take(piece: Piece, whole: &mut Vec<Table>, early: &mut VecDeque<Table>) {
