@@ -90,6 +90,7 @@ def test_a_difference_that_never_varies_is_certain_and_none_is_no_test():
     assert p[0] == 0.0, "an interval of no width that leaves out zero"
     assert math.isnan(p[1]), "no difference in any run: nothing to test"
     lone = paired_difference([1.5, 1.4], [1.0, 2.0]).p
+    assert lone is not None
     assert p[2] == pytest.approx(holm([0.0, lone])[1]), "of a family of two, not of three"
     (one,) = versus(found, p)
     assert (one.higher, one.equal, one.undecided) == (1, 1, 1)

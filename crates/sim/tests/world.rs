@@ -160,7 +160,7 @@ proptest! {
         bits in 0u32..9,
         slice in 1u32..200,
     ) {
-        let whole = run(&scenario, seed, ALL);
+        let whole = tables::joined(run(&scenario, seed, ALL));
         let simulation = simulation(&scenario, seed, ALL);
         let (joined, _) = tables::run_in_chunks(simulation, 1 << bits, slice);
         prop_assert_eq!(&joined.summary, &whole.summary);
