@@ -84,7 +84,7 @@ def holds(values: list[float], truth: float, **wrong: float):
 
 
 def of_route(result: bl.Result, start: str) -> list[float]:
-    rows = [row for network in result.network for row in network["routes"]]
+    rows = [row for network in result.network for row in network["all"]["routes"]]
     return [row["loss_ratio"] for row in rows if (row["from"], row["to"]) == (start, "out")]
 
 
@@ -373,9 +373,9 @@ def delayed(seed: object, wavelengths: int, load: float, **lines: Any) -> list[f
             "run": run_time(seed, 5000 * HOLD_S),
         }
     )
-    offered = [network["links"][0]["offered"] for network in result.network]
+    offered = [network["links"][0]["all"]["offered"] for network in result.network]
     return [
-        network["bursts_lost"] / asked
+        network["all"]["bursts_lost"] / asked
         for network, asked in zip(result.network, offered, strict=True)
     ]
 
@@ -451,7 +451,7 @@ def test_what_comes_again_later_has_the_fibre_to_itself(way, tries):
             **change,
         }
     )
-    values = [network["burst_loss_ratio"] for network in result.network]
+    values = [network["all"]["burst_loss_ratio"] for network in result.network]
     once = erlang(load, wavelengths)
     others = {"one_try_more": erlang(load, wavelengths * (tries + 1))}
     if tries > 1:

@@ -79,13 +79,13 @@ WRONG: list[tuple[str, dict[str, Any], str, str]] = [
         "an offset too small",
         line(signalling={"offset": "12 us"}),
         "signalling.offset",
-        "at least",
+        "write more than",
     ),
     (
         "a guard too small",
         line(signalling={"guard": "0 s", "switching": "5 us"}),
         "signalling.guard",
-        "at least",
+        "write more than",
     ),
     (
         "a switch slower than the offset",
@@ -94,7 +94,7 @@ WRONG: list[tuple[str, dict[str, Any], str, str]] = [
             "signalling": {"switching": "1 ms"},
         },
         "signalling.guard",
-        "at least",
+        "write more than",
     ),
     (
         "ages of processing",

@@ -210,7 +210,9 @@ def test_segmentation_looks_for_a_wavelength_that_leaves_a_packet():
     }
     (network,) = bl.run(scenario).network
     # 440 of 120,000 bursts, five standard deviations; of those given up too early 200 more.
-    assert network["burst_loss_ratio"] == pytest.approx(0.0036, abs=5 * 0.0036 / 440**0.5)
+    assert network["all"]["burst_loss_ratio"] == pytest.approx(0.0036, abs=5 * 0.0036 / 440**0.5)
     # Given up are those that were cut to nothing before, or find no such wavelength.
-    refused = next(each["bursts"] for each in network["causes"] if each["cause"] == "contention")
-    assert refused < 0.4 * network["bursts_lost"]
+    refused = next(
+        each["bursts"] for each in network["all"]["causes"] if each["cause"] == "contention"
+    )
+    assert refused < 0.4 * network["all"]["bursts_lost"]

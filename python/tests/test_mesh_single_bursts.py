@@ -185,8 +185,8 @@ def test_a_header_behind_a_queue_tells_of_a_cut_of_its_burst(trailer):
         )
     )
     (network,) = result.network
-    assert network["resolutions"]["contentions"] == 1
-    assert network["resolutions"]["segmented"] == 1
+    assert network["all"]["resolutions"]["contentions"] == 1
+    assert network["all"]["resolutions"]["segmented"] == 1
 
 
 def test_a_packet_is_lost_at_the_node_that_cut_it():

@@ -118,7 +118,7 @@ def judge(scenario: dict[str, Any], **choices: Any) -> tuple[Counter[str], list[
             kept = twin.kept(burst, burst.left) if burst.fate == "delivered" else 0
             if got[number] != kept:
                 found.append(f"packets of {number}: the engine delivers {got[number]} of {kept}")
-    done = result.network[0]["resolutions"]
+    done = result.network[0]["all"]["resolutions"]
     seen = Counter({name: count for name, count in done.items() if count})
     seen.update(row["cause"] for row in rows if row["fate"] == "lost")
     seen["bursts"] = len(rows)

@@ -4,7 +4,7 @@ use burstlab_units::{Serializer, Span};
 
 use super::check_mesh::error;
 use super::error::Check;
-use super::{IngressPort, Per, Scenario};
+use super::{Bursts, IngressPort, Per, Scenario};
 use crate::topology::{Graph, Routes};
 
 /// Whether headers that wait nowhere come in time.
@@ -96,7 +96,9 @@ fn sending(scenario: &Scenario) -> Span {
 fn busiest(scenario: &Scenario, graph: &Graph, routes: &Routes) -> Option<(f64, u32)> {
     let edges = graph.edges();
     let mut rates = vec![0.0; graph.links.len()];
-    for load in &scenario.bursts {
+    // Mistakes in the lengths are told later.
+    let drawn = |load: &&Bursts| load.length.check("length").is_ok();
+    for load in scenario.bursts.iter().filter(drawn) {
         let named = |name: &Option<String>, node: u32| {
             name.as_ref().is_none_or(|name| graph.find(name) == Some(node))
         };
