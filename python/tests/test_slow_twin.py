@@ -54,7 +54,6 @@ WRONG = [
     ("delay lines", "round", "lauc-vf", {"line_channels": 1}),
     ("deflection", "two fibres more", "lauc-vf", {"hop_limit": 1}),
     ("segmentation", "trailers", "lauc-vf", {"trailer": False}),
-    ("segmentation", "trailers", "lauc-vf", {"gives_up": True}),
     ("retransmission", "copies", "lauc-vf", {"attempts": 1}),
     ("retransmission", "copies", "lauc-vf", {"wait": 0}),
     ("retransmission", "little room", "lauc-vf", {"buffer": 300_000}),
