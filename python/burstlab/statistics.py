@@ -26,16 +26,19 @@ class Estimate:
         Half of the interval's width; None with fewer than two samples.
     n
         Number of independent samples.
+    least
+        The least value that the quantity can have: no interval goes below.
     """
 
     mean: float
     ci95: float | None
     n: int
+    least: float = -math.inf
 
     @property
     def low(self) -> float:
         """Lower end of the interval; the mean itself when there is no interval."""
-        return self.mean - (self.ci95 or 0.0)
+        return max(self.least, self.mean - (self.ci95 or 0.0))
 
     @property
     def high(self) -> float:
@@ -57,6 +60,8 @@ class Estimate:
     def __str__(self) -> str:
         if self.ci95 is None:
             return f"{self.mean:.4g} (n = {self.n})"
+        if self.mean - self.ci95 < self.least:
+            return f"{self.mean:.4g} ({self.low:.4g} to {self.high:.4g}, n = {self.n})"
         return f"{self.mean:.4g} ± {self.ci95:.2g} (n = {self.n})"
 
 

@@ -13,8 +13,8 @@ ROWS = [
 ]
 
 
-def verdict(measures=None, rows=(), **entry):
-    return Claim({"claim": "c", **entry}).judge(measures or {}, rows)
+def verdict(measures=None, found=(), **entry):
+    return Claim({"claim": "c", **entry}).judge(measures or {}, found)
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,13 @@ def verdict(measures=None, rows=(), **entry):
         ({"equals": 0}, 1, "fails"),
         ({"at_least": 2}, 2, "holds"),
         ({"at_least": 2}, 1.99, "fails"),
-        ({"at_most": 1.0}, Estimate(1.01, 0.5, 9), "fails"),
+        ({"at_most": 1.0}, Estimate(1.01, 0.5, 9), "cannot tell"),
+        ({"at_most": 1.0}, Estimate(0.99, 0.5, 9), "cannot tell"),
+        ({"at_most": 1.0}, Estimate(0.49, 0.5, 9), "holds"),
+        ({"at_most": 1.0}, Estimate(1.51, 0.5, 9), "fails"),
+        ({"band": [0.0, 1.0]}, Estimate(0.5, 0.4, 9), "holds"),
+        ({"band": [0.0, 1.0]}, Estimate(0.5, 9.0, 9), "cannot tell"),
+        ({"at_least": 0.0}, Estimate(0.5, None, 1), "cannot tell"),
         ({"band": [-2.0, -1.5]}, -1.5, "holds"),
         ({"band": [-2.0, -1.5]}, -1.0, "fails"),
         ({"band": [0.0, 1.0]}, float("nan"), "fails"),
@@ -39,6 +45,99 @@ def test_an_order_is_strict():
     assert verdict({"a": 3, "b": 2, "c": 1}, **order).verdict == "holds"
     assert verdict({"a": 3, "b": 2, "c": 2}, **order).verdict == "fails"
     assert "b = 2" in verdict({"a": 3, "b": 2, "c": 1}, **order).evidence
+
+
+def test_an_order_has_intervals():
+    order = {"order": ["a", "b"]}
+    wide, narrow = Estimate(213.8, 140.0, 5), Estimate(213.8, 10.0, 5)
+    assert verdict({"a": wide, "b": 195.4}, **order).verdict == "cannot tell"
+    assert verdict({"a": narrow, "b": 195.4}, **order).verdict == "holds"
+    assert verdict({"a": 195.4, "b": narrow}, **order).verdict == "fails"
+    # The interval of a difference: two of ±3 are apart by 4.3, not by 6.
+    near = {"a": Estimate(5.0, 3.0, 9), "b": Estimate(0.0, 3.0, 9)}
+    assert verdict(near, **order).verdict == "holds"
+    near["b"] = Estimate(1.0, 3.0, 9)
+    assert verdict(near, **order).verdict == "cannot tell"
+
+
+def test_rows_have_intervals():
+    rows = [Row("A", 1.0, 1.05, 0.02, 10)]
+    within = {"rows": "A"}
+    assert verdict(found=rows, **within, rows_within=0.07).verdict == "holds"
+    assert verdict(found=rows, **within, rows_within=0.06).verdict == "cannot tell"
+    assert verdict(found=rows, **within, rows_within=0.02).verdict == "fails"
+    assert "undecided: A" in verdict(found=rows, **within, rows_within=0.06).evidence
+    assert verdict(found=rows, **within, rows_share=0.07).verdict == "holds"
+    twice = [Row("A", 2.0, 2.1, 0.04, 10)]
+    assert verdict(found=twice, **within, rows_share=0.07).verdict == "holds"
+    assert verdict(found=twice, **within, rows_within=0.07).verdict == "cannot tell"
+
+
+def test_a_test_that_a_wrong_model_passes_has_no_power():
+    flat = {"model": "a constant", "constant": "best"}
+    wide = verdict(found=ROWS, rows="A", rows_within=0.4, null=[flat])
+    assert wide.verdict == "cannot tell"
+    assert wide.wrong == {"a constant": "holds"}
+    near = [Row("A, log p = -3", 1.0, 1.0, 0.01, 10), Row("A, log p = -2", 1.3, 1.3, 0.01, 10)]
+    narrow = verdict(found=near, rows="A", rows_within=0.1, null=[flat])
+    assert (narrow.verdict, narrow.wrong) == ("holds", {"a constant": "fails"})
+    share = verdict(found=near, rows="A", rows_share=0.131, null=[flat])
+    assert share.wrong == {"a constant": "holds"}
+
+
+def test_wrong_models_replace_measures_and_rows():
+    swapped = {"model": "swapped", "set": {"a": "b", "b": "a"}}
+    assert verdict({"a": 2, "b": 1}, order=["a", "b"], null=[swapped]).wrong == {"swapped": "fails"}
+    equal = {"model": "equal", "set": {"a": 1.0}}
+    assert verdict({"a": 2}, measure="a", at_least=1.5, null=[equal]).verdict == "holds"
+    assert verdict({"a": 2}, measure="a", at_least=1.0, null=[equal]).verdict == "cannot tell"
+    rows = [Row("A at 1", 5.0, 5.0, None, 1), Row("B at 1", 7.0, 7.0, None, 1)]
+    other = {"model": "the other scheme", "rows_from": "B"}
+    found = verdict(found=rows, rows="A", rows_within=1.0, null=[other])
+    assert (found.verdict, found.wrong) == ("holds", {"the other scheme": "fails"})
+
+
+@pytest.mark.parametrize(
+    "null",
+    [
+        {"model": "no change"},
+        {"set": {"a": 1.0}},
+        {"model": "two", "set": {"a": 1.0}, "constant": 1.0},
+        {"model": "unknown measure", "set": {"z": 1.0}},
+    ],
+)
+def test_a_wrong_model_says_what_it_changes(null):
+    with pytest.raises(ValueError, match="null"):
+        verdict({"a": 1.0}, measure="a", equals=1, null=[null])
+
+
+def test_a_claim_that_differs_has_its_cause_removed():
+    entry = {
+        "measure": "gap",
+        "at_most": 0.1,
+        "differs": {"at_most": 0.5, "why": "the rule", "removed": {"measure": "without"}},
+    }
+    assert verdict({"gap": 0.4, "without": 0.05}, **entry).verdict == "differs"
+    assert "without the cause" in verdict({"gap": 0.4, "without": 0.05}, **entry).evidence
+    stays = verdict({"gap": 0.4, "without": 0.3}, **entry)
+    assert stays.verdict == "fails"
+    assert "it stays" in stays.evidence
+    unsure = {"gap": 0.4, "without": Estimate(0.1, 0.05, 5)}
+    assert verdict(unsure, **entry).verdict == "cannot tell"
+    entry["differs"] = {"at_most": 0.5, "why": "it is so.", "open": "tried three rules"}
+    judged = verdict({"gap": 0.4}, **entry)
+    assert judged.verdict == "differs"
+    assert judged.why.endswith("No cause is known: tried three rules")
+
+
+def test_removed_may_be_other_rows():
+    rows = [Row("A at 1", 5.0, 7.0, None, 1), Row("B at 1", 5.0, 5.1, None, 1)]
+    entry = {
+        "rows": "A",
+        "rows_within": 0.2,
+        "differs": {"rows_within": 3.0, "why": "because", "removed": {"rows": "B"}},
+    }
+    assert verdict(found=rows, **entry).verdict == "differs"
 
 
 def test_rows_are_chosen_by_their_start():

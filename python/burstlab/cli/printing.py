@@ -14,6 +14,9 @@ from burstlab.shown import shown
 if TYPE_CHECKING:
     from rich.console import Console
 
+#: How verdicts look.
+STYLES = {"holds": "green", "differs": "yellow", "cannot tell": "cyan", "fails": "bold red"}
+
 
 def say(text: str, file: TextIO | None = None) -> None:
     """Print lines."""

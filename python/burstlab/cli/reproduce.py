@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from burstlab.cli.coverage import coverage_json, print_coverage
 from burstlab.cli.flags import Json, Switch, Whole
-from burstlab.cli.printing import console, say
+from burstlab.cli.printing import STYLES, console, say
 
 if TYPE_CHECKING:
     from burstlab.reproduce.engine import Progress, TargetReport
@@ -22,6 +23,7 @@ def reproduce(
     seed: Whole = None,
     out: str = "out",
     jobs: Whole = None,
+    coverage: Switch = False,
     json_: Json = False,
 ) -> int:
     """Reproduce figures and tables, and compare them with what was published.
@@ -43,6 +45,10 @@ def reproduce(
         Directory for what is written.
     jobs
         Replications at a time (default: one per processor); it changes no number.
+    coverage
+        List everything that the papers print, with its verdict: what --out has of them, and
+        else the full runs that come with this version. With targets, they are run first;
+        without, nothing is.
     json_
         Print one JSON document and nothing else.
     """
@@ -57,6 +63,8 @@ def reproduce(
     if quick and full:
         raise InputError("--quick and --full exclude each other\n  fix: give one of them")
     if not targets:
+        if coverage:
+            return print_coverage(out, (), json_=json_)
         raise InputError("no target named\n  fix: burstlab list names them, or say all")
     wanted = select(targets)
     override({}, seed=seed, replications=None)
@@ -79,9 +87,13 @@ def reproduce(
         document: dict[str, object] = {"targets": [report.to_json() for report in reports]}
         if interrupted:
             document["interrupted"] = True
+        if coverage and not interrupted:
+            document["coverage"] = coverage_json(out, [paper.key for paper, _ in wanted])
         print(json.dumps(document))
     else:
         _print(reports, str(directory))
+        if coverage and not interrupted:
+            print_coverage(out, list(dict.fromkeys(paper.key for paper, _ in wanted)))
     if interrupted:
         print("interrupted: the report has the targets that were done", file=sys.stderr)
         return 130
@@ -119,7 +131,6 @@ def _print(reports: list[TargetReport], directory: str) -> None:
     from rich.text import Text
 
     terminal = console()
-    styles = {"holds": "green", "differs": "yellow", "fails": "bold red"}
     for report in reports:
         title = f"  {report.paper.title(report.target)}"
         terminal.print(Text.assemble("\n", (report.name, "bold"), title))
@@ -127,29 +138,32 @@ def _print(reports: list[TargetReport], directory: str) -> None:
         if rows:
             table = Table(box=None, pad_edge=False)
             table.add_column("")
-            for title in ("published", "measured", "± 95 %", "n"):
+            printed = any(row.published is not None for row in rows)
+            for title in (*(("published",) if printed else ()), "measured", "± 95 %", "n"):
                 table.add_column(title, justify="right")
             for row in rows:
+                published = "" if row.published is None else f"{row.published:g}"
                 table.add_row(
                     row.label,
-                    "" if row.published is None else f"{row.published:g}",
+                    *((published,) if printed else ()),
                     f"{row.measured:.4g}",
                     "" if row.ci95 is None else f"{row.ci95:.2g}",
                     str(row.n),
                 )
             terminal.print(table)
         for claim in report.claims:
-            style = styles[claim.verdict]
-            verdict = (f"{claim.verdict:7}", style)
+            style = STYLES[claim.verdict]
+            verdict = (f"{claim.verdict:11}", style)
             terminal.print(Text.assemble("  ", verdict, f" {claim.claim}"))
-            terminal.print(f"          {claim.evidence}")
+            terminal.print(f"              {claim.evidence}")
     if not reports:
         return
-    count = {verdict: 0 for verdict in styles}
+    count = {verdict: 0 for verdict in STYLES}
     for report in reports:
         for claim in report.claims:
             count[claim.verdict] += 1
     say(
         f"\n{count['holds']} claims hold, {count['differs']} differ with an explanation, "
-        f"{count['fails']} fail\nlook at {directory}/report.html"
+        f"{count['fails']} fail; of {count['cannot tell']} these runs cannot tell\n"
+        f"look at {directory}/report.html"
     )

@@ -73,6 +73,8 @@ class Axes:
         A value of y to mark.
     domain
         Ends of y, if not those of the data.
+    floor
+        The least value that y can have: no interval is drawn below. None where there is none.
     shared_y
         Whether all panels have the same scale of y.
     columns
@@ -90,6 +92,7 @@ class Axes:
     ticks: Sequence[float] | None = None
     rule: float | None = None
     domain: tuple[float, float] | None = None
+    floor: float | None = 0.0
     shared_y: bool = False
     columns: int = 2
     width: int = 420
@@ -125,34 +128,24 @@ def curve_chart(panels: Sequence[CurvePanel], axes: Axes) -> Any:
         for curve in panel.curves:
             labels.setdefault(curve.label, curve)
     names = list(labels)
-    colour = alt.Color(
-        "curve:N",
-        title=None,
-        scale=alt.Scale(domain=names, range=[labels[name].colour for name in names]),
-        legend=theme.strokes(columns=4, labelLimit=420),
-    )
-    dash = alt.StrokeDash(
-        "curve:N",
-        title=None,
-        scale=alt.Scale(domain=names, range=[_DASHES[labels[name].look] for name in names]),
-        legend=theme.strokes(columns=4, labelLimit=420),
-    )
+    signs = [theme.Sign(name, labels[name].colour, labels[name].look) for name in names]
+    legend = theme.Legend(signs, columns=4, labelLimit=420, labelOffset=8, symbolSize=260)
+    dashes = alt.Scale(domain=names, range=[theme.LINES[sign.shape][1] for sign in signs])
+    dash = alt.StrokeDash("sign:N", title=None, scale=dashes, legend=None)
     drawn = [
-        _panel(panel, axes, colour, dash, leftmost=i % axes.columns == 0)
+        _panel(panel, axes, legend, dash, leftmost=i % axes.columns == 0)
         for i, panel in enumerate(panels)
     ]
     return theme.configured(
         alt.concat(*drawn, columns=axes.columns, spacing=22).resolve_scale(
-            color="shared", strokeDash="shared"
+            color="shared", strokeDash="shared", shape="shared"
         )
     )
 
 
 def _ends(panels: Sequence[CurvePanel], axes: Axes) -> tuple[float, float]:
     every = [dot for panel in panels for curve in panel.curves for dot in curve.dots]
-    values = [
-        value for dot in every for value in (dot.y - (dot.ci95 or 0), dot.y + (dot.ci95 or 0))
-    ]
+    values = [value for dot in every for value in _interval(dot.y, dot.ci95, axes)]
     values += [] if axes.rule is None else [axes.rule]
     low, high = min(values), max(values)
     if axes.log_y:
@@ -161,29 +154,31 @@ def _ends(panels: Sequence[CurvePanel], axes: Axes) -> tuple[float, float]:
     return low - 0.05 * (high - low), high + 0.05 * (high - low)
 
 
-_DASHES: dict[Look, list[int]] = {
-    "line": [1, 0],
-    "dashed": [6, 4],
-    "measured": [1, 0],
-    "measured-dashed": [7, 5],
-    "published": [2, 3],
-}
+def _interval(y: float, half: float | None, axes: Axes) -> tuple[float, float]:
+    low, high = y - (half or 0.0), y + (half or 0.0)
+    if axes.log_y and low <= 0.0:
+        # Zero is nowhere on this axis: the interval goes on below what is drawn.
+        return y / 1e3, high
+    return low if axes.floor is None or y < axes.floor else max(low, axes.floor), high
 
 
-def _panel(panel: CurvePanel, axes: Axes, colour: Any, dash: Any, *, leftmost: bool) -> Any:
+def _panel(
+    panel: CurvePanel, axes: Axes, legend: theme.Legend, dash: Any, *, leftmost: bool
+) -> Any:
     import altair as alt
 
-    rows = [
-        {**row, "low": row["y"] - (row["ci95"] or 0.0), "high": row["y"] + (row["ci95"] or 0.0)}
-        for row in curve_rows([panel])
-    ]
-    columns = ["curve", "look", "x", "y", "low", "high", "n"]
+    rows: list[dict[str, Any]] = []
+    for row in curve_rows([panel]):
+        low, high = _interval(row["y"], row["ci95"], axes)
+        rows.append({**row, "sign": row["curve"], "low": low, "high": high})
+    columns = ["sign", "look", "x", "y", "low", "high", "n"]
+    colour = legend.colour()
     base = alt.Chart(theme.inline(rows, columns))
     y_scale = _y_scale(axes)
     x = alt.X("x:Q", title=axes.x, scale=_x_scale(axes), axis=_x_axis(axes))
     y = alt.Y("y:Q", title=axes.y if leftmost else None, scale=y_scale)
     tips = [
-        alt.Tooltip("curve:N"),
+        alt.Tooltip("sign:N", title="curve"),
         alt.Tooltip("x:Q", title=axes.x),
         alt.Tooltip("y:Q", title=axes.y, format=".4g"),
         alt.Tooltip("low:Q", format=".4g"),
@@ -192,7 +187,7 @@ def _panel(panel: CurvePanel, axes: Axes, colour: Any, dash: Any, *, leftmost: b
     ]
     common: dict[str, Any] = {"x": x, "color": colour, "tooltip": tips}
     line = base.mark_line(strokeWidth=1.8, clip=True).encode(
-        y=y, strokeDash=dash, detail="curve:N", **common
+        y=y, strokeDash=dash, detail="sign:N", **common
     )
     measured = base.transform_filter("indexof(datum.look, 'measured') == 0")
     bars = measured.mark_rule(strokeWidth=1.6, clip=True).encode(
@@ -210,7 +205,7 @@ def _panel(panel: CurvePanel, axes: Axes, colour: Any, dash: Any, *, leftmost: b
         .mark_point(size=64, filled=False, strokeWidth=1.6, shape="diamond", clip=True)
         .encode(y=y, **common)
     )
-    layers = [line, bars, *caps, marks, hollow]
+    layers = [line, bars, *caps, marks, hollow, legend.layer()]
     if axes.rule is not None:
         rule = (
             alt.Chart(theme.inline([{"y": axes.rule}], ["y"]))

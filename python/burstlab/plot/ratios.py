@@ -45,7 +45,7 @@ def ratio_chart(points: Sequence[RatioPoint], *, x_title: str, y_title: str) -> 
     import altair as alt
 
     names = list(dict.fromkeys(point.series for point in points))
-    values = [v for p in points for v in (p.low, p.high, p.published) if v is not None]
+    values = [v for p in points for v in (max(0.0, p.low), p.high, p.published) if v is not None]
     low, high = min(values), max(values)
     margin = 0.06 * (high - low)
     scale = alt.Scale(domain=[low - margin, high + margin], nice=True, zero=False)
@@ -73,7 +73,8 @@ def _panel(
 ) -> Any:
     import altair as alt
 
-    rows = [asdict(point) for point in points]
+    # A ratio of rates is never negative, and neither is an interval of one.
+    rows = [{**asdict(point), "low": max(0.0, point.low)} for point in points]
     columns = ["x", "measured", "low", "high", "published", "n"]
     base = alt.Chart(theme.inline(rows, columns))
     kinds = alt.Scale(domain=["published", "measured (95 % interval)"], range=[theme.MUTED, colour])

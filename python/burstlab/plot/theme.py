@@ -118,12 +118,26 @@ def _bars(*spans: tuple[float, float]) -> str:
     return "".join(f"M{a},-0.18L{b},-0.18L{b},0.18L{a},0.18Z" for a, b in spans)
 
 
+def _thin(*spans: tuple[float, float]) -> str:
+    return "".join(f"M{a},-0.1L{b},-0.1L{b},0.1L{a},0.1Z" for a, b in spans)
+
+
+#: A full mark, and a hollow one: its inner edge runs the other way round.
+_DISC = "M0.4,0A0.4,0.4,0,1,1,-0.4,0A0.4,0.4,0,1,1,0.4,0Z"
+_DIAMOND = "M0,-0.72L0.72,0L0,0.72L-0.72,0ZM0,-0.48L-0.48,0L0,0.48L0.48,0Z"
+
 #: Lines in a legend, and the dashes they are drawn with.
 SOLID, DASHED, DOTTED = "solid", "dashed", "dotted"
 LINES = {
     SOLID: (_bars((-1.4, 1.4)), [1, 0]),
     DASHED: (_bars((-1.4, -0.2), (0.3, 1.5)), [6, 3]),
     DOTTED: (_bars((-1.4, -0.9), (-0.45, 0.05), (0.5, 1.0)), [2, 2]),
+    # The looks of curves: thinner, and with the mark that measured and published values have.
+    "line": (_thin((-1.6, 1.6)), [1, 0]),
+    "dashed": (_thin((-1.6, -0.6), (-0.2, 0.6), (1.0, 1.6)), [6, 4]),
+    "measured": (_thin((-1.6, 1.6)) + _DISC, [1, 0]),
+    "measured-dashed": (_thin((-1.6, -0.9), (0.9, 1.6)) + _DISC, [7, 5]),
+    "published": (_thin((-1.6, -1.3), (-1.1, -0.8), (0.8, 1.1), (1.3, 1.6)) + _DIAMOND, [2, 3]),
 }
 
 
@@ -134,9 +148,12 @@ class Legend:
     ----------
     signs
         What there is, in order.
+    more
+        Properties of the legend, as Vega-Lite calls them.
     """
 
-    def __init__(self, signs: Sequence[Sign]) -> None:
+    def __init__(self, signs: Sequence[Sign], **more: Any) -> None:
+        self._more: dict[str, Any] = {"labelLimit": 300, **more}
         self._signs = list(signs)
         self._names = [sign.name for sign in signs]
 
@@ -146,7 +163,7 @@ class Legend:
 
         colours = [sign.colour for sign in self._signs]
         scale = alt.Scale(domain=self._names, range=colours)
-        legend = alt.Legend(symbolOpacity=1, symbolStrokeWidth=0, labelLimit=300)
+        legend = alt.Legend(symbolOpacity=1, symbolStrokeWidth=0, **self._more)
         return alt.Color("sign:N", title=None, scale=scale, legend=legend)
 
     def stroke(self) -> Any:

@@ -19,12 +19,14 @@ from burstlab.files import Lock, put
 from burstlab.parquet import writing
 from burstlab.plot.saving import save, specification, write_csv
 from burstlab.report.rendering import Chart, render
+from burstlab.report.titles import titled
+from burstlab.reproduce.claims import VERDICTS
 from burstlab.reproduce.engine import Options, TargetReport
 
 LIST, PAGE = "reproduce.json", "report.html"
 
 #: Goes up with every change of what is stored of a target.
-FORMAT = 1
+FORMAT = 2
 
 #: What the report shows of a target.
 Section = Mapping[str, Any]
@@ -177,8 +179,9 @@ def _section(report: TargetReport, aside: Path, options: Options) -> Section:
     findings, key = report.findings, report.paper.key
     charts: list[dict[str, Any]] = []
     for name, chart in findings.charts.items():
-        drawn = Chart.of(f"{key}-{name}", specification(chart))
-        paths = save(chart, findings.data.get(name, ()), aside / name)
+        spec = titled(specification(chart), report, options)
+        drawn = Chart.of(f"{key}-{name}", spec)
+        paths = save(spec, findings.data.get(name, ()), aside / name)
         charts.append(
             {
                 "id": drawn.id,
@@ -202,7 +205,14 @@ def _section(report: TargetReport, aside: Path, options: Options) -> Section:
         "rows": rows,
         "notes": list(findings.notes),
         "claims": [
-            {"source": one.source, "why": one.why, **one.to_json()} for one in report.claims
+            {
+                "source": one.source,
+                "why": one.why,
+                "limit": "",
+                "wrong_models": {},
+                **one.to_json(),
+            }
+            for one in report.claims
         ],
         "fingerprint": report.fingerprint,
         "seed": report.seed,
@@ -233,7 +243,7 @@ def _render(sections: Sequence[Section], interrupted: bool) -> str:
         [Chart(chart["id"], chart["spec"]) for one in sections for chart in one["charts"]],
         papers=papers,
         sections=sections,
-        counts={name: verdicts.count(name) for name in ("holds", "differs", "fails")},
+        counts={name: verdicts.count(name) for name in VERDICTS},
         versions=list(dict.fromkeys(version for version, _, _ in commands)),
         quick=any(effort == "quick" for _, effort, _ in commands),
         interrupted=interrupted,

@@ -1,44 +1,29 @@
 """Claims of a paper, and the verdict that measurements give them.
 
-A band is set from the paper before anything is measured and is never widened. A claim whose test
-fails is `fails`, unless the claim carries an explanation whose own, narrower test describes what
-was measured instead: then it is `differs`, and the report says why.
+A claim *holds* when what was measured passes its test with the whole of its interval, and *fails*
+when the whole interval misses it; between the two, measurements *cannot tell*. A claim that fails
+*differs* if it carries an explanation: a narrower test that describes what was measured instead,
+and a measurement without the alleged cause, in which the claim's own test passes. A test that a
+wrong model passes too has no power, and no claim holds by it.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from burstlab.statistics import Estimate
+from burstlab.reproduce.bands import TESTS, Measure, Outcome, Row, test, text
+from burstlab.reproduce.wrong import Wrong
 
-Verdict: TypeAlias = Literal["holds", "differs", "fails"]
-Measure: TypeAlias = "float | int | Estimate"
+Verdict: TypeAlias = Literal["holds", "differs", "cannot tell", "fails"]
 
-_TESTS = ("equals", "band", "at_least", "at_most", "order", "rows_within")
+#: Every verdict, the best first.
+VERDICTS: tuple[Verdict, ...] = ("holds", "differs", "cannot tell", "fails")
 
+_OF: Mapping[Outcome, Verdict] = {"in": "holds", "out": "fails", "open": "cannot tell"}
 
-@dataclass(frozen=True)
-class Row:
-    """One value beside the published one."""
-
-    label: str
-    published: float | None
-    measured: float
-    ci95: float | None
-    n: int
-
-    def to_json(self) -> dict[str, Any]:
-        """Answer the row as ``burstlab reproduce --json`` prints it."""
-        return {
-            "label": self.label,
-            "published": self.published,
-            "measured": self.measured,
-            "ci95": self.ci95,
-            "n": self.n,
-        }
+__all__ = ["VERDICTS", "Claim", "Judged", "Measure", "Row", "Verdict"]
 
 
 @dataclass(frozen=True)
@@ -51,6 +36,13 @@ class Judged:
         What was measured, in words and numbers.
     why
         For `differs`: the explanation.
+    id
+        Name of the claim within its target; empty where it has none.
+    limit
+        Who chose the limit of the test: ``"stated"`` (the paper), ``"before"`` (chosen before the
+        first run) or ``"after"`` (chosen when runs had been seen).
+    wrong
+        The wrong models that were held against the test, and the verdict on each.
     """
 
     claim: str
@@ -58,16 +50,25 @@ class Judged:
     verdict: Verdict
     evidence: str
     why: str = ""
+    id: str = ""
+    limit: str = ""
+    wrong: Mapping[str, Verdict] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Answer the claim as ``burstlab reproduce --json`` prints it."""
-        document = {
+        document: dict[str, Any] = {
             "claim": self.claim,
             "verdict": self.verdict,
             "evidence": self.evidence,
         }
+        if self.id:
+            document["id"] = self.id
+        if self.limit:
+            document["limit"] = self.limit
         if self.why:
             document["explanation"] = self.why
+        if self.wrong:
+            document["wrong_models"] = dict(self.wrong)
         return document
 
 
@@ -78,102 +79,96 @@ class Claim:
     Attributes
     ----------
     entry
-        The table of ``claims.toml``: ``claim``, ``source``, ``measure`` (not for ``order`` and
-        ``rows_within``), exactly one of ``equals``, ``band``, ``at_least``, ``at_most``,
-        ``order`` (names of measures, largest first), ``rows_within`` (tolerance; ``rows`` is the
-        start of the labels meant, ``except`` lists labels to leave out), optionally ``evidence``
-        (names of further measures to show) and ``differs`` (a table with a test and ``why``).
+        The table of ``claims.toml``: ``id``, ``claim``, ``source``, ``limit`` (see `Judged`),
+        ``measure`` (not for ``order`` and tests of rows), exactly one of ``equals``, ``band``,
+        ``at_least``, ``at_most``, ``order`` (names of measures, largest first), ``rows_within``
+        (tolerance) and ``rows_share`` (tolerance as a share of the published value; for both,
+        ``rows`` is the start of the labels meant, ``except`` lists labels to leave out),
+        ``null`` (wrong models, see `burstlab.reproduce.wrong`), optionally ``evidence`` (names
+        of further measures to show) and ``differs``: a table with a test, ``why``, and either
+        ``removed`` (a test of what is measured without the cause; what it does not name is that
+        of the claim) or ``open`` (no cause is known: what was tried).
     """
 
     entry: Mapping[str, Any]
 
     def __post_init__(self) -> None:
-        tests = [name for name in _TESTS if name in self.entry]
-        if len(tests) != 1:
-            raise ValueError(f"claim {self.entry.get('claim')!r}: one test is needed, not {tests}")
+        _one_test(self.entry, self.name)
+        explained = self.entry.get("differs")
+        if explained is not None:
+            _one_test(explained, f"{self.name}, differs")
+
+    @property
+    def id(self) -> str:
+        """Name of the claim within its target."""
+        return self.entry.get("id", "")
+
+    @property
+    def name(self) -> str:
+        """How an error names the claim."""
+        return f"claim {self.id or self.entry.get('claim')!r}"
 
     def judge(self, measures: Mapping[str, Measure], rows: Sequence[Row]) -> Judged:
         """Hold the claim against what was measured."""
         entry = self.entry
-        holds, evidence = _test(entry, entry, measures, rows)
-        shown = [f"{name}: {_text(measures[name])}" for name in entry.get("evidence", ())]
-        evidence = "; ".join([evidence, *shown])
-        verdict: Verdict = "holds" if holds else "fails"
-        why = ""
-        explained = entry.get("differs")
-        if not holds and explained is not None and _test(explained, entry, measures, rows)[0]:
-            verdict, why = "differs", explained["why"]
-        return Judged(entry["claim"], entry.get("source", ""), verdict, evidence, why)
+        outcome, evidence = test(entry, entry, measures, rows)
+        shown = [f"{name}: {text(measures[name])}" for name in entry.get("evidence", ())]
+        parts = [evidence, *shown]
+        verdict, why = _OF[outcome], ""
+        if verdict == "fails" and "differs" in entry:
+            verdict, why, found = self._explain(entry["differs"], measures, rows)
+            parts += found
+        wrong = self.wrong_models(measures, rows)
+        passing = [model for model, judged in wrong.items() if judged != "fails"]
+        if verdict == "holds" and passing:
+            verdict = "cannot tell"
+            parts.append(f"a wrong model is not told apart: {', '.join(passing)}")
+        return Judged(
+            claim=entry["claim"],
+            source=entry.get("source", ""),
+            verdict=verdict,
+            evidence="; ".join(parts),
+            why=why,
+            id=self.id,
+            limit=entry.get("limit", ""),
+            wrong=wrong,
+        )
+
+    def wrong_models(
+        self, measures: Mapping[str, Measure], rows: Sequence[Row]
+    ) -> dict[str, Verdict]:
+        """Answer the verdict of the claim's test on each of its wrong models, by their names."""
+        found: dict[str, Verdict] = {}
+        for one in self.entry.get("null", ()):
+            wrong = Wrong(one, self.name)
+            outcome, _ = test(self.entry, self.entry, *wrong.instead(self.entry, measures, rows))
+            found[wrong.model] = _OF[outcome]
+        return found
+
+    def _explain(
+        self, explained: Mapping[str, Any], measures: Mapping[str, Measure], rows: Sequence[Row]
+    ) -> tuple[Verdict, str, list[str]]:
+        """Answer the verdict on a claim that fails, its explanation, and further evidence."""
+        why: str = explained["why"]
+        described, _ = test(explained, self.entry, measures, rows)
+        if described == "out":
+            return "fails", "", []
+        if "open" in explained:
+            why = f"{why} No cause is known: {explained['open']}"
+        verdict: Verdict = "differs" if described == "in" else "cannot tell"
+        removed = explained.get("removed")
+        if removed is None:
+            return verdict, why, []
+        own = removed if any(name in removed for name in TESTS) else {**self.entry, **removed}
+        gone, evidence = test(own, {**self.entry, **removed}, measures, rows)
+        if gone == "out":
+            return "fails", "", [f"without the alleged cause it stays: {evidence}"]
+        if gone == "open":
+            verdict = "cannot tell"
+        return verdict, why, [f"without the cause: {evidence}"]
 
 
-def _test(
-    test: Mapping[str, Any],
-    entry: Mapping[str, Any],
-    measures: Mapping[str, Measure],
-    rows: Sequence[Row],
-) -> tuple[bool, str]:
-    if "order" in test:
-        return _test_order(test["order"], measures)
-    if "rows_within" in test:
-        start, without = test.get("rows", entry.get("rows", "")), entry.get("except", ())
-        return _test_rows(test["rows_within"], start, without, rows)
-    name = test.get("measure", entry.get("measure"))
-    measure = measures[name]
-    low, high = _limits(test)
-    text = f"{name} = {_text(measure)}, wanted {_wanted(low, high)}"
-    return low <= _value(measure) <= high, text
-
-
-def _test_order(names: Sequence[str], measures: Mapping[str, Measure]) -> tuple[bool, str]:
-    values = [_value(measures[name]) for name in names]
-    holds = all(a > b for a, b in itertools.pairwise(values))
-    return holds, ", ".join(f"{name} = {_text(measures[name])}" for name in names)
-
-
-def _test_rows(
-    tolerance: float, start: str, without: Sequence[str], rows: Sequence[Row]
-) -> tuple[bool, str]:
-    meant = [row for row in rows if row.label.startswith(start) and row.label not in without]
-    found = [row for row in meant if row.published is not None]
-    if not found:
-        raise ValueError(f"no row with a published value starts with {start!r}")
-    gaps = {row.label: abs(row.measured - (row.published or 0.0)) for row in found}
-    out = [row for row in found if not gaps[row.label] <= tolerance]
-    worst = max(found, key=lambda row: gaps[row.label])
-    text = (
-        f"{len(found) - len(out)} of {len(found)} values within ±{tolerance:g}; largest gap "
-        f"{gaps[worst.label]:.2f} at {worst.label} "
-        f"(published {worst.published:g}, measured {worst.measured:.3g})"
-    )
-    if out:
-        text += "; outside: " + ", ".join(row.label for row in out)
-    return not out, text
-
-
-def _limits(test: Mapping[str, Any]) -> tuple[float, float]:
-    if "equals" in test:
-        return float(test["equals"]), float(test["equals"])
-    if "band" in test:
-        low, high = test["band"]
-        return float(low), float(high)
-    return float(test.get("at_least", "-inf")), float(test.get("at_most", "inf"))
-
-
-def _wanted(low: float, high: float) -> str:
-    if low == high:
-        return f"{low:g}"
-    if high == float("inf"):
-        return f"at least {low:g}"
-    if low == float("-inf"):
-        return f"at most {high:g}"
-    return f"{low:g} to {high:g}"
-
-
-def _value(measure: Measure) -> float:
-    return measure.mean if isinstance(measure, Estimate) else float(measure)
-
-
-def _text(measure: Measure) -> str:
-    if isinstance(measure, (Estimate, int)):
-        return str(measure)
-    return f"{measure:.4g}"
+def _one_test(table: Mapping[str, Any], name: str) -> None:
+    tests = [one for one in TESTS if one in table]
+    if len(tests) != 1:
+        raise ValueError(f"{name}: one test is needed, not {tests}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from burstlab.loading import Document, set_at, to_document
-from burstlab.reproduce.claims import Measure, Row
+from burstlab.reproduce.bands import Measure, Row
 from burstlab.results import Result
 from burstlab.simulation import override, resolve, run, run_resolved
 from burstlab.statistics import Estimate, paired_ratio, replicate_until, side_by_side

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from burstlab.reproduce.bands import stored
 from burstlab.reproduce.claims import Judged
 from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.paper import Paper
@@ -65,6 +66,7 @@ class TargetReport:
             "target": self.name,
             "rows": [row.to_json() for row in self.findings.rows],
             "claims": [claim.to_json() for claim in self.claims],
+            "measures": {name: stored(value) for name, value in self.findings.measures.items()},
             "seed": self.seed,
             "fingerprint": self.fingerprint,
             "wall_s": round(self.wall_s, 3),

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -75,11 +75,18 @@ class Corner:
 
     def mean(self, series: str, metric: Metric) -> Estimate:
         """Answer the mean of a number over the replications."""
-        return mean_ci95(self.values(series, metric))
+        values = self.values(series, metric)
+        return _floored(mean_ci95(values), values)
 
     def ratio(self, series: str, over: str, metric: Metric) -> Estimate:
         """Answer the ratio of two series, replication by replication."""
-        return paired_ratio(self.values(series, metric), self.values(over, metric))
+        above, below = self.values(series, metric), self.values(over, metric)
+        return _floored(paired_ratio(above, below), [*above, *below])
+
+
+def _floored(estimate: Estimate, values: Sequence[float]) -> Estimate:
+    """Keep the interval of numbers none of which is negative (rates, times, counts) from zero."""
+    return replace(estimate, least=0.0) if values and min(values) >= 0.0 else estimate
 
 
 #: Answers the estimates of a corner that have to be precise.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import importlib
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -54,11 +55,38 @@ class Paper:
         return self.plans[target]["title"]
 
     @cached_property
+    def _expected(self) -> Sequence[Mapping[str, str]]:
+        with (self.directory / "expected.csv").open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+    @property
     def published(self) -> Mapping[tuple[str, str], float]:
         """Published values by target and label."""
-        with (self.directory / "expected.csv").open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
-        return {(row["target"], row["label"]): float(row["published"]) for row in rows}
+        return {(row["target"], row["label"]): float(row["published"]) for row in self._expected}
+
+    @property
+    def tolerances(self) -> Mapping[tuple[str, str], float]:
+        """How far a measured value may be from the published one, in its unit."""
+        found: dict[tuple[str, str], float] = {}
+        for row in self._expected:
+            text = row.get("within") or ""
+            if text:
+                share = text.endswith("%")
+                scale = abs(float(row["published"])) / 100.0 if share else 1.0
+                found[row["target"], row["label"]] = scale * float(text.rstrip("%"))
+        return found
+
+    @cached_property
+    def coverage(self) -> Sequence[Mapping[str, Any]]:
+        """Everything that the paper prints, and what judges it: ``items`` of ``coverage.toml``."""
+        path = self.directory / "coverage.toml"
+        return read_toml(path)["items"] if path.exists() else ()
+
+    @cached_property
+    def recorded(self) -> Mapping[str, Any] | None:
+        """The report of the full run that was made for this version, where there is one."""
+        path = self.directory / "full.json"
+        return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
     def claims(self, target: str) -> Sequence[Claim]:
         """Answer the claims of a target."""

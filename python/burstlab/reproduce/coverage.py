@@ -1,0 +1,183 @@
+"""What of a paper is judged: everything that it prints, with the verdict of a report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from burstlab.errors import InputError
+from burstlab.reproduce.bands import Row
+from burstlab.reproduce.claims import Verdict
+from burstlab.reproduce.paper import Paper
+
+#: ``"not run"``: the report has no such target; ``"no number"``: there is nothing to judge.
+Status: TypeAlias = "Verdict | Literal['not run', 'no number']"
+
+_STORED = ("target", "rows", "claims", "effort", "burstlab")
+
+#: Reported targets by their names without the paper.
+Reported: TypeAlias = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One printed thing and its verdict.
+
+    Attributes
+    ----------
+    paper
+        Short name of the paper.
+    where
+        The place, as the paper calls it.
+    kind
+        ``"figure"``, ``"table"``, ``"equation"`` or ``"sentence"``.
+    says
+        What stands there.
+    by
+        What judges it: ``target: row``, ``target/claim``, or nothing.
+    verdict
+        What came out, or why nothing did.
+    evidence
+        What was measured, or the reason that nothing is.
+    """
+
+    paper: str
+    where: str
+    kind: str
+    says: str
+    by: str
+    verdict: Status
+    evidence: str
+
+    def to_json(self) -> dict[str, str]:
+        """Answer the line as ``burstlab reproduce --coverage --json`` prints it."""
+        return {name: str(value) for name, value in vars(self).items()}
+
+
+def coverage(paper: Paper, reported: Reported) -> list[Line]:
+    """List what a paper prints, in its order, with the verdicts of a report.
+
+    Parameters
+    ----------
+    paper
+        The paper.
+    reported
+        What ``reproduce.json`` has of its targets.
+    """
+    lines: list[Line] = []
+    for item in paper.coverage:
+        judged = [*_claims(paper, item, reported), *_rows(paper, item, reported)]
+        lines += judged or [_line(paper, item, "", "no number", item["not_judged"])]
+    return lines
+
+
+def reports(paper: Paper, out: Path) -> tuple[dict[str, Mapping[str, Any]], dict[str, str]]:
+    """Answer the targets of a paper that were run, and where each was found.
+
+    Parameters
+    ----------
+    paper
+        The paper.
+    out
+        Where targets may have been reproduced; what is not there is taken from the full run that
+        comes with this version.
+
+    Raises
+    ------
+    InputError
+        If what is there cannot be read.
+    """
+    found: dict[str, Mapping[str, Any]] = {}
+    origin: dict[str, str] = {}
+    recorded = paper.recorded
+    if recorded is not None:
+        told = f"recorded, {recorded['effort']}, version {recorded['burstlab']}"
+        for one in _of(paper, recorded):
+            found[one["target"].partition("/")[2]] = one
+            origin[one["target"].partition("/")[2]] = told
+    path = out / "reproduce.json"
+    if path.exists():
+        for one in _of(paper, _read(path)):
+            name = one["target"].partition("/")[2]
+            found[name] = one
+            origin[name] = f"{path}, {one['effort']}, version {one['burstlab']}"
+    return found, origin
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        missing = [name for one in document["targets"] for name in _STORED if name not in one]
+        if missing:
+            raise ValueError(f"{missing[0]!r} is missing")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{path}: not a list of reproduced targets ({error})\n  fix: give another --out"
+        ) from None
+    return document
+
+
+def _of(paper: Paper, document: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+    return (one for one in document["targets"] if one["target"].startswith(f"{paper.key}/"))
+
+
+def _line(paper: Paper, item: Mapping[str, Any], by: str, verdict: Status, evidence: str) -> Line:
+    return Line(paper.key, item["where"], item["kind"], item["says"], by, verdict, evidence)
+
+
+def _claims(paper: Paper, item: Mapping[str, Any], reported: Reported) -> Iterable[Line]:
+    for name in item.get("claims", ()):
+        target, _, identifier = name.partition("/")
+        claims = {one.get("id"): one for one in reported.get(target, {}).get("claims", ())}
+        if identifier in claims:
+            one = claims[identifier]
+            yield _line(paper, item, name, one["verdict"], one["evidence"])
+        else:
+            yield _line(paper, item, name, "not run", f"burstlab reproduce {paper.key}/{target}")
+
+
+def _rows(paper: Paper, item: Mapping[str, Any], reported: Reported) -> Iterable[Line]:
+    explained = any(
+        line.verdict in ("differs", "cannot tell") for line in _claims(paper, item, reported)
+    )
+    for target, label in rows_of(paper, item):
+        by = f"{target}: {label}"
+        found = [Row(**row) for row in reported.get(target, {}).get("rows", ())]
+        row = next((row for row in found if row.label == label), None)
+        if row is None:
+            yield _line(paper, item, by, "not run", f"burstlab reproduce {paper.key}/{target}")
+            continue
+        tolerance = paper.tolerances.get((target, label), 0.0)
+        verdict: Verdict = "cannot tell"
+        outcome = row.within(tolerance)
+        if outcome == "in":
+            verdict = "holds"
+        elif outcome == "out":
+            verdict = "differs" if explained else "fails"
+        half = "" if row.ci95 is None else f" ± {row.ci95:.2g}"
+        text = f"printed {row.published:g} (± {tolerance:.3g}), measured {row.measured:.4g}{half}"
+        yield _line(paper, item, by, verdict, text)
+
+
+def rows_of(paper: Paper, item: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Answer target and label of every printed value that an item names."""
+    found: list[tuple[str, str]] = []
+    for name in item.get("rows", ()):
+        wanted, _, start = name.partition(":")
+        found += [
+            (target, label)
+            for target, label in paper.published
+            if target == wanted and label.startswith(start.strip())
+        ]
+    return found
+
+
+def count(lines: Sequence[Line]) -> dict[str, int]:
+    """Answer how many lines have each verdict."""
+    found: dict[str, int] = {}
+    for line in lines:
+        found[line.verdict] = found.get(line.verdict, 0) + 1
+    return found
