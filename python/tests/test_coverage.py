@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -123,3 +124,9 @@ def test_the_command_lists_what_is_judged(tmp_path):
     assert {line["paper"] for line in lines} == set(KEYS)
     assert set(lines[0]) == {"paper", "where", "kind", "says", "by", "verdict", "evidence"}
     assert not list(tmp_path.iterdir())
+
+
+def test_the_pages_have_the_tables_of_the_record():
+    script = Path(__file__).parents[2] / "docs" / "full_runs.py"
+    done = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "")

@@ -151,15 +151,30 @@ def _rows(paper: Paper, item: Mapping[str, Any], reported: Reported) -> Iterable
             yield _line(paper, item, by, "not run", f"burstlab reproduce {paper.key}/{target}")
             continue
         tolerance = paper.tolerances.get((target, label), 0.0)
-        verdict: Verdict = "cannot tell"
-        outcome = row.within(tolerance)
-        if outcome == "in":
-            verdict = "holds"
-        elif outcome == "out":
-            verdict = "differs" if explained else "fails"
+        verdict = verdict_of(row, tolerance, explained=explained)
         half = "" if row.ci95 is None else f" ± {row.ci95:.2g}"
         text = f"printed {row.published:g} (± {tolerance:.3g}), measured {row.measured:.4g}{half}"
         yield _line(paper, item, by, verdict, text)
+
+
+def verdict_of(row: Row, tolerance: float, *, explained: bool) -> Verdict:
+    """Answer the verdict on one printed value.
+
+    Parameters
+    ----------
+    row
+        It and what was measured.
+    tolerance
+        How far they may be apart.
+    explained
+        Whether a claim on it says why they are.
+    """
+    outcome = row.within(tolerance)
+    if outcome == "in":
+        return "holds"
+    if outcome == "open":
+        return "cannot tell"
+    return "differs" if explained else "fails"
 
 
 def rows_of(paper: Paper, item: Mapping[str, Any]) -> list[tuple[str, str]]:
