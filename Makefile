@@ -25,7 +25,7 @@ export PYRIGHT_PYTHON_GLOBAL_NODE := 0
 # The extension links against no particular interpreter, but the build asks one for its version.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help demo audit test fuzz bench instructions flame docs site lint format codegen lock browser setup check clean
+.PHONY: help demo audit test fuzz fingerprints bench instructions flame docs site lint format codegen lock browser setup check clean
 .DELETE_ON_ERROR:
 
 help: ## show this list
@@ -53,6 +53,9 @@ fuzz: setup ## random tests with other cases than those of `make test`: ROUNDS t
 audit: setup ## compute the numbers of N random scenarios again from their traces (N=3000, SEED=1)
 	BURSTLAB_AUDIT=$(or $(N),3000) BURSTLAB_AUDIT_SEED=$(or $(SEED),1) \
 	  $(BIN)/python -m pytest -q -n 1 python/tests/test_audit.py
+
+fingerprints: setup ## write what the canonical runs give, where a number was meant to change
+	BURSTLAB_RECORD=1 $(BIN)/python -m pytest -q -n 0 python/tests/test_fingerprints.py
 
 bench: setup ## run the benchmarks, and the comparison with other simulators where they are installed
 	cargo bench --locked -p burstlab-bench
