@@ -73,7 +73,7 @@ impl Monitor {
         !self.shared.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Asks a run that is [kept](Simulation::run_kept) to be so soon.
+    /// Asks a run that is [kept](Simulation::advance_kept) to be so soon.
     pub fn keep(&self) {
         self.shared.wanted.store(true, Ordering::Relaxed);
     }
@@ -241,28 +241,28 @@ impl Simulation {
         Ok(summary)
     }
 
-    /// Runs like [`run`](Self::run), and calls `keep`, which may take a
-    /// [checkpoint](Self::checkpoint), whenever `monitor` is [asked](Monitor::keep) for one, and at
-    /// the end or where the run is cancelled.
+    /// Processes all events, or until `monitor` is told to cancel, and calls `keep`, which may take
+    /// a [checkpoint](Self::checkpoint), whenever `monitor` is [asked](Monitor::keep) for one, and
+    /// at the end or where the run is cancelled.
     ///
     /// # Errors
     ///
     /// That of `keep`, which ends the run.
-    pub fn run_kept<E>(
-        mut self,
+    pub fn advance_kept<E>(
+        &mut self,
         monitor: &Monitor,
         mut keep: impl FnMut(&Self) -> Result<(), E>,
-    ) -> Result<Output, E> {
+    ) -> Result<(), E> {
         // One that was at its end is kept already.
         if self.running {
             while self.goes_on(monitor) {
                 if monitor.takes_wish() {
-                    keep(&self)?;
+                    keep(self)?;
                 }
             }
-            keep(&self)?;
+            keep(self)?;
         }
-        Ok(self.output())
+        Ok(())
     }
 
     /// What a run leaves of which nothing was drained.

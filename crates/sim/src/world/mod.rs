@@ -39,7 +39,7 @@ pub(crate) use causes::{Causes, Loss, LossCause, Truth};
 use demand::Demands;
 use drain::Measured;
 use flow::Flow;
-use mesh::MeshEvent;
+use mesh::{MeshEvent, UnderWay};
 use notices::Notices;
 use optics::Optics;
 use others::Others;
@@ -520,7 +520,11 @@ impl World {
     ) -> (Summary, Vec<Piece>) {
         warnings.extend(self.optics.unmet());
         let measured = self.measured_span();
-        let counters = tally::counters(self);
+        let under_way = match &self.optics {
+            Optics::Mesh(mesh) => mesh.under_way(self.now),
+            Optics::Path(_) | Optics::Ops(_) => UnderWay::default(),
+        };
+        let counters = tally::counters(self, &under_way);
         let over = |many: u64, few: u64| many as f64 / few.max(1) as f64;
         self.gather_digests();
         for word in [counters.packets_delivered, counters.packets_lost, counters.bursts_lost] {
@@ -551,7 +555,7 @@ impl World {
         };
         let mut tables = Vec::new();
         if let Optics::Mesh(mesh) = &self.optics {
-            let network = mesh.summary(self.now, measured);
+            let network = mesh.summary(self.now, measured, &under_way);
             summary.warnings.extend(mesh.late_headers(&network));
             summary.network = Some(network);
             mesh.record_rest(self.now, &mut self.context.recorder);

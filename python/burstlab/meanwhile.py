@@ -1,0 +1,24 @@
+"""Loads slow modules while the engine runs, so that whoever stops it need not wait for them."""
+
+from __future__ import annotations
+
+import threading
+from importlib import import_module
+
+_wanted = ["numpy", "pyarrow.parquet"]
+
+
+def want(*names: str) -> None:
+    """Note modules that the end of what is done here needs."""
+    _wanted.extend(names)
+
+
+def load() -> None:
+    """Begin to load them, once.
+
+    In a thread of its own: Ctrl-C is raised in the main one, and a module that it interrupts is half
+    there, and cannot be loaded again.
+    """
+    names, _wanted[:] = _wanted[:], ()
+    if names:
+        threading.Thread(target=lambda: [import_module(name) for name in names]).start()
