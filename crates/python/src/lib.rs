@@ -191,7 +191,7 @@ fn to_its_end(
         Err(fault) => Some(fault),
     };
     // Of a run that has failed, what it has recorded; where that fails too, what was handed over.
-    let finished = guarded(|| simulation.conclude());
+    let finished = guarded(|| simulation.conclude(monitor));
     let (summary, pieces) = match (finished, &fault) {
         (Ok(finished), _) => finished,
         (Err(_), Some(first)) => return Err(first.clone().into()),
@@ -233,7 +233,7 @@ fn simulate_several(
                 let mut simulation = Left::new(simulation, watch);
                 simulation.advance_to_end(watch);
                 // Nobody asks for the numbers of one that was cancelled.
-                watch.goes_on().then(|| simulation.conclude().0)
+                watch.goes_on().then(|| simulation.conclude(watch).0)
             })?;
             fault.map_or(Ok(()), |fault| fault.check())?;
             watch.stuck().map_or(Ok(()), |stuck| Err(refuse(stuck)))?;
@@ -278,7 +278,7 @@ fn simulate_kept(
                 })
             })
         })??;
-        let (summary, pieces) = guarded(|| simulation.conclude())?;
+        let (summary, pieces) = guarded(|| simulation.conclude(watch))?;
         let mut tables = Vec::new();
         for piece in pieces {
             match &sink {

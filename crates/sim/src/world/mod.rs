@@ -511,11 +511,12 @@ impl World {
         }
     }
 
-    /// The numbers of the run so far and its tables.
+    /// The numbers of the run so far, of so many flows at most, and its tables.
     pub(crate) fn finish(
         &mut self,
         random: (u64, u64),
         interrupted: bool,
+        most: usize,
         mut warnings: Vec<String>,
     ) -> (Summary, Vec<Piece>) {
         warnings.extend(self.optics.unmet());
@@ -531,8 +532,8 @@ impl World {
             self.context.digest.add(self.now, 4, word);
         }
         let demand = self.close_demands(measured);
-        let flows = self.flow_summaries(measured);
-        warnings.extend(self.censored(&flows, &demand));
+        let flows = self.flow_summaries(measured, most);
+        warnings.extend(self.censored(flows.len(), &demand));
         let mut summary = Summary {
             seed: random.0,
             replication: random.1,
