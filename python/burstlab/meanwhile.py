@@ -16,9 +16,15 @@ def want(*names: str) -> None:
 def load() -> None:
     """Begin to load them, once.
 
-    In a thread of its own: Ctrl-C is raised in the main one, and a module that it interrupts is half
-    there, and cannot be loaded again.
+    In a thread of its own: Ctrl-C is raised in the main one, and a module that it interrupts is
+    half there, and cannot be loaded again.
     """
     names, _wanted[:] = _wanted[:], ()
     if names:
-        threading.Thread(target=lambda: [import_module(name) for name in names]).start()
+        work = threading.Thread(target=_load, args=(names,), name="burstlab-meanwhile")
+        work.start()
+
+
+def _load(names: list[str]) -> None:
+    for name in names:
+        import_module(name)
