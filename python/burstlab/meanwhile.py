@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from importlib import import_module
 
 _wanted = ["numpy", "pyarrow.parquet"]
@@ -27,4 +28,5 @@ def load() -> None:
 
 def _load(names: list[str]) -> None:
     for name in names:
-        import_module(name)
+        with suppress(ImportError):  # not every one is installed; who needs it will say so
+            import_module(name)

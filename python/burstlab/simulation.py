@@ -276,6 +276,8 @@ def _run_into(
     kept: Checkpoints | None,
 ) -> tuple[Result, End]:
     """Run with the tables going to a directory meanwhile, and the result at the end."""
+    # Arrow looks into it, where it is installed, for the first list that it is given.
+    meanwhile.want("pandas")
     parts = [Part(place.path, number) for number in numbers]
     started = time.perf_counter()
     try:
