@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from burstlab import _core, classes
+from burstlab import _core, classes, meanwhile
 from burstlab.checkpoints import EVERY, Checkpoints
 from burstlab.directories import SCENARIO, Place
 from burstlab.engine import Bound, fault, heard, memory_allowed, scenario_error
@@ -276,6 +276,8 @@ def _run_into(
     kept: Checkpoints | None,
 ) -> tuple[Result, End]:
     """Run with the tables going to a directory meanwhile, and the result at the end."""
+    # Arrow looks into it, where it is installed, for the first list that it is given.
+    meanwhile.want("pandas")
     parts = [Part(place.path, number) for number in numbers]
     started = time.perf_counter()
     try:
@@ -414,7 +416,7 @@ def _watch(
     look: Callable[[], None],
 ) -> None:
     waiting: set[Future[Replication]] = set(futures)
-    kept_at, loaded = time.monotonic(), False
+    kept_at = time.monotonic()
     while waiting:
         # The time limit lets the main thread see Ctrl-C.
         done, waiting = wait(waiting, timeout=_POLL_S, return_when=FIRST_COMPLETED)
@@ -431,23 +433,14 @@ def _watch(
                     monitor.cancel()
                 raise error
         look()
-        if waiting and not loaded:
-            loaded = True
-            _load_what_the_end_needs()
+        if waiting:
+            meanwhile.load()
         if progress is not None:
             share = sum(
                 1.0 if future.done() else monitor.progress()
                 for future, monitor in zip(futures, monitors, strict=True)
             )
             progress(share / len(futures))
-
-
-def _load_what_the_end_needs() -> None:
-    """Load slow modules while the engine runs, so that whoever stops it need not wait for them."""
-    import numpy as np
-    import pyarrow.parquet as pq
-
-    assert np and pq
 
 
 def _what_is_done(futures: Sequence[Future[Replication]]) -> list[Replication]:

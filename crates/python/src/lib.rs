@@ -4,6 +4,7 @@
 mod classes;
 mod event;
 mod guard;
+mod left;
 
 use std::sync::Arc;
 
@@ -21,6 +22,7 @@ use pyo3::types::{PyBytes, PyDict};
 
 use self::classes::Fault as ClassFault;
 use self::guard::{Fault, guarded};
+use self::left::Left;
 
 create_exception!(
     burstlab._core,
@@ -53,9 +55,10 @@ fn refuse_checkpoint(error: CheckpointError) -> PyErr {
 
 /// The resolved scenario of a text. With a monitor it is that of a run: what needs more memory than
 /// the monitor allows is refused, and so is a run that was cancelled.
-fn resolved(scenario_json: &str, monitor: Option<&RunMonitor>) -> PyResult<Resolved> {
+fn resolved(scenario_json: &str, monitor: Option<&RunMonitor>) -> PyResult<Left<Resolved>> {
     let watch = monitor.map_or_else(Monitor::default, |monitor| monitor.inner.clone());
     let resolved = guarded(|| Scenario::from_json(scenario_json)?.resolve_while(&watch))?;
+    let resolved = resolved.map(|resolved| Left::new(resolved, &watch));
     alive(&watch)?;
     let resolved = resolved.map_err(refuse)?;
     if let Some(limit) = monitor.and_then(|monitor| monitor.max_memory) {
@@ -151,7 +154,7 @@ fn begin(
     (seed, replication): (u64, u64),
     tables: Trace,
     monitor: &RunMonitor,
-) -> PyResult<(Simulation, Option<Arc<ClassFault>>)> {
+) -> PyResult<(Left<Simulation>, Option<Arc<ClassFault>>)> {
     let mut resolved = resolved(scenario_json, Some(monitor))?;
     let watch = &monitor.inner;
     let fault = match resolved.needs_classes() {
@@ -159,6 +162,7 @@ fn begin(
         false => None,
     };
     let simulation = guarded(|| Simulation::new(&resolved, seed, replication, tables))?;
+    let simulation = Left::new(simulation, watch);
     // One that was cancelled meanwhile is not whole.
     alive(watch)?;
     Ok((simulation, fault))
@@ -167,7 +171,7 @@ fn begin(
 /// Runs to the end, or as far as the engine comes; hands the tables over to the sink, if there is
 /// one.
 fn to_its_end(
-    mut simulation: Simulation,
+    mut simulation: Left<Simulation>,
     monitor: &Monitor,
     sink: Option<&Py<PyAny>>,
 ) -> PyResult<RunOutput> {
@@ -187,11 +191,7 @@ fn to_its_end(
         Err(fault) => Some(fault),
     };
     // Of a run that has failed, what it has recorded; where that fails too, what was handed over.
-    let finished = guarded(|| simulation.conclude());
-    if !monitor.goes_on() {
-        // Somebody waits for the end: what is of no use any more goes meanwhile.
-        std::thread::spawn(move || drop(simulation));
-    }
+    let finished = guarded(|| simulation.conclude(monitor));
     let (summary, pieces) = match (finished, &fault) {
         (Ok(finished), _) => finished,
         (Err(_), Some(first)) => return Err(first.clone().into()),
@@ -228,13 +228,16 @@ fn simulate_several(
                 false => None,
             };
             alive(watch)?;
-            let output = guarded(|| {
+            let summary = guarded(|| {
                 let simulation = Simulation::new(&resolved, seed, number, Trace::default());
-                simulation.run(watch)
+                let mut simulation = Left::new(simulation, watch);
+                simulation.advance_to_end(watch);
+                // Nobody asks for the numbers of one that was cancelled.
+                watch.goes_on().then(|| simulation.conclude(watch).0)
             })?;
             fault.map_or(Ok(()), |fault| fault.check())?;
             watch.stuck().map_or(Ok(()), |stuck| Err(refuse(stuck)))?;
-            to_json(&output.summary)
+            summary.map_or_else(|| Err(Cancelled::new_err(())), |summary| to_json(&summary))
         };
         numbers.map(one).collect()
     })
@@ -257,30 +260,34 @@ fn simulate_kept(
     let keeper = keeper.clone().unbind();
     let watch = &monitor.inner;
     py.detach(|| {
-        let (simulation, fault) = match kept {
+        let (mut simulation, fault) = match kept {
             Some(bytes) => {
                 let resolved = resolved(scenario_json, Some(monitor))?;
                 let resumed = guarded(|| Simulation::resume(&resolved, seed, replication, &bytes))?;
+                let resumed = resumed.map(|simulation| Left::new(simulation, watch));
                 alive(watch)?;
                 (resumed.map_err(refuse_checkpoint)?, None)
             }
             None => begin(scenario_json, (seed, replication), Trace::default(), monitor)?,
         };
-        let mut output = guarded(|| {
-            simulation.run_kept(watch, |simulation| {
+        guarded(|| {
+            simulation.advance_kept(watch, |simulation| {
                 let bytes = simulation.checkpoint().map_err(refuse_checkpoint)?;
                 Python::attach(|py| {
                     keeper.call_method1(py, "keep", (PyBytes::new(py, &bytes),)).map(drop)
                 })
             })
         })??;
-        if let Some(sink) = sink {
-            for table in output.tables.drain(..) {
-                Python::attach(|py| hand_over(py, &sink, Piece::Rows(table)))?;
+        let (summary, pieces) = guarded(|| simulation.conclude(watch))?;
+        let mut tables = Vec::new();
+        for piece in pieces {
+            match &sink {
+                Some(sink) => Python::attach(|py| hand_over(py, sink, piece))?,
+                None => tables.push(piece.rows()),
             }
         }
         fault.map_or(Ok(()), |fault| fault.check())?;
-        RunOutput::new(&output.summary, output.tables, watch, None)
+        RunOutput::new(&summary, tables, watch, None)
     })
 }
 

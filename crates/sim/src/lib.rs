@@ -21,4 +21,4 @@ pub use measure::{
     SlowdownSummary, Summary, SwitchSummary, Table, Trace, WlanSummary, WlanWay, summary_schema,
 };
 pub use needs::{Need, Needs};
-pub use run::{Monitor, Output, Simulation};
+pub use run::{FLOWS_WHEN_STOPPED, Monitor, Output, Simulation};

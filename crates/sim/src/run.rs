@@ -13,6 +13,10 @@ use crate::world::World;
 /// Events between two looks at the monitor.
 const SLICE: u32 = 1 << 14;
 
+/// Of a run that is stopped, the numbers of so many flows are told, the first that the scenario
+/// lists: those of a million take ten seconds to write down.
+pub const FLOWS_WHEN_STOPPED: usize = 1 << 10;
+
 /// Parts of a world that are made between two looks at the monitor.
 pub(crate) const LOOK: usize = 256;
 
@@ -73,7 +77,7 @@ impl Monitor {
         !self.shared.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Asks a run that is [kept](Simulation::run_kept) to be so soon.
+    /// Asks a run that is [kept](Simulation::advance_kept) to be so soon.
     pub fn keep(&self) {
         self.shared.wanted.store(true, Ordering::Relaxed);
     }
@@ -241,28 +245,28 @@ impl Simulation {
         Ok(summary)
     }
 
-    /// Runs like [`run`](Self::run), and calls `keep`, which may take a
-    /// [checkpoint](Self::checkpoint), whenever `monitor` is [asked](Monitor::keep) for one, and at
-    /// the end or where the run is cancelled.
+    /// Processes all events, or until `monitor` is told to cancel, and calls `keep`, which may take
+    /// a [checkpoint](Self::checkpoint), whenever `monitor` is [asked](Monitor::keep) for one, and
+    /// at the end or where the run is cancelled.
     ///
     /// # Errors
     ///
     /// That of `keep`, which ends the run.
-    pub fn run_kept<E>(
-        mut self,
+    pub fn advance_kept<E>(
+        &mut self,
         monitor: &Monitor,
         mut keep: impl FnMut(&Self) -> Result<(), E>,
-    ) -> Result<Output, E> {
+    ) -> Result<(), E> {
         // One that was at its end is kept already.
         if self.running {
             while self.goes_on(monitor) {
                 if monitor.takes_wish() {
-                    keep(&self)?;
+                    keep(self)?;
                 }
             }
-            keep(&self)?;
+            keep(self)?;
         }
-        Ok(self.output())
+        Ok(())
     }
 
     /// What a run leaves of which nothing was drained.
@@ -306,15 +310,18 @@ impl Simulation {
     /// handed over of its tables.
     #[must_use]
     pub fn finish(mut self) -> (Summary, Vec<Piece>) {
-        self.conclude()
+        self.conclude(&Monitor::default())
     }
 
     /// As [`finish`](Self::finish), and leaves what is of no use any more to be dropped later: that
-    /// takes a second where millions of bursts are under way.
+    /// takes a second where millions of bursts are under way. Of a run that `monitor` was told to
+    /// cancel, for whose end somebody waits, the numbers of [`FLOWS_WHEN_STOPPED`] flows.
     #[must_use]
-    pub fn conclude(&mut self) -> (Summary, Vec<Piece>) {
+    pub fn conclude(&mut self, monitor: &Monitor) -> (Summary, Vec<Piece>) {
         let warnings = std::mem::take(&mut self.warnings);
         let random = (self.head.seed, self.head.replication);
-        self.world.finish(random, self.running, warnings)
+        let stopped = self.running && !monitor.goes_on();
+        let flows = if stopped { FLOWS_WHEN_STOPPED } else { usize::MAX };
+        self.world.finish(random, self.running, flows, warnings)
     }
 }

@@ -93,10 +93,10 @@ fn a_traced_run_has_none() {
 }
 
 /// Runs until `stop` checkpoints were handed over; answers the last.
-fn kept(simulation: Simulation, stop: usize) -> (Summary, Vec<u8>, usize) {
+fn kept(mut simulation: Simulation, stop: usize) -> (Summary, Vec<u8>, usize) {
     let (monitor, mut last, mut count) = (Monitor::default(), Vec::new(), 0);
     monitor.keep();
-    let output = simulation.run_kept(&monitor, |simulation| {
+    let ended = simulation.advance_kept(&monitor, |simulation| {
         (last, count) = (simulation.checkpoint()?, count + 1);
         if count >= stop {
             monitor.cancel();
@@ -104,7 +104,8 @@ fn kept(simulation: Simulation, stop: usize) -> (Summary, Vec<u8>, usize) {
         monitor.keep();
         Ok::<_, burstlab_sim::CheckpointError>(())
     });
-    (output.expect("it is kept").summary, last, count)
+    ended.expect("it is kept");
+    (simulation.finish().0, last, count)
 }
 
 #[test]

@@ -4,7 +4,7 @@ mod stored;
 mod tables;
 
 use burstlab_sim::scenario::Scenario;
-use burstlab_sim::{Column, Monitor, Output, Piece, Simulation, Table, Trace};
+use burstlab_sim::{Column, FLOWS_WHEN_STOPPED, Monitor, Output, Piece, Simulation, Table, Trace};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -344,4 +344,27 @@ fn a_full_access_queue_drops_and_says_so() {
     assert!(lost > 0);
     let overflow = codes(&output.tables[0], "cause").iter().filter(|&&cause| cause == 3).count();
     assert_eq!(overflow as u64, lost);
+}
+
+#[test]
+fn of_a_run_that_is_stopped_the_first_flows_are_told_and_all_are_in_the_totals() {
+    let count = FLOWS_WHEN_STOPPED as u64 + 3;
+    let scenario = json!({
+        "flows": [{ "count": count }],
+        "run": { "duration": "30 s" },
+    });
+    let stopped = |monitor: &Monitor| {
+        let mut simulation = simulation(&scenario, 1, Trace::default());
+        simulation.advance(100_000);
+        simulation.conclude(monitor).0
+    };
+    let cancelled = Monitor::default();
+    cancelled.cancel();
+    let (whole, brief) = (stopped(&Monitor::default()), stopped(&cancelled));
+    assert_eq!(whole.flows.len() as u64, count);
+    assert_eq!(brief.flows[..], whole.flows[..FLOWS_WHEN_STOPPED]);
+    assert_eq!((&brief.counters, &brief.fingerprint), (&whole.counters, &whole.fingerprint));
+    assert!(whole.counters.packets_sent > count && whole.warnings.is_empty());
+    let told = format!("the first {FLOWS_WHEN_STOPPED} of {count} flows are told");
+    assert!(brief.warnings.len() == 1 && brief.warnings[0].contains(&told), "{:?}", brief.warnings);
 }

@@ -69,10 +69,17 @@ def version() -> int:
 
 
 def main(tokens: Sequence[str] | None = None) -> None:
-    """Entry point of the command line; leaves with the exit status."""
+    """Entry point of the command line; leaves with the exit status.
+
+    A process that was started for this and is interrupted ends at once: what the interpreter would
+    take down piece by piece, and threads that it would wait for, nobody needs any more.
+    """
     try:
         status = _answer(tokens)
         sys.stdout.flush()
+        if status == INTERRUPTED and tokens is None:
+            sys.stderr.flush()
+            os._exit(status)
     except BrokenPipeError:
         # The reader (head, less) has gone; nothing is left to say and nowhere to say it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -52,6 +52,7 @@ def reproduce(
     json_
         Print one JSON document and nothing else.
     """
+    from burstlab import meanwhile
     from burstlab.directories import ready_directory
     from burstlab.errors import InputError
     from burstlab.report import Report
@@ -68,6 +69,7 @@ def reproduce(
         raise InputError("no target named\n  fix: burstlab list names them, or say all")
     wanted = select(targets)
     override({}, seed=seed, replications=None)
+    meanwhile.want("rich.console", "rich.table")
     options = Options("full" if full else "quick", seed, jobs)
     directory = ready_directory(out)
     reports: list[TargetReport] = []

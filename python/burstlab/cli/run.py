@@ -76,6 +76,7 @@ def run(
     json_
         Print one JSON document and nothing else.
     """
+    from burstlab import meanwhile
     from burstlab.checkpoints import EVERY
     from burstlab.errors import EngineError, InputError, Interrupted, MemoryExceeded
     from burstlab.loading import to_document
@@ -84,6 +85,7 @@ def run(
     if checkpoint is None and (resume or checkpoint_every is not None):
         flag = "--resume" if resume else "--checkpoint-every"
         raise InputError(f"{flag} needs checkpoints\n  fix: add --checkpoint DIR")
+    meanwhile.want("rich.console", "rich.table", "burstlab.cli.mesh", "burstlab.cli.slots")
     given = _given(scenario, point, scheme)
     document = to_document(given, set_ or [])
     interrupted = False

@@ -52,11 +52,13 @@ def study(
     json_
         Print one JSON document and nothing else.
     """
+    from burstlab import meanwhile
     from burstlab.errors import EngineError, StudyInterrupted
     from burstlab.progress import study_bar
     from burstlab.studies import study as conduct
 
     directory = out if out is not None else str(Path("out") / Path(plan).stem)
+    meanwhile.want("rich.console", "rich.table", "burstlab.studies.verdicts")
     interrupted = False
     failed: EngineError | None = None
     with study_bar(plan) as progress:

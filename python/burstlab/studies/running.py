@@ -15,7 +15,7 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from burstlab import _core
+from burstlab import _core, meanwhile
 from burstlab.engine import Bound, fault
 from burstlab.errors import ControlError, EngineError, InputError, ScenarioError
 from burstlab.statistics import (
@@ -268,6 +268,7 @@ class Running:
 
     def _collect(self) -> list[Done]:
         finished, _ = wait(self._tasks, timeout=_POLL_S, return_when=FIRST_COMPLETED)
+        meanwhile.load()
         exceeded = self._bound.exceeded() if self._workers.here else None
         if exceeded is not None:
             raise exceeded

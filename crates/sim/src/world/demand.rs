@@ -469,6 +469,9 @@ impl World {
     /// At the end of the run: connections under way leave their rows too. Answers what the demands
     /// achieved.
     pub(super) fn close_demands(&mut self, measured: Span) -> Vec<DemandSummary> {
+        if self.demands.kinds.is_empty() {
+            return Vec::new();
+        }
         for slot in 0..self.flows.len() as u32 {
             self.leave_row(slot);
         }

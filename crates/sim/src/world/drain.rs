@@ -80,12 +80,13 @@ impl World {
         if until > self.measured_from { until.since(self.measured_from) } else { Span::ZERO }
     }
 
-    /// The numbers of the flows that the scenario lists, of which so much time was measured.
-    pub(super) fn flow_summaries(&self, span: Span) -> Vec<FlowSummary> {
+    /// The numbers of the first flows that the scenario lists, of which so much time was measured.
+    pub(super) fn flow_summaries(&self, span: Span, most: usize) -> Vec<FlowSummary> {
+        let listed = self.listed().take(most);
         match &self.measured {
-            None => self.listed().map(|flow| flow.summary(&flow.achieved(span))).collect(),
+            None => listed.map(|flow| flow.summary(&flow.achieved(span))).collect(),
             Some(measured) => {
-                let flows = self.listed().zip(&measured.flows);
+                let flows = listed.zip(&measured.flows);
                 flows.map(|(flow, achieved)| flow.summary(achieved)).collect()
             }
         }
@@ -99,10 +100,10 @@ impl World {
         }
     }
 
-    /// What the end of the run left undone.
+    /// What the end of the run left undone, and whether the numbers of `told` flows are not all.
     pub(super) fn censored(
         &self,
-        flows: &[FlowSummary],
+        told: usize,
         demands: &[DemandSummary],
     ) -> impl Iterator<Item = String> {
         let mend = match self.drain {
@@ -117,15 +118,24 @@ impl World {
                  mean is told, and no percentile that they could change; {mend}"
             )
         });
-        let finite = flows.iter().filter(|flow| flow.bytes.is_some()).count();
-        let open = |flow: &&FlowSummary| flow.bytes.is_some() && flow.received_s.is_none();
-        let open = flows.iter().filter(open).count();
+        let (mut all, mut finite, mut open) = (0, 0, 0);
+        for flow in self.listed() {
+            all += 1;
+            finite += usize::from(flow.bytes.is_some());
+            open += usize::from(flow.bytes.is_some() && flow.received.is_none());
+        }
         let of_flows = (open > 0).then(|| {
             format!(
                 "flows: {open} of {finite} finite transfers were not received at the end; {mend}"
             )
         });
-        of_demands.chain(of_flows).collect::<Vec<_>>().into_iter()
+        let of_rest = (told < all).then(|| {
+            format!(
+                "flows: the run was stopped, and the numbers of the first {told} of {all} flows \
+                 are told; the totals are those of all"
+            )
+        });
+        of_demands.chain(of_flows).chain(of_rest).collect::<Vec<_>>().into_iter()
     }
 
     /// How much of the run is done, from 0 to 1.

@@ -39,7 +39,7 @@ pub(crate) use causes::{Causes, Loss, LossCause, Truth};
 use demand::Demands;
 use drain::Measured;
 use flow::Flow;
-use mesh::MeshEvent;
+use mesh::{MeshEvent, UnderWay};
 use notices::Notices;
 use optics::Optics;
 use others::Others;
@@ -511,24 +511,29 @@ impl World {
         }
     }
 
-    /// The numbers of the run so far and its tables.
+    /// The numbers of the run so far, of so many flows at most, and its tables.
     pub(crate) fn finish(
         &mut self,
         random: (u64, u64),
         interrupted: bool,
+        most: usize,
         mut warnings: Vec<String>,
     ) -> (Summary, Vec<Piece>) {
         warnings.extend(self.optics.unmet());
         let measured = self.measured_span();
-        let counters = tally::counters(self);
+        let under_way = match &self.optics {
+            Optics::Mesh(mesh) => mesh.under_way(self.now),
+            Optics::Path(_) | Optics::Ops(_) => UnderWay::default(),
+        };
+        let counters = tally::counters(self, &under_way);
         let over = |many: u64, few: u64| many as f64 / few.max(1) as f64;
         self.gather_digests();
         for word in [counters.packets_delivered, counters.packets_lost, counters.bursts_lost] {
             self.context.digest.add(self.now, 4, word);
         }
         let demand = self.close_demands(measured);
-        let flows = self.flow_summaries(measured);
-        warnings.extend(self.censored(&flows, &demand));
+        let flows = self.flow_summaries(measured, most);
+        warnings.extend(self.censored(flows.len(), &demand));
         let mut summary = Summary {
             seed: random.0,
             replication: random.1,
@@ -551,7 +556,7 @@ impl World {
         };
         let mut tables = Vec::new();
         if let Optics::Mesh(mesh) = &self.optics {
-            let network = mesh.summary(self.now, measured);
+            let network = mesh.summary(self.now, measured, &under_way);
             summary.warnings.extend(mesh.late_headers(&network));
             summary.network = Some(network);
             mesh.record_rest(self.now, &mut self.context.recorder);

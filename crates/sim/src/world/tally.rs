@@ -1,26 +1,28 @@
 //! The totals of a world. What is in flight is counted where it is, not worked out from the rest.
 
 use super::crossing::Crossing;
-use super::mesh::{BurstCounts, BurstKind, Mesh};
+use super::mesh::{BurstCounts, BurstKind, Mesh, UnderWay};
 use super::optics::{Optics, Path};
 use super::packet::Parcel;
 use super::{Access, World};
 use crate::measure::Counters;
 
-pub(super) fn counters(world: &World) -> Counters {
+/// The totals, with what is under way in the mesh, if there is one.
+pub(super) fn counters(world: &World, under_way: &UnderWay) -> Counters {
     let mut all = world.demands.gone.clone();
     let live = world.flows.iter().filter(|flow| !flow.vacant);
     live.for_each(|flow| all.add(&flow.tally()));
-    let (bursts, aboard, others_lost) = in_optics(&world.optics);
+    let (bursts, aboard, others_lost) = in_optics(&world.optics, under_way);
     let others_lost = world.others.lost + others_lost;
     let (on_air, [down, up]) = (world.wireless.aboard(), world.wireless.kept());
     let crossed = all.delivered + down;
     let reached_egress = crossed + on_links(&world.data_down) + world.receiver_drops;
     let [data, ack, background] = bursts;
-    let (batches, [arrived, waiting]) = match &world.optics {
+    let batches = match &world.optics {
         Optics::Path(_) | Optics::Ops(_) => Default::default(),
-        Optics::Mesh(mesh) => (mesh.batches, mesh.batches_aboard(world.now)),
+        Optics::Mesh(mesh) => mesh.batches,
     };
+    let (arrived, waiting) = (under_way.arrived, under_way.batches);
     Counters {
         packets_sent: all.sent,
         packets_delivered: all.delivered,
@@ -69,10 +71,10 @@ pub(super) fn counters(world: &World) -> Counters {
 }
 
 /// Bursts; data packets of flows, ACKs and packets of other traffic aboard; the latter lost.
-fn in_optics(optics: &Optics) -> (Bursts, [u64; 3], u64) {
+fn in_optics(optics: &Optics, under_way: &UnderWay) -> (Bursts, [u64; 3], u64) {
     match optics {
         Optics::Path(path) => (path_bursts(path), [path.data.aboard(), path.ack.aboard(), 0], 0),
-        Optics::Mesh(mesh) => (mesh_bursts(mesh), mesh.aboard(), mesh.others_lost),
+        Optics::Mesh(mesh) => (mesh_bursts(mesh, under_way), under_way.packets, mesh.others_lost),
         Optics::Ops(ops) => (Bursts::default(), ops.aboard(), ops.others_lost),
     }
 }
@@ -93,9 +95,9 @@ fn path_bursts(path: &Path) -> Bursts {
     [of(&path.data), of(&path.ack), Default::default()]
 }
 
-fn mesh_bursts(mesh: &Mesh) -> Bursts {
+fn mesh_bursts(mesh: &Mesh, under_way: &UnderWay) -> Bursts {
     [BurstKind::Data, BurstKind::Ack, BurstKind::Background]
-        .map(|kind| (mesh.counts[kind as usize], mesh.in_flight(kind)))
+        .map(|kind| (mesh.counts[kind as usize], under_way.bursts[kind as usize]))
 }
 
 fn on_wires<P>(up: &[Access<P>], down: &[Access<P>]) -> u64 {

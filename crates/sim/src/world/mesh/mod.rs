@@ -16,6 +16,7 @@ mod losing;
 mod report;
 mod rules;
 mod steps;
+mod under_way;
 
 use burstlab_kernel::{Lane, RandomSource, Rank, Stream};
 use burstlab_link::LossProcess;
@@ -35,6 +36,7 @@ use self::header::Signal;
 use self::inbox::Entering;
 use self::injection::Injection;
 use self::rules::Rules;
+pub(super) use self::under_way::UnderWay;
 use super::flow::Flow;
 use super::injected::process;
 use super::script::Script;

@@ -4,8 +4,8 @@ use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::Mesh;
-use super::burst::{BurstKind, Cargo};
-use super::feed::Load;
+use super::burst::BurstKind;
+use super::under_way::UnderWay;
 use crate::measure::{Extent, NetworkSummary, NetworkTally, Recorder, RunBytes, Table};
 use crate::topology::Graph;
 
@@ -28,7 +28,12 @@ impl Mesh {
     }
 
     /// The numbers of the measured time, which lasted so long; the run ends at `now`.
-    pub(in crate::world) fn summary(&self, now: Time, measured: Span) -> NetworkSummary {
+    pub(in crate::world) fn summary(
+        &self,
+        now: Time,
+        measured: Span,
+        under_way: &UnderWay,
+    ) -> NetworkSummary {
         let (tally, busy) = match &self.measured {
             None => (&self.tally, &self.busy(now)),
             Some(then) => (&then.tally, &then.busy),
@@ -36,7 +41,7 @@ impl Mesh {
         tally.summary(&Extent {
             graph: &self.graph,
             busy,
-            run: BurstKind::ALL.map(|kind| self.bytes(kind)),
+            run: BurstKind::ALL.map(|kind| self.bytes(kind, under_way)),
             signal: self.rules.sending.as_secs_f64() / f64::from(self.scenario.signalling.channels),
             measured,
         })
@@ -51,14 +56,13 @@ impl Mesh {
     }
 
     /// What bursts of a kind carried in the whole run.
-    fn bytes(&self, kind: BurstKind) -> RunBytes {
+    fn bytes(&self, kind: BurstKind, under_way: &UnderWay) -> RunBytes {
         let counts = &self.counts[kind as usize];
-        let flying = self.bursts.live().filter(|burst| burst.kind == kind);
         RunBytes {
             bytes_sent: counts.bytes_sent,
             bytes_delivered: counts.bytes_delivered,
             bytes_lost: counts.bytes_lost,
-            bytes_in_flight: flying.map(|burst| burst.load).sum(),
+            bytes_in_flight: under_way.carried[kind as usize],
         }
     }
 
@@ -121,42 +125,5 @@ impl Mesh {
 
     pub(in crate::world) fn graph(&self) -> &Graph {
         &self.graph
-    }
-
-    /// Data packets of flows, ACKs, and packets of other traffic that are known to come, wait for
-    /// assembly, or are in bursts.
-    pub(in crate::world) fn aboard(&self) -> [u64; 3] {
-        let queued = self.queues.iter().map(|queue| &queue.cargo);
-        let flying = self.bursts.live().map(|burst| &burst.cargo);
-        let mut aboard = [0; 3];
-        for cargo in queued.chain(flying) {
-            for train in cargo.data.iter().filter(|train| !train.first.is_of_batch()) {
-                aboard[if train.first.is_other() { 2 } else { 0 }] += u64::from(train.count);
-            }
-            aboard[1] += cargo.acks.iter().map(|train| u64::from(train.count)).sum::<u64>();
-        }
-        for inbox in self.queues.iter().map(|queue| &queue.inbox) {
-            for train in inbox.data() {
-                aboard[if train.first.is_other() { 2 } else { 0 }] += u64::from(train.count);
-            }
-            aboard[1] += inbox.acks();
-        }
-        aboard
-    }
-
-    /// What has come of batches by `now`, and what of it is in queues and in bursts.
-    pub(in crate::world) fn batches_aboard(&self, now: Time) -> [Load; 2] {
-        let sum = |sum: Load, load: Load| sum + load;
-        let feeds = || self.queues.iter().filter_map(|queue| queue.feed.as_ref());
-        let waiting = feeds().map(|feed| feed.waiting(now)).fold(Load::default(), sum);
-        let queued = self.queues.iter().map(|queue| &queue.cargo);
-        let flying = self.bursts.live().map(|burst| &burst.cargo);
-        let aboard = queued.chain(flying).map(Cargo::of_batches).fold(waiting, sum);
-        [feeds().map(|feed| feed.taken).fold(waiting, sum), aboard]
-    }
-
-    /// Bursts of a kind that are under way.
-    pub(in crate::world) fn in_flight(&self, kind: BurstKind) -> u64 {
-        self.bursts.live().filter(|burst| burst.kind == kind).count() as u64
     }
 }

@@ -1,0 +1,51 @@
+//! What a run that was stopped leaves behind is freed later. Millions of bursts are freed one by
+//! one, which takes a second, while somebody waits for the end; most often it is that of the
+//! process, which has nothing to free.
+
+use std::ops::{Deref, DerefMut};
+use std::thread::{sleep, spawn};
+use std::time::Duration;
+
+use burstlab_sim::Monitor;
+
+/// After so long nobody waits any more. In that time a command that was stopped has ended.
+const LATER: Duration = Duration::from_secs(2);
+
+/// What a run needs; where the run is cancelled it is not dropped at once, but later, by a thread
+/// of its own.
+pub(crate) struct Left<T: Send + 'static> {
+    value: Option<T>,
+    watch: Monitor,
+}
+
+impl<T: Send + 'static> Left<T> {
+    pub(crate) fn new(value: T, watch: &Monitor) -> Self {
+        Self { value: Some(value), watch: watch.clone() }
+    }
+}
+
+impl<T: Send + 'static> Deref for Left<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.value.as_ref().expect("it is there until it is dropped")
+    }
+}
+
+impl<T: Send + 'static> DerefMut for Left<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        self.value.as_mut().expect("it is there until it is dropped")
+    }
+}
+
+impl<T: Send + 'static> Drop for Left<T> {
+    fn drop(&mut self) {
+        let value = self.value.take();
+        if !self.watch.goes_on() {
+            spawn(move || {
+                sleep(LATER);
+                drop(value);
+            });
+        }
+    }
+}

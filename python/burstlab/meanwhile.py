@@ -1,0 +1,32 @@
+"""Loads slow modules while the engine runs, so that whoever stops it need not wait for them."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from importlib import import_module
+
+_wanted = ["numpy", "pyarrow.parquet"]
+
+
+def want(*names: str) -> None:
+    """Note modules that the end of what is done here needs."""
+    _wanted.extend(names)
+
+
+def load() -> None:
+    """Begin to load them, once.
+
+    In a thread of its own: Ctrl-C is raised in the main one, and a module that it interrupts is
+    half there, and cannot be loaded again.
+    """
+    names, _wanted[:] = _wanted[:], ()
+    if names:
+        work = threading.Thread(target=_load, args=(names,), name="burstlab-meanwhile")
+        work.start()
+
+
+def _load(names: list[str]) -> None:
+    for name in names:
+        with suppress(ImportError):  # not every one is installed; who needs it will say so
+            import_module(name)

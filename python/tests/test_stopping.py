@@ -1,0 +1,46 @@
+"""What a command that is stopped does not wait for."""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+import pytest
+
+from burstlab import meanwhile
+from burstlab.cli import app
+
+
+def _interrupt(*_: object) -> int:
+    raise KeyboardInterrupt
+
+
+def test_a_process_of_its_own_ends_at_once_and_a_call_leaves(monkeypatch, capsys):
+    ended: list[int] = []
+
+    def end(status: int) -> None:
+        ended.append(status)
+        raise SystemExit("the process has ended")
+
+    monkeypatch.setattr(app, "app", lambda *_, **__: _interrupt())
+    monkeypatch.setattr(app.os, "_exit", end)
+    with pytest.raises(SystemExit, match="has ended"):
+        app.main()
+    assert ended == [130]
+    with pytest.raises(SystemExit) as left:
+        app.main(["run", "any.toml"])
+    assert (left.value.code, ended) == (130, [130])
+    assert capsys.readouterr().err == "interrupted\ninterrupted\n"
+
+
+def test_modules_are_loaded_once_and_not_where_ctrl_c_is_raised(monkeypatch, tmp_path):
+    (tmp_path / "slow_to_load.py").write_text("import threading\nby = threading.current_thread()\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(meanwhile, "_wanted", [])
+    meanwhile.want("slow_to_load")
+    meanwhile.load()
+    meanwhile.load()
+    for thread in threading.enumerate():
+        if thread.name == "burstlab-meanwhile":
+            thread.join(60)
+    assert sys.modules.pop("slow_to_load").by is not threading.main_thread()
