@@ -15,7 +15,7 @@ const SLICE: u32 = 1 << 14;
 
 /// Of a run that is stopped, the numbers of so many flows are told, the first that the scenario
 /// lists: those of a million take ten seconds to write down.
-pub const FLOWS_WHEN_STOPPED: usize = 1 << 10;
+pub const FLOWS_WHEN_STOPPED: usize = 1 << 13;
 
 /// Parts of a world that are made between two looks at the monitor.
 pub(crate) const LOOK: usize = 256;
