@@ -113,8 +113,10 @@ def test_simulated_rows(table):
 def test_throughput_of_vegas():
     p = np.array([0.001, 0.005, 0.01])
     path = (2 * p, 128, 0.1, 0.11, 0.2, p)
-    printed = shihada.retransmission_throughput(*path, as_printed=True)
-    assert row("B_2, printed") == pytest.approx(printed, abs=0.051)
+    every = shihada.retransmission_throughput(*path, as_printed=True)
+    assert row("B_2, (21), (22) and (25) printed") == pytest.approx(every, abs=0.051)
+    printed = shihada.retransmission_throughput(*path, as_printed=["(25)"])
+    assert row("B_2, (25) printed") == pytest.approx(printed, abs=0.051)
     corrected = shihada.retransmission_throughput(*path)
     assert row("B_2, corrected") == pytest.approx(corrected, abs=0.051)
     simulated = [

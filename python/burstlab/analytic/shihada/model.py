@@ -214,7 +214,7 @@ def _contention(
             throughput.retransmission_throughput(*path, settings["rto"], loss, **shape),
             "segments/s",
             "(23) to (27)",
-            "B_2, a burst is sent again once; printed is with (25) as printed",
+            "B_2, a burst is sent again once; printed is with (21), (22) and (25)",
             throughput.retransmission_throughput(
                 *path, settings["rto"], loss, **shape, as_printed=True
             ),

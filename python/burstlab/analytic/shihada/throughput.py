@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from burstlab.analytic.arguments import FloatArray, positive
 from burstlab.analytic.shihada.contention import (
+    contended_share,
     contended_time,
     lowest_window,
     mean_contended_window,
+    top_share,
+    uncontended_share,
 )
 from burstlab.analytic.shihada.phases import (
     avoidance_rounds,
@@ -22,6 +27,9 @@ from burstlab.analytic.shihada.phases import (
     timeout_time,
     window_of,
 )
+
+PRINTED: tuple[str, ...] = ("(21)", "(22)", "E[W_CG]", "(25)")
+"""Places whose misprints enter (27), as `as_printed` of `retransmission_throughput` names them."""
 
 
 def bare_throughput(
@@ -85,7 +93,7 @@ def retransmission_throughput(
     base_rtt_s: ArrayLike | None = None,
     beta: ArrayLike = 5,
     goodput: bool = False,
-    as_printed: bool = False,
+    as_printed: bool | Collection[str] = False,
 ) -> FloatArray:
     """Throughput B_2 where a burst is sent again once after contention: (23) to (27).
 
@@ -110,7 +118,12 @@ def retransmission_throughput(
     goodput
         Leave out E[H], the segments sent in vain.
     as_printed
-        With (25) as printed. The other misprints do not enter: what (22) prints is no probability.
+        Take what enters (27) as it is printed: True for all of it, or the names of some of
+        `PRINTED`, each on its own. "(21)" is the ceiling; "(22)" the inverse for pi_0, by which
+        all pi_i are multiplied, so that they do not add up to 1 and the throughput can pass
+        W_0/R; "E[W_CG]" the last term of the first line of that sum, W_0 pi_N; "(25)" the time of
+        all E[X] rounds. True leaves "E[W_CG]" out: the second line, printed right, contradicts
+        the first.
 
     Returns
     -------
@@ -120,7 +133,7 @@ def retransmission_throughput(
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of its range, or `as_printed` has a name that `PRINTED` has not.
 
     References
     ----------
@@ -130,20 +143,63 @@ def retransmission_throughput(
     --------
     >>> f"{retransmission_throughput(1e-2, 128, 0.1, 0.11, 0.2):.1f}"
     '1275.2'
+    >>> f"{retransmission_throughput(1e-2, 128, 0.1, 0.11, 0.2, as_printed=['(25)']):.1f}"
+    '1265.8'
     """
+    printed = _printed(as_printed)
     size, rtt = window_of("window", window), positive("rtt_s", rtt_s)
     contention = np.asarray(pc, dtype=np.float64)
     loss = contention**2 if p is None else np.asarray(p, dtype=np.float64)
     base = rtt if base_rtt_s is None else base_rtt_s
-    mean = mean_contended_window(contention, size, lowest_window(rtt_r_s, base, beta), loss)
+    mean = _mean_window(contention, size, rtt_r_s, base, beta, loss, printed)
     stable = np.asarray(stable_rounds(loss, size))
     segments = np.asarray(slow_start_segments(size)) + np.asarray(avoidance_segments(size))
     segments = segments + np.asarray(mean) * stable
     climb = np.asarray(slow_start_rounds(size)) + np.asarray(avoidance_rounds(size))
     seconds = climb * rtt + np.asarray(
-        contended_time(contention, size, rtt, rtt_r_s, loss, as_printed=as_printed)
+        contended_time(contention, size, rtt, rtt_r_s, loss, as_printed="(25)" in printed)
     )
     return _rate(segments, seconds, loss, rto_s, goodput)
+
+
+def _printed(as_printed: bool | Collection[str]) -> Collection[str]:
+    """Answer the names of what is to be taken as printed."""
+    if isinstance(as_printed, bool):
+        return ("(21)", "(22)", "(25)") if as_printed else ()
+    unknown = [name for name in as_printed if name not in PRINTED]
+    if unknown or isinstance(as_printed, str):
+        raise ValueError(
+            f"as_printed = {as_printed!r}: give True, False or a list of some of "
+            + ", ".join(PRINTED)
+        )
+    return as_printed
+
+
+def _mean_window(
+    contention: FloatArray,
+    size: FloatArray,
+    rtt_r_s: ArrayLike,
+    base: ArrayLike,
+    beta: ArrayLike,
+    loss: FloatArray,
+    printed: Collection[str],
+) -> FloatArray:
+    """Answer E[W_CG], with (21), (22) or its own last term as printed."""
+    lowest = np.asarray(lowest_window(rtt_r_s, base, beta, as_printed="(21)" in printed))
+    mean = np.asarray(
+        mean_contended_window(contention, size, lowest, loss, as_printed="E[W_CG]" in printed)
+    )
+    if "(22)" not in printed:
+        return mean
+    steps = np.maximum(0, np.floor(size - lowest + 1e-9))
+    # The sum is linear in pi_0: what is printed for it is put in place of what it is.
+    ratio = np.asarray(top_share(contention, steps, loss, as_printed=True)) / np.asarray(
+        top_share(contention, steps, loss)
+    )
+    even = np.asarray(contended_share(contention, loss)) == np.asarray(
+        uncontended_share(contention, loss)
+    )
+    return mean * np.where(even | (steps == 0), 1, ratio)
 
 
 def _rate(
