@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from burstlab.papers.shihada2006_vegas import fast_flow, resolving, windows
+from burstlab.papers.shihada2006_vegas import equations, fast_flow, resolving, windows
 
-TARGETS = {**windows.TARGETS, **fast_flow.TARGETS, **resolving.TARGETS}
+TARGETS = {**windows.TARGETS, **equations.TARGETS, **fast_flow.TARGETS, **resolving.TARGETS}
