@@ -120,7 +120,7 @@ def _half(
     measures[label] = mean_ci95(values)
     rows.append(context.row(label, mean_ci95(values)))
     # The loss that a run met in place of the one that was asked for: less is left to chance.
-    met = corner.values(name, _lost)
+    met = corner.values(name, lost_share)
     for what, printed in (
         ("corrected", False),
         ("(25) as printed", ["(25)"]),
@@ -137,9 +137,10 @@ def _half(
     measures[f"{corner.label}: share of bursts lost"] = mean_ci95(met)
 
 
-def _lost(sample: Sample) -> float:
+def lost_share(sample: Sample) -> float:
+    """Answer the share of bursts that were lost; next to nothing where none was."""
     counted = sample.summary["counters"]
-    return float(counted["bursts_lost"]) / float(counted["bursts_sent"])
+    return max(float(counted["bursts_lost"]) / float(counted["bursts_sent"]), _NO_LOSS)
 
 
 def _hold(
@@ -157,7 +158,7 @@ def _hold(
         label = f"p_c = {corner.label}: throughput (segments/s)"
         measures[label] = mean_ci95(values)
         findings.rows.append(context.row(label, mean_ci95(values)))
-        met = corner.values(series, lambda one: max(_lost(one), _NO_LOSS))
+        met = corner.values(series, lost_share)
         ratio = mean_ci95(
             [v / formula(corner.x, p) for v, p in zip(values, met, strict=True)]
         )
@@ -196,7 +197,7 @@ def _whole_length(
     for point, result in zip(points, results, strict=True):
         context.fingerprints.append(result.fingerprint)
         sample = Sample(result.replications[0].summary, {})
-        value, p = throughput(sample), max(_lost(sample), _NO_LOSS)
+        value, p = throughput(sample), lost_share(sample)
         start = f"p_c = {point['label']}, one run of {effort['whole']}"
         findings.rows.append(context.row(f"{start}: throughput (segments/s)", value))
         findings.rows.append(

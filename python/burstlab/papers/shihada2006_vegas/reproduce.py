@@ -2,6 +2,22 @@
 
 from __future__ import annotations
 
-from burstlab.papers.shihada2006_vegas import equations, fast_flow, resolving, windows
+from burstlab.papers.shihada2006_vegas import (
+    collapse,
+    equations,
+    fast_flow,
+    load,
+    readings,
+    resolving,
+    windows,
+)
 
-TARGETS = {**windows.TARGETS, **equations.TARGETS, **fast_flow.TARGETS, **resolving.TARGETS}
+TARGETS = {
+    **windows.TARGETS,
+    **equations.TARGETS,
+    **fast_flow.TARGETS,
+    **load.TARGETS,
+    **readings.TARGETS,
+    **collapse.TARGETS,
+    **resolving.TARGETS,
+}

@@ -1,0 +1,67 @@
+"""Moderate load between each pair of nodes: what contention, and what delay, it makes."""
+
+from __future__ import annotations
+
+from burstlab.papers.shihada2006_vegas.measured import by_group, draw, throughput
+from burstlab.plot import Axes, Curve, CurvePanel, Dot, theme
+from burstlab.reproduce.context import Context, Findings
+from burstlab.reproduce.grid import Sample, run_grid
+
+
+def load(context: Context) -> Findings:
+    """Send the flow through a network full of bursts of others."""
+    plan, findings = context.plan, Findings()
+    (name,) = [one["label"] for one in plan["grid"]["series"]]
+    corners = run_grid(
+        context, "grid", lambda corner: [corner.mean(name, _round_trip), corner.mean(name, _met)]
+    )
+    measures = findings.measures
+    curves: list[Curve] = []
+    colours = (theme.SERIES[0], theme.SERIES[1])
+    for (group, points), colour in zip(by_group(corners).items(), colours, strict=False):
+        dots: list[Dot] = []
+        for label, corner in points.items():
+            start = f"{label}, {group}"
+            trips = corner.mean(name, _round_trip)
+            found = {
+                "average round-trip time (s)": trips,
+                "attempts that met contention, per burst": corner.mean(name, _met),
+                "throughput (segments/s)": corner.mean(name, throughput),
+                "bursts of others lost": corner.mean(name, _others),
+            }
+            for what, estimate in found.items():
+                measures[f"{start}: {what}"] = estimate
+                findings.rows.append(context.row(f"{start}: {what}", estimate))
+            scaled = None if trips.ci95 is None else 1e3 * trips.ci95
+            dots.append(Dot(corner.x, 1e3 * trips.mean, scaled, trips.n))
+        curves.append(Curve(f"{group}, simulated", colour, dots))
+    ends = corners[0].x, max(corner.x for corner in corners)
+    for label in ("bare", "retransmission"):
+        printed = 1e3 * plan["printed_s"][label]
+        curves.append(
+            Curve(
+                f"printed: {label}", theme.MUTED, [Dot(x, printed) for x in ends], "published"
+            )
+        )
+    axes = Axes(
+        "load of each pair of nodes (Erlang)", "average round-trip time (ms)", width=620, columns=1
+    )
+    draw(context, findings, [CurvePanel("", curves)], axes)
+    return findings
+
+
+def _round_trip(sample: Sample) -> float:
+    return float(sample.summary["flows"][0]["rtt_s"])
+
+
+def _met(sample: Sample) -> float:
+    data = sample.summary["network"]["data"]
+    met = data["resolutions"]["contentions"] + data["resolutions"]["injected"]
+    return float(met) / float(data["bursts"])
+
+
+def _others(sample: Sample) -> float:
+    return float(sample.summary["network"]["background"]["burst_loss_ratio"])
+
+
+TARGETS = {"load": load}

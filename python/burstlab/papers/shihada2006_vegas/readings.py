@@ -1,0 +1,93 @@
+"""What the paper leaves unsaid: one reading after the other, against the formulas."""
+
+from __future__ import annotations
+
+from burstlab.analytic import shihada
+from burstlab.papers.shihada2006_vegas.fast_flow import RESENT, lost_share
+from burstlab.papers.shihada2006_vegas.measured import draw, means, note_precision, throughput
+from burstlab.plot import Axes, Curve, CurvePanel, Dot, theme
+from burstlab.reproduce.context import Context, Findings
+from burstlab.reproduce.grid import Corner, Sample, run_grid
+from burstlab.statistics import Estimate, mean_ci95
+
+
+def readings(context: Context) -> Findings:
+    """Vary the window, the time-out, the map and the rules; each with the formula's own values."""
+    plan, findings = context.plan, Findings()
+    corners = run_grid(context, "grid", means)
+    entries = {one["label"]: one for one in plan["grid"]["groups"]}
+    measures = findings.measures
+    gaps: list[Estimate] = []
+    blind: list[Estimate] = []
+    dots: dict[str, list[Dot]] = {"bare": [], RESENT: []}
+    first = corners[0]
+    for place, corner in enumerate(corners, 1):
+        taken = {**plan["taken"], **entries[corner.group].get("formula", {})}
+        for name in dots:
+            ratio = _over_formula(corner, name, taken)
+            mean = corner.mean(name, throughput)
+            trips = mean_ci95([_round_trip(one) for one in corner.samples[name]])
+            for what, estimate in (
+                ("throughput (segments/s)", mean),
+                ("over its formula", ratio),
+                ("average round-trip time (s)", trips),
+            ):
+                label = f"{corner.group}, {name}: {what}"
+                measures[label] = estimate
+                findings.rows.append(context.row(label, estimate))
+            dots[name].append(Dot(place, ratio.mean, ratio.ci95, ratio.n))
+            if not entries[corner.group].get("beyond", False):
+                gaps.append(_gap(ratio))
+                blind.append(_gap(_over_formula(corner, name, plan["taken"])))
+        gain = corner.ratio(RESENT, "bare", throughput)
+        measures[f"{corner.group}: over bare"] = gain
+        findings.rows.append(context.row(f"{corner.group}: over bare", gain))
+    measures["largest gap from the formulas, over readings"] = max(gaps, key=lambda g: g.mean)
+    measures["the same, the formula of one reading for all"] = max(blind, key=lambda g: g.mean)
+    measures["least gain of retransmission, over readings"] = min(
+        (corner.ratio(RESENT, "bare", throughput) for corner in corners), key=lambda g: g.mean
+    )
+    measures["the same, bare over retransmission"] = first.ratio("bare", RESENT, throughput)
+    names = ", ".join(f"{i}: {corner.group}" for i, corner in enumerate(corners, 1))
+    findings.notes.append(f"Readings, by number: {names}.")
+    curves = [
+        Curve("bare, over (16)", theme.SERIES[0], dots["bare"]),
+        Curve("sent again, over (27)", theme.SERIES[1], dots[RESENT]),
+    ]
+    axes = Axes(
+        "number of the reading",
+        "simulated over its formula",
+        rule=1,
+        ticks=list(range(1, len(corners) + 1)),
+        columns=1,
+        width=620,
+    )
+    draw(context, findings, [CurvePanel("", curves)], axes)
+    note_precision(corners, findings)
+    return findings
+
+
+def _over_formula(corner: Corner, name: str, taken: dict[str, float]) -> Estimate:
+    ratios: list[float] = []
+    for sample in corner.samples[name]:
+        p, args = lost_share(sample), (taken["window"], taken["rtt_s"])
+        if name == "bare":
+            formula = shihada.bare_throughput(p, *args, taken["rto_s"], goodput=True)
+        else:
+            late = taken["rtt_s"] + taken["later_s"]
+            formula = shihada.retransmission_throughput(
+                taken["pc"], *args, late, taken["rto_s"], p, goodput=True
+            )
+        ratios.append(throughput(sample) / float(formula))
+    return mean_ci95(ratios)
+
+
+def _round_trip(sample: Sample) -> float:
+    return float(sample.summary["flows"][0]["rtt_s"])
+
+
+def _gap(ratio: Estimate) -> Estimate:
+    return Estimate(abs(ratio.mean - 1.0), ratio.ci95, ratio.n)
+
+
+TARGETS = {"readings": readings}
