@@ -67,6 +67,7 @@ def retransmission(context: Context) -> Findings:
         every += corners
         groups = by_group(corners)
         _tell(context, findings, speed, groups)
+        _waits(context, findings, speed, groups)
         for point in plan["drawn"]:
             curves = []
             for name in groups[plan["bare"]][point].samples:
@@ -81,6 +82,17 @@ def retransmission(context: Context) -> Findings:
     draw(context, findings, panels, axes)
     note_precision(every, findings)
     return findings
+
+
+def _waits(context: Context, findings: Findings, speed: str, groups: Groups) -> None:
+    """Compare the first wait with each other one, replication by replication."""
+    first, *others = context.plan["waits_ms"]
+    for point, corner in groups[first].items():
+        for name in corner.samples:
+            for wait in others:
+                ratio = _over(groups, first, wait, point, name)
+                label = f"{speed}, p_c = {point}, {first} over {wait}, {name}, paired, less 1"
+                findings.measures[label] = Estimate(ratio.mean - 1.0, ratio.ci95, ratio.n)
 
 
 def deflection(context: Context) -> Findings:
