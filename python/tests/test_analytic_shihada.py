@@ -174,9 +174,7 @@ class TestThroughput:
             )
             assert got == pytest.approx(whole, rel=1e-9), chosen
         assert len({round(float(one), 9) for one in found.values()}) == 16
-        every = shihada.retransmission_throughput(
-            pc, window, rtt, rtt_r, rto, p, as_printed=True
-        )
+        every = shihada.retransmission_throughput(pc, window, rtt, rtt_r, rto, p, as_printed=True)
         assert every == pytest.approx(found["(21)", "(22)", "(25)"], rel=1e-9)
 
     def test_printed_throughput_is_above_what_the_window_allows(self):

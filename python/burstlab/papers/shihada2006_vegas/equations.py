@@ -113,13 +113,17 @@ def _phases(context: Context, findings: Findings) -> None:
         Curve(
             "(8) to (11)",
             theme.SERIES[1],
-            _dots(plan["windows"], [_rate_of_climb(one, as_printed=False) for one in plan["windows"]]),
+            _dots(
+                plan["windows"], [_rate_of_climb(one, as_printed=False) for one in plan["windows"]]
+            ),
             "dashed",
         ),
         Curve(
             "with the sum of (8) as printed",
             theme.MUTED,
-            _dots(plan["windows"], [_rate_of_climb(one, as_printed=True) for one in plan["windows"]]),
+            _dots(
+                plan["windows"], [_rate_of_climb(one, as_printed=True) for one in plan["windows"]]
+            ),
             "dashed",
         ),
     ]
@@ -163,8 +167,8 @@ def _time_outs(context: Context, findings: Findings) -> None:
         measures[f"{name}: largest gap from the sum, relative"] = gap
     p = max(plan["losses"])
     flat = plan["rto_s"] / (1.0 - p)
-    measures["(14) without back-off: gap from the sum, relative"] = (
-        1.0 - flat / float(shihada.timeout_time(p, plan["rto_s"]))
+    measures["(14) without back-off: gap from the sum, relative"] = 1.0 - flat / float(
+        shihada.timeout_time(p, plan["rto_s"])
     )
 
 
@@ -173,7 +177,11 @@ def _retransmission(context: Context, findings: Findings) -> None:
     plan, measures = context.plan, findings.measures
     pc, p, base, beta = plan["pc"], plan["p_chain"], plan["base_rtt_s"], plan["beta"]
     counted = shihada.round_level(
-        pc, p=p, seed=plan["seed"], form="retransmission", duration_s=plan[context.effort]["rounds_s"]
+        pc,
+        p=p,
+        seed=plan["seed"],
+        form="retransmission",
+        duration_s=plan[context.effort]["rounds_s"],
     )
     there = (counted.bursts - counted.losses).sum()
     share = float(counted.delayed.sum() / there)
@@ -245,7 +253,12 @@ def _throughputs(context: Context, findings: Findings) -> None:
             formula / value, formula / value**2 * half, len(bare.segments)
         )
         again = shihada.round_level(
-            2.0 * p, p=p, form="retransmission", rtt_r_s=rtt_r, duration_s=plan[context.effort]["rounds_s"], **shape
+            2.0 * p,
+            p=p,
+            form="retransmission",
+            rtt_r_s=rtt_r,
+            duration_s=plan[context.effort]["rounds_s"],
+            **shape,
         )
         value, half = again.throughput()
         for name, printed in _PRINTS.items():

@@ -62,7 +62,7 @@ def fig6(context: Context) -> Findings:
     (often,) = run_grid(context, "often", means)
     _round_trips(context, findings, corners[-1], RESENT)
     trips = mean_ci95([one.summary["flows"][0]["rtt_s"] for one in often.samples[RESENT]])
-    findings.measures["average round-trip time where nine bursts of ten contend (s)"] = trips
+    findings.measures["average round-trip time where a third of attempts contend (s)"] = trips
 
     def formula(pc: float, p: float | None = None, *, as_printed: bool = False) -> float:
         args = plan["window"], plan["rtt_s"], plan["rtt_r_s"], plan["rto_s"]
@@ -159,9 +159,7 @@ def _hold(
         measures[label] = mean_ci95(values)
         findings.rows.append(context.row(label, mean_ci95(values)))
         met = corner.values(series, lost_share)
-        ratio = mean_ci95(
-            [v / formula(corner.x, p) for v, p in zip(values, met, strict=True)]
-        )
+        ratio = mean_ci95([v / formula(corner.x, p) for v, p in zip(values, met, strict=True)])
         label = f"p_c = {corner.label}: simulated over {number}"
         measures[label] = ratio
         findings.rows.append(context.row(label, ratio))
@@ -185,9 +183,7 @@ def _whole_length(
     ]
     series = context.plan["grid"]["series"][-1]
     scenarios = [
-        context.scenario(
-            {**one["set"], **series.get("set", {}), "run.duration": effort["whole"]}
-        )
+        context.scenario({**one["set"], **series.get("set", {}), "run.duration": effort["whole"]})
         for one in points
     ]
     workers = min(len(scenarios), context.jobs or os.cpu_count() or 1)
@@ -200,9 +196,7 @@ def _whole_length(
         value, p = throughput(sample), lost_share(sample)
         start = f"p_c = {point['label']}, one run of {effort['whole']}"
         findings.rows.append(context.row(f"{start}: throughput (segments/s)", value))
-        findings.rows.append(
-            context.row(f"{start}: over {number}", value / formula(point["x"], p))
-        )
+        findings.rows.append(context.row(f"{start}: over {number}", value / formula(point["x"], p)))
         dots.append(Dot(point["x"], value))
     return [Curve(f"one run of {effort['whole']}", colour, dots, "published")]
 

@@ -39,9 +39,7 @@ def load(context: Context) -> Findings:
     for label in ("bare", "retransmission"):
         printed = 1e3 * plan["printed_s"][label]
         curves.append(
-            Curve(
-                f"printed: {label}", theme.MUTED, [Dot(x, printed) for x in ends], "published"
-            )
+            Curve(f"printed: {label}", theme.MUTED, [Dot(x, printed) for x in ends], "published")
         )
     axes = Axes(
         "load of each pair of nodes (Erlang)", "average round-trip time (ms)", width=620, columns=1

@@ -65,9 +65,7 @@ def _cycle(seen: Rounds) -> tuple[int, int]:
     return int(first), int(last)
 
 
-def _draw_line(
-    context: Context, findings: Findings, seen: Rounds, first: int, last: int
-) -> None:
+def _draw_line(context: Context, findings: Findings, seen: Rounds, first: int, last: int) -> None:
     """Draw the windows of some rounds, and mark what was late and what was lost."""
     begin = seen.start_s[first]
     rows = [i for i in range(first, last) if not seen.lost[i]]
@@ -113,9 +111,7 @@ def fig2(context: Context) -> Findings:
         lowest = int(seen.segments[stay].min())
         measures[f"{label}: lowest window after C"] = lowest
         measures[f"{label}: largest step of the window after C"] = int(np.abs(steps).max())
-        measures[f"{label}: share of rounds after C that were late"] = float(
-            delayed[stay].mean()
-        )
+        measures[f"{label}: share of rounds after C that were late"] = float(delayed[stay].mean())
         measures[f"{label}: share of rounds after C at W_0"] = float(
             (seen.segments[stay] == window).mean()
         )
@@ -149,9 +145,7 @@ def fig3(context: Context) -> Findings:
             findings.rows.append(context.row(f"{label}: pi_{i}", estimate))
         curves.append(Curve(label, colour, _shares_drawn(estimates)))
     args = plan["rtt_r_s"], plan["rtt_s"], plan["beta"]
-    floor, ceiling = (
-        int(shihada.lowest_window(*args, as_printed=one)) for one in (False, True)
-    )
+    floor, ceiling = (int(shihada.lowest_window(*args, as_printed=one)) for one in (False, True))
     measures["W_0' of (21), floor"], measures["W_0' of (21), printed"] = floor, ceiling
     right = shihada.window_shares(pc, window - floor)
     ratio = float(shihada.contended_share(pc)) / float(shihada.uncontended_share(pc))
