@@ -115,6 +115,7 @@ def test_rounds_are_read_off_a_trace():
         core__injection__data=0.0,
         loss__data={"process": "every", "n": 20},
         tcp__window=16,
+        tcp__vegas_rules="paper",
         run__duration="20 s",
         run__warmup="0 s",
     )

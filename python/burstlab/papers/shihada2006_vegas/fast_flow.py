@@ -6,11 +6,19 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 
 from burstlab.analytic import shihada
-from burstlab.papers.shihada2006_vegas.measured import draw, means, note_precision, throughput
+from burstlab.papers.shihada2006_vegas.measured import (
+    at_loss_met,
+    draw,
+    lost_share,
+    means,
+    note_precision,
+    throughput,
+)
 from burstlab.plot import Axes, Curve, CurvePanel, Dot, theme
 from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Corner, Sample, run_grid
@@ -23,8 +31,8 @@ _BARE, _RESENT, _PRINTED = theme.SERIES[0], theme.SERIES[1], theme.MUTED
 #: The series that the formula of fig6 is about.
 RESENT = "retransmission"
 
-#: Stands for no loss at all in formulas that divide by it.
-_NO_LOSS = 1e-9
+#: Number of the formula of a series, and the power of p_c with which it loses bursts.
+_FORMULAS = {"Vegas": ("(16)", 1), RESENT: ("(27)", 2)}
 
 
 def fig5(context: Context) -> Findings:
@@ -38,7 +46,7 @@ def fig5(context: Context) -> Findings:
         return float(shihada.bare_throughput(pc if p is None else p, *args, goodput=True))
 
     formulas = [formula(corner.x) for corner in corners]
-    _hold(findings, corners, "Vegas", "(16)", formula, context)
+    _hold(context, findings, corners, "Vegas", formula)
     _against_rounds(context, findings, corners, "Vegas", "bare")
     findings.measures["(16): least of the figure over its most"] = min(formulas) / max(formulas)
     ideal = plan["window"] / plan["rtt_s"]
@@ -48,7 +56,7 @@ def fig5(context: Context) -> Findings:
         Curve("equation (16)", _BARE, _line(corners, formulas), "dashed"),
         Curve("simulated", _BARE, _dots(corners, "Vegas")),
     ]
-    curves += _whole_length(context, findings, formula, "(16)", theme.SERIES[2])
+    curves += _whole_length(context, findings, formula, theme.SERIES[2])
     draw(context, findings, [CurvePanel("", curves)], _axes(corners))
     note_precision(corners, findings)
     return findings
@@ -72,7 +80,7 @@ def fig6(context: Context) -> Findings:
 
     formulas = [formula(corner.x) for corner in corners]
     printed = [formula(corner.x, as_printed=True) for corner in corners]
-    _hold(findings, corners, RESENT, "(27)", lambda pc, p: formula(pc, p or None), context)
+    _hold(context, findings, corners, RESENT, formula)
     _against_rounds(context, findings, corners, RESENT, "retransmission")
     measures = findings.measures
     measures["(27) as printed over the simulated at 1e-2"] = mean_ci95(
@@ -92,7 +100,7 @@ def fig6(context: Context) -> Findings:
         Curve("sent again, simulated", _RESENT, _dots(corners, RESENT)),
         Curve("sent again, (27) as printed", _PRINTED, _line(corners, printed), "dashed"),
     ]
-    curves += _whole_length(context, findings, formula, "(27)", theme.SERIES[3])
+    curves += _whole_length(context, findings, formula, theme.SERIES[3])
     draw(context, findings, [CurvePanel("", curves)], _axes(corners))
     note_precision([*corners, half], findings)
     return findings
@@ -119,47 +127,40 @@ def _half(
     label = f"{corner.label}: throughput (segments/s)"
     measures[label] = mean_ci95(values)
     rows.append(context.row(label, mean_ci95(values)))
-    # The loss that a run met in place of the one that was asked for: less is left to chance.
     met = corner.values(name, lost_share)
     for what, printed in (
         ("corrected", False),
         ("(25) as printed", ["(25)"]),
         ("all as printed", True),
     ):
-        nominal = formula(corner.x, corner.p, as_printed=printed)
-        rows.append(context.row(f"{corner.label}: (27), {what} (segments/s)", nominal))
+        at = partial(formula, corner.x, as_printed=printed)
+        nominal = corner.p or 0.0
+        rows.append(context.row(f"{corner.label}: (27), {what} (segments/s)", at(nominal)))
         measures[f"{corner.label}: simulated over (27), {what}"] = mean_ci95(
-            [
-                value / formula(corner.x, p, as_printed=printed)
-                for value, p in zip(values, met, strict=True)
-            ]
+            [value / at_loss_met(at, nominal, p) for value, p in zip(values, met, strict=True)]
         )
     measures[f"{corner.label}: share of bursts lost"] = mean_ci95(met)
 
 
-def lost_share(sample: Sample) -> float:
-    """Answer the share of bursts that were lost; next to nothing where none was."""
-    counted = sample.summary["counters"]
-    return max(float(counted["bursts_lost"]) / float(counted["bursts_sent"]), _NO_LOSS)
-
-
 def _hold(
+    context: Context,
     findings: Findings,
     corners: Sequence[Corner],
     series: str,
-    number: str,
-    formula: Callable[[float, float], float],
-    context: Context,
+    formula: Callable[..., float],
 ) -> None:
     """Hold a series against its formula, at the loss that each replication met."""
     measures, gaps = findings.measures, []
+    number, power = _FORMULAS[series]
     for corner in corners:
         values = corner.values(series, throughput)
         label = f"p_c = {corner.label}: throughput (segments/s)"
         measures[label] = mean_ci95(values)
         findings.rows.append(context.row(label, mean_ci95(values)))
-        met = corner.values(series, lost_share)
-        ratio = mean_ci95([v / formula(corner.x, p) for v, p in zip(values, met, strict=True)])
+        at, met = partial(formula, corner.x), corner.values(series, lost_share)
+        ratio = mean_ci95(
+            [v / at_loss_met(at, corner.x**power, p) for v, p in zip(values, met, strict=True)]
+        )
         label = f"p_c = {corner.label}: simulated over {number}"
         measures[label] = ratio
         findings.rows.append(context.row(label, ratio))
@@ -168,11 +169,7 @@ def _hold(
 
 
 def _whole_length(
-    context: Context,
-    findings: Findings,
-    formula: Callable[[float, float], float],
-    number: str,
-    colour: str,
+    context: Context, findings: Findings, formula: Callable[..., float], colour: str
 ) -> list[Curve]:
     """Run each point once for as long as the paper did, with `--full` alone."""
     effort = context.plan[context.effort]
@@ -186,6 +183,7 @@ def _whole_length(
         context.scenario({**one["set"], **series.get("set", {}), "run.duration": effort["whole"]})
         for one in points
     ]
+    number, power = _FORMULAS[series["label"]]
     workers = min(len(scenarios), context.jobs or os.cpu_count() or 1)
     with ThreadPoolExecutor(workers) as pool:
         results = list(pool.map(lambda one: run_resolved(one, range(1), jobs=1), scenarios))
@@ -193,10 +191,13 @@ def _whole_length(
     for point, result in zip(points, results, strict=True):
         context.fingerprints.append(result.fingerprint)
         sample = Sample(result.replications[0].summary, {})
-        value, p = throughput(sample), lost_share(sample)
+        value, pc = throughput(sample), point["x"]
+        at_met = at_loss_met(partial(formula, pc), pc**power, lost_share(sample))
         start = f"p_c = {point['label']}, one run of {effort['whole']}"
-        findings.rows.append(context.row(f"{start}: throughput (segments/s)", value))
-        findings.rows.append(context.row(f"{start}: over {number}", value / formula(point["x"], p)))
+        findings.rows += [
+            context.row(f"{start}: throughput (segments/s)", value),
+            context.row(f"{start}: over {number}", value / at_met),
+        ]
         dots.append(Dot(point["x"], value))
     return [Curve(f"one run of {effort['whole']}", colour, dots, "published")]
 

@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from burstlab.plot import Axes, CurvePanel, curve_chart, curve_rows
 from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Corner, Sample
 from burstlab.statistics import Estimate
 
+#: Of a loss probability, to either side of which the slope of a formula is taken.
+_STEP = 0.05
+
 
 def throughput(sample: Sample) -> float:
     """Answer what the flow delivered in order, in segments per second."""
     summary = sample.summary
     return float(summary["flows"][0]["segments_delivered"]) / float(summary["measured_s"])
+
+
+def lost_share(sample: Sample) -> float:
+    """Answer the share of bursts that were lost."""
+    counted = sample.summary["counters"]
+    return float(counted["bursts_lost"]) / float(counted["bursts_sent"])
+
+
+def at_loss_met(formula: Callable[[float], float], p: float, met: float) -> float:
+    """Answer a formula at the loss that a run met, on its tangent at the loss that it was to meet.
+
+    A run that met more losses than its chance carries less for that alone. The tangent is there
+    beyond the losses at which the formula ends, too.
+    """
+    step = _STEP * p
+    slope = (formula(p + step) - formula(p - step)) / (2.0 * step)
+    return formula(p) + slope * (met - p)
 
 
 def means(corner: Corner) -> list[Estimate]:

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from burstlab.analytic import shihada
-from burstlab.papers.shihada2006_vegas.fast_flow import RESENT, lost_share
-from burstlab.papers.shihada2006_vegas.measured import draw, means, note_precision, throughput
+from burstlab.papers.shihada2006_vegas.fast_flow import RESENT
+from burstlab.papers.shihada2006_vegas.measured import (
+    at_loss_met,
+    draw,
+    lost_share,
+    means,
+    note_precision,
+    throughput,
+)
 from burstlab.plot import Axes, Curve, CurvePanel, Dot, theme
 from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Corner, Sample, run_grid
@@ -68,18 +75,22 @@ def readings(context: Context) -> Findings:
 
 
 def _over_formula(corner: Corner, name: str, taken: dict[str, float]) -> Estimate:
-    ratios: list[float] = []
-    for sample in corner.samples[name]:
-        p, args = lost_share(sample), (taken["window"], taken["rtt_s"])
+    window, rtt, rto, pc = (taken[one] for one in ("window", "rtt_s", "rto_s", "pc"))
+
+    def formula(p: float) -> float:
         if name == "bare":
-            formula = shihada.bare_throughput(p, *args, taken["rto_s"], goodput=True)
-        else:
-            late = taken["rtt_s"] + taken["later_s"]
-            formula = shihada.retransmission_throughput(
-                taken["pc"], *args, late, taken["rto_s"], p, goodput=True
-            )
-        ratios.append(throughput(sample) / float(formula))
-    return mean_ci95(ratios)
+            return float(shihada.bare_throughput(p, window, rtt, rto, goodput=True))
+        late = rtt + taken["later_s"]
+        args = pc, window, rtt, late, rto, p
+        return float(shihada.retransmission_throughput(*args, goodput=True))
+
+    lost = pc if name == "bare" else pc**2
+    return mean_ci95(
+        [
+            throughput(sample) / at_loss_met(formula, lost, lost_share(sample))
+            for sample in corner.samples[name]
+        ]
+    )
 
 
 def _round_trip(sample: Sample) -> float:
