@@ -104,44 +104,27 @@ def _phases(context: Context, findings: Findings) -> None:
     for name, gap in gaps.items():
         measures[f"{name}: largest gap from the rounds written out"] = gap
     measures["(8), printed sum: largest gap from the rounds written out"] = printed
-    found = []
-    for window in plan["windows"]:
-        slow, avoidance = _climb(window)
-        found.append((sum(slow) + sum(avoidance)) / (len(slow) + len(avoidance)))
+    windows = plan["windows"]
+    written = [float(sum(_climb(window)[0])) for window in windows]
+    value, terms = (
+        [float(shihada.slow_start_segments(window, as_printed=one)) for window in windows]
+        for one in (False, True)
+    )
     curves = [
-        Curve("rounds written out", theme.SERIES[0], _dots(plan["windows"], found)),
-        Curve(
-            "(8) to (11)",
-            theme.SERIES[1],
-            _dots(
-                plan["windows"], [_rate_of_climb(one, as_printed=False) for one in plan["windows"]]
-            ),
-            "dashed",
-        ),
-        Curve(
-            "with the sum of (8) as printed",
-            theme.MUTED,
-            _dots(
-                plan["windows"], [_rate_of_climb(one, as_printed=True) for one in plan["windows"]]
-            ),
-            "dashed",
-        ),
+        Curve("rounds written out", theme.SERIES[0], _dots(windows, written)),
+        Curve("(8), its value", theme.SERIES[1], _dots(windows, value), "dashed"),
+        Curve("(8), its sum as printed", theme.MUTED, _dots(windows, terms), "published"),
     ]
     axes = Axes(
         "window W_0 (segments)",
-        "mean window from A to C (segments)",
+        "segments of slow start, (8)",
         log_x=True,
         log_y=True,
-        ticks=plan["windows"],
+        ticks=windows,
+        columns=1,
+        width=560,
     )
     draw(context, findings, [CurvePanel("", curves)], axes)
-
-
-def _rate_of_climb(window: int, *, as_printed: bool) -> float:
-    segments = float(shihada.slow_start_segments(window, as_printed=as_printed))
-    segments += float(shihada.avoidance_segments(window))
-    rounds = float(shihada.slow_start_rounds(window)) + float(shihada.avoidance_rounds(window))
-    return segments / rounds
 
 
 def _dots(xs: list[int], ys: list[float]) -> list[Dot]:
