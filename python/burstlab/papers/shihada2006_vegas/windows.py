@@ -55,7 +55,7 @@ def fig1(context: Context) -> Findings:
     ratio = sizes.sum() / length / float(shihada.bare_throughput(*args, goodput=True))
     measures["segments of the cycle over its length, over (16)"] = float(ratio)
     findings.rows.append(context.row("throughput of the cycle over (16)", float(ratio)))
-    _draw_line(context, findings, seen, first - plan["rounds_before"], last + 1)
+    _draw_line(context, findings, seen, first - plan["rounds_before"], last + 1, trips=False)
     return findings
 
 
@@ -65,35 +65,26 @@ def _cycle(seen: Rounds) -> tuple[int, int]:
     return int(first), int(last)
 
 
-def _draw_line(context: Context, findings: Findings, seen: Rounds, first: int, last: int) -> None:
-    """Draw the windows of some rounds, and mark what was late and what was lost."""
+def _draw_line(
+    context: Context, findings: Findings, seen: Rounds, first: int, last: int, *, trips: bool
+) -> None:
+    """Draw the windows of some rounds, nothing sent at a time-out, and where wanted the trips."""
     begin = seen.start_s[first]
-    rows = [i for i in range(first, last) if not seen.lost[i]]
-    late = [i for i in rows if seen.sample_s[i] > 1.01 * context.plan["rtt_s"]]
-    window = context.plan["window"]
+    sizes = np.where(seen.lost, 0, seen.segments)
 
-    def dot(i: int, size: float) -> Dot:
-        return Dot(float(seen.start_s[i] - begin), size)
+    def dots(values: np.ndarray, rows: list[int]) -> list[Dot]:
+        return [Dot(float(seen.start_s[i] - begin), float(values[i])) for i in rows]
 
+    shown = list(range(first, last))
     curves = [
-        Curve("window, simulated", _MEASURED, [dot(i, float(seen.segments[i])) for i in rows]),
-        Curve(
-            "time-out",
-            theme.SERIES[3],
-            [dot(i, 1.0) for i in range(first, last) if seen.lost[i]],
-            "published",
-        ),
+        Curve("segments in the round, 0 at a time-out", _MEASURED, dots(sizes, shown), "line")
     ]
-    if late:
-        curves.append(
-            Curve(
-                "sent again, round trip longer",
-                theme.SERIES[2],
-                [dot(i, float(seen.segments[i])) for i in late],
-                "published",
-            )
-        )
-    axes = Axes("time (s)", "segments in the round", rule=window, columns=1, width=720)
+    if trips:
+        measured = [i for i in shown if not seen.lost[i] and seen.sample_s[i] > 0]
+        label = "round trip of the round (ms)"
+        curves.append(Curve(label, theme.SERIES[1], dots(1e3 * seen.sample_s, measured), "dashed"))
+    title = "segments; ms" if trips else "segments"
+    axes = Axes("time (s)", title, rule=context.plan["window"], columns=1, width=720)
     draw(context, findings, [CurvePanel("", curves)], axes)
 
 
@@ -123,7 +114,7 @@ def fig2(context: Context) -> Findings:
     length = context.plan["rounds_shown"]
     starts = np.flatnonzero(shown.lost)
     first = int(starts[np.argmax(np.diff(starts) > length)])
-    _draw_line(context, findings, shown, first, first + length)
+    _draw_line(context, findings, shown, first, first + length, trips=True)
     return findings
 
 
