@@ -70,7 +70,10 @@ def retransmission(context: Context) -> Findings:
         _waits(context, findings, speed, groups)
         for point in plan["drawn"]:
             curves = []
+            left_out = plan["left_out"].get(f"{speed}, {point}", ())
             for name in groups[plan["bare"]][point].samples:
+                if name in left_out:
+                    continue
                 ratios = [_over(groups, wait, plan["bare"], point, name) for wait in waits]
                 dots = [
                     Dot(float(ms), ratio.mean, ratio.ci95, ratio.n)
@@ -78,6 +81,11 @@ def retransmission(context: Context) -> Findings:
                 ]
                 curves.append(Curve(name, _COLOURS[name], dots))
             panels.append(CurvePanel(f"{speed} flow, p_c = {point}", curves))
+    findings.notes += [
+        f"Not drawn: {', '.join(names)} at {place}, whose bare runs lose the shortest round trip "
+        "(collapse)."
+        for place, names in plan["left_out"].items()
+    ]
     axes = Axes("wait before a burst is sent again (ms)", "throughput over bare OBS", rule=1)
     draw(context, findings, panels, axes)
     note_precision(every, findings)
