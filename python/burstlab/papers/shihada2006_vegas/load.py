@@ -41,8 +41,13 @@ def load(context: Context) -> Findings:
         curves.append(
             Curve(f"printed: {label}", theme.MUTED, [Dot(x, printed) for x in ends], "published")
         )
+    ends_y = [1e3 * value for value in plan["printed_s"].values()]
     axes = Axes(
-        "load of each pair of nodes (Erlang)", "average round-trip time (ms)", width=620, columns=1
+        "load of each pair of nodes (Erlang)",
+        "average round-trip time (ms)",
+        domain=(min(ends_y) - 1.0, max(ends_y) + 1.0),
+        width=620,
+        columns=1,
     )
     draw(context, findings, [CurvePanel("", curves)], axes)
     return findings
