@@ -158,7 +158,13 @@ def fig3(context: Context) -> Findings:
         int(measures[f"{held}: lowest window"]) - floor  # type: ignore[arg-type]
     )
     axes = Axes(
-        "i, segments below W_0", "share of rounds π_i", log_y=True, ticks=list(range(below))
+        "i, segments below W_0",
+        "share of rounds π_i",
+        log_y=True,
+        ticks=list(range(below)),
+        domain=(1e-5, 2.0),
+        columns=1,
+        width=620,
     )
     draw(context, findings, [CurvePanel("", curves)], axes)
     return findings
@@ -187,11 +193,8 @@ def _shares(
 
 
 def _shares_drawn(estimates: list[Estimate]) -> list[Dot]:
-    return [
-        Dot(i, one.mean, min(one.ci95 or 0.0, 0.9 * one.mean), one.n)
-        for i, one in enumerate(estimates)
-        if one.mean > 0
-    ]
+    """Leave out what never happened: a logarithmic axis has no place for it."""
+    return [Dot(i, one.mean, one.ci95, one.n) for i, one in enumerate(estimates) if one.mean > 0]
 
 
 TARGETS = {"fig1": fig1, "fig2": fig2, "fig3": fig3}
