@@ -275,6 +275,17 @@ fn traffic(scenario: &Scenario, index: usize, traffic: &Traffic) -> Check {
             return refuse("no time at all", "write a positive time");
         }
     }
+    if let Some(jitter) = traffic.period_jitter {
+        let refuse = |problem: &str, fix: &str| {
+            Err(ScenarioError::new(at("period_jitter"), jitter.to_string(), problem, fix))
+        };
+        if traffic.pattern != Pattern::Periodic {
+            return refuse("it belongs to pattern = \"periodic\"", "remove it, or change pattern");
+        }
+        if !(0.0..=1.0).contains(&jitter) {
+            return refuse("no share of a period", "write 0 to 1");
+        }
+    }
     if traffic.on() > traffic.period() {
         let fix = format!("write at most the period, {}", traffic.period());
         let problem = "a source sends longer than its period";
