@@ -1,4 +1,4 @@
-"""The rate of an edge router: the moving average of equation (1), and what notifications take off."""
+"""The rate of an edge router: the average of equation (1), and what notifications take off."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def smoothed_rate(
     interval_s: ArrayLike = 0.4,
     weight: ArrayLike = 0.8,
 ) -> FloatArray:
-    """The smoothed rate after a unit of time, R' = nu R + (1 - nu)(U + B/tau).
+    """Follow the smoothed rate over a unit of time, R' = nu R + (1 - nu)(U + B/tau).
 
     Parameters
     ----------
@@ -55,7 +55,8 @@ def smoothed_rate(
     17500000.0
     """
     rate, arrivals = at_least("rate_bps", rate_bps, 0), at_least("arrivals_bps", arrivals_bps, 0)
-    backlog, interval = at_least("backlog_bits", backlog_bits, 0), positive("interval_s", interval_s)
+    backlog = at_least("backlog_bits", backlog_bits, 0)
+    interval = positive("interval_s", interval_s)
     past = at_least("weight", weight, 0)
     if np.any(past > 1):
         raise ValueError(f"weight = {past.max():g} is above 1: give a weight from 0 to 1")
@@ -63,7 +64,7 @@ def smoothed_rate(
 
 
 def cut(notified: ArrayLike, reading: Reading = "recommended") -> FloatArray:
-    """What is taken off of the granted rate after each of several notifications, R_i^loss.
+    """Take off the granted rate what each of several notifications asks for, R_i^loss.
 
     Parameters
     ----------
@@ -72,8 +73,9 @@ def cut(notified: ArrayLike, reading: Reading = "recommended") -> FloatArray:
         counts them.
     reading
         ``"literal"``: as printed, the first, then the second, then the mean of those before, which
-        is the second for ever. ``"recommended"``: the mean of all so far. ``"last"``, ``"largest"``:
-        that one of them. ``"present"``: their sum, as each is taken off the present rate.
+        is the second for ever. ``"recommended"``: the mean of all so far. ``"last"`` and
+        ``"largest"``: that one of them. ``"present"``: their sum, as each is taken off the present
+        rate.
 
     Returns
     -------
@@ -112,7 +114,7 @@ def cut(notified: ArrayLike, reading: Reading = "recommended") -> FloatArray:
 
 
 def settled_excess(excess: ArrayLike, reading: Reading = "recommended") -> FloatArray:
-    """What stays too much for ever where each notification carries all that is still lost.
+    """Answer what stays too much where each notification carries all that is still lost.
 
     The mean of what is still lost settles at half of what was too much: c = mean(e - c).
 
