@@ -101,10 +101,16 @@ def period(context: Context) -> Findings:
     compare(findings, found, "goodput", ("DLCC", "neither"), goodput)
     compare(findings, found, "goodput", ("DLCC", "smoothed"), goodput)
     fixed, (varied,) = found[:-1], found[-1:]
-    taken = next(corner for corner in fixed if corner.label == "10 s")
+    before, taken, after = (_at(fixed, "", label) for label in ("9.8 s", "10 s", "10.2 s"))
     for name in taken.samples:
         ratio = paired_ratio(taken.values(name, goodput), varied.values(name, goodput))
         findings.measures[f"{name}: 10 s over periods that vary"] = ratio
+        pairs = list(zip(before.values(name, goodput), after.values(name, goodput), strict=True))
+        beside = [(one + other) / 2 for one, other in pairs]
+        ratio = paired_ratio(taken.values(name, goodput), beside)
+        findings.measures[f"{name}: 10 s over 9.8 and 10.2 s"] = ratio
+        ratio = paired_ratio([other for _, other in pairs], [one for one, _ in pairs])
+        findings.measures[f"{name}: 10.2 s over 9.8 s"] = ratio
         means = [corner.mean(name, goodput).mean for corner in fixed]
         findings.measures[f"{name}: largest over least of the fixed periods"] = max(means) / min(
             means

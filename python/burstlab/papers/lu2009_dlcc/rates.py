@@ -33,7 +33,7 @@ def rates(context: Context) -> Findings:
     findings.measures["settled excess over half, by the formula"] = (
         float(lu_hunter.settled_excess(excess)) / excess
     )
-    axis = np.arange(1, count + 1)
+    axis = np.arange(1, count + 1, dtype=np.float64)
     curves = [
         Curve(name, COLOURS[i], dots(axis, left / excess), "line")
         for i, (name, left) in enumerate(courses.items())
