@@ -235,33 +235,9 @@ fn loss_values(scenario: &Scenario, table: &str, rule: &LossRule, flows: u64) ->
     Ok(())
 }
 
-fn traffic(scenario: &Scenario, index: usize, traffic: &Traffic) -> Check {
+/// Refuses periods that are none, or of a source that has none.
+fn periods(index: usize, traffic: &Traffic) -> Check {
     let at = |field: &str| format!("traffic[{index}].{field}");
-    if !scenario.access.shared && scenario.network.topology == Topology::Path {
-        return Err(ScenarioError::new(
-            "access.shared",
-            "false",
-            "traffic loads the link that all flows share",
-            "write shared = true, or remove [[traffic]]",
-        ));
-    }
-    if traffic.count == 0 {
-        return Err(ScenarioError::new(at("count"), "0", "no source", "write at least 1"));
-    }
-    fast_enough(&at("rate"), traffic.rate)?;
-    if !(1..=65_535).contains(&traffic.packet_size.get()) {
-        let value = traffic.packet_size.to_string();
-        let fix = "write a size from \"1 B\" to \"65535 B\"";
-        return Err(ScenarioError::new(at("packet_size"), value, "no size of a packet", fix));
-    }
-    within(&at("start"), traffic.start, DURATION_MAX)?;
-    for (field, mean) in [("on_mean", traffic.on_mean), ("off_mean", traffic.off_mean)] {
-        within(&at(field), mean, SPAN_MAX)?;
-        if mean.is_zero() {
-            let fix = "write a positive time";
-            return Err(ScenarioError::new(at(field), mean.to_string(), "no time at all", fix));
-        }
-    }
     let periodic = [("on", traffic.on), ("period", traffic.period)];
     for (field, span) in periodic.into_iter().filter_map(|(field, span)| Some((field, span?))) {
         let refuse = |problem: &str, fix: &str| {
@@ -291,6 +267,37 @@ fn traffic(scenario: &Scenario, index: usize, traffic: &Traffic) -> Check {
         let problem = "a source sends longer than its period";
         return Err(ScenarioError::new(at("on"), traffic.on().to_string(), problem, fix));
     }
+    Ok(())
+}
+
+fn traffic(scenario: &Scenario, index: usize, traffic: &Traffic) -> Check {
+    let at = |field: &str| format!("traffic[{index}].{field}");
+    if !scenario.access.shared && scenario.network.topology == Topology::Path {
+        return Err(ScenarioError::new(
+            "access.shared",
+            "false",
+            "traffic loads the link that all flows share",
+            "write shared = true, or remove [[traffic]]",
+        ));
+    }
+    if traffic.count == 0 {
+        return Err(ScenarioError::new(at("count"), "0", "no source", "write at least 1"));
+    }
+    fast_enough(&at("rate"), traffic.rate)?;
+    if !(1..=65_535).contains(&traffic.packet_size.get()) {
+        let value = traffic.packet_size.to_string();
+        let fix = "write a size from \"1 B\" to \"65535 B\"";
+        return Err(ScenarioError::new(at("packet_size"), value, "no size of a packet", fix));
+    }
+    within(&at("start"), traffic.start, DURATION_MAX)?;
+    for (field, mean) in [("on_mean", traffic.on_mean), ("off_mean", traffic.off_mean)] {
+        within(&at(field), mean, SPAN_MAX)?;
+        if mean.is_zero() {
+            let fix = "write a positive time";
+            return Err(ScenarioError::new(at(field), mean.to_string(), "no time at all", fix));
+        }
+    }
+    periods(index, traffic)?;
     let sessions = traffic.pattern == Pattern::Sessions;
     match traffic.sessions_per_second {
         Some(rate) if sessions && !(rate > 0.0 && rate <= 1e9) => {
