@@ -333,12 +333,16 @@ Refusal: TypeAlias = Literal["keep", "partial"]
 - `partial`: What is left.
 """
 
-Reading: TypeAlias = Literal["recommended", "literal"]
+Reading: TypeAlias = Literal["recommended", "literal", "last", "largest", "present"]
 """Which loss rate is taken off the scheduled rate when several were notified.
 
 - `recommended`: The mean of all that were notified since the last negotiation.
 - `literal`: As printed: the first, then the second, then the mean of those before, which is the
   second for ever, whatever is notified.
+- `last`: The one that was notified last.
+- `largest`: The largest that was notified since the last negotiation.
+- `present`: Each in turn: it is taken off the rate at which the buffer sends at present, so that
+  the rate falls with every notification.
 """
 
 Share: TypeAlias = Literal["full", "proportional"]
@@ -1331,9 +1335,11 @@ class Congestion(_Section):
         Arrivals, as a share of what the output can carry, from which on it is; 0 to 1. Lu and
         Hunter name no number.
     rtt_max : str (time), default "400 ms"
-        The longest round-trip time, T_d; arrivals are counted over twice this time.
+        The longest round-trip time, T_d; arrivals are counted over twice this time. Windows of at
+        most 128 slots are counted slot by slot, longer ones rounded up to a multiple of 32 slots.
     loss_window : str (time), default "20 ms"
-        Time over which the loss rate is counted that notifications carry.
+        Time over which the loss rate is counted that notifications carry, at least a slot; rounded
+        as `rtt_max` is. Lu and Hunter name no number.
     """
 
     threshold: float | None = None
@@ -1353,7 +1359,7 @@ class Dlcc(_Section):
     rate_cut : bool, default True
         Whether the edge takes the loss rate off its rate, and stops negotiating until less waits.
     reading : Reading, default "recommended"
-        Which loss rate that is.
+        Which loss rate that is, of those that were notified since the last negotiation.
     share : Share, default "full"
         How much of the loss rate each buffer takes off.
     acks : bool, default True
@@ -1911,6 +1917,10 @@ class Traffic(_Section):
     period : str (time), optional
         `periodic`: time from the beginning of one such time to that of the next; where in its
         period a source begins is random. Absent: "10 s".
+    period_jitter : float, optional
+        `periodic`: by how much each period differs from `period`, as a share of it: its length is
+        uniform between 1 - `period_jitter` and 1 + `period_jitter` times that, never less than
+        `on`; 0 to 1. Absent: 0, all are alike.
     start : str (time), default "0 s"
         When the sources start.
     """
@@ -1929,6 +1939,7 @@ class Traffic(_Section):
     shape: float | None = None
     on: str | None = None
     period: str | None = None
+    period_jitter: float | None = None
     start: str | None = None
 
 

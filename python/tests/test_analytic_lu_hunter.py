@@ -298,3 +298,41 @@ class TestModel:
         assert results["mean_loss"].value == lu_hunter.mean_loss(C, 0.1, 0.06)
         assert results["crowd_loss"].as_printed == pytest.approx(712.8, abs=0.05)
         assert results["free_capacity_each"].as_printed == pytest.approx(5e8)
+
+
+class TestEdgeRate:
+    """Equation (1), and what notifications take off."""
+
+    def test_the_average_forgets_as_its_weight_says(self):
+        rate = lu_hunter.smoothed_rate(0.0, 8e6, 0.0)
+        assert rate == pytest.approx(1.6e6)
+        assert lu_hunter.smoothed_rate(8e6, 8e6, 0.0) == pytest.approx(8e6)
+        waiting = lu_hunter.smoothed_rate(8e6, 8e6, 4e6, interval_s=0.4)
+        assert waiting == pytest.approx(8e6 + 0.2 * 1e7)
+        assert lu_hunter.smoothed_rate([1e6, 2e6], 0.0, 0.0, weight=0.5).tolist() == [5e5, 1e6]
+        with pytest.raises(ValueError, match="weight"):
+            lu_hunter.smoothed_rate(1.0, 1.0, 1.0, weight=1.5)
+
+    def test_each_reading_takes_off_what_its_name_says(self):
+        heard = [0.2, 0.1, 0.3, 0.1]
+        expected = {
+            "recommended": [0.2, 0.15, 0.2, 0.175],
+            "literal": [0.2, 0.1, 0.1, 0.1],
+            "last": heard,
+            "largest": [0.2, 0.2, 0.3, 0.3],
+            "present": [0.2, 0.3, 0.6, 0.7],
+        }
+        for reading, cuts in expected.items():
+            assert lu_hunter.cut(heard, reading) == pytest.approx(cuts), reading
+        with pytest.raises(ValueError, match="reading"):
+            lu_hunter.cut(heard, "mode")
+
+    def test_a_mean_of_what_is_still_lost_settles_at_half(self):
+        excess, total, cut = 0.3, 0.0, 0.0
+        for heard in range(1, 100_001):
+            total += excess - cut
+            cut = total / heard
+        assert excess - cut == pytest.approx(lu_hunter.settled_excess(excess), rel=1e-3)
+        assert lu_hunter.settled_excess(excess, "largest") == 0
+        with pytest.raises(ValueError, match="last"):
+            lu_hunter.settled_excess(excess, "last")

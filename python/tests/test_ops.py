@@ -63,6 +63,15 @@ def test_what_a_slotted_network_counts():
     assert set(lost["port"]) == {bl_node("3")}
 
 
+def test_short_windows_are_obeyed():
+    prints = {
+        window: bl.run(changed(congestion={"threshold": 0.0, "loss_window": window})).fingerprint
+        for window in ("0.5 ms", "2 ms", "5 ms", "14 ms", "14.3 ms")
+    }
+    # A slot takes 0.4608 ms: 1, 4, 10, 30 and 31 slots.
+    assert len(set(prints.values())) == len(prints)
+
+
 def bl_node(name):
     """Answer the number of a node of a star: the hub is the first."""
     return {"hub": 1, "1": 2, "2": 3, "3": 4}[name]

@@ -16,9 +16,10 @@ pub use burstlab_tcp::{
 pub use checkpoint::CheckpointError;
 pub use measure::{
     BurstSummary, Cause, Column, Confusion, Counters, DemandSummary, DepartedSummary, FlowSummary,
-    HopSummary, LinkBursts, LinkSummary, NetworkSummary, NodeLosses, NodeSummary, OpsSummary,
-    PairSummary, Piece, PortSummary, Resolutions, RouteSummary, RunBytes, SizeSummary, SlotSummary,
-    SlowdownSummary, Summary, SwitchSummary, Table, Trace, WlanSummary, WlanWay, summary_schema,
+    HopSummary, LinkBursts, LinkSummary, MeasuredSlots, NetworkSummary, NodeLosses, NodeSummary,
+    OpsSummary, PairSummary, Piece, PortSummary, Resolutions, RouteSummary, RunBytes, SizeSummary,
+    SlotSummary, SlowdownSummary, Summary, SwitchSummary, Table, Trace, WlanSummary, WlanWay,
+    summary_schema,
 };
 pub use needs::{Need, Needs};
 pub use run::{FLOWS_WHEN_STOPPED, Monitor, Output, Simulation};

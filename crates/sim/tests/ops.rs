@@ -53,7 +53,8 @@ fn two_to_one(ops: &Value) -> Value {
 
 fn dlcc() -> impl Strategy<Value = Value> {
     let filter = prop::sample::select(vec!["all", "first-three", "off"]);
-    let reading = prop::sample::select(vec!["recommended", "literal"]);
+    let reading =
+        prop::sample::select(vec!["recommended", "literal", "last", "largest", "present"]);
     let share = prop::sample::select(vec!["full", "proportional"]);
     let way = prop::sample::select(vec!["dedicated", "piggybacked"]);
     (filter, reading, share, way, any::<(bool, bool)>()).prop_map(
@@ -299,7 +300,7 @@ fn means_leave_the_warm_up_out() {
             net.extra_buffer_mean_bits,
             net.buffer_mean,
         ];
-        (means, net.extra_buffer_whole_bits, net.slots_sent)
+        (means, net.extra_buffer_whole_bits, net.slots_sent, net.measured)
     };
     let (whole, early, late) = (of(20, 0), of(10, 0), of(20, 10));
     for ((whole, early), late) in whole.0.into_iter().zip(early.0).zip(late.0) {
@@ -310,6 +311,12 @@ fn means_leave_the_warm_up_out() {
     }
     assert_eq!(late.1.to_bits(), whole.0[3].to_bits(), "the whole run");
     assert_eq!(late.2, whole.2, "counts are of the whole run");
+    let [whole, early, late] = [whole.3, early.3, late.3];
+    assert_eq!((whole.time_s, early.time_s, late.time_s), (20.0, 10.0, 10.0));
+    assert_eq!(early.sent + late.sent, whole.sent);
+    assert_eq!(early.delivered + late.delivered, whole.delivered);
+    assert_eq!(early.dropped + late.dropped, whole.dropped);
+    assert!(late.dropped > 0);
 }
 
 /// Other traffic in step with the slots, at rate `p` of them from each of two ingress edges: the
@@ -464,7 +471,7 @@ fn a_mistake_is_answered_with_its_mend() {
         error.path().to_string()
     };
     type Case = (fn(&mut Value), &'static str);
-    let cases: [Case; 15] = [
+    let cases: [Case; 18] = [
         (|s| s["network"] = json!({}), "network.topology"),
         (|s| s["edge"] = json!({"assembly": "timer", "timer": "1 ms"}), "edge"),
         (|s| s["core"] = json!({"scheduler": "horizon"}), "core"),
@@ -480,6 +487,9 @@ fn a_mistake_is_answered_with_its_mend() {
         (|s| s["ops"]["congestion"] = json!({"threshold": 1.5}), "ops.congestion.threshold"),
         (|s| s["tcp"]["detector"] = json!("oracle"), "tcp.detector"),
         (|s| s["traffic"][0]["on"] = json!("3 s"), "traffic[0].on"),
+        (|s| s["traffic"][0]["period_jitter"] = json!(1.5), "traffic[0].period_jitter"),
+        (|s| s["ops"]["congestion"] = json!({"loss_window": "1 us"}), "ops.congestion.loss_window"),
+        (|s| s["ops"]["congestion"] = json!({"rtt_max": "1 us"}), "ops.congestion.rtt_max"),
     ];
     for (change, path) in cases {
         assert_eq!(mistake(change), path);

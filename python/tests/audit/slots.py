@@ -61,6 +61,7 @@ def _conserved(run: Run, audit: Audit) -> None:
         audit.equal(f"{path}.waiting", switch["arrived"] - switch["left"] - switch["dropped"])
     audit.equal("ops.buffer_mean", max(switch["buffer_mean"] for switch in ops["switches"]))
     audit.equal("ops.buffer_max", max(switch["buffer_max"] for switch in ops["switches"]))
+    _measured(run, audit)
     limit = run.scenario["ops"]["buffer"]
     audit.within("ops.buffer_max", 0, limit)
     told = dropped[1] if run.scenario["ops"].get("dlcc") is not None else 0
@@ -69,6 +70,19 @@ def _conserved(run: Run, audit: Audit) -> None:
     for index, port in enumerate(ops["ports"]):
         most = port["carried"] / max(slots - 1, 1)
         audit.within(f"ops.ports[{index}].utilisation", 0.0, min(1.0, most))
+
+
+def _measured(run: Run, audit: Audit) -> None:
+    """Slots after the warm-up are those of slots that set out then, and no more than all."""
+    ops = run.summary["ops"]
+    audit.equal("ops.measured.time_s", run.measured / 1e12)
+    packets = run.table("packets")
+    late = packets["departed_ps"] >= run.end - run.measured
+    numbers = packets["burst"][(packets["departed_ps"] != NONE) & late]
+    audit.within("ops.measured.sent", len(set(numbers.tolist())), ops["slots_sent"])
+    audit.within("ops.measured.delivered", 0, ops["slots_delivered"])
+    dropped = ops["slots_dropped_contention"] + ops["slots_dropped_congestion"]
+    audit.within("ops.measured.dropped", 0, dropped)
 
 
 def _kinds(run: Run, audit: Audit) -> None:

@@ -2,14 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A window is counted in so many parts.
-const PARTS: usize = 32;
+/// A window of at most so many slots is counted slot by slot.
+const EXACT: u64 = 128;
 
-/// How many of something there were in the last slots. The oldest part falls out whole, so that the
-/// window is up to a 32nd shorter than asked for.
+/// A longer one is counted in so many parts.
+const PARTS: u64 = 32;
+
+/// How many of something there were in the last slots: exactly so many as asked for, up to `EXACT`
+/// of them. A longer window is rounded up to a multiple of 32 slots; its oldest part falls out
+/// whole, so that it is up to a 32nd shorter than that.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Window {
-    parts: [u32; PARTS],
+    parts: Vec<u32>,
     /// Slots of a part; the part being filled; the first slot behind it.
     length: u64,
     part: usize,
@@ -19,8 +23,10 @@ struct Window {
 
 impl Window {
     fn new(slots: u64) -> Self {
-        let length = slots.div_ceil(PARTS as u64).max(1);
-        Self { parts: [0; PARTS], length, part: 0, until: length, total: 0 }
+        let slots = slots.max(1);
+        let (parts, length) =
+            if slots <= EXACT { (slots, 1) } else { (PARTS, slots.div_ceil(PARTS)) };
+        Self { parts: vec![0; parts as usize], length, part: 0, until: length, total: 0 }
     }
 
     /// Forgets what is too old in `slot`.
@@ -30,11 +36,12 @@ impl Window {
             if self.total == 0 {
                 // Nothing is left to forget.
                 let parts = (slot - self.until) / self.length + 1;
-                self.part = (self.part + (parts % PARTS as u64) as usize) % PARTS;
+                let count = self.parts.len();
+                self.part = (self.part + (parts % count as u64) as usize) % count;
                 self.until += parts * self.length;
                 return;
             }
-            self.part = (self.part + 1) % PARTS;
+            self.part = (self.part + 1) % self.parts.len();
             self.until += self.length;
             self.total -= u64::from(std::mem::take(&mut self.parts[self.part]));
         }
@@ -50,7 +57,8 @@ impl Window {
     /// How many a slot, up to and with `slot`.
     fn rate(&mut self, slot: u64) -> f64 {
         self.roll(slot);
-        let full = (PARTS as u64 - 1) * self.length + (slot + self.length - self.until) + 1;
+        let before = (self.parts.len() as u64 - 1) * self.length;
+        let full = before + (slot + self.length - self.until) + 1;
         self.total as f64 / full.min(slot + 1) as f64
     }
 }
@@ -150,6 +158,22 @@ mod tests {
         port.arrives(1_000_000);
         port.drops(1_000_000);
         assert_eq!(port.loss_rate(1_000_000), 1.0 / 32.0);
+    }
+
+    #[test]
+    fn a_short_window_has_the_slots_that_were_asked_for() {
+        for asked in [1, 2, 7, 12, 31, 32, 33, 64, 100, 128] {
+            let mut port = Descriptor::new(1, 0.0, 320, asked);
+            for slot in 0..1000 {
+                port.arrives(slot);
+                port.drops(slot);
+            }
+            // All are lost until slot 999; then a slot falls out with each that passes.
+            for passed in [0, 1, asked / 2, asked] {
+                let left = (asked - passed.min(asked)) as f64 / asked as f64;
+                assert_eq!(port.loss_rate(999 + passed), left, "{asked} slots, {passed} on");
+            }
+        }
     }
 
     #[test]

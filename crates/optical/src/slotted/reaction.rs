@@ -13,6 +13,13 @@ pub enum Reading {
     /// As printed: the first, then the second, then the mean of those before, which is the second
     /// for ever, whatever is notified.
     Literal,
+    /// The one that was notified last.
+    Last,
+    /// The largest that was notified since the last negotiation.
+    Largest,
+    /// Each in turn: it is taken off the rate at which the buffer sends at present, so that the
+    /// rate falls with every notification.
+    Present,
 }
 
 /// Whether a buffer may negotiate its rate.
@@ -71,8 +78,11 @@ impl RateCut {
         self.sum += loss;
         match self.reading {
             Reading::Recommended => self.cut = self.sum / self.heard as f64,
-            Reading::Literal if self.heard <= 2 => self.cut = loss,
-            Reading::Literal => {}
+            Reading::Literal if self.heard > 2 => {}
+            Reading::Literal | Reading::Last => self.cut = loss,
+            Reading::Largest => self.cut = self.cut.max(loss),
+            // A rate that is the least already stays so.
+            Reading::Present => self.cut = (self.cut + loss).min(self.scheduled),
         }
     }
 
@@ -111,6 +121,34 @@ mod tests {
         let losses = [0.1, 0.2, 0.3, 0.4];
         assert_eq!(cuts(Reading::Literal, &losses), [0.1, 0.2, 0.2, 0.2]);
         assert_eq!(cuts(Reading::Recommended, &losses), [0.1, 0.15, 0.2, 0.25]);
+    }
+
+    #[test]
+    fn each_reading_takes_off_what_its_name_says() {
+        let losses = [0.2, 0.1, 0.3, 0.1];
+        assert_eq!(cuts(Reading::Last, &losses), losses);
+        assert_eq!(cuts(Reading::Largest, &losses), [0.2, 0.2, 0.3, 0.3]);
+        assert_eq!(cuts(Reading::Present, &losses), [0.2, 0.3, 0.6, 0.7]);
+        assert_eq!(cuts(Reading::Present, &[0.5, 0.5, 0.5]), [0.5, 0.89, 0.89], "the least rate");
+    }
+
+    /// What is too much, 0.2, is notified as far as it is still lost. The mean of that settles at
+    /// a half, and half of it is lost for ever; the largest takes all of it off at once.
+    #[test]
+    fn a_mean_of_what_is_still_lost_settles_at_half() {
+        let left = |reading| {
+            let mut cut = RateCut::new(reading, 0.01, 0.9);
+            for _ in 0..100_000 {
+                let lost = cut.rate() - 0.7;
+                if lost > 1e-9 {
+                    cut.hears(lost);
+                }
+            }
+            cut.rate() - 0.7
+        };
+        let mean = left(Reading::Recommended);
+        assert!((mean - 0.1).abs() < 0.002, "{mean}");
+        assert!(left(Reading::Largest).abs() < 1e-9);
     }
 
     #[test]

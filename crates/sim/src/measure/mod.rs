@@ -29,7 +29,7 @@ pub use mesh_summary::{
     NodeSummary, Resolutions, RouteSummary, RunBytes, SizeSummary,
 };
 pub(crate) use network::{Ended, Extent, NetworkTally};
-pub use ops::{OpsSummary, PairSummary, PortSummary, SlotSummary, SwitchSummary};
+pub use ops::{MeasuredSlots, OpsSummary, PairSummary, PortSummary, SlotSummary, SwitchSummary};
 pub(crate) use packets::{NO_ROW, PacketCause, SentRow};
 pub use recorder::Trace;
 pub(crate) use recorder::{BurstRow, CwndEvent, CwndRow, HopRow, Recorder, Step, StepRow};

@@ -20,6 +20,8 @@ pub struct OpsSummary {
     pub slots_dropped_congestion: u64,
     /// Slots on fibres and in switches at the end.
     pub slots_in_flight: u64,
+    /// What happened after the warm-up.
+    pub measured: MeasuredSlots,
     /// Of all these, slots that carry data, of flows or of other traffic.
     pub data: SlotSummary,
     /// Slots that carry ACKs alone.
@@ -57,6 +59,19 @@ pub struct OpsSummary {
     pub ports: Vec<PortSummary>,
     /// Each buffer of an edge node that was used.
     pub edges: Vec<PairSummary>,
+}
+
+/// Slots after the warm-up, without the drain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
+pub struct MeasuredSlots {
+    /// Time after the warm-up, in s.
+    pub time_s: f64,
+    /// Slots that edge nodes sent.
+    pub sent: u64,
+    /// Slots that reached their egress.
+    pub delivered: u64,
+    /// Slots dropped, by contention or congestion.
+    pub dropped: u64,
 }
 
 /// What became of slots of one kind in the whole run. They are conserved: sent = delivered +

@@ -235,6 +235,41 @@ fn loss_values(scenario: &Scenario, table: &str, rule: &LossRule, flows: u64) ->
     Ok(())
 }
 
+/// Refuses periods that are none, or of a source that has none.
+fn periods(index: usize, traffic: &Traffic) -> Check {
+    let at = |field: &str| format!("traffic[{index}].{field}");
+    let periodic = [("on", traffic.on), ("period", traffic.period)];
+    for (field, span) in periodic.into_iter().filter_map(|(field, span)| Some((field, span?))) {
+        let refuse = |problem: &str, fix: &str| {
+            Err(ScenarioError::new(at(field), span.to_string(), problem, fix))
+        };
+        if traffic.pattern != Pattern::Periodic {
+            return refuse("it belongs to pattern = \"periodic\"", "remove it, or change pattern");
+        }
+        within(&at(field), span, SPAN_MAX)?;
+        if span.is_zero() {
+            return refuse("no time at all", "write a positive time");
+        }
+    }
+    if let Some(jitter) = traffic.period_jitter {
+        let refuse = |problem: &str, fix: &str| {
+            Err(ScenarioError::new(at("period_jitter"), jitter.to_string(), problem, fix))
+        };
+        if traffic.pattern != Pattern::Periodic {
+            return refuse("it belongs to pattern = \"periodic\"", "remove it, or change pattern");
+        }
+        if !(0.0..=1.0).contains(&jitter) {
+            return refuse("no share of a period", "write 0 to 1");
+        }
+    }
+    if traffic.on() > traffic.period() {
+        let fix = format!("write at most the period, {}", traffic.period());
+        let problem = "a source sends longer than its period";
+        return Err(ScenarioError::new(at("on"), traffic.on().to_string(), problem, fix));
+    }
+    Ok(())
+}
+
 fn traffic(scenario: &Scenario, index: usize, traffic: &Traffic) -> Check {
     let at = |field: &str| format!("traffic[{index}].{field}");
     if !scenario.access.shared && scenario.network.topology == Topology::Path {
@@ -262,24 +297,7 @@ fn traffic(scenario: &Scenario, index: usize, traffic: &Traffic) -> Check {
             return Err(ScenarioError::new(at(field), mean.to_string(), "no time at all", fix));
         }
     }
-    let periodic = [("on", traffic.on), ("period", traffic.period)];
-    for (field, span) in periodic.into_iter().filter_map(|(field, span)| Some((field, span?))) {
-        let refuse = |problem: &str, fix: &str| {
-            Err(ScenarioError::new(at(field), span.to_string(), problem, fix))
-        };
-        if traffic.pattern != Pattern::Periodic {
-            return refuse("it belongs to pattern = \"periodic\"", "remove it, or change pattern");
-        }
-        within(&at(field), span, SPAN_MAX)?;
-        if span.is_zero() {
-            return refuse("no time at all", "write a positive time");
-        }
-    }
-    if traffic.on() > traffic.period() {
-        let fix = format!("write at most the period, {}", traffic.period());
-        let problem = "a source sends longer than its period";
-        return Err(ScenarioError::new(at("on"), traffic.on().to_string(), problem, fix));
-    }
+    periods(index, traffic)?;
     let sessions = traffic.pattern == Pattern::Sessions;
     match traffic.sessions_per_second {
         Some(rate) if sessions && !(rate > 0.0 && rate <= 1e9) => {

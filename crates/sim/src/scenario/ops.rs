@@ -90,9 +90,11 @@ pub struct Congestion {
     /// Arrivals, as a share of what the output can carry, from which on it is; 0 to 1. Lu and
     /// Hunter name no number.
     pub threshold: f64,
-    /// The longest round-trip time, T_d; arrivals are counted over twice this time.
+    /// The longest round-trip time, T_d; arrivals are counted over twice this time. Windows of at
+    /// most 128 slots are counted slot by slot, longer ones rounded up to a multiple of 32 slots.
     pub rtt_max: Span,
-    /// Time over which the loss rate is counted that notifications carry.
+    /// Time over which the loss rate is counted that notifications carry, at least a slot; rounded
+    /// as `rtt_max` is. Lu and Hunter name no number.
     pub loss_window: Span,
 }
 
@@ -103,7 +105,7 @@ pub struct Congestion {
 pub struct Dlcc {
     /// Whether the edge takes the loss rate off its rate, and stops negotiating until less waits.
     pub rate_cut: bool,
-    /// Which loss rate that is.
+    /// Which loss rate that is, of those that were notified since the last negotiation.
     pub reading: Reading,
     /// How much of the loss rate each buffer takes off.
     pub share: Share,

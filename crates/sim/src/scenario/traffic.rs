@@ -51,6 +51,11 @@ pub struct Traffic {
     /// period a source begins is random. Absent: "10 s".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period: Option<Span>,
+    /// `periodic`: by how much each period differs from `period`, as a share of it: its length is
+    /// uniform between 1 - `period_jitter` and 1 + `period_jitter` times that, never less than
+    /// `on`; 0 to 1. Absent: 0, all are alike.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub period_jitter: Option<f64>,
     /// When the sources start.
     pub start: Span,
 }
@@ -116,6 +121,7 @@ impl Default for Traffic {
             shape: 1.5,
             on: None,
             period: None,
+            period_jitter: None,
             start: Span::ZERO,
         }
     }

@@ -35,6 +35,8 @@ pub(super) struct Source {
     until: Time,
     on: Span,
     off: Span,
+    /// By how much the length of a period varies, as a share of it.
+    jitter: f64,
     /// When it sends next, or, where it has looked through many spells without a packet, goes on
     /// looking.
     pub(super) next: Time,
@@ -66,6 +68,7 @@ impl Source {
             until: Time::MAX,
             on: traffic.on(),
             off: traffic.period() - traffic.on(),
+            jitter: traffic.period_jitter.unwrap_or(0.0),
             next: Time::ZERO + traffic.start,
             sends: true,
             rest: Span::ZERO,
@@ -194,14 +197,38 @@ impl Source {
         (self.next, self.rest, self.sends) = (now, rest, false);
     }
 
-    /// The same with periods that are all alike, from the silence on that begins at `now`.
+    /// The same with periods, from the silence on that begins at `now`.
     fn begin_period(&mut self, now: Time, rest: Span) {
+        if self.jitter > 0.0 {
+            return self.begin_varied_period(now, rest);
+        }
         let whole = rest.as_ps() / self.on.as_ps();
         let passed = u128::from(whole) * u128::from((self.on + self.off).as_ps());
         let passed = Span::from_ps(u64::try_from(passed).unwrap_or(u64::MAX));
         let begins = now.saturating_add(self.off).saturating_add(passed);
         self.next = begins.saturating_add(Span::from_ps(rest.as_ps() % self.on.as_ps()));
         self.until = begins.saturating_add(self.on);
+    }
+
+    /// The same with periods of different lengths; after many of them without a packet, it goes on
+    /// at another time.
+    fn begin_varied_period(&mut self, mut now: Time, mut rest: Span) {
+        let period = (self.on + self.off).as_secs_f64();
+        for _ in 0..AT_ONCE {
+            self.spells += 1;
+            let [length, _] = self.stream.uniforms(self.spells);
+            let length = period * (1.0 + self.jitter * (2.0 * length - 1.0));
+            let off = Span::from_secs_f64((length - self.on.as_secs_f64()).max(0.0));
+            let begins = now.saturating_add(off);
+            self.until = begins.saturating_add(self.on);
+            if rest < self.on {
+                (self.next, self.sends) = (begins.saturating_add(rest), true);
+                return;
+            }
+            rest = rest - self.on;
+            now = self.until;
+        }
+        (self.next, self.rest, self.sends) = (now, rest, false);
     }
 
     /// When the packet after one at `now` goes out, of a Poisson source: each wait is that of a
@@ -227,6 +254,7 @@ impl Source {
             Pattern::Poisson => self.next = self.after_wait(now),
             Pattern::Cbr => self.next = now + self.spacing.next(self.size),
             Pattern::Pareto if !sends => self.begin_spell(now, self.rest),
+            Pattern::Periodic if !sends => self.begin_varied_period(now, self.rest),
             Pattern::Pareto | Pattern::Periodic => {
                 self.next = now.saturating_add(self.spacing.next(self.size));
                 if self.next >= self.until {
@@ -313,6 +341,30 @@ mod tests {
         let traffic = Traffic { on: Some(Span::from_ms(16)), ..traffic };
         let sent = packets(&traffic, 100);
         assert!(sent.windows(2).all(|pair| pair[1].since(pair[0]) == Span::from_secs(5)));
+    }
+
+    #[test]
+    fn periods_vary_by_their_jitter_and_send_what_they_should() {
+        let traffic = Traffic {
+            pattern: Pattern::Periodic,
+            rate: Rate::from_bps(800_000),
+            period_jitter: Some(0.5),
+            ..Traffic::default()
+        };
+        let sent = packets(&traffic, 10_000);
+        let gaps: Vec<f64> = sent.windows(2).map(|w| w[1].since(w[0]).as_secs_f64()).collect();
+        let silent: Vec<f64> = gaps.iter().copied().filter(|gap| *gap > 1.0).collect();
+        let periods = || silent.iter().map(|gap| gap + 0.19);
+        assert!(periods().all(|period| (5.0..15.0).contains(&period)));
+        assert!(periods().any(|period| period < 6.0) && periods().any(|period| period > 14.0));
+        let mean = periods().sum::<f64>() / silent.len() as f64;
+        // Uniform over 10 s: the standard deviation is 10 s / sqrt(12), of the mean a 32nd of it.
+        assert!((mean - 10.0).abs() < 5.0 * 2.9 / (silent.len() as f64).sqrt(), "{mean}");
+        assert!((sent.len() as f64 / 20_000.0 - 1.0).abs() < 0.05, "20 packets a period");
+        // A packet takes five times as long as a spell: every fifth spell sends one.
+        let seldom = Traffic { on: Some(Span::from_ms(2)), period: None, ..traffic.clone() };
+        let count = packets(&seldom, 10_000).len();
+        assert!((190..=210).contains(&count), "{count} packets in 1000 spells of a fifth each");
     }
 
     /// The mean and the variance of the packets that a source sends in `seconds`; one at either end

@@ -23,6 +23,7 @@ from burstlab.analytic.lu_hunter.congestion import (
     product_probability,
     rise_probability,
 )
+from burstlab.analytic.lu_hunter.edge_rate import cut, settled_excess, smoothed_rate
 from burstlab.analytic.lu_hunter.in_step import (
     edge_buffer,
     excess,
@@ -61,6 +62,7 @@ __all__ = [
     "crowd_edge_buffer",
     "crowd_loss",
     "crowd_loss_rate",
+    "cut",
     "delays",
     "edge_buffer",
     "excess",
@@ -77,5 +79,7 @@ __all__ = [
     "peak_window",
     "product_probability",
     "rise_probability",
+    "settled_excess",
+    "smoothed_rate",
     "window_at",
 ]

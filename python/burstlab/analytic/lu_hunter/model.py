@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from burstlab.analytic.arguments import positive, probability, whole
-from burstlab.analytic.lu_hunter import congestion, in_step, out_of_step, path, saw
+from burstlab.analytic.lu_hunter import congestion, edge_rate, in_step, out_of_step, path, saw
 from burstlab.analytic.lu_hunter.ranges import SHARE_MAX, crowd
 from burstlab.analytic.registry import Model, Parameter, Quantity
 
@@ -24,6 +24,15 @@ PARAMETERS = (
     Parameter("near", "", 0.5, "(T_0 + T_1)/T, 0 < near < 1 (not in the paper; T_0 = T_3)"),
     Parameter("start", "", 0.75, "window W_k at first over the peak, 0.5 to 1, of one flow"),
     Parameter("period", "s", 10.0, "time T^UDP after which UDP changes, at least 0, in (6)"),
+    Parameter("rate", "bit/s", 7e9, "smoothed rate R_i of a buffer before a unit, at least 0 (II)"),
+    Parameter("arrivals", "bit/s", 9e9, "rate U_i of what enters it in the unit, at least 0 (II)"),
+    Parameter("backlog", "bits", 4e8, "backlog B at its end, at least 0 (II, not defined)"),
+    Parameter("interval", "s", 0.4, "negotiation interval tau, above 0 (II, not defined)"),
+    Parameter("weight", "", 0.8, "weight nu of the past, 0 to 1 (II, no number)"),
+    Parameter("scheduled", "bit/s", 9e9, "granted rate R_schedule, at least 0 (III.C)"),
+    Parameter("loss_first", "bit/s", 3e9, "R_o^loss of the first notification, at least 0 (III.C)"),
+    Parameter("loss_second", "bit/s", 2e9, "that of the second, at least 0"),
+    Parameter("loss_third", "bit/s", 1e9, "that of the third, at least 0"),
 )
 
 
@@ -47,6 +56,7 @@ def compute(settings: Mapping[str, float]) -> dict[str, Quantity]:
     """
     _check(settings)
     return {
+        **_edge(settings),
         **_times(settings),
         **_probabilities(settings),
         **_windows(settings),
@@ -104,6 +114,33 @@ def _check(settings: Mapping[str, float]) -> None:
         np.asarray(settings["capacity"]),
         most,
     )
+
+
+def _edge(settings: Mapping[str, float]) -> dict[str, Quantity]:
+    smoothed = edge_rate.smoothed_rate(
+        *(settings[name] for name in ("rate", "arrivals", "backlog", "interval", "weight"))
+    )
+    notified = [settings[f"loss_{nth}"] for nth in ("first", "second", "third")]
+    mean, printed = edge_rate.cut(notified), edge_rate.cut(notified, "literal")
+    granted = settings["scheduled"]
+    sent = {
+        f"send_rate_{nth}": _number(
+            max(granted - mean[i], 0.0),
+            "bit/s",
+            "III.C",
+            f"R^send after {i + 1} of the notifications: less the mean so far; printed forgets",
+            max(granted - printed[i], 0.0),
+        )
+        for i, nth in enumerate(("first", "second", "third"))
+    }
+    left = edge_rate.settled_excess(settings["loss_first"])
+    return {
+        "smoothed_rate": _number(smoothed, "bit/s", "(1)", "R_{i+1} of equation (1)"),
+        **sent,
+        "settled_excess": _number(
+            left, "bit/s", "III.C", "what stays too much for ever if the mean is taken off"
+        ),
+    }
 
 
 def _times(settings: Mapping[str, float]) -> dict[str, Quantity]:

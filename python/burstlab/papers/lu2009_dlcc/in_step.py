@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from burstlab.analytic import lu_hunter
@@ -17,6 +20,7 @@ from burstlab.papers.lu2009_dlcc.link import (
     ends,
     missed,
 )
+from burstlab.papers.lu2009_dlcc.summed import Change
 from burstlab.plot import Axes, Curve, CurvePanel, theme
 from burstlab.reproduce.context import Context, Findings
 
@@ -36,10 +40,12 @@ def fig2(context: Context) -> Findings:
     top = "largest loss without DLCC over loss with it"
     measures[top] = float(gain.max())
     findings.rows.append(context.row(top, float(gain.max())))
+    _summed(findings, link)
     probability = lu_hunter.mean_congestion_probability(link.capacity, link.shares)
     digits = worked["digits"]
     measures["worked P(B) missed"] = missed(worked["probability"], probability, digits)
     measures["worked losses missed"] = missed(worked["loss"], corners(lost), digits)
+    _wrong(findings, link, worked)
     at_shares(findings, link, "P(B)", probability)
     at_shares(findings, link, "P_L without DLCC", rate)
     at_shares(findings, link, "P_L with DLCC", kept)
@@ -73,6 +79,54 @@ def fig2(context: Context) -> Findings:
     axes = Axes(RTT, "time of the link lost in a change (ms)", ticks=ticks, log_y=True)
     draw(findings, "fig2-per-change", [CurvePanel("not divided by 2T", each)], axes)
     return findings
+
+
+def _summed(findings: Findings, link: Link) -> None:
+    """Hold the formulas against sums over rates and phases, at the largest share."""
+    measures, share = findings.measures, float(link.shares[-1])
+    change, at = Change.of(link.capacity, share), (link.capacity, share)
+    most, rtt = link.capacity * share, float(link.rtts[-1])
+    excess = float(lu_hunter.mean_excess(*at))
+    measures["mean excess, summed: over the formula"] = change.mean_excess() / excess
+    probability = float(lu_hunter.mean_congestion_probability(*at))
+    measures["P(B), summed: over the formula"] = change.congested() / probability
+    before = change.before.ravel()
+    rises = np.asarray(lu_hunter.rise_probability(before, *at))
+    measures["(4), summed: largest distance"] = float(np.abs(change.rises() - rises).max())
+    uniform = lu_hunter.congestion_probability(before, *at, free="uniform")
+    measures["(5), joint, summed: over the formula"] = change.joint(most) / float(np.mean(uniform))
+    printed = lu_hunter.congestion_probability(before, *at, as_printed=True)
+    measures["(5) as printed: over the sum"] = float(np.mean(printed)) / change.joint(most)
+    product = lu_hunter.product_probability(before, *at)
+    measures["(3) as a product: over the sum"] = float(np.mean(product)) / change.congested()
+    loss = float(lu_hunter.mean_loss(*at, rtt, **link.sized)) * link.packet
+    rate = float(lu_hunter.loss_rate(*at, **link.way))
+    measures["mean loss over 2T C: over P_L"] = loss / (rtt * link.capacity) / rate
+    both = float(lu_hunter.mean_excess(*at, flows=2))
+    measures["loss of flows in step with the window of (6): over one flow's"] = both / excess
+    given = float(lu_hunter.mean_excess(*at, given_congestion=True))
+    measures["loss given heavy congestion times P(B): over that of all"] = (
+        given * change.congested() / excess
+    )
+    left = [
+        lu_hunter.free_capacity(
+            lu_hunter.peak_window(most, link.capacity, rtt, flows), link.capacity, rtt, flows
+        )
+        for flows in (1, 40)
+    ]
+    measures["what N peak windows leave over a: one flow"] = float(left[0]) / most
+    measures["what N peak windows leave over a: forty"] = float(left[1]) / most
+
+
+def _wrong(findings: Findings, link: Link, worked: Mapping[str, Any]) -> None:
+    """Count the values worked by hand that wrong models miss."""
+    digits = worked["digits"]
+    printed = lu_hunter.mean_congestion_probability(link.capacity, link.shares, as_printed=True)
+    missing = missed(worked["probability"], printed, digits)
+    findings.measures["worked P(B) missed by (5) as printed"] = missing
+    saw = np.asarray(lu_hunter.mean_loss(*link.grid, as_printed=True, **link.sized))
+    missing = missed(worked["loss"], corners(saw), digits)
+    findings.measures["worked losses missed by (6) as printed"] = missing
 
 
 def _printed(findings: Findings, link: Link) -> None:

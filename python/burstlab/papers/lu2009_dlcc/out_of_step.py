@@ -21,6 +21,7 @@ from burstlab.papers.lu2009_dlcc.link import (
     ends,
     missed,
 )
+from burstlab.papers.lu2009_dlcc.summed import halved_one_by_one
 from burstlab.plot import Axes, Curve, CurvePanel
 from burstlab.reproduce.context import Context, Findings
 
@@ -91,6 +92,7 @@ def fig4(context: Context) -> Findings:
     over = printed / lost
     measures["loss as printed over corrected: least"] = float(over.min())
     measures["loss as printed over corrected: largest"] = float(over.max())
+    _first(findings, link, kept, lost, flows)
     digits = worked["digits"]
     measures["worked losses missed as printed"] = missed(
         worked["printed"], corners(printed), digits
@@ -107,6 +109,20 @@ def fig4(context: Context) -> Findings:
     axes = Axes(RTT, "packets lost", ticks=ticks, log_y=True, domain=decades(kept, printed))
     draw(findings, "fig4", panels, axes)
     return findings
+
+
+def _first(findings: Findings, link: Link, kept: Grid, lost: Grid, flows: float) -> None:
+    """Note what is lost in the first round trip alone, and what flows one by one lose."""
+    rise = np.asarray(link.shares[:, None]) * link.capacity / 6
+    first = rise * link.rtts / link.packet
+    measures = findings.measures
+    measures["in the first round trip alone: loss without DLCC over loss with it"] = float(
+        (first / kept).max()
+    )
+    measures["least loss with DLCC over loss without"] = float((kept / lost).min())
+    share, rtt = float(link.shares[-1]), float(link.rtts[0])
+    one_by_one = halved_one_by_one(link.capacity, share, rtt, flows, link.packet)
+    measures["loss of flows that halve one by one over corrected"] = one_by_one / float(lost[-1, 0])
 
 
 def fig7(context: Context) -> Findings:
@@ -128,6 +144,9 @@ def fig7(context: Context) -> Findings:
             findings.rows.append(context.row(label, float(value)))
     findings.measures["worked losses missed as printed"] = missed(
         worked["printed"], printed[at], worked["digits"]
+    )
+    findings.measures["worked losses missed by the corrected"] = missed(
+        worked["printed"], lost[at], worked["digits"]
     )
     _courses(findings, link, flows, lost, kept)
     panels = [
@@ -162,6 +181,9 @@ def _courses(findings: Findings, link: Link, flows: Grid, lost: Grid, kept: Grid
     at = len(link.rtts) // 2
     measures["decrease with N, first exponent"] = float(slopes[at, 0])
     measures["decrease with N, last exponent"] = float(slopes[at, -1])
+    measures["without DLCC: fewest flows over most"] = float((lost[:, 0] / lost[:, -1]).min())
+    measures["first step with the round trip"] = float(lost[1, -1] / lost[0, -1])
+    measures["last step with the round trip"] = float(lost[-1, -1] / lost[-2, -1])
     measures["with DLCC: fewest flows over most"] = float((kept[:, 0] / kept[:, -1]).max())
     measures["least step with the round trip"] = float((lost[1:] / lost[:-1]).min())
     growth = np.diff(np.log(lost), axis=0) / np.diff(np.log(link.rtts))[:, None]

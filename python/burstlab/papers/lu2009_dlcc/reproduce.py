@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
-from burstlab.papers.lu2009_dlcc import edge, in_step, out_of_step, slots
+from burstlab.papers.lu2009_dlcc import edge, in_step, out_of_step, own, rates, slots, timeline
 
-TARGETS = {**in_step.TARGETS, **out_of_step.TARGETS, **edge.TARGETS, **slots.TARGETS}
+TARGETS = {
+    **timeline.TARGETS,
+    **rates.TARGETS,
+    **in_step.TARGETS,
+    **out_of_step.TARGETS,
+    **edge.TARGETS,
+    **slots.TARGETS,
+    **own.TARGETS,
+}

@@ -1,18 +1,22 @@
-"""Figures 8 to 12 and our own comparisons: forty flows over slots, simulated."""
+"""Figures 8 to 12: forty flows over slots, simulated."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from burstlab.papers.lu2009_dlcc.link import COLOURS, RTT, draw
-from burstlab.plot import Axes, Curve, CurvePanel, Dot, Named, named_chart, named_rows
+from burstlab.plot import Axes, Curve, CurvePanel, Dot
 from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Corner, Metric, Sample, run_grid
-from burstlab.statistics import Estimate
+from burstlab.statistics import Estimate, mean_ci95, paired_ratio
 
-_SHARE = "share of the link that UDP takes, R"
+SHARE = "share of the link that UDP takes, R"
+
+#: What the paper calls "without DLCC": a network without any control.
+BASE = "neither"
 
 
 def fig8(context: Context) -> Findings:
@@ -22,16 +26,16 @@ def fig8(context: Context) -> Findings:
 
 def fig9(context: Context) -> Findings:
     """Measure the loss rate against the round-trip time."""
-    findings, corners = Findings(), _corners(context)
-    loss = _lost(context)
-    _tell(context, findings, corners, "loss rate (kb/s)", loss)
-    for name in corners[0].samples:
-        rates = [corner.mean(name, loss).mean for corner in corners]
-        findings.measures[f"{name}: largest loss rate over least"] = max(rates) / min(rates)
-        shares = [corner.mean(name, _loss_ratio).mean for corner in corners]
+    findings, found = Findings(), corners(context)
+    loss = lost(context)
+    tell(context, findings, found, "loss rate (kb/s)", loss)
+    for name in found[0].samples:
+        findings.measures[f"{name}: largest loss rate over least"] = _spread(found, name, loss)
+        shares = [corner.mean(name, _loss_ratio).mean for corner in found]
         findings.measures[f"{name}: largest share of slots lost"] = max(shares)
-    _compare(findings, corners, "loss rate", "DLCC", "smoothed", loss)
-    _figure(context, findings, corners, loss, Axes(RTT, "loss rate (kb/s)", log_y=True))
+    for other in (BASE, "smoothed"):
+        compare(findings, found, "loss rate", ("DLCC", other), loss)
+    _figure(context, findings, found, loss, Axes(RTT, "loss rate (kb/s)", log_y=True))
     return findings
 
 
@@ -42,96 +46,68 @@ def fig10(context: Context) -> Findings:
 
 def fig11(context: Context) -> Findings:
     """Measure the goodput against the share of UDP."""
-    return _goodput(context, _SHARE)
+    return _goodput(context, SHARE)
 
 
 def fig12(context: Context) -> Findings:
     """Measure the extra edge buffer against the share of UDP."""
-    return _extra(context, _SHARE)
+    return _extra(context, SHARE)
 
 
-def ablation(context: Context) -> Findings:
-    """Measure each mechanism by itself."""
-    findings, corners = Findings(), _corners(context)
-    (corner,) = corners
-    goodput, loss = _carried(context), _lost(context)
-    for name in corner.samples:
-        for what, metric in (("goodput (Mb/s)", goodput), ("loss rate (kb/s)", loss)):
-            findings.measures[f"{name}: {what}"] = corner.mean(name, metric)
-            findings.rows.append(context.row(f"{name}: {what}", corner.mean(name, metric)))
-        for what, metric in (("time-outs", _timeouts), ("copies sent", _copies)):
-            findings.measures[f"{name}: {what}"] = corner.mean(name, metric)
-        ratio = corner.ratio(name, "smoothed", goodput)
-        findings.measures[f"{name}: goodput over smoothed"] = ratio
-    values = [(name, corner.mean(name, goodput)) for name in corner.samples]
-    named = [Named(name, value.mean, value.ci95, value.n) for name, value in values]
-    findings.charts[context.target] = named_chart(named, "goodput (Mb/s)")
-    findings.data[context.target] = named_rows(named)
-    return findings
-
-
-def threshold(context: Context) -> Findings:
-    """Measure what the threshold and the window of the congestion descriptor change."""
-    findings, corners = Findings(), _corners(context)
-    goodput = _carried(context)
-    _tell(context, findings, corners, "goodput (Mb/s)", goodput)
-    for corner in corners:
-        for name in corner.samples:
-            share = corner.mean(name, _congested)
-            findings.measures[f"{name}, {corner.label}: share of drops by congestion"] = share
-    for name in corners[0].samples:
-        means = [corner.mean(name, goodput).mean for corner in corners]
-        findings.measures[f"{name}: largest goodput over least"] = max(means) / min(means)
-    axes = Axes("threshold of congestion", "goodput (Mb/s)")
-    _figure(context, findings, corners, goodput, axes)
-    return findings
-
-
-def _corners(context: Context) -> list[Corner]:
-    """Run the grid, unless another target with the same grid has."""
-    key = f"{context.effort} {context.seed} {context.plan['grid']}"
+def corners(context: Context, table: str = "grid") -> list[Corner]:
+    """Run a grid of the plan, or of the target whose runs these are, unless that has been done."""
+    whose: str = context.plan.get("runs_of", context.target)
+    key = f"{whose} {table} {context.effort} {context.seed}"
     if key not in context.kept:
-        context.kept[key] = run_grid(context, "grid", lambda _: [])
-    return context.kept[key]
+        other = replace(context, target=whose)
+        done = run_grid(other, table, lambda _: [])
+        context.kept[key] = done, other.used_seed, list(other.fingerprints)
+    done, context.used_seed, fingerprints = context.kept[key]
+    context.fingerprints[:] = fingerprints
+    return done
 
 
-def _carried(context: Context) -> Metric:
-    """Megabits carried through the network less those dropped, a second."""
+def carried(context: Context) -> Metric:
+    """Megabits carried through the network less those dropped, a second, after the warm-up."""
     bits = 1e-6 * float(context.plan["slot_bits"])
 
     def goodput(sample: Sample) -> float:
-        ops = sample.summary["ops"]
-        return bits * ops["slots_delivered"] / float(sample.summary["simulated_s"])
+        measured = sample.summary["ops"]["measured"]
+        return bits * measured["delivered"] / float(measured["time_s"])
 
     return goodput
 
 
-def _dropped(sample: Sample) -> float:
-    ops = sample.summary["ops"]
-    return float(ops["slots_dropped_contention"] + ops["slots_dropped_congestion"])
-
-
-def _lost(context: Context) -> Metric:
-    """Kilobits dropped a second."""
+def lost(context: Context) -> Metric:
+    """Kilobits dropped a second, after the warm-up."""
     bits = 1e-3 * float(context.plan["slot_bits"])
 
     def loss(sample: Sample) -> float:
-        return bits * _dropped(sample) / float(sample.summary["simulated_s"])
+        measured = sample.summary["ops"]["measured"]
+        return bits * measured["dropped"] / float(measured["time_s"])
 
     return loss
 
 
-def _loss_ratio(sample: Sample) -> float:
-    return _dropped(sample) / float(sample.summary["ops"]["slots_sent"])
-
-
-def _congested(sample: Sample) -> float:
-    lost = float(sample.summary["ops"]["slots_dropped_congestion"])
-    return lost / max(_dropped(sample), 1.0)
-
-
-def _buffered(sample: Sample) -> float:
+def buffered(sample: Sample) -> float:
+    """Kilobits that wait at the edge above those at the first notification, on average."""
     return 1e-3 * float(sample.summary["ops"]["extra_buffer_mean_bits"])
+
+
+def timeouts(sample: Sample) -> float:
+    """Time-outs of all flows."""
+    return float(sum(flow["timeouts"] for flow in sample.summary["flows"]))
+
+
+def _carried_whole(context: Context) -> Metric:
+    """As `carried`, of the whole run."""
+    bits = 1e-6 * float(context.plan["slot_bits"])
+    return lambda one: bits * one.summary["ops"]["slots_delivered"] / one.summary["simulated_s"]
+
+
+def _loss_ratio(sample: Sample) -> float:
+    measured = sample.summary["ops"]["measured"]
+    return float(measured["dropped"]) / float(measured["sent"])
 
 
 def _buffered_whole(sample: Sample) -> float:
@@ -144,120 +120,139 @@ def _frozen(sample: Sample) -> float:
     return frozen / max(frozen + sum(edge["requests"] for edge in edges), 1)
 
 
-def _timeouts(sample: Sample) -> float:
-    return float(sum(flow["timeouts"] for flow in sample.summary["flows"]))
-
-
-def _copies(sample: Sample) -> float:
-    return float(sample.summary["ops"]["copies"])
-
-
 def _goodput(context: Context, x: str) -> Findings:
-    findings, corners = Findings(), _corners(context)
-    goodput = _carried(context)
-    _tell(context, findings, corners, "goodput (Mb/s)", goodput)
-    for other in ("smoothed", "neither", "no OPS ACKs"):
-        _compare(findings, corners, "goodput", "DLCC", other, goodput)
-    for name in corners[0].samples:
-        means = [corner.mean(name, goodput).mean for corner in corners]
-        findings.measures[f"{name}: last goodput over first"] = means[-1] / means[0]
+    findings, found = Findings(), corners(context)
+    goodput = carried(context)
+    tell(context, findings, found, "goodput (Mb/s)", goodput)
+    tell(context, findings, found, "goodput, start included (Mb/s)", _carried_whole(context))
+    for pair in (
+        ("DLCC", BASE),
+        (BASE, "DLCC"),
+        ("DLCC", "smoothed"),
+        ("smoothed", "DLCC"),
+        ("DLCC", "no OPS ACKs"),
+    ):
+        compare(findings, found, "goodput", pair, goodput)
+    for name in found[0].samples:
+        findings.measures[f"{name}: last goodput over first"] = _ends(found, name, goodput)
+        means = [corner.mean(name, goodput).mean for corner in found]
         findings.measures[f"{name}: rises from one point to the next"] = _rises(means)
-        lasting = [corner.mean(name, _timeouts) for corner in corners]
-        findings.measures[f"{name}: time-outs at the last point"] = lasting[-1]
-    _figure(context, findings, corners, goodput, Axes(x, "goodput (Mb/s)"))
+        findings.measures[f"{name}: time-outs at the last point"] = found[-1].mean(name, timeouts)
+    rate = max(corner.mean(BASE, goodput).mean for corner in found)
+    findings.measures["link over goodput of neither, where that is most"] = 55.0 / rate
+    _figure(context, findings, found, goodput, Axes(x, "goodput (Mb/s)"))
     return findings
 
 
 def _extra(context: Context, x: str) -> Findings:
-    findings, corners = Findings(), _corners(context)
+    findings, found = Findings(), corners(context)
+    measures = findings.measures
+    curves: list[Curve] = []
+    frozen: list[float] = []
     for name in ("DLCC", "no OPS ACKs"):
-        means: list[float] = []
-        for corner in corners:
-            value = corner.mean(name, _buffered)
-            label = f"{name}, {corner.label}: extra edge buffer (kbit)"
-            findings.measures[label] = value
-            findings.rows.append(context.row(label, value))
-            whole = corner.mean(name, _buffered_whole)
-            findings.rows.append(context.row(f"{label}, start included", whole))
-            means.append(value.mean)
-            frozen = max(corner.values(name, _frozen))
-            findings.measures[f"{name}, {corner.label}: largest share of time frozen"] = frozen
-        most = max(range(len(means)), key=means.__getitem__)
-        findings.measures[f"{name}: where the extra buffer is largest"] = corners[most].x
-        first = means[0] or math.nan
-        findings.measures[f"{name}: largest extra buffer over first"] = means[most] / first
-        findings.measures[f"{name}: last extra buffer over first"] = means[-1] / first
-        findings.measures[f"{name}: falls from one point to the next"] = _rises(means[::-1])
-    _compare(findings, corners, "extra buffer", "no OPS ACKs", "DLCC", _buffered)
-    axes = Axes(x, "extra edge buffer (kbit)")
-    _figure(context, findings, corners, _buffered, axes, ("DLCC", "no OPS ACKs"))
+        label = "extra edge buffer (kbit)"
+        tell(context, findings, found, label, buffered, (name,))
+        tell(context, findings, found, f"{label}, start included", _buffered_whole, (name,))
+        spans = zip(_decades(found[-1], name), _decades(found[0], name), strict=True)
+        span = mean_ci95([last - first for last, first in spans])
+        measures[f"{name}: decades from the first point to the last"] = span
+        typical = [mean_ci95(_decades(corner, name)).mean for corner in found]
+        measures[f"{name}: falls from one point to the next"] = _rises(typical[::-1])
+        for corner, value in zip(found, typical, strict=True):
+            label = f"{name}, {corner.label}: extra edge buffer, geometric mean of runs (kbit)"
+            measures[label] = 10.0**value
+            findings.rows.append(context.row(label, 10.0**value))
+            frozen.append(max(corner.values(name, _frozen)))
+        dots = [Dot(c.x, 10.0**value) for c, value in zip(found, typical, strict=True)]
+        curves.append(Curve(name, COLOURS[list(found[0].samples).index(name)], dots, "measured"))
+    measures["largest share of time frozen"] = max(frozen)
+    added = [
+        [a - b for a, b in zip(_decades(c, "DLCC"), _decades(c, "no OPS ACKs"), strict=True)]
+        for c in found
+    ]
+    each = [sum(values) / len(values) for values in zip(*added, strict=True)]
+    measures["decades that OPS ACKs add, mean of all points"] = mean_ci95(each)
+    axes = Axes(x, "extra edge buffer, geometric mean of runs (kbit)", log_y=True)
+    draw(findings, context.target, [CurvePanel("", curves)], axes)
     return findings
+
+
+def _decades(corner: Corner, name: str) -> list[float]:
+    """Answer the logarithm of the extra buffer of each run: one long freeze outweighs a mean."""
+    return [math.log10(max(value, 1e-3)) for value in corner.values(name, buffered)]
+
+
+def _ends(found: Sequence[Corner], name: str, metric: Metric) -> Estimate:
+    """Answer the last point over the first, replication by replication."""
+    return paired_ratio(found[-1].values(name, metric), found[0].values(name, metric))
+
+
+def _spread(found: Sequence[Corner], name: str, metric: Metric) -> Estimate:
+    """Answer the point with the largest mean over that with the least."""
+    means = [corner.mean(name, metric).mean for corner in found]
+    most, least = found[means.index(max(means))], found[means.index(min(means))]
+    return paired_ratio(most.values(name, metric), least.values(name, metric))
 
 
 def _rises(values: Sequence[float]) -> int:
     return sum(b > a for a, b in itertools.pairwise(values))
 
 
-def _tell(
-    context: Context, findings: Findings, corners: Sequence[Corner], what: str, metric: Metric
+def tell(
+    context: Context,
+    findings: Findings,
+    found: Sequence[Corner],
+    what: str,
+    metric: Metric,
+    names: Sequence[str] | None = None,
 ) -> None:
     """Note a number of every series at every point."""
-    for corner in corners:
-        for name in corner.samples:
-            label = f"{name}, {corner.label}: {what}"
-            findings.measures[label] = corner.mean(name, metric)
-            findings.rows.append(context.row(label, corner.mean(name, metric)))
+    for corner in found:
+        place = ", ".join(part for part in (corner.group, corner.label) if part)
+        for name in names or corner.samples:
+            value = corner.mean(name, metric)
+            label = f"{name}, {place}: {what}"
+            findings.measures[label] = value
+            findings.rows.append(context.row(label, value))
 
 
-def _compare(
+def compare(
     findings: Findings,
-    corners: Sequence[Corner],
+    found: Sequence[Corner],
     what: str,
-    series: str,
-    over: str,
+    pair: tuple[str, str],
     metric: Metric,
 ) -> None:
-    """Note the ratio of two series, seed by seed."""
-    ratios: list[float] = []
-    for corner in corners:
-        ratio = corner.ratio(series, over, metric)
-        findings.measures[f"{corner.label}: {what}, {series} over {over}"] = ratio
-        ratios.append(ratio.mean)
-    findings.measures[f"least {what}, {series} over {over}"] = min(ratios)
-    findings.measures[f"largest {what}, {series} over {over}"] = max(ratios)
+    """Note the ratio of two series, seed by seed, and where it is least and largest."""
+    series, over = pair
+    ratios: list[Estimate] = []
+    for corner in found:
+        place = ", ".join(part for part in (corner.group, corner.label) if part)
+        ratios.append(corner.ratio(series, over, metric))
+        findings.measures[f"{place}: {what}, {series} over {over}"] = ratios[-1]
+    key = [ratio.mean if math.isfinite(ratio.mean) else math.inf for ratio in ratios]
+    findings.measures[f"least {what}, {series} over {over}"] = ratios[key.index(min(key))]
+    findings.measures[f"largest {what}, {series} over {over}"] = ratios[key.index(max(key))]
 
 
 def _figure(
     context: Context,
     findings: Findings,
-    corners: Sequence[Corner],
+    found: Sequence[Corner],
     metric: Metric,
     axes: Axes,
-    names: Sequence[str] | None = None,
 ) -> None:
     """Draw the series, with their intervals."""
     curves = [
-        Curve(name, colour, [_dot(c.x, c.mean(name, metric)) for c in corners], "measured")
-        for name, colour in zip(corners[0].samples, _colours(corners[0]), strict=True)
-        if names is None or name in names
+        Curve(name, COLOURS[i], [dot(c.x, c.mean(name, metric)) for c in found], "measured")
+        for i, name in enumerate(found[0].samples)
     ]
     draw(findings, context.target, [CurvePanel("", curves)], axes)
 
 
-def _colours(corner: Corner) -> list[str]:
-    return [COLOURS[i % len(COLOURS)] for i in range(len(corner.samples))]
-
-
-def _dot(x: float, value: Estimate) -> Dot:
+def dot(x: float, value: Estimate) -> Dot:
+    """Answer a measured point."""
     return Dot(float(x), value.mean, value.ci95, value.n)
 
 
-TARGETS = {
-    "fig8": fig8,
-    "fig9": fig9,
-    "fig10": fig10,
-    "fig11": fig11,
-    "fig12": fig12,
-    "ablation": ablation,
-    "threshold": threshold,
-}
+TARGETS = {"fig8": fig8, "fig9": fig9, "fig10": fig10, "fig11": fig11, "fig12": fig12}

@@ -7,7 +7,9 @@ use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::{Load, Ops};
-use crate::measure::{OpsSummary, PairSummary, PortSummary, SlotSummary, SwitchSummary};
+use crate::measure::{
+    MeasuredSlots, OpsSummary, PairSummary, PortSummary, SlotSummary, SwitchSummary,
+};
 
 /// What an output has seen.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -86,6 +88,8 @@ pub(in crate::world) struct OpsTally {
     extra_most: f64,
     /// The slot and the unit with which measuring begins.
     from: (u64, u64),
+    /// When that is, and what was sent, delivered and dropped before.
+    early: (Time, [u64; 3]),
 }
 
 impl OpsTally {
@@ -156,6 +160,24 @@ impl Ops {
         tally.extra_early = std::mem::take(&mut tally.extra);
         // The slot that begins now is still to come.
         tally.from = (self.clock.from(now), self.units);
+        self.tally.early = (now, self.counts());
+    }
+
+    /// Slots sent, delivered and dropped so far.
+    fn counts(&self) -> [u64; 3] {
+        let dropped = self.fibres.iter().flat_map(|fibre| fibre.tally.dropped).sum();
+        [self.numbered, self.tally.delivered, dropped]
+    }
+
+    fn measured_slots(&self, now: Time) -> MeasuredSlots {
+        let (from, early) = self.tally.early;
+        let [sent, delivered, dropped] = self.counts();
+        MeasuredSlots {
+            time_s: now.since(from).as_secs_f64(),
+            sent: sent - early[0],
+            delivered: delivered - early[1],
+            dropped: dropped - early[2],
+        }
     }
 
     /// The measured time is over, and the run goes on.
@@ -210,6 +232,7 @@ impl Ops {
             slots_dropped_contention: ports.iter().map(|port| port.dropped_contention).sum(),
             slots_dropped_congestion: ports.iter().map(|port| port.dropped_congestion).sum(),
             slots_in_flight: self.cells.live().count() as u64,
+            measured: self.measured_slots(now),
             data: self.tally.kinds[0].summary(in_flight(0)),
             acks: self.tally.kinds[1].summary(in_flight(1)),
             padding_bytes: self.tally.padding,

@@ -1,0 +1,83 @@
+"""Equation (1), and the rate of an edge after notifications, without any traffic."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from burstlab.analytic import lu_hunter
+from burstlab.papers.lu2009_dlcc.link import COLOURS, dots, draw
+from burstlab.plot import Axes, Curve, CurvePanel
+from burstlab.reproduce.context import Context, Findings
+
+
+def rates(context: Context) -> Findings:
+    """Follow a step of arrivals by (1), and what is too much by the laws of section III.C."""
+    findings, plan = Findings(), context.plan
+    _step(context, findings)
+    notified = [float(loss) for loss in plan["notified"]]
+    printed, mean = lu_hunter.cut(notified, "literal"), lu_hunter.cut(notified)
+    findings.measures["printed law: what the last notification changes"] = float(
+        printed[-1] - printed[-2]
+    )
+    findings.measures["mean of all: what the last notification changes"] = float(
+        mean[-1] - mean[-2]
+    )
+    excess, count = float(plan["excess"]), int(plan["count"])
+    courses = {
+        "mean of all heard": _settles(excess, count, "mean"),
+        "the largest heard": _settles(excess, count, "largest"),
+    }
+    for name, left in courses.items():
+        findings.measures[f"{name}: what stays of the excess"] = float(left[-1]) / excess
+        findings.rows.append(context.row(f"{name}: what stays of the excess", left[-1] / excess))
+    findings.measures["settled excess over half, by the formula"] = (
+        float(lu_hunter.settled_excess(excess)) / excess
+    )
+    axis = np.arange(1, count + 1, dtype=np.float64)
+    curves = [
+        Curve(name, COLOURS[i], dots(axis, left / excess), "line")
+        for i, (name, left) in enumerate(courses.items())
+    ]
+    axes = Axes("notifications", "what is still too much, of what was", log_x=True)
+    draw(findings, context.target, [CurvePanel("each notification carries it", curves)], axes)
+    return findings
+
+
+def _step(context: Context, findings: Findings) -> None:
+    """Serve a buffer whose arrivals step up, interval by interval, as (1) asks."""
+    plan = context.plan
+    units, unit, weight = int(plan["units"]), float(plan["unit_s"]), float(plan["weight"])
+    low, high = (float(rate) for rate in plan["arrivals_bps"])
+    tau = units * unit
+    rate, served, backlog, total = low, low, 0.0, 0.0
+    misses, wrong = 0.0, 0.0
+    for done, worked in enumerate(plan["worked_bps"], start=1):
+        total = 0.0
+        for _ in range(units):
+            backlog = max(backlog + (high - served) * unit, 0.0)
+            rate = float(lu_hunter.smoothed_rate(rate, high, backlog, tau, weight))
+            total += rate
+        served = total / units
+        label = f"interval {done}: rate served (bit/s)"
+        findings.measures[label] = served
+        findings.rows.append(context.row(label, served))
+        misses = max(misses, abs(served - float(worked)))
+        wrong = max(wrong, abs(high - float(worked)))
+    findings.measures["largest distance from the worked steps (bit/s)"] = misses
+    findings.measures["the same of a rate that is that of arrivals (bit/s)"] = wrong
+    findings.measures["backlog after the last interval (bits)"] = backlog
+
+
+def _settles(excess: float, count: int, law: str) -> np.ndarray:
+    """Answer what is still too much after each notification, all of which carry just that."""
+    heard: list[float] = []
+    left = np.empty(count)
+    cut = 0.0
+    for i in range(count):
+        heard.append(max(excess - cut, 0.0))
+        cut = cut + (heard[-1] - cut) / (i + 1) if law == "mean" else max(cut, heard[-1])
+        left[i] = excess - cut
+    return left
+
+
+TARGETS = {"rates": rates}
