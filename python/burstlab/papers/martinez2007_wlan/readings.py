@@ -1,0 +1,119 @@
+"""Other readings of what the paper leaves open, and other senders."""
+
+from __future__ import annotations
+
+import itertools
+
+from burstlab.papers.martinez2007_wlan.measured import (
+    COLOURS,
+    Placed,
+    curve,
+    dots,
+    draw,
+    everything,
+    gap,
+    knee_of,
+    least,
+    optical_loss,
+    over_label,
+    over_measured,
+    precise,
+    round_trip,
+    share,
+    tell,
+    throughput,
+    wireless_loss,
+)
+from burstlab.plot import Axes, CurvePanel
+from burstlab.reproduce.context import Context, Findings
+from burstlab.reproduce.grid import Corner, run_grid
+from burstlab.statistics import paired_ratio
+
+_MBPS, _MS = "throughput (Mb/s)", "mean round trip (ms)"
+_TCP = "New-Reno"
+
+
+def readings(context: Context) -> Findings:
+    """Measure throughput and round trips of each reading, over the losses of either network."""
+    findings, plan = Findings(), context.plan
+    rows = _by_group(run_grid(context, "cell", precise))
+    for name, row in rows.items():
+        _tell_cell(context, findings, name, row)
+    core = _by_group(run_grid(context, "core", precise))
+    for name, row in core.items():
+        placed = over_measured(list(row.values()), _TCP, optical_loss, plan["nothing"])
+        tell(context, findings, f"{name}: knee", knee_of(placed, _TCP, plan["falls"]))
+        for p, corner in row.items():
+            tell(context, findings, f"{name}, p = {p}: {_MBPS}", corner.mean(_TCP, throughput))
+    panels = [_panel(context, rows, what) for what in (_MBPS, _MS)]
+    curves = [
+        curve(name, COLOURS[i], dots(_over_core(context, row), _TCP, throughput))
+        for i, (name, row) in enumerate(core.items())
+    ]
+    panels.append(CurvePanel("throughput (Mb/s) over the loss in the core, q = 0", curves))
+    axes = Axes("loss (left end: none)", "", log_x=True, width=400)
+    draw(context, findings, panels, axes)
+    return findings
+
+
+def _tell_cell(context: Context, findings: Findings, name: str, row: dict[str, Corner]) -> None:
+    """Put a reading over the losses of the cell into the findings."""
+    for what, number in ((_MBPS, throughput), (_MS, round_trip)):
+        for q, corner in row.items():
+            tell(context, findings, f"{name}, q = {q}: {what}", corner.mean(_TCP, number))
+    for q, corner in row.items():
+        label = f"{name}, q = {q}: loss in the wireless network"
+        findings.rows.append(context.row(label, corner.mean(_TCP, wireless_loss)))
+    by = {q: corner.mean(_TCP, throughput) for q, corner in row.items()}
+    for q in ("1e-3", "1e-2"):
+        tell(context, findings, f"{name}: throughput at q = {q} over q = 0", share(by[q], by["0"]))
+    trips = [corner.mean(_TCP, round_trip) for corner in row.values()]
+    label = f"{name}: least rise of the round trip with a step of q (ms)"
+    tell(context, findings, label, least(gap(b, a) for a, b in itertools.pairwise(trips)))
+
+
+def _panel(context: Context, rows: dict[str, dict[str, Corner]], what: str) -> CurvePanel:
+    number = throughput if what == _MBPS else round_trip
+    curves = []
+    for i, (name, row) in enumerate(rows.items()):
+        placed = over_label(list(row), list(row.values()), context.plan["nothing"])
+        curves.append(curve(name, COLOURS[i % len(COLOURS)], dots(placed, _TCP, number)))
+    return CurvePanel(f"{what} over the loss in the cell, p = 0", curves)
+
+
+def _over_core(context: Context, row: dict[str, Corner]) -> list[Placed]:
+    return over_measured(list(row.values()), _TCP, optical_loss, context.plan["nothing"])
+
+
+def _by_group(corners: list[Corner]) -> dict[str, dict[str, Corner]]:
+    rows: dict[str, dict[str, Corner]] = {}
+    for corner in corners:
+        rows.setdefault(corner.group, {})[corner.label] = corner
+    return rows
+
+
+def variants(context: Context) -> Findings:
+    """Compare the throughput of variants of TCP over a lossy link, with the same seeds."""
+    findings, panels = Findings(), list[CurvePanel]()
+    rows = _by_group(run_grid(context, "grid", everything))
+    for way, row in rows.items():
+        for q, corner in row.items():
+            for name in corner.samples:
+                start = f"{way}, q = {q}, {name}"
+                tell(context, findings, f"{start}: {_MBPS}", corner.mean(name, throughput))
+                ratio = paired_ratio(
+                    corner.values(_TCP, throughput), corner.values(name, throughput)
+                )
+                findings.measures[f"{way}, q = {q}: New-Reno over {name}"] = ratio
+        placed = over_label(list(row), list(row.values()), context.plan["nothing"])
+        curves = [
+            curve(name, COLOURS[i], dots(placed, name, throughput))
+            for i, name in enumerate(next(iter(row.values())).samples)
+        ]
+        panels.append(CurvePanel(way, curves))
+    axes = Axes("loss in the wireless network", _MBPS, log_x=True, shared_y=True, width=380)
+    draw(context, findings, panels, axes)
+    return findings
+
+
+TARGETS = {"readings": readings, "variants": variants}
