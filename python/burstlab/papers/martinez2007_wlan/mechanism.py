@@ -5,10 +5,12 @@ from __future__ import annotations
 from burstlab.papers.martinez2007_wlan.measured import (
     COLOURS,
     Placed,
+    away,
     curve,
     dots,
     draw,
     knee_of,
+    largest,
     optical_loss,
     over_label,
     over_measured,
@@ -70,6 +72,10 @@ def _compare(context: Context, findings: Findings, knees: dict[tuple[str, str], 
     for axis, name in ((_PAPER, _BARE), (_OWN, _BARE), (_OWN, _SINGLE), (_OWN, _APART)):
         label = f"knee, {axis}: {name}, over by load"
         tell(context, findings, label, share(knees[axis, name], knees[axis, _LOADED]))
+    others = ("SACK", "New-Reno with BLE")
+    findings.measures[f"knee, {_OWN}: largest change by the sender"] = largest(
+        away(share(knees[_OWN, name], knees[_OWN, _LOADED])) for name in others
+    )
     label = f"knee, {_OWN}: {_SINGLE}, over {_BARE}"
     tell(context, findings, label, share(knees[_OWN, _SINGLE], knees[_OWN, _BARE]))
 

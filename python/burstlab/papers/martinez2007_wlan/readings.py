@@ -13,6 +13,7 @@ from burstlab.papers.martinez2007_wlan.measured import (
     everything,
     gap,
     knee_of,
+    largest,
     least,
     optical_loss,
     over_label,
@@ -27,7 +28,7 @@ from burstlab.papers.martinez2007_wlan.measured import (
 from burstlab.plot import Axes, CurvePanel
 from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Corner, run_grid
-from burstlab.statistics import paired_ratio
+from burstlab.statistics import Estimate
 
 _MBPS, _MS = "throughput (Mb/s)", "mean round trip (ms)"
 _TCP = "New-Reno"
@@ -39,6 +40,10 @@ def readings(context: Context) -> Findings:
     rows = _by_group(run_grid(context, "cell", precise))
     for name, row in rows.items():
         _tell_cell(context, findings, name, row)
+    for what, names in plan["far_from_a_half"].items():
+        findings.measures[f"furthest from a half, {what}"] = largest(
+            _from_a_half(rows[name]) for name in names
+        )
     core = _by_group(run_grid(context, "core", precise))
     for name, row in core.items():
         placed = over_measured(list(row.values()), _TCP, optical_loss, plan["nothing"])
@@ -72,6 +77,12 @@ def _tell_cell(context: Context, findings: Findings, name: str, row: dict[str, C
     tell(context, findings, label, least(gap(b, a) for a, b in itertools.pairwise(trips)))
 
 
+def _from_a_half(row: dict[str, Corner]) -> Estimate:
+    """Answer how far the throughput at a loss of 0.01 is from half of that without."""
+    left = share(row["1e-2"].mean(_TCP, throughput), row["0"].mean(_TCP, throughput))
+    return Estimate(abs(left.mean - 0.5), left.ci95, left.n, least=0.0)
+
+
 def _panel(context: Context, rows: dict[str, dict[str, Corner]], what: str) -> CurvePanel:
     number = throughput if what == _MBPS else round_trip
     curves = []
@@ -101,16 +112,21 @@ def variants(context: Context) -> Findings:
             for name in corner.samples:
                 start = f"{way}, q = {q}, {name}"
                 tell(context, findings, f"{start}: {_MBPS}", corner.mean(name, throughput))
-                ratio = paired_ratio(
-                    corner.values(_TCP, throughput), corner.values(name, throughput)
-                )
-                findings.measures[f"{way}, q = {q}: New-Reno over {name}"] = ratio
+                label = f"{way}, q = {q}: New-Reno over {name}"
+                findings.measures[label] = corner.ratio(_TCP, name, throughput)
         placed = over_label(list(row), list(row.values()), context.plan["nothing"])
         curves = [
             curve(name, COLOURS[i], dots(placed, name, throughput))
             for i, name in enumerate(next(iter(row.values())).samples)
         ]
         panels.append(CurvePanel(way, curves))
+    without = [rows["lost without tries"][q] for q in ("1e-2", "3e-2")]
+    for best, others in ((_TCP, ("Tahoe", "Reno")), ("Tahoe", (_TCP, "Reno"))):
+        names = " and ".join(others)
+        label = f"least of {best} over {names}, losses of 1e-2 and 3e-2 without tries"
+        findings.measures[label] = least(
+            corner.ratio(best, other, throughput) for corner in without for other in others
+        )
     axes = Axes("loss in the wireless network", _MBPS, log_x=True, shared_y=True, width=380)
     draw(context, findings, panels, axes)
     return findings
