@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +11,7 @@ from burstlab import batches, hurst
 from burstlab.analytic import wlan
 from burstlab.papers.martinez2007_wlan.measured import (
     COLOURS,
+    Placed,
     assembly_delay,
     away,
     curve,
@@ -50,7 +51,7 @@ def window(context: Context) -> Findings:
     tell(context, findings, "round trips that exceed the RTO", rules.mean(_TCP, _beyond_rto))
     label = "round trips that exceed the smoothed one"
     tell(context, findings, label, rules.mean(_TCP, _beyond_mean))
-    panels: list[CurvePanel] = []
+    curves: list[Curve] = []
     for i, corner in enumerate(run_grid(context, "law", everything)):
         law = corner.mean(_TCP, _little)
         tell(context, findings, f"{corner.label}: throughput over window / round trip", law)
@@ -58,24 +59,15 @@ def window(context: Context) -> Findings:
         late = corner.mean(_TCP, _shortest)
         name = f"{corner.label}: throughput over window / shortest round trip"
         tell(context, findings, name, late)
-        found = [
-            Dot(_mean_window(one) * _SEGMENT / 1e3 / round_trip(one), throughput(one))
-            for one in corner.samples[_TCP]
-        ]
-        panels.append(CurvePanel(corner.label, [_identity(found), _points(found, i)]))
-    axes = Axes("window / round trip (Mb/s)", "throughput (Mb/s)", columns=3, width=260)
+        at, brought = corner.mean(_TCP, _over_trip), corner.mean(_TCP, throughput)
+        dot = Dot(at.mean, brought.mean, brought.ci95, brought.n)
+        curves.append(curve(corner.label, COLOURS[1 + i], [dot]))
+    most = max(found.dots[0].x for found in curves)
+    equal = Curve("printed: equal", COLOURS[0], [Dot(0.0, 0.0), Dot(most, most)], "dashed")
+    panels = [CurvePanel("throughput is window over round trip", [equal, *curves])]
+    axes = Axes("window / round trip (Mb/s)", "throughput (Mb/s)", domain=(0.0, 1.05 * most))
     draw(context, findings, panels, axes)
     return findings
-
-
-def _identity(found: list[Dot]) -> Curve:
-    ends = [min(dot.x for dot in found) * 0.98, max(dot.x for dot in found) * 1.02]
-    return Curve("equal", COLOURS[0], [Dot(x, x) for x in ends], "dashed")
-
-
-def _points(found: list[Dot], i: int) -> Curve:
-    del i
-    return Curve("a replication", COLOURS[1], sorted(found, key=lambda dot: dot.x))
 
 
 def _acks(sample: Sample) -> Mapping[str, np.ndarray]:
@@ -134,8 +126,13 @@ def _mean_window(sample: Sample) -> float:
     return float(np.sum(flight[:-1] * np.diff(times)) / (times[-1] - times[0]))
 
 
+def _over_trip(sample: Sample) -> float:
+    """Answer the mean window over the mean round trip, in Mb/s of data."""
+    return _mean_window(sample) * _SEGMENT / 1e3 / round_trip(sample)
+
+
 def _little(sample: Sample) -> float:
-    return throughput(sample) / (_mean_window(sample) * _SEGMENT / 1e3 / round_trip(sample))
+    return throughput(sample) / _over_trip(sample)
 
 
 def _shortest(sample: Sample) -> float:
@@ -177,17 +174,25 @@ def assembly(context: Context) -> Findings:
     ]
     measures["slow headers: loss with one channel over that with two"] = share(*slow)
     _tell_stated(context, findings, closing)
-    for what, number in (("idle", assembly_delay), ("heavy", assembly_delay)):
-        row = [corner for corner in closing if corner.group == what]
-        placed = [(corner.x, corner) for corner in row]
-        panels.append(CurvePanel(what, [curve(what, COLOURS[0], dots(placed, _TCP, number))]))
-    findings.data[context.target] = [
-        {"load": c.group, "rule": c.label, "open_ms": c.mean(_TCP, assembly_delay).mean}
-        for c in closing
-    ]
-    axes = Axes("rule", "bursts are open (ms)")
+    for panel in context.plan["panels"]:
+        curves = [
+            curve(
+                group, COLOURS[i], dots(_placed(closing, group, panel["at"]), _TCP, assembly_delay)
+            )
+            for i, group in enumerate(("idle", "heavy"))
+        ]
+        panels.append(CurvePanel(panel["title"], curves))
+    axes = Axes(
+        "timer (ms) or size (kB)", "bursts are open (ms)", log_x=True, log_y=True, width=380
+    )
     draw(context, findings, panels, axes)
     return findings
+
+
+def _placed(closing: list[Corner], group: str, at: Mapping[str, float]) -> list[Placed]:
+    """Place the corners of a load where a panel has them."""
+    of_group = {corner.label: corner for corner in closing if corner.group == group}
+    return [(float(x), of_group[label]) for label, x in at.items()]
 
 
 def _tell_stated(context: Context, findings: Findings, closing: list[Corner]) -> None:
@@ -227,20 +232,27 @@ def _estimate(measure: object) -> Estimate:
     return measure
 
 
+#: The closed form, and wrong ones.
+_LAWS: Mapping[str, Callable[[int, str], wlan.Saturation]] = {
+    "Bianchi": lambda n, access: wlan.saturation(n, access=access, tries=7),
+    "Bianchi with DIFS after a collision": lambda n, access: wlan.saturation(
+        n, access=access, tries=7, after_collision="difs"
+    ),
+    "one window for all tries": lambda n, access: wlan.saturation(
+        n, access=access, tries=7, stages=0
+    ),
+    "no collisions": lambda n, access: wlan.saturation(1, access=access),
+}
+
+
 def bianchi(context: Context) -> Findings:
     """Hold a saturated cell against the closed forms."""
     findings, panels = Findings(), list[CurvePanel]()
     off: dict[str, list[Estimate]] = {}
-    of = {
-        "Bianchi": {"tries": 7},
-        "Bianchi with DIFS after a collision": {"tries": 7, "after_collision": "difs"},
-        "one window for all tries": {"tries": 7, "stages": 0},
-        "no collisions": {},
-    }
     corners = run_grid(context, "grid", everything)
     for access in dict.fromkeys(corner.group for corner in corners):
         row = [corner for corner in corners if corner.group == access]
-        curves: dict[str, list[Dot]] = {name: [] for name in of}
+        curves: dict[str, list[Dot]] = {name: [] for name in _LAWS}
         measured: list[Dot] = []
         for corner in row:
             carried = mean_ci95([_carried(context, s) for s in corner.samples["saturated"]])
@@ -248,9 +260,8 @@ def bianchi(context: Context) -> Findings:
             start = f"{access}, {stations} stations"
             tell(context, findings, f"{start}: throughput (Mb/s)", carried)
             measured.append(Dot(stations, carried.mean, carried.ci95, carried.n))
-            for name, settings in of.items():
-                count = 1 if name == "no collisions" else stations
-                model = wlan.saturation(count, access=access, **settings).throughput_mbps
+            for name, law in _LAWS.items():
+                model = law(stations, access).throughput_mbps
                 curves[name].append(Dot(stations, model))
                 ratio = over(carried, model)
                 off.setdefault(name, []).append(away(ratio))
