@@ -6,6 +6,7 @@ import itertools
 
 from burstlab.papers.martinez2007_wlan.measured import (
     COLOURS,
+    Number,
     Placed,
     curve,
     dots,
@@ -25,13 +26,16 @@ from burstlab.papers.martinez2007_wlan.measured import (
     throughput,
     wireless_loss,
 )
-from burstlab.plot import Axes, CurvePanel
+from burstlab.plot import Axes, Curve, CurvePanel, Dot, theme
 from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Corner, run_grid
 from burstlab.statistics import Estimate
 
 _MBPS, _MS = "throughput (Mb/s)", "mean round trip (ms)"
 _TCP = "New-Reno"
+
+#: Corners by reading and loss.
+Rows = dict[str, dict[str, Corner]]
 
 
 def readings(context: Context) -> Findings:
@@ -50,15 +54,48 @@ def readings(context: Context) -> Findings:
         tell(context, findings, f"{name}: knee", knee_of(placed, _TCP, plan["falls"]))
         for p, corner in row.items():
             tell(context, findings, f"{name}, p = {p}: {_MBPS}", corner.mean(_TCP, throughput))
-    panels = [_panel(context, rows, what) for what in (_MBPS, _MS)]
-    curves = [
-        curve(name, COLOURS[i], dots(_over_core(context, row), _TCP, throughput))
-        for i, (name, row) in enumerate(core.items())
-    ]
-    panels.append(CurvePanel("throughput (Mb/s) over the loss in the core, q = 0", curves))
-    axes = Axes("loss (left end: none)", "", log_x=True, width=400)
-    draw(context, findings, panels, axes)
+    _draw(context, findings, rows, core)
     return findings
+
+
+def _draw(context: Context, findings: Findings, rows: Rows, core: Rows) -> None:
+    """Draw each reading over that without loss, and what the paper prints of it."""
+    names = list(dict.fromkeys([*rows, *core]))
+    over_q = {
+        n: over_label(list(r), list(r.values()), context.plan["nothing"]) for n, r in rows.items()
+    }
+    over_p = {n: _over_core(context, r) for n, r in core.items()}
+    half = context.paper.published[("fig2", "q = 1e-2, p = 0: throughput over q = 0")]
+    fall = context.paper.published[("fig3", "q = 0: loss in the optical network at the knee")]
+    panels: list[CurvePanel] = []
+    for title, placed, number, printed in (
+        ("throughput over the loss in the cell, p = 0", over_q, throughput, Dot(0.01, half)),
+        ("round trip over the loss in the cell, p = 0", over_q, round_trip, None),
+        (
+            "throughput over the loss in the core, q = 0",
+            over_p,
+            throughput,
+            Dot(fall, 1.0 - context.plan["falls"]),
+        ),
+    ):
+        curves = [_relative(names, name, at, number) for name, at in placed.items()]
+        if printed is not None:
+            curves.append(Curve("printed", theme.MUTED, [printed], "published"))
+        panels.append(CurvePanel(title, curves))
+    axes = Axes(
+        "loss (left end: none)", "over that without loss", log_x=True, domain=(0.0, 2.6), width=400
+    )
+    draw(context, findings, panels, axes)
+
+
+def _relative(names: list[str], name: str, placed: list[Placed], number: Number) -> Curve:
+    """Answer a curve over its first value; colours come round again with dashes."""
+    first = placed[0][1].mean(_TCP, number)
+    ratios = [(x, share(corner.mean(_TCP, number), first)) for x, corner in placed]
+    found = [Dot(placed[0][0], 1.0)] + [Dot(x, r.mean, r.ci95, r.n) for x, r in ratios[1:]]
+    i = names.index(name)
+    look = "measured" if i < len(COLOURS) else "measured-dashed"
+    return Curve(name, COLOURS[i % len(COLOURS)], found, look)
 
 
 def _tell_cell(context: Context, findings: Findings, name: str, row: dict[str, Corner]) -> None:
@@ -83,21 +120,12 @@ def _from_a_half(row: dict[str, Corner]) -> Estimate:
     return Estimate(abs(left.mean - 0.5), left.ci95, left.n, least=0.0)
 
 
-def _panel(context: Context, rows: dict[str, dict[str, Corner]], what: str) -> CurvePanel:
-    number = throughput if what == _MBPS else round_trip
-    curves = []
-    for i, (name, row) in enumerate(rows.items()):
-        placed = over_label(list(row), list(row.values()), context.plan["nothing"])
-        curves.append(curve(name, COLOURS[i % len(COLOURS)], dots(placed, _TCP, number)))
-    return CurvePanel(f"{what} over the loss in the cell, p = 0", curves)
-
-
 def _over_core(context: Context, row: dict[str, Corner]) -> list[Placed]:
     return over_measured(list(row.values()), _TCP, optical_loss, context.plan["nothing"])
 
 
-def _by_group(corners: list[Corner]) -> dict[str, dict[str, Corner]]:
-    rows: dict[str, dict[str, Corner]] = {}
+def _by_group(corners: list[Corner]) -> Rows:
+    rows: Rows = {}
     for corner in corners:
         rows.setdefault(corner.group, {})[corner.label] = corner
     return rows
