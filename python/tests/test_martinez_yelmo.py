@@ -11,7 +11,16 @@ from briefly import briefly, check_report
 
 from burstlab.analytic import wlan
 from burstlab.loading import set_at, to_document
-from burstlab.papers.martinez2007_wlan.measured import fall, gap, knee, log_fall, share
+from burstlab.papers.martinez2007_wlan.measured import (
+    fall,
+    gap,
+    knee,
+    knee_of,
+    log_fall,
+    share,
+    throughput,
+)
+from burstlab.reproduce.grid import Corner, Sample
 from burstlab.reproduce.paper import select
 from burstlab.simulation import resolve, run_resolved
 from burstlab.statistics import Estimate
@@ -26,8 +35,9 @@ TRIES = 4
 
 def _shorten(plans):
     for target in PAPER.targets:
-        if "quick" in plans[target]:
-            plans[target]["quick"].update(TINY)
+        for table in (plans[target], *plans[target].values()):
+            if isinstance(table, dict) and "quick" in table:
+                table["quick"].update(TINY)
     begins = PAPER.plans["bianchi"]["begins_s"]
     plans["bianchi"]["quick"].update(duration=f"{begins + 2} s", warmup="0 s")
 
@@ -148,3 +158,21 @@ def test_the_knee_of_a_known_curve():
     straight = [(1e-5, 4.0), (1e-3, 4.0), (1e-2, 3.0), (1e-1, 1.0)]
     assert knee(straight, 0.15) == pytest.approx(1e-3 * 10**0.6)
     assert np.isnan(knee(straight[:2], 0.15))
+
+
+def test_the_knee_has_the_interval_of_its_points():
+    corners = [
+        (x, Corner("", "", x, None, {"one": [_brought(y + d) for d in (-0.1, 0.1)]}, True))
+        for x, y in ((1e-5, 4.0), (1e-3, 4.0), (1e-2, 3.0))
+    ]
+    at = knee_of(corners, "one", 0.15)
+    assert at.mean == pytest.approx(1e-3 * 10**0.6)
+    half = corners[0][1].mean("one", throughput).ci95
+    # Per unit of throughput the knee moves by ln 10: 0.4 of it for the first side, 0.6 for the
+    # other, 0.85 for what is fallen from.
+    expected = at.mean * math.log(10.0) * half * math.hypot(0.4, 0.6, 0.85)
+    assert at.ci95 == pytest.approx(expected)
+
+
+def _brought(mbps):
+    return Sample({"flows": [{"goodput_bps": mbps * 1e6}]}, {})

@@ -10,7 +10,7 @@ from burstlab.plot import Axes, Curve, CurvePanel, Dot, curve_chart, curve_rows,
 from burstlab.reproduce.claims import Measure
 from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Corner, Sample
-from burstlab.statistics import Estimate, mean_ci95
+from burstlab.statistics import Estimate
 
 #: Colours of as many curves as a panel has here.
 COLOURS = (*theme.SERIES, "#b08900", theme.MUTED)
@@ -110,11 +110,33 @@ def knee(points: Sequence[tuple[float, float]], falls: float) -> float:
     return math.nan
 
 
-def knee_of(placed: Sequence[Placed], series: str, falls: float) -> Estimate:
-    """Answer the knee of throughput, one sample a replication, over losses that are means."""
-    every = [(x, corner.values(series, throughput)) for x, corner in placed]
-    n = min(len(values) for _, values in every)
-    return mean_ci95([knee([(x, values[i]) for x, values in every], falls) for i in range(n)])
+def knee_of(
+    placed: Sequence[Placed], series: str, falls: float, loss: Number | None = None
+) -> Estimate:
+    """Answer the knee of mean throughput, with the interval that those of its points leave.
+
+    The interval is that of a linear expansion in the throughputs without loss and on both sides of
+    the knee and, if `loss` says how the losses were measured, in these.
+    """
+    means = [(x, corner.mean(series, throughput)) for x, corner in placed]
+    at = knee([(x, mean.mean) for x, mean in means], falls)
+    n = min(mean.n for _, mean in means)
+    if math.isnan(at):
+        return Estimate(at, None, n)
+    i = next(i for i, (x, _) in enumerate(means) if x >= at)
+    (x, y), (further, below) = means[i - 1 : i + 1]
+    steep = math.log(further / x) / (y.mean - below.mean)
+    part = math.log(at / x) / math.log(further / x)
+    halves = [
+        steep * (1.0 - part) * (y.ci95 or 0.0),
+        steep * part * (below.ci95 or 0.0),
+        steep * (1.0 - falls) * (means[0][1].ci95 or 0.0),
+    ]
+    if loss is not None:
+        sides = [placed[k][1].mean(series, loss) for k in (i - 1, i)]
+        weights = (1.0 - part, part)
+        halves += [w * e.relative() for w, e in zip(weights, sides, strict=True) if e.mean]
+    return Estimate(at, at * math.hypot(*halves), n, least=0.0)
 
 
 def gap(first: Estimate, second: Estimate) -> Estimate:

@@ -21,7 +21,7 @@ from burstlab.papers.martinez2007_wlan.measured import (
     tell,
     throughput,
 )
-from burstlab.plot import Axes, Curve, CurvePanel, Dot
+from burstlab.plot import Axes, Curve, CurvePanel, Dot, theme
 from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Corner, Sample, run_grid
 from burstlab.statistics import Estimate
@@ -50,7 +50,8 @@ def knee(context: Context) -> Findings:
     knees: dict[tuple[str, str], Estimate] = {}
     for axis, ways in ((_PAPER, over_all | at_random), (_OWN, over_own | at_random)):
         for name, placed in ways.items():
-            at = knees[axis, name] = knee_of(placed, name, falls)
+            counted = None if name in at_random else own_loss if axis == _OWN else optical_loss
+            at = knees[axis, name] = knee_of(placed, name, falls, counted)
             tell(context, findings, f"knee, {axis}: {name}", at)
         curves = [
             curve(name, COLOURS[list(over_own | at_random).index(name)], _dots(placed, name))
@@ -87,7 +88,7 @@ def _printed(context: Context, first: Corner) -> list[Curve]:
     if at is None:
         return []
     left = (1.0 - context.plan["falls"]) * first.mean(_LOADED, throughput).mean
-    return [Curve("printed: the fall begins", COLOURS[0], [Dot(at, left)], "published")]
+    return [Curve("printed: the fall begins", theme.INK, [Dot(at, left)], "published")]
 
 
 def _dots(placed: list[Placed], name: str) -> list[Dot]:

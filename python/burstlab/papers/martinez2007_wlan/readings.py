@@ -51,7 +51,7 @@ def readings(context: Context) -> Findings:
     core = _by_group(run_grid(context, "core", precise))
     for name, row in core.items():
         placed = over_measured(list(row.values()), _TCP, optical_loss, plan["nothing"])
-        tell(context, findings, f"{name}: knee", knee_of(placed, _TCP, plan["falls"]))
+        tell(context, findings, f"{name}: knee", knee_of(placed, _TCP, plan["falls"], optical_loss))
         for p, corner in row.items():
             tell(context, findings, f"{name}, p = {p}: {_MBPS}", corner.mean(_TCP, throughput))
     _draw(context, findings, rows, core)
@@ -80,7 +80,7 @@ def _draw(context: Context, findings: Findings, rows: Rows, core: Rows) -> None:
     ):
         curves = [_relative(names, name, at, number) for name, at in placed.items()]
         if printed is not None:
-            curves.append(Curve("printed", theme.MUTED, [printed], "published"))
+            curves.append(Curve("printed", theme.INK, [printed], "published"))
         panels.append(CurvePanel(title, curves))
     axes = Axes(
         "loss (left end: none)", "over that without loss", log_x=True, domain=(0.0, 2.6), width=400

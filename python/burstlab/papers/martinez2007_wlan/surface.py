@@ -36,7 +36,7 @@ from burstlab.papers.martinez2007_wlan.measured import (
     total_loss,
     wireless_loss,
 )
-from burstlab.plot import Axes, Curve, CurvePanel, Dot
+from burstlab.plot import Axes, Curve, CurvePanel, Dot, theme
 from burstlab.plot.heat import HeatCell, HeatLine, heat_chart, heat_rows
 from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Corner, run_grid
@@ -135,7 +135,7 @@ def fig3(context: Context) -> Findings:
             list(surface[q].values()), _TCP, optical_loss, plan["nothing"]["optical"]
         )
         label = f"q = {q}: {_OPTICAL} at the knee"
-        tell(context, findings, label, knee_of(placed, _TCP, plan["knee"]["falls"]))
+        tell(context, findings, label, knee_of(placed, _TCP, plan["knee"]["falls"], optical_loss))
     column = over_label(wireless, [row["0"] for row in surface.values()], 0.0)
     column[0] = plan["nothing"]["wireless"], column[0][1]
     label = f"p = 0: {_WIRELESS} at the knee"
@@ -279,9 +279,9 @@ def _cuts(
         if half is not None and at is not None:
             left = (1.0 - plan["knee"]["falls"]) * top
             over_p.append(
-                Curve("printed: the fall begins", COLOURS[0], [Dot(at, left)], "published")
+                Curve("printed: the fall begins", theme.INK, [Dot(at, left)], "published")
             )
-            over_q.append(Curve("printed: half", COLOURS[3], [Dot(0.01, half * top)], "published"))
+            over_q.append(Curve("printed: half", theme.INK, [Dot(0.01, half * top)], "published"))
     panels = [
         CurvePanel(f"over the {_OPTICAL}", over_p),
         CurvePanel(f"over the {_WIRELESS}", over_q),
