@@ -178,6 +178,8 @@ def _compare_losses(context: Context, surface: Surface, findings: Findings, mean
         label = f"{name}: furthest from the model, losses of 1e-3 to 1e-2 in both"
         worst = largest(away(over(means[at], model[at])) for at in both)
         tell(context, findings, label, worst)
+        low = away(over(means["1e-3", "1e-3"], model["1e-3", "1e-3"]))
+        findings.measures[f"{name}: away from the model at losses of 1e-3 in both"] = low
 
 
 def _at(surface: Surface, means: Means, loss: float) -> float:
