@@ -172,6 +172,7 @@ def _compare_losses(context: Context, surface: Surface, findings: Findings, mean
             (q, p): means[q, "0"].mean * means["0", p].mean / means["0", "0"].mean for q, p in both
         },
         "smaller": {(q, p): min(means[q, "0"].mean, means["0", p].mean) for q, p in both},
+        "core alone": {(q, p): means["0", p].mean for q, p in both},
         "sum": {(q, p): _at(surface, means, float(q) + float(p)) for q, p in both},
     }
     for name, model in of_both.items():
