@@ -162,12 +162,12 @@ def test_all_claims_hold_or_differ_for_a_known_reason(burstlab, tmp_path):
         "ramantas/table1": 3,
         # A mean round-trip time that no mixture has, and equation (25).
         "shihada/fig6": 2,
-        # What tries of frames cost, the place of the knee, the queue at the base station, and what
-        # shorter assembly does not explain.
+        # An exponential, the sum of losses, the queue at the base station, a sentence the wrong way
+        # round (in two halves), and the second control channel.
         "martinez-yelmo/fig2": 1,
         "martinez-yelmo/fig3": 1,
         "martinez-yelmo/fig4": 1,
-        "martinez-yelmo/knee": 1,
+        "martinez-yelmo/assembly": 3,
         # Formulas that count twice or too much, and what the text says of the figures.
         "lu-hunter/rates": 2,
         "lu-hunter/fig2": 7,

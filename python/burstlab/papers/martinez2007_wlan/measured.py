@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from burstlab.plot import Axes, Curve, CurvePanel, Dot, curve_chart, curve_rows, theme
+from burstlab.reproduce.claims import Measure
 from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Corner, Sample
 from burstlab.statistics import Estimate
@@ -45,6 +46,22 @@ def own_loss(sample: Sample) -> float:
 def wireless_loss(sample: Sample) -> float:
     """Answer the packets for the mobile host that never got there over those that were sent."""
     return float(sample.summary["wlan"][0]["down"]["residual_loss_ratio"])
+
+
+def total_loss(sample: Sample) -> float:
+    """Answer the packets of the flow that were lost anywhere over all that were sent."""
+    flow = sample.summary["flows"][0]
+    return float(flow["packets_lost"]) / max(float(flow["packets_sent"]), 1.0)
+
+
+def assembly_delay(sample: Sample) -> float:
+    """Answer how long bursts were open on average, those of all edge nodes, in ms."""
+    return 1e3 * float(sample.summary["network"]["all"]["assembly_delay_s"])
+
+
+def precise(corner: Corner) -> list[Estimate]:
+    """Want precise throughputs of every series."""
+    return [corner.mean(series, throughput) for series in corner.samples]
 
 
 def everything(corner: Corner) -> list[Estimate]:
@@ -93,9 +110,84 @@ def knee(points: Sequence[tuple[float, float]], falls: float) -> float:
     return math.nan
 
 
-def rise(first: Estimate, second: Estimate) -> float:
-    """Answer how far the second mean is above the first, less the interval of that."""
-    return second.mean - first.mean - math.hypot(first.ci95 or 0.0, second.ci95 or 0.0)
+def knee_of(
+    placed: Sequence[Placed], series: str, falls: float, loss: Number | None = None
+) -> Estimate:
+    """Answer the knee of mean throughput, with the interval that those of its points leave.
+
+    The interval is that of a linear expansion in the throughputs without loss and on both sides of
+    the knee and, if `loss` says how the losses were measured, in these.
+    """
+    means = [(x, corner.mean(series, throughput)) for x, corner in placed]
+    at = knee([(x, mean.mean) for x, mean in means], falls)
+    n = min(mean.n for _, mean in means)
+    if math.isnan(at):
+        return Estimate(at, None, n)
+    i = next(i for i, (x, _) in enumerate(means) if x >= at)
+    (x, y), (further, below) = means[i - 1 : i + 1]
+    steep = math.log(further / x) / (y.mean - below.mean)
+    part = math.log(at / x) / math.log(further / x)
+    halves = [
+        steep * (1.0 - part) * (y.ci95 or 0.0),
+        steep * part * (below.ci95 or 0.0),
+        steep * (1.0 - falls) * (means[0][1].ci95 or 0.0),
+    ]
+    if loss is not None:
+        sides = [placed[k][1].mean(series, loss) for k in (i - 1, i)]
+        weights = (1.0 - part, part)
+        halves += [w * e.relative() for w, e in zip(weights, sides, strict=True) if e.mean]
+    return Estimate(at, at * math.hypot(*halves), n, least=0.0)
+
+
+def gap(first: Estimate, second: Estimate) -> Estimate:
+    """Answer how far the first mean is above the second, of runs that are not paired."""
+    half = math.hypot(first.ci95 or 0.0, second.ci95 or 0.0)
+    return Estimate(first.mean - second.mean, half, min(first.n, second.n))
+
+
+def share(first: Estimate, second: Estimate) -> Estimate:
+    """Answer the first mean over the second, of runs that are not paired."""
+    ratio = first.mean / second.mean
+    half = abs(ratio) * math.hypot(first.relative(), second.relative())
+    return Estimate(ratio, half, min(first.n, second.n))
+
+
+def over(measured: Estimate, exact: float) -> Estimate:
+    """Answer the mean over a number that is known."""
+    return Estimate(measured.mean / exact, (measured.ci95 or 0.0) / exact, measured.n)
+
+
+def away(ratio: Estimate) -> Estimate:
+    """Answer how far a ratio is from 1, up or down."""
+    return Estimate(abs(ratio.mean - 1.0), ratio.ci95, ratio.n, least=0.0)
+
+
+def fall(before: Estimate, after: Estimate) -> Estimate:
+    """Answer which part of the first mean is gone at the second."""
+    left = share(after, before)
+    return Estimate(1.0 - left.mean, left.ci95, left.n)
+
+
+def log_fall(before: Estimate, after: Estimate) -> Estimate:
+    """Answer by how much the logarithm of the mean has fallen."""
+    half = math.hypot(before.relative(), after.relative())
+    return Estimate(math.log(before.mean / after.mean), half, min(before.n, after.n))
+
+
+def largest(estimates: Iterable[Estimate]) -> Estimate:
+    """Answer the one with the largest mean."""
+    return max(estimates, key=lambda one: one.mean)
+
+
+def least(estimates: Iterable[Estimate]) -> Estimate:
+    """Answer the one with the least mean."""
+    return min(estimates, key=lambda one: one.mean)
+
+
+def tell(context: Context, findings: Findings, label: str, measure: Measure) -> None:
+    """Put a number into the findings, for claims and as a row of the report."""
+    findings.measures[label] = measure
+    findings.rows.append(context.row(label, measure))
 
 
 def curve(label: str, colour: str, found: Sequence[Dot]) -> Curve:

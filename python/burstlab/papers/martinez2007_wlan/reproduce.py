@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from burstlab.papers.martinez2007_wlan import own, surface
+from burstlab.papers.martinez2007_wlan import mechanism, readings, stated, surface
 
-TARGETS = {**surface.TARGETS, **own.TARGETS}
+TARGETS = {**surface.TARGETS, **mechanism.TARGETS, **readings.TARGETS, **stated.TARGETS}

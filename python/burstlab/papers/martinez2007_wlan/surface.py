@@ -3,26 +3,40 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from burstlab.analytic import wlan
 from burstlab.papers.martinez2007_wlan.measured import (
     COLOURS,
     Number,
+    assembly_delay,
+    away,
     curve,
     dots,
     draw,
     everything,
-    knee,
+    fall,
+    gap,
+    knee_of,
+    largest,
+    least,
+    log_fall,
     optical_loss,
+    over,
     over_label,
     over_measured,
-    rise,
+    own_loss,
+    precise,
     round_trip,
+    share,
+    tell,
     throughput,
+    total_loss,
     wireless_loss,
 )
-from burstlab.plot import Axes, Curve, CurvePanel
+from burstlab.plot import Axes, Curve, CurvePanel, Dot, theme
 from burstlab.plot.heat import HeatCell, HeatLine, heat_chart, heat_rows
 from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Corner, run_grid
@@ -30,83 +44,189 @@ from burstlab.statistics import Estimate
 
 _TCP = "New-Reno"
 _OPTICAL, _WIRELESS = "loss in the optical network", "loss in the wireless network"
-_MBPS = "throughput (Mb/s)"
+_MBPS, _MS = "throughput (Mb/s)", "mean round trip (ms)"
+_HALF = "q = 1e-2, p = 0: throughput over q = 0"
+_KNEE = f"q = 0: {_OPTICAL} at the knee"
 
 #: Corners by nominal loss of the wireless network, then of the optical one.
 Surface = Mapping[str, Mapping[str, Corner]]
+
+#: Means by nominal losses of both networks.
+Means = Mapping[tuple[str, str], Estimate]
 
 
 def fig2(context: Context) -> Findings:
     """Measure the surface of throughput."""
     surface, findings = _surface(context), Findings()
     _tell_losses(context, surface, findings)
-    measures, means = findings.measures, _means(surface, throughput)
+    means = _means(surface, throughput)
     for (q, p), mean in means.items():
-        label = f"q = {q}, p = {p}: {_MBPS}"
-        measures[label] = mean
-        findings.rows.append(context.row(label, mean))
-    wireless, optical = list(surface), list(surface["0"])
-    measures["largest rise with q, less its interval (Mb/s)"] = max(
-        rise(means[a, p], means[b, p]) for a, b in itertools.pairwise(wireless) for p in optical
+        tell(context, findings, f"q = {q}, p = {p}: {_MBPS}", mean)
+    half = share(means["1e-2", "0"], means["0", "0"])
+    tell(context, findings, _HALF, half)
+    measures, wireless, optical = findings.measures, list(surface), list(surface["0"])
+    measures["p = 1e-2, q = 0: throughput over p = 0"] = share(means["0", "1e-2"], means["0", "0"])
+    few_p = optical[: optical.index("1e-2") + 1]
+    few_q = wireless[: wireless.index("1e-2") + 1]
+    measures["least fall of throughput with a step of q, p up to 1e-2"] = least(
+        fall(means[a, p], means[b, p]) for a, b in itertools.pairwise(wireless) for p in few_p
     )
-    half = surface["1e-2"]["0"], surface["0"]["0"]
-    halves = [corner.mean(_TCP, throughput) for corner in half]
-    measures["q = 1e-2 over q = 0, p -> 0"] = halves[0].mean / halves[1].mean
-    little = optical[: optical.index("1e-2") + 1]
-    falls_p = [1 - means[q, "1e-2"].mean / means[q, "0"].mean for q in wireless[3:]]
-    falls_q = [1 - means["1e-2", p].mean / means["0", p].mean for p in little]
-    measures["largest fall over p from 0 to 1e-2, q from 1e-3 on"] = max(falls_p)
-    measures["least fall over q from 0 to 1e-2, p up to 1e-2"] = min(falls_q)
-    measures["largest mean (Mb/s)"] = max(mean.mean for mean in means.values())
-    measures["q = 3e-4, p = 0 over q = 0: throughput"] = means["3e-4", "0"].mean / halves[1].mean
+    measures["least fall of throughput with a step of p, q up to 1e-2"] = least(
+        fall(means[q, a], means[q, b]) for a, b in itertools.pairwise(few_p) for q in few_q
+    )
+    what = "fall of the logarithm at q = 1e-3 over a tenth of that at 1e-2"
+    measures[what] = _as_exponential({q: means[q, "0"] for q in wireless})
+    untried = run_grid(context, "untried", everything)
+    bare = {corner.label: corner.mean(_TCP, throughput) for corner in untried}
+    for q, mean in bare.items():
+        tell(context, findings, f"without tries, q = {q}, p = 0: {_MBPS}", mean)
+    measures[f"without tries: {what}"] = _as_exponential(bare)
+    measures["largest fall over p from 0 to 1e-2, q from 1e-3 to 1e-2"] = largest(
+        fall(means[q, "0"], means[q, "1e-2"]) for q in context.plan["minor"]
+    )
+    measures["least fall over q from 0 to 1e-2, p up to 1e-2"] = least(
+        fall(means["0", p], means["1e-2", p]) for p in few_p
+    )
+    most, carried = largest(means.values()), wlan.tcp_goodput(access="rts", backoffs="shared")
+    measures["largest mean over what the cell can carry"] = over(most, carried)
+    _draw_surface(context, findings, means)
+    return findings
+
+
+def _as_exponential(over_q: Mapping[str, Estimate]) -> Estimate:
+    """Answer the fall of the logarithm at 1e-3 over a tenth of that at 1e-2."""
+    early, late = (log_fall(over_q["0"], over_q[q]) for q in ("1e-3", "1e-2"))
+    return over(share(early, late), 0.1)
+
+
+def _draw_surface(context: Context, findings: Findings, means: Means) -> None:
+    """Draw what was measured, and beside it the half that is printed."""
+    top = means["0", "0"].mean
     cells = [
-        HeatCell(_MBPS, "q", p, q, mean.mean, mean.ci95, mean.n) for (q, p), mean in means.items()
+        HeatCell("measured (Mb/s)", "q", p, q, mean.mean, mean.ci95, mean.n)
+        for (q, p), mean in means.items()
+    ]
+    printed = context.published(_HALF)
+    halves = {"0": top, "1e-2": None if printed is None else printed * top}
+    cells += [
+        HeatCell("printed: half of it", "q", "0", q, halves.get(q))
+        for q in dict.fromkeys(q for q, _ in means)
     ]
     lines = [HeatLine("q", 0.0, max(mean.mean for mean in means.values()))]
-    findings.charts[context.target] = heat_chart(cells, lines, x_title="p", size=52)
+    findings.charts[context.target] = heat_chart(cells, lines, x_title="p", size=48)
     findings.data[context.target] = heat_rows(cells)
-    return findings
 
 
 def fig3(context: Context) -> Findings:
     """Measure the cuts of the surface."""
     surface, findings = _surface(context), Findings()
     _tell_losses(context, surface, findings)
-    _cuts(context, surface, findings, throughput, _MBPS)
-    plan, measures = context.plan["knee"], findings.measures
-    for q in context.plan["wireless"]:
-        row = surface[q]
-        for p in ("5e-3", "5e-2"):
-            ratio = row[p].mean(_TCP, throughput).mean / row["0"].mean(_TCP, throughput).mean
-            measures[f"q = {q}: throughput at p = {p} over p -> 0"] = ratio
-        points = [
-            (c.mean(_TCP, optical_loss).mean, c.mean(_TCP, throughput).mean) for c in row.values()
-        ]
+    means, plan, measures = _means(surface, throughput), context.plan, findings.measures
+    wireless = list(surface)
+    for q, p in itertools.product(wireless[: wireless.index("1e-2") + 1], ("5e-3", "5e-2")):
+        left = share(means[q, p], means[q, "0"])
+        tell(context, findings, f"q = {q}: throughput at p = {p} over p = 0", left)
+    measures["least throughput at p = 5e-3 over p = 0, q up to 1e-2"] = least(
+        share(means[q, "5e-3"], means[q, "0"]) for q in wireless[: wireless.index("1e-2") + 1]
+    )
+    measures["q = 3e-3: throughput over q = 0, p = 0"] = share(means["3e-3", "0"], means["0", "0"])
+    for q in plan["wireless"]:
+        placed = over_measured(
+            list(surface[q].values()), _TCP, optical_loss, plan["nothing"]["optical"]
+        )
         label = f"q = {q}: {_OPTICAL} at the knee"
-        measures[label] = knee(points, plan["falls"])
-        findings.rows.append(context.row(label, measures[label]))
+        tell(context, findings, label, knee_of(placed, _TCP, plan["knee"]["falls"], optical_loss))
+    column = over_label(wireless, [row["0"] for row in surface.values()], 0.0)
+    column[0] = plan["nothing"]["wireless"], column[0][1]
+    label = f"p = 0: {_WIRELESS} at the knee"
+    tell(context, findings, label, knee_of(column, _TCP, plan["knee"]["falls"]))
+    _compare_losses(context, surface, findings, means)
+    _cuts(context, surface, findings, throughput, _MBPS)
     return findings
 
 
+def _compare_losses(context: Context, surface: Surface, findings: Findings, means: Means) -> None:
+    """Measure what the same loss does in either network, and what losses in both do."""
+    measures, plan = findings.measures, context.plan
+    for x in plan["same"]:
+        label = f"throughput at a loss of {x}: in the cell over in the core"
+        tell(context, findings, label, share(means[x, "0"], means["0", x]))
+    measures["throughput at the same loss of 1e-3 to 3e-2, cell over core, at most"] = largest(
+        share(means[x, "0"], means["0", x]) for x in plan["same"]
+    )
+    corner = surface["1e-2"]["1e-2"]
+    lost = [corner.mean(_TCP, one) for one in (total_loss, wireless_loss, own_loss)]
+    added = gap(lost[1], Estimate(-lost[2].mean, lost[2].ci95, lost[2].n))
+    tell(
+        context,
+        findings,
+        "q = p = 1e-2: packets of the flow lost, over q + p",
+        share(lost[0], added),
+    )
+    measures["q = p = 1e-2: the larger of q and p, over q + p"] = share(lost[1], added)
+    both = [
+        (q, p) for q in surface if q in plan["product"] for p in surface[q] if p in plan["product"]
+    ]
+    of_both = {
+        "product": {
+            (q, p): means[q, "0"].mean * means["0", p].mean / means["0", "0"].mean for q, p in both
+        },
+        "smaller": {(q, p): min(means[q, "0"].mean, means["0", p].mean) for q, p in both},
+        "core alone": {(q, p): means["0", p].mean for q, p in both},
+        "sum": {(q, p): _at(surface, means, float(q) + float(p)) for q, p in both},
+    }
+    for name, model in of_both.items():
+        label = f"{name}: furthest from the model, losses of 1e-3 to 1e-2 in both"
+        worst = largest(away(over(means[at], model[at])) for at in both)
+        tell(context, findings, label, worst)
+        low = away(over(means["1e-3", "1e-3"], model["1e-3", "1e-3"]))
+        findings.measures[f"{name}: away from the model at losses of 1e-3 in both"] = low
+
+
+def _at(surface: Surface, means: Means, loss: float) -> float:
+    """Answer throughput at a loss of the cell, p = 0, between those that were run."""
+    known = [(float(q), means[q, "0"].mean) for q in surface if float(q) > 0.0]
+    for (x, y), (further, below) in itertools.pairwise(known):
+        if x <= loss <= further:
+            part = math.log(loss / x) / math.log(further / x)
+            return math.exp(math.log(y) + part * math.log(below / y))
+    raise ValueError(f"no run is beyond a loss of {loss:g}")
+
+
 def fig4(context: Context) -> Findings:
-    """Measure the round trips of the same runs."""
+    """Measure the round trips of the same runs, and those without a queue."""
     surface, findings = _surface(context), Findings()
-    _cuts(context, surface, findings, round_trip, "mean round trip (ms)")
-    measures, means = findings.measures, _means(surface, round_trip)
+    means, measures = _means(surface, round_trip), findings.measures
     wireless, optical = list(surface), list(surface["0"])
-    for q, p in (("0", "0"), ("1e-4", "0"), ("1e-3", "0"), ("1e-2", "0"), ("0", "1e-2")):
-        label = f"q = {q}, p = {p}: mean round trip (ms)"
-        measures[label] = means[q, p]
-        findings.rows.append(context.row(label, means[q, p]))
     few = wireless[: wireless.index("1e-2") + 1]
-    measures["least rise with q up to 1e-2, p = 0 (ms)"] = min(
-        means[b, "0"].mean - means[a, "0"].mean for a, b in itertools.pairwise(few)
+    few_p = optical[: optical.index("3e-2") + 1]
+    for q in few:
+        tell(context, findings, f"q = {q}, p = 0: {_MS}", means[q, "0"])
+    for p in few_p[1:]:
+        tell(context, findings, f"q = 0, p = {p}: {_MS}", means["0", p])
+    for p, corner in surface["0"].items():
+        tell(context, findings, f"p = {p}: {_OPTICAL}", corner.mean(_TCP, optical_loss))
+        tell(context, findings, f"p = {p}: bursts are open (ms)", corner.mean(_TCP, assembly_delay))
+    for last in ("1e-3", "1e-2"):
+        steps = list(itertools.pairwise(few[: few.index(last) + 1]))
+        measures[f"least rise with a step of q up to {last}, p = 0 (ms)"] = least(
+            gap(means[b, "0"], means[a, "0"]) for a, b in steps
+        )
+    measures["largest rise with a step of p up to 3e-2, q up to 1e-2 (ms)"] = largest(
+        gap(means[q, b], means[q, a]) for a, b in itertools.pairwise(few_p) for q in few
     )
-    measures["largest rise with p, less its interval (ms)"] = max(
-        rise(means[q, a], means[q, b])
-        for a, b in itertools.pairwise(optical[: optical.index("3e-2") + 1])
-        for q in few
+    ratio = share(means["0", "1e-2"], means["0", "0"])
+    measures["p = 1e-2 over p = 0, q = 0: round trip"] = ratio
+    measures["q = 1e-3 over q = 0, p = 0: round trip"] = share(means["1e-3", "0"], means["0", "0"])
+    open_for = [surface["0"][p].mean(_TCP, assembly_delay) for p in ("1e-2", "0")]
+    measures["p = 1e-2 over p = 0: bursts are open"] = share(*open_for)
+    bare = {c.label: c.mean(_TCP, round_trip) for c in run_grid(context, "unqueued", everything)}
+    for q, mean in bare.items():
+        tell(context, findings, f"window of 4, q = {q}, p = 0: {_MS}", mean)
+    measures["window of 4: least rise with a step of q up to 1e-2 (ms)"] = least(
+        gap(bare[b], bare[a]) for a, b in itertools.pairwise(bare)
     )
+    _cuts(context, surface, findings, round_trip, _MS)
     return findings
 
 
@@ -115,7 +235,7 @@ def _surface(context: Context) -> Surface:
     of = context.plan.get("surface", context.target)
     if "surface" not in context.kept:
         start = len(context.fingerprints)
-        corners = run_grid(replace(context, target=of), "grid", everything)
+        corners = run_grid(replace(context, target=of), "grid", precise)
         context.kept["surface"] = corners, context.fingerprints[start:]
     else:
         context.fingerprints.extend(context.kept["surface"][1])
@@ -156,6 +276,15 @@ def _cuts(
         column = [row[p] for row in surface.values()]
         placed = over_label(list(surface), column, nothing["wireless"])
         over_q.append(curve(f"p = {p}", COLOURS[i], dots(placed, _TCP, number)))
+    if number is throughput:
+        top = surface["0"]["0"].mean(_TCP, throughput).mean
+        half, at = context.paper.published.get(("fig2", _HALF)), context.published(_KNEE)
+        if half is not None and at is not None:
+            left = (1.0 - plan["knee"]["falls"]) * top
+            over_p.append(
+                Curve("printed: the fall begins", theme.INK, [Dot(at, left)], "published")
+            )
+            over_q.append(Curve("printed: half", theme.INK, [Dot(0.01, half * top)], "published"))
     panels = [
         CurvePanel(f"over the {_OPTICAL}", over_p),
         CurvePanel(f"over the {_WIRELESS}", over_q),
