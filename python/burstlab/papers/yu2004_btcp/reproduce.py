@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from burstlab.papers.yu2004_btcp import btcp, detectors, gains
+from burstlab.papers.yu2004_btcp import btcp, closed_form, detectors, gains, lossy
 from burstlab.plot import Panel, RatioPoint, panel_rows, ratio_chart, trace_chart
 from burstlab.reproduce.context import Cell, Context, Findings
 from burstlab.results import Result
@@ -261,5 +261,7 @@ TARGETS = {
     "table2": table,
     **btcp.TARGETS,
     **gains.TARGETS,
+    **lossy.TARGETS,
+    **closed_form.TARGETS,
     **detectors.TARGETS,
 }
