@@ -11,9 +11,10 @@ import numpy as np
 from burstlab.analytic import yu2004
 from burstlab.plot import Axes, Curve, CurvePanel, Dot, curve_chart, curve_rows, theme
 from burstlab.plot.traces import Panel, panel_rows, trace_chart
+from burstlab.reproduce.claims import Measure
 from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Corner, Sample, run_grid
-from burstlab.statistics import Estimate
+from burstlab.statistics import Estimate, mean_ci95
 
 #: Which colour a sender has in every figure of section V.
 COLOURS = {
@@ -286,35 +287,12 @@ def fig7(context: Context) -> Findings:
     main = groups[plan["window"]]
     findings = Findings()
     measures = findings.measures
-    panels: list[CurvePanel] = []
-    for group, title in (
-        (plan["window"], "back-off ends with a measurement (ns-2)"),
-        (plan["variation"], "variation: back-off ends with progress"),
-    ):
-        row = groups[group]
-        panels.append(
-            CurvePanel(
-                f"{plan['window']}, {title}",
-                [
-                    Curve(
-                        name,
-                        COLOURS[name],
-                        dots(row, [corner.mean(name, packets_per_s) for corner in row]),
-                        # It hides BLE wherever both do the same.
-                        "measured-dashed" if name == "BACK" else "measured",
-                    )
-                    for name in series
-                ],
-            )
-        )
-        for name in series:
-            for corner in row:
-                label = f"{name}, T_b = {corner.label}"
-                where = label if row is main else f"{label}, back-off ends with progress"
-                measures[where] = corner.mean(name, packets_per_s)
-                if row is main:
-                    findings.rows.append(context.row(f"{where} (packets/s)", measures[where]))
-    _order_of_fig7(main, series, measures)
+    panels = [_panel_of_fig7(findings, groups[plan["window"]], series, "", context)]
+    _order_of_fig7(main, series, measures, "")
+    for variation in plan["variations"]:
+        prefix = variation.partition(", ")[2] + ": "
+        panels.append(_panel_of_fig7(findings, groups[variation], series, prefix, context))
+        _order_of_fig7(groups[variation], series, measures, prefix)
     fast = [corner for corner in main if _is_fast(context, corner)]
     measures["replications of fast flows in which BLE and BACK differ"] = sum(
         a.summary["fingerprint"] != b.summary["fingerprint"]
@@ -324,13 +302,14 @@ def fig7(context: Context) -> Findings:
     other = groups.get("W = 10")
     if other is not None and other is not main:
         for name in ("BLE", "BNAK"):
-            gaps = [
-                a.ratio(name, "Reno", packets_per_s).mean
-                - b.ratio(name, "Reno", packets_per_s).mean
-                for a, b in zip(main, other, strict=True)
-                if a in fast
-            ]
-            measures[f"{name}: least gain at W = 20 less that at W = 10"] = min(gaps)
+            measures[f"{name}: least gain at W = 20 less that at W = 10"] = min(
+                (
+                    _less(a.ratio(name, "Reno", packets_per_s), b.ratio(name, "Reno", packets_per_s))
+                    for a, b in zip(main, other, strict=True)
+                    if a in fast
+                ),
+                key=lambda one: one.low,
+            )
     draw(
         context,
         findings,
@@ -340,10 +319,43 @@ def fig7(context: Context) -> Findings:
             "throughput (packets/s)",
             ticks=[c.x for c in main],
             shared_y=True,
+            columns=3,
+            width=310,
         ),
     )
     note_precision(corners, findings)
     return findings
+
+
+def _less(a: Estimate, b: Estimate) -> Estimate:
+    """Answer the difference of two independent estimates."""
+    return Estimate(a.mean - b.mean, np.hypot(a.ci95 or 0.0, b.ci95 or 0.0), min(a.n, b.n))
+
+
+def _panel_of_fig7(
+    findings: Findings,
+    row: Sequence[Corner],
+    series: Sequence[str],
+    prefix: str,
+    context: Context,
+) -> CurvePanel:
+    """Put the throughputs of one group into the findings and into one panel."""
+    for name in series:
+        for corner in row:
+            where = f"{prefix}{name}, T_b = {corner.label}"
+            findings.measures[where] = corner.mean(name, packets_per_s)
+            findings.rows.append(context.row(f"{where} (packets/s)", findings.measures[where]))
+    curves = [
+        Curve(
+            name,
+            COLOURS[name],
+            dots(row, [corner.mean(name, packets_per_s) for corner in row]),
+            # It hides BLE wherever both do the same.
+            "measured-dashed" if name == "BACK" else "measured",
+        )
+        for name in series
+    ]
+    return CurvePanel(row[0].group, curves)
 
 
 def _is_fast(context: Context, corner: Corner) -> bool:
@@ -352,33 +364,40 @@ def _is_fast(context: Context, corner: Corner) -> bool:
     return str(yu2004.flow_class(context.plan["rate_pps"], corner.x, window)) == "fast"
 
 
-def _order_of_fig7(main: Sequence[Corner], series: Sequence[str], measures: Any) -> None:
-    """Count where the order of the paper does not hold, replication by replication."""
-    over = {
-        name: [corner.ratio(name, "Reno", packets_per_s) for corner in main]
-        for name in series
-        if name != "Reno"
-    }
-    measures["T_b = 0.01: share of what BLE takes for false that is true"] = _wrong(main[0], "BLE")
-    measures["least BNAK over BLE after the first T_b"] = min(
-        corner.ratio("BNAK", "BLE", packets_per_s).low for corner in main[1:]
-    )
-    measures["least BNAK over BACK"] = min(
-        corner.ratio("BNAK", "BACK", packets_per_s).low for corner in main
-    )
-    measures["least BNAK over BLE"] = min(
-        corner.ratio("BNAK", "BLE", packets_per_s).low for corner in main
-    )
-    measures["least BLE over Reno"] = min(ratio.low for ratio in over["BLE"])
-    measures["largest gap of BACK from BLE"] = max(
-        abs(corner.ratio("BACK", "BLE", packets_per_s).mean - 1.0) for corner in main
-    )
+def _order_of_fig7(
+    row: Sequence[Corner], series: Sequence[str], measures: dict[str, Measure], prefix: str
+) -> None:
+    """Add by how much the senders are apart, replication by replication."""
+
+    def least(one: str, other: str, corners: Sequence[Corner]) -> Estimate:
+        ratios = [corner.ratio(one, other, packets_per_s) for corner in corners]
+        return min(ratios, key=lambda ratio: ratio.low)
+
+    first = prefix + "T_b = 0.01: "
+    measures[first + "share of what BLE takes for false that is true"] = _wrong(row[0], "BLE")
+    measures[first + "BNAK over BLE"] = least("BNAK", "BLE", row[:1])
+    measures[prefix + "least BNAK over BLE after the first T_b"] = least("BNAK", "BLE", row[1:])
+    measures[prefix + "least BNAK over BACK"] = least("BNAK", "BACK", row)
+    measures[prefix + "least BNAK over BLE"] = least("BNAK", "BLE", row)
+    measures[prefix + "least BLE over Reno"] = least("BLE", "Reno", row)
     for name in series:
-        means = [corner.mean(name, packets_per_s).mean for corner in main]
-        measures[f"{name}: steps of T_b that raise the throughput"] = sum(
-            a <= b for a, b in itertools.pairwise(means)
+        falls = [
+            mean_ci95(
+                [
+                    x - y
+                    for x, y in zip(
+                        a.values(name, packets_per_s), b.values(name, packets_per_s), strict=False
+                    )
+                ]
+            )
+            for a, b in itertools.pairwise(row)
+        ]
+        measures[f"{prefix}{name}: least fall of a step"] = min(falls, key=lambda one: one.low)
+        after = min(falls[1:], key=lambda one: one.low)
+        measures[f"{prefix}{name}: least fall of a step after the first"] = after
+        measures[f"{prefix}{name}: rise from the first T_b to the second"] = Estimate(
+            -falls[0].mean, falls[0].ci95, falls[0].n
         )
-        measures[f"{name}: highest throughput at T_b (s)"] = main[int(np.argmax(means))].x
 
 
 def _wrong(corner: Corner, name: str) -> float:

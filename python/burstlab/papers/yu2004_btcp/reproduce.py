@@ -8,7 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from burstlab.papers.yu2004_btcp import btcp, closed_form, detectors, gains, lossy
+from burstlab.papers.yu2004_btcp import (
+    btcp,
+    closed_form,
+    detectors,
+    gains,
+    lossy,
+    mechanisms,
+)
 from burstlab.plot import Panel, RatioPoint, panel_rows, ratio_chart, trace_chart
 from burstlab.reproduce.context import Cell, Context, Findings
 from burstlab.results import Result
@@ -263,5 +270,7 @@ TARGETS = {
     **gains.TARGETS,
     **lossy.TARGETS,
     **closed_form.TARGETS,
+    **mechanisms.TARGETS,
+    "each-hole": fig1,
     **detectors.TARGETS,
 }
