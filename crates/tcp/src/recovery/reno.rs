@@ -60,6 +60,8 @@ impl Reno {
         flow.limited_transmissions = 0;
         flow.duplicates = flow.dupack_threshold;
         flow.counters.fast_retransmits += 1;
+        // The duplicate ACKs of the hole before have inflated the window for the last time.
+        flow.window.inflation = 0;
         flow.reduce_window(now);
         flow.window.inflation = u64::from(flow.dupack_threshold);
         flow.restart_for_retransmission(now);
