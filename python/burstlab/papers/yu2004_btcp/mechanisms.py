@@ -116,8 +116,8 @@ def rto_against_holes(context: Context) -> Findings:
     corners = run_grid(context, "grid", lambda c: [c.ratio("New-Reno", "Reno", packets_per_s)])
     findings = Findings()
     curves: list[Curve] = []
-    longer: list[Estimate] = []
-    shorter: list[Estimate] = []
+    longer: list[tuple[float, Estimate]] = []
+    shorter: list[tuple[float, Estimate]] = []
     for (group, row), colour in zip(by_group(corners).items(), _PALETTE, strict=True):
         length = context.plan["lengths"][group]
         gains = [corner.ratio("New-Reno", "Reno", packets_per_s) for corner in row]
@@ -130,17 +130,19 @@ def rto_against_holes(context: Context) -> Findings:
             findings.measures[f"New-Reno/Reno, {label}"] = gain
             findings.measures[f"RTO over BL x RTT, {label}"] = x
             findings.rows.append(context.row(f"New-Reno/Reno, {label}", gain))
-            if x >= context.plan["longer"]:
-                longer.append(gain)
-            if x <= context.plan["shorter"]:
-                shorter.append(gain)
+            (longer if x >= 1.0 else shorter).append((x, gain))
         curves.append(Curve(group, colour, places))
     first, last = next(iter(by_group(corners))), list(by_group(corners))[-1]
     measures = findings.measures
-    measures["RTO longer than BL x RTT: least New-Reno/Reno"] = min(longer, key=lambda e: e.low)
-    measures["RTO a fifth of BL x RTT and less: largest New-Reno/Reno"] = max(
-        shorter, key=lambda e: e.high
+    far = [gain for x, gain in shorter if x <= context.plan["far_shorter"]]
+    measures["level"] = 1.0
+    measures["RTO longer than BL x RTT: least New-Reno/Reno"] = min(
+        (gain for _, gain in longer), key=lambda one: one.low
     )
+    measures["RTO shorter than BL x RTT: largest New-Reno/Reno"] = max(
+        (gain for _, gain in shorter), key=lambda one: one.high
+    )
+    measures["RTO a tenth of BL x RTT: largest New-Reno/Reno"] = max(far, key=lambda one: one.high)
     label = context.plan["shortest"]
     for name, group in (("shortest bursts", first), ("longest bursts", last)):
         measures[f"{name}, RTO = {label}: New-Reno/Reno"] = measures[
@@ -176,7 +178,8 @@ def ble_order(context: Context) -> Findings:
             pooled = Pooled([verdicts(one) for corner in row for one in corner.samples[name]])
             _add_shares(context, findings, f"{name}, {group}", pooled)
         both = [[c.values(name, packets_per_s) for c in row] for name in names]
-        sums = [[sum(one) for one in zip(*each, strict=True)] for each in both]
+        sums = [[sum(one) for one in zip(*each, strict=False)] for each in both]
+        # Points may have different numbers of replications: the pairs that all have.
         measures[f"{names[0]} over {names[1]}, {group}"] = paired_ratio(*sums)
         panels.append(CurvePanel(group, curves))
     axes = Axes("burst loss probability p", "throughput over Reno's", True, rule=1)
