@@ -292,10 +292,13 @@ def fig6(context: Context) -> Findings:
     results = context.runs()
     findings = Findings()
     measures = findings.measures
-    reno, ble = results.values()
+    reno, ble, *_ = results.values()
     for label, result in results.items():
         ledger = result.ledger.where(kind="timeout")
-        measures[f"{label}: first time-out (s)"] = float(ledger.seconds("t_ps")[0])
+        times = ledger.seconds("t_ps")
+        measures[f"{label}: first time-out (s)"] = float(times[0])
+        measures[f"{label}: first time-out of the run (s)"] = float(times[1])
+        measures[f"{label}: end of the run of time-outs (s)"] = float(times[-1])
         measures[f"{label}: packets in order"] = int(result.flows["segments_delivered"][0])
     ledger = ble.ledger.where(kind="timeout")
     window = int(ble.scenario["flows"][0]["tcp"]["window"])
@@ -303,7 +306,9 @@ def fig6(context: Context) -> Findings:
     taken_for_false = ledger["verdict"] == "false"
     measures["BLE: window at the first time-out"] = float(windows[0])
     measures["BLE: first time-out taken for false"] = int(taken_for_false[0])
-    run_windows, run_false = windows[1:], taken_for_false[1:]
+    # The run is over with the first time-out that is taken for a true one.
+    end = 2 + int(np.argmin(taken_for_false[1:]))
+    run_windows, run_false = windows[1:end], taken_for_false[1:end]
     measures["BLE: false ones in the run of time-outs"] = int(run_false.sum())
     measures["BLE: steps of the run that do not halve the window"] = int(
         np.sum(run_windows[1:] != run_windows[:-1] / 2)
@@ -325,6 +330,7 @@ def fig6(context: Context) -> Findings:
     panels = [
         Panel(entry["label"], results[entry["label"]], *entry["draw"], entry.get("published", ()))
         for entry in context.plan["runs"]
+        if "draw" in entry
     ]
     findings.charts[context.target] = trace_chart(
         panels, modulus=context.plan["modulus"], width=460
