@@ -227,7 +227,24 @@ def lost_notices(context: Context) -> Findings:
     return findings
 
 
+def flow_classes(context: Context) -> Findings:
+    """Count the packets of the largest burst of each flow, and take the least round trip."""
+    findings = Findings()
+    places: list[Dot] = []
+    for place, (label, result) in enumerate(context.runs().items()):
+        largest = int(result.bursts["packets"].max())
+        findings.measures[f"{label}: packets of the largest burst"] = largest
+        findings.measures[f"{label}: round trip (s)"] = float(result.flows["rtt_s"][0])
+        findings.rows.append(context.row(f"{label}: packets of the largest burst", largest))
+        places.append(Dot(place + 1, largest))
+    axes = Axes("run, in the order of the table", "packets of the largest burst", log_y=True)
+    curve = Curve("measured", COLOURS["BLE"], places)
+    draw(context, findings, [CurvePanel("largest burst", [curve])], axes)
+    return findings
+
+
 TARGETS = {
+    "flow-classes": flow_classes,
     "equation-11": equation_11,
     "rto-against-holes": rto_against_holes,
     "ble-order": ble_order,
