@@ -29,7 +29,7 @@ def others_packets(sample: Sample) -> float:
 _RATIOS: tuple[tuple[str, str, Metric], ...] = (
     ("R_t", "R_t: throughput over Reno's", packets_per_s),
     ("R_l", "R_l: loss rate of the access networks over Reno's", access_loss),
-    ("others", "throughput of the other TCP flows over that beside Reno", others_packets),
+    ("others", "others: throughput of the other TCP flows", others_packets),
 )
 
 
