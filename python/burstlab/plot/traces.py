@@ -51,7 +51,7 @@ class Panel:
     result: Result
     start_s: float
     end_s: float
-    published: Sequence[tuple[float, float]] = ()
+    published: Sequence[Sequence[float]] = ()
 
     @property
     def receiver_window(self) -> int:
@@ -192,9 +192,7 @@ def _packets(panel: Panel, marks: _Marks, modulus: int, number: int) -> Any:
     )
 
 
-def _window(
-    panel: Panel, marks: _Marks, rows: list[dict[str, Any]], number: int
-) -> list[Any]:
+def _window(panel: Panel, marks: _Marks, rows: list[dict[str, Any]], number: int) -> list[Any]:
     import altair as alt
 
     base = alt.Chart(theme.inline(rows, ["t_s", "window", "kind"]))

@@ -216,7 +216,9 @@ def fig5b(context: Context) -> Findings:
             label = f"W_m = {window}, log p = {corner.label}"
             findings.rows.append(context.row(label, gain))
     _trends_of_fig5b(curves, measured, corners, windows, findings)
-    _against_7_to_9(by_group(corners), windows, context.plan["holds_where_p_times_w_at_most"], findings)
+    _against_7_to_9(
+        by_group(corners), windows, context.plan["holds_where_p_times_w_at_most"], findings
+    )
     axes = Axes(
         "burst loss probability p",
         "throughput ratio",
@@ -365,7 +367,9 @@ def fig7(context: Context) -> Findings:
         for name in ("BLE", "BNAK"):
             measures[f"{name}: least gain at W = 20 less that at W = 10"] = min(
                 (
-                    _less(a.ratio(name, "Reno", packets_per_s), b.ratio(name, "Reno", packets_per_s))
+                    _less(
+                        a.ratio(name, "Reno", packets_per_s), b.ratio(name, "Reno", packets_per_s)
+                    )
                     for a, b in zip(main, other, strict=True)
                     if a in fast
                 ),

@@ -47,8 +47,8 @@ def gains(context: Context) -> Findings:
     )
     draw(context, findings, panels, axes)
     findings.notes.append(
-        "Rows that begin with ns-2 have ns-2's back-off, which ends with a measured round trip, and "
-        "W_m = 10. Even losses and batches have no randomness: their interval is zero, whatever "
+        "Rows that begin with ns-2 have ns-2's back-off, which ends with a measured round trip, "
+        "and W_m = 10. Even losses and batches have no randomness: their interval is zero, whatever "
         "the number of replications."
     )
     note_precision(corners, findings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from burstlab.papers.yu2004_btcp.btcp import (
@@ -103,7 +104,7 @@ def _summed(row: Sequence[Corner], metric: Metric) -> tuple[list[float], list[fl
     Six intervals of 95 % would miss the truth somewhere in one run of four; one does not.
     """
     one, other = (
-        [sum(values) for values in zip(*(c.values(s, metric) for c in row), strict=True)]
+        [math.fsum(values) for values in zip(*(c.values(s, metric) for c in row), strict=True)]
         for s in ("BLE", "Reno")
     )
     return one, other

@@ -77,7 +77,8 @@ def equation_11(context: Context) -> Findings:
                 ],
             )
         )
-    axes = Axes("assembly time T_b (s)", "throughput over Reno's", ticks=[c.x for c in row])
+    ticks = [point["x"] for point in plan["grid"]["points"]]
+    axes = Axes("assembly time T_b (s)", "throughput over Reno's", ticks=ticks)
     draw(context, findings, panels, axes)
     return findings
 
@@ -123,7 +124,9 @@ def rto_against_holes(context: Context) -> Findings:
         gains = [corner.ratio("New-Reno", "Reno", packets_per_s) for corner in row]
         places: list[Dot] = []
         for corner, gain in zip(row, gains, strict=True):
-            rtt = float(np.mean([one.summary["flows"][0]["rtt_s"] for one in corner.samples["Reno"]]))
+            rtt = float(
+                np.mean([one.summary["flows"][0]["rtt_s"] for one in corner.samples["Reno"]])
+            )
             x = corner.x / (length * rtt)
             places.append(Dot(x, gain.mean, gain.ci95, gain.n))
             label = f"{group}, RTO = {corner.label}"
@@ -148,9 +151,7 @@ def rto_against_holes(context: Context) -> Findings:
         measures[f"{name}, RTO = {label}: New-Reno/Reno"] = measures[
             f"New-Reno/Reno, {group}, RTO = {label}"
         ]
-    axes = Axes(
-        "RTO / (BL · RTT)", "throughput of New-Reno over Reno's", True, rule=1, width=560
-    )
+    axes = Axes("RTO / (BL · RTT)", "throughput of New-Reno over Reno's", True, rule=1, width=560)
     draw(context, findings, [CurvePanel("bursts lost with p = 0.003, W = 40", curves)], axes)
     note_precision(corners, findings)
     return findings
@@ -212,10 +213,14 @@ def lost_notices(context: Context) -> Findings:
                 if estimate is not None:
                     shares[what].append(Dot(place + 1, estimate.mean, estimate.ci95, estimate.n))
             counts = [one.summary["counters"] for one in samples]
-            lost, sent = (sum(one[key] for one in counts) for key in ("notices_lost", "notices_sent"))
+            lost, sent = (
+                sum(one[key] for one in counts) for key in ("notices_lost", "notices_sent")
+            )
             measures[f"notices lost, {name}, {group}"] = lost
             measures[f"notices sent, {name}, {group}"] = sent
-            findings.rows.append(context.row(f"share of notices lost, {name}, {group}", lost / sent))
+            findings.rows.append(
+                context.row(f"share of notices lost, {name}, {group}", lost / sent)
+            )
             measures[f"wrong verdicts, {name}, {group}"] = pooled.total("wrong")
         for what, curves in panels.items():
             curves.append(Curve(group, colour, shares[what]))
