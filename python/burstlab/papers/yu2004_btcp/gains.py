@@ -48,8 +48,7 @@ def gains(context: Context) -> Findings:
     draw(context, findings, panels, axes)
     findings.notes.append(
         "Rows that begin with ns-2 have ns-2's back-off, which ends with a measured round trip, "
-        "and W_m = 10. Even losses and batches have no randomness: their interval is zero, whatever "
-        "the number of replications."
+        "and W_m = 10. Even losses and batches have no randomness: their interval is zero."
     )
     note_precision(corners, findings)
     return findings
