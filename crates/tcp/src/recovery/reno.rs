@@ -15,10 +15,7 @@ pub(crate) struct Reno {
 
 impl Reno {
     pub(super) fn new(config: &Config) -> Self {
-        Self {
-            recovery: FastRecovery::new(config),
-            choice: config.reno_fast_retransmits,
-        }
+        Self { recovery: FastRecovery::new(config), choice: config.reno_fast_retransmits }
     }
 
     pub(super) fn on_ack(
