@@ -141,8 +141,8 @@ def test_all_claims_hold_or_differ_for_a_known_reason(burstlab, tmp_path):
     ]
     assert [claim for _, claim in claims if claim["verdict"] == "fails"] == []
     assert answer.status == 0
-    # Nothing else may come to differ unnoticed: Reno's fast retransmits of Figure 1, cells of Tables I
-    # to IV, and a time-out shorter than the repair of a burst.
+    # Nothing else may come to differ unnoticed: Reno's fast retransmits of Figure 1, cells of
+    # Tables I to IV, and a time-out shorter than the repair of a burst.
     differing = collections.Counter(name for name, claim in claims if claim["verdict"] == "differs")
     assert differing == {
         "yu2004/fig1": 3,
