@@ -432,11 +432,13 @@ FastRecoveryExit: TypeAlias = Literal["keep", "ssthresh", "flight"]
 - `flight`: The smaller of the threshold and one more than the segments in flight.
 """
 
-RenoFastRetransmits: TypeAlias = Literal["once-per-window", "several"]
+RenoFastRetransmits: TypeAlias = Literal["once-per-window", "several", "each-hole"]
 """How often Reno retransmits fast in one window of data.
 
 - `once-per-window`: Once.
 - `several`: As often as there are enough duplicate ACKs, unless the last reduction was a time-out.
+- `each-hole`: An idealisation: for each lost segment, as if it always had duplicate ACKs of its
+  own.
 """
 
 NewRenoTimer: TypeAlias = Literal["impatient", "slow-but-steady"]
@@ -1504,8 +1506,11 @@ class Tcp(_Section):
         6582 section 3.2 step 3). Default `"flight"`, in the ns-2 profiles `"keep"`.
     reno_fast_retransmits : RenoFastRetransmits, optional
         How often Reno may retransmit fast within one window of data: `"once-per-window"` (ns-2
-        since July 2003, `bugFix_`) or `"several"` (unless the last reduction was a time-out, as RFC
-        5681 and earlier ns-2 have it). Default `"several"`; profile `"ns2"`: `"once-per-window"`.
+        since July 2003, `bugFix_`), `"several"` (unless the last reduction was a time-out, as RFC
+        5681 and earlier ns-2 have it) or `"each-hole"` (an idealisation, no protocol: a partial ACK
+        counts as three duplicate ACKs for the next hole while the window is at least
+        `dupack_threshold`, as Yu, Qiao and Liu 2004 describe Reno in section II-B). Default
+        `"several"`; profile `"ns2"`: `"once-per-window"`.
     inflate_always : bool, optional
         Whether duplicate ACKs from the threshold on inflate the window of Reno and New-Reno even
         when no fast retransmit took place (ns-2 `exitFastRetrans_` false). Default false; profile

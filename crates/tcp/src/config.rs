@@ -205,9 +205,11 @@ parameters! {
     fast_recovery_exit: FastRecoveryExit,
 
     /// How often Reno may retransmit fast within one window of data: `"once-per-window"` (ns-2
-    /// since July 2003, `bugFix_`) or `"several"` (unless the last reduction was a time-out, as
-    /// RFC 5681 and earlier ns-2 have it). Default `"several"`; profile `"ns2"`:
-    /// `"once-per-window"`.
+    /// since July 2003, `bugFix_`), `"several"` (unless the last reduction was a time-out, as
+    /// RFC 5681 and earlier ns-2 have it) or `"each-hole"` (an idealisation, no protocol: a partial
+    /// ACK counts as three duplicate ACKs for the next hole while the window is at least
+    /// `dupack_threshold`, as Yu, Qiao and Liu 2004 describe Reno in section II-B). Default
+    /// `"several"`; profile `"ns2"`: `"once-per-window"`.
     reno_fast_retransmits: RenoFastRetransmits,
 
     /// Whether duplicate ACKs from the threshold on inflate the window of Reno and New-Reno even

@@ -164,7 +164,7 @@ fn mix(overrides: &mut Overrides, seed: u64) {
     overrides.window_halving = Some(WindowHalving::ALL[pick(2)]);
     overrides.ssthresh_basis = Some(SsthreshBasis::ALL[pick(2)]);
     overrides.fast_recovery_exit = Some(FastRecoveryExit::ALL[pick(3)]);
-    overrides.reno_fast_retransmits = Some(RenoFastRetransmits::ALL[pick(2)]);
+    overrides.reno_fast_retransmits = Some(RenoFastRetransmits::ALL[pick(3)]);
     overrides.new_reno_timer = Some(NewRenoTimer::ALL[pick(2)]);
     overrides.sack_recovery = Some(SackRecovery::ALL[pick(2)]);
     overrides.rto_estimator = Some(RtoEstimator::ALL[pick(2)]);

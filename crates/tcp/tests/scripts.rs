@@ -218,6 +218,24 @@ fn reno_of_the_rfc_leaves_with_the_threshold() {
 }
 
 #[test]
+fn an_idealised_reno_halves_at_each_hole_down_to_the_threshold() {
+    let choice = RenoFastRetransmits::EachHole;
+    let overrides = Overrides { reno_fast_retransmits: Some(choice), ..no_limited() };
+    let (mut s, una) = Script::grown(&config(Profile::Ns2, Variant::Reno, &overrides), 16);
+    for _ in 0..3 {
+        s.ack(una, &[]);
+    }
+    let windows: Vec<f64> = (1..5)
+        .map(|hole| {
+            assert_eq!(s.ack(una + hole, &[]).contains(&(una + hole)), hole < 3);
+            s.sender.cwnd()
+        })
+        .collect();
+    // 16, then 8 by duplicate ACKs; 4 and 2 by partial ACKs, and no hole is found below 3.
+    assert_eq!(windows[..2], [4.0, 2.0]);
+}
+
+#[test]
 fn reno_reduces_once_or_several_times_for_one_window_of_data() {
     for several in [false, true] {
         let choice = match several {

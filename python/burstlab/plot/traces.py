@@ -20,6 +20,11 @@ _MARKS = (
     ("time-out", theme.TIMEOUT, "M-0.11,-1L0.11,-1L0.11,1L-0.11,1Z"),
 )
 
+_Marks = Sequence[tuple[str, str, str]]
+
+#: What a paper prints; in the legend only where there is any.
+_PUBLISHED = ("published", theme.INK, "diamond")
+
 #: From this length on the marks are small, so that bursts stay apart.
 _LONG_S = 20.0
 
@@ -38,12 +43,15 @@ class Panel:
         Begin of the part of time that is drawn.
     end_s
         Its end.
+    published
+        Instants and windows that a paper prints, in seconds and packets.
     """
 
     label: str
     result: Result
     start_s: float
     end_s: float
+    published: Sequence[Sequence[float]] = ()
 
     @property
     def receiver_window(self) -> int:
@@ -117,8 +125,9 @@ def trace_chart(panels: Sequence[Panel], *, modulus: int = 60, width: int = 310)
     """
     import altair as alt
 
+    marks = [*_MARKS, _PUBLISHED] if any(panel.published for panel in panels) else _MARKS
     columns = [
-        _column(panel, modulus=modulus, width=width, number=index)
+        _column(panel, marks, modulus=modulus, width=width, number=index)
         for index, panel in enumerate(panels)
     ]
     return theme.configured(
@@ -126,7 +135,7 @@ def trace_chart(panels: Sequence[Panel], *, modulus: int = 60, width: int = 310)
     )
 
 
-def _column(panel: Panel, *, modulus: int, width: int, number: int) -> Any:
+def _column(panel: Panel, marks: _Marks, *, modulus: int, width: int, number: int) -> Any:
     import altair as alt
 
     windows = window_rows(panel)
@@ -134,18 +143,20 @@ def _column(panel: Panel, *, modulus: int, width: int, number: int) -> Any:
     rule = (
         alt.Chart(theme.inline(timeouts, ["t_s", "kind"]))
         .mark_rule(strokeDash=[4, 3], strokeWidth=1.2, clip=True)
-        .encode(color=_colour(), tooltip=[alt.Tooltip("t_s:Q", title="time (s)")])
+        .encode(color=_colour(marks), tooltip=[alt.Tooltip("t_s:Q", title="time (s)")])
     )
     above = rule.encode(x=_time(panel, "t_s"))
     below = rule.encode(x=_time(panel, "t_s", title="time (s)"))
-    upper = alt.layer(above, _packets(panel, modulus, number)).properties(
+    upper = alt.layer(above, _packets(panel, marks, modulus, number)).properties(
         width=width, height=270, title=panel.label
     )
-    lower = alt.layer(below, *_window(panel, windows, number)).properties(width=width, height=110)
+    lower = alt.layer(below, *_window(panel, marks, windows, number)).properties(
+        width=width, height=110
+    )
     return alt.vconcat(upper, lower, spacing=6).resolve_scale(x="shared")
 
 
-def _packets(panel: Panel, modulus: int, number: int) -> Any:
+def _packets(panel: Panel, marks: _Marks, modulus: int, number: int) -> Any:
     import altair as alt
 
     rows = panel_rows(panel)
@@ -164,8 +175,8 @@ def _packets(panel: Panel, modulus: int, number: int) -> Any:
                 title=f"packet number mod {modulus}" if number == 0 else None,
                 scale=alt.Scale(domain=[0, modulus], nice=False),
             ),
-            color=_colour(),
-            shape=alt.Shape("kind:N", title=None, scale=_scale(2)),
+            color=_colour(marks),
+            shape=alt.Shape("kind:N", title=None, scale=_scale(marks, 2)),
             size=alt.condition(
                 alt.datum.kind == "first transmission", alt.value(small), alt.value(large)
             ),
@@ -181,7 +192,7 @@ def _packets(panel: Panel, modulus: int, number: int) -> Any:
     )
 
 
-def _window(panel: Panel, rows: list[dict[str, Any]], number: int) -> list[Any]:
+def _window(panel: Panel, marks: _Marks, rows: list[dict[str, Any]], number: int) -> list[Any]:
     import altair as alt
 
     base = alt.Chart(theme.inline(rows, ["t_s", "window", "kind"]))
@@ -200,12 +211,24 @@ def _window(panel: Panel, rows: list[dict[str, Any]], number: int) -> list[Any]:
         .encode(
             x=x,
             y=y,
-            color=_colour(),
-            shape=alt.Shape("kind:N", title=None, scale=_scale(2)),
+            color=_colour(marks),
+            shape=alt.Shape("kind:N", title=None, scale=_scale(marks, 2)),
             tooltip=[alt.Tooltip("kind:N"), alt.Tooltip("t_s:Q", title="time (s)"), "window:Q"],
         )
     )
-    return [line, cuts]
+    printed = [{"t_s": t, "window": w, "kind": _PUBLISHED[0]} for t, w in panel.published]
+    places = (
+        alt.Chart(theme.inline(printed, ["t_s", "window", "kind"]))
+        .mark_point(filled=True, size=80, opacity=1)
+        .encode(
+            x=x,
+            y=y,
+            color=_colour(marks),
+            shape=alt.Shape("kind:N", title=None, scale=_scale(marks, 2)),
+            tooltip=[alt.Tooltip("kind:N"), alt.Tooltip("t_s:Q", title="time (s)"), "window:Q"],
+        )
+    )
+    return [line, cuts, *([places] if printed else [])]
 
 
 def _time(panel: Panel, name: str, title: str | None = None) -> Any:
@@ -215,13 +238,13 @@ def _time(panel: Panel, name: str, title: str | None = None) -> Any:
     return alt.X(f"{name}:Q", title=title, scale=scale, axis=alt.Axis(labelFlush=False))
 
 
-def _colour() -> Any:
+def _colour(marks: _Marks) -> Any:
     import altair as alt
 
-    return alt.Color("kind:N", title=None, scale=_scale(1))
+    return alt.Color("kind:N", title=None, scale=_scale(marks, 1))
 
 
-def _scale(place: int) -> Any:
+def _scale(marks: _Marks, place: int) -> Any:
     import altair as alt
 
-    return alt.Scale(domain=[mark[0] for mark in _MARKS], range=[mark[place] for mark in _MARKS])
+    return alt.Scale(domain=[mark[0] for mark in marks], range=[mark[place] for mark in marks])

@@ -97,6 +97,8 @@ choices! {
         OncePerWindow,
         /// As often as there are enough duplicate ACKs, unless the last reduction was a time-out.
         Several,
+        /// An idealisation: for each lost segment, as if it always had duplicate ACKs of its own.
+        EachHole,
     }
 
     /// Which partial ACKs restart New-Reno's timer.

@@ -10,15 +10,12 @@ use crate::segment::{Ack, Transmission};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Reno {
     recovery: FastRecovery,
-    several: bool,
+    choice: RenoFastRetransmits,
 }
 
 impl Reno {
     pub(super) fn new(config: &Config) -> Self {
-        Self {
-            recovery: FastRecovery::new(config),
-            several: config.reno_fast_retransmits == RenoFastRetransmits::Several,
-        }
+        Self { recovery: FastRecovery::new(config), choice: config.reno_fast_retransmits }
     }
 
     pub(super) fn on_ack(
@@ -29,15 +26,43 @@ impl Reno {
         out: &mut Vec<Transmission>,
     ) {
         if ack.next > flow.acked {
-            self.recovery.leave(flow, now, ack.next);
+            if self.finds_hole(flow, ack.next) {
+                Self::repair_hole(flow, now, ack.next, out);
+            } else {
+                self.recovery.leave(flow, now, ack.next);
+            }
         } else if flow.is_duplicate(ack.next) {
+            let several = self.choice != RenoFastRetransmits::OncePerWindow;
             let may_reduce =
-                flow.may_reduce() || (self.several && flow.last_reduction != Reduction::Timeout);
+                flow.may_reduce() || (several && flow.last_reduction != Reduction::Timeout);
             self.recovery.on_duplicate(flow, now, may_reduce, out);
         }
         if flow.duplicates == 0 || flow.duplicates >= flow.dupack_threshold {
             self.send(flow, now, out);
         }
+    }
+
+    /// Whether this ACK ends at a hole that counts as found by duplicate ACKs of its own.
+    fn finds_hole(&self, flow: &Flow, next: u64) -> bool {
+        self.choice == RenoFastRetransmits::EachHole
+            && self.is_repairing(flow)
+            && next < flow.recover
+            && flow.window.cwnd >= f64::from(flow.dupack_threshold)
+    }
+
+    /// Halves the window and retransmits, as three duplicate ACKs would have it. `recover` stays:
+    /// what was sent since the first hole is none of the holes.
+    fn repair_hole(flow: &mut Flow, now: Time, next: u64, out: &mut Vec<Transmission>) {
+        flow.advance(next);
+        flow.limited_transmissions = 0;
+        flow.duplicates = flow.dupack_threshold;
+        flow.counters.fast_retransmits += 1;
+        // The duplicate ACKs of the hole before have inflated the window for the last time.
+        flow.window.inflation = 0;
+        flow.reduce_window(now);
+        flow.window.inflation = u64::from(flow.dupack_threshold);
+        flow.restart_for_retransmission(now);
+        flow.emit(now, next, out);
     }
 
     pub(super) fn on_timeout(&mut self, flow: &mut Flow, _: Time) {

@@ -11,9 +11,10 @@ import numpy as np
 from burstlab.analytic import yu2004
 from burstlab.plot import Axes, Curve, CurvePanel, Dot, curve_chart, curve_rows, theme
 from burstlab.plot.traces import Panel, panel_rows, trace_chart
+from burstlab.reproduce.claims import Measure
 from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Corner, Sample, run_grid
-from burstlab.statistics import Estimate
+from burstlab.statistics import Estimate, mean_ci95
 
 #: Which colour a sender has in every figure of section V.
 COLOURS = {
@@ -22,6 +23,8 @@ COLOURS = {
     "BACK": "#d1651b",
     "BNAK": "#2f8f6b",
 }
+
+_PRINTED_7 = "(8) over (7) as printed"
 
 #: So many points that are not precise enough are named; more are counted.
 _NAMED = 4
@@ -117,7 +120,7 @@ def fig5a(context: Context) -> Findings:
     measures = findings.measures
     measures["least throughput ratio of the curve"] = float(np.nanmin(exact.throughput_ratio))
     measures["least window ratio of the curve"] = float(np.nanmin(exact.window_ratio))
-    colours = {"even": COLOURS["BLE"], "random": COLOURS["BNAK"]}
+    colours = {"even": COLOURS["BLE"], "random": COLOURS["BNAK"], "random, ns-2's rule": "#7a3e9d"}
     for group, row in groups.items():
         gains = [corner.ratio("BLE", "Reno", packets_per_s) for corner in row]
         larger = [corner.ratio("BLE", "Reno", window_at_timeout) for corner in row]
@@ -129,14 +132,9 @@ def fig5a(context: Context) -> Findings:
             measures[f"throughput ratio, {name}"] = gain
             findings.rows.append(context.row(f"throughput ratio, {name}", gain))
             findings.rows.append(context.row(f"window ratio, {name}", window))
-        measures[f"least throughput ratio, {group}"] = min(gain.mean for gain in gains)
-        measures[f"least window ratio, {group}"] = min(window.mean for window in larger)
-    high = [corner for corner in groups["random"] if (corner.p or 0.0) >= context.plan["high_p"]]
-    formula = yu2004.fig5a([corner.p or 0.0 for corner in high]).throughput_ratio
-    measures["high loss: least simulated ratio over that of the curve"] = min(
-        corner.ratio("BLE", "Reno", packets_per_s).mean / ratio
-        for corner, ratio in zip(high, formula, strict=True)
-    )
+        measures[f"least throughput ratio, {group}"] = min(gains, key=lambda one: one.low)
+        measures[f"least window ratio, {group}"] = min(larger, key=lambda one: one.low)
+    _against_4_to_6(groups, context.plan["high_p"], measures)
     panels = [
         CurvePanel("Throughput of BTCP over TCP", throughput),
         CurvePanel("Mean window of BTCP over TCP", windows),
@@ -144,6 +142,37 @@ def fig5a(context: Context) -> Findings:
     draw(context, findings, panels, Axes("burst loss probability p", "ratio", True))
     note_precision(corners, findings)
     return findings
+
+
+def _against_4_to_6(
+    groups: Mapping[str, Sequence[Corner]], high_p: float, measures: dict[str, Measure]
+) -> None:
+    """Hold simulated gains against (6) over (4)."""
+    for group, prefix in (("random", ""), ("random, ns-2's rule", "ns-2's rule: ")):
+        ratios: list[Estimate] = []
+        for corner in groups[group]:
+            if (corner.p or 0.0) >= high_p:
+                gain = corner.ratio("BLE", "Reno", packets_per_s)
+                curve = float(yu2004.fig5a([corner.p or 0.0]).throughput_ratio[0])
+                ratios.append(_over(gain, curve))
+        name = f"{prefix}high loss, least simulated ratio over that of the curve"
+        measures[name] = min(ratios, key=lambda one: one.low)
+    gaps: dict[str, list[float]] = {"slow start as in (5)": [], "E[W] as printed": []}
+    for corner in groups["even"]:
+        if (corner.p or 1.0) <= high_p:
+            gain = corner.ratio("BLE", "Reno", packets_per_s).mean
+            btcp = yu2004.unlimited_packets_btcp(corner.p or 0.0)
+            half = yu2004.unlimited_packets_tcp(corner.p or 0.0, slow_start="half")
+            printed = yu2004.unlimited_packets_tcp(corner.p or 0.0, as_printed=True)
+            gaps["slow start as in (5)"].append(abs(gain / float(btcp / half) - 1.0))
+            gaps["E[W] as printed"].append(abs(gain / float(btcp / printed) - 1.0))
+    for reading, found in gaps.items():
+        name = f"even: largest gap of (6) over (4), {reading}, up to the high loss rate"
+        measures[name] = max(found)
+
+
+def _over(one: Estimate, value: float) -> Estimate:
+    return Estimate(one.mean / value, None if one.ci95 is None else one.ci95 / value, one.n)
 
 
 def fig5b(context: Context) -> Findings:
@@ -187,6 +216,9 @@ def fig5b(context: Context) -> Findings:
             label = f"W_m = {window}, log p = {corner.label}"
             findings.rows.append(context.row(label, gain))
     _trends_of_fig5b(curves, measured, corners, windows, findings)
+    _against_7_to_9(
+        by_group(corners), windows, context.plan["holds_where_p_times_w_at_most"], findings
+    )
     axes = Axes(
         "burst loss probability p",
         "throughput ratio",
@@ -231,15 +263,44 @@ def _trends_of_fig5b(
     )
 
 
+def _against_7_to_9(
+    groups: Mapping[str, Sequence[Corner]],
+    windows: Sequence[int],
+    limit: float,
+    findings: Findings,
+) -> None:
+    """Hold simulated gains against (9), where losses are rare enough for the window to be full."""
+    gaps: dict[str, list[float]] = {"(9), slow start as in (5)": [], "(9)": [], _PRINTED_7: []}
+    for window, row in zip(windows, groups.values(), strict=True):
+        for corner in row:
+            p = corner.p or 1.0
+            if p * window > limit:
+                continue
+            gain = corner.ratio("BLE", "Reno", packets_per_s).mean
+            btcp = yu2004.limited_packets_btcp(p, window)
+            forms = {
+                "(9), slow start as in (5)": yu2004.limited_gain(p, window, slow_start="half"),
+                "(9)": yu2004.limited_gain(p, window),
+                _PRINTED_7: btcp / yu2004.limited_packets_tcp(p, window, as_printed=True),
+            }
+            for name, value in forms.items():
+                gaps[name].append(abs(gain / float(value) - 1.0))
+    for name, found in gaps.items():
+        findings.measures[f"largest gap of {name}, p·W_m within the limit"] = max(found)
+
+
 def fig6(context: Context) -> Findings:
     """Trace Reno and BLE through one lost burst and through several back to back."""
     results = context.runs()
     findings = Findings()
     measures = findings.measures
-    reno, ble = results.values()
+    reno, ble, *_ = results.values()
     for label, result in results.items():
         ledger = result.ledger.where(kind="timeout")
-        measures[f"{label}: first time-out (s)"] = float(ledger.seconds("t_ps")[0])
+        times = ledger.seconds("t_ps")
+        measures[f"{label}: first time-out (s)"] = float(times[0])
+        measures[f"{label}: first time-out of the run (s)"] = float(times[1])
+        measures[f"{label}: end of the run of time-outs (s)"] = float(times[-1])
         measures[f"{label}: packets in order"] = int(result.flows["segments_delivered"][0])
     ledger = ble.ledger.where(kind="timeout")
     window = int(ble.scenario["flows"][0]["tcp"]["window"])
@@ -247,7 +308,9 @@ def fig6(context: Context) -> Findings:
     taken_for_false = ledger["verdict"] == "false"
     measures["BLE: window at the first time-out"] = float(windows[0])
     measures["BLE: first time-out taken for false"] = int(taken_for_false[0])
-    run_windows, run_false = windows[1:], taken_for_false[1:]
+    # The run is over with the first time-out that is taken for a true one.
+    end = 2 + int(np.argmin(taken_for_false[1:]))
+    run_windows, run_false = windows[1:end], taken_for_false[1:end]
     measures["BLE: false ones in the run of time-outs"] = int(run_false.sum())
     measures["BLE: steps of the run that do not halve the window"] = int(
         np.sum(run_windows[1:] != run_windows[:-1] / 2)
@@ -267,8 +330,9 @@ def fig6(context: Context) -> Findings:
     measures["BLE: longest time-out (s)"] = float(np.max(ledger.seconds("rto_ps")))
     findings.rows = [context.row(name, value) for name, value in measures.items()]
     panels = [
-        Panel(entry["label"], results[entry["label"]], *entry["draw"])
+        Panel(entry["label"], results[entry["label"]], *entry["draw"], entry.get("published", ()))
         for entry in context.plan["runs"]
+        if "draw" in entry
     ]
     findings.charts[context.target] = trace_chart(
         panels, modulus=context.plan["modulus"], width=460
@@ -286,35 +350,12 @@ def fig7(context: Context) -> Findings:
     main = groups[plan["window"]]
     findings = Findings()
     measures = findings.measures
-    panels: list[CurvePanel] = []
-    for group, title in (
-        (plan["window"], "back-off ends with a measurement (ns-2)"),
-        (plan["variation"], "variation: back-off ends with progress"),
-    ):
-        row = groups[group]
-        panels.append(
-            CurvePanel(
-                f"{plan['window']}, {title}",
-                [
-                    Curve(
-                        name,
-                        COLOURS[name],
-                        dots(row, [corner.mean(name, packets_per_s) for corner in row]),
-                        # It hides BLE wherever both do the same.
-                        "measured-dashed" if name == "BACK" else "measured",
-                    )
-                    for name in series
-                ],
-            )
-        )
-        for name in series:
-            for corner in row:
-                label = f"{name}, T_b = {corner.label}"
-                where = label if row is main else f"{label}, back-off ends with progress"
-                measures[where] = corner.mean(name, packets_per_s)
-                if row is main:
-                    findings.rows.append(context.row(f"{where} (packets/s)", measures[where]))
-    _order_of_fig7(main, series, measures)
+    panels = [_panel_of_fig7(findings, groups[plan["window"]], series, "", context)]
+    _order_of_fig7(main, series, measures, "")
+    for variation in plan["variations"]:
+        prefix = variation.partition(", ")[2] + ": "
+        panels.append(_panel_of_fig7(findings, groups[variation], series, prefix, context))
+        _order_of_fig7(groups[variation], series, measures, prefix)
     fast = [corner for corner in main if _is_fast(context, corner)]
     measures["replications of fast flows in which BLE and BACK differ"] = sum(
         a.summary["fingerprint"] != b.summary["fingerprint"]
@@ -324,13 +365,16 @@ def fig7(context: Context) -> Findings:
     other = groups.get("W = 10")
     if other is not None and other is not main:
         for name in ("BLE", "BNAK"):
-            gaps = [
-                a.ratio(name, "Reno", packets_per_s).mean
-                - b.ratio(name, "Reno", packets_per_s).mean
-                for a, b in zip(main, other, strict=True)
-                if a in fast
-            ]
-            measures[f"{name}: least gain at W = 20 less that at W = 10"] = min(gaps)
+            measures[f"{name}: least gain at W = 20 less that at W = 10"] = min(
+                (
+                    _less(
+                        a.ratio(name, "Reno", packets_per_s), b.ratio(name, "Reno", packets_per_s)
+                    )
+                    for a, b in zip(main, other, strict=True)
+                    if a in fast
+                ),
+                key=lambda one: one.low,
+            )
     draw(
         context,
         findings,
@@ -340,10 +384,43 @@ def fig7(context: Context) -> Findings:
             "throughput (packets/s)",
             ticks=[c.x for c in main],
             shared_y=True,
+            columns=3,
+            width=310,
         ),
     )
     note_precision(corners, findings)
     return findings
+
+
+def _less(a: Estimate, b: Estimate) -> Estimate:
+    """Answer the difference of two independent estimates."""
+    return Estimate(a.mean - b.mean, np.hypot(a.ci95 or 0.0, b.ci95 or 0.0), min(a.n, b.n))
+
+
+def _panel_of_fig7(
+    findings: Findings,
+    row: Sequence[Corner],
+    series: Sequence[str],
+    prefix: str,
+    context: Context,
+) -> CurvePanel:
+    """Put the throughputs of one group into the findings and into one panel."""
+    for name in series:
+        for corner in row:
+            where = f"{prefix}{name}, T_b = {corner.label}"
+            findings.measures[where] = corner.mean(name, packets_per_s)
+            findings.rows.append(context.row(f"{where} (packets/s)", findings.measures[where]))
+    curves = [
+        Curve(
+            name,
+            COLOURS[name],
+            dots(row, [corner.mean(name, packets_per_s) for corner in row]),
+            # It hides BLE wherever both do the same.
+            "measured-dashed" if name == "BACK" else "measured",
+        )
+        for name in series
+    ]
+    return CurvePanel(row[0].group, curves)
 
 
 def _is_fast(context: Context, corner: Corner) -> bool:
@@ -352,33 +429,40 @@ def _is_fast(context: Context, corner: Corner) -> bool:
     return str(yu2004.flow_class(context.plan["rate_pps"], corner.x, window)) == "fast"
 
 
-def _order_of_fig7(main: Sequence[Corner], series: Sequence[str], measures: Any) -> None:
-    """Count where the order of the paper does not hold, replication by replication."""
-    over = {
-        name: [corner.ratio(name, "Reno", packets_per_s) for corner in main]
-        for name in series
-        if name != "Reno"
-    }
-    measures["T_b = 0.01: share of what BLE takes for false that is true"] = _wrong(main[0], "BLE")
-    measures["least BNAK over BLE after the first T_b"] = min(
-        corner.ratio("BNAK", "BLE", packets_per_s).low for corner in main[1:]
-    )
-    measures["least BNAK over BACK"] = min(
-        corner.ratio("BNAK", "BACK", packets_per_s).low for corner in main
-    )
-    measures["least BNAK over BLE"] = min(
-        corner.ratio("BNAK", "BLE", packets_per_s).low for corner in main
-    )
-    measures["least BLE over Reno"] = min(ratio.low for ratio in over["BLE"])
-    measures["largest gap of BACK from BLE"] = max(
-        abs(corner.ratio("BACK", "BLE", packets_per_s).mean - 1.0) for corner in main
-    )
+def _order_of_fig7(
+    row: Sequence[Corner], series: Sequence[str], measures: dict[str, Measure], prefix: str
+) -> None:
+    """Add by how much the senders are apart, replication by replication."""
+
+    def least(one: str, other: str, corners: Sequence[Corner]) -> Estimate:
+        ratios = [corner.ratio(one, other, packets_per_s) for corner in corners]
+        return min(ratios, key=lambda ratio: ratio.low)
+
+    first = prefix + "T_b = 0.01: "
+    measures[first + "share of what BLE takes for false that is true"] = _wrong(row[0], "BLE")
+    measures[first + "BNAK over BLE"] = least("BNAK", "BLE", row[:1])
+    measures[prefix + "least BNAK over BLE after the first T_b"] = least("BNAK", "BLE", row[1:])
+    measures[prefix + "least BNAK over BACK"] = least("BNAK", "BACK", row)
+    measures[prefix + "least BNAK over BLE"] = least("BNAK", "BLE", row)
+    measures[prefix + "least BLE over Reno"] = least("BLE", "Reno", row)
     for name in series:
-        means = [corner.mean(name, packets_per_s).mean for corner in main]
-        measures[f"{name}: steps of T_b that raise the throughput"] = sum(
-            a <= b for a, b in itertools.pairwise(means)
+        falls = [
+            mean_ci95(
+                [
+                    x - y
+                    for x, y in zip(
+                        a.values(name, packets_per_s), b.values(name, packets_per_s), strict=False
+                    )
+                ]
+            )
+            for a, b in itertools.pairwise(row)
+        ]
+        measures[f"{prefix}{name}: least fall of a step"] = min(falls, key=lambda one: one.low)
+        after = min(falls[1:], key=lambda one: one.low)
+        measures[f"{prefix}{name}: least fall of a step after the first"] = after
+        measures[f"{prefix}{name}: rise from the first T_b to the second"] = Estimate(
+            -falls[0].mean, falls[0].ci95, falls[0].n
         )
-        measures[f"{name}: highest throughput at T_b (s)"] = main[int(np.argmax(means))].x
 
 
 def _wrong(corner: Corner, name: str) -> float:

@@ -8,11 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from burstlab.papers.yu2004_btcp import btcp, detectors, gains
+from burstlab.papers.yu2004_btcp import (
+    btcp,
+    closed_form,
+    detectors,
+    gains,
+    lossy,
+    mechanisms,
+)
 from burstlab.plot import Panel, RatioPoint, panel_rows, ratio_chart, trace_chart
 from burstlab.reproduce.context import Cell, Context, Findings
 from burstlab.results import Result
-from burstlab.statistics import paired_ratio
+from burstlab.statistics import Estimate, paired_ratio
 
 
 def _flow(result: Result, field: str) -> int:
@@ -48,7 +55,7 @@ def _progress(result: Result, start_s: float, span_s: float) -> int:
 def _draw(context: Context, results: Mapping[str, Result], findings: Findings) -> None:
     """Put the packet traces of the runs that the plan wants drawn into the findings."""
     panels = [
-        Panel(entry["label"], results[entry["label"]], *entry["draw"])
+        Panel(entry["label"], results[entry["label"]], *entry["draw"], entry.get("published", ()))
         for entry in context.plan["runs"]
         if "draw" in entry
     ]
@@ -67,16 +74,12 @@ def fig1(context: Context) -> Findings:
     for label, result in results.items():
         measures[f"{label}: time-outs"] = _flow(result, "timeouts")
         measures[f"{label}: fast retransmits"] = _flow(result, "fast_retransmits")
-    small = results["W = 20"]
-    timeouts, cuts = (
-        _event_times(small, "timeout"),
-        _event_times(small, "fast-retransmit"),
-    )
-    before = cuts[cuts < timeouts[0]] if len(timeouts) else cuts
-    measures["W = 20: fast retransmits before the time-out"] = len(before)
-    if len(timeouts) and len(before):
-        gap = float(timeouts[0] - before[-1])
-        measures["W = 20: last fast retransmit to time-out (s)"] = gap
+        timeouts, cuts = (_event_times(result, event) for event in ("timeout", "fast-retransmit"))
+        before = cuts[cuts < timeouts[0]] if len(timeouts) else cuts
+        measures[f"{label}: fast retransmits before the time-out"] = len(before)
+        if len(timeouts) and len(before):
+            gap = float(timeouts[0] - before[-1])
+            measures[f"{label}: last fast retransmit to time-out (s)"] = gap
     findings.rows = [
         context.row(name, measures[name])
         for name in measures
@@ -232,22 +235,27 @@ def _add_ratios(context: Context, cells: Sequence[Cell], findings: Findings) -> 
         findings.measures[f"SACK/New-Reno, log p = {cell.label}"] = ratio
 
 
+#: The loss rates that section III-B calls medium: log10 p, from and to.
+_MEDIUM = (-2.5, -1.5)
+
+
 def _add_shape(cells: Sequence[Cell], findings: Findings) -> None:
     """Add the measures on the shape of the curves."""
     measures = findings.measures
-    for cell in (cells[0], cells[-1]):
-        gap = max(abs(estimate.mean - 1.0) for estimate in cell.ratios.values())
+    for cell in cells:
+        far = max(cell.ratios.values(), key=lambda one: abs(one.mean - 1.0))
+        gap = Estimate(abs(far.mean - 1.0), far.ci95, far.n)
         measures[f"largest gap from 1 at log p = {cell.label}"] = gap
+    medium = [cell for cell in cells if _MEDIUM[0] <= float(cell.label) <= _MEDIUM[1]]
+    sack = [paired_ratio(cell.means["SACK"], cell.means["New-Reno"]) for cell in medium]
+    measures["least SACK/New-Reno at medium loss"] = min(sack, key=lambda one: one.low)
     for name in cells[0].ratios:
         best = max(cells, key=lambda cell: cell.ratios[name].mean)
         measures[f"{name}: log p of the largest ratio"] = float(best.label)
-    medium = [cell.ratios["New-Reno"].mean for cell in cells if -2.5 <= float(cell.label) <= -1.5]
-    measures["least New-Reno/Reno at medium loss"] = min(medium)
-    measures["largest New-Reno/Reno at medium loss"] = max(medium)
-    measures["least SACK/Reno"] = min(cell.ratios["SACK"].mean for cell in cells)
-    measures["least SACK/New-Reno"] = min(
-        paired_ratio(cell.means["SACK"], cell.means["New-Reno"]).mean for cell in cells
-    )
+        measures[f"{name}: largest ratio"] = best.ratios[name]
+        ratios = [cell.ratios[name] for cell in medium]
+        measures[f"least {name}/Reno at medium loss"] = min(ratios, key=lambda one: one.low)
+        measures[f"largest {name}/Reno at medium loss"] = max(ratios, key=lambda one: one.high)
 
 
 TARGETS = {
@@ -261,5 +269,9 @@ TARGETS = {
     "table2": table,
     **btcp.TARGETS,
     **gains.TARGETS,
+    **lossy.TARGETS,
+    **closed_form.TARGETS,
+    **mechanisms.TARGETS,
+    "each-hole": fig1,
     **detectors.TARGETS,
 }
