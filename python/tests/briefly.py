@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from burstlab.plot.saving import specification
+from burstlab.reproduce.claims import VERDICTS
 from burstlab.reproduce.engine import Options, TargetReport, reproduce
 from burstlab.reproduce.paper import Paper
 
@@ -35,7 +36,7 @@ def check_report(
     document = report.to_json()
     assert document["target"] == name
     target = name.split("/")[1]
-    assert {claim["verdict"] for claim in document["claims"]} <= {"holds", "differs", "fails"}
+    assert {claim["verdict"] for claim in document["claims"]} <= set(VERDICTS)
     assert document["rows"]
     assert not finite or all(np.isfinite(row["measured"]) for row in document["rows"])
     for start in certain.get(target, ()):

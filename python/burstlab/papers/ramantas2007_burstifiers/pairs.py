@@ -78,7 +78,8 @@ def _average(names: Sequence[str]) -> Callable[[Seen], float]:
     """Answer what measures the mean, over pairs, of the average throughput of their flows."""
 
     def of(one: Seen) -> float:
-        averages = [one.flows[name].throughput.mean() for name in names if name in one.flows]
+        found = [one.flows[name] for name in names if name in one.flows]
+        averages = [flows.throughput.mean() for flows in found if len(flows)]
         return float(np.mean(averages)) if averages else float("nan")
 
     return of
