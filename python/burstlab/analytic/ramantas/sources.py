@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -159,7 +160,8 @@ def file_shape(mean: float, smallest: float, largest: float, *, as_printed: bool
     least, most = 1e-9, 1e3
     if not file_mean(most, low, largest) < mean < file_mean(least, low, largest):
         return math.nan
-    return float(brentq(lambda a: file_mean(a, low, largest) - mean, least, most, xtol=1e-13))
+    root: Any = brentq(lambda a: file_mean(a, low, largest) - mean, least, most, xtol=1e-13)
+    return float(root)
 
 
 def lost_bursts(bursts: int, loss: float, share: float = 0.8) -> int:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from burstlab.papers.ramantas2007_burstifiers.observe import Corner, Seen, observe, pair_name
-from burstlab.papers.ramantas2007_burstifiers.shown import Corners, add, draw, throughput
-from burstlab.plot import Axes, Curve, CurvePanel, Dot, theme
+from burstlab.papers.ramantas2007_burstifiers.shown import Corners, add, throughput
+from burstlab.plot import Curve, CurvePanel, Dot, curve_rows, theme
 from burstlab.reproduce.context import Context, Findings
 from burstlab.statistics import Estimate, mean_ci95, paired_ratio
 
@@ -141,31 +141,73 @@ def _near_print(
 
 
 def _draw(context: Context, findings: Findings, found: Sequence[_Pair]) -> None:
-    panels = []
-    for title, of, over in (
-        ("Over 1 ms", lambda one: one.over_first, "1 ms"),
-        ("Over the best single timer of the pair", lambda one: one.over_best, None),
+    import altair as alt
+
+    legend = theme.Legend(
+        [
+            theme.Sign("a pair", theme.FIRST, "circle"),
+            theme.Sign("published, of unknown pairs", theme.SERIES[1], "diamond"),
+        ]
+    )
+    panels, drawn = _panels(context, found), []
+    scale = alt.Scale(domain=[0.4, 1.8], nice=False, clamp=True)
+    for panel in panels:
+        rows = [
+            {
+                "x": dot.x,
+                "y": dot.y,
+                "low": dot.y - (dot.ci95 or 0.0),
+                "high": dot.y + (dot.ci95 or 0.0),
+                "sign": curve.label,
+            }
+            for curve in panel.curves
+            for dot in curve.dots
+        ]
+        base = alt.Chart(theme.inline(rows, ["x", "y", "low", "high", "sign"])).encode(
+            x=alt.X("x:Q", title="bursts of the pair lost with 1 ms (%)"), color=legend.colour()
+        )
+        title = f"average throughput, {_BEST} over it"
+        y = alt.Y("y:Q", title=title if panel is panels[0] else None, scale=scale)
+        layers = [
+            base.mark_rule(strokeWidth=1, opacity=0.35).encode(
+                y=alt.Y("low:Q", scale=scale), y2="high:Q"
+            ),
+            base.mark_point(size=60, filled=True, opacity=1, strokeWidth=0).encode(
+                y=y, shape=legend.shape()
+            ),
+            legend.layer(),
+        ]
+        drawn.append(alt.layer(*layers).properties(width=420, height=280, title=panel.title))
+    findings.charts[context.target] = theme.configured(
+        alt.hconcat(*drawn, spacing=22).resolve_scale(color="shared", shape="shared")
+    )
+    findings.data[context.target] = curve_rows(panels)
+
+
+def _panels(context: Context, found: Sequence[_Pair]) -> list[CurvePanel]:
+    """Answer the gains over 1 ms, and over the best single timer, with the printed ones."""
+    printed = context.plan["printed"]
+    best = max(printed[timer] for timer in _TIMERS)
+    panels: list[CurvePanel] = []
+    for title, gains, below in (
+        ("Over 1 ms", [one.over_first for one in found], printed["1 ms"]),
+        ("Over the best single timer of the pair", [one.over_best for one in found], best),
     ):
-        printed = context.plan["printed"]
-        below = printed[over] if over else max(printed[timer] for timer in _TIMERS)
-        dots = [Dot(100 * one.loss, of(one).mean, of(one).ci95, of(one).n) for one in found]
+        dots = [
+            Dot(100 * one.loss, gain.mean, gain.ci95, gain.n)
+            for one, gain in zip(found, gains, strict=True)
+        ]
         mark = Dot(context.plan["printed_loss_percent"], printed[_BEST] / below)
         panels.append(
             CurvePanel(
                 title,
                 [
                     Curve("a pair", theme.FIRST, dots),
-                    Curve("published, of unknown pairs", theme.MUTED, [mark], "published"),
+                    Curve("published, of unknown pairs", theme.SERIES[1], [mark], "published"),
                 ],
             )
         )
-    axes = Axes(
-        "bursts of the pair lost with 1 ms (%)",
-        f"average throughput, {_BEST} over a timer",
-        rule=1.0,
-        shared_y=True,
-    )
-    draw(context, findings, panels, axes)
+    return panels
 
 
 TARGETS = {"pairs": pairs}

@@ -122,15 +122,13 @@ def _rounds(times: np.ndarray, plan: Mapping[str, Any]) -> int:
     return int(np.sum(times[begins] <= plan["rounds_s"]))
 
 
-def _marks(context: Context, name: str) -> list[dict[str, Any]]:
-    """Answer what the text prints of a rate: its largest value, where first, and its smallest."""
-    plan = context.plan
+def _marks(context: Context, name: str, last: float) -> list[dict[str, Any]]:
+    """Answer what the text prints of a rate: its largest value, and its smallest after that."""
     largest = context.published(f"largest rate of 10 ms (Mb/s): {name}")
     smallest = context.published(f"smallest rate after the first full 10 ms (Mb/s): {name}")
-    low = largest if smallest is None else smallest
     return [
-        {"timer": name, "x": plan["draw_s"] * share, "y": value, "mark": "published"}
-        for share, value in ((0.75, largest), (0.9, low))
+        {"x": last * share, "y": value, "sign": "published"}
+        for share, value in ((0.85, largest), (0.95, smallest))
         if value is not None
     ]
 
@@ -138,45 +136,28 @@ def _marks(context: Context, name: str) -> list[dict[str, Any]]:
 def _chart(context: Context, panels: Sequence[CurvePanel], rates: Sequence[Curve]) -> Any:
     import altair as alt
 
-    names = [panel.title for panel in panels]
-    legend = alt.Color(
-        "mark:N",
-        title=None,
-        scale=alt.Scale(domain=["measured", "published"], range=[theme.FIRST, theme.MUTED]),
-    )
-    shape = alt.Shape(
-        "mark:N",
-        title=None,
-        scale=alt.Scale(domain=["measured", "published"], range=["circle", "diamond"]),
+    legend = theme.Legend(
+        [
+            theme.Sign("measured", theme.FIRST, "circle"),
+            theme.Sign("published", theme.SERIES[1], "diamond"),
+        ]
     )
     scale = alt.Scale(domain=[0.0, context.plan["draw_s"]], nice=False)
-    x = alt.X(
-        "x:Q",
-        title="time since the first segment (s)",
-        scale=scale,
-        axis=alt.Axis(tickCount=4, format="~r"),
-    )
+    axis = alt.Axis(tickCount=4, format="~r")
+    x = alt.X("x:Q", title="time since the first segment (s)", scale=scale, axis=axis)
+    columns = ["x", "y", "sign"]
 
     def panel(curve: Curve, marks: list[dict[str, Any]], title: str, size: int) -> Any:
-        first = curve.label == names[0]
-        rows = [
-            {"timer": curve.label, "x": dot.x, "y": dot.y, "mark": "measured"} for dot in curve.dots
+        y = alt.Y("y:Q", title=title if curve.label == panels[0].title else None)
+        rows = [{"x": dot.x, "y": dot.y, "sign": "measured"} for dot in curve.dots]
+        layers = [
+            alt.Chart(theme.inline(given, columns))
+            .mark_point(size=area, filled=True, opacity=1, strokeWidth=0)
+            .encode(x=x, y=y, color=legend.colour(), shape=legend.shape())
+            for given, area in ((rows, size), (marks, 90))
+            if given
         ]
-        y = alt.Y("y:Q", title=title if first else None)
-        columns = ["timer", "x", "y", "mark"]
-        measured = (
-            alt.Chart(theme.inline(rows, columns))
-            .mark_point(size=size, filled=True, opacity=0.8)
-            .encode(x=x, y=y, color=legend, shape=shape)
-        )
-        layers = [measured]
-        if marks:
-            layers.append(
-                alt.Chart(theme.inline(marks, columns))
-                .mark_point(size=70, filled=False, strokeWidth=1.8)
-                .encode(x=x, y=y, color=legend, shape=shape)
-            )
-        return alt.layer(*layers)
+        return alt.layer(*layers, legend.layer())
 
     modulus = f"segment mod {context.plan['modulus']}"
     above = [
@@ -184,13 +165,14 @@ def _chart(context: Context, panels: Sequence[CurvePanel], rates: Sequence[Curve
         for one in panels
     ]
     below = [
-        panel(curve, _marks(context, curve.label), "rate of 10 ms (Mb/s)", 6).properties(
-            width=300, height=150
-        )
+        panel(
+            curve, _marks(context, curve.label, curve.dots[-1].x), "rate of 10 ms (Mb/s)", 6
+        ).properties(width=300, height=150)
         for curve in rates
     ]
+    rows = alt.hconcat(*above, spacing=18), alt.hconcat(*below, spacing=18)
     return theme.configured(
-        alt.vconcat(alt.hconcat(*above, spacing=18), alt.hconcat(*below, spacing=18), spacing=14)
+        alt.vconcat(*rows, spacing=14).resolve_scale(color="shared", shape="shared")
     )
 
 

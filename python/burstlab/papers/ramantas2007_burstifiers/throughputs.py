@@ -51,7 +51,7 @@ def fig5(context: Context) -> Findings:
         _above_60(context, corners, findings)
     ticks = [float(one["timer_ms"]) for one in context.plan["series"]]
     unit = "Mb/s, (Mb/s)² and s" if context.target == "fig5a" else "Mb/s"
-    axes = Axes("assembly time (ms)", f"of flows ({unit})", log_x=True, ticks=ticks, log_y=True)
+    axes = Axes("assembly time (ms)", f"of flows ({unit})", log_x=True, ticks=ticks)
     draw(context, findings, panels, axes)
     note_steadiness(corners, findings)
     return findings
@@ -62,12 +62,13 @@ def _panel(context: Context, findings: Findings, title: str, what: str) -> Curve
     rows = {row.label: row for row in findings.rows}
     series: Sequence[Mapping[str, Any]] = context.plan["series"]
     curves: list[Curve] = []
+    marks: list[Dot] = []
     for group, shown in GROUPS.items():
         start = f"{shown}, {what}: "
         found = [(float(one["timer_ms"]), rows[start + one["label"]]) for one in series]
         dots = [Dot(x, row.measured, row.ci95, row.n) for x, row in found]
         curves.append(Curve(shown, _COLOURS[group], dots))
-    marks = [Dot(x, row.published) for x, row in found if row.published is not None]
+        marks = [Dot(x, row.published) for x, row in found if row.published is not None]
     curves += [Curve("published", theme.MUTED, marks, "published")] if marks else []
     return CurvePanel(titled(title), curves)
 
