@@ -1,13 +1,13 @@
-"""Ramantas et al. 2007: every target with tiny runs, and the arithmetic of its errata."""
+"""Ramantas et al. 2007: every target with tiny runs."""
 
 from __future__ import annotations
 
 import copy
-import math
 
 import pytest
 from briefly import briefly, check_report
 
+from burstlab.analytic import ramantas
 from burstlab.reproduce.engine import Options, reproduce
 from burstlab.reproduce.paper import Paper, select
 
@@ -16,10 +16,10 @@ TINY = {"warmup": "1 s", "duration": "2 s", "replications": 2}
 
 #: What holds in however short a run, by the start of its claim.
 CERTAIN = {
-    "fig2a": ["With 1 ms a burst", "With 5 ms the increase", "With 10 ms it is shifted"],
-    "fig3a": ["A shorter timer"],
+    "fig2a": ["With 1 ms a burst", "With longer timers the increase"],
     "fig6a": ["The flows lose nothing", "The window rises", "Most of what", "Average"],
-    "fig6b": ["It is first reached", "It is reached soonest", "In 0.15 s"],
+    "fig6b": ["The largest rate", "It is first reached", "It is reached soonest", "In 0.15 s"],
+    "assembly": ["A flow is assembled", "With B = 32", "A timer limits", "A lossless file"],
 }
 
 ((PAPER, _),) = select(["ramantas/table1"])
@@ -29,9 +29,10 @@ def _shorten(plans):
     for target in PAPER.targets:
         if plans[target]["quick"]:
             plans[target]["quick"] = TINY
-    # Seven times the traffic of the others; the engine's tests have rates for each pair.
-    series = plans["readings"]["series"]
-    plans["readings"]["series"] = [one for one in series if "a pair" not in one["label"]]
+    for one in plans["readings"]["series"]:
+        # Seven times the traffic of the others.
+        if "a pair" in one["label"]:
+            one["quick"] = {"warmup": "200 ms", "duration": "400 ms"}
 
 
 @pytest.fixture(scope="module")
@@ -40,16 +41,49 @@ def tiny():
     return briefly(PAPER, _shorten)
 
 
-@pytest.mark.parametrize("target", [name for name in PAPER.targets if name != "readings"])
+#: A pair of nodes may have no transfer, or none of 2 MB, in so short a run.
+SPARSE = {"fig3a", "fig3b", "fig4a", "fig4b", "pairs"}
+
+
+@pytest.mark.parametrize("target", PAPER.targets)
 def test_every_claim_finds_its_measures(tiny, target):
-    check_report(tiny(target), f"ramantas/{target}", CERTAIN)
+    check_report(tiny(target), f"ramantas/{target}", CERTAIN, finite=target not in SPARSE)
 
 
-@pytest.mark.parametrize("target", ["table1", "fig2b", "fig3a", "fig3b", "fig6a", "fig6b"])
+@pytest.mark.parametrize("target", PAPER.targets)
 def test_every_published_value_has_a_measured_one(tiny, target):
     report = tiny(target)
     published = {label for name, label in PAPER.published if name == target}
     assert published == {row.label for row in report.findings.rows if row.published is not None}
+
+
+def test_what_differs_in_any_run_is_explained_without_its_cause(tiny):
+    # Nothing is drawn at random here.
+    verdicts = {
+        f"{target}/{claim.id}": claim.verdict
+        for target in ("fig6a", "fig6b", "assembly")
+        for claim in tiny(target).claims
+    }
+    differing = {name for name, verdict in verdicts.items() if verdict == "differs"}
+    assert differing == {
+        "fig6b/rounds",
+        "fig6b/constant-10-ms",
+        "fig6b/varies-1-ms",
+        "assembly/periodic",
+    }
+    assert set(verdicts.values()) == {"holds", "differs"}
+
+
+def test_littles_law_is_exact_with_the_ages_at_both_ends(tiny):
+    gap = tiny("fig1a").findings.measures["700 KB: largest gap from λT, ages at both ends counted"]
+    assert gap.mean < 1e-12
+
+
+def test_rounds_of_a_flow_are_those_of_the_closed_form(tiny):
+    measures = tiny("fig6a").findings.measures
+    for timer, assembly_s in (("1 ms", 0.001), ("5 ms", 0.005), ("10 ms", 0.010)):
+        law = float(ramantas.time_to_window(500, assembly_s, 0.017))
+        assert law < measures[f"time to 500 segments (s): {timer}"] < 1.15 * law
 
 
 def test_shared_runs_change_no_number(tiny):
@@ -59,18 +93,3 @@ def test_shared_runs_change_no_number(tiny):
     alone = reproduce(Paper(PAPER.directory, plans), "fig2b", Options(jobs=1))
     assert alone.fingerprint == shared.fingerprint
     assert alone.to_json()["rows"] == shared.to_json()["rows"]
-
-
-def test_the_arithmetic_of_the_errata():
-    # Little's law, for an edge node and for eight.
-    assert [round(50 * t) for t in (1.25, 1.6)] == [62, 80]
-    assert [round(8 * 50 * t) for t in (1.25, 1.6)] == [500, 640]
-    assert [800 / 50, 600 / 50] == [16, 12]
-    # Shape of an endless Pareto, and the largest mean of one cut at 2 MB (shape 0).
-    assert round(700 / (700 - 40), 2) == 1.06
-    assert round((2000 - 40) / math.log(2000 / 40)) == 501
-    # A window in a round, and the time it takes on the access link.
-    rates = [round(128 * 8000 / round_s / 1e6) for round_s in (0.0191, 0.0323, 0.0424)]
-    assert rates == [54, 32, 24]
-    assert round(128 * 8000 / 100e6 * 1e3, 1) == 10.2
-    assert 0.06 < min(5 / 80, 4 / 40, 4 / 34) < max(5 / 80, 4 / 40, 4 / 34) < 0.12

@@ -3,12 +3,13 @@
 Nothing here imports anything of the rest of the package.
 """
 
-from burstlab.analytic import erlang, lu_hunter, padhye, shihada, wlan, yu2004
+from burstlab.analytic import erlang, lu_hunter, padhye, ramantas, shihada, wlan, yu2004
 from burstlab.analytic.erlang.model import ENGSET as _ENGSET
 from burstlab.analytic.erlang.model import ERLANG_B as _ERLANG_B
 from burstlab.analytic.erlang.model import REDUCED_LOAD as _REDUCED_LOAD
 from burstlab.analytic.lu_hunter.model import MODEL as _LU_HUNTER
 from burstlab.analytic.padhye import MODEL as _PADHYE
+from burstlab.analytic.ramantas.model import MODEL as _RAMANTAS
 from burstlab.analytic.registry import Model, Parameter, Quantity
 from burstlab.analytic.shihada.model import MODEL as _SHIHADA
 from burstlab.analytic.wlan.model import LOSS as _WLAN_LOSS
@@ -22,6 +23,7 @@ MODELS: dict[str, Model] = {
         _YU2004,
         _SHIHADA,
         _LU_HUNTER,
+        _RAMANTAS,
         _PADHYE,
         _ERLANG_B,
         _ENGSET,
@@ -41,6 +43,7 @@ __all__ = [
     "erlang",
     "lu_hunter",
     "padhye",
+    "ramantas",
     "shihada",
     "wlan",
     "yu2004",

@@ -45,44 +45,57 @@ def named_rows(points: Sequence[NamedPoint]) -> list[dict[str, Any]]:
 
 
 def named_chart(points: Sequence[NamedPoint], colours: dict[str, str], width: int = 330) -> Any:
-    """Draw rows by name, one panel beside the other; what was published is hollow."""
+    """Draw rows by name, one panel beside the other; what was published is a diamond."""
     import altair as alt
 
     names = list(dict.fromkeys(one.name for one in points))
     panels = list(dict.fromkeys(one.panel for one in points))
     series = [name for name in colours if any(one.series == name for one in points)]
-    colour = alt.Color(
-        "series:N",
-        title=None,
-        scale=alt.Scale(domain=series, range=[colours[name] for name in series]),
+    legend = theme.Legend(
+        [
+            theme.Sign(name, colours[name], "diamond" if name == PUBLISHED else "circle")
+            for name in series
+        ]
     )
     drawn = []
     for panel in panels:
+        inside = [one for one in points if one.panel == panel]
+        own = list(dict.fromkeys(one.name for one in inside))
+        apart = panel == panels[0] or own != list(
+            dict.fromkeys(one.name for one in points if one.panel == panels[0])
+        )
+        shown = own if apart else names
         rows = [
             {
                 **row,
-                "low": row["value"] - (row["ci95"] or 0.0),
+                "sign": row["series"],
+                "low": min(row["value"], max(0.0, row["value"] - (row["ci95"] or 0.0))),
                 "high": row["value"] + (row["ci95"] or 0.0),
             }
-            for row in named_rows([one for one in points if one.panel == panel])
+            for row in named_rows(inside)
         ]
-        columns = ["name", "series", "value", "low", "high", "n"]
-        axis = alt.Axis(labels=panel == panels[0], ticks=panel == panels[0], labelLimit=260)
+        columns = ["name", "sign", "value", "low", "high", "n"]
+        axis = alt.Axis(labels=apart, ticks=apart, labelLimit=260)
         base = alt.Chart(theme.inline(rows, columns)).encode(
-            y=alt.Y("name:N", title=None, sort=names, axis=axis),
-            color=colour,
+            y=alt.Y("name:N", title=None, sort=shown, axis=axis),
+            color=legend.colour(),
             tooltip=[alt.Tooltip(f"{column}:N") for column in columns],
         )
         x = alt.X("value:Q", title=panel, scale=alt.Scale(zero=True, nice=True))
-        hollow = base.transform_filter(alt.datum.series == PUBLISHED)
-        full = base.transform_filter(alt.datum.series != PUBLISHED)
+        printed = base.transform_filter(alt.datum.sign == PUBLISHED)
+        full = base.transform_filter(alt.datum.sign != PUBLISHED)
         drawn.append(
             alt.layer(
-                full.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=panel), x2="high:Q"),
-                full.mark_point(size=55, filled=True, opacity=1).encode(x=x),
-                hollow.mark_point(size=80, filled=False, shape="diamond", strokeWidth=1.8).encode(
-                    x=x
+                printed.mark_point(size=110, filled=True, opacity=1, strokeWidth=0).encode(
+                    x=x, shape=legend.shape()
                 ),
-            ).properties(width=width, height=34 * len(names))
+                full.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=panel), x2="high:Q"),
+                full.mark_point(size=50, filled=True, opacity=1, strokeWidth=0).encode(
+                    x=x, shape=legend.shape()
+                ),
+                legend.layer(),
+            ).properties(width=width, height=34 * len(shown))
         )
-    return theme.configured(alt.hconcat(*drawn, spacing=18).resolve_scale(color="shared"))
+    return theme.configured(
+        alt.hconcat(*drawn, spacing=18).resolve_scale(color="shared", shape="shared")
+    )

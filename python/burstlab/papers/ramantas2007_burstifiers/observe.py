@@ -1,8 +1,9 @@
 """Runs of the network, reduced to what the figures and tables are made of.
 
 A plan has ``series`` (``label``, ``set``), optionally ``points`` (``label``, ``x``, ``set``), and
-for each effort ``warmup``, ``duration`` and ``replications``. Every series is run at every point
-with the same random numbers. Targets that need the same run share it.
+for each effort ``warmup``, ``duration`` and ``replications``, which a series may change for itself.
+Every series is run at every point with the same random numbers. Targets that need the same run
+share it.
 """
 
 from __future__ import annotations
@@ -44,12 +45,15 @@ class Flows:
     bursts, lost
         Bursts with a segment of the connection, retransmissions included; those of them that were
         lost.
+    timeouts
+        Time-outs of the connection.
     """
 
     size: NDArray[np.float64]
     seconds: NDArray[np.float64]
     bursts: NDArray[np.float64]
     lost: NDArray[np.float64]
+    timeouts: NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.size)
@@ -61,7 +65,13 @@ class Flows:
 
     def where(self, keep: NDArray[np.bool_]) -> Flows:
         """Answer those that are marked."""
-        return Flows(self.size[keep], self.seconds[keep], self.bursts[keep], self.lost[keep])
+        return Flows(
+            self.size[keep],
+            self.seconds[keep],
+            self.bursts[keep],
+            self.lost[keep],
+            self.timeouts[keep],
+        )
 
 
 @dataclass(frozen=True)
@@ -73,11 +83,19 @@ class Seen:
     network, demand
         The parts of the summary.
     flows
-        Connections that were done, all and of the pair of the plan.
+        Connections that were done: ``"all"``, ``"pair"``, those of the pair of the plan, and those
+        of each pair, by the name that `pair_name` gives.
     histograms
         Values that occurred, and how often, by name.
     active
-        Connections under way per edge node, one number a sample.
+        Connections under way per edge node, one number a sample of the measured time.
+    rise
+        The same in all edge nodes, from the start of the run on, a number a sample.
+    aged_s
+        By how much the ages of all connections under way, taken together, grew from the start of
+        the measured time to its end.
+    begun
+        File sizes of the connections that began in the measured time, bytes.
     measured_s
         The measured time.
     """
@@ -87,6 +105,9 @@ class Seen:
     flows: Mapping[str, Flows]
     histograms: Mapping[str, tuple[NDArray[np.float64], NDArray[np.float64]]]
     active: NDArray[np.float64]
+    rise: NDArray[np.float64]
+    aged_s: float
+    begun: NDArray[np.float64]
     measured_s: float
 
     def quantile(self, of: str, share: float) -> float:
@@ -135,6 +156,7 @@ class Corner:
             np.concatenate([part.seconds for part in parts]),
             np.concatenate([part.bursts for part in parts]),
             np.concatenate([part.lost for part in parts]),
+            np.concatenate([part.timeouts for part in parts]),
         )
 
     def histogram(self, of: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -148,12 +170,12 @@ class Corner:
 def observe(context: Context) -> dict[str, list[Corner]]:
     """Run what the plan lists; answer the corners of each series, in the order of the points."""
     plan = context.plan
-    effort: Document = plan[context.effort]
     cells = [(one, point) for one in plan["series"] for point in plan.get("points", [_ALONE])]
     corners: dict[str, list[Corner]] = {}
     for done, (one, point) in enumerate(cells):
         what = " ".join(part for part in (one["label"], point["label"]) if part)
         context.progress(done / len(cells), f"{context.target}: {what}")
+        effort: Document = {**plan[context.effort], **one.get(context.effort, {})}
         settings = {
             **plan.get("set", {}),
             **point.get("set", {}),
@@ -187,6 +209,11 @@ def _seconds(scenario: Document, name: str) -> float:
     return float(value) * {"s": 1.0, "ms": 1e-3}[unit]
 
 
+def pair_name(start: str, end: str) -> str:
+    """Answer under which name the connections of a pair are kept."""
+    return f"{start} to {end}"
+
+
 def _reduced(one: Replication, pair: Pair, times: tuple[float, float]) -> Seen:
     warmup_s, duration_s = times
     table = one.tables["connections"]
@@ -195,29 +222,48 @@ def _reduced(one: Replication, pair: Pair, times: tuple[float, float]) -> Seen:
     def number(name: str) -> NDArray[np.float64]:
         return np.asarray(columns[name].to_numpy(zero_copy_only=False), dtype=np.float64)
 
-    completed = number("completed_ps") * _PS
+    started, completed = number("started_ps") * _PS, number("completed_ps") * _PS
     done = completed > warmup_s
     flows = Flows(
         number("bytes"),
-        completed - number("started_ps") * _PS,
+        completed - started,
         number("bursts"),
         number("bursts_lost"),
+        number("timeouts"),
     )
     ends = [np.asarray(columns[name].to_pylist()) for name in ("from", "to")]
-    of_pair = (ends[0] == pair[0]) & (ends[1] == pair[1])
-    samples = one.tables["samples"]
-    at = samples.column("t_ps").to_numpy() * _PS
-    active = samples.column("active").to_numpy()
-    instants = np.unique(at[at > warmup_s])
-    sites = np.count_nonzero(at == instants[0])
+    names = np.char.add(np.char.add(ends[0].astype(str), " to "), ends[1].astype(str))
+    grouped = {str(name): flows.where(done & (names == name)) for name in np.unique(names)}
+    instants, active = _active(one)
+    measured = instants > warmup_s
+    sites = len(np.unique(ends[0]))
+    none = flows.where(np.zeros(len(flows), dtype=np.bool_))
     return Seen(
         one.summary["network"],
         one.summary["demand"][0],
-        {"all": flows.where(done), "pair": flows.where(done & of_pair)},
+        {"all": flows.where(done), "pair": grouped.get(pair_name(*pair), none), **grouped},
         _histograms(one),
-        np.asarray([active[at == instant].sum() / sites for instant in instants]),
+        active[measured] / sites,
+        active,
+        _ages(started, completed, duration_s) - _ages(started, completed, warmup_s),
+        flows.size[started > warmup_s],
         duration_s - warmup_s,
     )
+
+
+def _active(one: Replication) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Answer the instants of the samples, and the connections under way at each."""
+    samples = one.tables["samples"]
+    at = samples.column("t_ps").to_numpy() * _PS
+    instants, place = np.unique(at, return_inverse=True)
+    counts = samples.column("active").to_numpy().astype(np.float64)
+    return instants, np.bincount(place, weights=counts)
+
+
+def _ages(started: NDArray[np.float64], completed: NDArray[np.float64], at: float) -> float:
+    """Answer for how long the connections that are under way at an instant have been, in all."""
+    under_way = (started < at) & ~(completed <= at)
+    return float((at - started[under_way]).sum())
 
 
 def _histograms(

@@ -2,6 +2,26 @@
 
 from __future__ import annotations
 
-from burstlab.papers.ramantas2007_burstifiers import figures, flow, schemes
+from burstlab.papers.ramantas2007_burstifiers import (
+    bursts,
+    flow,
+    pairs,
+    rule,
+    schemes,
+    segments,
+    sources,
+    throughputs,
+    transfers,
+)
 
-TARGETS = {**figures.TARGETS, **flow.TARGETS, **schemes.TARGETS}
+TARGETS = {
+    **sources.TARGETS,
+    **bursts.TARGETS,
+    **transfers.TARGETS,
+    **throughputs.TARGETS,
+    **flow.TARGETS,
+    **segments.TARGETS,
+    **rule.TARGETS,
+    **schemes.TARGETS,
+    **pairs.TARGETS,
+}
