@@ -132,9 +132,9 @@ mod tests {
         assert_eq!(cuts(Reading::Present, &[0.5, 0.5, 0.5]), [0.5, 0.89, 0.89], "the least rate");
     }
 
-    /// What is too much, 0.2, is notified as the window fills that it is counted in, and then as far
-    /// as it is still lost. The mean of that settles at a half, and half of it is lost for ever; the
-    /// largest takes all of it off.
+    /// What is too much, 0.2, is notified as the window fills that it is counted in, and then as
+    /// far as it is still lost. The mean of that settles at a half, and half of it is lost for
+    /// ever; the largest takes all of it off.
     #[test]
     fn a_mean_of_what_is_still_lost_settles_at_half() {
         let left = |reading| {
