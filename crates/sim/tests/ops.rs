@@ -404,7 +404,7 @@ fn the_ledger_names_the_switch_and_the_output() {
                 let congested = first.get(&(events[row], "congestion")).expect("one by congestion");
                 match first.get(&(events[row], "contention")) {
                     Some(contended) if contended < congested => {
-                        assert_eq!(causes[row], "contention")
+                        assert_eq!(causes[row], "contention");
                     }
                     _ => assert_eq!(causes[row], "congestion", "row {row}"),
                 }

@@ -132,12 +132,14 @@ mod tests {
         assert_eq!(cuts(Reading::Present, &[0.5, 0.5, 0.5]), [0.5, 0.89, 0.89], "the least rate");
     }
 
-    /// What is too much, 0.2, is notified as far as it is still lost. The mean of that settles at
-    /// a half, and half of it is lost for ever; the largest takes all of it off at once.
+    /// What is too much, 0.2, is notified as the window fills that it is counted in, and then as
+    /// far as it is still lost. The mean of that settles at a half, and half of it is lost for
+    /// ever; the largest takes all of it off.
     #[test]
     fn a_mean_of_what_is_still_lost_settles_at_half() {
         let left = |reading| {
             let mut cut = RateCut::new(reading, 0.01, 0.9);
+            (1..=10).for_each(|part| cut.hears(0.02 * f64::from(part)));
             for _ in 0..100_000 {
                 let lost = cut.rate() - 0.7;
                 if lost > 1e-9 {

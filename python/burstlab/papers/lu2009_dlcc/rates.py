@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from burstlab.analytic import lu_hunter
-from burstlab.papers.lu2009_dlcc.link import COLOURS, dots, draw
+from burstlab.papers.lu2009_dlcc.link import COLOURS, Grid, dots, draw
 from burstlab.plot import Axes, Curve, CurvePanel
 from burstlab.reproduce.context import Context, Findings
 
@@ -24,8 +27,8 @@ def rates(context: Context) -> Findings:
     )
     excess, count = float(plan["excess"]), int(plan["count"])
     courses = {
-        "mean of all heard": _settles(excess, count, "mean"),
-        "the largest heard": _settles(excess, count, "largest"),
+        "mean of all heard": _settles(plan, "mean"),
+        "the largest heard": _settles(plan, "largest"),
     }
     for name, left in courses.items():
         findings.measures[f"{name}: what stays of the excess"] = float(left[-1]) / excess
@@ -35,11 +38,11 @@ def rates(context: Context) -> Findings:
     )
     axis = np.arange(1, count + 1, dtype=np.float64)
     curves = [
-        Curve(name, COLOURS[i], dots(axis, left / excess), "line")
+        Curve(name, COLOURS[i], dots(axis[::20], left[::20] / excess), "line")
         for i, (name, left) in enumerate(courses.items())
     ]
-    axes = Axes("notifications", "what is still too much, of what was", log_x=True)
-    draw(findings, context.target, [CurvePanel("each notification carries it", curves)], axes)
+    axes = Axes("slots since the first loss", "what is still too much, of what was", log_x=True)
+    draw(findings, context.target, [CurvePanel("", curves)], axes)
     return findings
 
 
@@ -68,15 +71,23 @@ def _step(context: Context, findings: Findings) -> None:
     findings.measures["backlog after the last interval (bits)"] = backlog
 
 
-def _settles(excess: float, count: int, law: str) -> np.ndarray:
-    """Answer what is still too much after each notification, all of which carry just that."""
-    heard: list[float] = []
-    left = np.empty(count)
-    cut = 0.0
-    for i in range(count):
-        heard.append(max(excess - cut, 0.0))
-        cut = cut + (heard[-1] - cut) / (i + 1) if law == "mean" else max(cut, heard[-1])
-        left[i] = excess - cut
+def _settles(plan: Mapping[str, Any], law: str) -> Grid:
+    """Answer what is too much in each slot, where it is notified after a delay, loss by loss.
+
+    A notification carries the losses of a window; the first ones carry less, as it fills.
+    """
+    excess, count = float(plan["excess"]), int(plan["count"])
+    window, delay = int(plan["window_slots"]), int(plan["delay_slots"])
+    left, cuts = np.empty(count), np.zeros(count)
+    lately = heard = weights = most = 0.0
+    for slot in range(count):
+        left[slot] = max(excess - (cuts[slot - delay] if slot >= delay else 0.0), 0.0)
+        lately += left[slot] - (left[slot - window] if slot >= window else 0.0)
+        carried = lately / window
+        if left[slot] > 0.0:
+            heard, weights = heard + carried * left[slot], weights + left[slot]
+            most = max(most, carried)
+        cuts[slot] = heard / weights if law == "mean" else most
     return left
 
 
