@@ -168,6 +168,7 @@ def test_the_knee_has_the_interval_of_its_points():
     at = knee_of(corners, "one", 0.15)
     assert at.mean == pytest.approx(1e-3 * 10**0.6)
     half = corners[0][1].mean("one", throughput).ci95
+    assert half is not None
     # Per unit of throughput the knee moves by ln 10: 0.4 of it for the first side, 0.6 for the
     # other, 0.85 for what is fallen from.
     expected = at.mean * math.log(10.0) * half * math.hypot(0.4, 0.6, 0.85)

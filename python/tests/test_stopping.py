@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 
@@ -23,7 +24,7 @@ def test_a_process_of_its_own_ends_at_once_and_a_call_leaves(monkeypatch, capsys
         raise SystemExit("the process has ended")
 
     monkeypatch.setattr(app, "app", lambda *_, **__: _interrupt())
-    monkeypatch.setattr(app.os, "_exit", end)
+    monkeypatch.setattr(os, "_exit", end)
     with pytest.raises(SystemExit, match="has ended"):
         app.main()
     assert ended == [130]

@@ -257,7 +257,7 @@ def _active(one: Replication) -> tuple[NDArray[np.float64], NDArray[np.float64]]
     at = samples.column("t_ps").to_numpy() * _PS
     instants, place = np.unique(at, return_inverse=True)
     counts = samples.column("active").to_numpy().astype(np.float64)
-    return instants, np.bincount(place, weights=counts)
+    return instants, np.bincount(place, weights=counts).astype(np.float64)
 
 
 def _ages(started: NDArray[np.float64], completed: NDArray[np.float64], at: float) -> float:

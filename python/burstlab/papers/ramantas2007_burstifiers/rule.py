@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from burstlab.analytic import ramantas as law
+from burstlab.loading import Document
 from burstlab.papers.ramantas2007_burstifiers.named import (
     PUBLISHED,
     NamedPoint,
@@ -71,7 +72,7 @@ def _by_class(
     return int(np.count_nonzero(np.abs(timers - wanted) > 1e-6))
 
 
-def _by_timer(context: Context, findings: Findings, one: dict, result: Result) -> float:
+def _by_timer(context: Context, findings: Findings, one: Document, result: Result) -> float:
     """Measure bursts of the file, and of the queue while the access link never idles."""
     name, timer_s = one["label"], float(one["timer_s"])
     data = result.packets.where(kind="data")

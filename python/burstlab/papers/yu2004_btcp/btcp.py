@@ -330,7 +330,12 @@ def fig6(context: Context) -> Findings:
     measures["BLE: longest time-out (s)"] = float(np.max(ledger.seconds("rto_ps")))
     findings.rows = [context.row(name, value) for name, value in measures.items()]
     panels = [
-        Panel(entry["label"], results[entry["label"]], *entry["draw"], entry.get("published", ()))
+        Panel(
+            entry["label"],
+            results[entry["label"]],
+            *entry["draw"],
+            published=entry.get("published", ()),
+        )
         for entry in context.plan["runs"]
         if "draw" in entry
     ]

@@ -55,7 +55,12 @@ def _progress(result: Result, start_s: float, span_s: float) -> int:
 def _draw(context: Context, results: Mapping[str, Result], findings: Findings) -> None:
     """Put the packet traces of the runs that the plan wants drawn into the findings."""
     panels = [
-        Panel(entry["label"], results[entry["label"]], *entry["draw"], entry.get("published", ()))
+        Panel(
+            entry["label"],
+            results[entry["label"]],
+            *entry["draw"],
+            published=entry.get("published", ()),
+        )
         for entry in context.plan["runs"]
         if "draw" in entry
     ]
