@@ -60,7 +60,9 @@ def ratio_chart(points: Sequence[RatioPoint], *, x_title: str, y_title: str) -> 
         )
         for i, name in enumerate(names)
     ]
-    return theme.configured(alt.hconcat(*panels, spacing=24).resolve_scale(color="independent"))
+    return theme.configured(
+        alt.hconcat(*panels, spacing=24).resolve_scale(color="independent", shape="independent")
+    )
 
 
 def _panel(
@@ -77,10 +79,15 @@ def _panel(
     rows = [{**asdict(point), "low": max(0.0, point.low)} for point in points]
     columns = ["x", "measured", "low", "high", "published", "n"]
     base = alt.Chart(theme.inline(rows, columns))
-    kinds = alt.Scale(domain=["published", "measured (95 % interval)"], range=[theme.MUTED, colour])
+    kind = "measured (95 % interval)"
+    signs = [
+        theme.Sign("published", theme.MUTED, "published"),
+        theme.Sign(kind, colour, "measured"),
+    ]
+    legend = theme.Legend(signs, labelOffset=8, symbolSize=260)
 
     def encode(chart: Any, field: str, kind: str) -> Any:
-        return chart.transform_calculate(kind=f"'{kind}'").encode(
+        return chart.transform_calculate(sign=f"'{kind}'").encode(
             x=alt.X(
                 "x:Q",
                 title=x_title,
@@ -88,7 +95,7 @@ def _panel(
                 axis=alt.Axis(values=[p.x for p in points], labelFlush=False, format=".1f"),
             ),
             y=alt.Y(f"{field}:Q", title=y_title, scale=scale),
-            color=alt.Color("kind:N", title=None, scale=kinds),
+            color=legend.colour(),
             tooltip=[
                 alt.Tooltip("x:Q", title=x_title),
                 alt.Tooltip("measured:Q", format=".3f"),
@@ -104,13 +111,12 @@ def _panel(
         .mark_rule(color=theme.MUTED, strokeWidth=1)
         .encode(y=alt.Y("y:Q", scale=scale))
     )
-    printed = encode(base.mark_line(strokeDash=[4, 3], strokeWidth=1.2), "published", "published")
+    printed = encode(base.mark_line(strokeDash=[2, 3], strokeWidth=1.2), "published", "published")
     dots = encode(
         base.mark_point(size=70, filled=False, strokeWidth=1.6, shape="diamond"),
         "published",
         "published",
     )
-    kind = "measured (95 % interval)"
     line = encode(base.mark_line(strokeWidth=2), "measured", kind)
     marks = encode(base.mark_point(size=46, filled=True, opacity=1), "measured", kind)
     bars = encode(base.mark_rule(strokeWidth=2), "low", kind).encode(y2="high:Q")
@@ -118,6 +124,6 @@ def _panel(
         encode(base.mark_tick(thickness=2, size=10, orient="horizontal", opacity=1), end, kind)
         for end in ("low", "high")
     ]
-    return alt.layer(one, printed, dots, line, bars, *caps, marks).properties(
+    return alt.layer(one, printed, dots, line, bars, *caps, marks, legend.layer()).properties(
         width=330, height=280, title=name
     )
