@@ -61,7 +61,7 @@ def _targets(paper: Paper) -> list[str]:
     version = reports[0]["burstlab"]
     minutes = sum(one["wall_s"] for one in reports) / 60.0
     lines = [
-        f"| `--full`, version {version}, {minutes:.0f} minutes on two cores "
+        f"| `--full`, version {version}, {minutes:.0f} minutes on two busy cores "
         "| holds | differs | cannot tell | fails | seconds | fingerprint |",
         "|---|---|---|---|---|---|---|",
     ]

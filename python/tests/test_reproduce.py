@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 import csv
 import json
 import re
@@ -15,6 +14,9 @@ from burstlab.plot.saving import specification
 from burstlab.reproduce.claims import Row
 from burstlab.reproduce.paper import papers, select
 from burstlab.simulation import resolve, run
+
+#: What differs in short runs alone: they begin before the network is in its steady state.
+SHORT: set[str] = set()
 
 TARGETS = [(paper, target) for paper in papers() for target in paper.targets]
 
@@ -134,57 +136,24 @@ def test_rows_compare_like_the_paper_prints_them():
 @pytest.mark.longest
 def test_all_claims_hold_or_differ_for_a_known_reason(burstlab, tmp_path):
     answer = burstlab("reproduce", "all", "--quick", "--json", "--out", tmp_path)
-    claims = [
-        (target["target"], claim)
+    quick = {
+        f"{target['target']}/{claim['id']}": claim["verdict"]
         for target in answer.json()["targets"]
         for claim in target["claims"]
-    ]
-    assert [claim for _, claim in claims if claim["verdict"] == "fails"] == []
-    assert answer.status == 0
-    # Nothing else may come to differ unnoticed: Reno's fast retransmits of Figure 1, cells of
-    # Tables I to IV, and a time-out shorter than the repair of a burst.
-    differing = collections.Counter(name for name, claim in claims if claim["verdict"] == "differs")
-    assert differing == {
-        "yu2004/fig1": 3,
-        "yu2004/table1": 1,
-        "yu2004/table2": 2,
-        "yu2004/table3": 2,
-        "yu2004/table4": 3,
-        "yu2004/rto-against-holes": 1,
-        # What the text contradicts itself in, the load, and the largest files: docs/papers.
-        "ramantas/fig1a": 3,
-        "ramantas/fig2b": 1,
-        "ramantas/fig3a": 1,
-        "ramantas/fig3b": 1,
-        "ramantas/fig4a": 1,
-        "ramantas/fig4b": 1,
-        "ramantas/fig5a": 3,
-        "ramantas/fig5b": 1,
-        "ramantas/fig6b": 2,
-        "ramantas/table1": 3,
-        # A mean round-trip time that no mixture has, and equation (25).
-        "shihada/fig6": 2,
-        # An exponential, the sum of losses, the queue at the base station, a sentence the wrong way
-        # round (in two halves), and the second control channel.
-        "martinez-yelmo/fig2": 1,
-        "martinez-yelmo/fig3": 1,
-        "martinez-yelmo/fig4": 1,
-        "martinez-yelmo/assembly": 3,
-        # Formulas that count twice or too much, and what the text says of the figures.
-        "lu-hunter/rates": 2,
-        "lu-hunter/fig2": 7,
-        "lu-hunter/fig3": 1,
-        "lu-hunter/fig4": 2,
-        "lu-hunter/fig7": 2,
-        # A gain of 2 everywhere and of 10, a loss rate that is not flat, what OPS ACKs add at the
-        # edge, and a period of UDP in step with the round trip.
-        "lu-hunter/fig8": 2,
-        "lu-hunter/fig9": 2,
-        "lu-hunter/fig10": 1,
-        "lu-hunter/fig12": 1,
-        "lu-hunter/period": 1,
     }
-    assert len(claims) >= 90
+    assert [name for name, verdict in quick.items() if verdict == "fails"] == []
+    assert answer.status == 0
+    assert len(quick) > 300
+    # Nothing comes to differ unnoticed: what differs in a short run does not hold in the full one.
+    full = {
+        f"{target['target']}/{claim['id']}": claim["verdict"]
+        for paper in papers()
+        if paper.recorded
+        for target in paper.recorded["targets"]
+        for claim in target["claims"]
+    }
+    differing = {name for name, verdict in quick.items() if verdict == "differs"}
+    assert {name for name in differing if full.get(name) == "holds"} <= SHORT
 
 
 def test_the_number_of_workers_changes_nothing(burstlab, tmp_path):
