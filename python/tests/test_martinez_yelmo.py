@@ -54,8 +54,11 @@ def test_every_claim_finds_its_measures(tiny, target):
 
 
 def test_the_figures_of_the_surface_have_its_runs(tiny):
-    assert tiny("fig2").fingerprint == tiny("fig3").fingerprint, "Figure 4 has runs of its own too"
-    assert tiny("fig2").fingerprint != tiny("knee").fingerprint
+    # Figures 2 and 4 have runs of their own too.
+    whole, cuts = tiny("fig2").findings.measures, tiny("fig3").findings.measures
+    common = [name for name in cuts if name in whole]
+    assert len(common) > 3
+    assert all(str(whole[name]) == str(cuts[name]) for name in common)
 
 
 def test_every_published_value_has_a_measured_one(tiny):
@@ -150,8 +153,9 @@ def test_load_closes_bursts_early_and_shortens_round_trips(tiny):
     (idle, slow), (busy, fast) = found
     assert idle == pytest.approx(0.010, rel=0.02)
     assert busy < 0.001
-    # Both ways are assembled, and a packet comes when its burst has been open for a while.
-    assert idle - busy < slow - fast < 2 * (idle - busy)
+    # Both ways are assembled, and a packet comes when its burst has been open for a while: each way
+    # it waits for some of that time.
+    assert 0.5 * (idle - busy) < slow - fast < 2 * (idle - busy)
 
 
 def test_the_knee_of_a_known_curve():

@@ -16,6 +16,7 @@ import burstlab as bl
 from burstlab import plot
 from burstlab.page import viewer
 from burstlab.report import rendering
+from burstlab.reproduce.claims import VERDICTS
 from burstlab.shown import brief, shown
 
 TRACES = ("packets", "bursts", "cwnd", "ledger")
@@ -219,7 +220,10 @@ def test_the_report_of_a_study_shows_it(label, tmp_path, burstlab):
 
 
 def test_the_report_of_a_reproduction_shows_it(label):
-    claim = {"claim": label, "source": label, "verdict": "holds", "evidence": label, "why": label}
+    claim = {
+        "claim": label, "source": label, "verdict": "holds", "evidence": label, "why": label,
+        "limit": "after", "wrong_models": {label: "fails"},
+    }  # fmt: skip
     section = {
         "name": label, "id": "x", "title": label, "charts": [], "rows": [], "notes": [label],
         "claims": [claim], "parameters": [{"title": label, "text": label}], "command": label,
@@ -229,7 +233,7 @@ def test_the_report_of_a_reproduction_shows_it(label):
     about = {"authors": label, "title": label, "venue": label, "errata": [label]}
     page = rendering.render(
         "reproduction.html.j2", [rendering.Chart.of("x", {"title": label})],
-        papers={"x": about}, sections=[section], counts={"holds": 1, "differs": 0, "fails": 0},
+        papers={"x": about}, sections=[section], counts=dict.fromkeys(VERDICTS, 1),
         versions=[label], quick=True, interrupted=False, commands=[label],
     )  # fmt: skip
     found = Elements(page)

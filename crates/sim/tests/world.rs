@@ -355,7 +355,7 @@ fn of_a_run_that_is_stopped_the_first_flows_are_told_and_all_are_in_the_totals()
     });
     let stopped = |monitor: &Monitor| {
         let mut simulation = simulation(&scenario, 1, Trace::default());
-        simulation.advance(100_000);
+        simulation.advance(400_000);
         simulation.conclude(monitor).0
     };
     let cancelled = Monitor::default();

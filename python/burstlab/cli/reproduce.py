@@ -164,8 +164,10 @@ def _print(reports: list[TargetReport], directory: str) -> None:
     for report in reports:
         for claim in report.claims:
             count[claim.verdict] += 1
+    undecided = (
+        f"; of {count['cannot tell']} these runs cannot tell" if count["cannot tell"] else ""
+    )
     say(
         f"\n{count['holds']} claims hold, {count['differs']} differ with an explanation, "
-        f"{count['fails']} fail; of {count['cannot tell']} these runs cannot tell\n"
-        f"look at {directory}/report.html"
+        f"{count['fails']} fail{undecided}\nlook at {directory}/report.html"
     )

@@ -51,6 +51,9 @@ BOUNDED: dict[str, str] = {
             "ports[].utilisation",
             "ports[].dropped_contention",
             "ports[].dropped_congestion",
+            "measured.sent",
+            "measured.delivered",
+            "measured.dropped",
         )
     },
     **{
