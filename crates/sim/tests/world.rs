@@ -355,7 +355,9 @@ fn of_a_run_that_is_stopped_the_first_flows_are_told_and_all_are_in_the_totals()
     });
     let stopped = |monitor: &Monitor| {
         let mut simulation = simulation(&scenario, 1, Trace::default());
-        simulation.advance(400_000);
+        for _ in 0..20 {
+            simulation.advance(100_000);
+        }
         simulation.conclude(monitor).0
     };
     let cancelled = Monitor::default();
@@ -364,7 +366,8 @@ fn of_a_run_that_is_stopped_the_first_flows_are_told_and_all_are_in_the_totals()
     assert_eq!(whole.flows.len() as u64, count);
     assert_eq!(brief.flows[..], whole.flows[..FLOWS_WHEN_STOPPED]);
     assert_eq!((&brief.counters, &brief.fingerprint), (&whole.counters, &whole.fingerprint));
-    assert!(whole.counters.packets_sent > count && whole.warnings.is_empty());
+    assert!(whole.counters.packets_sent > count, "{:?}", whole.counters);
+    assert!(whole.warnings.is_empty(), "{:?}", whole.warnings);
     let told = format!("the first {FLOWS_WHEN_STOPPED} of {count} flows are told");
     assert!(brief.warnings.len() == 1 && brief.warnings[0].contains(&told), "{:?}", brief.warnings);
 }
