@@ -3,7 +3,8 @@
     python docs/full_runs.py [--check]
 
 A line ``<!-- full: PAPER -->`` of a page in docs/papers is followed by a table of all targets, and
-``<!-- full: PAPER/TARGET -->`` by one of the values of a target; both end at the next empty line.
+``<!-- full: PAPER/TARGET -->`` by one of the printed values of a target, or of all its values where
+none is printed; both end at the next empty line.
 With ``--check`` nothing is written, and the exit status is 1 if a page is not up to date.
 """
 
@@ -76,7 +77,8 @@ def _values(paper: Paper, target: str) -> list[str]:
     reports: Sequence[Mapping[str, Any]] = (paper.recorded or {})["targets"]
     (report,) = [one for one in reports if one["target"] == f"{paper.key}/{target}"]
     lines = ["| `--full` | published | tolerance | measured | verdict |", "|---|---|---|---|---|"]
-    for row in report["rows"]:
+    printed = [row for row in report["rows"] if row["published"] is not None]
+    for row in printed or report["rows"]:
         half = "" if row["ci95"] is None else f" ± {row['ci95']:.2g}"
         published, tolerance, verdict = "", "", ""
         if row["published"] is not None:
