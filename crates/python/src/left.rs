@@ -42,6 +42,7 @@ impl<T: Send + 'static> Drop for Left<T> {
     fn drop(&mut self) {
         let value = self.value.take();
         if !self.watch.goes_on() {
+            #[expect(clippy::disallowed_methods, reason = "it is the time of a user who waits")]
             spawn(move || {
                 sleep(LATER);
                 drop(value);

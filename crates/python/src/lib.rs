@@ -259,7 +259,7 @@ fn simulate_kept(
     let kept: Option<PyBackedBytes> = keeper.call_method0("kept")?.extract()?;
     let keeper = keeper.clone().unbind();
     let watch = &monitor.inner;
-    py.detach(|| {
+    py.detach(move || {
         let (mut simulation, fault) = match kept {
             Some(bytes) => {
                 let resolved = resolved(scenario_json, Some(monitor))?;
