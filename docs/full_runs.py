@@ -1,6 +1,9 @@
-"""Write the tables of the papers' pages from the full runs that are recorded.
+"""Record full runs, and write the tables of the papers' pages from those that are recorded.
 
-    python docs/full_runs.py [--check]
+    python docs/full_runs.py [--check | --record DIR]
+
+``--record DIR`` takes the papers that were wholly reproduced in DIR with ``--full`` as records of
+this version (``full.json`` in a paper's folder), one line a target, before the pages are written.
 
 A line ``<!-- full: PAPER -->`` of a page in docs/papers is followed by a table of all targets, and
 ``<!-- full: PAPER/TARGET -->`` by one of the printed values of a target, or of all its values where
@@ -10,6 +13,7 @@ With ``--check`` nothing is written, and the exit status is 1 if a page is not u
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
@@ -28,6 +32,8 @@ _BLOCK = re.compile(r"(<!-- full: ([\w-]+)(?:/([\w-]+))? -->\n)(?:[^\n]+\n)*")
 
 def main(arguments: Sequence[str]) -> int:
     """Bring every page up to date, or tell which is not."""
+    if arguments[:1] == ["--record"]:
+        record(Path(arguments[1]))
     stale: list[str] = []
     for page in sorted(PAGES.glob("*.md")):
         text = page.read_text(encoding="utf-8")
@@ -39,6 +45,27 @@ def main(arguments: Sequence[str]) -> int:
     if stale:
         print(f"{', '.join(stale)}: {'not up to date' if '--check' in arguments else 'written'}")
     return 1 if stale and "--check" in arguments else 0
+
+
+def record(directory: Path) -> None:
+    """Record the papers of which a directory has the full run of every target."""
+    document = json.loads((directory / "reproduce.json").read_text(encoding="utf-8"))
+    for paper in papers():
+        found = {one["target"]: one for one in document["targets"] if one["effort"] == "full"}
+        names = [f"{paper.key}/{target}" for target in paper.targets]
+        missing = [name for name in names if name not in found]
+        if missing:
+            print(f"{paper.key}: not recorded, without a full run of {', '.join(missing)}")
+            continue
+        version = {found[name]["burstlab"] for name in names}
+        if len(version) > 1:
+            print(f"{paper.key}: not recorded, of several versions ({', '.join(version)})")
+            continue
+        lines = ",\n".join(json.dumps(found[name], ensure_ascii=False) for name in names)
+        head = json.dumps({"burstlab": version.pop(), "effort": "full"})
+        text = f'{head[:-1]}, "targets": [\n{lines}\n]}}\n'
+        (paper.directory / "full.json").write_text(text, encoding="utf-8")
+        print(f"{paper.key}: recorded")
 
 
 def filled(text: str) -> str:
@@ -76,20 +103,23 @@ def _targets(paper: Paper) -> list[str]:
 def _values(paper: Paper, target: str) -> list[str]:
     reports: Sequence[Mapping[str, Any]] = (paper.recorded or {})["targets"]
     (report,) = [one for one in reports if one["target"] == f"{paper.key}/{target}"]
-    lines = ["| `--full` | published | tolerance | measured | verdict |", "|---|---|---|---|---|"]
     printed = [row for row in report["rows"] if row["published"] is not None]
-    for row in printed or report["rows"]:
-        half = "" if row["ci95"] is None else f" ± {row['ci95']:.2g}"
-        published, tolerance, verdict = "", "", ""
-        if row["published"] is not None:
-            published = f"{row['published']:g}"
-            within = paper.tolerances[target, row["label"]]
-            tolerance = f"{within:.3g}"
-            # The claims below the table say why.
-            verdict = verdict_of(Row(**row), within, explained=True)
-        cells = (row["label"], published, tolerance, f"{row['measured']:.4g}{half}", verdict)
+    if not printed:
+        rows = [f"| {row['label']} | {_measured(row)} |" for row in report["rows"]]
+        return ["| `--full` | measured |", "|---|---|", *rows]
+    lines = ["| `--full` | published | tolerance | measured | verdict |", "|---|---|---|---|---|"]
+    for row in printed:
+        within = paper.tolerances[target, row["label"]]
+        # The claims of the target say why.
+        verdict = verdict_of(Row(**row), within, explained=True)
+        cells = (row["label"], f"{row['published']:g}", f"{within:.3g}", _measured(row), verdict)
         lines.append(f"| {' | '.join(cells)} |")
     return lines
+
+
+def _measured(row: Mapping[str, Any]) -> str:
+    half = "" if row["ci95"] is None else f" ± {row['ci95']:.2g}"
+    return f"{row['measured']:.4g}{half}"
 
 
 if __name__ == "__main__":
