@@ -1,33 +1,16 @@
 //! Whatever arrives, a sender stays sane: no panic, nothing beyond the receiver's window, no ACK
 //! taken back.
 
-use burstlab_tcp::{
-    Ack, Config, FastRecoveryExit, NewRenoTimer, Overrides, Profile, Receiver, RenoFastRetransmits,
-    RtoEstimator, SackBlocks, SackRecovery, Sender, SsthreshBasis, Variant, VegasRules,
-    WindowHalving, WindowLaw,
-};
+mod random;
+
+use burstlab_tcp::{Ack, Config, Overrides, Profile, Receiver, SackBlocks, Sender, Variant};
 use burstlab_units::{Bytes, Span, Time};
+use random::{Xorshift, mix};
 
 /// In all, divided among the combinations below.
 const STEPS: u64 = 3_000_000;
 /// At least so many must have run: a life ends early when long back-off exhausts the clock.
 const STEPS_MIN: u64 = 1_000_000;
-
-/// Marsaglia's xorshift: the test needs no more, and repeats from its seed.
-struct Xorshift(u64);
-
-impl Xorshift {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound.max(1)
-    }
-}
 
 /// Mostly numbers near what is outstanding, now and then anything at all.
 fn number(random: &mut Xorshift, acked: u64, sent: u64) -> u64 {
@@ -141,35 +124,6 @@ fn no_stream_of_acks_breaks_a_sender() {
         }
     }
     assert!(lasted >= STEPS_MIN, "only {lasted} steps");
-}
-
-/// Sets what is an axis of its own without regard to the profile.
-fn mix(overrides: &mut Overrides, seed: u64) {
-    let mut random = Xorshift(seed * 7919);
-    for _ in 0..10 {
-        random.next();
-    }
-    let mut coin = || Some(random.below(2) == 0);
-    overrides.limited_transmit = coin();
-    overrides.cwnd_limited = coin();
-    overrides.inflate_always = coin();
-    overrides.new_reno_deflation = coin();
-    overrides.first_window_fast_retransmit = coin();
-    overrides.rto_backoff_past_max = coin();
-    overrides.max_burst = Some(random.below(4) as u32);
-    overrides.new_reno_burst = Some(random.below(3) as u32);
-    overrides.dupack_threshold = Some(1 + random.below(4) as u32);
-    overrides.idle_restart_window = Some(random.below(3) as u32);
-    let mut pick = |choices: usize| random.below(choices as u64) as usize;
-    overrides.window_halving = Some(WindowHalving::ALL[pick(2)]);
-    overrides.ssthresh_basis = Some(SsthreshBasis::ALL[pick(2)]);
-    overrides.fast_recovery_exit = Some(FastRecoveryExit::ALL[pick(3)]);
-    overrides.reno_fast_retransmits = Some(RenoFastRetransmits::ALL[pick(3)]);
-    overrides.new_reno_timer = Some(NewRenoTimer::ALL[pick(2)]);
-    overrides.sack_recovery = Some(SackRecovery::ALL[pick(2)]);
-    overrides.rto_estimator = Some(RtoEstimator::ALL[pick(2)]);
-    overrides.window_law = Some(WindowLaw::ALL[pick(3)]);
-    overrides.vegas_rules = Some(VegasRules::ALL[pick(2)]);
 }
 
 #[test]
