@@ -10,6 +10,9 @@
 //! 3. After each call ask `poll_timeout()`, and call `on_timeout` at that instant unless a later
 //!    answer has moved it. A call that comes early does nothing.
 //!
+//! Where nothing is lost, late or repaired, [`Receiver::take`] and [`Sender::take`] do for a whole
+//! [run](PacketRun) of packets what step 2 does for each: the fast path. Its twin is step 2.
+//!
 //! When a timer and a packet fall on the same instant, ns-2 serves first what was scheduled first,
 //! which is nearly always the timer.
 //!
@@ -40,6 +43,7 @@ mod detection;
 mod flow;
 mod foreign;
 mod hold;
+mod packet_run;
 mod receive;
 mod recovery;
 mod rto;
@@ -58,7 +62,8 @@ pub use config::{
 pub use congestion::Round;
 pub use detection::{Listens, NakDelay, Notice, Verdict};
 pub use foreign::{Classes, Decision, ForeignDetector, ForeignLaw, Moment};
-pub use receive::Receiver;
+pub use packet_run::PacketRun;
+pub use receive::{Received, Receiver};
 pub use rto::RttView;
 pub use segment::{Ack, SackBlocks, Transmission};
-pub use sender::{Sender, SenderCounters, State};
+pub use sender::{Clocked, Sender, SenderCounters, State};

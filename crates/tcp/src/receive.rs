@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bitmap::Bitmap;
 use crate::config::{Config, Variant};
+use crate::packet_run::PacketRun;
 use crate::segment::{Ack, SackBlocks};
 use delayed::AckPolicy;
 use sack_history::SackHistory;
@@ -27,6 +28,16 @@ pub struct Receiver {
     duplicates: u64,
     ack_size: Bytes,
     sack_block_size: Bytes,
+}
+
+/// What a receiver did with a run of segments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Received {
+    /// How many segments it took, from the front.
+    pub segments: u32,
+    /// The ACKs that go out, each as the segment comes that it acknowledges: without SACK blocks,
+    /// and of [`Receiver::ack_size`].
+    pub acks: Option<PacketRun>,
 }
 
 impl Receiver {
@@ -58,6 +69,45 @@ impl Receiver {
         self.policy.on_segment(now, delayable).then(|| self.acknowledge(seq))
     }
 
+    /// Segments of `run` arrive. Takes those in front that come in order, none having arrived before
+    /// its turn, at `until` or before, and before a delayed ACK is due; the caller sees to it that
+    /// nothing else happens to the receiver by then. All is as if each had come alone to
+    /// [`on_segment`](Self::on_segment). Of a run that begins with the SYN only the SYN is taken
+    /// where ACKs are delayed, since its own is not.
+    #[inline(always)]
+    pub fn take(&mut self, run: &PacketRun, until: Time) -> Received {
+        if !self.takes_in_stride(run.first) {
+            return Received::default();
+        }
+        let ordered = if run.step == 1 { run.count } else { 1 };
+        let count = run.by(until).min(ordered);
+        if !self.acknowledges_each() {
+            return self.take_delaying(run, count);
+        }
+        if count == 0 {
+            return Received::default();
+        }
+        self.on_run_in_stride(run.first + u64::from(count));
+        let acks = PacketRun { first: run.first + 1, count, ..*run };
+        Received { segments: count, acks: Some(acks) }
+    }
+
+    /// As [`take`](Self::take) for the first `count` segments, where ACKs are delayed.
+    #[inline(always)]
+    fn take_delaying(&mut self, run: &PacketRun, count: u32) -> Received {
+        if self.poll_timeout().is_some_and(|due| due <= run.at) {
+            return Received::default();
+        }
+        if count > 1 && run.first > 0 {
+            let received = self.policy.on_run(run, count);
+            self.arrived_in_order(run.first + u64::from(received.segments));
+            return received;
+        }
+        let acks = count > 0 && self.on_segment_in_stride(run.at, run.first);
+        let ack = PacketRun { first: run.first + 1, count: 1, ..*run };
+        Received { segments: count.min(1), acks: acks.then_some(ack) }
+    }
+
     /// Whether segment `seq` is the one it waits for, and none arrived before its turn.
     #[inline]
     #[must_use]
@@ -71,9 +121,7 @@ impl Receiver {
     #[inline(always)]
     pub fn on_segment_in_stride(&mut self, now: Time, seq: u64) -> bool {
         debug_assert!(self.takes_in_stride(seq), "a segment in stride");
-        (self.next, self.high) = (seq + 1, seq + 1);
-        // There is nothing to report: the ACK that ended the last disorder went out at once.
-        debug_assert!(self.history.as_ref().is_none_or(SackHistory::is_empty));
+        self.arrived_in_order(seq + 1);
         self.policy.on_segment(now, seq > 0)
     }
 
@@ -89,6 +137,14 @@ impl Receiver {
     #[inline]
     pub fn on_run_in_stride(&mut self, next: u64) {
         debug_assert!(self.acknowledges_each() && self.high <= self.next && self.next <= next);
+        self.arrived_in_order(next);
+    }
+
+    /// All below `next` has arrived, and nothing above.
+    #[inline]
+    fn arrived_in_order(&mut self, next: u64) {
+        // There is nothing to report: the ACK that ended the last disorder went out at once.
+        debug_assert!(self.history.as_ref().is_none_or(SackHistory::is_empty));
         (self.next, self.high) = (next, next);
     }
 

@@ -9,6 +9,7 @@ use crate::config::Config;
 use crate::detection::{Detection, Notice, Verdict};
 use crate::flow::Flow;
 use crate::foreign::{Classes, Moment};
+use crate::packet_run::PacketRun;
 use crate::recovery::Recovery;
 use crate::rto::RttView;
 use crate::segment::{Ack, Transmission};
@@ -46,6 +47,17 @@ pub enum State {
     CongestionAvoidance,
     /// Losses found by duplicate ACKs are being repaired.
     Recovery,
+}
+
+/// What an ACK of a run lets go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clocked {
+    /// When the ACK is there.
+    pub at: Time,
+    /// The segment that it asks for.
+    pub next: u64,
+    /// The segments that go on the link at that time, in order, all for the first time.
+    pub segments: Range<u64>,
 }
 
 /// The sending endpoint of one connection. See the crate documentation for the order of calls.
@@ -152,6 +164,42 @@ impl Sender {
             self.detection.on_progress(self.flow.acked);
         }
         self.note_retransmissions(&out[from..]);
+    }
+
+    /// ACKs of `run`, without SACK blocks, arrive. Takes those in front that are there at `until` or
+    /// before, and before the retransmission timer runs out, where nothing is being repaired, no
+    /// ACK was a duplicate, no detector listens, nothing is held back, and each ACK covers segments
+    /// that had been sent before the run and were not acknowledged, while more is to follow; the
+    /// caller sees to it that nothing else happens to the sender by then. Calls `emit` for each with
+    /// the segments that it lets go, of [`segment_size`](Self::segment_size), and with the sender as
+    /// it is then. Returns how many it took. All is as if each had come alone to
+    /// [`on_ack`](Self::on_ack).
+    #[inline(always)]
+    pub fn take(
+        &mut self,
+        run: &PacketRun,
+        until: Time,
+        mut emit: impl FnMut(&Self, Clocked),
+    ) -> u32 {
+        if run.first <= self.flow.acked || !self.is_in_stride() {
+            return 0;
+        }
+        // A second ACK for the same segment would be a duplicate.
+        let rising = if run.step == 0 { 1 } else { run.count };
+        // There is always something to follow an ACK for a segment below the limit.
+        let news = run.up_to(self.flow.sent.min(self.flow.limit - 1));
+        let count = run.by(until).min(news).min(rising);
+        let (mut at, mut next) = (run.at, run.first);
+        for index in 0..count {
+            if self.flow.timer.deadline().is_some_and(|due| due <= at) {
+                return index;
+            }
+            let segments = self.on_ack_in_stride(at, next);
+            emit(self, Clocked { at, next, segments });
+            at += run.gap;
+            next += u64::from(run.step);
+        }
+        count
     }
 
     /// Whether the sender goes straight on: nothing is being repaired, nothing was heard twice, and

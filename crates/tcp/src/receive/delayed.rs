@@ -3,7 +3,9 @@
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
+use super::Received;
 use crate::config::Config;
+use crate::packet_run::PacketRun;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct AckPolicy {
@@ -50,6 +52,46 @@ impl AckPolicy {
         true
     }
 
+    /// The first `count` segments of `run` arrive, in order and behind the SYN: takes those that come
+    /// before a delayed ACK is due.
+    pub(super) fn on_run(&mut self, run: &PacketRun, count: u32) -> Received {
+        let (first, mut segments, mut acks) = (self.every - self.waiting, 0, 0);
+        if let Some(due) = self.deadline {
+            let in_time = run.by(due.before()).min(count);
+            if in_time < first {
+                self.waiting += in_time;
+                return Received { segments: in_time, acks: None };
+            }
+            (segments, acks) = (first, 1);
+        }
+        let (left, in_time) = (count - segments, self.in_time(run.gap));
+        if in_time == self.every {
+            acks += left / self.every;
+            self.waiting = left % self.every;
+            segments = count;
+        } else {
+            self.waiting = left.min(in_time);
+            segments += self.waiting;
+        }
+        let begun = run.time(segments - self.waiting);
+        self.deadline = (self.waiting > 0).then(|| begun.saturating_add(self.timeout));
+        let acks = (acks > 0).then(|| PacketRun {
+            first: run.first + u64::from(first),
+            count: acks,
+            step: self.every,
+            at: run.time(first - 1),
+            gap: run.gap.saturating_mul(u64::from(self.every)),
+        });
+        Received { segments, acks }
+    }
+
+    /// How many of the segments that make an ACK come before it is due, a `gap` apart.
+    fn in_time(&self, gap: Span) -> u32 {
+        let all = gap.saturating_mul(u64::from(self.every - 1)) < self.timeout;
+        if all { self.every } else { ((self.timeout.as_ps() - 1) / gap.as_ps()) as u32 + 1 }
+    }
+
+    #[inline]
     pub(super) fn deadline(&self) -> Option<Time> {
         self.deadline
     }

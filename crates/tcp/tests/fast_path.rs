@@ -1,0 +1,519 @@
+//! The fast path of an endpoint, which takes a run of packets at once, beside its twin, which takes
+//! each alone: they send the same and are the same to the last field. And it ends only where it
+//! has to, which is said here in other words than in the endpoint.
+
+mod random;
+
+use std::collections::{BTreeSet, VecDeque};
+
+use burstlab_tcp::{
+    Ack, Classes, Config, Decision, Detector, ForeignDetector, ForeignLaw, Moment, Overrides,
+    PacketRun, Profile, PythonClass, Receiver, SackBlocks, Sender, State, Transmission, Variant,
+    WindowLaw,
+};
+use burstlab_units::{Span, Time};
+use proptest::prelude::*;
+use random::{Xorshift, mix};
+
+const STEPS: u32 = 120;
+
+fn chance(random: &mut Xorshift, one_in: u64) -> bool {
+    random.below(one_in) == 0
+}
+
+/// None, or up to some milliseconds, or as long as a time-out.
+fn any_span(random: &mut Xorshift) -> Span {
+    match random.below(8) {
+        0 => Span::ZERO,
+        1 => Span::from_ms(random.below(400)),
+        2 if chance(random, 4) => Span::from_ms(random.below(8_000)),
+        _ => Span::from_us(random.below(3_000)),
+    }
+}
+
+/// Until when packets that come from `at` on may be taken.
+fn any_bound(random: &mut Xorshift, at: Time) -> Time {
+    match random.below(6) {
+        0 => at.before(),
+        1 => at,
+        2 => at + any_span(random),
+        _ => Time::NEVER,
+    }
+}
+
+fn assert_equal<E: std::fmt::Debug>(fast: &E, slow: &E) {
+    assert_eq!(format!("{fast:?}"), format!("{slow:?}"));
+}
+
+/// The segments that have arrived: all below a number, and some above it.
+#[derive(Default)]
+struct Arrived {
+    next: u64,
+    above: BTreeSet<u64>,
+}
+
+impl Arrived {
+    fn is_in_order(&self, seq: u64) -> bool {
+        seq == self.next && self.above.is_empty()
+    }
+
+    fn insert(&mut self, seq: u64, window: u64) {
+        if (self.next..self.next + window).contains(&seq) {
+            self.above.insert(seq);
+        }
+        while self.above.remove(&self.next) {
+            self.next += 1;
+        }
+    }
+}
+
+/// A receiver that takes runs, one that takes segments, and what has arrived there.
+struct Receivers {
+    fast: Receiver,
+    slow: Receiver,
+    arrived: Arrived,
+    window: u64,
+    delays: bool,
+}
+
+impl Receivers {
+    fn new(config: &Config) -> Self {
+        Self {
+            fast: Receiver::new(config),
+            slow: Receiver::new(config),
+            arrived: Arrived::default(),
+            window: u64::from(config.window),
+            delays: config.delayed_ack && config.delayed_ack_every > 1,
+        }
+    }
+
+    /// Segments mostly in order, or behind a gap, or that were there before.
+    fn any_run(&self, random: &mut Xorshift, at: Time) -> PacketRun {
+        let next = self.arrived.next;
+        let first = match random.below(9) {
+            0 => next + random.below(4),
+            1 => next.saturating_sub(random.below(4)),
+            _ => next,
+        };
+        let step = if chance(random, 8) { random.below(3) as u32 } else { 1 };
+        let count = 1 + random.below(9) as u32;
+        PacketRun { first, count, step, at, gap: any_span(random) }
+    }
+
+    fn take(&mut self, run: &PacketRun, until: Time) {
+        let received = self.fast.take(run, until);
+        let mut acks = Vec::new();
+        for index in 0..received.segments {
+            let (at, seq) = (run.time(index), run.number(index));
+            assert!(self.arrived.is_in_order(seq) && self.is_undisturbed(at, until), "{run:?}");
+            self.arrived.insert(seq, self.window);
+            acks.extend(self.slow.on_segment(at, seq).map(|ack| (at, ack)));
+        }
+        let size = self.fast.ack_size();
+        let plain = |next| Ack { next, sack: SackBlocks::NONE, size };
+        let evenly = received.acks.iter();
+        let evenly =
+            evenly.flat_map(|acks| (0..acks.count).map(|i| (acks.time(i), acks.number(i))));
+        assert_eq!(evenly.map(|(at, next)| (at, plain(next))).collect::<Vec<_>>(), acks);
+        if received.segments < run.count {
+            let (at, seq) = (run.time(received.segments), run.number(received.segments));
+            let behind_the_syn = self.delays && run.first == 0 && received.segments == 1;
+            let goes_on = self.arrived.is_in_order(seq) && self.is_undisturbed(at, until);
+            assert!(!goes_on || behind_the_syn, "{run:?}: {} are taken", received.segments);
+        }
+        for index in received.segments..run.count {
+            let (at, seq) = (run.time(index), run.number(index));
+            assert_eq!(self.fast.on_segment(at, seq), self.slow.on_segment(at, seq));
+            self.arrived.insert(seq, self.window);
+        }
+        self.compare();
+    }
+
+    /// Whether a segment at `at` comes before anything else.
+    fn is_undisturbed(&self, at: Time, until: Time) -> bool {
+        at <= until && self.slow.poll_timeout().is_none_or(|due| due > at)
+    }
+
+    fn time_out(&mut self, now: Time) {
+        assert_eq!(self.fast.on_timeout(now), self.slow.on_timeout(now));
+        self.compare();
+    }
+
+    fn compare(&self) {
+        assert_equal(&self.fast, &self.slow);
+        let next = self.arrived.next;
+        assert_eq!(self.fast.next(), next);
+        for seq in next.saturating_sub(2)..next + 3 {
+            assert_eq!(self.fast.takes_in_stride(seq), self.arrived.is_in_order(seq));
+        }
+        assert_eq!(self.fast.acknowledges_each(), !self.delays);
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_receiver_takes_runs_as_it_takes_segments(
+        variant in prop::sample::select(vec![Variant::Reno, Variant::Sack]),
+        (delayed_ack, every, timeout_ms) in (any::<bool>(), 1u32..6, 1u64..200),
+        (window, seed) in (1u32..40, 1u64..u64::MAX),
+    ) {
+        let config = Config::resolve(&Overrides {
+            variant: Some(variant),
+            window: Some(window),
+            delayed_ack: Some(delayed_ack),
+            delayed_ack_every: Some(every),
+            delayed_ack_timeout: Some(Span::from_ms(timeout_ms)),
+            ..Overrides::default()
+        });
+        let mut receivers = Receivers::new(&config.expect("is valid"));
+        let (mut random, mut now) = (Xorshift(seed), Time::ZERO);
+        for _ in 0..STEPS {
+            now += any_span(&mut random);
+            if let Some(due) = receivers.slow.poll_timeout().filter(|&due| due <= now)
+                && !chance(&mut random, 4)
+            {
+                receivers.time_out(due);
+            }
+            let run = receivers.any_run(&mut random, now);
+            receivers.take(&run, any_bound(&mut random, now));
+            now = run.time(run.count - 1);
+        }
+    }
+}
+
+/// A law that opens the window by half a segment, and what it was told last.
+#[derive(Clone, Debug, Default)]
+struct ByHalves(Option<Moment>);
+
+impl ForeignLaw for ByHalves {
+    fn rules_slow_start(&self) -> bool {
+        false
+    }
+
+    fn on_ack(&mut self, moment: &Moment) -> Decision {
+        self.0 = Some(*moment);
+        Decision::Window(moment.cwnd + 0.5)
+    }
+
+    fn on_loss(&mut self, _: &Moment) -> Decision {
+        Decision::Usual
+    }
+
+    fn on_timeout(&mut self, _: &Moment) -> Decision {
+        Decision::Usual
+    }
+
+    fn duplicate(&self) -> Box<dyn ForeignLaw> {
+        Box::new(self.clone())
+    }
+}
+
+impl Classes for ByHalves {
+    fn law(&self, _: &PythonClass) -> Box<dyn ForeignLaw> {
+        Box::new(self.clone())
+    }
+
+    fn detector(&self, _: &PythonClass) -> Box<dyn ForeignDetector> {
+        unreachable!("no detector of Python is drawn")
+    }
+}
+
+/// Any sender, with the quirks of all profiles mixed.
+fn any_config(random: &mut Xorshift) -> Config {
+    let variant = Variant::ALL[random.below(Variant::ALL.len() as u64) as usize];
+    let profile = Profile::ALL[random.below(Profile::ALL.len() as u64) as usize];
+    let mut overrides = Overrides {
+        variant: Some(variant),
+        profile: Some(profile),
+        window: Some(1 + random.below(24) as u32),
+        delayed_ack: Some(chance(random, 2)),
+        ..Overrides::default()
+    };
+    if chance(random, 2) {
+        mix(&mut overrides, 1 + random.below(1 << 20));
+    }
+    if chance(random, 6) && variant != Variant::Vegas {
+        overrides.window_law = Some(WindowLaw::Python);
+        overrides.window_law_class = Some(PythonClass {
+            file: None,
+            class: "ByHalves".into(),
+            options: std::collections::BTreeMap::new(),
+            source: Some(String::new()),
+            name: None,
+        });
+    }
+    if chance(random, 8) && variant != Variant::Tahoe {
+        overrides.detector = Some(Detector::Ble);
+    }
+    if chance(random, 8) {
+        overrides.send_jitter = Some(Span::from_us(500));
+    }
+    Config::resolve(&overrides).expect("is valid")
+}
+
+/// A sender that takes runs of ACKs, one that takes ACKs, and the network behind both.
+struct Senders {
+    fast: Sender,
+    slow: Sender,
+    /// Whether nothing but losses keeps it from the fast path.
+    may: bool,
+    /// Whether the last ACK acknowledged something.
+    progresses: bool,
+    supplied: u64,
+    receiver: Receiver,
+    segments: VecDeque<u64>,
+    acks: VecDeque<Ack>,
+    /// One packet in so many is lost.
+    loses: u64,
+}
+
+impl Senders {
+    fn new(config: &Config, random: &mut Xorshift) -> Self {
+        let sender = Sender::with_classes(config, Some(&ByHalves::default()));
+        let loses = [u64::MAX, 60, 12][random.below(3) as usize];
+        let supplied = if chance(random, 2) { u64::MAX - 1 } else { random.below(200) };
+        let mut senders = Self {
+            fast: sender.clone(),
+            slow: sender,
+            may: config.detector == Detector::None && config.send_jitter.is_zero(),
+            progresses: true,
+            supplied,
+            receiver: Receiver::new(config),
+            segments: VecDeque::new(),
+            acks: VecDeque::new(),
+            loses,
+        };
+        senders.both(|sender, out| sender.supply(Time::ZERO, supplied, out));
+        senders.both(|sender, out| sender.start(Time::ZERO, out));
+        senders
+    }
+
+    /// Does the same with both, which must send the same and be the same.
+    fn both(&mut self, mut act: impl FnMut(&mut Sender, &mut Vec<Transmission>)) {
+        let (mut fast, mut slow) = (Vec::new(), Vec::new());
+        act(&mut self.fast, &mut fast);
+        act(&mut self.slow, &mut slow);
+        assert_eq!(fast, slow);
+        self.segments.extend(slow.iter().map(|sent| sent.seq));
+        self.compare();
+    }
+
+    /// An ACK arrives that nobody takes.
+    fn hear(&mut self, at: Time, ack: &Ack) {
+        self.progresses = (self.acked() + 1..=self.sent()).contains(&ack.next);
+        self.both(|sender, out| sender.on_ack(at, ack, out));
+    }
+
+    fn compare(&self) {
+        assert_equal(&self.fast, &self.slow);
+        let acked = self.acked();
+        for next in acked.saturating_sub(1)..acked + 30 {
+            assert_eq!(self.fast.covers(next), self.is_news(next, self.sent()), "{next}");
+            assert_eq!(self.fast.goes_on_after(next), next <= self.supplied);
+        }
+        if self.may && self.is_straight() {
+            assert!(self.fast.is_in_stride(), "{:?}", self.fast);
+        }
+    }
+
+    fn acked(&self) -> u64 {
+        self.slow.highest_acked().map_or(0, |seq| seq + 1)
+    }
+
+    fn sent(&self) -> u64 {
+        self.acked() + self.slow.in_flight()
+    }
+
+    /// Whether an ACK for `next` covers new segments below `sent`, with more to follow.
+    fn is_news(&self, next: u64, sent: u64) -> bool {
+        (self.acked() + 1..=sent).contains(&next) && next <= self.supplied
+    }
+
+    /// Whether nothing is being repaired, nothing goes out again and the last ACK was none too many.
+    fn is_straight(&self) -> bool {
+        self.slow.state() != State::Recovery
+            && self.slow.outstanding().end == self.sent()
+            && self.progresses
+    }
+
+    /// Whether an ACK at `at` comes before anything else.
+    fn is_undisturbed(&self, at: Time, until: Time) -> bool {
+        at <= until && self.slow.poll_timeout().is_none_or(|due| due > at)
+    }
+
+    /// Some segments arrive, some are lost, some come late.
+    fn deliver(&mut self, random: &mut Xorshift, now: Time) {
+        for _ in 0..random.below(8) {
+            let Some(seq) = self.segments.pop_front() else { break };
+            if chance(random, self.loses) {
+                continue;
+            }
+            if chance(random, self.loses) {
+                self.segments.push_back(seq);
+                continue;
+            }
+            let ack = self.receiver.on_segment(now, seq);
+            self.acks.extend(ack.filter(|_| !chance(random, self.loses)));
+        }
+        if self.segments.is_empty() {
+            let due = self.receiver.poll_timeout().unwrap_or(now);
+            self.acks.extend(self.receiver.on_timeout(due));
+        }
+    }
+
+    /// The ACKs at the front that are a run, at most `count`; if the first is none, that one goes to
+    /// both senders. Or what no network makes.
+    fn any_run(&mut self, random: &mut Xorshift, at: Time) -> Option<PacketRun> {
+        let (gap, count) = (any_span(random), 1 + random.below(8) as u32);
+        if chance(random, 15) {
+            let first = (self.acked() + random.below(6)).saturating_sub(1);
+            let step = random.below(3) as u32;
+            return Some(PacketRun { first, count, step, at, gap });
+        }
+        let ack = self.acks.pop_front()?;
+        if !ack.sack.is_empty() {
+            self.hear(at, &ack);
+            return None;
+        }
+        let mut run = PacketRun { gap, ..PacketRun::one(at, ack.next) };
+        while let Some(ack) = self.acks.front().filter(|ack| ack.sack.is_empty()) {
+            let last = run.number(run.count - 1);
+            let step = ack.next.checked_sub(last).map(|step| step as u32);
+            if run.count == count || step.is_none_or(|step| run.count > 1 && step != run.step) {
+                break;
+            }
+            run.step = step.unwrap_or(0);
+            run.count += 1;
+            self.acks.pop_front();
+        }
+        Some(run)
+    }
+
+    fn take(&mut self, run: &PacketRun, until: Time) {
+        let (may, sent) = (self.may && self.is_straight(), self.sent());
+        let mut emitted = Vec::new();
+        let taken = self.fast.take(run, until, |sender, clocked| {
+            let (cwnd, ssthresh) = (sender.cwnd(), sender.ssthresh());
+            let list = clocked.segments.map(|seq| {
+                let size = sender.segment_size(seq);
+                Transmission { seq, size, retransmission: false, cwnd, ssthresh }
+            });
+            emitted.push((clocked.at, clocked.next, list.collect::<Vec<_>>()));
+        });
+        let mut one_by_one = Vec::new();
+        for index in 0..taken {
+            let (at, next) = (run.time(index), run.number(index));
+            assert!(self.is_news(next, sent) && self.is_undisturbed(at, until), "{run:?}");
+            let mut out = Vec::new();
+            self.slow.on_ack(at, &self.plain(next), &mut out);
+            self.segments.extend(out.iter().map(|sent| sent.seq));
+            one_by_one.push((at, next, out));
+        }
+        assert_eq!(emitted, one_by_one);
+        self.progresses |= taken > 0;
+        if taken < run.count {
+            let (at, next) = (run.time(taken), run.number(taken));
+            let goes_on = may && self.is_news(next, sent) && self.is_undisturbed(at, until);
+            assert!(!goes_on, "{run:?}: {taken} are taken");
+        }
+        self.compare();
+        for index in taken..run.count {
+            self.fire(run.time(index));
+            self.hear(run.time(index), &self.plain(run.number(index)));
+        }
+    }
+
+    fn plain(&self, next: u64) -> Ack {
+        Ack { next, sack: SackBlocks::NONE, size: self.receiver.ack_size() }
+    }
+
+    /// What is due at `now` happens.
+    fn fire(&mut self, now: Time) {
+        if self.slow.asks_for_delay().is_some() {
+            self.both(|sender, _| sender.hold_until(now + Span::from_us(300)));
+        }
+        if let Some(due) = self.slow.poll_release().filter(|&due| due <= now) {
+            self.both(|sender, out| sender.on_release(due, out));
+        }
+        if let Some(due) = self.slow.poll_timeout().filter(|&due| due <= now) {
+            self.both(|sender, out| sender.on_timeout(due, out));
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_sender_takes_runs_as_it_takes_acks(seed in 1u64..u64::MAX) {
+        let (mut random, mut now) = (Xorshift(seed), Time::ZERO);
+        let config = any_config(&mut random);
+        let mut senders = Senders::new(&config, &mut random);
+        for _ in 0..STEPS {
+            now += any_span(&mut random);
+            senders.deliver(&mut random, now);
+            if senders.acks.is_empty() {
+                now = senders.slow.poll_timeout().unwrap_or(now).max(now);
+            }
+            if !chance(&mut random, 8) {
+                senders.fire(now);
+            }
+            if chance(&mut random, 20) && senders.supplied < u64::MAX / 2 {
+                senders.supplied += random.below(60);
+                let supplied = senders.supplied;
+                senders.both(|sender, out| sender.supply(now, supplied, out));
+            }
+            if let Some(run) = senders.any_run(&mut random, now) {
+                senders.take(&run, any_bound(&mut random, now));
+                now = run.time(run.count - 1);
+            }
+            // The clock of the simulator ends after 213 days; long back-off gets there.
+            if now > Time::from_ps(1 << 62) {
+                break;
+            }
+        }
+    }
+}
+
+/// A connection on which nothing is lost needs nothing but the fast path.
+#[test]
+fn without_losses_all_is_taken() {
+    const ROUNDS: u64 = 30;
+    for (&variant, &profile) in
+        Variant::ALL.iter().flat_map(|v| Profile::ALL.iter().map(move |p| (v, p)))
+    {
+        for delayed_ack in [false, true] {
+            let config = Config::resolve(&Overrides {
+                variant: Some(variant),
+                profile: Some(profile),
+                delayed_ack: Some(delayed_ack),
+                window: Some(40),
+                ..Overrides::default()
+            })
+            .expect("is valid");
+            let (mut sender, mut receiver) = (Sender::new(&config), Receiver::new(&config));
+            sender.supply(Time::ZERO, u64::MAX, &mut Vec::new());
+            sender.start(Time::ZERO, &mut Vec::new());
+            let mut sent = 0..1;
+            for round in 1..=ROUNDS {
+                let at = Time::ZERO + Span::from_ms(400) * round;
+                let count = (sent.end - sent.start) as u32;
+                let gap = Span::from_us(80);
+                let run = PacketRun { first: sent.start, count, step: 1, at, gap };
+                let received = receiver.take(&run, Time::NEVER);
+                assert_eq!(received.segments, count, "{variant:?}, {profile:?}");
+                let late = receiver.poll_timeout().and_then(|due| {
+                    receiver.on_timeout(due).map(|ack| PacketRun::one(due, ack.next))
+                });
+                sent.start = sent.end;
+                for acks in received.acks.into_iter().chain(late) {
+                    let taken = sender.take(&acks, Time::NEVER, |_, clocked| {
+                        assert_eq!(clocked.segments.start, sent.end);
+                        sent.end = clocked.segments.end;
+                    });
+                    assert_eq!(taken, acks.count, "{variant:?}, {profile:?}");
+                }
+            }
+            assert_eq!(sender.highest_acked(), Some(receiver.delivered()));
+            assert!(receiver.delivered() > 3 * ROUNDS, "{variant:?}, {profile:?}");
+        }
+    }
+}
