@@ -219,11 +219,19 @@ mod tests {
                 worth += slotter.push(number, bytes);
             }
             prop_assert!((slotter.backlog() - worth).abs() < 1e-6);
+            let all: Vec<_> = (0..datagrams.len()).collect();
             let (mut carried, mut seen, mut count) = (0, Vec::new(), 0);
+            prop_assert_eq!(slotter.waiting().copied().collect::<Vec<_>>(), all.clone());
             while let Some(cell) = slotter.fill() {
                 carried += u64::from(payload - cell.padding);
                 count += 1;
                 seen.extend(cell.pieces().map(|piece| (piece.datagram, piece.parts)));
+                let last: usize = seen.last().map_or(0, |&(datagram, _)| datagram);
+                prop_assert_eq!(slotter.waiting().copied().collect::<Vec<_>>(), &all[last + 1..]);
+                let left = seen.iter().filter(|&&(datagram, _)| datagram == last).count();
+                let begun = left < datagrams[last].div_ceil(payload) as usize;
+                let expected = begun.then_some((&last, last as u64));
+                prop_assert_eq!(slotter.begun(), expected);
             }
             prop_assert_eq!(carried, datagrams.iter().map(|&bytes| u64::from(bytes)).sum::<u64>());
             let expected: Vec<_> = datagrams

@@ -131,6 +131,18 @@ mod tests {
     }
 
     #[test]
+    fn what_is_claimed_is_granted_whether_there_is_room_or_not() {
+        let mut admission = Admission::new(3, Refusal::Keep);
+        admission.claim([0, 1].into_iter(), 0.75);
+        admission.claim([1].into_iter(), 0.5);
+        assert_eq!([0, 1, 2].map(|link| admission.granted(link)), [0.75, 1.25, 0.0]);
+        let route = || [(1, 1.0)].into_iter();
+        assert_eq!(admission.ask(route(), 0.5, 0.625), 0.5, "nothing is left of link 1");
+        assert_eq!(admission.ask(route(), 0.5, 0.125), 0.125);
+        assert_eq!(admission.granted(1), 0.875);
+    }
+
+    #[test]
     fn a_step_is_followed_in_three_intervals() {
         // 60 slots a second, then 100, with 20 units of 50 ms an interval; one slot a second is
         // 0.05 of a slot a unit.

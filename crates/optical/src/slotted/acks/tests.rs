@@ -1,5 +1,7 @@
 //! Scripts, and a sender and a receiver with a network between them that loses and reorders.
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -202,6 +204,30 @@ fn a_copy_is_sent_as_often_as_it_is_lost() {
 }
 
 proptest! {
+    /// The obviously correct twin is a map.
+    #[test]
+    fn it_has_the_last_packet_of_each_segment_that_is_not_acknowledged(
+        steps in prop::collection::vec((0u8..5, 0u64..12), 1..80),
+    ) {
+        let (mut proxy, mut twin, mut acked) = (AckProxy::default(), BTreeMap::new(), 0);
+        for (packet, (kind, offset)) in (0u64..).zip(steps) {
+            if kind == 0 {
+                let next = (acked + offset / 2).saturating_sub(1);
+                proxy.passes(at(0), next, &RULES);
+                acked = acked.max(next);
+                twin = twin.split_off(&acked);
+            } else {
+                let segment = (acked + offset).saturating_sub(3);
+                proxy.forwards(segment, packet);
+                if segment >= acked {
+                    twin.insert(segment, packet);
+                }
+            }
+            let held = proxy.forwarded.iter().map(|entry| (entry.segment, entry.packet));
+            prop_assert!(held.eq(twin.iter().map(|(&segment, &packet)| (segment, packet))));
+        }
+    }
+
     #[test]
     fn every_segment_arrives_always(
         total in 1u64..120,
