@@ -94,12 +94,6 @@ impl Scoreboard {
 
     /// The highest segment below `to` that was not reported.
     pub(crate) fn highest_missing(&self, to: u64) -> Option<u64> {
-        if to <= self.low {
-            return None;
-        }
-        if self.count == 0 || to > self.high {
-            return Some(to - 1);
-        }
         self.sacked.run_start(self.low, to).checked_sub(1).filter(|&seq| seq >= self.low)
     }
 }
@@ -152,7 +146,10 @@ mod tests {
                 prop_assert_eq!(scoreboard.missing(from, sent), count(from, sent));
                 let nth = twin.iter().nth_back(n as usize - 1).copied();
                 prop_assert_eq!(scoreboard.nth_highest(n), nth);
-                prop_assert_eq!(scoreboard.highest_missing(sent), missing(acked, sent).next_back());
+                for to in [acked.saturating_sub(3), acked, (acked + 7).min(sent), sent] {
+                    let missing = missing(acked, to).next_back();
+                    prop_assert_eq!(scoreboard.highest_missing(to), missing);
+                }
             }
         }
     }

@@ -308,6 +308,51 @@ fn new_reno_of_the_rfc_leaves_without_a_burst() {
     assert_eq!(s.sender.cwnd(), 2.0);
 }
 
+/// RFC 6582 section 3.2 step 3 (1): the threshold, or one more than what is in flight.
+#[test]
+fn fast_recovery_leaves_room_for_one_segment_above_the_flight() {
+    for (flight, window) in [(0, 2.0), (1, 2.0), (3, 4.0), (8, 9.0), (9, 10.0)] {
+        let (mut s, una) =
+            Script::grown(&config(Profile::Rfc, Variant::NewReno, &no_limited()), 20);
+        // Ten duplicates give back what the halving took; each further one lets a segment go.
+        for _ in 0..10 + flight {
+            s.ack(una, &[]);
+        }
+        assert_eq!((s.sender.in_flight(), s.sender.ssthresh()), (20 + flight, 10.0));
+        let room = window as u64 - flight;
+        send!(s, ack una + 20 => range(una + 20 + flight, una + 20 + flight + room));
+        assert_eq!(s.sender.cwnd(), window);
+        assert_ne!(s.sender.state(), State::Recovery);
+    }
+    // Reno leaves with the first ACK of new data: there the threshold is the smaller.
+    let overrides =
+        Overrides { fast_recovery_exit: Some(FastRecoveryExit::Flight), ..no_limited() };
+    let (mut s, una) = Script::grown(&config(Profile::Rfc, Variant::Reno, &overrides), 20);
+    for _ in 0..3 {
+        s.ack(una, &[]);
+    }
+    send!(s, ack una + 1 => NONE);
+    assert_eq!((s.sender.cwnd(), s.sender.in_flight()), (10.0, 19));
+}
+
+/// What ends no recovery opens the window as ever, however recoveries end.
+#[test]
+fn only_a_recovery_that_ends_sets_the_window() {
+    for &exit in FastRecoveryExit::ALL {
+        for variant in [Variant::Reno, Variant::NewReno] {
+            let overrides = Overrides {
+                fast_recovery_exit: Some(exit),
+                initial_ssthresh: Some(4),
+                ..no_limited()
+            };
+            let (mut s, una) = Script::grown(&config(Profile::Rfc, variant, &overrides), 4);
+            let before = s.sender.cwnd();
+            send!(s, ack una + 1 => [una + 4]);
+            assert_eq!(s.sender.cwnd(), before + 1.0 / before, "{exit:?}, {variant:?}");
+        }
+    }
+}
+
 #[test]
 fn the_threshold_leaves_out_what_limited_transmit_released() {
     let (mut s, una) =

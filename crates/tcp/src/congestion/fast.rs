@@ -42,10 +42,14 @@ mod tests {
     use super::*;
     use crate::config::Overrides;
 
-    fn next(window: f64, base_over_rtt: f64, used: bool) -> f64 {
+    fn law() -> Fast {
         let given =
             Overrides { fast_alpha: Some(10), fast_gamma: Some(0.5), ..Overrides::default() };
-        let law = Fast::new(&Config::resolve(&given).expect("is valid"));
+        Fast::new(&Config::resolve(&given).expect("is valid"))
+    }
+
+    fn next(window: f64, base_over_rtt: f64, used: bool) -> f64 {
+        let law = law();
         let mut course = Course { cwnd: window, ssthresh: 64.0, each_ack: 0.0 };
         law.on_round(&mut course, &Round { base_over_rtt, queued: 0.0, used });
         course.cwnd
@@ -59,5 +63,10 @@ mod tests {
         assert_eq!(next(100.0, 0.5, true), 80.0, "half of the way to 60");
         assert_eq!(next(100.0, 1.0, false), 100.0, "no growth of what is not used");
         assert_eq!(next(100.0, 0.5, false), 80.0);
+    }
+
+    #[test]
+    fn a_loss_halves_the_window() {
+        assert_eq!([4.0, 9.0, 100.0].map(|window| law().reduced(window)), [2.0, 4.5, 50.0]);
     }
 }

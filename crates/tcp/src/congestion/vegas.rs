@@ -48,3 +48,61 @@ impl Vegas {
         window - window / 4.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Overrides;
+
+    fn law(rules: VegasRules) -> Vegas {
+        let given = Overrides {
+            vegas_alpha: Some(2),
+            vegas_beta: Some(5),
+            vegas_rules: Some(rules),
+            ..Overrides::default()
+        };
+        Vegas::new(&Config::resolve(&given).expect("is valid"))
+    }
+
+    /// Window, threshold, and what each ACK adds, after a round with so many `queued`.
+    fn after(rules: VegasRules, cwnd: f64, ssthresh: f64, queued: f64, used: bool) -> [f64; 3] {
+        let mut course = Course { cwnd, ssthresh, each_ack: 0.25 };
+        law(rules).on_round(&mut course, &Round { base_over_rtt: 0.5, queued, used });
+        [course.cwnd, course.ssthresh, course.each_ack]
+    }
+
+    #[test]
+    fn between_alpha_and_beta_the_window_rests() {
+        for rules in [VegasRules::Paper, VegasRules::Ns2] {
+            for queued in [2.0, 3.5, 5.0] {
+                assert_eq!(after(rules, 10.0, 64.0, queued, true), [10.0, 64.0, 0.0]);
+            }
+        }
+    }
+
+    #[test]
+    fn above_beta_the_window_loses_a_segment_and_the_threshold_is_not_above_it() {
+        let paper = |cwnd, ssthresh| after(VegasRules::Paper, cwnd, ssthresh, 5.5, false);
+        assert_eq!(paper(10.0, 64.0), [9.0, 9.0, 0.0]);
+        assert_eq!(paper(10.0, 4.0), [9.0, 4.0, 0.0], "it was below");
+        assert_eq!(paper(2.5, 64.0), [2.0, 2.0, 0.0], "not below two segments");
+        let ns2 = after(VegasRules::Ns2, 10.0, 64.0, 5.5, false);
+        assert_eq!(ns2, [9.0, 64.0, 0.0], "ns-2 leaves the threshold");
+    }
+
+    #[test]
+    fn below_alpha_the_window_gains_a_segment_at_once_or_with_the_acks() {
+        let paper = |used| after(VegasRules::Paper, 10.0, 64.0, 1.9, used);
+        assert_eq!(paper(true), [11.0, 64.0, 0.0]);
+        assert_eq!(paper(false), [10.0, 64.0, 0.0], "no growth of what is not used");
+        for used in [true, false] {
+            assert_eq!(after(VegasRules::Ns2, 10.0, 64.0, 1.9, used), [10.0, 64.0, 0.1]);
+        }
+    }
+
+    #[test]
+    fn a_loss_takes_a_quarter() {
+        let law = law(VegasRules::Paper);
+        assert_eq!([4.0, 10.0, 100.0].map(|window| law.reduced(window)), [3.0, 7.5, 75.0]);
+    }
+}
