@@ -31,6 +31,20 @@ fn any_span(random: &mut Xorshift) -> Span {
     }
 }
 
+/// A time at `now` or later: at times just when a timer is `due`.
+fn any_later(random: &mut Xorshift, now: Time, due: Option<Time>) -> Time {
+    let due = due.filter(|&due| due >= now && chance(random, 8));
+    due.unwrap_or_else(|| now + any_span(random))
+}
+
+/// From each packet of a run to the next: at times so that one comes just when a timer is `due`.
+fn any_gap(random: &mut Xorshift, at: Time, due: Option<Time>) -> Span {
+    match due {
+        Some(due) if due > at && chance(random, 6) => due.since(at) / (1 + random.below(3)),
+        _ => any_span(random),
+    }
+}
+
 /// Until when packets that come from `at` on may be taken.
 fn any_bound(random: &mut Xorshift, at: Time) -> Time {
     match random.below(6) {
@@ -97,7 +111,8 @@ impl Receivers {
         };
         let step = if chance(random, 8) { random.below(3) as u32 } else { 1 };
         let count = 1 + random.below(9) as u32;
-        PacketRun { first, count, step, at, gap: any_span(random) }
+        let gap = any_gap(random, at, self.slow.poll_timeout());
+        PacketRun { first, count, step, at, gap }
     }
 
     fn take(&mut self, run: &PacketRun, until: Time) {
@@ -111,6 +126,7 @@ impl Receivers {
         }
         let size = self.fast.ack_size();
         let plain = |next| Ack { next, sack: SackBlocks::NONE, size };
+        assert!(received.acks.is_none_or(|acks| acks.count > 0));
         let evenly = received.acks.iter();
         let evenly =
             evenly.flat_map(|acks| (0..acks.count).map(|i| (acks.time(i), acks.number(i))));
@@ -168,7 +184,7 @@ proptest! {
         let mut receivers = Receivers::new(&config.expect("is valid"));
         let (mut random, mut now) = (Xorshift(seed), Time::ZERO);
         for _ in 0..STEPS {
-            now += any_span(&mut random);
+            now = any_later(&mut random, now, receivers.slow.poll_timeout());
             if let Some(due) = receivers.slow.poll_timeout().filter(|&due| due <= now)
                 && !chance(&mut random, 4)
             {
@@ -364,7 +380,8 @@ impl Senders {
     /// The ACKs at the front that are a run, at most `count`; if the first is none, that one goes to
     /// both senders. Or what no network makes.
     fn any_run(&mut self, random: &mut Xorshift, at: Time) -> Option<PacketRun> {
-        let (gap, count) = (any_span(random), 1 + random.below(8) as u32);
+        let gap = any_gap(random, at, self.slow.poll_timeout());
+        let count = 1 + random.below(8) as u32;
         if chance(random, 15) {
             let first = (self.acked() + random.below(6)).saturating_sub(1);
             let step = random.below(3) as u32;
@@ -448,7 +465,7 @@ proptest! {
         let config = any_config(&mut random);
         let mut senders = Senders::new(&config, &mut random);
         for _ in 0..STEPS {
-            now += any_span(&mut random);
+            now = any_later(&mut random, now, senders.slow.poll_timeout());
             senders.deliver(&mut random, now);
             if senders.acks.is_empty() {
                 now = senders.slow.poll_timeout().unwrap_or(now).max(now);
