@@ -5,11 +5,12 @@
 mod random;
 
 use std::collections::{BTreeSet, VecDeque};
+use std::ops::Range;
 
 use burstlab_tcp::{
-    Ack, Classes, Config, Decision, Detector, ForeignDetector, ForeignLaw, Moment, Overrides,
-    PacketRun, Profile, PythonClass, Receiver, SackBlocks, Sender, State, Transmission, Variant,
-    WindowLaw,
+    Ack, Classes, Config, Decision, Detector, ForeignDetector, ForeignLaw, Moment, Notice,
+    Overrides, PacketRun, Profile, PythonClass, Receiver, SackBlocks, Sender, State, Transmission,
+    Variant, WindowLaw,
 };
 use burstlab_units::{Span, Time};
 use proptest::prelude::*;
@@ -258,8 +259,9 @@ fn any_config(random: &mut Xorshift) -> Config {
             name: None,
         });
     }
-    if chance(random, 8) && variant != Variant::Tahoe {
-        overrides.detector = Some(Detector::Ble);
+    if chance(random, 6) && variant != Variant::Tahoe {
+        let native = [Detector::Ble, Detector::Back, Detector::Bnak, Detector::Oracle];
+        overrides.detector = Some(native[random.below(4) as usize]);
     }
     if chance(random, 8) {
         overrides.send_jitter = Some(Span::from_us(500));
@@ -377,6 +379,14 @@ impl Senders {
         }
     }
 
+    /// A node tells of a burst with some of what is outstanding.
+    fn notify(&mut self, random: &mut Xorshift, now: Time) {
+        let notice = [Notice::Left, Notice::Arrived, Notice::Dropped][random.below(3) as usize];
+        let Range { start, end } = self.slow.outstanding();
+        let (burst, segments) = (random.next(), (start + random.below(3)..end).collect::<Vec<_>>());
+        self.both(|sender, out| sender.on_notice(now, notice, burst, &segments, out));
+    }
+
     /// The ACKs at the front that are a run, at most `count`; if the first is none, that one goes to
     /// both senders. Or what no network makes.
     fn any_run(&mut self, random: &mut Xorshift, at: Time) -> Option<PacketRun> {
@@ -477,6 +487,9 @@ proptest! {
                 senders.supplied += random.below(60);
                 let supplied = senders.supplied;
                 senders.both(|sender, out| sender.supply(now, supplied, out));
+            }
+            if chance(&mut random, 6) {
+                senders.notify(&mut random, now);
             }
             if let Some(run) = senders.any_run(&mut random, now) {
                 senders.take(&run, any_bound(&mut random, now));

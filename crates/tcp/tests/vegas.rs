@@ -307,6 +307,18 @@ fn plain_progress_is_taken_in_stride_and_nothing_else() {
     assert!(!s.sender.is_in_stride(), "and once more");
 }
 
+/// ns-2's Vegas goes on asking what is overdue when a time-out has come in between.
+#[test]
+fn a_time_out_in_a_repair_of_ns2_is_no_end_of_it() {
+    let overrides = Overrides { profile: Some(Profile::Ns2), window: Some(2), ..sixteen() };
+    let (mut s, first) = Script::grown(&overrides, 2);
+    s.wait(300);
+    assert_eq!(s.ack(first), [first]);
+    assert_eq!(s.timeout(), [first, first + 1], "all that is outstanding");
+    assert_eq!(s.sender.state(), State::Recovery);
+    assert!(!s.sender.is_in_stride());
+}
+
 #[test]
 fn detectors_of_false_time_outs_combine_with_vegas() {
     for window_law in [WindowLaw::Vegas, WindowLaw::Fast] {
