@@ -1,19 +1,18 @@
 //! Batches that enter assembly queues without an event each, against a twin that takes each packet
 //! alone.
 
+mod runs;
+
 use burstlab_optical::{Assembler, AssemblyPolicy};
-use burstlab_sim::scenario::{Resolved, Scenario};
+use burstlab_sim::scenario::Resolved;
 use burstlab_sim::traffic::{Batch, sequence};
-use burstlab_sim::{Column, Monitor, Output, Simulation, Table, Trace};
+use burstlab_sim::{Monitor, Output, Simulation, Trace};
 use burstlab_units::{Bytes, Span, Time};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-fn resolved(scenario: &Value) -> Resolved {
-    Scenario::from_json(&scenario.to_string())
-        .and_then(|scenario| scenario.resolve())
-        .unwrap_or_else(|error| panic!("{error}: {scenario}"))
-}
+use runs::columns::{integers, table};
+use runs::{refused, resolved};
 
 fn run(resolved: &Resolved, seed: u64) -> Output {
     let trace = Trace { packets: true, bursts: true, ..Trace::default() };
@@ -36,26 +35,12 @@ fn scenario(edge: &Value, core: &Value, batches: &Value) -> Value {
     })
 }
 
-fn column<'a>(tables: &'a [Table], table: &str, name: &str) -> &'a Column {
-    let table = tables.iter().find(|one| one.name == table).expect("the table is there");
-    &table.columns.iter().find(|column| column.0 == name).expect("the column is there").1
-}
-
-fn numbers(tables: &[Table], table: &str, name: &str) -> Vec<u64> {
-    match column(tables, table, name) {
-        Column::U64(values) => values.clone(),
-        Column::U32(values) => values.iter().map(|&value| u64::from(value)).collect(),
-        Column::Category(codes, _) => codes.iter().map(|&code| u64::from(code)).collect(),
-        _ => panic!("{name} is no number"),
-    }
-}
-
 /// A burst: when it was opened and closed, its packets and its bytes.
 type Closed = (u64, u64, u64, u64);
 
 /// The bursts of a queue, from the trace, in order.
 fn traced(output: &Output, (from, to): (u64, u64)) -> Vec<Closed> {
-    let column = |name| numbers(&output.tables, "bursts", name);
+    let column = |name| integers(table(output, "bursts"), name);
     let (froms, tos, opened) = (column("from"), column("to"), column("opened_ps"));
     let (closed, packets, bytes) = (column("closed_ps"), column("packets"), column("bytes"));
     let rows = (0..froms.len()).filter(|&row| (froms[row], tos[row]) == (from, to));
@@ -67,7 +52,7 @@ fn traced(output: &Output, (from, to): (u64, u64)) -> Vec<Closed> {
 
 /// When packets of flows entered the queue of a kind, 0 for data and 1 for ACKs, and their sizes.
 fn followed(output: &Output, kind: u64) -> Vec<(Time, u64)> {
-    let column = |name| numbers(&output.tables, "packets", name);
+    let column = |name| integers(table(output, "packets"), name);
     let (kinds, entered, sizes) = (column("kind"), column("ingress_ps"), column("size_bytes"));
     let entries = (0..kinds.len()).filter(|&row| kinds[row] == kind && entered[row] < u64::MAX);
     entries.map(|row| (Time::from_ps(entered[row]), sizes[row])).collect()
@@ -233,8 +218,8 @@ fn lost_packets_over_packets_sent_in_bursts() {
     let resolved = resolved(&scenario(&edge, &json!({}), &batches));
     let output = run(&resolved, 9);
     let network = output.summary.network.as_ref().expect("a mesh");
-    let packets = numbers(&output.tables, "bursts", "packets");
-    let fates = numbers(&output.tables, "bursts", "fate");
+    let bursts = table(&output, "bursts");
+    let (packets, fates) = (integers(bursts, "packets"), integers(bursts, "fate"));
     let count = |fate: u64| {
         packets.iter().zip(&fates).filter(|(_, other)| **other == fate).map(|(n, _)| n).sum::<u64>()
     };
@@ -262,13 +247,7 @@ fn what_batches_cannot_be_is_refused() {
         let mut batches = good.clone();
         batches[0][field] = value;
         let scenario = scenario(&edge, &json!({}), &batches);
-        let error = Scenario::from_json(&scenario.to_string())
-            .and_then(|scenario| scenario.resolve())
-            .map(drop)
-            .expect_err(field);
-        assert_eq!(error.path(), path);
+        assert_eq!(refused(&scenario).path(), path);
     }
-    let path = json!({"batches": good});
-    let error = Scenario::from_json(&path.to_string()).and_then(|scenario| scenario.resolve());
-    assert_eq!(error.map(drop).expect_err("a path").path(), "batches");
+    assert_eq!(refused(&json!({"batches": good})).path(), "batches");
 }

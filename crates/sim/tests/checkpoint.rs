@@ -1,12 +1,13 @@
 //! A checkpoint is the run it was written by, or it is refused.
 
-mod stored;
+mod runs;
 
 use burstlab_sim::{Monitor, Simulation, Summary, Trace};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use stored::{resolved, whole_and_in_pieces};
+use runs::resolved;
+use runs::stored::whole_and_in_pieces;
 
 fn path() -> Value {
     json!({

@@ -1,7 +1,7 @@
 //! Bursts of which a cut leaves nothing while their header waits.
 
-use burstlab_sim::scenario::Scenario;
-use burstlab_sim::{Monitor, Simulation, Trace};
+mod runs;
+
 use serde_json::json;
 
 /// A header that waits for one processor reserves from the moment it is read (just in time), and so
@@ -19,11 +19,7 @@ fn a_burst_may_be_cut_before_its_first_bit() {
             "size": {"distribution": "exponential", "mean": "3 KB"}}],
         "run": {"duration": "20 s"},
     });
-    let resolved = Scenario::from_json(&scenario.to_string())
-        .and_then(|scenario| scenario.resolve())
-        .unwrap_or_else(|error| panic!("{error}"));
-    let output = Simulation::new(&resolved, 747, 0, Trace::default()).run(&Monitor::default());
-    let counters = output.summary.counters;
+    let counters = runs::summary(&scenario, 747).counters;
     let ended = counters.batch_packets_delivered + counters.batch_packets_lost;
     assert!(counters.batch_packets_lost > 0, "bursts meet");
     assert_eq!(counters.batch_packets_sent, ended + counters.batch_packets_in_flight);

@@ -2,22 +2,16 @@
 //! is what a run without it measures, the fast paths tell the same times as the slow ones, and a
 //! run that is cut in it goes on.
 
-mod numbers;
-mod stored;
+mod runs;
 
-use burstlab_sim::scenario::Scenario;
-use burstlab_sim::{Column, DemandSummary, Monitor, Output, Simulation, Summary, Trace};
+use burstlab_sim::{Column, DemandSummary, Output, Summary, Trace};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use numbers::numbers;
+use runs::stored::goes_on;
+use runs::{ALL, numbers, refused, run};
 
-const ALL: Trace = Trace { packets: true, bursts: true, cwnd: true, ledger: true };
 const PS: f64 = 1e-12;
-
-fn run(scenario: &Value, seed: u64, trace: Trace) -> Output {
-    Simulation::new(&stored::resolved(scenario), seed, 0, trace).run(&Monitor::default())
-}
 
 /// A table of a run, by column, its chunks together.
 fn column(output: &Output, table: &str, name: &str) -> Vec<u64> {
@@ -173,9 +167,7 @@ proptest! {
         seed in 0u64..1000,
         cut in 1u32..9000,
     ) {
-        let (whole, pieces) = stored::whole_and_in_pieces(&scenario, seed, cut);
-        prop_assert_eq!(&pieces.summary, &whole.summary);
-        prop_assert_eq!(format!("{:?}", pieces.tables), format!("{:?}", whole.tables));
+        goes_on(&scenario, seed, cut)?;
     }
 
     /// From the trace: a transfer is received as the last of its segments is first there, and no
@@ -294,8 +286,7 @@ fn the_bounds_of_a_drain_are_checked() {
     let refused = |run: Value| {
         let mut scenario = path();
         scenario["run"] = run;
-        let found = Scenario::from_json(&scenario.to_string()).and_then(|one| one.resolve());
-        found.expect_err("it is refused").to_string()
+        refused(&scenario).to_string()
     };
     let long = refused(json!({"duration": "1000000 s", "drain": "1000001 s"}));
     assert!(long.contains("run.drain") && long.contains("1000000 s"), "{long}");

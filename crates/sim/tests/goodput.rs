@@ -1,16 +1,12 @@
 //! What a flow delivers in the measured time is never above the rate of its links, wherever the
 //! warm-up ends.
 
-use burstlab_sim::scenario::Scenario;
-use burstlab_sim::{Monitor, Simulation, Summary, Trace};
-use serde_json::{Value, json};
+mod runs;
 
-fn summary(scenario: &Value, seed: u64) -> Summary {
-    let resolved = Scenario::from_json(&scenario.to_string())
-        .and_then(|scenario| scenario.resolve())
-        .unwrap_or_else(|error| panic!("{error}: {scenario}"));
-    Simulation::new(&resolved, seed, 0, Trace::default()).run(&Monitor::default()).summary
-}
+use burstlab_sim::Summary;
+use serde_json::json;
+
+use runs::summary;
 
 /// One flow over a lossy path whose links are slower than all else.
 fn slow(seed: u64, warmup: u64) -> Summary {

@@ -1,17 +1,12 @@
 //! Contention that a scenario injects: how often, where, what resolves it, what it leaves alone.
 
-use burstlab_sim::scenario::Scenario;
-use burstlab_sim::{Column, Monitor, NetworkSummary, Output, Simulation, Trace};
+mod runs;
+
+use burstlab_sim::{Column, NetworkSummary, Trace};
 use serde_json::{Value, json};
 
-const BURSTS: Trace = Trace { packets: false, bursts: true, cwnd: false, ledger: false };
-
-fn run(scenario: &Value, trace: Trace) -> Output {
-    let resolved = Scenario::from_json(&scenario.to_string())
-        .and_then(|scenario| scenario.resolve())
-        .unwrap_or_else(|error| panic!("{error}: {scenario}"));
-    Simulation::new(&resolved, 1, 0, trace).run(&Monitor::default())
-}
+use runs::columns::{column, integers, table, wide};
+use runs::{BURSTS, lost_to, merge, merged, refused, run, summary};
 
 /// A ring of six nodes with nothing on it but constant traffic from node 1 to node 4, a packet a
 /// burst and 2000 of them a second; `change` is laid over it.
@@ -24,30 +19,13 @@ fn ring(change: &Value) -> Value {
             "packet_size": "500 B"}],
         "run": {"duration": "20 s"},
     });
-    lay(&mut scenario, change);
+    merge(&mut scenario, change);
     scenario
 }
 
-fn lay(over: &mut Value, change: &Value) {
-    match (over, change) {
-        (Value::Object(over), Value::Object(change)) => {
-            for (key, value) in change {
-                lay(over.entry(key).or_insert(Value::Null), value);
-            }
-        }
-        (over, change) => *over = change.clone(),
-    }
-}
-
 fn network(change: &Value) -> NetworkSummary {
-    let scenario = ring(&json!({"flows": []}));
-    let mut scenario = scenario;
-    lay(&mut scenario, change);
-    run(&scenario, Trace::default()).summary.network.expect("a mesh")
-}
-
-fn lost_to(network: &NetworkSummary, cause: &str) -> u64 {
-    network.all.causes.iter().filter(|one| one.cause == cause).map(|one| one.bursts).sum()
+    let scenario = merged(ring(&json!({"flows": []})), change);
+    summary(&scenario, 1).network.expect("a mesh")
 }
 
 /// Whether a count of `n` trials is within five standard deviations of its mean.
@@ -63,7 +41,7 @@ fn bursts_meet_it_at_its_rate_evenly_among_the_nodes_of_their_route() {
             "edge": {"port": port}, "core": {"injection": {"data": 0.05}}}));
         let n = network.all.bursts;
         assert!(n > 39_000, "{n}");
-        assert_eq!(lost_to(&network, "injected-contention"), network.all.bursts_lost);
+        assert_eq!(lost_to(&network.all, "injected-contention"), network.all.bursts_lost);
         assert_eq!(network.all.resolutions.injected, network.all.resolutions.contentions);
         assert!(near(network.all.bursts_lost, n, 0.05), "{} of {n}", network.all.bursts_lost);
         for node in &network.nodes {
@@ -104,7 +82,7 @@ fn each_attempt_draws_anew() {
 fn what_resolves_contention_resolves_it() {
     let of = |steps: Value, more: Value| {
         let mut core = json!({"injection": {"data": 0.05}, "contention": steps});
-        lay(&mut core, &more);
+        merge(&mut core, &more);
         network(&json!({"core": core}))
     };
     let lines = json!({"delay_lines": {"delays": ["100 us"]}});
@@ -130,29 +108,15 @@ fn what_resolves_contention_resolves_it() {
 #[test]
 fn who_meets_it_depends_on_nothing_else() {
     let fates = |change: Value| {
-        let mut scenario = ring(&json!({"flows": [], "core": {"injection": {"data": 0.05}}}));
-        lay(&mut scenario, &change);
-        let output = run(&scenario, BURSTS);
-        let table = &output.tables[0];
-        let column = |name: &str| {
-            table.columns.iter().find(|column| column.0 == name).map(|column| column.1.clone())
-        };
-        match (column("closed_ps"), column("direction"), column("cause"), column("node")) {
-            (
-                Some(Column::U64(closed)),
-                Some(Column::Category(kinds, _)),
-                Some(Column::Category(causes, _)),
-                Some(Column::Name(nodes, _) | Column::U32(nodes)),
-            ) => {
-                let rows = closed.into_iter().zip(kinds).zip(causes).zip(nodes);
-                let data = rows.filter(|(((_, kind), _), _)| *kind == 0);
-                let mut data: Vec<_> =
-                    data.map(|(((at, _), cause), node)| (at, cause, node)).collect();
-                data.sort_unstable();
-                data
-            }
-            other => panic!("{other:?}"),
-        }
+        let scenario = ring(&json!({"flows": [], "core": {"injection": {"data": 0.05}}}));
+        let output = run(&merged(scenario, &change), 1, BURSTS);
+        let column = |name| integers(table(&output, "bursts"), name);
+        let rows = column("closed_ps").into_iter().zip(column("direction"));
+        let rows = rows.zip(column("cause")).zip(column("node"));
+        let data = rows.filter(|(((_, kind), _), _)| *kind == 0);
+        let mut data: Vec<_> = data.map(|(((at, _), cause), node)| (at, cause, node)).collect();
+        data.sort_unstable();
+        data
     };
     let plain = fates(json!({}));
     assert!(plain.len() > 39_000 && plain.iter().filter(|row| row.1 == 9).count() > 1000);
@@ -171,8 +135,7 @@ fn acks_have_a_chance_of_their_own() {
     let change = json!({"traffic": [], "flows": [{"from": "1", "to": "4"}],
         "tcp": {"window": 4, "rto_min": "200 ms"},
         "core": {"injection": {"ack": 0.1}}, "run": {"duration": "60 s"}});
-    let output = run(&ring(&change), Trace::default());
-    let c = &output.summary.counters;
+    let c = summary(&ring(&change), 1).counters;
     assert_eq!(c.bursts_lost, 0);
     assert!(near(c.ack_bursts_lost, c.ack_bursts_sent, 0.1), "{c:?}");
     assert!(c.ack_bursts_lost > 100);
@@ -180,13 +143,7 @@ fn acks_have_a_chance_of_their_own() {
 
 #[test]
 fn mistakes_are_answered() {
-    let error = |change: Value| {
-        let read = Scenario::from_json(&ring(&change).to_string());
-        match read.and_then(|scenario| scenario.resolve()) {
-            Ok(_) => panic!("accepted: {change}"),
-            Err(error) => error.to_string(),
-        }
-    };
+    let error = |change: Value| refused(&ring(&change)).to_string();
     let injection = |data: Value| json!({"core": {"injection": {"data": data}}});
     for wrong in [json!(-0.1), json!(1.5), json!("often")] {
         let text = error(injection(wrong));
@@ -200,9 +157,7 @@ fn mistakes_are_answered() {
     star["network"] = json!({"topology": "line", "nodes": 2});
     star["traffic"] = json!([]);
     assert!(error(star).contains("shared"), "nobody asks for a second fibre");
-    let path = json!({"core": {"injection": {"data": 0.1}}});
-    let read = Scenario::from_json(&path.to_string()).and_then(|scenario| scenario.resolve());
-    let text = read.expect_err("a path").to_string();
+    let text = refused(&json!({"core": {"injection": {"data": 0.1}}})).to_string();
     assert!(text.contains("no contention"), "{text}");
 }
 
@@ -215,16 +170,10 @@ fn a_sender_sees_what_sending_again_adds() {
         "tcp": {"variant": "vegas", "window": 40, "delayed_ack": false},
         "core": {"injection": {"data": 0.05}, "contention": ["retransmission"]},
         "run": {"duration": "100 s"}});
-    let output = run(&ring(&change), Trace { cwnd: true, ..Trace::default() });
-    let table = output.tables.iter().find(|table| table.name == "cwnd").expect("traced");
-    let column = |name: &str| {
-        table.columns.iter().find(|column| column.0 == name).map(|column| column.1.clone())
-    };
-    let (Some(Column::U64(samples)), Some(Column::U64(base)), Some(Column::F64(queued))) =
-        (column("sample_ps"), column("base_rtt_ps"), column("queued"))
-    else {
-        panic!("columns");
-    };
+    let output = run(&ring(&change), 1, Trace { cwnd: true, ..Trace::default() });
+    let cwnd = table(&output, "cwnd");
+    let (samples, base) = (integers(cwnd, "sample_ps"), wide(cwnd, "base_rtt_ps"));
+    let Column::F64(queued) = column(cwnd, "queued") else { panic!("no fractions") };
     let samples: Vec<u64> = samples.into_iter().filter(|&sample| sample != u64::MAX).collect();
     assert!(samples.len() > 10_000, "{}", samples.len());
     let shortest = *samples.iter().min().expect("samples");

@@ -1,30 +1,16 @@
 //! Data, ACKs and bursts of others are counted apart, in bursts, packets and bytes; what late
 //! headers waited for is told.
 
-use burstlab_sim::scenario::Scenario;
-use burstlab_sim::{BurstSummary, Column, Monitor, NetworkSummary, Output, Simulation, Summary};
-use burstlab_sim::{Table, Trace};
+mod runs;
+
+use burstlab_sim::{BurstSummary, NetworkSummary, Summary};
 use serde_json::{Value, json};
 
-const BURSTS: Trace = Trace { packets: false, bursts: true, cwnd: false, ledger: false };
-
-fn run(scenario: &Value, seed: u64, trace: Trace) -> Output {
-    let resolved = Scenario::from_json(&scenario.to_string())
-        .and_then(|scenario| scenario.resolve())
-        .unwrap_or_else(|error| panic!("{error}: {scenario}"));
-    Simulation::new(&resolved, seed, 0, trace).run(&Monitor::default())
-}
-
-fn summary(scenario: &Value, seed: u64) -> Summary {
-    run(scenario, seed, Trace::default()).summary
-}
+use runs::columns::{integers, table};
+use runs::{BURSTS, lost_to, run, summary};
 
 fn network(scenario: &Value, seed: u64) -> NetworkSummary {
     summary(scenario, seed).network.expect("a mesh")
-}
-
-fn lost_to(bursts: &BurstSummary, cause: &str) -> u64 {
-    bursts.causes.iter().filter(|one| one.cause == cause).map(|one| one.bursts).sum()
 }
 
 /// Ten flows over a line of lossy nodes, whose data bursts hold what comes in 2 ms. Each ACK is
@@ -91,19 +77,6 @@ fn batches_alone_are_bursts_of_others() {
     assert!(network.background.packets > network.background.bursts);
 }
 
-fn whole_numbers(table: &Table, name: &str) -> Vec<u64> {
-    match table.columns.iter().find(|column| column.0 == name) {
-        Some((_, Column::U64(values))) => values.clone(),
-        Some((_, Column::U32(values))) => values.iter().map(|&value| u64::from(value)).collect(),
-        Some((_, Column::Category(codes, _))) => codes.iter().map(|&c| u64::from(c)).collect(),
-        other => panic!("no numbers {name}: {other:?}"),
-    }
-}
-
-fn named<'a>(output: &'a Output, name: &str) -> &'a Table {
-    output.tables.iter().find(|table| table.name == name).expect("it was traced")
-}
-
 /// Bursts of others alone, of which most are cut where they meet.
 fn cut(erlangs: f64, more: &[&str]) -> Value {
     let mut steps = vec!["segmentation"];
@@ -138,12 +111,12 @@ fn bytes_that_are_cut_off_are_lost() {
             (run.bytes_lost, run.bytes_delivered)
         );
         // The same from the trace: of each burst that arrived, what its last fibre carried.
-        let bursts = named(&output, "bursts");
-        let (ids, fates) = (whole_numbers(bursts, "burst"), whole_numbers(bursts, "fate"));
-        let bytes = whole_numbers(bursts, "bytes");
-        let hops = named(&output, "bursts_hops");
-        let of = whole_numbers(hops, "burst");
-        let (from, end) = (whole_numbers(hops, "departed_ps"), whole_numbers(hops, "end_ps"));
+        let bursts = table(&output, "bursts");
+        let (ids, fates) = (integers(bursts, "burst"), integers(bursts, "fate"));
+        let bytes = integers(bursts, "bytes");
+        let hops = table(&output, "bursts_hops");
+        let of = integers(hops, "burst");
+        let (from, end) = (integers(hops, "departed_ps"), integers(hops, "end_ps"));
         let lengths = end.iter().zip(&from).map(|(end, from)| end - from);
         let last: std::collections::BTreeMap<u64, u64> = of.into_iter().zip(lengths).collect();
         let landed = (0..ids.len()).filter(|&row| fates[row] == 1);

@@ -1,18 +1,18 @@
 //! The causal ledger, and Burst TCP judged by it.
 
+mod runs;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use burstlab_sim::scenario::Scenario;
-use burstlab_sim::{Column, Monitor, Output, Simulation, Table, Trace};
+use burstlab_sim::{Output, Trace};
 use serde_json::{Value, json};
+
+use runs::columns::{integers, labels, table};
 
 const LEDGER: Trace = Trace { packets: false, bursts: false, cwnd: false, ledger: true };
 
 fn run(scenario: &Value) -> Output {
-    let resolved = Scenario::from_json(&scenario.to_string())
-        .and_then(|scenario| scenario.resolve())
-        .unwrap_or_else(|error| panic!("{error}"));
-    Simulation::new(&resolved, 3, 0, LEDGER).run(&Monitor::default())
+    runs::run(scenario, 3, LEDGER)
 }
 
 /// The fast flow of Yu et al. 2004: 1 MB/s, W = 10, T_b = 40 ms.
@@ -25,30 +25,6 @@ fn fast(detector: &str, probability: f64) -> Value {
         "loss": {"data": {"process": "bernoulli", "probability": probability}},
         "run": {"duration": "1000 s"},
     })
-}
-
-fn table<'a>(output: &'a Output, name: &str) -> &'a Table {
-    output.tables.iter().find(|table| table.name == name).expect("the table is traced")
-}
-
-/// A column as numbers; codes of categories too.
-fn numbers(table: &Table, name: &str) -> Vec<u64> {
-    let column = table.columns.iter().find(|column| column.0 == name);
-    match column.map(|column| &column.1) {
-        Some(Column::U64(values)) => values.clone(),
-        Some(Column::U32(values)) => values.iter().map(|&value| u64::from(value)).collect(),
-        Some(Column::Category(codes, _)) => codes.iter().map(|&code| u64::from(code)).collect(),
-        other => panic!("{name}: {other:?}"),
-    }
-}
-
-fn labels(table: &Table, name: &str) -> Vec<&'static str> {
-    match table.columns.iter().find(|column| column.0 == name) {
-        Some((_, Column::Category(codes, labels))) => {
-            codes.iter().map(|&code| labels[usize::from(code)]).collect()
-        }
-        other => panic!("{name}: {other:?}"),
-    }
 }
 
 #[test]
@@ -75,8 +51,8 @@ fn rows_add_up_to_the_counters() {
             flow.false_timeouts + flow.true_timeouts + flow.spurious_timeouts
         );
         let losses = table(&output, "ledger_losses");
-        let packets: u64 = numbers(ledger, "lost_packets").iter().sum();
-        assert_eq!(packets as usize, numbers(losses, "event").len());
+        let packets: u64 = integers(ledger, "lost_packets").iter().sum();
+        assert_eq!(packets as usize, integers(losses, "event").len());
         if let Some(seen) = &flow.detector {
             let sum = seen.false_excused + seen.false_missed + seen.true_excused + seen.true_kept;
             assert_eq!(sum + seen.spurious_excused + seen.spurious_kept, flow.timeouts);
@@ -91,11 +67,11 @@ fn without_detection_false_timeouts_are_those_that_lost_one_burst() {
     let flow = &output.summary.flows[0];
     let mut bursts: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
     let losses = table(&output, "ledger_losses");
-    for (event, burst) in numbers(losses, "event").into_iter().zip(numbers(losses, "burst")) {
+    for (event, burst) in integers(losses, "event").into_iter().zip(integers(losses, "burst")) {
         bursts.entry(event).or_default().insert(burst);
     }
     let ledger = table(&output, "ledger");
-    let timeouts = labels(ledger, "kind").into_iter().zip(numbers(ledger, "event"));
+    let timeouts = labels(ledger, "kind").into_iter().zip(integers(ledger, "event"));
     let one = timeouts
         .filter(|(kind, event)| {
             *kind == "timeout" && bursts.get(event).is_some_and(|lost| lost.len() == 1)
@@ -111,20 +87,17 @@ fn without_detection_false_timeouts_are_those_that_lost_one_burst() {
 fn every_loss_of_the_ledger_names_a_burst_that_was_lost() {
     let mut scenario = fast("none", 0.1);
     scenario["run"]["duration"] = json!("200 s");
-    let resolved = Scenario::from_json(&scenario.to_string()).and_then(|s| s.resolve());
-    let trace = Trace { bursts: true, ..LEDGER };
-    let simulation = Simulation::new(&resolved.expect("valid"), 3, 0, trace);
-    let output = simulation.run(&Monitor::default());
+    let output = runs::run(&scenario, 3, Trace { bursts: true, ..LEDGER });
     let bursts = table(&output, "bursts");
-    let fates = numbers(bursts, "burst").into_iter().zip(labels(bursts, "fate"));
+    let fates = integers(bursts, "burst").into_iter().zip(labels(bursts, "fate"));
     let ends: BTreeMap<u64, (&str, u64)> = fates
-        .zip(numbers(bursts, "lost_ps"))
+        .zip(integers(bursts, "lost_ps"))
         .zip(labels(bursts, "direction"))
         .filter(|(_, direction)| *direction == "data")
         .map(|(((burst, fate), at), _)| (burst, (fate, at)))
         .collect();
     let losses = table(&output, "ledger_losses");
-    for (burst, at) in numbers(losses, "burst").into_iter().zip(numbers(losses, "lost_ps")) {
+    for (burst, at) in integers(losses, "burst").into_iter().zip(integers(losses, "lost_ps")) {
         assert_eq!(ends.get(&burst), Some(&("lost", at)));
     }
 }
@@ -210,10 +183,8 @@ fn detectors_that_cannot_work_are_refused() {
     let refused = |change: fn(&mut Value), path: &str| {
         let mut scenario = fast("back", 0.1);
         change(&mut scenario);
-        let error = Scenario::from_json(&scenario.to_string()).and_then(|s| s.resolve());
-        let error = error.err().unwrap_or_else(|| panic!("accepted: {scenario}"));
+        let error = runs::refused(&scenario);
         assert_eq!(error.path(), path, "{error}");
-        assert!(!error.fix().is_empty());
     };
     refused(|s| s["tcp"]["variant"] = json!("tahoe"), "tcp.detector");
     refused(|s| s["edge"] = json!({"assembly": "none"}), "tcp.detector");

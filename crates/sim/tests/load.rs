@@ -1,24 +1,16 @@
 //! The load that sources offer, through the engine, against what their page says.
 
-use burstlab_sim::scenario::Scenario;
-use burstlab_sim::{Column, Monitor, Output, Simulation, Trace};
+mod runs;
+
+use burstlab_sim::Output;
 use serde_json::{Value, json};
 
-fn run(scenario: &Value, seed: u64) -> Output {
-    let resolved = Scenario::from_json(&scenario.to_string())
-        .and_then(|scenario| scenario.resolve())
-        .unwrap_or_else(|error| panic!("{error}: {scenario}"));
-    let trace = Trace { bursts: true, ..Trace::default() };
-    Simulation::new(&resolved, seed, 0, trace).run(&Monitor::default())
-}
+use runs::columns::{integers, table};
+use runs::{BURSTS, run};
 
-fn column(output: &Output, table: &str, name: &str) -> Vec<f64> {
-    let table = output.tables.iter().find(|one| one.name == table).expect("the table is there");
-    match &table.columns.iter().find(|column| column.0 == name).expect("the column is there").1 {
-        Column::U64(values) => values.iter().map(|&value| value as f64).collect(),
-        Column::U32(values) => values.iter().map(|&value| f64::from(value)).collect(),
-        other => panic!("{name}: {other:?}"),
-    }
+/// The bytes of each burst or connection.
+fn bytes(output: &Output, name: &str) -> Vec<f64> {
+    integers(table(output, name), "bytes").into_iter().map(|bytes| bytes as f64).collect()
 }
 
 /// Whether the sum of sizes that come as a Poisson process is as expected: within five standard
@@ -61,8 +53,8 @@ fn bursts_of_others_have_their_load_whatever_their_lengths() {
                 "bursts": [{"erlangs": 0.3, "per": per, "length": length}],
                 "run": {"duration": format!("{:.0} us", seconds * 1e6)},
             });
-            let output = run(&scenario, number as u64);
-            let bytes = column(&output, "bursts", "bytes");
+            let output = run(&scenario, number as u64, BURSTS);
+            let bytes = bytes(&output, "bursts");
             let offered = 0.3 * shares * seconds * 10e9 / 8.0;
             as_expected(&bytes, offered, &format!("{length} per {per}"));
         }
@@ -79,7 +71,7 @@ fn batches_have_their_rate_and_their_bytes() {
             "batches": [{"batches_per_second": 2000, "size": size, "packet_size": "9 KB"}],
             "run": {"duration": "1 s"},
         });
-        let counters = run(&scenario, number as u64).summary.counters;
+        let counters = run(&scenario, number as u64, BURSTS).summary.counters;
         let batches = 12.0 * 2000.0;
         as_expected(&vec![1.0; counters.batches_sent as usize], batches, "batches");
         // The second moment of all laws here is below three times the square of the mean.
@@ -102,11 +94,11 @@ fn demands_have_their_rate_and_their_sizes() {
                 "size": {"distribution": "exponential", "mean": "20 KB"}}],
             "run": {"duration": "12 s"},
         });
-        let output = run(&scenario, 3);
+        let output = run(&scenario, 3, BURSTS);
         let started = output.summary.demand[0].started;
         as_expected(&vec![1.0; started as usize], 7200.0, per);
         // All but the last few are done.
-        let bytes = column(&output, "connections", "bytes");
+        let bytes = bytes(&output, "connections");
         assert!(started - bytes.len() as u64 <= 60, "{} of {started}", bytes.len());
         let mean = bytes.iter().sum::<f64>() / bytes.len() as f64;
         assert!((mean / 20e3 - 1.0).abs() < 5.0 / 7200f64.sqrt() + 0.01, "{mean}");
@@ -142,7 +134,7 @@ fn udp_has_its_load_in_every_network() {
             let mut scenario = network.clone();
             scenario["traffic"] = json!([source]);
             scenario["run"] = json!({"duration": "20 s"});
-            let counters = run(&scenario, 5).summary.counters;
+            let counters = run(&scenario, 5, BURSTS).summary.counters;
             as_expected(&vec![1.0; counters.other_sent as usize], rate * 20.0, &source.to_string());
         }
     }

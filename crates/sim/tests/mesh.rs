@@ -1,32 +1,19 @@
 //! What every mesh keeps, whatever the scenario: conservation, determinism, and the same numbers as
 //! a path where it is one.
 
-mod numbers;
-mod stored;
-mod tables;
+mod runs;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use burstlab_sim::scenario::Scenario;
-use burstlab_sim::{BurstSummary, Column, Monitor, Output, Simulation, Trace};
+use burstlab_sim::{BurstSummary, Output, Trace};
 use proptest::prelude::*;
 use proptest::sample::subsequence;
 use serde_json::{Value, json};
 
-use numbers::numbers;
-
-const ALL: Trace = Trace { packets: true, bursts: true, cwnd: true, ledger: true };
-
-fn simulation(scenario: &Value, seed: u64, trace: Trace) -> Simulation {
-    let resolved = Scenario::from_json(&scenario.to_string())
-        .and_then(|scenario| scenario.resolve())
-        .unwrap_or_else(|error| panic!("{error}: {scenario}"));
-    Simulation::new(&resolved, seed, 0, trace)
-}
-
-fn run(scenario: &Value, seed: u64, trace: Trace) -> Output {
-    simulation(scenario, seed, trace).run(&Monitor::default())
-}
+use runs::chunks::{joined, run_in_chunks};
+use runs::columns::{codes, integers, labels, table, wide};
+use runs::stored::goes_on;
+use runs::{ALL, BURSTS, a_clone_goes_on, are_same, numbers, run, simulation};
 
 /// What nodes do, in any order.
 fn contention(two_way: bool) -> impl Strategy<Value = Vec<&'static str>> {
@@ -222,25 +209,14 @@ fn kept(bursts: &BurstSummary) -> Result<(), TestCaseError> {
 /// Flows, and the bursts that carried a data packet of them; those of the bursts that were lost
 /// with such a packet, which was not cut off before. By the traces.
 fn bursts_of_flows(output: &Output) -> [BTreeSet<(u64, u64)>; 2] {
-    let column = |table: &str, name: &str| {
-        let table = output.tables.iter().find(|one| one.name == table).expect("traced");
-        &table.columns.iter().find(|one| one.0 == name).expect("a column").1
-    };
-    let numbers = |table, name| -> Vec<u64> {
-        match column(table, name) {
-            Column::U32(values) => values.iter().map(|&value| value.into()).collect(),
-            Column::U64(values) => values.clone(),
-            other => panic!("{name}: {other:?}"),
-        }
-    };
+    let (bursts, packets) = (table(output, "bursts"), table(output, "packets"));
     let is = |table, name, label: &str| -> Vec<bool> {
-        let Column::Category(codes, labels) = column(table, name) else { panic!("{name}") };
-        codes.iter().map(|&code| labels[usize::from(code)] == label).collect()
+        labels(table, name).into_iter().map(|one| one == label).collect()
     };
-    let fates = numbers("bursts", "burst").into_iter().zip(is("bursts", "fate", "lost"));
+    let fates = integers(bursts, "burst").into_iter().zip(is(bursts, "fate", "lost"));
     let closed: BTreeMap<u64, bool> = fates.collect();
-    let (data, cut) = (is("packets", "kind", "data"), is("packets", "cause", "cut"));
-    let travelled = numbers("packets", "flow").into_iter().zip(numbers("packets", "burst"));
+    let (data, cut) = (is(packets, "kind", "data"), is(packets, "cause", "cut"));
+    let travelled = integers(packets, "flow").into_iter().zip(integers(packets, "burst"));
     let rows: Vec<_> = travelled.zip(data.into_iter().zip(cut)).filter(|row| row.1.0).collect();
     // Packets of a burst that is still open have its number.
     let in_bursts = rows.iter().filter(|&((_, burst), _)| closed.contains_key(burst));
@@ -279,7 +255,7 @@ proptest! {
         );
         prop_assert!(c.batches_delivered > 0);
         prop_assert!(c.packets_delivered > 0 && c.background_bursts_delivered > 0);
-        let network = output.summary.network.expect("a mesh");
+        let network = output.summary.network.as_ref().expect("a mesh");
         let by_cause: u64 = network.all.causes.iter().map(|cause| cause.bursts).sum();
         prop_assert_eq!(by_cause, network.all.bursts_lost);
         let by_route: u64 = network.all.routes.iter().map(|route| route.bursts).sum();
@@ -299,9 +275,7 @@ proptest! {
             kept(bursts)?;
         }
         let demand = &output.summary.demand[0];
-        let connections = output.tables.iter().find(|table| table.name == "connections");
-        let Some((_, Column::U32(ids))) = connections.and_then(|table| table.columns.first())
-            else { panic!("no connections") };
+        let ids = integers(table(&output, "connections"), "id");
         prop_assert_eq!(ids.len() as u64, demand.started);
         let mut sorted = ids.clone();
         sorted.sort_unstable();
@@ -318,14 +292,7 @@ proptest! {
         let whole = run(&scenario, seed, ALL);
         let plain = run(&scenario, seed, Trace::default());
         prop_assert_eq!(numbers(whole.summary.clone()), numbers(plain.summary));
-        let mut first = simulation(&scenario, seed, ALL);
-        first.advance(cut);
-        let copy = first.clone();
-        first.advance(cut);
-        drop(first);
-        let resumed = copy.run(&Monitor::default());
-        prop_assert_eq!(&resumed.summary, &whole.summary);
-        prop_assert_eq!(format!("{:?}", resumed.tables), format!("{:?}", whole.tables));
+        a_clone_goes_on(&scenario, seed, cut, &whole)?;
     }
 
     #[test]
@@ -334,9 +301,7 @@ proptest! {
         seed in 0u64..1000,
         cut in 1u32..20_000,
     ) {
-        let (whole, pieces) = stored::whole_and_in_pieces(&scenario, seed, cut);
-        prop_assert_eq!(&pieces.summary, &whole.summary);
-        prop_assert_eq!(format!("{:?}", pieces.tables), format!("{:?}", whole.tables));
+        goes_on(&scenario, seed, cut)?;
     }
 
     #[test]
@@ -346,23 +311,18 @@ proptest! {
         bits in 0u32..9,
         slice in 1u32..500,
     ) {
-        let whole = tables::joined(run(&scenario, seed, ALL));
+        let whole = joined(run(&scenario, seed, ALL));
         let simulation = simulation(&scenario, seed, ALL);
-        let (joined, _) = tables::run_in_chunks(simulation, 1 << bits, slice);
-        prop_assert_eq!(&joined.summary, &whole.summary);
-        prop_assert_eq!(format!("{:?}", joined.tables), format!("{:?}", whole.tables));
+        let (joined, _) = run_in_chunks(simulation, 1 << bits, slice);
+        are_same(&joined, &whole)?;
     }
 
     #[test]
     fn what_is_traced_is_what_is_counted(scenario in any_mesh(), seed in 0u64..1000) {
         let output = run(&scenario, seed, ALL);
         let c = &output.summary.counters;
-        let packets = &output.tables[0];
-        let category = |name: &str| {
-            let found = packets.columns.iter().find(|column| column.0 == name);
-            match found { Some((_, Column::Category(codes, _))) => codes, _ => panic!("{name}") }
-        };
-        let (kinds, fates) = (category("kind"), category("fate"));
+        let packets = table(&output, "packets");
+        let (kinds, fates) = (codes(packets, "kind"), codes(packets, "fate"));
         let count = |kind, fate| {
             let rows = kinds.iter().zip(fates);
             rows.filter(|&(&k, &f)| (k, f) == (kind, fate)).count() as u64
@@ -375,9 +335,7 @@ proptest! {
         prop_assert_eq!(count(2, 0), c.other_in_flight);
         prop_assert_eq!(count(2, 1), c.other_delivered);
         prop_assert_eq!(count(2, 2), c.other_lost);
-        let bursts = output.tables.iter().find(|table| table.name == "bursts").expect("traced");
-        let Some((_, Column::Category(fates, _))) =
-            bursts.columns.iter().find(|column| column.0 == "fate") else { panic!("fates") };
+        let fates = codes(table(&output, "bursts"), "fate");
         let lost = fates.iter().filter(|&&fate| fate == 2).count() as u64;
         prop_assert_eq!(lost, c.bursts_lost + c.ack_bursts_lost + c.background_bursts_lost);
         let flying = fates.iter().filter(|&&fate| fate == 0).count() as u64;
@@ -409,12 +367,7 @@ proptest! {
             steps.retain(|step| step != "segmentation");
         }
         let output = run(&scenario, seed, ALL);
-        let hops = output.tables.iter().find(|table| table.name == "bursts_hops").expect("traced");
-        let column = |name: &str| match hops.columns.iter().find(|column| column.0 == name) {
-            Some((_, Column::U64(values))) => values.clone(),
-            Some((_, Column::U32(values))) => values.iter().map(|&value| value.into()).collect(),
-            _ => panic!("{name}"),
-        };
+        let column = |name| integers(table(&output, "bursts_hops"), name);
         let [from, to] = [column("from"), column("to")];
         let [wavelength, departed, end] = ["wavelength", "departed_ps", "end_ps"].map(column);
         let mut held: Vec<_> = (0..from.len())
@@ -559,13 +512,7 @@ fn demands_come_at_their_rate_and_go_where_they_should() {
     };
     let counts = |change: Value| -> [[u64; 4]; 4] {
         let output = run(&scenario(change), 3, Trace::default());
-        let table = output.tables.iter().find(|table| table.name == "connections");
-        let column = |name: &str| match table.and_then(|table| {
-            table.columns.iter().find(|column| column.0 == name).map(|column| &column.1)
-        }) {
-            Some(Column::Name(codes, _)) => codes.clone(),
-            other => panic!("{name}: {other:?}"),
-        };
+        let column = |name| integers(table(&output, "connections"), name);
         let mut counts = [[0; 4]; 4];
         for (from, to) in column("from").into_iter().zip(column("to")) {
             counts[from as usize][to as usize] += 1;
@@ -610,18 +557,10 @@ fn the_window_of_the_sender_decides_the_class() {
         })
     };
     let assembly = |thresholds: Value| {
-        let output = run(&scenario(thresholds), 1, Trace { bursts: true, ..Trace::default() });
-        let bursts = &output.tables[0];
-        let column = |name: &str| match bursts.columns.iter().find(|column| column.0 == name) {
-            Some((_, Column::U64(values))) => values.clone(),
-            other => panic!("{other:?}"),
-        };
-        let Some((_, Column::Category(kinds, _))) =
-            bursts.columns.iter().find(|column| column.0 == "direction")
-        else {
-            panic!()
-        };
-        let (opened, closed) = (column("opened_ps"), column("closed_ps"));
+        let output = run(&scenario(thresholds), 1, BURSTS);
+        let bursts = table(&output, "bursts");
+        let kinds = codes(bursts, "direction");
+        let (opened, closed) = (wide(bursts, "opened_ps"), wide(bursts, "closed_ps"));
         let last = (0..kinds.len()).rev().find(|&row| kinds[row] == 0).expect("a data burst");
         (closed[last] - opened[last]) / 1_000_000_000
     };

@@ -4,9 +4,13 @@
 //! through `e`. A packet of 12,500 B is a burst of 100 us; a header is processed in 10 us and takes
 //! 0.512 us on its channel.
 
-use burstlab_sim::scenario::Scenario;
-use burstlab_sim::{Column, Monitor, Output, Simulation, Table, Trace};
+mod runs;
+
+use burstlab_sim::Output;
 use serde_json::{Value, json};
+
+use runs::columns::{integers, labels, table, wide};
+use runs::{BURSTS, merge, merged};
 
 const US: u64 = 1_000_000;
 const NONE: u64 = u64::MAX;
@@ -49,28 +53,8 @@ fn scenario(later: u64, change: &Value) -> Value {
     scenario
 }
 
-fn merge(into: &mut Value, change: &Value) {
-    match (into, change) {
-        (Value::Object(into), Value::Object(change)) => {
-            for (key, value) in change {
-                merge(into.entry(key.clone()).or_insert(Value::Null), value);
-            }
-        }
-        (into, change) => *into = change.clone(),
-    }
-}
-
-fn merged(mut into: Value, change: &Value) -> Value {
-    merge(&mut into, change);
-    into
-}
-
 fn run(scenario: &Value) -> Output {
-    let resolved = Scenario::from_json(&scenario.to_string())
-        .and_then(|scenario| scenario.resolve())
-        .unwrap_or_else(|error| panic!("{error}"));
-    let trace = Trace { bursts: true, ..Trace::default() };
-    Simulation::new(&resolved, 1, 0, trace).run(&Monitor::default())
+    runs::run(scenario, 1, BURSTS)
 }
 
 /// A burst of the trace: its departure, arrival and loss in ps, and why it was lost.
@@ -80,7 +64,7 @@ struct Burst {
     arrives: u64,
     lost: u64,
     cause: &'static str,
-    attempts: u32,
+    attempts: u64,
 }
 
 fn delivered(departs: u64, arrives: u64) -> Burst {
@@ -92,32 +76,20 @@ fn lost(departs: u64, lost: u64, cause: &'static str) -> Burst {
 }
 
 /// The bursts from a node, numbered from 1 as in the trace.
-fn bursts(output: &Output, from: u32) -> Vec<Burst> {
-    let table = output.tables.iter().find(|table| table.name == "bursts").expect("traced");
-    let u64s = |name| match column(table, name) {
-        Column::U64(values) => values.clone(),
-        other => panic!("{name}: {other:?}"),
-    };
-    let u32s = |name| match column(table, name) {
-        Column::U32(values) => values.clone(),
-        other => panic!("{name}: {other:?}"),
-    };
-    let Column::Category(causes, labels) = column(table, "cause") else { panic!("causes") };
-    let (departs, arrives, lost) = (u64s("departed_ps"), u64s("arrived_ps"), u64s("lost_ps"));
-    let (froms, attempts) = (u32s("from"), u32s("attempts"));
+fn bursts(output: &Output, from: u64) -> Vec<Burst> {
+    let bursts = table(output, "bursts");
+    let times = ["departed_ps", "arrived_ps", "lost_ps"];
+    let [departs, arrives, lost] = times.map(|name| wide(bursts, name));
+    let [froms, attempts] = ["from", "attempts"].map(|name| integers(bursts, name));
+    let causes = labels(bursts, "cause");
     let rows = (0..froms.len()).filter(|&row| froms[row] == from).map(|row| Burst {
         departs: departs[row],
         arrives: arrives[row],
         lost: lost[row],
-        cause: labels[causes[row] as usize],
+        cause: causes[row],
         attempts: attempts[row],
     });
     rows.collect()
-}
-
-fn column<'a>(table: &'a Table, name: &str) -> &'a Column {
-    let found = table.columns.iter().find(|column| column.0 == name);
-    &found.unwrap_or_else(|| panic!("no column {name}")).1
 }
 
 fn both(later: u64, change: &Value) -> (Burst, Burst) {
@@ -146,11 +118,7 @@ fn a_burst_that_overlaps_is_lost_when_its_header_is_there() {
 #[test]
 fn a_lost_burst_knows_which_one_was_in_its_way() {
     let output = run(&scenario(99, &json!({})));
-    let table = output.tables.iter().find(|table| table.name == "bursts").expect("traced");
-    let of = |name| match column(table, name) {
-        Column::U64(values) => values.clone(),
-        other => panic!("{name}: {other:?}"),
-    };
+    let of = |name| wide(table(&output, "bursts"), name);
     // The loss ends first; the other burst, number 1, arrives later and has no rival.
     assert_eq!((of("burst")[0], of("rival")[0]), (2, 1));
     assert_eq!((of("burst")[1], of("rival")[1]), (1, NONE));

@@ -1,30 +1,20 @@
 //! A slotted network of optical packets: conservation, determinism, closed forms, and that
 //! congestion control loses nothing.
 
-mod numbers;
-mod stored;
+mod runs;
 
 use std::collections::BTreeMap;
 
-use burstlab_sim::scenario::Scenario;
-use burstlab_sim::{Column, Monitor, OpsSummary, Output, Simulation, Summary, Table, Trace};
+use burstlab_sim::{OpsSummary, Summary, Trace};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use numbers::numbers;
-
-const ALL: Trace = Trace { packets: true, bursts: true, cwnd: true, ledger: true };
-
-fn simulation(scenario: &Value, seed: u64, trace: Trace) -> Simulation {
-    Simulation::new(&stored::resolved(scenario), seed, 0, trace)
-}
-
-fn run(scenario: &Value, seed: u64, trace: Trace) -> Output {
-    simulation(scenario, seed, trace).run(&Monitor::default())
-}
+use runs::columns::{integers, labels, table};
+use runs::stored::goes_on;
+use runs::{ALL, a_clone_goes_on, numbers, refused, run, simulation, summary};
 
 fn plain(scenario: &Value) -> Summary {
-    run(scenario, 1, Trace::default()).summary
+    summary(scenario, 1)
 }
 
 fn ops(summary: &Summary) -> &OpsSummary {
@@ -142,7 +132,7 @@ proptest! {
 
     #[test]
     fn nothing_appears_or_vanishes(scenario in any_network(), seed in 0u64..1000) {
-        let summary = run(&scenario, seed, Trace::default()).summary;
+        let summary = summary(&scenario, seed);
         let c = &summary.counters;
         prop_assert_eq!(c.packets_sent, c.packets_delivered + c.packets_lost + c.packets_in_flight);
         prop_assert_eq!(c.acks_sent, c.acks_delivered + c.acks_lost + c.acks_in_flight);
@@ -186,14 +176,7 @@ proptest! {
         let whole = run(&scenario, seed, ALL);
         let plain = run(&scenario, seed, Trace::default());
         prop_assert_eq!(numbers(whole.summary.clone()), numbers(plain.summary));
-        let mut first = simulation(&scenario, seed, ALL);
-        first.advance(cut);
-        let copy = first.clone();
-        first.advance(cut);
-        drop(first);
-        let resumed = copy.run(&Monitor::default());
-        prop_assert_eq!(&resumed.summary, &whole.summary);
-        prop_assert_eq!(format!("{:?}", resumed.tables), format!("{:?}", whole.tables));
+        a_clone_goes_on(&scenario, seed, cut, &whole)?;
     }
 
     #[test]
@@ -202,9 +185,7 @@ proptest! {
         seed in 0u64..1000,
         cut in 1u32..20_000,
     ) {
-        let (whole, pieces) = stored::whole_and_in_pieces(&scenario, seed, cut);
-        prop_assert_eq!(&pieces.summary, &whole.summary);
-        prop_assert_eq!(format!("{:?}", pieces.tables), format!("{:?}", whole.tables));
+        goes_on(&scenario, seed, cut)?;
     }
 
     /// Losses by contention, which nobody notifies, by congestion, behind the network, of ACKs.
@@ -346,27 +327,6 @@ fn what_meets_without_a_buffer_is_lost_half_the_time() {
     assert!((lost / expected - 1.0).abs() < 0.02, "{lost} for {expected}");
 }
 
-fn table<'a>(output: &'a Output, name: &str) -> &'a Table {
-    output.tables.iter().find(|table| table.name == name).expect("the table is traced")
-}
-
-fn labels(table: &Table, name: &str) -> Vec<&'static str> {
-    match table.columns.iter().find(|column| column.0 == name) {
-        Some((_, Column::Category(codes, labels))) => {
-            codes.iter().map(|&code| labels[usize::from(code)]).collect()
-        }
-        other => panic!("{name}: {other:?}"),
-    }
-}
-
-fn column(table: &Table, name: &str) -> Vec<u64> {
-    match table.columns.iter().find(|column| column.0 == name) {
-        Some((_, Column::U64(values))) => values.clone(),
-        Some((_, Column::U32(values))) => values.iter().map(|&value| value.into()).collect(),
-        other => panic!("{name}: {other:?}"),
-    }
-}
-
 #[test]
 fn the_ledger_names_the_switch_and_the_output() {
     let mut scenario = two_to_one(&json!({"unsmoothed": ["udp"], "acks": "free", "buffer": 5,
@@ -383,10 +343,10 @@ fn the_ledger_names_the_switch_and_the_output() {
     let fast: u64 = output.summary.flows.iter().map(|flow| flow.fast_retransmits).sum();
     let own = kinds.iter().filter(|&&kind| kind == "fast-retransmit").count() as u64;
     assert_eq!(fast, edge + own);
-    let (node, port) = (column(ledger, "node"), column(ledger, "port"));
-    let (events, truths) = (column(ledger, "event"), labels(ledger, "truth"));
+    let (node, port) = (integers(ledger, "node"), integers(ledger, "port"));
+    let (events, truths) = (integers(ledger, "event"), labels(ledger, "truth"));
     let losses = table(&output, "ledger_losses");
-    let behind = column(losses, "event").into_iter().zip(column(losses, "seq"));
+    let behind = integers(losses, "event").into_iter().zip(integers(losses, "seq"));
     // The first segment that each event misses for a cause.
     let mut first = BTreeMap::new();
     for ((event, seq), cause) in behind.zip(labels(losses, "cause")) {
@@ -464,11 +424,7 @@ fn a_mistake_is_answered_with_its_mend() {
     let mistake = |change: fn(&mut Value)| {
         let mut scenario = two_to_one(&json!({}));
         change(&mut scenario);
-        let error = Scenario::from_json(&scenario.to_string())
-            .and_then(|scenario| scenario.resolve())
-            .expect_err("a mistake");
-        assert!(!error.fix().is_empty());
-        error.path().to_string()
+        refused(&scenario).path().to_string()
     };
     type Case = (fn(&mut Value), &'static str);
     let cases: [Case; 18] = [

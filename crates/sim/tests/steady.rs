@@ -1,16 +1,14 @@
 //! In the steady state nothing is allocated: what a run needs it has after its first seconds.
 
+mod runs;
+
 use allocation_counter::measure;
-use burstlab_sim::scenario::Scenario;
-use burstlab_sim::{Simulation, Trace};
+use burstlab_sim::Trace;
 use serde_json::{Value, json};
 
 /// Calls of the allocator in the `later` events that follow `first` events.
 fn allocations(scenario: &Value, first: u32, later: u32) -> u64 {
-    let resolved = Scenario::from_json(&scenario.to_string())
-        .and_then(|scenario| scenario.resolve())
-        .unwrap_or_else(|error| panic!("{error}: {scenario}"));
-    let mut simulation = Simulation::new(&resolved, 1, 0, Trace::default());
+    let mut simulation = runs::simulation(scenario, 1, Trace::default());
     assert!(simulation.advance(first), "the run is long enough");
     let info = measure(|| assert!(simulation.advance(later), "the run is long enough"));
     info.count_total

@@ -1,24 +1,15 @@
 //! Ties that are drawn, and senders that hold back what they send: nothing is lost by either, and a
 //! run is the same traced, not traced, whole and in pieces.
 
-mod numbers;
-mod stored;
+mod runs;
 
-use burstlab_sim::{Column, Monitor, Output, Simulation, Summary, Trace};
+use burstlab_sim::{Monitor, Simulation, Summary, Trace};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use numbers::numbers;
-
-const ALL: Trace = Trace { packets: true, bursts: true, cwnd: true, ledger: true };
-
-fn run(scenario: &Value, seed: u64, trace: Trace) -> Output {
-    Simulation::new(&stored::resolved(scenario), seed, 0, trace).run(&Monitor::default())
-}
-
-fn plain(scenario: &Value, seed: u64) -> Summary {
-    run(scenario, seed, Trace::default()).summary
-}
+use runs::columns::{labels, table, wide};
+use runs::stored::goes_on;
+use runs::{ALL, numbers, resolved, run, summary};
 
 /// Any network in which flows that start together meet, on links of their own or shared.
 fn any_scenario() -> impl Strategy<Value = Value> {
@@ -82,11 +73,11 @@ proptest! {
         scenario in any_scenario(),
         seed in 0u64..1000,
     ) {
-        let summary = plain(&scenario, seed);
-        is_conserved(&summary)?;
-        prop_assert_eq!(&plain(&scenario, seed), &summary, "the same seed");
+        let plain = summary(&scenario, seed);
+        is_conserved(&plain)?;
+        prop_assert_eq!(&summary(&scenario, seed), &plain, "the same seed");
         let traced = run(&scenario, seed, ALL).summary;
-        prop_assert_eq!(numbers(traced), numbers(summary));
+        prop_assert_eq!(numbers(traced), numbers(plain));
     }
 
     #[test]
@@ -95,8 +86,7 @@ proptest! {
         seed in 0u64..1000,
         cut in 1u32..3000,
     ) {
-        let (whole, pieces) = stored::whole_and_in_pieces(&scenario, seed, cut);
-        prop_assert_eq!(&pieces.summary, &whole.summary);
+        goes_on(&scenario, seed, cut)?;
     }
 }
 
@@ -135,12 +125,12 @@ fn seeds_differ_in_the_order_of_ties_and_only_where_it_is_drawn() {
         (three_flows_in_a_mesh("fixed"), three_flows_in_a_mesh("random")),
     ] {
         let (fixed, random) = scenario;
-        assert_eq!(plain(&fixed, 1).fingerprint, plain(&fixed, 2).fingerprint);
-        let one = plain(&random, 1);
-        assert_eq!(one.fingerprint, plain(&random, 1).fingerprint, "the same seed");
-        let others: Vec<_> = (2..6).map(|seed| goodputs(&plain(&random, seed))).collect();
+        assert_eq!(summary(&fixed, 1).fingerprint, summary(&fixed, 2).fingerprint);
+        let one = summary(&random, 1);
+        assert_eq!(one.fingerprint, summary(&random, 1).fingerprint, "the same seed");
+        let others: Vec<_> = (2..6).map(|seed| goodputs(&summary(&random, seed))).collect();
         assert!(others.iter().any(|other| *other != goodputs(&one)), "{others:?}");
-        let resolved = stored::resolved(&random);
+        let resolved = resolved(&random);
         let replication = |number| {
             Simulation::new(&resolved, 1, number, Trace::default()).run(&Monitor::default()).summary
         };
@@ -152,11 +142,11 @@ fn seeds_differ_in_the_order_of_ties_and_only_where_it_is_drawn() {
 #[test]
 fn the_default_is_the_fixed_order_and_no_jitter() {
     let mut scenario = three_flows("fixed", "0 s");
-    let written = plain(&scenario, 1);
+    let written = summary(&scenario, 1);
     scenario["run"].as_object_mut().expect("a table").remove("tie_break");
     scenario["tcp"].as_object_mut().expect("a table").remove("send_jitter");
-    assert_eq!(plain(&scenario, 1), written);
-    let resolved = serde_json::to_value(&stored::resolved(&scenario).scenario).expect("is written");
+    assert_eq!(summary(&scenario, 1), written);
+    let resolved = serde_json::to_value(&resolved(&scenario).scenario).expect("is written");
     assert_eq!(resolved["run"].get("tie_break"), None, "as it was before there was a choice");
 }
 
@@ -170,25 +160,16 @@ fn without_ties_a_draw_of_them_changes_nothing() {
             "tcp": {"variant": "sack"}, "run": {"duration": "20 s", "tie_break": ties},
         })
     };
-    assert_eq!(numbers(plain(&scenario("random"), 1)), numbers(plain(&scenario("fixed"), 1)));
+    assert_eq!(numbers(summary(&scenario("random"), 1)), numbers(summary(&scenario("fixed"), 1)));
 }
 
 #[test]
 fn what_is_sent_waits_less_than_the_jitter_and_keeps_its_order() {
     let output = run(&three_flows("fixed", "8 ms"), 1, ALL);
-    let column = |table: &str, name: &str| {
-        let table = output.tables.iter().find(|one| one.name == table).expect("was traced");
-        let column = table.columns.iter().find(|column| column.0 == name).expect("is there");
-        column.1.clone()
-    };
-    let instants = |table, name| match column(table, name) {
-        Column::U64(values) => values,
-        other => panic!("{name}: {other:?}"),
-    };
-    let heard = instants("cwnd", "t_ps");
-    let Column::Category(kinds, names) = column("packets", "kind") else { panic!("kinds") };
-    let sent = instants("packets", "sent_ps").into_iter().zip(kinds);
-    let data = sent.filter(|&(_, kind)| names[usize::from(kind)] == "data").map(|(at, _)| at);
+    let packets = table(&output, "packets");
+    let heard = wide(table(&output, "cwnd"), "t_ps");
+    let sent = wide(packets, "sent_ps").iter().copied().zip(labels(packets, "kind"));
+    let data = sent.filter(|&(_, kind)| kind == "data").map(|(at, _)| at);
     let mut waited = Vec::new();
     for at in data {
         // Something happened at a sender less than a jitter before.
@@ -199,5 +180,8 @@ fn what_is_sent_waits_less_than_the_jitter_and_keeps_its_order() {
     }
     assert!(waited.iter().all(|&ps| ps < 8_000_000_000), "{:?}", waited.iter().max());
     assert!(waited.iter().any(|&ps| ps > 2_000_000_000), "some do wait");
-    assert_ne!(plain(&three_flows("fixed", "8 ms"), 1), plain(&three_flows("fixed", "8 ms"), 2));
+    assert_ne!(
+        summary(&three_flows("fixed", "8 ms"), 1),
+        summary(&three_flows("fixed", "8 ms"), 2)
+    );
 }

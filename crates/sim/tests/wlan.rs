@@ -1,27 +1,14 @@
 //! Wireless cells between hosts and their access links.
 
-mod numbers;
-mod stored;
+mod runs;
 
-use burstlab_sim::scenario::Scenario;
-use burstlab_sim::{Column, Monitor, Output, Simulation, Table, Trace, WlanWay};
+use burstlab_sim::{Column, Table, WlanWay};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use numbers::numbers;
-
-const ALL: Trace = Trace { packets: true, bursts: true, cwnd: true, ledger: true };
-
-fn simulation(scenario: &Value, seed: u64, trace: Trace) -> Simulation {
-    let resolved = Scenario::from_json(&scenario.to_string())
-        .and_then(|scenario| scenario.resolve())
-        .unwrap_or_else(|error| panic!("{error}"));
-    Simulation::new(&resolved, seed, 0, trace)
-}
-
-fn run(scenario: &Value, seed: u64, trace: Trace) -> Output {
-    simulation(scenario, seed, trace).run(&Monitor::default())
-}
+use runs::columns::{codes, column, table, wide};
+use runs::stored::goes_on;
+use runs::{ALL, a_clone_goes_on, numbers, refused, run, summary};
 
 /// One New-Reno flow over a wide path, its receiver or its sender on the air.
 fn one_flow(wlan: &Value, delayed_ack: bool) -> Value {
@@ -37,7 +24,7 @@ fn one_flow(wlan: &Value, delayed_ack: bool) -> Value {
 }
 
 fn goodput(wlan: &Value, delayed_ack: bool) -> f64 {
-    run(&one_flow(wlan, delayed_ack), 1, Trace::default()).summary.flows[0].goodput_bps / 1e6
+    summary(&one_flow(wlan, delayed_ack), 1).flows[0].goodput_bps / 1e6
 }
 
 #[test]
@@ -77,7 +64,7 @@ fn residual_loss_is_the_error_to_the_power_of_the_limit() {
         let mut scenario = one_flow(&wlan, false);
         scenario["flows"] = json!([{"count": 2}]);
         scenario["run"]["duration"] = json!("200 s");
-        let summary = run(&scenario, 3, Trace::default()).summary;
+        let summary = summary(&scenario, 3);
         let ways = [&summary.wlan[0].down, &summary.wlan[0].up];
         for way in ways {
             let ended = (way.delivered + way.retry_dropped + way.residual_lost) as f64;
@@ -107,8 +94,7 @@ fn losses_on_the_air_are_known_by_their_cause() {
     assert_eq!(caused("wireless-queue"), down.queue_dropped + up.queue_dropped);
     assert_eq!(summary.counters.packets_lost, down.retry_dropped + down.queue_dropped);
     assert_eq!(summary.counters.acks_lost, up.retry_dropped + up.queue_dropped);
-    let ledger = output.tables.iter().find(|table| table.name == "ledger_losses");
-    let ledger = ledger.expect("the ledger was asked for");
+    let ledger = table(&output, "ledger_losses");
     assert!(count(ledger, "cause", "wireless") > 0 && count(ledger, "cause", "wireless-queue") > 0);
 }
 
@@ -139,12 +125,7 @@ fn losses_before_the_network_and_behind_it_are_told_apart() {
 
 /// Data packets that have a time at which they left the optical network.
 fn left_the_network(packets: &Table) -> u64 {
-    let column = |name: &str| packets.columns.iter().find(|one| one.0 == name).map(|one| &one.1);
-    let (Some(Column::U64(left)), Some(Column::Category(kinds, _))) =
-        (column("egress_ps"), column("kind"))
-    else {
-        panic!("a table of packets")
-    };
+    let (left, kinds) = (wide(packets, "egress_ps"), codes(packets, "kind"));
     left.iter().zip(kinds).filter(|&(&at, &kind)| kind == 0 && at != u64::MAX).count() as u64
 }
 
@@ -156,19 +137,15 @@ fn a_station_may_send_as_a_frame_ends() {
     scenario["run"] = json!({"duration": "5 ms"});
     for start in 0..1500 {
         scenario["flows"] = json!([{"count": 1}, {"start": format!("{start} us")}]);
-        let c = run(&scenario, 1, Trace::default()).summary.counters;
+        let c = summary(&scenario, 1).counters;
         assert!(c.packets_sent >= 2 && c.packets_lost == 0, "{start}");
     }
 }
 
-fn count(table: &Table, column: &str, label: &str) -> u64 {
-    match table.columns.iter().find(|one| one.0 == column) {
-        Some((_, Column::Category(codes, labels))) => {
-            let code = labels.iter().position(|one| *one == label).expect("a label") as u8;
-            codes.iter().filter(|&&one| one == code).count() as u64
-        }
-        other => panic!("no category {column}: {other:?}"),
-    }
+fn count(table: &Table, name: &str, label: &str) -> u64 {
+    let Column::Category(codes, labels) = column(table, name) else { panic!("no category {name}") };
+    let code = labels.iter().position(|one| *one == label).expect("a label") as u8;
+    codes.iter().filter(|&&one| one == code).count() as u64
 }
 
 /// Any cell, with stations for `flows` flows.
@@ -304,7 +281,7 @@ proptest! {
 
     #[test]
     fn nothing_appears_or_vanishes(scenario in any_scenario(), seed in 0u64..1000) {
-        let summary = run(&scenario, seed, Trace::default()).summary;
+        let summary = summary(&scenario, seed);
         let c = &summary.counters;
         prop_assert_eq!(c.packets_sent, c.packets_delivered + c.packets_lost + c.packets_in_flight);
         prop_assert_eq!(c.acks_sent, c.acks_delivered + c.acks_lost + c.acks_in_flight);
@@ -324,8 +301,8 @@ proptest! {
         seed in 0u64..1000,
     ) {
         let traced = run(&scenario, seed, ALL);
-        let plain = run(&scenario, seed, Trace::default());
-        prop_assert_eq!(numbers(traced.summary.clone()), numbers(plain.summary));
+        let plain = summary(&scenario, seed);
+        prop_assert_eq!(numbers(traced.summary.clone()), numbers(plain));
         let again = run(&scenario, seed, ALL);
         prop_assert_eq!(format!("{:?}", traced.tables), format!("{:?}", again.tables));
         let (packets, c) = (&traced.tables[0], &traced.summary.counters);
@@ -343,25 +320,15 @@ proptest! {
         seed in 0u64..1000,
         cut in 1u32..3000,
     ) {
-        let (whole, pieces) = stored::whole_and_in_pieces(&scenario, seed, cut);
-        prop_assert_eq!(&pieces.summary, &whole.summary);
-        let mut first = simulation(&scenario, seed, ALL);
-        first.advance(cut);
-        let copy = first.clone();
-        first.advance(cut);
-        drop(first);
-        let resumed = copy.run(&Monitor::default());
-        let whole = run(&scenario, seed, ALL);
-        prop_assert_eq!(&resumed.summary, &whole.summary);
-        prop_assert_eq!(format!("{:?}", resumed.tables), format!("{:?}", whole.tables));
+        goes_on(&scenario, seed, cut)?;
+        a_clone_goes_on(&scenario, seed, cut, &run(&scenario, seed, ALL))?;
     }
 }
 
 fn refusal(change: impl FnOnce(&mut Value)) -> String {
     let mut scenario = one_flow(&json!({}), true);
     change(&mut scenario);
-    let resolved = Scenario::from_json(&scenario.to_string()).and_then(|one| one.resolve());
-    resolved.expect_err("it makes no sense").to_string()
+    refused(&scenario).to_string()
 }
 
 #[test]

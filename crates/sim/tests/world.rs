@@ -1,43 +1,15 @@
 //! What every run keeps, whatever the scenario: conservation, causality, determinism.
 
-mod stored;
-mod tables;
+mod runs;
 
-use burstlab_sim::scenario::Scenario;
-use burstlab_sim::{Column, FLOWS_WHEN_STOPPED, Monitor, Output, Piece, Simulation, Table, Trace};
+use burstlab_sim::{FLOWS_WHEN_STOPPED, Monitor, Output, Piece, Trace};
 use proptest::prelude::*;
 use serde_json::json;
 
-const ALL: Trace = Trace { packets: true, bursts: true, cwnd: true, ledger: true };
-
-fn simulation(scenario: &serde_json::Value, seed: u64, trace: Trace) -> Simulation {
-    let resolved = Scenario::from_json(&scenario.to_string())
-        .and_then(|scenario| scenario.resolve())
-        .unwrap_or_else(|error| panic!("{error}"));
-    Simulation::new(&resolved, seed, 0, trace)
-}
-
-fn run(scenario: &serde_json::Value, seed: u64, trace: Trace) -> Output {
-    simulation(scenario, seed, trace).run(&Monitor::default())
-}
-
-fn instants<'a>(table: &'a Table, name: &str) -> &'a [u64] {
-    match table.columns.iter().find(|column| column.0 == name) {
-        Some((_, Column::U64(values))) => values,
-        other => panic!("no column {name} of instants: {other:?}"),
-    }
-}
-
-fn codes<'a>(table: &'a Table, name: &str) -> &'a [u8] {
-    match table.columns.iter().find(|column| column.0 == name) {
-        Some((_, Column::Category(values, _))) => values,
-        other => panic!("no category {name}: {other:?}"),
-    }
-}
-
-fn named<'a>(output: &'a Output, name: &str) -> &'a Table {
-    output.tables.iter().find(|table| table.name == name).expect("it was traced")
-}
+use runs::chunks::{joined, run_in_chunks};
+use runs::columns::{codes, table, wide};
+use runs::stored::goes_on;
+use runs::{ALL, BURSTS, a_clone_goes_on, are_same, run, simulation, summary};
 
 /// Any scenario of the path, small enough to run in milliseconds.
 fn any_scenario() -> impl Strategy<Value = serde_json::Value> {
@@ -131,15 +103,7 @@ proptest! {
         cut in 1u32..3000,
     ) {
         let whole = run(&scenario, seed, ALL);
-        let resolved = Scenario::from_json(&scenario.to_string()).and_then(|s| s.resolve());
-        let mut first = Simulation::new(&resolved.expect("valid"), seed, 0, ALL);
-        first.advance(cut);
-        let copy = first.clone();
-        first.advance(cut);
-        drop(first);
-        let resumed = copy.run(&Monitor::default());
-        prop_assert_eq!(&resumed.summary, &whole.summary);
-        prop_assert_eq!(format!("{:?}", resumed.tables), format!("{:?}", whole.tables));
+        a_clone_goes_on(&scenario, seed, cut, &whole)?;
     }
 
     #[test]
@@ -148,9 +112,7 @@ proptest! {
         seed in 0u64..1000,
         cut in 1u32..3000,
     ) {
-        let (whole, pieces) = stored::whole_and_in_pieces(&scenario, seed, cut);
-        prop_assert_eq!(&pieces.summary, &whole.summary);
-        prop_assert_eq!(format!("{:?}", pieces.tables), format!("{:?}", whole.tables));
+        goes_on(&scenario, seed, cut)?;
     }
 
     #[test]
@@ -160,11 +122,10 @@ proptest! {
         bits in 0u32..9,
         slice in 1u32..200,
     ) {
-        let whole = tables::joined(run(&scenario, seed, ALL));
+        let whole = joined(run(&scenario, seed, ALL));
         let simulation = simulation(&scenario, seed, ALL);
-        let (joined, _) = tables::run_in_chunks(simulation, 1 << bits, slice);
-        prop_assert_eq!(&joined.summary, &whole.summary);
-        prop_assert_eq!(format!("{:?}", joined.tables), format!("{:?}", whole.tables));
+        let (joined, _) = run_in_chunks(simulation, 1 << bits, slice);
+        are_same(&joined, &whole)?;
     }
 
     #[test]
@@ -175,13 +136,13 @@ proptest! {
         let steps =
             ["sent_ps", "ingress_ps", "departed_ps", "egress_ps", "delivered_ps", "acked_ps"];
         for (row, &fate) in fate.iter().enumerate() {
-            let delivered = instants(packets, "delivered_ps")[row];
+            let delivered = wide(packets, "delivered_ps")[row];
             prop_assert_eq!(fate == 1, delivered != u64::MAX);
             let mut last = 0;
             // A lost transmission is acknowledged when another one of its segment gets through.
             let known = if fate == 1 { 6 } else { 4 };
             for step in &steps[..known] {
-                let at = instants(packets, step)[row];
+                let at = wide(packets, step)[row];
                 if at != u64::MAX {
                     // The ACK of an earlier transmission may come before this one arrives.
                     let early = *step == "acked_ps";
@@ -194,9 +155,9 @@ proptest! {
         prop_assert_eq!(lost as u64, output.summary.counters.packets_lost);
         let sent = kind.iter().filter(|&&kind| kind == 0).count();
         prop_assert_eq!(sent as u64, output.summary.counters.packets_sent);
-        let bursts = named(&output, "bursts");
+        let bursts = table(&output, "bursts");
         for row in 0..codes(bursts, "fate").len() {
-            let at = |column| instants(bursts, column)[row];
+            let at = |column| wide(bursts, column)[row];
             prop_assert!(at("opened_ps") <= at("closed_ps"));
             prop_assert!(at("closed_ps") <= at("departed_ps"));
         }
@@ -206,9 +167,9 @@ proptest! {
                 // 10 Gb/s: a byte takes 800 ps. Bursts that are lost at a core node leave as well.
                 let mut free_at = 0;
                 for row in (0..directions.len()).filter(|&row| directions[row] == way) {
-                    let departed = instants(bursts, "departed_ps")[row];
+                    let departed = wide(bursts, "departed_ps")[row];
                     prop_assert!(departed >= free_at, "row {row} overlaps the burst before it");
-                    free_at = departed + 800 * instants(bursts, "bytes")[row];
+                    free_at = departed + 800 * wide(bursts, "bytes")[row];
                 }
             }
         }
@@ -226,7 +187,7 @@ fn the_fate_of_a_burst_does_not_depend_on_what_else_is_drawn() {
     };
     let lost = |output: &Output| -> Vec<u64> {
         let bursts = &output.tables[0];
-        let numbers = instants(bursts, "burst").iter().zip(codes(bursts, "fate"));
+        let numbers = wide(bursts, "burst").iter().zip(codes(bursts, "fate"));
         let directions = codes(bursts, "direction");
         numbers
             .zip(directions)
@@ -234,8 +195,7 @@ fn the_fate_of_a_burst_does_not_depend_on_what_else_is_drawn() {
             .map(|((&number, _), _)| number)
             .collect()
     };
-    let trace = Trace { bursts: true, ..Trace::default() };
-    let (with, without) = (run(&scenario(0.05), 9, trace), run(&scenario(0.0), 9, trace));
+    let (with, without) = (run(&scenario(0.05), 9, BURSTS), run(&scenario(0.0), 9, BURSTS));
     assert_eq!(lost(&with), lost(&without));
     assert!(lost(&with).len() > 10);
     assert_eq!(with.summary.counters.bursts_sent, 300);
@@ -255,8 +215,8 @@ fn a_long_run_holds_what_may_change_and_a_few_chunks_of_each_table() {
     let chunk = 512;
     let rows = |duration| {
         let simulation = simulation(&scenario(duration), 4, ALL);
-        let (output, most) = tables::run_in_chunks(simulation, chunk, 100);
-        (instants(&output.tables[0], "sent_ps").len() as u64, most)
+        let (output, most) = run_in_chunks(simulation, chunk, 100);
+        (wide(&output.tables[0], "sent_ps").len() as u64, most)
     };
     let (few, many) = (rows(60), rows(1200));
     assert!(few.0 > 3_000 && many.0 > 40_000, "{few:?} {many:?}");
@@ -286,7 +246,7 @@ fn a_run_that_is_stopped_hands_over_what_was_done() {
             Piece::Rows(table) | Piece::Early(table) if table.name == "packets" => Some(table),
             _ => None,
         });
-        rows.flat_map(|table| instants(table, "sent_ps").to_vec()).collect()
+        rows.flat_map(|table| wide(table, "sent_ps").to_vec()).collect()
     };
     pieces.extend(rest);
     assert!(drained > 100, "{drained}");
@@ -309,7 +269,7 @@ fn a_consumer_that_fails_ends_the_run() {
 fn a_script_that_never_comes_true_is_said() {
     let scenario = json!({"loss": {"data": {"process": "script", "bursts": [999_999],
         "carrying": [888_888], "packets": [[777_777, 1]]}}, "run": {"duration": "1 s"}});
-    let warnings = run(&scenario, 1, Trace::default()).summary.warnings;
+    let warnings = summary(&scenario, 1).warnings;
     for number in ["999999", "888888", "777777"] {
         assert!(warnings.iter().any(|warning| warning.contains(number)), "{number}: {warnings:?}");
     }
@@ -319,7 +279,7 @@ fn a_script_that_never_comes_true_is_said() {
 fn a_finite_transfer_completes_and_ends_the_run() {
     let scenario = json!({"access": {"rate": "10 Mb/s"}, "flows": [{"bytes": "96 KB"}],
         "tcp": {"window": 1000}, "run": {"duration": "100 s"}});
-    let summary = run(&scenario, 1, Trace::default()).summary;
+    let summary = summary(&scenario, 1);
     let flow = &summary.flows[0];
     assert_eq!(flow.segments_delivered, 100, "96 KB in segments of 960 B");
     assert_eq!(flow.completed_s, Some(summary.simulated_s));
@@ -330,7 +290,7 @@ fn a_finite_transfer_completes_and_ends_the_run() {
 fn a_scripted_application_writes_when_told() {
     let scenario = json!({"flows": [{"script": [{"at": "0 s", "bytes": "1 KB"},
         {"at": "3 s", "bytes": "1 KB"}]}], "run": {"duration": "100 s"}});
-    let summary = run(&scenario, 1, Trace::default()).summary;
+    let summary = summary(&scenario, 1);
     assert_eq!(summary.flows[0].segments_delivered, 3, "2,000 B in segments of 960 B");
     let done = summary.flows[0].completed_s.expect("it completes");
     assert!((3.1..4.0).contains(&done), "{done}");

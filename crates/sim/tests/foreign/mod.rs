@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use burstlab_sim::scenario::{Resolved, Scenario};
+use burstlab_sim::scenario::Resolved;
 use burstlab_sim::{Classes, Decision, ForeignDetector, ForeignLaw, Moment, PythonClass, Verdict};
 use serde_json::{Value, json};
+
+use super::runs;
 
 /// The scenario with its own law and detector, and the same with those of this file in their place;
 /// none where it has neither that is here.
@@ -33,8 +35,7 @@ pub(crate) fn twins(scenario: &Value) -> Option<(Resolved, Resolved)> {
 
 /// A scenario whose classes are those of this file.
 pub(crate) fn resolved(scenario: &Value) -> Resolved {
-    let read = Scenario::from_json(&scenario.to_string()).and_then(|scenario| scenario.resolve());
-    let mut resolved = read.unwrap_or_else(|error| panic!("{error}: {scenario}"));
+    let mut resolved = runs::resolved(scenario);
     resolved.classes = Some(Arc::new(OfThisFile));
     resolved
 }

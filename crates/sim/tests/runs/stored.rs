@@ -1,14 +1,10 @@
 //! Runs that go on from their bytes.
 
-use burstlab_sim::scenario::{Resolved, Scenario};
 use burstlab_sim::{Monitor, Output, Simulation, Trace};
+use proptest::prelude::*;
 use serde_json::Value;
 
-pub(crate) fn resolved(scenario: &Value) -> Resolved {
-    Scenario::from_json(&scenario.to_string())
-        .and_then(|scenario| scenario.resolve())
-        .unwrap_or_else(|error| panic!("{error}: {scenario}"))
-}
+use super::{are_same, resolved};
 
 /// The run in one piece, and the run that is stored after at most `cut` events, and then more and
 /// more, read and resumed.
@@ -27,4 +23,10 @@ pub(crate) fn whole_and_in_pieces(scenario: &Value, seed: u64, cut: u32) -> (Out
         length = length.saturating_mul(3);
     }
     (new().run(&Monitor::default()), pieces.run(&Monitor::default()))
+}
+
+/// Whether a run that is stored and read, again and again, is the run in one piece.
+pub(crate) fn goes_on(scenario: &Value, seed: u64, cut: u32) -> Result<(), TestCaseError> {
+    let (whole, pieces) = whole_and_in_pieces(scenario, seed, cut);
+    are_same(&pieces, &whole)
 }
