@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import inspect
 import math
+import pkgutil
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
@@ -11,6 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 
+import burstlab.analytic
 from burstlab.analytic import erlang, lu_hunter, padhye, ramantas, shihada, wlan, yu2004
 from burstlab.analytic.arguments import Argument, FloatArray, Relation, arrays
 from burstlab.analytic.declared import declared
@@ -82,6 +86,19 @@ def test_every_argument_of_every_function_is_documented_with_its_unit(function):
         for ending, unit in UNITS.items():
             if name.endswith(ending) and not name.endswith("per_s"):
                 assert f" in {unit}" in " ".join(description.split()), (name, description)
+
+
+@pytest.mark.parametrize(
+    "module",
+    [one.name for one in pkgutil.walk_packages(burstlab.analytic.__path__, "burstlab.analytic.")],
+)
+def test_the_examples_give_what_they_say(module):
+    assert doctest.testmod(importlib.import_module(module)).failed == 0
+
+
+def test_there_are_examples():
+    """The check above finds those of functions that are declared."""
+    assert doctest.testmod(importlib.import_module("burstlab.analytic.padhye")).attempted >= 3
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

@@ -60,7 +60,7 @@ def backoff_factor(
     Examples
     --------
     >>> f"{backoff_factor(0.1):.5f}"
-    '1.12504'
+    '1.12499'
     """
     (loss,) = arrays(p)
     return 1 + loss + np.polynomial.polynomial.polyval(loss, [0, 0, 2, 4, 8, 16, 32])
@@ -100,7 +100,7 @@ def send_rate(p: Loss, rtt_s: Rtt, rto_s: Rto, window: Window, b: Acked = 2) -> 
     Examples
     --------
     >>> f"{send_rate(0.01, 0.1, 0.2, 64):.1f}"
-    '87.4'
+    '81.1'
     """
     loss, rtt, rto, limit, acked = arrays(p, rtt_s, rto_s, window, b)
     free = np.asarray(unlimited_window(loss, acked))

@@ -59,7 +59,7 @@ def transmission_probability(
     Examples
     --------
     >>> f"{transmission_probability(0.0):.4f} {transmission_probability(0.3):.4f}"
-    '0.0606 0.0359'
+    '0.0606 0.0363'
     """
     if tries is None:
         weights = [(1 - p) * p**stage for stage in range(stages)] + [p**stages]
@@ -89,7 +89,7 @@ def bianchi(
     --------
     >>> tau, p = bianchi(10)
     >>> f"{tau:.4f} {p:.4f}"
-    '0.0371 0.2885'
+    '0.0373 0.2898'
     """
     others = stations - 1
     low, high = 0.0, 1.0
