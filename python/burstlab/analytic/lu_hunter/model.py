@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from burstlab.analytic.arguments import Argument
 from burstlab.analytic.declared import declared
 from burstlab.analytic.lu_hunter import congestion, edge_rate, in_step, out_of_step, path, saw
 from burstlab.analytic.lu_hunter.arguments import (
@@ -17,6 +18,8 @@ from burstlab.analytic.lu_hunter.arguments import (
     crowd,
 )
 from burstlab.analytic.registry import Model, Parameter, Quantity, count, number
+
+GRANTED = Argument("Granted rate R_schedule", "bit/s", at_least=0)
 
 PARAMETERS = (
     Parameter("capacity", "bit/s", 10e9, "capacity C of the bottleneck, above 0 (VI)"),
@@ -107,7 +110,7 @@ def _edge(settings: Mapping[str, float]) -> dict[str, Quantity]:
     )
     notified = [settings[f"loss_{nth}"] for nth in ("first", "second", "third")]
     mean, printed = edge_rate.cut(notified), edge_rate.cut(notified, "literal")
-    granted = settings["scheduled"]
+    granted = GRANTED.check("scheduled", settings["scheduled"], float)
     sent = {
         f"send_rate_{nth}": number(
             max(granted - mean[i], 0.0),

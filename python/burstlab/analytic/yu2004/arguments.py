@@ -11,10 +11,12 @@ from burstlab.analytic.arguments import Argument, Relation
 PAPER = "Yu, Qiao, Liu (INFOCOM 2004)"
 
 LOSS = Argument("Probability that a burst is lost", above=0, below=1)
+RTT0 = Argument("Round-trip time without assembly", "s", above=0)
 
 Loss = Annotated[ArrayLike, LOSS]
 Window = Annotated[ArrayLike, Argument("Largest window W_m", "packets", at_least=2)]
 Assembly = Annotated[ArrayLike, Argument("Time of the burst assembler", "s", at_least=0)]
+Rtt0 = Annotated[ArrayLike, RTT0]
 Rtt = Annotated[ArrayLike, Argument("Round-trip time", "s", above=0)]
 RttAssembled = Annotated[
     ArrayLike, Argument("Round-trip time, with assembly (RTT0 + T_b),", "s", above=0)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from burstlab.analytic.declared import declared
 from burstlab.analytic.registry import Model, Parameter, Quantity, number
 from burstlab.analytic.yu2004 import gains, packets, windows
+from burstlab.analytic.yu2004.arguments import RTT0
 
 PARAMETERS = (
     Parameter("p", "", 0.1, "probability that a burst is lost, 0 < p < 1 (Table IV)"),
@@ -27,6 +28,7 @@ PARAMETERS = (
 def compute(settings: Mapping[str, float]) -> dict[str, Quantity]:
     """Evaluate every equation at one point."""
     p, window = settings["p"], settings["window"]
+    RTT0.check("rtt0", settings["rtt0"])
     rtt = settings["rtt0"] + settings["assembly"]
     # Said here in the names of the model; the functions would say it in theirs.
     if settings["rto"] < rtt:

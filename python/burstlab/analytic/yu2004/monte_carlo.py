@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from burstlab.analytic.arguments import Argument, FloatArray, arrays, choice
 from burstlab.analytic.declared import declared
-from burstlab.analytic.yu2004.arguments import PAPER, Assembly, Loss, Rto, Window
+from burstlab.analytic.yu2004.arguments import PAPER, Assembly, Loss, Rto, Rtt0, Window
 
 Variant = Literal["reno", "ble", "bnak"]
 Losses = Annotated[
@@ -111,7 +111,7 @@ def round_level(
     losses: Losses = "random",
     variants: tuple[Variant, ...] = VARIANTS,
     assembly_s: Assembly = 0.04,
-    rtt0_s: Annotated[ArrayLike, Argument("Round-trip time without assembly", "s", above=0)] = 0.1,
+    rtt0_s: Rtt0 = 0.1,
     rto_s: Rto = 0.36,
     period: Annotated[ArrayLike, Argument("Bursts for each loss", at_least=1)] | None = None,
     guard: Annotated[
