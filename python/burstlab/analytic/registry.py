@@ -7,6 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from burstlab.analytic.arguments import Argument
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -36,6 +41,24 @@ class Quantity:
     """What it is."""
     as_printed: float | str
     """Value of the formula as printed; the same if the paper has no misprint there."""
+
+
+def number(
+    value: ArrayLike,
+    unit: str,
+    equation: str,
+    description: str,
+    as_printed: ArrayLike | None = None,
+) -> Quantity:
+    """Make a result of a number; without `as_printed` the paper has no misprint there."""
+    corrected = float(np.asarray(value))
+    printed = corrected if as_printed is None else float(np.asarray(as_printed))
+    return Quantity(corrected, unit, equation, description, printed)
+
+
+def count(settings: Mapping[str, float], name: str, least: int = 1) -> int:
+    """Answer a parameter that is a count; a ValueError refuses others and less than `least`."""
+    return Argument(name, at_least=least).check(name, settings[name], int)
 
 
 @dataclass(frozen=True)
@@ -80,7 +103,7 @@ class Model:
                     f"give some of {', '.join(names)}"
                 )
         return {
-            parameter.name: _number(parameter, given.get(parameter.name, parameter.default))
+            parameter.name: _setting(parameter, given.get(parameter.name, parameter.default))
             for parameter in self.parameters
         }
 
@@ -144,7 +167,7 @@ class Model:
         }
 
 
-def _number(parameter: Parameter, value: str | float) -> float:
+def _setting(parameter: Parameter, value: str | float) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError):

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from burstlab.analytic.arguments import at_least, whole
+from burstlab.analytic.arguments import Argument
 from burstlab.analytic.erlang.link import SERVERS_MAX, engset, erlang_b
 from burstlab.analytic.erlang.network import reduced_load
-from burstlab.analytic.registry import Model, Parameter, Quantity
+from burstlab.analytic.registry import Model, Parameter, Quantity, count, number
 
 _LOAD = Parameter("load", "Erlang", 0.6, "load offered per wavelength of a link, at least 0")
 _WAVELENGTHS = Parameter("wavelengths", "", 8, "wavelengths of a link, whole, at least 1")
 
 HOPS_MAX = 100
+LOAD = Argument("Load offered per wavelength of a link", "Erlang", at_least=0)
+WAVELENGTHS = Argument("Wavelengths of a link", at_least=1, at_most=SERVERS_MAX)
+HOPS = Argument("Links of a route", at_least=1, at_most=HOPS_MAX)
 
 
 def _one_link(settings: Mapping[str, float]) -> dict[str, Quantity]:
@@ -22,11 +25,11 @@ def _one_link(settings: Mapping[str, float]) -> dict[str, Quantity]:
     loss = float(erlang_b(offered, wavelengths))
     erlang = "Erlang 1917"
     return {
-        "offered": _number(offered, "Erlang", "A = load W", "load offered to the link"),
-        "loss": _number(loss, "", erlang, "bursts lost, with full conversion, no buffers"),
-        "carried": _number(offered * (1 - loss), "Erlang", "A (1 - B)", "mean wavelengths in use"),
-        "utilisation": _number(load * (1 - loss), "", "A (1 - B)/W", "share of capacity in use"),
-        "loss_unconverted": _number(
+        "offered": number(offered, "Erlang", "A = load W", "load offered to the link"),
+        "loss": number(loss, "", erlang, "bursts lost, with full conversion, no buffers"),
+        "carried": number(offered * (1 - loss), "Erlang", "A (1 - B)", "mean wavelengths in use"),
+        "utilisation": number(load * (1 - loss), "", "A (1 - B)/W", "share of capacity in use"),
+        "loss_unconverted": number(
             float(erlang_b(load, 1)),
             "",
             f"{erlang}, W = 1",
@@ -38,7 +41,7 @@ def _one_link(settings: Mapping[str, float]) -> dict[str, Quantity]:
 def _finite_sources(settings: Mapping[str, float]) -> dict[str, Quantity]:
     """Evaluate a link that a finite number of sources share."""
     load, wavelengths = _link(settings)
-    sources = whole("sources", settings["sources"], 1)
+    sources = count(settings, "sources")
     offered = load * wavelengths
     if offered >= sources:
         raise ValueError(
@@ -48,18 +51,16 @@ def _finite_sources(settings: Mapping[str, float]) -> dict[str, Quantity]:
     # Without losses a source sends a/(1 + a) of the time.
     idle = offered / (sources - offered)
     return {
-        "offered": _number(offered, "Erlang", "A = load W", "load if nothing were lost"),
-        "load_silent": _number(idle, "Erlang", "a = A/(S - A)", "load of a source while silent"),
-        "loss": _number(
-            float(engset(idle, wavelengths, sources)), "", "Engset 1918", "bursts lost"
-        ),
-        "time_congestion": _number(
+        "offered": number(offered, "Erlang", "A = load W", "load if nothing were lost"),
+        "load_silent": number(idle, "Erlang", "a = A/(S - A)", "load of a source while silent"),
+        "loss": number(float(engset(idle, wavelengths, sources)), "", "Engset 1918", "bursts lost"),
+        "time_congestion": number(
             float(engset(idle, wavelengths, sources, seen="time")),
             "",
             "Engset 1918",
             "share of the time with all wavelengths in use",
         ),
-        "loss_erlang": _number(
+        "loss_erlang": number(
             float(erlang_b(offered, wavelengths)), "", "Erlang 1917", "bursts lost if Poisson"
         ),
     }
@@ -68,9 +69,7 @@ def _finite_sources(settings: Mapping[str, float]) -> dict[str, Quantity]:
 def _ring(settings: Mapping[str, float]) -> dict[str, Quantity]:
     """Evaluate the reduced-load approximation where all links are alike."""
     load, wavelengths = _link(settings)
-    hops = whole("hops", settings["hops"], 1)
-    if hops > HOPS_MAX:
-        raise ValueError(f"hops = {hops} is out of range: give at most {HOPS_MAX}")
+    hops = HOPS.check("hops", settings["hops"], int)
     routes = [[(first + hop) % hops for hop in range(hops)] for first in range(hops)]
     loads = [load * wavelengths / hops] * hops
     capacities = dict.fromkeys(range(hops), wavelengths)
@@ -79,20 +78,20 @@ def _ring(settings: Mapping[str, float]) -> dict[str, Quantity]:
     bound = reduced_load(routes, loads, capacities, conversion="none")
     rosberg, kelly = "Rosberg et al. 2003", "Kelly 1986"
     return {
-        "link_load": _number(
+        "link_load": number(
             burst.link_load[0], "Erlang", rosberg, "load of a link, thinned by the links before"
         ),
-        "link_loss": _number(burst.link_blocking[0], "", rosberg, "bursts that a link loses"),
-        "route_loss": _number(
+        "link_loss": number(burst.link_blocking[0], "", rosberg, "bursts that a link loses"),
+        "route_loss": number(
             float(burst.route_blocking[0]), "", rosberg, "bursts lost on a route, full conversion"
         ),
-        "route_loss_unconverted": _number(
+        "route_loss_unconverted": number(
             float(bound.route_blocking[0]), "", rosberg, "the same without conversion"
         ),
-        "route_loss_circuit": _number(
+        "route_loss_circuit": number(
             float(circuit.route_blocking[0]), "", kelly, "circuits blocked, thinned by all links"
         ),
-        "error": _number(burst.error, "", "", "how far link_loss is from Erlang B of link_load"),
+        "error": number(burst.error, "", "", "how far link_loss is from Erlang B of link_load"),
     }
 
 
@@ -133,12 +132,5 @@ REDUCED_LOAD = Model(
 
 
 def _link(settings: Mapping[str, float]) -> tuple[float, int]:
-    load = float(at_least("load", settings["load"], 0))
-    wavelengths = whole("wavelengths", settings["wavelengths"], 1)
-    if wavelengths > SERVERS_MAX:
-        raise ValueError(f"wavelengths = {wavelengths} is out of range: give at most {SERVERS_MAX}")
-    return load, wavelengths
-
-
-def _number(value: float, unit: str, equation: str, description: str) -> Quantity:
-    return Quantity(value, unit, equation, description, value)
+    load = LOAD.check("load", settings["load"], float)
+    return load, WAVELENGTHS.check("wavelengths", settings["wavelengths"], int)

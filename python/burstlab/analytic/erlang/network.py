@@ -4,21 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, Literal, NamedTuple, TypeVar
+from typing import Annotated, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from burstlab.analytic.arguments import FloatArray, at_least, choice, positive, whole
+from burstlab.analytic.arguments import Argument, FloatArray, arrays
+from burstlab.analytic.declared import declared
 from burstlab.analytic.erlang.link import erlang_b
 
 Link = TypeVar("Link", bound=Hashable)
 
-Thinning = Literal["upstream", "both"]
-"""Which losses spare a link: those before it on the route, or those anywhere on the route."""
-Conversion = Literal["full", "none"]
-"""Whether a burst may change its wavelength at a node."""
+Thinning = Annotated[
+    Literal["upstream", "both"],
+    Argument(
+        "Which losses spare a link",
+        note=(
+            '"upstream": those before it on the route, as in burst switching without a release '
+            "(JET), where a burst loads every link up to and including the one that loses it. "
+            '"both": those anywhere on the route, as in circuit switching, where a circuit loads '
+            "none unless all accept it."
+        ),
+    ),
+]
+Conversion = Annotated[
+    Literal["full", "none"],
+    Argument(
+        "Whether a burst may change its wavelength at a node",
+        note=(
+            '"full": it takes any free wavelength of the next link. "none": it keeps the one that '
+            "it was given at the ingress, at random and without regard to what is free; each "
+            "wavelength is then a network of its own. All links need the same number of "
+            'wavelengths. Of the simulator that is `core.conversion = "none"` with '
+            '`edge.wavelength = "random"`; by default its ingress takes a wavelength that is free '
+            "on the first link, which loses otherwise."
+        ),
+    ),
+]
 
+SERVERS = Argument("Number of wavelengths of a link", at_least=1)
 STEP_MAX = 3.0
 """No step changes the logarithm of a load by more than this."""
 SHARE_MIN = 2.0**-20
@@ -43,49 +67,32 @@ class ReducedLoad(Generic[Link]):
     """Largest difference between the loss of a link and Erlang's formula at its load."""
 
 
+@declared(
+    "Loads and losses of links and routes",
+    "F. P. Kelly, Blocking probabilities in large circuit-switched networks, Advances in Applied "
+    "Probability 18, 1986. Z. Rosberg, H. L. Vu, M. Zukerman, J. White, Performance analyses of "
+    "optical burst-switching networks, IEEE JSAC 21(7), 2003",
+    routes="The links of each route, from the first to the last; a link at most once in a route.",
+    capacities=(
+        "Number of wavelengths of each link, whole and at least 1. Links without a route "
+        "are allowed."
+    ),
+)
 def reduced_load(
     routes: Sequence[Sequence[Link]],
-    loads: Sequence[float],
+    loads: Annotated[Sequence[float], Argument("Load offered to each route", "Erlang", at_least=0)],
     capacities: Mapping[Link, int],
     *,
     thinning: Thinning = "upstream",
     conversion: Conversion = "full",
-    tolerance: float = 1e-12,
-    iterations_max: int = 1000,
+    tolerance: Annotated[float, Argument("Largest `error` of the answer", above=0)] = 1e-12,
+    iterations_max: Annotated[int, Argument("Most steps", at_least=1)] = 1000,
 ) -> ReducedLoad[Link]:
     """Losses of a network of links without buffers, by the reduced-load approximation.
 
     Links are taken to lose independently, and what reaches a link to be Poisson. The load of link
     j is the sum of the loads of its routes, each thinned by the links that spare j; its loss is
     Erlang's at that load. Both are solved together, by Newton's method.
-
-    Parameters
-    ----------
-    routes
-        The links of each route, from the first to the last; a link at most once in a route.
-    loads
-        Load offered to each route in Erlang, at least 0.
-    capacities
-        Number of wavelengths of each link, whole and at least 1. Links without a route are allowed.
-    thinning
-        "upstream": burst switching without a release (JET): a burst loads every link up to and
-        including the one that loses it. "both": circuit switching: it loads none unless all
-        accept it.
-    conversion
-        "full": a burst takes any free wavelength of the next link. "none": it keeps the one that it
-        was given at the ingress, at random and without regard to what is free; each wavelength
-        is then a network of its own. All links need the same number of wavelengths. Of the
-        simulator that is `core.conversion = "none"` with `edge.wavelength = "random"`; by default
-        its ingress takes a wavelength that is free on the first link, which loses otherwise.
-    tolerance
-        Largest `error` of the answer, above 0.
-    iterations_max
-        Most steps, at least 1.
-
-    Returns
-    -------
-    ReducedLoad
-        Loads and losses of links and routes.
 
     Raises
     ------
@@ -103,24 +110,14 @@ def reduced_load(
     (streamline effect), which makes it pessimistic where few fibres meet, and that losses of
     neighbouring links are correlated.
 
-    References
-    ----------
-    F. P. Kelly, Blocking probabilities in large circuit-switched networks, Advances in Applied
-    Probability 18, 1986. Z. Rosberg, H. L. Vu, M. Zukerman, J. White, Performance analyses of
-    optical burst-switching networks, IEEE JSAC 21(7), 2003.
-
     Examples
     --------
     >>> tandem = reduced_load([("a", "b")], [1.0], {"a": 1, "b": 1})
     >>> tandem.link_blocking  # 1/2, then half a burst at a time: 1/3
     {'a': 0.5, 'b': 0.3333333333333333}
     """
-    choice("thinning", thinning, ("upstream", "both"))
-    choice("conversion", conversion, ("full", "none"))
-    positive("tolerance", tolerance)
-    whole("iterations_max", iterations_max, 1)
     names, paths, servers = _checked(routes, loads, capacities)
-    offered = at_least("loads", np.asarray(loads, dtype=np.float64), 0)
+    (offered,) = arrays(loads)
     layers = 1
     if conversion == "none" and names:
         layers = _same(names, servers)
@@ -221,7 +218,7 @@ def _checked(
             f"loads has {len(loads)} numbers for {len(routes)} routes: give a load for each route"
         )
     names = list(capacities)
-    servers = [whole(f"capacities[{name!r}]", capacities[name], 1) for name in names]
+    servers = [SERVERS.check(f"capacities[{name!r}]", capacities[name], int) for name in names]
     place = {name: index for index, name in enumerate(names)}
     paths = []
     for index, route in enumerate(routes):

@@ -17,6 +17,7 @@ slows down by just what is too much; out of step, flows go on halving at their u
 much is lost.
 """
 
+from burstlab.analytic.lu_hunter.arguments import PACKET_BITS
 from burstlab.analytic.lu_hunter.congestion import (
     congestion_probability,
     mean_congestion_probability,
@@ -43,13 +44,7 @@ from burstlab.analytic.lu_hunter.out_of_step import (
     mean_rise,
 )
 from burstlab.analytic.lu_hunter.path import Delays, buffering, delays, exposure
-from burstlab.analytic.lu_hunter.ranges import PACKET_BITS
-from burstlab.analytic.lu_hunter.saw import (
-    free_capacity,
-    peak_cwnd_bits,
-    peak_window,
-    window_at,
-)
+from burstlab.analytic.lu_hunter.saw import free_capacity, peak_cwnd_bits, peak_window, window_at
 
 __all__ = [
     "PACKET_BITS",

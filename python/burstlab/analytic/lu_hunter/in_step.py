@@ -5,105 +5,92 @@ N flows in step take what one flow takes, so their number does not matter.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from burstlab.analytic.arguments import FloatArray, choice, positive, whole
+from burstlab.analytic.arguments import Argument, FloatArray
+from burstlab.analytic.declared import declared
+from burstlab.analytic.lu_hunter.arguments import (
+    PACKET_BITS,
+    PAPER,
+    Capacity,
+    Control,
+    CoreRatio,
+    CountInStep,
+    Near,
+    OpsAcks,
+    Packet,
+    Rtt,
+    Share,
+    UdpRate,
+    most_udp,
+    with_udp,
+)
 from burstlab.analytic.lu_hunter.congestion import congestion_probability
 from burstlab.analytic.lu_hunter.congestion import mean_congestion_probability as _mean_probability
 from burstlab.analytic.lu_hunter.path import buffering, exposure
 from burstlab.analytic.lu_hunter.quadrature import over_udp
-from burstlab.analytic.lu_hunter.ranges import PACKET_BITS, shared, with_udp
 
-Weight = Literal["once", "twice"]
-"""How often P(B|a) is in (2): within L_i, or beside it once more, as printed."""
+Weight = Annotated[
+    Literal["once", "twice"],
+    Argument(
+        "How often P(B|a) is in (2)",
+        note=(
+            '"once": within L_i. "twice" multiplies L_i by it again, as printed, all else being '
+            "corrected."
+        ),
+    ),
+]
 
-WEIGHTS: tuple[Weight, ...] = ("once", "twice")
 
-
+@declared(
+    "bit/s",
+    f"{PAPER}, L_i of sections V.D and V.E, equations (6) and (9)",
+    as_printed=(
+        "For one flow half of it, (c - a)³/(6c (C - a)), with (6) as printed. For more the "
+        "largest window of (9): X = a for every k, hence (c - a)²/(2c)."
+    ),
+)
 def excess(
-    udp_bps: ArrayLike,
-    capacity_bps: ArrayLike,
-    share: ArrayLike,
+    udp_bps: UdpRate,
+    capacity_bps: Capacity,
+    share: Share,
     *,
-    flows: int = 1,
+    flows: CountInStep = 1,
     as_printed: bool = False,
 ) -> FloatArray:
     """Mean of what is sent beyond capacity after a change from a, E[(b - X)+ | a]: within L_i.
 
     (c - a)³/(3c (C - a)) for c = C R, over all phases of the saw. It is zero where there is no
     heavy congestion, so P(B|a) is in it. T^UDP drops out where the phase is uniform.
-
-    Parameters
-    ----------
-    udp_bps
-        Rate a of UDP before the change in bit/s, 0 <= a <= C R.
-    capacity_bps
-        Capacity C of the bottleneck in bit/s, above 0.
-    share
-        Share R that UDP may take, 0 < R <= 0.5.
-    flows
-        Flows in step, at least 1. Their number enters as printed only.
-    as_printed
-        For one flow half of it, (c - a)³/(6c (C - a)), with (6) as printed. For more the largest
-        window of (9): X = a for every k, hence (c - a)²/(2c).
-
-    Returns
-    -------
-    numpy.ndarray
-        bit/s, in the shape of the arguments broadcast together.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    References
-    ----------
-    Lu, Hunter (JOCN 2009), L_i of sections V.D and V.E, equations (6) and (9).
     """
     udp, capacity, most = with_udp(udp_bps, capacity_bps, share)
-    several = whole("flows", flows, 1) > 1
+    several = flows > 1
     if as_printed and several:
-        return ((most - udp) ** 2 / (2 * most))[()]
+        return (most - udp) ** 2 / (2 * most)
     cubic = (most - udp) ** 3 / (3 * most * (capacity - udp))
-    return (cubic / 2 if as_printed else cubic)[()]
+    return cubic / 2 if as_printed else cubic
 
 
+@declared(
+    "bit/s",
+    f"{PAPER}, section V.D",
+    given_congestion=(
+        "Mean over changes with heavy congestion only: divided by P(B), which is not printed."
+    ),
+    as_printed="As of `excess`.",
+)
 def mean_excess(
-    capacity_bps: ArrayLike,
-    share: ArrayLike,
+    capacity_bps: Capacity,
+    share: Share,
     *,
     given_congestion: bool = False,
-    flows: int = 1,
+    flows: CountInStep = 1,
     as_printed: bool = False,
 ) -> FloatArray:
-    """Mean of what is sent beyond capacity after a change, over all a: `excess` averaged.
-
-    Parameters
-    ----------
-    capacity_bps, share, flows, as_printed
-        As of `excess`.
-    given_congestion
-        Mean over changes with heavy congestion only: divided by P(B), which is not printed.
-
-    Returns
-    -------
-    numpy.ndarray
-        bit/s, in the shape of the arguments broadcast together.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    References
-    ----------
-    Lu, Hunter (JOCN 2009), section V.D.
-    """
-    capacity, most = shared(capacity_bps, share)
+    """Mean of what is sent beyond capacity after a change, over all a: `excess` averaged."""
+    capacity, most = most_udp(capacity_bps, share)
     part = most / capacity
     mean = over_udp(
         lambda udp, link, ratio: np.asarray(
@@ -116,45 +103,29 @@ def mean_excess(
     return mean / _mean_probability(capacity, part) if given_congestion else mean
 
 
+@declared(
+    "Packets",
+    f"{PAPER}, section V.D, text before V.D.2",
+    control="Loss lasts 2T, or 2 T_1 with DLCC.",
+    given_congestion=(
+        "Mean over changes with heavy congestion only. The paper says so of its sum, which is not."
+    ),
+    as_printed="As of `excess`.",
+)
 def mean_loss(
-    capacity_bps: ArrayLike,
-    share: ArrayLike,
-    rtt_s: ArrayLike,
+    capacity_bps: Capacity,
+    share: Share,
+    rtt_s: Rtt,
     *,
-    control: bool = False,
-    packet_bits: ArrayLike = PACKET_BITS,
-    core_ratio: ArrayLike = 0.5,
-    near: ArrayLike = 0.5,
+    control: Control = False,
+    packet_bits: Packet = PACKET_BITS,
+    core_ratio: CoreRatio = 0.5,
+    near: Near = 0.5,
     given_congestion: bool = False,
-    flows: int = 1,
+    flows: CountInStep = 1,
     as_printed: bool = False,
 ) -> FloatArray:
     """Mean number of packets lost for a change of UDP, the mean of L_i: section V.D.
-
-    Parameters
-    ----------
-    capacity_bps, share, flows, as_printed
-        As of `excess`.
-    rtt_s, control, core_ratio, near
-        As of `exposure`: loss lasts 2T, or 2 T_1 with DLCC.
-    packet_bits
-        Optical packet in bits, above 0.
-    given_congestion
-        Mean over changes with heavy congestion only. The paper says so of its sum, which is not.
-
-    Returns
-    -------
-    numpy.ndarray
-        Packets, in the shape of the arguments broadcast together.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    References
-    ----------
-    Lu, Hunter (JOCN 2009), section V.D, text before V.D.2.
 
     Examples
     --------
@@ -166,16 +137,21 @@ def mean_loss(
         capacity_bps, share, given_congestion=given_congestion, flows=flows, as_printed=as_printed
     )
     lasts = exposure(rtt_s, control=control, core_ratio=core_ratio, near=near)
-    return (np.asarray(rate * lasts) / positive("packet_bits", packet_bits))[()]
+    return np.asarray(rate * lasts) / np.asarray(packet_bits)
 
 
+@declared(
+    "Ratio",
+    f"{PAPER}, equation (2)",
+    as_printed="All as printed: P(B|a) of (5) beside L_i with (6).",
+)
 def loss_rate(
-    capacity_bps: ArrayLike,
-    share: ArrayLike,
+    capacity_bps: Capacity,
+    share: Share,
     *,
-    control: bool = False,
-    core_ratio: ArrayLike = 0.5,
-    near: ArrayLike = 0.5,
+    control: Control = False,
+    core_ratio: CoreRatio = 0.5,
+    near: Near = 0.5,
     weight: Weight = "once",
     as_printed: bool = False,
 ) -> FloatArray:
@@ -183,38 +159,13 @@ def loss_rate(
 
     2T cancels: P_L does not depend on the round-trip time.
 
-    Parameters
-    ----------
-    capacity_bps, share
-        As of `excess`.
-    control, core_ratio, near
-        As of `exposure`.
-    weight
-        "twice" multiplies L_i by P(B|a) again, all else being corrected.
-    as_printed
-        All as printed: P(B|a) of (5) beside L_i with (6).
-
-    Returns
-    -------
-    numpy.ndarray
-        Ratio, in the shape of the arguments broadcast together.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    References
-    ----------
-    Lu, Hunter (JOCN 2009), equation (2).
-
     Examples
     --------
     >>> [f"{loss_rate(10e9, 0.4, weight=weight):.5f}" for weight in ("once", "twice")]
     ['0.01457', '0.00404']
     """
-    capacity, most = shared(capacity_bps, share)
-    double = choice("weight", weight, WEIGHTS) == "twice" or as_printed
+    capacity, most = most_udp(capacity_bps, share)
+    double = weight == "twice" or as_printed
 
     def lost(udp: FloatArray, link: FloatArray, ratio: FloatArray) -> FloatArray:
         rate = np.asarray(excess(udp, link, ratio, as_printed=as_printed))
@@ -224,45 +175,27 @@ def loss_rate(
 
     mean = over_udp(lost, most, capacity, most / capacity)
     share_of_2t = exposure(1.0, control=control, core_ratio=core_ratio, near=near)
-    return (np.asarray(mean * share_of_2t) / capacity)[()]
+    return np.asarray(mean * share_of_2t) / capacity
 
 
+@declared(
+    "Packets",
+    f"{PAPER}, section V.D.2",
+    ops_acks="What is too much comes for 2 T_0, without OPS ACKs for 2T - 2 T_1.",
+    as_printed="As of `excess`.",
+)
 def edge_buffer(
-    capacity_bps: ArrayLike,
-    share: ArrayLike,
-    rtt_s: ArrayLike,
+    capacity_bps: Capacity,
+    share: Share,
+    rtt_s: Rtt,
     *,
-    ops_acks: bool = True,
-    packet_bits: ArrayLike = PACKET_BITS,
-    core_ratio: ArrayLike = 0.5,
-    near: ArrayLike = 0.5,
+    ops_acks: OpsAcks = True,
+    packet_bits: Packet = PACKET_BITS,
+    core_ratio: CoreRatio = 0.5,
+    near: Near = 0.5,
     as_printed: bool = False,
 ) -> FloatArray:
-    """Mean of what the edge router has to hold after a change, B_2, without OPS ACKs B_1: V.D.2.
-
-    Parameters
-    ----------
-    capacity_bps, share, as_printed
-        As of `excess`.
-    rtt_s, ops_acks, core_ratio, near
-        As of `buffering`: what is too much comes for 2 T_0, without OPS ACKs for 2T - 2 T_1.
-    packet_bits
-        Optical packet in bits, above 0.
-
-    Returns
-    -------
-    numpy.ndarray
-        Packets, in the shape of the arguments broadcast together.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    References
-    ----------
-    Lu, Hunter (JOCN 2009), section V.D.2.
-    """
+    """Mean of what the edge router has to hold after a change, B_2, without OPS ACKs B_1: V.D.2."""
     rate = mean_excess(capacity_bps, share, as_printed=as_printed)
     lasts = buffering(rtt_s, ops_acks=ops_acks, core_ratio=core_ratio, near=near)
-    return (np.asarray(rate * lasts) / positive("packet_bits", packet_bits))[()]
+    return np.asarray(rate * lasts) / np.asarray(packet_bits)

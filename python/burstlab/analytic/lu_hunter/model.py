@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
-from burstlab.analytic.arguments import positive, probability, whole
+from burstlab.analytic.arguments import Argument
+from burstlab.analytic.declared import declared
 from burstlab.analytic.lu_hunter import congestion, edge_rate, in_step, out_of_step, path, saw
-from burstlab.analytic.lu_hunter.ranges import SHARE_MAX, crowd
-from burstlab.analytic.registry import Model, Parameter, Quantity
+from burstlab.analytic.lu_hunter.arguments import (
+    CAPACITY,
+    CORE_RATIO,
+    NEAR,
+    PACKET,
+    RTT,
+    SHARE,
+    crowd,
+)
+from burstlab.analytic.registry import Model, Parameter, Quantity, count, number
+
+GRANTED = Argument("Granted rate R_schedule", "bit/s", at_least=0)
 
 PARAMETERS = (
     Parameter("capacity", "bit/s", 10e9, "capacity C of the bottleneck, above 0 (VI)"),
@@ -36,24 +45,11 @@ PARAMETERS = (
 )
 
 
+@declared(
+    "Results by name, in the order of the paper", settings="A value for each of `PARAMETERS`."
+)
 def compute(settings: Mapping[str, float]) -> dict[str, Quantity]:
-    """Evaluate every equation at one point.
-
-    Parameters
-    ----------
-    settings
-        A value for each of `PARAMETERS`.
-
-    Returns
-    -------
-    dict
-        Results by name, in the order of the paper.
-
-    Raises
-    ------
-    ValueError
-        If a value is out of its range; the error names the assumption that fails.
-    """
+    """Evaluate every equation at one point; an error names the assumption that fails."""
     _check(settings)
     return {
         **_edge(settings),
@@ -80,16 +76,14 @@ MODEL = Model(
 
 def _check(settings: Mapping[str, float]) -> None:
     """Refuses what the model does not cover, in the names of the model."""
-    for name in ("capacity", "rtt", "packet", "core_ratio", "share"):
-        positive(name, settings[name])
-    probability("near", settings["near"])
-    whole("flows", settings["flows"], 2)
-    share, udp, most = settings["share"], settings["udp"], settings["capacity"] * settings["share"]
-    if share > SHARE_MAX:
-        raise ValueError(
-            f"share = {share:g} is above {SHARE_MAX:g}: the model assumes that TCP makes room for "
-            f"UDP by halving its rate once; give share <= {SHARE_MAX:g}"
-        )
+    CAPACITY.check("capacity", settings["capacity"])
+    RTT.check("rtt", settings["rtt"])
+    PACKET.check("packet", settings["packet"])
+    CORE_RATIO.check("core_ratio", settings["core_ratio"])
+    SHARE.check("share", settings["share"])
+    NEAR.check("near", settings["near"])
+    count(settings, "flows", 2)
+    udp, most = settings["udp"], settings["capacity"] * settings["share"]
     if not 0 <= udp <= most * (1 + 1e-12):
         raise ValueError(
             f"udp = {udp:g} is not between 0 and capacity · share = {most:g}: the model assumes "
@@ -107,13 +101,7 @@ def _check(settings: Mapping[str, float]) -> None:
         )
     if settings["period"] < 0:
         raise ValueError(f"period = {settings['period']:g} is below 0: give a time in s")
-    crowd(
-        settings["flows"],
-        settings["rtt"],
-        settings["packet"],
-        np.asarray(settings["capacity"]),
-        most,
-    )
+    crowd(settings["flows"], settings["rtt"], settings["packet"], settings["capacity"], most)
 
 
 def _edge(settings: Mapping[str, float]) -> dict[str, Quantity]:
@@ -122,9 +110,9 @@ def _edge(settings: Mapping[str, float]) -> dict[str, Quantity]:
     )
     notified = [settings[f"loss_{nth}"] for nth in ("first", "second", "third")]
     mean, printed = edge_rate.cut(notified), edge_rate.cut(notified, "literal")
-    granted = settings["scheduled"]
+    granted = GRANTED.check("scheduled", settings["scheduled"], float)
     sent = {
-        f"send_rate_{nth}": _number(
+        f"send_rate_{nth}": number(
             max(granted - mean[i], 0.0),
             "bit/s",
             "III.C",
@@ -135,9 +123,9 @@ def _edge(settings: Mapping[str, float]) -> dict[str, Quantity]:
     }
     left = edge_rate.settled_excess(settings["loss_first"])
     return {
-        "smoothed_rate": _number(smoothed, "bit/s", "(1)", "R_{i+1} of equation (1)"),
+        "smoothed_rate": number(smoothed, "bit/s", "(1)", "R_{i+1} of equation (1)"),
         **sent,
-        "settled_excess": _number(
+        "settled_excess": number(
             left, "bit/s", "III.C", "what stays too much for ever if the mean is taken off"
         ),
     }
@@ -147,14 +135,14 @@ def _times(settings: Mapping[str, float]) -> dict[str, Quantity]:
     rtt = settings["rtt"]
     way: dict[str, Any] = _way(settings)
     return {
-        "exposure": _number(path.exposure(rtt, **way), "s", "V.D.1", "2T, without DLCC"),
-        "exposure_controlled": _number(
+        "exposure": number(path.exposure(rtt, **way), "s", "V.D.1", "2T, without DLCC"),
+        "exposure_controlled": number(
             path.exposure(rtt, control=True, **way), "s", "V.D.2", "2 T_1, with DLCC"
         ),
-        "buffering_without_acks": _number(
+        "buffering_without_acks": number(
             path.buffering(rtt, ops_acks=False, **way), "s", "V.D.2", "2T - 2 T_1"
         ),
-        "buffering": _number(path.buffering(rtt, **way), "s", "V.D.2", "2 T_0, with OPS ACKs"),
+        "buffering": number(path.buffering(rtt, **way), "s", "V.D.2", "2 T_0, with OPS ACKs"),
     }
 
 
@@ -162,22 +150,22 @@ def _probabilities(settings: Mapping[str, float]) -> dict[str, Quantity]:
     point = settings["udp"], settings["capacity"], settings["share"]
     link = settings["capacity"], settings["share"]
     return {
-        "rise_probability": _number(congestion.rise_probability(*point), "", "(4)", "P(b > a)"),
-        "congestion_probability": _number(
+        "rise_probability": number(congestion.rise_probability(*point), "", "(4)", "P(b > a)"),
+        "congestion_probability": number(
             congestion.congestion_probability(*point),
             "",
             "(3)",
             "P(B|a), X on the saw; printed is the product",
             congestion.product_probability(*point),
         ),
-        "congestion_probability_uniform": _number(
+        "congestion_probability_uniform": number(
             congestion.congestion_probability(*point, free="uniform"),
             "",
             "(5)",
             "P(B|a), X uniform over [0, c]",
             congestion.congestion_probability(*point, as_printed=True),
         ),
-        "mean_congestion_probability": _number(
+        "mean_congestion_probability": number(
             congestion.mean_congestion_probability(*link),
             "",
             "(3), (5)",
@@ -199,22 +187,22 @@ def _windows(settings: Mapping[str, float]) -> dict[str, Quantity]:
     )
     route = settings["capacity"], settings["rtt"]
     return {
-        "peak_window": _number(peak, "segments", "text before (6)", "M of one flow"),
-        "peak_cwnd": _number(
+        "peak_window": number(peak, "segments", "text before (6)", "M of one flow"),
+        "peak_cwnd": number(
             saw.peak_cwnd_bits(*link, flows, packet, header), "bits", "(7)", "W^pN of one of N"
         ),
-        "peak_window_each": _number(each, "segments", "(8)", "M_N of one of N"),
-        "window": _number(
+        "peak_window_each": number(each, "segments", "(8)", "M_N of one of N"),
+        "window": number(
             window, "segments", "(6), (10)", "W^r of one flow after the period", printed
         ),
-        "free_capacity": _number(
+        "free_capacity": number(
             saw.free_capacity(window, *route, 1, packet),
             "bit/s",
             "text after (3)",
             "X with this window; printed with the printed one",
             saw.free_capacity(printed, *route, 1, packet),
         ),
-        "free_capacity_each": _number(
+        "free_capacity_each": number(
             saw.free_capacity(window / flows, *route, flows, packet),
             "bit/s",
             "(9)",
@@ -230,7 +218,7 @@ def _losses(settings: Mapping[str, float]) -> dict[str, Quantity]:
     way: dict[str, Any] = _way(settings)
     sized: dict[str, Any] = {**way, "packet_bits": settings["packet"]}
 
-    def both(function: Any, *arguments: float, **options: Any) -> tuple[object, object]:
+    def both(function: Any, *arguments: float, **options: Any) -> tuple[Any, Any]:
         return function(*arguments, **options), function(*arguments, **options, as_printed=True)
 
     excess, excess_printed = both(in_step.excess, settings["udp"], *link)
@@ -241,42 +229,42 @@ def _losses(settings: Mapping[str, float]) -> dict[str, Quantity]:
     first, first_printed = both(in_step.edge_buffer, *route, ops_acks=False, **sized)
     second, second_printed = both(in_step.edge_buffer, *route, **sized)
     return {
-        "excess": _number(
+        "excess": number(
             excess, "bit/s", "V.D, L_i", "L_i/2T in bits; printed is with (6)", excess_printed
         ),
-        "excess_each": _number(
+        "excess_each": number(
             excess,
             "bit/s",
             "V.E, L_i",
             "the same of N in step; printed is with (9)",
             in_step.excess(settings["udp"], *link, flows=2, as_printed=True),
         ),
-        "mean_loss": _number(lost, "packets", "V.D.1", "mean of L_i", lost_printed),
-        "mean_loss_given_congestion": _number(
+        "mean_loss": number(lost, "packets", "V.D.1", "mean of L_i", lost_printed),
+        "mean_loss_given_congestion": number(
             in_step.mean_loss(*route, **sized, given_congestion=True),
             "packets",
             "V.D.1",
             "the same for changes with heavy congestion; printed is that of all",
             lost_printed,
         ),
-        "mean_loss_controlled": _number(
+        "mean_loss_controlled": number(
             kept, "packets", "V.D.2", "the same with DLCC", kept_printed
         ),
-        "loss_rate": _number(
+        "loss_rate": number(
             rate, "", "(2)", "P_L; printed has P(B|a) twice, by (5), and (6)", rate_printed
         ),
-        "loss_rate_double": _number(
+        "loss_rate_double": number(
             rate,
             "",
             "(2)",
             "the same; printed is corrected but for P(B|a) twice",
             in_step.loss_rate(*link, weight="twice", **way),
         ),
-        "loss_rate_controlled": _number(low, "", "(2), V.D.2", "P_L with DLCC", low_printed),
-        "edge_buffer_without_acks": _number(
+        "loss_rate_controlled": number(low, "", "(2), V.D.2", "P_L with DLCC", low_printed),
+        "edge_buffer_without_acks": number(
             first, "packets", "V.D.2", "B_1 without OPS ACKs", first_printed
         ),
-        "edge_buffer": _number(second, "packets", "V.D.2", "B_2 with OPS ACKs", second_printed),
+        "edge_buffer": number(second, "packets", "V.D.2", "B_2 with OPS ACKs", second_printed),
     }
 
 
@@ -289,53 +277,51 @@ def _crowd(settings: Mapping[str, float]) -> dict[str, Quantity]:
     rise = float(out_of_step.mean_rise(*point, given_rise=True))
     many = (*route, settings["flows"])
     return {
-        "mean_rise": _number(
-            out_of_step.mean_rise(*point), "bit/s", "V.F, r^e", "over all changes"
-        ),
-        "mean_rise_given_congestion": _number(
+        "mean_rise": number(out_of_step.mean_rise(*point), "bit/s", "V.F, r^e", "over all changes"),
+        "mean_rise_given_congestion": number(
             rise,
             "bit/s",
             "V.F, r^e",
             "given a rise; printed is over all changes",
             out_of_step.mean_rise(*point),
         ),
-        "halvings": _number(
+        "halvings": number(
             out_of_step.halvings(rise, settings["udp"], settings["capacity"], settings["flows"]),
             "flows",
             "V.F.1, K",
             "flows that have to halve for that rise",
         ),
-        "crowd_congestion_time": _number(
+        "crowd_congestion_time": number(
             out_of_step.crowd_congestion_time(*many, **size),
             "s",
             "V.F.1",
             "mean length of heavy congestion; printed with K of the mean rise",
             out_of_step.crowd_congestion_time(*many, **size, as_printed=True),
         ),
-        "crowd_loss": _number(
+        "crowd_loss": number(
             out_of_step.crowd_loss(*many, **size),
             "packets",
             "V.F.1",
             "mean loss; printed without 1/2 and with K of the mean rise",
             out_of_step.crowd_loss(*many, **size, as_printed=True),
         ),
-        "crowd_loss_rate": _number(
+        "crowd_loss_rate": number(
             out_of_step.crowd_loss_rate(*many, **size),
             "",
             "(2), V.F.1",
             "P_L of flows out of step",
             out_of_step.crowd_loss_rate(*many, **size, as_printed=True),
         ),
-        "crowd_controlled_loss": _number(
+        "crowd_controlled_loss": number(
             out_of_step.crowd_controlled_loss(*route, **sized), "packets", "V.F.2", "with DLCC"
         ),
-        "crowd_edge_buffer_without_acks": _number(
+        "crowd_edge_buffer_without_acks": number(
             out_of_step.crowd_edge_buffer(*route, ops_acks=False, **sized),
             "packets",
             "V.F.2",
             "B_1",
         ),
-        "crowd_edge_buffer": _number(
+        "crowd_edge_buffer": number(
             out_of_step.crowd_edge_buffer(*route, **sized), "packets", "V.F.2", "B_2"
         ),
     }
@@ -343,11 +329,3 @@ def _crowd(settings: Mapping[str, float]) -> dict[str, Quantity]:
 
 def _way(settings: Mapping[str, float]) -> dict[str, float]:
     return {"core_ratio": settings["core_ratio"], "near": settings["near"]}
-
-
-def _number(
-    value: object, unit: str, equation: str, description: str, as_printed: object = None
-) -> Quantity:
-    number = float(np.asarray(value))
-    printed = number if as_printed is None else float(np.asarray(as_printed))
-    return Quantity(number, unit, equation, description, printed)

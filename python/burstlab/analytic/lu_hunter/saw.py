@@ -6,48 +6,34 @@ round trip, and is halved where all of them fill what UDP leaves of the link.
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from burstlab.analytic.arguments import FloatArray, at_least, positive
-from burstlab.analytic.lu_hunter.ranges import PACKET_BITS
+from burstlab.analytic.arguments import Argument, FloatArray, arrays
+from burstlab.analytic.declared import declared
+from burstlab.analytic.lu_hunter.arguments import (
+    PACKET_BITS,
+    PAPER,
+    Capacity,
+    Headers,
+    InStep,
+    Packet,
+    Rtt,
+    UdpOnLink,
+)
 
 
+@declared("Segments", f"{PAPER}, text before (6), equation (8)")
 def peak_window(
-    udp_bps: ArrayLike,
-    capacity_bps: ArrayLike,
-    rtt_s: ArrayLike,
-    flows: ArrayLike = 1,
-    packet_bits: ArrayLike = PACKET_BITS,
+    udp_bps: UdpOnLink,
+    capacity_bps: Capacity,
+    rtt_s: Rtt,
+    flows: InStep = 1,
+    packet_bits: Packet = PACKET_BITS,
 ) -> FloatArray:
     """Largest window M of a flow in segments, 2T (C - a)/(N (S + H)): before (6), (8).
-
-    Parameters
-    ----------
-    udp_bps
-        Rate a of UDP in bit/s, 0 <= a < C.
-    capacity_bps
-        Capacity C of the bottleneck in bit/s, above 0.
-    rtt_s
-        Round-trip time 2T in s, above 0.
-    flows
-        Number N of flows in step, at least 1.
-    packet_bits
-        Segment with its headers, S + H, in bits, above 0.
-
-    Returns
-    -------
-    numpy.ndarray
-        Segments, in the shape of the arguments broadcast together.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    References
-    ----------
-    Lu, Hunter (JOCN 2009), text before (6), equation (8).
 
     Examples
     --------
@@ -55,61 +41,42 @@ def peak_window(
     '157500'
     """
     udp, capacity, rtt, count, packet = np.broadcast_arrays(
-        at_least("udp_bps", udp_bps, 0),
-        positive("capacity_bps", capacity_bps),
-        positive("rtt_s", rtt_s),
-        at_least("flows", flows, 1),
-        positive("packet_bits", packet_bits),
+        udp_bps, capacity_bps, rtt_s, flows, packet_bits
     )
-    if (udp >= capacity).any():
-        raise ValueError(
-            f"udp_bps = {udp[udp >= capacity].flat[0]:g} leaves TCP nothing: give less than the "
-            "capacity"
-        )
-    return (rtt * (capacity - udp) / (count * packet))[()]
+    return rtt * (capacity - udp) / (count * packet)
 
 
+@declared(
+    "Bits; the paper has bytes, and rates in bit/s, without the factor 8",
+    f"{PAPER}, text before (6), equation (7)",
+)
 def peak_cwnd_bits(
-    udp_bps: ArrayLike,
-    capacity_bps: ArrayLike,
-    rtt_s: ArrayLike,
-    flows: ArrayLike = 1,
-    packet_bits: ArrayLike = PACKET_BITS,
-    header_bits: ArrayLike = 320,
+    udp_bps: UdpOnLink,
+    capacity_bps: Capacity,
+    rtt_s: Rtt,
+    flows: InStep = 1,
+    packet_bits: Packet = PACKET_BITS,
+    header_bits: Headers = 320,
 ) -> FloatArray:
-    """Largest congestion window W^p in bits of payload, M S: before (6), (7).
-
-    Parameters
-    ----------
-    udp_bps, capacity_bps, rtt_s, flows, packet_bits
-        As of `peak_window`.
-    header_bits
-        Headers H in bits, at least 0 and below `packet_bits`; TCP and IP have 320, 40 bytes.
-
-    Returns
-    -------
-    numpy.ndarray
-        Bits; the paper has bytes, and rates in bit/s, without the factor 8.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    References
-    ----------
-    Lu, Hunter (JOCN 2009), text before (6), equation (7).
-    """
+    """Largest congestion window W^p in bits of payload, M S: before (6), (7)."""
     segments = peak_window(udp_bps, capacity_bps, rtt_s, flows, packet_bits)
-    payload = np.asarray(packet_bits, dtype=np.float64) - at_least("header_bits", header_bits, 0)
-    return (np.asarray(segments) * positive("packet_bits less header_bits", payload))[()]
+    packet, header = arrays(packet_bits, header_bits)
+    return np.asarray(segments) * (packet - header)
 
 
+@declared(
+    "Segments",
+    f"{PAPER}, equations (6) and (10)",
+    start="M/2 <= k <= M (as printed 0 <= k <= M).",
+    as_printed=(
+        "((t - k 2T) mod M T)/T: a saw from 0 to M, twice as steep, without k segments at first."
+    ),
+)
 def window_at(
-    time_s: ArrayLike,
-    start: ArrayLike,
-    peak: ArrayLike,
-    rtt_s: ArrayLike,
+    time_s: Annotated[ArrayLike, Argument("Time t = T^UDP since the start", "s", at_least=0)],
+    start: Annotated[ArrayLike, Argument("Window k = W_k/S at the start", "segments", at_least=0)],
+    peak: Annotated[ArrayLike, Argument("Largest window M", "segments", at_least=2)],
+    rtt_s: Rtt,
     *,
     as_printed: bool = False,
 ) -> FloatArray:
@@ -117,44 +84,12 @@ def window_at(
 
     M/2 + ((t - (M - k) 2T) mod M T)/2T: k segments at first, M after M - k round trips.
 
-    Parameters
-    ----------
-    time_s
-        Time t = T^UDP since the start in s, at least 0.
-    start
-        Window k = W_k/S at the start in segments, M/2 <= k <= M (as printed 0 <= k <= M).
-    peak
-        Largest window M in segments, at least 2.
-    rtt_s
-        Round-trip time 2T in s, above 0.
-    as_printed
-        ((t - k 2T) mod M T)/T: a saw from 0 to M, twice as steep, without k segments at first.
-
-    Returns
-    -------
-    numpy.ndarray
-        Segments, in the shape of the arguments broadcast together.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    References
-    ----------
-    Lu, Hunter (JOCN 2009), equations (6) and (10).
-
     Examples
     --------
     >>> float(window_at(0, 80, 100, 0.1)), float(window_at(2.0, 80, 100, 0.1))
     (80.0, 50.0)
     """
-    time, first, most, rtt = np.broadcast_arrays(
-        at_least("time_s", time_s, 0),
-        at_least("start", start, 0),
-        at_least("peak", peak, 2),
-        positive("rtt_s", rtt_s),
-    )
+    time, first, most, rtt = np.broadcast_arrays(time_s, start, peak, rtt_s)
     low = np.zeros_like(most) if as_printed else most / 2
     wrong = (first < low) | (first > most)
     if wrong.any():
@@ -164,47 +99,32 @@ def window_at(
             "start"
         )
     if as_printed:
-        return (np.mod(time - first * rtt, most * rtt / 2) / (rtt / 2))[()]
+        return np.mod(time - first * rtt, most * rtt / 2) / (rtt / 2)
     # In round trips: M/2 of them are one tooth.
-    return (most / 2 + np.mod(time / rtt - (most - first), most / 2))[()]
+    return most / 2 + np.mod(time / rtt - (most - first), most / 2)
 
 
+@declared(
+    "bit/s",
+    f"{PAPER}, text after (3), equation (9)",
+    window="Equation (9) has the largest one here, for which X is a, whatever the phase.",
+)
 def free_capacity(
-    window: ArrayLike,
-    capacity_bps: ArrayLike,
-    rtt_s: ArrayLike,
-    flows: ArrayLike = 1,
-    packet_bits: ArrayLike = PACKET_BITS,
+    window: Annotated[
+        ArrayLike,
+        Argument("Window of each flow when the rate of UDP changes", "segments", at_least=0),
+    ],
+    capacity_bps: Capacity,
+    rtt_s: Rtt,
+    flows: InStep = 1,
+    packet_bits: Packet = PACKET_BITS,
 ) -> FloatArray:
     """Capacity X that TCP leaves free in bit/s, C - N W (S + H)/(2T S): after (3), (9).
-
-    Parameters
-    ----------
-    window
-        Window of each flow when the rate of UDP changes in segments, at least 0. Equation (9) has
-        the largest one here, for which X is a, whatever the phase.
-    capacity_bps, rtt_s, flows, packet_bits
-        As of `peak_window`.
-
-    Returns
-    -------
-    numpy.ndarray
-        bit/s, in the shape of the arguments broadcast together.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    References
-    ----------
-    Lu, Hunter (JOCN 2009), text after (3), equation (9).
 
     Examples
     --------
     >>> f"{free_capacity(118125, 10e9, 0.28):.4g}"
     '3.25e+09'
     """
-    size, capacity = at_least("window", window, 0), positive("capacity_bps", capacity_bps)
-    rtt, packet = positive("rtt_s", rtt_s), positive("packet_bits", packet_bits)
-    return (capacity - at_least("flows", flows, 1) * size * packet / rtt)[()]
+    size, capacity, rtt, count, packet = arrays(window, capacity_bps, rtt_s, flows, packet_bits)
+    return capacity - count * size * packet / rtt

@@ -31,13 +31,7 @@ from burstlab.analytic.ramantas.sources import (
     file_shape,
     lost_bursts,
 )
-from burstlab.analytic.ramantas.stated import (
-    ACCESS_BPS,
-    NODES,
-    PAYLOAD_BITS,
-    SEGMENT_BITS,
-    TIMES_S,
-)
+from burstlab.analytic.ramantas.stated import ACCESS_BPS, NODES, PAYLOAD_BITS, SEGMENT_BITS, TIMES_S
 
 __all__ = [
     "ACCESS_BPS",

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
+from burstlab.analytic.declared import declared
 from burstlab.analytic.ramantas import assembly, slow_start, sources
 from burstlab.analytic.ramantas.stated import ACCESS_BPS, NODES, SEGMENT_BITS
-from burstlab.analytic.registry import Model, Parameter, Quantity
+from burstlab.analytic.registry import Model, Parameter, Quantity, count, number
 
 PARAMETERS = (
     Parameter("assembly", "s", 0.001, "assembly time, above 0 (3: 0.001, 0.005, 0.01)"),
@@ -34,24 +33,11 @@ PARAMETERS = (
 )
 
 
+@declared(
+    "Results by name, in the order of the paper", settings="A value for each of `PARAMETERS`."
+)
 def compute(settings: Mapping[str, float]) -> dict[str, Quantity]:
-    """Evaluate everything at one point.
-
-    Parameters
-    ----------
-    settings
-        A value for each of `PARAMETERS`.
-
-    Returns
-    -------
-    dict
-        Results by name, in the order of the paper.
-
-    Raises
-    ------
-    ValueError
-        If a value is out of its range.
-    """
+    """Evaluate everything at one point."""
     return {**_assembly(settings), **_slow_start(settings), **_sources(settings)}
 
 
@@ -60,22 +46,22 @@ def _assembly(settings: Mapping[str, float]) -> dict[str, Quantity]:
     cap = assembly.segments_cap(time, settings["access"], settings["segment"])
     packets = settings["packets"]
     return {
-        "assembly_time": _number(
+        "assembly_time": number(
             assembly.assembly_time(window, settings["medium"], settings["fast"]),
             "s",
             "5, T_BAT",
             "assembly time of a flow with this window",
         ),
-        "burst_rate": _number(
+        "burst_rate": number(
             assembly.burst_rate(packets, time),
             "1/s",
             "1",
             "bursts of a queue, Poisson packets; printed: one every assembly time",
             assembly.burst_rate(packets, time, as_printed=True),
         ),
-        "segments_cap": _number(cap, "segments", "3, Fig. 2(a)", "most of one flow in a burst"),
-        "bursts_of_flow": _number(
-            assembly.bursts_of_flow(_count(settings, "file"), int(cap)),
+        "segments_cap": number(cap, "segments", "3, Fig. 2(a)", "most of one flow in a burst"),
+        "bursts_of_flow": number(
+            assembly.bursts_of_flow(count(settings, "file"), int(cap)),
             "",
             "3, Fig. 4(a)",
             "bursts of the file in slow start, nothing lost",
@@ -88,26 +74,26 @@ def _slow_start(settings: Mapping[str, float]) -> dict[str, Quantity]:
     rtt = slow_start.round_time(time, path)
     access = settings["access"], settings["segment"]
     return {
-        "round_time": _number(rtt, "s", "4", "round trip, assembled in both directions"),
-        "time_to_window": _number(
+        "round_time": number(rtt, "s", "4", "round trip, assembled in both directions"),
+        "time_to_window": number(
             slow_start.time_to_window(window, time, path),
             "s",
             "4, Fig. 6(a)",
             "slow start from 1 to the window",
         ),
-        "rounds": _number(
+        "rounds": number(
             slow_start.rounds_within(0.15, time, path),
             "",
             "4, Fig. 6(b)",
             "rounds that begin within 0.15 s",
         ),
-        "full_window": _number(
+        "full_window": number(
             slow_start.full_window(time, path, *access),
             "segments",
             "4",
             "window from which the access link never idles",
         ),
-        "window_rate": _number(
+        "window_rate": number(
             slow_start.window_rate(window, rtt),
             "bit/s",
             "4",
@@ -119,51 +105,36 @@ def _slow_start(settings: Mapping[str, float]) -> dict[str, Quantity]:
 
 def _sources(settings: Mapping[str, float]) -> dict[str, Quantity]:
     flow = settings["flows"], settings["completion"]
-    nodes = _count(settings, "nodes")
+    nodes = count(settings, "nodes")
     ends = settings["mean"], settings["smallest"], settings["largest"]
     return {
-        "active_sources": _number(
+        "active_sources": number(
             sources.active_sources(*flow, nodes=nodes),
             "",
             "3, Fig. 1(a)",
             "active sources of a node; printed fits those of all nodes",
             sources.active_sources(*flow, nodes=nodes, as_printed=True),
         ),
-        "completion_time": _number(
+        "completion_time": number(
             sources.completion_time(settings["active"], settings["flows"]),
             "s",
             "3, 4",
             "mean completion time with so many active sources of a node",
         ),
-        "file_shape": _number(
+        "file_shape": number(
             sources.file_shape(*ends),
             "",
             "3",
             "shape of the Pareto distribution; printed has no largest file",
             sources.file_shape(*ends, as_printed=True),
         ),
-        "lost_bursts": _number(
-            sources.lost_bursts(_count(settings, "bursts"), settings["loss"]),
+        "lost_bursts": number(
+            sources.lost_bursts(count(settings, "bursts"), settings["loss"]),
             "",
             "3, Fig. 3(b)",
             "lost bursts that four flows in five do not exceed",
         ),
     }
-
-
-def _count(settings: Mapping[str, float], name: str) -> int:
-    value = settings[name]
-    if int(value) != value:
-        raise ValueError(f"{name} = {value:g} is no count: give a whole number of at least 1")
-    return int(value)
-
-
-def _number(
-    value: object, unit: str, equation: str, description: str, as_printed: object = None
-) -> Quantity:
-    number = float(np.asarray(value))
-    printed = number if as_printed is None else float(np.asarray(as_printed))
-    return Quantity(number, unit, equation, description, printed)
 
 
 MODEL = Model(

@@ -3,145 +3,95 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from burstlab.analytic.arguments import FloatArray, at_least, positive, probability, whole
+from burstlab.analytic.arguments import Argument, FloatArray, Relation, arrays
+from burstlab.analytic.declared import declared
+from burstlab.analytic.ramantas.arguments import Largest, Smallest
 from burstlab.analytic.ramantas.stated import NODES
 
 
+@declared(
+    "Sources",
+    "Section 3: 800 and 600 at each edge node; section 4: 1.25 and 1.6 s. J. D. C. Little, A "
+    "Proof for the Queuing Formula L = λW, Operations Research 9, 1961",
+    as_printed="The number of all nodes, which is what the size of the printed numbers fits.",
+)
 def active_sources(
-    flows_per_s: ArrayLike,
-    completion_s: ArrayLike,
+    flows_per_s: Annotated[
+        ArrayLike, Argument("Flows that begin at the node in a second", at_least=0)
+    ],
+    completion_s: Annotated[ArrayLike, Argument("Mean time that one is active", "s", at_least=0)],
     *,
-    nodes: int = NODES,
+    nodes: Annotated[int, Argument("Edge nodes", at_least=1)] = NODES,
     as_printed: bool = False,
 ) -> FloatArray:
     """Mean number of active sources of an edge node (Little's law).
-
-    Parameters
-    ----------
-    flows_per_s
-        Flows that begin at the node in a second, at least 0.
-    completion_s
-        Mean time that one is active in s, at least 0.
-    nodes
-        Edge nodes, at least 1.
-    as_printed
-        The number of all nodes, which is what the size of the printed numbers fits.
-
-    Returns
-    -------
-    numpy.ndarray
-        Sources, in the shape of the arguments broadcast together.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    References
-    ----------
-    Section 3: 800 and 600 at each edge node; section 4: 1.25 and 1.6 s. J. D. C. Little, A Proof
-    for the Queuing Formula L = λW, Operations Research 9, 1961.
 
     Examples
     --------
     >>> active_sources(50, [1.25, 1.6]).tolist()
     [62.5, 80.0]
     """
-    rate = at_least("flows_per_s", flows_per_s, 0)
-    time = at_least("completion_s", completion_s, 0)
-    return (rate * time * (whole("nodes", nodes, 1) if as_printed else 1))[()]
+    rate, time = arrays(flows_per_s, completion_s)
+    return rate * time * (nodes if as_printed else 1)
 
 
-def completion_time(sources: ArrayLike, flows_per_s: ArrayLike) -> FloatArray:
+@declared("Seconds")
+def completion_time(
+    sources: Annotated[ArrayLike, Argument("Active sources of an edge node", at_least=0)],
+    flows_per_s: Annotated[ArrayLike, Argument("Flows that begin there in a second", above=0)],
+) -> FloatArray:
     """Mean time that a flow is active when so many are, by Little's law.
-
-    Parameters
-    ----------
-    sources
-        Active sources of an edge node, at least 0.
-    flows_per_s
-        Flows that begin there in a second, above 0.
-
-    Returns
-    -------
-    numpy.ndarray
-        Seconds, in the shape of the arguments broadcast together.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
 
     Examples
     --------
     >>> completion_time([800, 600], 50).tolist()
     [16.0, 12.0]
     """
-    return (at_least("sources", sources, 0) / positive("flows_per_s", flows_per_s))[()]
+    count, rate = arrays(sources, flows_per_s)
+    return count / rate
 
 
-def file_mean(shape: float, smallest: float, largest: float = math.inf) -> float:
-    """Mean of a Pareto distribution that is cut at its largest value.
-
-    Parameters
-    ----------
-    shape
-        Shape, above 0.
-    smallest, largest
-        Its ends, 0 < smallest < largest; infinite for none.
-
-    Returns
-    -------
-    float
-        In the unit of the ends; infinite without an end and with a shape of 1 or less.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-    """
-    a = float(positive("shape", shape))
-    low = _ends(smallest, largest)
+@declared("In the unit of the ends; infinite without an end and with a shape of 1 or less")
+def file_mean(
+    shape: Annotated[float, Argument("Shape", above=0)],
+    smallest: Smallest,
+    largest: Largest = math.inf,
+) -> float:
+    """Mean of a Pareto distribution that is cut at its largest value."""
+    a = shape
     if math.isinf(largest):
-        return math.inf if a <= 1 else low * a / (a - 1)
-    spread = math.log(largest / low)
+        return math.inf if a <= 1 else smallest * a / (a - 1)
+    spread = math.log(largest / smallest)
     # a/(1 - r^-a) times the integral of low (x/low)^-a, both without cancellation near 0 and 1.
     weight = a * spread / -math.expm1(-a * spread)
     tilt = (1 - a) * spread
-    return low * weight * (math.expm1(tilt) / tilt if tilt else 1.0)
+    return smallest * weight * (math.expm1(tilt) / tilt if tilt else 1.0)
 
 
-def file_shape(mean: float, smallest: float, largest: float, *, as_printed: bool = False) -> float:
+@declared(
+    "Shape; NaN where no shape above 0 has this mean",
+    "Section 3: Pareto, at least 40 KB, 700 KB on average; Figure 4: up to 2 MB",
+    as_printed=(
+        "A distribution without an end, as the paper has it; its variance is infinite for "
+        "a shape up to 2."
+    ),
+)
+def file_shape(
+    mean: Annotated[
+        float,
+        Argument("The mean", relation=Relation(">", "smallest", "give one above the smallest")),
+    ],
+    smallest: Smallest,
+    largest: Largest,
+    *,
+    as_printed: bool = False,
+) -> float:
     """Shape with which a Pareto distribution has a mean.
-
-    Parameters
-    ----------
-    mean
-        The mean, above `smallest`.
-    smallest, largest
-        Ends of the distribution, 0 < smallest < largest.
-    as_printed
-        A distribution without an end, as the paper has it; its variance is infinite for a shape
-        up to 2.
-
-    Returns
-    -------
-    float
-        Shape; NaN where no shape above 0 has this mean.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    References
-    ----------
-    Section 3: Pareto, at least 40 KB, 700 KB on average; Figure 4: up to 2 MB.
 
     Examples
     --------
@@ -152,43 +102,25 @@ def file_shape(mean: float, smallest: float, largest: float, *, as_printed: bool
     """
     from scipy.optimize import brentq
 
-    low = _ends(smallest, largest)
-    if not (math.isfinite(mean) and mean > low):
-        raise ValueError(f"mean = {mean:g} is out of range: give a finite mean above the smallest")
     if as_printed:
-        return mean / (mean - low)
+        return mean / (mean - smallest)
     least, most = 1e-9, 1e3
-    if not file_mean(most, low, largest) < mean < file_mean(least, low, largest):
+    if not file_mean(most, smallest, largest) < mean < file_mean(least, smallest, largest):
         return math.nan
-    root: Any = brentq(lambda a: file_mean(a, low, largest) - mean, least, most, xtol=1e-13)
+    root: Any = brentq(lambda a: file_mean(a, smallest, largest) - mean, least, most, xtol=1e-13)
     return float(root)
 
 
-def lost_bursts(bursts: int, loss: float, share: float = 0.8) -> int:
+@declared("Bursts", "Section 3: 5, 4 and 4 of 80, 40 and 34 bursts at a loss of 2 %")
+def lost_bursts(
+    bursts: Annotated[int, Argument("Bursts of each flow", at_least=1)],
+    loss: Annotated[
+        float,
+        Argument("Probability that a burst is lost, independent of the others,", above=0, below=1),
+    ],
+    share: Annotated[float, Argument("Share of the flows", above=0, below=1)] = 0.8,
+) -> int:
     """Answer the least number of lost bursts that a share of such flows does not exceed.
-
-    Parameters
-    ----------
-    bursts
-        Bursts of each flow, at least 1.
-    loss
-        Probability that a burst is lost, 0 < loss < 1, independent of the others.
-    share
-        Share of the flows, 0 < share < 1.
-
-    Returns
-    -------
-    int
-        Bursts.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    References
-    ----------
-    Section 3: 5, 4 and 4 of 80, 40 and 34 bursts at a loss of 2 %.
 
     Examples
     --------
@@ -197,13 +129,4 @@ def lost_bursts(bursts: int, loss: float, share: float = 0.8) -> int:
     """
     from scipy.special import bdtr
 
-    count, p = whole("bursts", bursts, 1), float(probability("loss", loss))
-    wanted = float(probability("share", share))
-    return int(np.argmax(bdtr(np.arange(count + 1.0), count, p) >= wanted))
-
-
-def _ends(smallest: float, largest: float) -> float:
-    low = float(positive("smallest", smallest))
-    if not largest > low:
-        raise ValueError(f"largest = {largest:g} is out of range: give one above the smallest")
-    return low
+    return int(np.argmax(bdtr(np.arange(bursts + 1.0), bursts, loss) >= share))

@@ -37,11 +37,7 @@ from burstlab.analytic.shihada.phases import (
     stable_window,
     timeout_time,
 )
-from burstlab.analytic.shihada.throughput import (
-    PRINTED,
-    bare_throughput,
-    retransmission_throughput,
-)
+from burstlab.analytic.shihada.throughput import PRINTED, bare_throughput, retransmission_throughput
 
 __all__ = [
     "PRINTED",

@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
-from burstlab.analytic.registry import Model, Parameter, Quantity
+from burstlab.analytic.declared import declared
+from burstlab.analytic.registry import Model, Parameter, Quantity, number
 from burstlab.analytic.shihada import contention, phases, throughput
+from burstlab.analytic.shihada.arguments import WINDOW
 
 PARAMETERS = (
     Parameter("pc", "", 1e-3, "probability that a burst meets contention, 0 < pc < 1"),
@@ -26,31 +26,19 @@ PARAMETERS = (
 )
 
 
+@declared(
+    "Results by name, in the order of the paper. With `p` given those of the bare network are NaN "
+    "where they do not hold at `pc`",
+    settings="A value for each of `PARAMETERS`.",
+)
 def compute(settings: Mapping[str, float]) -> dict[str, Quantity]:
-    """Evaluate every equation at one point.
-
-    Parameters
-    ----------
-    settings
-        A value for each of `PARAMETERS`.
-
-    Returns
-    -------
-    dict
-        Results by name, in the order of the paper. With `p` given those of the bare network are
-        NaN where they do not hold at `pc`.
-
-    Raises
-    ------
-    ValueError
-        If a value is out of its range, or leaves no stable phase.
-    """
+    """Evaluate every equation at one point."""
     _order(settings)
     given = settings["p"] != 0
     pc = settings["pc"]
     loss = settings["p"] if given else pc**2
     contention.contended_share(pc, loss)
-    phases.window_of("window", settings["window"])
+    WINDOW.check("window", settings["window"])
     stable = float(
         phases.stable_window(
             settings["window"],
@@ -60,7 +48,7 @@ def compute(settings: Mapping[str, float]) -> dict[str, Quantity]:
             settings["beta"],
         )
     )
-    phases.window_of("W_0 of (7)", stable)
+    WINDOW.check("W_0 of (7)", stable)
     most = float(phases.loss_limit(stable))
     if pc > most and not given:
         raise ValueError(
@@ -109,56 +97,56 @@ def _phases(settings: Mapping[str, float], window: float, p: float) -> dict[str,
     rtt, rto = settings["rtt"], settings["rto"]
     first = phases.slow_start_segments(window)
     return {
-        "stable_window": _number(window, "segments", "(7)", "W_0"),
-        "diff": _number(
+        "stable_window": number(window, "segments", "(7)", "W_0"),
+        "diff": number(
             phases.diff(window, settings["base_rtt"], rtt),
             "segments",
             "(1) to (3), (19)",
             "Diff at W_0; printed is in segments/s",
             phases.diff(window, settings["base_rtt"], rtt, as_printed=True),
         ),
-        "slow_start_segments": _number(
+        "slow_start_segments": number(
             first,
             "segments",
             "(8)",
             "E[Y_AB]; printed is the sum",
             phases.slow_start_segments(window, as_printed=True),
         ),
-        "slow_start_rounds": _number(
+        "slow_start_rounds": number(
             phases.slow_start_rounds(window), "rounds", "(9)", "A to B, over R"
         ),
-        "avoidance_segments": _number(
+        "avoidance_segments": number(
             phases.avoidance_segments(window), "segments", "(10)", "E[Y_BC]"
         ),
-        "avoidance_rounds": _number(phases.avoidance_rounds(window), "rounds", "(11)", "B to C"),
-        "loss_limit": _number(
+        "avoidance_rounds": number(phases.avoidance_rounds(window), "rounds", "(11)", "B to C"),
+        "loss_limit": number(
             phases.loss_limit(window), "", "(12)", "largest loss probability of the model"
         ),
-        "rounds_between_losses": _number(
+        "rounds_between_losses": number(
             phases.rounds_between_losses(p) if held else math.nan,
             "rounds",
             "text before (12)",
             "E[X] of the bare network",
         ),
-        "stable_rounds": _number(
+        "stable_rounds": number(
             phases.stable_rounds(p, window) if held else math.nan,
             "rounds",
             "(12), (13)",
             "C to D, bare network",
         ),
-        "timeout_time": _number(
+        "timeout_time": number(
             phases.timeout_time(p, rto) if held else math.nan,
             "s",
             "(5), (14)",
             "a sequence of time-outs, bare network",
         ),
-        "failed_retransmissions": _number(
+        "failed_retransmissions": number(
             phases.failed_retransmissions(p) if held else math.nan,
             "segments",
             "(15)",
             "E[H], bare network",
         ),
-        "bare_throughput": _number(
+        "bare_throughput": number(
             throughput.bare_throughput(p, window, rtt, rto) if held else math.nan,
             "segments/s",
             "(16)",
@@ -177,40 +165,40 @@ def _contention(
     path = (pc, window, rtt, delayed)
     shape: dict[str, Any] = {"base_rtt_s": base, "beta": beta}
     return {
-        "contended_share": _number(contention.contended_share(pc, loss), "", "(17)", "P_sr"),
-        "uncontended_share": _number(contention.uncontended_share(pc, loss), "", "(18)", "P_nc"),
-        "contended_diff": _number(
+        "contended_share": number(contention.contended_share(pc, loss), "", "(17)", "P_sr"),
+        "uncontended_share": number(contention.uncontended_share(pc, loss), "", "(18)", "P_nc"),
+        "contended_diff": number(
             phases.diff(window, base, delayed), "segments", "(19), (20)", "Diff_C at W_0"
         ),
-        "lowest_window": _number(
+        "lowest_window": number(
             lowest,
             "segments",
             "(21)",
             "W_0', which delay lowers no further",
             contention.lowest_window(delayed, base, beta, as_printed=True),
         ),
-        "top_share": _number(
+        "top_share": number(
             contention.top_share(pc, steps, loss),
             "",
             "(22)",
             "pi_0, share of rounds at W_0; printed is its inverse",
             contention.top_share(pc, steps, loss, as_printed=True),
         ),
-        "mean_contended_window": _number(
+        "mean_contended_window": number(
             contention.mean_contended_window(pc, window, lowest, loss),
             "segments",
             "text after (22)",
             "E[W_CG]",
             contention.mean_contended_window(pc, window, lowest, loss, as_printed=True),
         ),
-        "contended_time": _number(
+        "contended_time": number(
             contention.contended_time(*path, loss),
             "s",
             "(25)",
             "A_CG; printed has the rounds of A to C too",
             contention.contended_time(*path, loss, as_printed=True),
         ),
-        "retransmission_throughput": _number(
+        "retransmission_throughput": number(
             throughput.retransmission_throughput(*path, settings["rto"], loss, **shape),
             "segments/s",
             "(23) to (27)",
@@ -220,11 +208,3 @@ def _contention(
             ),
         ),
     }
-
-
-def _number(
-    value: object, unit: str, equation: str, description: str, as_printed: object = None
-) -> Quantity:
-    number = float(np.asarray(value))
-    printed = number if as_printed is None else float(np.asarray(as_printed))
-    return Quantity(number, unit, equation, description, printed)

@@ -8,24 +8,43 @@ advance together as arrays.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from burstlab.analytic.arguments import (
-    FloatArray,
-    at_least,
-    choice,
-    positive,
-    probability,
-    whole,
+from burstlab.analytic.arguments import Argument, FloatArray, Relation
+from burstlab.analytic.declared import declared
+from burstlab.analytic.shihada.arguments import (
+    ALPHA,
+    BASE_RTT,
+    BETA,
+    CONTENTION,
+    DELAYED_RTT,
+    LOSS,
+    PAPER,
+    RTO,
+    RTT_OVER_BASE,
+    WINDOW_MAX,
 )
-from burstlab.analytic.shihada.phases import thresholds, window_of
 
 BACKOFF_MAX = 64
 """The time-out doubles up to this factor."""
 
-FORMS: tuple[str, ...] = ("bare", "retransmission")
+Form = Annotated[
+    str,
+    Argument(
+        "What contention does",
+        words=("bare", "retransmission"),
+        note='"bare": it loses the burst. "retransmission": the burst is sent again once.',
+    ),
+]
+DELAYED_OVER_RTT = Argument(
+    DELAYED_RTT.meaning,
+    DELAYED_RTT.unit,
+    above=0,
+    relation=Relation(">=", "rtt_s", "to send a burst again takes time"),
+)
 
 INTERVAL = 1.96
 """Standard errors in half of a 95 % interval."""
@@ -74,103 +93,62 @@ class RoundLevel:
         return float(mean), float(INTERVAL * error)
 
 
+@declared(
+    "What was counted. The same arguments give the same numbers",
+    f"{PAPER}; the rules of Vegas after Brakmo and Peterson 1995",
+    seed="Seed of the random numbers.",
+    p='With "retransmission" alone; at most pc, and by default pc².',
+    base_rtt_s="By default `rtt_s`.",
+)
 def round_level(
-    pc: float,
+    pc: Annotated[float, CONTENTION],
     *,
     seed: int,
-    form: str = "bare",
-    p: float | None = None,
-    window: float = 128,
-    rtt_s: float = 0.1,
-    rtt_r_s: float = 0.11,
-    rto_s: float = 0.2,
-    base_rtt_s: float | None = None,
-    alpha: float = 2,
-    beta: float = 5,
-    gamma: float = 1,
-    duration_s: float = 1e6,
-    flows: int = 1000,
-    warmup_rounds: int = 500,
+    form: Form = "bare",
+    p: Annotated[float, LOSS] | None = None,
+    window: Annotated[float, WINDOW_MAX] = 128,
+    rtt_s: Annotated[float, RTT_OVER_BASE] = 0.1,
+    rtt_r_s: Annotated[float, DELAYED_OVER_RTT] = 0.11,
+    rto_s: Annotated[float, RTO] = 0.2,
+    base_rtt_s: Annotated[float, BASE_RTT] | None = None,
+    alpha: Annotated[float, ALPHA] = 2,
+    beta: Annotated[float, BETA] = 5,
+    gamma: Annotated[
+        float, Argument("Diff beyond which slow start ends", "segments", at_least=0)
+    ] = 1,
+    duration_s: Annotated[
+        float, Argument("Simulated time of all flows together, about,", "s", above=0)
+    ] = 1e6,
+    flows: Annotated[int, Argument("Independent flows", at_least=2)] = 1000,
+    warmup_rounds: Annotated[
+        int,
+        Argument(
+            "Rounds of each flow that are not counted",
+            at_least=0,
+            note="They start at the largest window.",
+        ),
+    ] = 500,
 ) -> RoundLevel:
-    """Simulate Vegas over OBS round by round.
-
-    Parameters
-    ----------
-    pc
-        Probability that a burst meets contention, 0 < pc < 1.
-    seed
-        Seed of the random numbers.
-    form
-        "bare": contention loses the burst. "retransmission": it is sent again once.
-    p
-        Probability that a burst is lost with "retransmission", 0 < p <= pc; by default pc².
-    window
-        Largest window W_max in segments, at least 4.
-    rtt_s
-        Round-trip time R in s, at least `base_rtt_s`.
-    rtt_r_s
-        Round-trip time RTT_r in s of a burst that is sent again, at least `rtt_s`.
-    rto_s
-        First time-out in s, above 0; it doubles up to 64 times that.
-    base_rtt_s
-        Shortest round-trip time in s, above 0; by default `rtt_s`.
-    alpha, beta
-        Thresholds of Vegas in segments, above 0 and `alpha` at most `beta`.
-    gamma
-        Diff beyond which slow start ends, in segments, at least 0.
-    duration_s
-        Simulated time of all flows together in s, about; above 0.
-    flows
-        Independent flows, at least 2.
-    warmup_rounds
-        Rounds of each flow that are not counted, at least 0. They start at the largest window.
-
-    Returns
-    -------
-    RoundLevel
-        What was counted. The same arguments give the same numbers.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    References
-    ----------
-    Shihada, Zhang, Ho (BROADNETS 2006); the rules of Vegas after Brakmo and Peterson 1995.
-    """
-    choice("form", form, FORMS)
-    count, warmup = whole("flows", flows, 2), whole("warmup_rounds", warmup_rounds, 0)
-    contention = float(probability("pc", pc))
-    lost = contention
+    """Simulate Vegas over OBS round by round."""
+    lost = pc
     if form == "retransmission":
-        lost = contention**2 if p is None else float(probability("p", p))
-        if lost > contention:
-            raise ValueError(f"p = {lost:g} is above pc = {contention:g}: give p <= pc")
-    base = float(positive("base_rtt_s", rtt_s if base_rtt_s is None else base_rtt_s))
-    plain = float(at_least("rtt_s", rtt_s, base))
-    delayed = float(at_least("rtt_r_s", rtt_r_s, plain))
-    low, high = thresholds(alpha, beta)
-    vegas = _Vegas(
-        count,
-        float(window_of("window", window)),
-        float(low),
-        float(high),
-        float(at_least("gamma", gamma, 0)),
-        float(positive("rto_s", rto_s)),
-    )
-    rounds = max(1, round(float(positive("duration_s", duration_s)) / (count * plain)))
+        lost = pc**2 if p is None else p
+        if lost > pc:
+            raise ValueError(f"p = {lost:g} is above pc = {pc:g}: give p <= pc")
+    base = rtt_s if base_rtt_s is None else base_rtt_s
+    vegas = _Vegas(flows, window, alpha, beta, gamma, rto_s)
+    rounds = max(1, round(duration_s / (flows * rtt_s)))
     generator = np.random.Generator(np.random.PCG64(seed))
-    for _ in range(warmup):
-        vegas.round(generator.random(count), lost, contention, plain, delayed, base)
+    for _ in range(warmup_rounds):
+        vegas.round(generator.random(flows), lost, pc, rtt_s, rtt_r_s, base)
     vegas.forget()
     for _ in range(rounds):
-        vegas.round(generator.random(count), lost, contention, plain, delayed, base)
+        vegas.round(generator.random(flows), lost, pc, rtt_s, rtt_r_s, base)
     return RoundLevel(
         vegas.segments,
         vegas.in_vain,
         vegas.seconds,
-        np.full(count, rounds, dtype=np.int64),
+        np.full(flows, rounds, dtype=np.int64),
         vegas.losses,
         vegas.delayed,
     )

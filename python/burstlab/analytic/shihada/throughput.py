@@ -7,7 +7,20 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import ArrayLike
 
-from burstlab.analytic.arguments import FloatArray, positive
+from burstlab.analytic.arguments import FloatArray, arrays
+from burstlab.analytic.declared import declared
+from burstlab.analytic.shihada.arguments import (
+    PAPER,
+    BaseRtt,
+    Beta,
+    Contention,
+    DelayedRttOverBase,
+    Loss,
+    LossAfterContention,
+    Rto,
+    Rtt,
+    Window,
+)
 from burstlab.analytic.shihada.contention import (
     contended_share,
     contended_time,
@@ -25,56 +38,30 @@ from burstlab.analytic.shihada.phases import (
     slow_start_segments,
     stable_rounds,
     timeout_time,
-    window_of,
 )
 
 PRINTED: tuple[str, ...] = ("(21)", "(22)", "E[W_CG]", "(25)")
 """Places whose misprints enter (27), as `as_printed` of `retransmission_throughput` names them."""
 
 
+@declared(
+    "Segments/s",
+    f"{PAPER}, equation (16)",
+    p="That is, meets contention; at most `loss_limit`.",
+    window="See `stable_window`.",
+    goodput="Leave out E[H], the segments sent in vain.",
+)
 def bare_throughput(
-    p: ArrayLike,
-    window: ArrayLike,
-    rtt_s: ArrayLike,
-    rto_s: ArrayLike,
-    *,
-    goodput: bool = False,
+    p: Loss, window: Window, rtt_s: Rtt, rto_s: Rto, *, goodput: bool = False
 ) -> FloatArray:
     """Throughput B_1 over OBS without retransmission, (E[Y] + E[H])/(E[A] + E[TO]): (16).
-
-    Parameters
-    ----------
-    p
-        Probability that a burst is lost, that is, meets contention: 0 < p <= `loss_limit`.
-    window
-        Window W_0 in segments, at least 4 (`stable_window`).
-    rtt_s
-        Round-trip time R in s, above 0.
-    rto_s
-        First time-out in s, above 0.
-    goodput
-        Leave out E[H], the segments sent in vain.
-
-    Returns
-    -------
-    numpy.ndarray
-        Segments/s, in the shape of the arguments broadcast together.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    References
-    ----------
-    Shihada, Zhang, Ho (BROADNETS 2006), equation (16).
 
     Examples
     --------
     >>> f"{bare_throughput(1e-3, 128, 0.1, 0.2):.1f}"
     '1245.1'
     """
-    size, rtt = window_of("window", window), positive("rtt_s", rtt_s)
+    size, rtt = arrays(window, rtt_s)
     stable = np.asarray(stable_rounds(p, size))
     segments = np.asarray(slow_start_segments(size)) + np.asarray(avoidance_segments(size))
     segments = segments + size * stable
@@ -82,62 +69,41 @@ def bare_throughput(
     return _rate(segments, seconds, p, rto_s, goodput)
 
 
+@declared(
+    "Segments/s",
+    f"{PAPER}, equations (23) to (27)",
+    window="See `stable_window`.",
+    p="At most `loss_limit`.",
+    base_rtt_s="By default `rtt_s`.",
+    goodput="Leave out E[H], the segments sent in vain.",
+    as_printed=(
+        "Take what enters (27) as it is printed: True for all of it, or the names of some "
+        'of `PRINTED`, each on its own. "(21)" is the ceiling; "(22)" the inverse for '
+        "pi_0, by which all pi_i are multiplied, so that they do not add up to 1 and the "
+        'throughput can pass W_0/R; "E[W_CG]" the last term of the first line of that sum, '
+        'W_0 pi_N; "(25)" the time of all E[X] rounds. True leaves "E[W_CG]" out: the '
+        "second line, printed right, contradicts the first."
+    ),
+)
 def retransmission_throughput(
-    pc: ArrayLike,
-    window: ArrayLike,
-    rtt_s: ArrayLike,
-    rtt_r_s: ArrayLike,
-    rto_s: ArrayLike,
-    p: ArrayLike | None = None,
+    pc: Contention,
+    window: Window,
+    rtt_s: Rtt,
+    rtt_r_s: DelayedRttOverBase,
+    rto_s: Rto,
+    p: LossAfterContention | None = None,
     *,
-    base_rtt_s: ArrayLike | None = None,
-    beta: ArrayLike = 5,
+    base_rtt_s: BaseRtt | None = None,
+    beta: Beta = 5,
     goodput: bool = False,
     as_printed: bool | Collection[str] = False,
 ) -> FloatArray:
     """Throughput B_2 where a burst is sent again once after contention: (23) to (27).
 
-    Parameters
-    ----------
-    pc
-        Probability that a burst meets contention, 0 < pc < 1.
-    window
-        Window W_0 in segments, at least 4 (`stable_window`).
-    rtt_s
-        Round-trip time R in s, above 0.
-    rtt_r_s
-        Round-trip time RTT_r in s when the burst is sent again, above `base_rtt_s`.
-    rto_s
-        First time-out in s, above 0.
-    p
-        Probability that a burst is lost, 0 < p <= pc and at most `loss_limit`; by default pc².
-    base_rtt_s
-        Shortest round-trip time in s; by default `rtt_s`.
-    beta
-        Upper threshold of Vegas in segments, above 0.
-    goodput
-        Leave out E[H], the segments sent in vain.
-    as_printed
-        Take what enters (27) as it is printed: True for all of it, or the names of some of
-        `PRINTED`, each on its own. "(21)" is the ceiling; "(22)" the inverse for pi_0, by which
-        all pi_i are multiplied, so that they do not add up to 1 and the throughput can pass
-        W_0/R; "E[W_CG]" the last term of the first line of that sum, W_0 pi_N; "(25)" the time of
-        all E[X] rounds. True leaves "E[W_CG]" out: the second line, printed right, contradicts
-        the first.
-
-    Returns
-    -------
-    numpy.ndarray
-        Segments/s, in the shape of the arguments broadcast together.
-
     Raises
     ------
     ValueError
         If an argument is out of its range, or `as_printed` has a name that `PRINTED` has not.
-
-    References
-    ----------
-    Shihada, Zhang, Ho (BROADNETS 2006), equations (23) to (27).
 
     Examples
     --------
@@ -147,9 +113,8 @@ def retransmission_throughput(
     '1265.8'
     """
     printed = _printed(as_printed)
-    size, rtt = window_of("window", window), positive("rtt_s", rtt_s)
-    contention = np.asarray(pc, dtype=np.float64)
-    loss = contention**2 if p is None else np.asarray(p, dtype=np.float64)
+    contention, size, rtt = arrays(pc, window, rtt_s)
+    loss = contention**2 if p is None else np.asarray(p)
     base = rtt if base_rtt_s is None else base_rtt_s
     mean = _mean_window(contention, size, rtt_r_s, base, beta, loss, printed)
     stable = np.asarray(stable_rounds(loss, size))
@@ -206,4 +171,4 @@ def _rate(
     segments: FloatArray, seconds: FloatArray, p: ArrayLike, rto_s: ArrayLike, goodput: bool
 ) -> FloatArray:
     vain = 0 if goodput else np.asarray(failed_retransmissions(p))
-    return ((segments + vain) / (seconds + np.asarray(timeout_time(p, rto_s))))[()]
+    return (segments + vain) / (seconds + np.asarray(timeout_time(p, rto_s)))

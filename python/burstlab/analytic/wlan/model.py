@@ -5,10 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from numpy.typing import ArrayLike
-
-from burstlab.analytic.arguments import probability, whole
-from burstlab.analytic.registry import Model, Parameter, Quantity
+from burstlab.analytic.registry import Model, Parameter, Quantity, count, number
 from burstlab.analytic.wlan.residual import (
     failed_try,
     frame_error,
@@ -44,46 +41,38 @@ def _access(settings: Mapping[str, float]) -> str:
     return "rts" if _flag(settings, "rts") else "basic"
 
 
-def _quantity(value: ArrayLike, unit: str, equation: str, description: str) -> Quantity:
-    number = float(value)  # pyright: ignore[reportArgumentType]
-    return Quantity(number, unit, equation, description, number)
-
-
 def _saturation(settings: Mapping[str, float]) -> dict[str, Quantity]:
-    tries = whole("tries", settings["tries"], 0)
+    tries = count(settings, "tries", 0)
     result = saturation(
-        whole("stations", settings["stations"], 1),
-        whole("size", settings["size"], 1),
+        count(settings, "stations"),
+        count(settings, "size"),
         _timing(settings),
         access=_access(settings),
         tries=tries or None,
         after_collision="eifs" if _flag(settings, "eifs") else "difs",
     )
     return {
-        "throughput": _quantity(
+        "throughput": number(
             result.throughput_mbps, "Mb/s", "(13)", "packets that arrive, all stations together"
         ),
-        "collision_probability": _quantity(result.p, "", "(9)", "p, of a try"),
-        "transmission_probability": _quantity(
+        "collision_probability": number(result.p, "", "(9)", "p, of a try"),
+        "transmission_probability": number(
             result.tau, "", "(7)" if not tries else "Wu (7)", "tau, of a station in a slot"
         ),
-        "dropped": _quantity(result.dropped, "", "p^tries", "share of packets given up"),
+        "dropped": number(result.dropped, "", "p^tries", "share of packets given up"),
     }
 
 
 def _tcp(settings: Mapping[str, float]) -> dict[str, Quantity]:
     timing, access = _timing(settings), _access(settings)
-    segment, headers = (
-        whole("segment", settings["segment"], 1),
-        whole("headers", settings["headers"], 1),
-    )
-    each = whole("each", settings["each"], 1)
+    segment, headers = (count(settings, "segment"), count(settings, "headers"))
+    each = count(settings, "each")
     goodput = tcp_goodput(segment, timing, access=access, headers=headers, each=each)
     data = exchange_time(segment + headers, timing, access=access)
     ack = exchange_time(headers, timing, access=access)
     return {
-        "goodput": _quantity(goodput, "Mb/s", "", "application data, without collisions"),
-        "goodput_shared": _quantity(
+        "goodput": number(goodput, "Mb/s", "", "application data, without collisions"),
+        "goodput_shared": number(
             tcp_goodput(segment, timing, access=access, headers=headers, backoffs="shared")
             if each == 1
             else math.nan,
@@ -91,31 +80,31 @@ def _tcp(settings: Mapping[str, float]) -> dict[str, Quantity]:
             "(7), (9)",
             "the same where both sides always have a packet; for each = 1",
         ),
-        "segment_time": _quantity(data, "us", "", "DIFS, back-off, frame and MAC ACK of a segment"),
-        "ack_time": _quantity(ack, "us", "", "the same of a TCP ACK"),
+        "segment_time": number(data, "us", "", "DIFS, back-off, frame and MAC ACK of a segment"),
+        "ack_time": number(ack, "us", "", "the same of a TCP ACK"),
     }
 
 
 def _loss(settings: Mapping[str, float]) -> dict[str, Quantity]:
-    error = float(probability("error", settings["error"]))
-    tries = whole("tries", settings["tries"], 1)
-    long_tries = whole("long_tries", settings["long_tries"], 1)
-    size = whole("size", settings["size"], 1)
-    target = float(probability("residual", settings["residual"]))
+    error = settings["error"]
+    tries = count(settings, "tries")
+    long_tries = count(settings, "long_tries")
+    size = count(settings, "size")
+    target = settings["residual"]
     return {
-        "residual_loss": _quantity(
+        "residual_loss": number(
             residual_loss(error, tries), "", "e^tries", "packets that never arrive, without RTS"
         ),
-        "residual_loss_rts": _quantity(
+        "residual_loss_rts": number(
             residual_loss_rts(error, long_tries, tries), "", "9.2.5.3", "the same with RTS"
         ),
-        "failed_try": _quantity(
+        "failed_try": number(
             failed_try(error), "", "1-(1-e)^2", "tries whose frame or ACK is lost"
         ),
-        "service_time": _quantity(
+        "service_time": number(
             service_time(error, size, _timing(settings), tries), "us", "", "mean time of a packet"
         ),
-        "frame_error": _quantity(
+        "frame_error": number(
             frame_error(target, tries), "", "q^(1/tries)", "error that leaves `residual`"
         ),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from burstlab.analytic.arguments import choice, whole
+from burstlab.analytic.arguments import Argument, choice
 
 SPEEDS: tuple[float, ...] = (1, 2, 5.5, 11)
 PREAMBLES: tuple[str, ...] = ("long", "short")
@@ -20,6 +20,7 @@ STAGES = 5
 HEADER = 28
 """MAC header and check sequence of a data frame, in bytes."""
 RTS, CTS, ACK = 20, 14, 14
+PACKET = Argument("Size of a packet", "bytes", at_least=1)
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Timing:
 
     def data(self, size: int) -> float:
         """Time of a packet of `size` bytes, at least 1, in a data frame, in us."""
-        return self.frame(whole("size", size, 1) + HEADER, self.data_mbps)
+        return self.frame(PACKET.check("size", size, int) + HEADER, self.data_mbps)
 
     @property
     def rts(self) -> float:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
-from burstlab.analytic.registry import Model, Parameter, Quantity
+from burstlab.analytic.declared import declared
+from burstlab.analytic.registry import Model, Parameter, Quantity, number
 from burstlab.analytic.yu2004 import gains, packets, windows
+from burstlab.analytic.yu2004.arguments import RTT0
 
 PARAMETERS = (
     Parameter("p", "", 0.1, "probability that a burst is lost, 0 < p < 1 (Table IV)"),
@@ -22,25 +22,13 @@ PARAMETERS = (
 )
 
 
+@declared(
+    "Results by name, in the order of the paper", settings="A value for each of `PARAMETERS`."
+)
 def compute(settings: Mapping[str, float]) -> dict[str, Quantity]:
-    """Evaluate every equation at one point.
-
-    Parameters
-    ----------
-    settings
-        A value for each of `PARAMETERS`.
-
-    Returns
-    -------
-    dict
-        Results by name, in the order of the paper.
-
-    Raises
-    ------
-    ValueError
-        If a value is out of its range.
-    """
+    """Evaluate every equation at one point."""
     p, window = settings["p"], settings["window"]
+    RTT0.check("rtt0", settings["rtt0"])
     rtt = settings["rtt0"] + settings["assembly"]
     # Said here in the names of the model; the functions would say it in theirs.
     if settings["rto"] < rtt:
@@ -82,20 +70,20 @@ def _windows(settings: Mapping[str, float], p: float, window: float) -> dict[str
             "text before (4) and (7)",
             "what limits the window",
         ),
-        "rounds_between_losses": _number(
+        "rounds_between_losses": number(
             windows.rounds_between_losses(p), "rounds", "text before (4)", "(1-p)/p"
         ),
-        "mean_window_tcp": _number(
+        "mean_window_tcp": number(
             windows.mean_window_tcp(p),
             "packets",
             "(5)",
             "E[W] of TCP; printed is the text before (4)",
             windows.mean_window_tcp(p, as_printed=True),
         ),
-        "mean_window_btcp": _number(
+        "mean_window_btcp": number(
             windows.mean_window_btcp(p), "packets", "text before (6)", "E[W] of BTCP"
         ),
-        "mean_window_ratio": _number(
+        "mean_window_ratio": number(
             windows.mean_window_ratio(p), "", "Fig. 5(a)", "mean window of BTCP over TCP"
         ),
     }
@@ -103,45 +91,42 @@ def _windows(settings: Mapping[str, float], p: float, window: float) -> dict[str
 
 def _packets(p: float, window: float) -> dict[str, Quantity]:
     return {
-        "unlimited_packets_tcp": _number(
+        "unlimited_packets_tcp": number(
             packets.unlimited_packets_tcp(p),
             "packets",
             "(4)",
             "E[H1] where W_m is never reached; printed has the text's E[W]",
             packets.unlimited_packets_tcp(p, as_printed=True),
         ),
-        "unlimited_packets_tcp_half": _number(
+        "unlimited_packets_tcp_half": number(
             packets.unlimited_packets_tcp(p, slow_start="half"),
             "packets",
             "(4)",
             "the same, slow start counted as in (5); printed counts a round more",
             packets.unlimited_packets_tcp(p),
         ),
-        "unlimited_packets_btcp": _number(
+        "unlimited_packets_btcp": number(
             packets.unlimited_packets_btcp(p),
             "packets",
             "(6)",
             "E[H2] where W_m is never reached, even spacing",
         ),
-        "unlimited_packets_btcp_geometric": _number(
+        "unlimited_packets_btcp_geometric": number(
             packets.unlimited_packets_btcp(p, spacing="geometric"),
             "packets",
             "(6)",
             "the same, independent losses; printed is for even spacing",
             packets.unlimited_packets_btcp(p),
         ),
-        "limited_packets_tcp": _number(
+        "limited_packets_tcp": number(
             packets.limited_packets_tcp(p, window),
             "packets",
             "(7)",
             "E[H1] where W_m is reached; printed is the first line",
             packets.limited_packets_tcp(p, window, as_printed=True),
         ),
-        "limited_packets_btcp": _number(
-            packets.limited_packets_btcp(p, window),
-            "packets",
-            "(8)",
-            "E[H2] where W_m is reached",
+        "limited_packets_btcp": number(
+            packets.limited_packets_btcp(p, window), "packets", "(8)", "E[H2] where W_m is reached"
         ),
     }
 
@@ -153,44 +138,44 @@ def _gains(
     alphas = (settings["alpha_btcp"], settings["alpha_tcp"])
     batch = (1.0, *alphas, rto, rtt, settings["batch_rounds"])
     return {
-        "limited_gain": _number(
+        "limited_gain": number(
             gains.limited_gain(p, window), "", "(9)", "E[H2]/E[H1] where W_m is reached"
         ),
-        "limited_gain_half": _number(
+        "limited_gain_half": number(
             gains.limited_gain(p, window, slow_start="half"),
             "",
             "(9)",
             "the same, slow start counted as in (5); printed counts a round more",
             gains.limited_gain(p, window),
         ),
-        "gain_ble": _number(
+        "gain_ble": number(
             gains.gain_ble(p, window),
             "",
             "(4) to (9)",
             "throughput with BLE or BACK over TCP, in the regime above",
             gains.gain_ble(p, window, as_printed=True),
         ),
-        "timeout_period_tcp": _number(
+        "timeout_period_tcp": number(
             gains.timeout_period_tcp(p, rtt, rto), "s", "text before (10)", "|TOP1|"
         ),
-        "timeout_period_bnak": _number(
+        "timeout_period_bnak": number(
             gains.timeout_period_bnak(p, rtt), "s", "text before (10)", "|TOP2|"
         ),
-        "bnak_time_factor": _number(
+        "bnak_time_factor": number(
             gains.bnak_time_factor(p, rtt, rto),
             "",
             "(10)",
             "|TOP1|/|TOP2|",
             gains.bnak_time_factor(p, rtt, rto, as_printed=True),
         ),
-        "gain_bnak": _number(
+        "gain_bnak": number(
             gains.gain_bnak(p, window, rtt, rto),
             "",
             "(10)",
             "throughput with BNAK over TCP",
             gains.gain_bnak(p, window, rtt, rto, as_printed=True),
         ),
-        "batch_time_factor": _number(
+        "batch_time_factor": number(
             gains.gain_batch(*batch),
             "",
             "(11)",
@@ -198,14 +183,6 @@ def _gains(
             gains.gain_batch(*batch, as_printed=True),
         ),
     }
-
-
-def _number(
-    value: object, unit: str, equation: str, description: str, as_printed: object = None
-) -> Quantity:
-    number = float(np.asarray(value))
-    printed = number if as_printed is None else float(np.asarray(as_printed))
-    return Quantity(number, unit, equation, description, printed)
 
 
 def _words(value: object, as_printed: object, equation: str, description: str) -> Quantity:

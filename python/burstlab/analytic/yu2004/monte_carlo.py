@@ -7,25 +7,28 @@ is three numbers: cwnd, ssthresh and the back-off. Nothing here shares code with
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from burstlab.analytic.arguments import (
-    FloatArray,
-    at_least,
-    choice,
-    positive,
-    probability,
-    whole,
-)
+from burstlab.analytic.arguments import Argument, FloatArray, arrays, choice
+from burstlab.analytic.declared import declared
+from burstlab.analytic.yu2004.arguments import PAPER, Assembly, Loss, Rto, Rtt0, Window
 
 Variant = Literal["reno", "ble", "bnak"]
-Losses = Literal["random", "even", "batch"]
+Losses = Annotated[
+    Literal["random", "even", "batch"],
+    Argument(
+        "Which bursts are lost",
+        note=(
+            '"random": each by itself. "even": one in every `period`. "batch": four back to back '
+            "in every four times `period`. The last two begin at a random place in the period."
+        ),
+    ),
+]
 
-VARIANTS: tuple[Variant, ...] = ("reno", "ble", "bnak")
-LOSSES: tuple[Losses, ...] = ("random", "even", "batch")
+VARIANTS: tuple[Variant, ...] = get_args(Variant)
 
 BATCH = 4
 """Losses back to back in a batch (V.B.1)."""
@@ -90,21 +93,52 @@ class RoundLevel:
         return ratio, NORMAL_975 * deviation / np.sqrt(count)
 
 
+@declared(
+    "The counts; the same seed and arguments give the same counts",
+    f"{PAPER}, IV and V; RTO and W_m are inferred, the paper does not give them",
+    assembly_s="The default is that of Table III.",
+    rto_s="It is constant; inferred from Table IV.",
+    period="By default 1/p.",
+    rounds="Take many more than 1/p.",
+    seed="Seed, or a generator to draw from.",
+    variants="Which flows to simulate.",
+)
 def round_level(
-    p: ArrayLike,
-    window: ArrayLike = 10,
+    p: Loss,
+    window: Window = 10,
     *,
     seed: int | np.random.Generator,
     losses: Losses = "random",
     variants: tuple[Variant, ...] = VARIANTS,
-    assembly_s: ArrayLike = 0.04,
-    rtt0_s: ArrayLike = 0.1,
-    rto_s: ArrayLike = 0.36,
-    period: ArrayLike | None = None,
-    guard: float = GUARD,
-    rounds: int = 4000,
-    warmup_rounds: int = 0,
-    replications: int = 100,
+    assembly_s: Assembly = 0.04,
+    rtt0_s: Rtt0 = 0.1,
+    rto_s: Rto = 0.36,
+    period: Annotated[ArrayLike, Argument("Bursts for each loss", at_least=1)] | None = None,
+    guard: Annotated[
+        float,
+        Argument(
+            "Window below which BTCP takes a loss for a true time-out",
+            "packets",
+            at_least=0,
+            note=(
+                "The default is that of V.B and Fig. 6. 0 never does, and a window below one "
+                "packet still sends one."
+            ),
+        ),
+    ] = GUARD,
+    rounds: Annotated[int, Argument("Rounds that are counted in a replication", at_least=1)] = 4000,
+    warmup_rounds: Annotated[
+        int,
+        Argument(
+            "Rounds before those, not counted",
+            at_least=0,
+            note=(
+                "With W_m far above 1/p the first slow start reaches windows that are never seen "
+                "again: warm up."
+            ),
+        ),
+    ] = 0,
+    replications: Annotated[int, Argument("Independent flows", at_least=1)] = 100,
 ) -> RoundLevel:
     """Simulate fast flows round by round.
 
@@ -120,69 +154,17 @@ def round_level(
     Every flow begins with cwnd = 1, ssthresh = W_m. There is no serialisation time, no delayed ACK
     and no loss of ACKs. All variants and all parameters meet the same random numbers.
 
-    Parameters
-    ----------
-    p
-        Share of bursts lost, 0 < p < 1.
-    window
-        Largest window W_m in packets, at least 2; default 10.
-    seed
-        Seed, or a generator to draw from.
-    losses
-        "random": each burst by itself; "even": one in every `period`; "batch": four back to back
-        in every four times `period`. The last two begin at a random place in the period.
-    variants
-        Which flows to simulate.
-    assembly_s
-        Time of the burst assembler in s, at least 0; default 0.04 (Table III).
-    rtt0_s
-        Round-trip time without assembly in s, above 0; default 0.1.
-    rto_s
-        Retransmission time-out in s, constant, above 0; default 0.36, inferred from Table IV.
-    period
-        Bursts for each loss, at least 1; default 1/p.
-    guard
-        Window in packets below which BTCP takes a loss for a true time-out, at least 0; default 3
-        (V.B and Fig. 6). 0 never does, and a window below one packet still sends one.
-    rounds
-        Rounds that are counted in a replication, at least 1; take many more than 1/p.
-    warmup_rounds
-        Rounds before those, not counted, at least 0. With W_m far above 1/p the first slow start
-        reaches windows that are never seen again: warm up.
-    replications
-        Independent flows, at least 1.
-
-    Returns
-    -------
-    RoundLevel
-        The counts; the same seed and arguments give the same counts.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    References
-    ----------
-    Yu, Qiao, Liu (INFOCOM 2004), IV and V; RTO and W_m are inferred, the paper does not give them.
-
     Examples
     --------
     >>> run = round_level(0.1, 10, seed=1, rounds=500, replications=20)
     >>> ratio, half_width = run.gain("bnak")
     """
-    choice("losses", losses, LOSSES)
     for name in variants:
         choice("variants", name, VARIANTS)
-    whole("rounds", rounds, 1)
-    whole("warmup_rounds", warmup_rounds, 0)
-    whole("replications", replications, 1)
-    at_least("guard", guard, 0)
-    loss = probability("p", p)
-    spacing = 1 / loss if period is None else at_least("period", period, 1)
-    rtt = positive("rtt0_s", rtt0_s) + at_least("assembly_s", assembly_s, 0)
+    loss, assembly, rtt0 = arrays(p, assembly_s, rtt0_s)
+    spacing = 1 / loss if period is None else period
     loss, spacing, limit, rtt, rto = np.broadcast_arrays(
-        loss, spacing, at_least("window", window, 2), rtt, positive("rto_s", rto_s)
+        loss, spacing, window, rtt0 + assembly, rto_s
     )
     draw = _LossProcess(losses, loss, spacing, replications, np.random.default_rng(seed))
     flows = _Flows(variants, guard, replications, limit, rtt, rto)
