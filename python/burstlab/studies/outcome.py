@@ -303,7 +303,7 @@ def _some(points: set[int]) -> str:
     return f"{told}, ..." if len(points) > 5 else told
 
 
-def read(directory: str | os.PathLike[str]) -> Study:
+def read_study(directory: str | os.PathLike[str]) -> Study:
     """Read back a study, whether it is done or not; a directory that is none is refused."""
     where = Path(directory)
     head = store.head_of(where)
