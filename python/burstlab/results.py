@@ -182,7 +182,7 @@ class Result:
     @property
     def fingerprint(self) -> str:
         """Hash over everything that happened; equal runs have equal fingerprints."""
-        return _together([str(one.summary.get("fingerprint", "")) for one in self.replications])
+        return together([str(one.summary.get("fingerprint", "")) for one in self.replications])
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -412,13 +412,13 @@ def marks_of(version: str, seed: int, summaries: Sequence[Mapping[str, Any]]) ->
     fields = {
         "burstlab": version,
         "seed": seed,
-        "fingerprint": _together(prints),
+        "fingerprint": together(prints),
         "replications": prints,
     }
     return Marks(fields, "run", SUMMARY)
 
 
-def _together(prints: Sequence[str]) -> str:
+def together(prints: Sequence[str]) -> str:
     """Answer the fingerprint of all replications."""
     if len(prints) == 1:
         return prints[0]
