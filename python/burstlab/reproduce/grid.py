@@ -40,6 +40,12 @@ Sample: TypeAlias = Replication
 Metric = Callable[[Sample], float]
 
 
+def round_trip_s(sample: Sample) -> float:
+    """Answer the mean round trip that the sender of flow 0 measured; NaN where it measured none."""
+    mean = sample.summary["flows"][0]["rtt_s"]
+    return math.nan if mean is None else mean
+
+
 @dataclass(frozen=True)
 class Corner:
     """One point of one group.

@@ -11,7 +11,7 @@ use super::model::{Choice, Field, Kind, Model, Section, Union};
 const WIDTH: usize = 100;
 
 /// Words that Python keeps for itself; a field of that name gets a `_` behind it.
-const KEYWORDS: [&str; 35] = [
+pub(super) const KEYWORDS: [&str; 35] = [
     "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue",
     "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import",
     "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while",
@@ -76,9 +76,14 @@ pub(crate) fn module(model: &Model) -> Result<String, String> {
         out.push('\n');
         out.push_str(&self::union(union));
     }
-    match out.lines().find(|line| line.chars().count() > WIDTH) {
+    too_long(out)
+}
+
+/// Refuses a module with a line that is too long.
+pub(super) fn too_long(module: String) -> Result<String, String> {
+    match module.lines().find(|line| line.chars().count() > WIDTH) {
         Some(line) => Err(format!("a generated line is too long: {line}")),
-        None => Ok(out),
+        None => Ok(module),
     }
 }
 
@@ -246,7 +251,7 @@ fn python_name(name: &str) -> Option<String> {
     valid.then(|| format!("{name}{behind}"))
 }
 
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
@@ -265,7 +270,7 @@ fn sentence(doc: &str, name: &str) -> String {
 }
 
 /// A docstring's first sentence on a line of its own, then the rest in paragraphs.
-fn prose(doc: &str) -> Vec<String> {
+pub(super) fn prose(doc: &str) -> Vec<String> {
     let mut paragraphs: Vec<String> =
         doc.split("\n\n").map(one_line).filter(|p| !p.is_empty()).collect();
     let first = if paragraphs.is_empty() { String::new() } else { paragraphs.remove(0) };
@@ -286,7 +291,7 @@ fn prose(doc: &str) -> Vec<String> {
     lines
 }
 
-fn docstring(lines: &[String], indent: &str) -> String {
+pub(super) fn docstring(lines: &[String], indent: &str) -> String {
     let text = lines.join("\n").replace("\"\"\"", "'''");
     let raw = if text.contains('\\') { "r" } else { "" };
     let mut out = format!("{indent}{raw}\"\"\"");

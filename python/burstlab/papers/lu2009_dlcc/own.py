@@ -139,7 +139,7 @@ def length(context: Context) -> Findings:
 
 
 def _copies(sample: Sample) -> float:
-    return float(sample.summary["ops"]["copies"])
+    return float(sample.ops["copies"])
 
 
 def _at(found: Sequence[Corner], group: str, label: str) -> Corner:

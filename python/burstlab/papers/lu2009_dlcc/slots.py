@@ -72,7 +72,7 @@ def carried(context: Context) -> Metric:
     bits = 1e-6 * float(context.plan["slot_bits"])
 
     def goodput(sample: Sample) -> float:
-        measured = sample.summary["ops"]["measured"]
+        measured = sample.ops["measured"]
         return bits * measured["delivered"] / float(measured["time_s"])
 
     return goodput
@@ -83,7 +83,7 @@ def lost(context: Context) -> Metric:
     bits = 1e-3 * float(context.plan["slot_bits"])
 
     def loss(sample: Sample) -> float:
-        measured = sample.summary["ops"]["measured"]
+        measured = sample.ops["measured"]
         return bits * measured["dropped"] / float(measured["time_s"])
 
     return loss
@@ -91,7 +91,7 @@ def lost(context: Context) -> Metric:
 
 def buffered(sample: Sample) -> float:
     """Kilobits that wait at the edge above those at the first notification, on average."""
-    return 1e-3 * float(sample.summary["ops"]["extra_buffer_mean_bits"])
+    return 1e-3 * float(sample.ops["extra_buffer_mean_bits"])
 
 
 def timeouts(sample: Sample) -> float:
@@ -102,20 +102,20 @@ def timeouts(sample: Sample) -> float:
 def _carried_whole(context: Context) -> Metric:
     """As `carried`, of the whole run."""
     bits = 1e-6 * float(context.plan["slot_bits"])
-    return lambda one: bits * one.summary["ops"]["slots_delivered"] / one.summary["simulated_s"]
+    return lambda one: bits * one.ops["slots_delivered"] / one.summary["simulated_s"]
 
 
 def _loss_ratio(sample: Sample) -> float:
-    measured = sample.summary["ops"]["measured"]
+    measured = sample.ops["measured"]
     return float(measured["dropped"]) / float(measured["sent"])
 
 
 def _buffered_whole(sample: Sample) -> float:
-    return 1e-3 * float(sample.summary["ops"]["extra_buffer_whole_bits"])
+    return 1e-3 * float(sample.ops["extra_buffer_whole_bits"])
 
 
 def _frozen(sample: Sample) -> float:
-    edges = sample.summary["ops"]["edges"]
+    edges = sample.ops["edges"]
     frozen = sum(edge["frozen"] for edge in edges)
     return frozen / max(frozen + sum(edge["requests"] for edge in edges), 1)
 

@@ -29,7 +29,7 @@ def fig1(context: Context) -> Findings:
     way = [float(delay) for delay in context.plan["delays_s"]]
     times = _times(results["DLCC"])
     findings.measures["ACKs that the edge dropped"] = int(
-        results["DLCC"].replications[0].summary["ops"]["acks_filtered"]
+        results["DLCC"].replications[0].ops["acks_filtered"]
     )
     found: list[Dot] = []
     late: list[float] = []

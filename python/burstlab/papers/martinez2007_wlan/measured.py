@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from burstlab.plot import Axes, Curve, CurvePanel, Dot, curve_chart, curve_rows, theme
 from burstlab.reproduce.claims import Measure
 from burstlab.reproduce.context import Context, Findings
-from burstlab.reproduce.grid import Corner, Sample
+from burstlab.reproduce.grid import Corner, Sample, round_trip_s
 from burstlab.statistics import Estimate
 
 #: Colours of as many curves as a panel has here.
@@ -28,13 +28,12 @@ def throughput(sample: Sample) -> float:
 
 def round_trip(sample: Sample) -> float:
     """Answer the mean round trip that the sender measured, in ms."""
-    mean = sample.summary["flows"][0]["rtt_s"]
-    return math.nan if mean is None else 1e3 * float(mean)
+    return 1e3 * round_trip_s(sample)
 
 
 def optical_loss(sample: Sample) -> float:
     """Answer the packets in lost bursts over all in bursts, between all edge nodes."""
-    return float(sample.summary["network"]["all"]["packet_loss_ratio"])
+    return float(sample.network["all"]["packet_loss_ratio"])
 
 
 def own_loss(sample: Sample) -> float:
@@ -45,7 +44,7 @@ def own_loss(sample: Sample) -> float:
 
 def wireless_loss(sample: Sample) -> float:
     """Answer the packets for the mobile host that never got there over those that were sent."""
-    return float(sample.summary["wlan"][0]["down"]["residual_loss_ratio"])
+    return float(sample.wlan[0]["down"]["residual_loss_ratio"])
 
 
 def total_loss(sample: Sample) -> float:
@@ -56,7 +55,7 @@ def total_loss(sample: Sample) -> float:
 
 def assembly_delay(sample: Sample) -> float:
     """Answer how long bursts were open on average, those of all edge nodes, in ms."""
-    return 1e3 * float(sample.summary["network"]["all"]["assembly_delay_s"])
+    return 1e3 * float(sample.network["all"]["assembly_delay_s"])
 
 
 def precise(corner: Corner) -> list[Estimate]:

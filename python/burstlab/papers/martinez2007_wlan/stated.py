@@ -219,11 +219,11 @@ def _exponent(drawn: ArrayLike) -> Estimate:
 
 
 def _burst_bytes(sample: Sample) -> float:
-    return float(sample.summary["network"]["all"]["bytes_per_burst"])
+    return float(sample.network["all"]["bytes_per_burst"])
 
 
 def _batches_a_second(sample: Sample) -> float:
-    pairs = len(sample.summary["network"]["all"]["routes"])
+    pairs = len(sample.network["all"]["routes"])
     return float(sample.summary["counters"]["batches_sent"]) / pairs / sample.summary["simulated_s"]
 
 
@@ -281,7 +281,7 @@ def bianchi(context: Context) -> Findings:
 
 def _carried(context: Context, sample: Sample) -> float:
     """Answer the saturation throughput in Mb/s, packets of 1500 B with their headers."""
-    delivered = float(sample.summary["wlan"][0]["up"]["delivered"])
+    delivered = float(sample.wlan[0]["up"]["delivered"])
     saturated_s = float(sample.summary["simulated_s"]) - context.plan["begins_s"]
     return delivered * _PACKET / saturated_s / 1e6
 

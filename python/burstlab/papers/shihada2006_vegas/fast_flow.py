@@ -21,7 +21,7 @@ from burstlab.papers.shihada2006_vegas.measured import (
 )
 from burstlab.plot import Axes, Curve, CurvePanel, Dot, theme
 from burstlab.reproduce.context import Context, Findings
-from burstlab.reproduce.grid import Corner, Sample, run_grid
+from burstlab.reproduce.grid import Corner, Sample, round_trip_s, run_grid
 from burstlab.simulation import run_resolved
 from burstlab.statistics import Estimate, mean_ci95
 
@@ -69,7 +69,7 @@ def fig6(context: Context) -> Findings:
     (half,) = run_grid(context, "half", means)
     (often,) = run_grid(context, "often", means)
     _round_trips(context, findings, corners[-1], RESENT)
-    trips = mean_ci95([one.summary["flows"][0]["rtt_s"] for one in often.samples[RESENT]])
+    trips = mean_ci95(often.values(RESENT, round_trip_s))
     findings.measures["average round-trip time where a third of attempts contend (s)"] = trips
 
     def formula(pc: float, p: float | None = None, *, as_printed: bool = False) -> float:
@@ -231,7 +231,7 @@ def _against_rounds(
 def _round_trips(context: Context, findings: Findings, corner: Corner, series: str) -> None:
     """Take the means of the round trips that the sender measured."""
     label = "average round-trip time (s)"
-    mean = mean_ci95([one.summary["flows"][0]["rtt_s"] for one in corner.samples[series]])
+    mean = mean_ci95(corner.values(series, round_trip_s))
     findings.measures[label] = mean
     findings.rows.append(context.row(label, mean))
     (result,) = context.runs().values()

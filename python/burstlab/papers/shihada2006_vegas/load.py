@@ -5,7 +5,7 @@ from __future__ import annotations
 from burstlab.papers.shihada2006_vegas.measured import by_group, draw, throughput
 from burstlab.plot import Axes, Curve, CurvePanel, Dot, theme
 from burstlab.reproduce.context import Context, Findings
-from burstlab.reproduce.grid import Sample, run_grid
+from burstlab.reproduce.grid import Sample, round_trip_s, run_grid
 
 
 def load(context: Context) -> Findings:
@@ -13,7 +13,7 @@ def load(context: Context) -> Findings:
     plan, findings = context.plan, Findings()
     (name,) = [one["label"] for one in plan["grid"]["series"]]
     corners = run_grid(
-        context, "grid", lambda corner: [corner.mean(name, _round_trip), corner.mean(name, _met)]
+        context, "grid", lambda corner: [corner.mean(name, round_trip_s), corner.mean(name, _met)]
     )
     measures = findings.measures
     curves: list[Curve] = []
@@ -22,7 +22,7 @@ def load(context: Context) -> Findings:
         dots: list[Dot] = []
         for label, corner in points.items():
             start = f"{label}, {group}"
-            trips = corner.mean(name, _round_trip)
+            trips = corner.mean(name, round_trip_s)
             found = {
                 "average round-trip time (s)": trips,
                 "attempts that met contention, per burst": corner.mean(name, _met),
@@ -53,18 +53,14 @@ def load(context: Context) -> Findings:
     return findings
 
 
-def _round_trip(sample: Sample) -> float:
-    return float(sample.summary["flows"][0]["rtt_s"])
-
-
 def _met(sample: Sample) -> float:
-    data = sample.summary["network"]["data"]
+    data = sample.network["data"]
     met = data["resolutions"]["contentions"] + data["resolutions"]["injected"]
     return float(met) / float(data["bursts"])
 
 
 def _others(sample: Sample) -> float:
-    return float(sample.summary["network"]["background"]["burst_loss_ratio"])
+    return float(sample.network["background"]["burst_loss_ratio"])
 
 
 TARGETS = {"load": load}

@@ -14,7 +14,7 @@ from burstlab.papers.shihada2006_vegas.measured import (
 )
 from burstlab.plot import Axes, Curve, CurvePanel, Dot, theme
 from burstlab.reproduce.context import Context, Findings
-from burstlab.reproduce.grid import Corner, Sample, run_grid
+from burstlab.reproduce.grid import Corner, round_trip_s, run_grid
 from burstlab.statistics import Estimate, mean_ci95
 
 
@@ -33,7 +33,7 @@ def readings(context: Context) -> Findings:
         for name in dots:
             ratio = _over_formula(corner, name, taken)
             mean = corner.mean(name, throughput)
-            trips = mean_ci95([_round_trip(one) for one in corner.samples[name]])
+            trips = mean_ci95([round_trip_s(one) for one in corner.samples[name]])
             for what, estimate in (
                 ("throughput (segments/s)", mean),
                 ("over its formula", ratio),
@@ -91,10 +91,6 @@ def _over_formula(corner: Corner, name: str, taken: dict[str, float]) -> Estimat
             for sample in corner.samples[name]
         ]
     )
-
-
-def _round_trip(sample: Sample) -> float:
-    return float(sample.summary["flows"][0]["rtt_s"])
 
 
 def _gap(ratio: Estimate) -> Estimate:

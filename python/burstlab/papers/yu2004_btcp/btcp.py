@@ -15,6 +15,7 @@ from burstlab.reproduce.claims import Measure
 from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Corner, Sample, run_grid
 from burstlab.statistics import Estimate, mean_ci95
+from burstlab.summaries import Confusion
 
 #: Which colour a sender has in every figure of section V.
 COLOURS = {
@@ -470,9 +471,16 @@ def _order_of_fig7(
         )
 
 
+def confusion(sample: Sample) -> Confusion:
+    """Answer how the detector of flow 0 judged its time-outs."""
+    found = sample.summary["flows"][0]["detector"]
+    assert found is not None, "the plan gives each of these series a detector"
+    return found
+
+
 def _wrong(corner: Corner, name: str) -> float:
     """Answer which share of the time-outs that a detector took for false were true."""
-    counts = [sample.summary["flows"][0]["detector"] for sample in corner.samples[name]]
+    counts = [confusion(sample) for sample in corner.samples[name]]
     true = sum(one["true_excused"] for one in counts)
     taken = true + sum(one["false_excused"] + one["spurious_excused"] for one in counts)
     return true / taken if taken else 0.0

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from burstlab.papers.yu2004_btcp.btcp import (
     access_loss,
     by_group,
+    confusion,
     dots,
     draw,
     note_precision,
@@ -121,7 +122,7 @@ def _add_excuses(findings: Findings, group: str, row: Sequence[Corner]) -> None:
     for corner in row:
         for sample in corner.samples["BLE"]:
             flow = sample.summary["flows"][0]
-            excused += flow["detector"]["true_excused"]
+            excused += confusion(sample)["true_excused"]
             timeouts += flow["true_timeouts"]
     measures = findings.measures
     measures[f"{group}: share of true time-outs that BLE takes for false"] = excused / timeouts

@@ -19,7 +19,7 @@ from burstlab.papers.yu2004_btcp.detectors import Pooled, verdicts
 from burstlab.plot import Axes, Curve, CurvePanel, Dot, theme
 from burstlab.reproduce.claims import Measure
 from burstlab.reproduce.context import Context, Findings
-from burstlab.reproduce.grid import Corner, Sample, run_grid
+from burstlab.reproduce.grid import Corner, Sample, round_trip_s, run_grid
 from burstlab.statistics import Estimate, paired_ratio
 
 _PALETTE = ("#3b6fb6", "#d1651b", "#2f8f6b", "#7a3e9d", "#c8102e")
@@ -124,9 +124,7 @@ def rto_against_holes(context: Context) -> Findings:
         gains = [corner.ratio("New-Reno", "Reno", packets_per_s) for corner in row]
         places: list[Dot] = []
         for corner, gain in zip(row, gains, strict=True):
-            rtt = float(
-                np.mean([one.summary["flows"][0]["rtt_s"] for one in corner.samples["Reno"]])
-            )
+            rtt = float(np.mean(corner.values("Reno", round_trip_s)))
             x = corner.x / (length * rtt)
             places.append(Dot(x, gain.mean, gain.ci95, gain.n))
             label = f"{group}, RTO = {corner.label}"
