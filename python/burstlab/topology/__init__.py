@@ -17,6 +17,7 @@ from burstlab.topology.parts import Parts, places, tables
 
 __all__ = ["expand", "positions", "read"]
 
+#: Each takes the name of the file, for errors, and what is in it.
 _FORMATS: Mapping[str, Callable[[str, bytes], Parts]] = {
     ".graphml": networkx_file.graphml,
     ".gml": networkx_file.gml,
