@@ -232,7 +232,7 @@ class Result:
             "packets_per_burst": self.packets_per_burst,
         }
         if len(self.replications) == 1:
-            only: Mapping[str, Any] = self.replications[0].summary
+            only = cast("Mapping[str, Any]", self.replications[0].summary)
             document["flows"] = [dict(flow) for flow in only["flows"]]
             document.update({name: only[name] for name in PARTS if name in only})
         else:

@@ -15,6 +15,7 @@ from burstlab.statistics import Estimate
 if TYPE_CHECKING:
     import altair as alt
 
+    from burstlab.plot import Axes, CurvePanel
     from burstlab.reproduce.paper import Paper
 
 
@@ -41,6 +42,13 @@ class Findings:
     charts: dict[str, alt.TopLevelMixin] = field(default_factory=dict)
     data: dict[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+
+    def draw(self, name: str, panels: Sequence[CurvePanel], axes: Axes) -> None:
+        """Add a figure of curves, and its numbers."""
+        from burstlab.plot import curve_chart, curve_rows
+
+        self.charts[name] = curve_chart(panels, axes)
+        self.data[name] = curve_rows(panels)
 
 
 @dataclass
@@ -73,6 +81,11 @@ class Context:
         if isinstance(measure, Estimate):
             return Row(label, published, measure.mean, measure.ci95, measure.n)
         return Row(label, published, float(measure), None, 1)
+
+    def tell(self, findings: Findings, label: str, measure: Measure) -> None:
+        """Add a measure to findings, for claims and as a row beside the published value."""
+        findings.measures[label] = measure
+        findings.rows.append(self.row(label, measure))
 
     def scenario(self, settings: Mapping[str, Any]) -> Document:
         """Answer the scenario of the target, changed and resolved."""

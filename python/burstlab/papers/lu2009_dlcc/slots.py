@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from burstlab.papers.lu2009_dlcc.link import COLOURS, RTT, draw
+from burstlab.papers.lu2009_dlcc.link import COLOURS, RTT
 from burstlab.plot import Axes, Curve, CurvePanel, Dot
 from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Corner, Metric, Sample, run_grid
@@ -160,8 +160,7 @@ def _extra(context: Context, x: str) -> Findings:
         measures[f"{name}: falls from one point to the next"] = _rises(typical[::-1])
         for corner, value in zip(found, typical, strict=True):
             label = f"{name}, {corner.label}: extra edge buffer, geometric mean of runs (kbit)"
-            measures[label] = 10.0**value
-            findings.rows.append(context.row(label, 10.0**value))
+            context.tell(findings, label, 10.0**value)
             frozen.append(max(corner.values(name, _frozen)))
         dots = [Dot(c.x, 10.0**value) for c, value in zip(found, typical, strict=True)]
         curves.append(Curve(name, COLOURS[list(found[0].samples).index(name)], dots, "measured"))
@@ -173,7 +172,7 @@ def _extra(context: Context, x: str) -> Findings:
     each = [sum(values) / len(values) for values in zip(*added, strict=True)]
     measures["decades that OPS ACKs add, mean of all points"] = mean_ci95(each)
     axes = Axes(x, "extra edge buffer, geometric mean of runs (kbit)", log_y=True)
-    draw(findings, context.target, [CurvePanel("", curves)], axes)
+    findings.draw(context.target, [CurvePanel("", curves)], axes)
     return findings
 
 
@@ -212,8 +211,7 @@ def tell(
         for name in names or corner.samples:
             value = corner.mean(name, metric)
             label = f"{name}, {place}: {what}"
-            findings.measures[label] = value
-            findings.rows.append(context.row(label, value))
+            context.tell(findings, label, value)
 
 
 def compare(
@@ -247,7 +245,7 @@ def _figure(
         Curve(name, COLOURS[i], [dot(c.x, c.mean(name, metric)) for c in found], "measured")
         for i, name in enumerate(found[0].samples)
     ]
-    draw(findings, context.target, [CurvePanel("", curves)], axes)
+    findings.draw(context.target, [CurvePanel("", curves)], axes)
 
 
 def dot(x: float, value: Estimate) -> Dot:

@@ -6,9 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
 
-from burstlab.plot import Axes, Curve, CurvePanel, Dot, curve_chart, curve_rows, theme
-from burstlab.reproduce.claims import Measure
-from burstlab.reproduce.context import Context, Findings
+from burstlab.plot import Curve, Dot, theme
 from burstlab.reproduce.grid import Corner, Sample, round_trip_s
 from burstlab.statistics import Estimate
 
@@ -86,12 +84,6 @@ def dots(placed: Sequence[Placed], series: str, number: Number) -> list[Dot]:
     """Answer a measured curve."""
     found = [(x, corner.mean(series, number)) for x, corner in placed]
     return [Dot(x, e.mean, e.ci95, e.n) for x, e in found]
-
-
-def draw(context: Context, findings: Findings, panels: Sequence[CurvePanel], axes: Axes) -> None:
-    """Put a figure and its numbers into the findings."""
-    findings.charts[context.target] = curve_chart(panels, axes)
-    findings.data[context.target] = curve_rows(panels)
 
 
 def knee(points: Sequence[tuple[float, float]], falls: float) -> float:
@@ -181,12 +173,6 @@ def largest(estimates: Iterable[Estimate]) -> Estimate:
 def least(estimates: Iterable[Estimate]) -> Estimate:
     """Answer the one with the least mean."""
     return min(estimates, key=lambda one: one.mean)
-
-
-def tell(context: Context, findings: Findings, label: str, measure: Measure) -> None:
-    """Put a number into the findings, for claims and as a row of the report."""
-    findings.measures[label] = measure
-    findings.rows.append(context.row(label, measure))
 
 
 def curve(label: str, colour: str, found: Sequence[Dot]) -> Curve:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from burstlab.papers.shihada2006_vegas.measured import by_group, draw, throughput
+from burstlab.papers.shihada2006_vegas.measured import by_group, throughput
 from burstlab.plot import Axes, Curve, CurvePanel, Dot, theme
 from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Sample, round_trip_s, run_grid
@@ -15,7 +15,6 @@ def load(context: Context) -> Findings:
     corners = run_grid(
         context, "grid", lambda corner: [corner.mean(name, round_trip_s), corner.mean(name, _met)]
     )
-    measures = findings.measures
     curves: list[Curve] = []
     colours = (theme.SERIES[0], theme.SERIES[1])
     for (group, points), colour in zip(by_group(corners).items(), colours, strict=False):
@@ -30,8 +29,7 @@ def load(context: Context) -> Findings:
                 "bursts of others lost": corner.mean(name, _others),
             }
             for what, estimate in found.items():
-                measures[f"{start}: {what}"] = estimate
-                findings.rows.append(context.row(f"{start}: {what}", estimate))
+                context.tell(findings, f"{start}: {what}", estimate)
             scaled = None if trips.ci95 is None else 1e3 * trips.ci95
             dots.append(Dot(corner.x, 1e3 * trips.mean, scaled, trips.n))
         curves.append(Curve(f"{group}, simulated", colour, dots))
@@ -49,7 +47,7 @@ def load(context: Context) -> Findings:
         width=620,
         columns=1,
     )
-    draw(context, findings, [CurvePanel("", curves)], axes)
+    findings.draw(context.target, [CurvePanel("", curves)], axes)
     return findings
 
 

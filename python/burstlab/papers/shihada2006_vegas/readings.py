@@ -6,7 +6,6 @@ from burstlab.analytic import shihada
 from burstlab.papers.shihada2006_vegas.fast_flow import RESENT
 from burstlab.papers.shihada2006_vegas.measured import (
     at_loss_met,
-    draw,
     lost_share,
     means,
     note_precision,
@@ -40,15 +39,13 @@ def readings(context: Context) -> Findings:
                 ("average round-trip time (s)", trips),
             ):
                 label = f"{corner.group}, {name}: {what}"
-                measures[label] = estimate
-                findings.rows.append(context.row(label, estimate))
+                context.tell(findings, label, estimate)
             dots[name].append(Dot(place, ratio.mean, ratio.ci95, ratio.n))
             if not entries[corner.group].get("beyond", False):
                 gaps.append(_gap(ratio))
                 blind.append(_gap(_over_formula(corner, name, plan["taken"])))
         gain = corner.ratio(RESENT, "bare", throughput)
-        measures[f"{corner.group}: over bare"] = gain
-        findings.rows.append(context.row(f"{corner.group}: over bare", gain))
+        context.tell(findings, f"{corner.group}: over bare", gain)
     measures["largest gap from the formulas, over readings"] = max(gaps, key=lambda g: g.mean)
     measures["the same, the formula of one reading for all"] = max(blind, key=lambda g: g.mean)
     measures["least gain of retransmission, over readings"] = min(
@@ -69,7 +66,7 @@ def readings(context: Context) -> Findings:
         columns=1,
         width=620,
     )
-    draw(context, findings, [CurvePanel("", curves)], axes)
+    findings.draw(context.target, [CurvePanel("", curves)], axes)
     note_precision(corners, findings)
     return findings
 

@@ -10,7 +10,6 @@ from burstlab.papers.yu2004_btcp.btcp import (
     by_group,
     confusion,
     dots,
-    draw,
     note_precision,
     packets_per_s,
 )
@@ -66,7 +65,7 @@ def lossy_access(context: Context) -> Findings:
     axes = Axes(
         plan["x_title"], "ratio", ticks=[c.x for c in corners[:6]], rule=1, columns=3, width=310
     )
-    draw(context, findings, panels, axes)
+    findings.draw(context.target, panels, axes)
     note_precision(corners, findings)
     return findings
 
@@ -84,8 +83,7 @@ def _add_ratio(
     for corner, estimate in zip(row, estimates, strict=True):
         label = f"{name}, {context.plan['x']} = {corner.label}"
         label = label if group == first else f"{group}: {label}"
-        measures[label] = estimate
-        findings.rows.append(context.row(label, estimate))
+        context.tell(findings, label, estimate)
     prefix = f"{name}, {group}"
     measures[f"{prefix}: all columns together"] = paired_ratio(*_summed(row, metric))
     measures[f"{prefix}: columns above 1"] = sum(one.mean > 1.0 for one in estimates)

@@ -151,8 +151,7 @@ def fig4a(context: Context) -> Findings:
     for label, result in results.items():
         at = _first_loss_s(result, packet)
         name = f"{label}: back-to-back losses at (s)"
-        measures[name] = at
-        findings.rows.append(context.row(name, at))
+        context.tell(findings, name, at)
         times = _event_times(result, "timeout")
         timeouts.append(int(np.sum((times > at) & (times <= at + span_s))))
         progress.append(_progress(result, at, span_s))
@@ -248,8 +247,7 @@ def _add_ratios(context: Context, cells: Sequence[_Cell], findings: Findings) ->
     for name in cells[0][1]:
         for corner, ratios in cells:
             label = _label(context, name, corner)
-            findings.measures[label] = ratios[name]
-            findings.rows.append(context.row(label, ratios[name]))
+            context.tell(findings, label, ratios[name])
     for corner, _ in cells:
         ratio = corner.ratio("SACK", "New-Reno", _goodput)
         findings.measures[f"SACK/New-Reno, log p = {corner.label}"] = ratio
