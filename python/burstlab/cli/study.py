@@ -129,7 +129,9 @@ def print_study(found: Study) -> None:
 
 def _estimates(found: Study, shown: list[str]) -> Table:
     several = len(found.plan.names) > 1
-    made = table([*_swept(found), *(["scheme"] if several else [])], [*shown, "n"])
+    made = table(
+        [*(found.plan.swept or ["point"]), *(["scheme"] if several else [])], [*shown, "n"]
+    )
     cells: dict[tuple[int, str], dict[str, tuple[str, int]]] = {}
     for row in found.estimates.to_pylist():
         if row["point"] < _POINTS_SHOWN and row["metric"] in shown:
@@ -144,7 +146,7 @@ def _estimates(found: Study, shown: list[str]) -> Table:
 
 
 def _ratios(found: Study, shown: list[str]) -> Table:
-    made = table([*_swept(found), "ratio"], shown)
+    made = table([*(found.plan.swept or ["point"]), "ratio"], shown)
     cells: dict[tuple[int, str], dict[str, str]] = {}
     for row in found.differences.to_pylist():
         if row["point"] < _POINTS_SHOWN and row["metric"] in shown:
@@ -155,13 +157,9 @@ def _ratios(found: Study, shown: list[str]) -> Table:
     return made
 
 
-def _swept(found: Study) -> list[str]:
-    return list(dict.fromkeys(path for point in found.plan.points for path in point)) or ["point"]
-
-
 def _where(found: Study, point: int) -> list[str]:
     values = found.plan.points[point]
-    return [str(values.get(path, "")) for path in _swept(found)] if values else [str(point)]
+    return [str(values.get(path, "")) for path in found.plan.swept] if values else [str(point)]
 
 
 def _measure(mean: float | None, half: float | None) -> str:
