@@ -273,8 +273,8 @@ def _of_run(run: Result) -> Samples:
     reader = Reader(names)
     values: dict[str, dict[int, float]] = {name: {} for name in names}
     seeds: dict[int, int] = {}
-    for index, one in enumerate(run.replications):
-        number = int(one.summary.get("replication", index))
+    for one in run.replications:
+        number = one.summary["replication"]
         seeds[number] = run.seed
         for name, value in zip(names, reader.read(one.summary), strict=True):
             if value is not None:

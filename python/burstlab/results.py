@@ -279,8 +279,8 @@ class Result:
     def _join(self, name: str) -> Table:
         if name == "flows":
             rows = [
-                {"replication": one.summary.get("replication", index), **flow}
-                for index, one in enumerate(self.replications)
+                {"replication": one.summary["replication"], **flow}
+                for one in self.replications
                 for flow in one.summary["flows"]
             ]
             return Table(from_rows(rows))
@@ -388,7 +388,7 @@ def read(directory: str | os.PathLike[str]) -> Result:
                 if key in document or key not in PARTS
             }
         ]
-        numbers = [one.get("replication", index) for index, one in enumerate(summaries)]
+        numbers = [one.setdefault("replication", index) for index, one in enumerate(summaries)]
         seed, version, wall_s = (
             document["seed"],
             document["burstlab"],
