@@ -103,16 +103,14 @@ fn head(model: &Model, names: &BTreeSet<&str>) -> String {
     let _ = write!(
         out,
         "\nfrom __future__ import annotations\n\nfrom collections.abc import Mapping, Sequence\n\
-         from dataclasses import dataclass, fields\nfrom typing import {}\n\n__all__ = [\n",
+         from dataclasses import dataclass, fields\nfrom typing import {}\n\n",
         typing.join(", ")
     );
     // The linter's order: names in capitals alone come first.
     let capitals = |name: &&str| !name.chars().any(char::is_lowercase);
     let (first, then): (Vec<&str>, Vec<&str>) = names.iter().partition(|name| capitals(name));
-    for name in first.iter().chain(&then) {
-        let _ = writeln!(out, "    \"{name}\",");
-    }
-    out.push_str("]\n");
+    let names: Vec<String> = first.iter().chain(&then).map(|name| quoted(name)).collect();
+    out.push_str(&brackets("__all__ = ", &names));
     out
 }
 
@@ -255,13 +253,14 @@ pub(super) fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// `start[a, b]` on one line or, where it is too long, an item a line.
+/// `start[a, b]` on one line or, where it is too long, packed; the formatter leaves that alone.
 fn brackets(start: &str, items: &[String]) -> String {
     let line = format!("{start}[{}]", items.join(", "));
     if line.chars().count() <= WIDTH {
         return line + "\n";
     }
-    format!("{start}[\n    {},\n]\n", items.join(",\n    "))
+    let packed = wrap(&format!("{},", items.join(", ")), WIDTH - 4, "").join("\n    ");
+    format!("{start}[\n    {packed}\n]  # fmt: skip\n")
 }
 
 /// A description; one that is missing says the name at least.
@@ -364,9 +363,12 @@ mod tests {
     }
 
     #[test]
-    fn long_brackets_are_broken_the_way_the_formatter_does() {
+    fn long_lists_are_packed() {
         let items: Vec<String> = (0..20).map(|i| format!("\"value{i}\"")).collect();
-        assert!(brackets("A = Literal", &items).ends_with("\"value19\",\n]\n"));
+        let text = brackets("A = Literal", &items);
+        assert!(text.starts_with("A = Literal[\n    \"value0\", \"value1\", "), "{text}");
+        assert!(text.ends_with(" \"value19\",\n]  # fmt: skip\n"), "{text}");
+        assert!(text.lines().count() == 5 && text.lines().all(|line| line.len() <= WIDTH));
         assert_eq!(brackets("A = Literal", &items[..1]), "A = Literal[\"value0\"]\n");
     }
 }
