@@ -91,7 +91,7 @@ format: setup ## format the sources in place
 	$(BIN)/ruff check --fix-only -q
 	$(BIN)/ruff format
 
-codegen: ## write what is generated from the scenario's schema
+codegen: ## write what is generated from the types of a scenario and of a summary
 	cargo run -q --locked -p xtask -- codegen
 
 lock: $(VENV)/.deps ## bring the locks up to date with pyproject.toml

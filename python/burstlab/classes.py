@@ -19,6 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from burstlab.errors import ScenarioError
+from burstlab.files import named_text
 
 #: Fields of ``tcp`` that name a class.
 FIELDS = ("window_law_class", "detector_class")
@@ -72,7 +73,7 @@ def expand(document: dict[str, Any], texts: dict[str, str] | None = None) -> Non
             continue
         where = Path(given.pop("file"))
         if file not in known:
-            known[file] = _read(f"{path}.file", where)
+            known[file] = named_text(where, f"{path}.file")
         _look(path, where, known[file], name)
         given["source"], given["name"] = known[file], where.name
 
@@ -220,18 +221,6 @@ def _code(value: Any, path: str) -> Iterator[str]:
     elif isinstance(value, (list, tuple)):
         for inner in value:
             yield from _code(inner, path)
-
-
-def _read(path: str, where: Path) -> str:
-    try:
-        return where.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        problem = f"not UTF-8 text (byte {error.start})"
-        raise ScenarioError(path, str(where), problem, "save it as UTF-8") from None
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        fix = "give a file that exists; its path counts from the scenario's file"
-        raise ScenarioError(path, str(where), f"cannot be read ({reason})", fix) from None
 
 
 def _look(path: str, where: Path, text: str, name: str) -> None:

@@ -12,6 +12,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -272,8 +273,8 @@ def _of_run(run: Result) -> Samples:
     reader = Reader(names)
     values: dict[str, dict[int, float]] = {name: {} for name in names}
     seeds: dict[int, int] = {}
-    for index, one in enumerate(run.replications):
-        number = int(one.summary.get("replication", index))
+    for one in run.replications:
+        number = one.summary["replication"]
         seeds[number] = run.seed
         for name, value in zip(names, reader.read(one.summary), strict=True):
             if value is not None:
@@ -321,11 +322,9 @@ def _of_schemes(entry: Entry) -> Iterator[Difference]:
     for (point, scheme), samples in entry.samples.items():
         by_point.setdefault(point, {})[scheme] = samples
     for point, by_scheme in by_point.items():
-        names = list(by_scheme)
-        for place, over in enumerate(names):
-            for name in names[place + 1 :]:
-                for metric, means, found in _shared(by_scheme[name], by_scheme[over]):
-                    yield Difference(name, over, json.loads(point), "", metric, means, found)
+        for over, name in combinations(by_scheme, 2):
+            for metric, means, found in _shared(by_scheme[name], by_scheme[over]):
+                yield Difference(name, over, json.loads(point), "", metric, means, found)
 
 
 def _shared(a: Samples, b: Samples) -> Iterator[tuple[str, tuple[float, float], Comparison]]:

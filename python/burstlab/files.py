@@ -7,10 +7,33 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from burstlab.errors import InputError
+from burstlab.errors import InputError, ScenarioError
 
 #: The hidden file that is held while somebody writes to a directory.
 LOCK = ".lock"
+
+
+def named_bytes(where: Path, field: str = "") -> bytes:
+    """Read a file that a scenario names, in a field or given as it is; or refuse it."""
+    try:
+        return where.read_bytes()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        fix = "give a file that exists; in a scenario its path counts from the scenario's file"
+        raise _refused(where, field, f"cannot be read ({reason})", fix) from None
+
+
+def named_text(where: Path, field: str = "") -> str:
+    """Read a text that a scenario names, as `named_bytes` does."""
+    try:
+        return named_bytes(where, field).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        problem = f"not UTF-8 text (byte {error.start})"
+        raise _refused(where, field, problem, "save it as UTF-8") from None
+
+
+def _refused(where: Path, field: str, problem: str, fix: str) -> ScenarioError:
+    return ScenarioError(field or str(where), str(where) if field else "", problem, fix)
 
 
 @contextmanager

@@ -7,10 +7,11 @@ import html
 import json
 import os
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from burstlab.completion import is_biased, is_of_completion, is_open
 from burstlab.directories import SCENARIO, SUMMARY, Place, settle
@@ -23,7 +24,18 @@ from burstlab.tables import MESH, RECORDED, TRACES, WITH, Table, from_rows, join
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from burstlab.summaries import (
+        Counters,
+        DemandSummary,
+        NetworkSummary,
+        OpsSummary,
+        Summary,
+        WlanSummary,
+    )
+
 __all__ = ["MESH", "PARTS", "RECORDED", "TRACES", "WITH", "Replication", "Result", "read"]
+
+Part = TypeVar("Part")
 
 #: Parts of a summary that a mesh has, wireless cells, slots, or demands.
 PARTS = ("network", "ops", "wlan", "demand")
@@ -41,8 +53,28 @@ class Replication:
         The recorded tables, by name.
     """
 
-    summary: Mapping[str, Any]
+    summary: Summary
     tables: Mapping[str, pa.Table]
+
+    @property
+    def network(self) -> NetworkSummary:
+        """What it measured of its mesh of bursts."""
+        return _there(self.summary.get("network"), "mesh")
+
+    @property
+    def ops(self) -> OpsSummary:
+        """What it measured of its slotted network."""
+        return _there(self.summary.get("ops"), "slotted network")
+
+    @property
+    def wlan(self) -> list[WlanSummary]:
+        """What its wireless cells did: ``down`` and ``up`` of each."""
+        return self.summary.get("wlan", [])
+
+    @property
+    def demand(self) -> list[DemandSummary]:
+        """What it measured of each demand."""
+        return self.summary.get("demand", [])
 
 
 @dataclass(frozen=True)
@@ -130,34 +162,34 @@ class Result:
         return self.table("samples")
 
     @property
-    def network(self) -> list[Mapping[str, Any]]:
+    def network(self) -> list[NetworkSummary]:
         """What each replication measured of its mesh of bursts; empty where there is none."""
         found = (one.summary.get("network") for one in self.replications)
         return [network for network in found if network]
 
     @property
-    def ops(self) -> list[Mapping[str, Any]]:
+    def ops(self) -> list[OpsSummary]:
         """What each replication measured of its slotted network; empty where there is none."""
         found = (one.summary.get("ops") for one in self.replications)
         return [ops for ops in found if ops]
 
     @property
-    def wlan(self) -> list[Sequence[Mapping[str, Any]]]:
+    def wlan(self) -> list[list[WlanSummary]]:
         """What the wireless cells of each replication did: ``down`` and ``up`` of each."""
-        return [one.summary.get("wlan", []) for one in self.replications]
+        return [one.wlan for one in self.replications]
 
     @property
-    def demand(self) -> list[Sequence[Mapping[str, Any]]]:
+    def demand(self) -> list[list[DemandSummary]]:
         """What each replication measured of each demand."""
-        return [one.summary.get("demand", []) for one in self.replications]
+        return [one.demand for one in self.replications]
 
     @property
-    def counters(self) -> dict[str, Any]:
+    def counters(self) -> Counters:
         """Packets, ACKs and bursts by fate, summed over the replications."""
-        total: dict[str, Any] = {}
+        total: Counter[str] = Counter()
         for one in self.replications:
-            _add(total, one.summary.get("counters", {}))
-        return total
+            total.update(cast("dict[str, int]", one.summary["counters"]))
+        return cast("Counters", dict(total))
 
     @property
     def events_per_packet(self) -> float:
@@ -182,7 +214,7 @@ class Result:
     @property
     def fingerprint(self) -> str:
         """Hash over everything that happened; equal runs have equal fingerprints."""
-        return _together([str(one.summary.get("fingerprint", "")) for one in self.replications])
+        return together([str(one.summary.get("fingerprint", "")) for one in self.replications])
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -200,7 +232,7 @@ class Result:
             "packets_per_burst": self.packets_per_burst,
         }
         if len(self.replications) == 1:
-            only = self.replications[0].summary
+            only = cast("Mapping[str, Any]", self.replications[0].summary)
             document["flows"] = [dict(flow) for flow in only["flows"]]
             document.update({name: only[name] for name in PARTS if name in only})
         else:
@@ -247,8 +279,8 @@ class Result:
     def _join(self, name: str) -> Table:
         if name == "flows":
             rows = [
-                {"replication": one.summary.get("replication", index), **flow}
-                for index, one in enumerate(self.replications)
+                {"replication": one.summary["replication"], **flow}
+                for one in self.replications
                 for flow in one.summary["flows"]
             ]
             return Table(from_rows(rows))
@@ -356,7 +388,7 @@ def read(directory: str | os.PathLike[str]) -> Result:
                 if key in document or key not in PARTS
             }
         ]
-        numbers = [one.get("replication", index) for index, one in enumerate(summaries)]
+        numbers = [one.setdefault("replication", index) for index, one in enumerate(summaries)]
         seed, version, wall_s = (
             document["seed"],
             document["burstlab"],
@@ -377,7 +409,7 @@ def read(directory: str | os.PathLike[str]) -> Result:
             "  fix: give what burstlab run --out wrote"
         ) from None
     replications = [
-        Replication(summary, store.part(number))
+        Replication(cast("Summary", summary), store.part(number))
         for number, summary in zip(numbers, summaries, strict=True)
     ]
     interrupted = bool(document["interrupted"])
@@ -412,17 +444,23 @@ def marks_of(version: str, seed: int, summaries: Sequence[Mapping[str, Any]]) ->
     fields = {
         "burstlab": version,
         "seed": seed,
-        "fingerprint": _together(prints),
+        "fingerprint": together(prints),
         "replications": prints,
     }
     return Marks(fields, "run", SUMMARY)
 
 
-def _together(prints: Sequence[str]) -> str:
+def together(prints: Sequence[str]) -> str:
     """Answer the fingerprint of all replications."""
     if len(prints) == 1:
         return prints[0]
     return hashlib.sha256("\n".join(prints).encode()).hexdigest()[:16]
+
+
+def _there(part: Part | None, what: str) -> Part:
+    if part is None:
+        raise InputError(f"the run has no {what}\n  fix: run a scenario that has one")
+    return part
 
 
 def _check_scenario(where: Path, document: Mapping[str, Any], version: str) -> None:
@@ -498,14 +536,6 @@ def _plain(name: str) -> str:
     """Answer the path of a number of one of several flows, ``label[id].name``, or of another."""
     last = name.rpartition("].")[2]
     return last if "]." in name else name
-
-
-def _add(total: dict[str, Any], more: Mapping[str, Any]) -> None:
-    for name, value in more.items():
-        if isinstance(value, Mapping):
-            _add(total.setdefault(name, {}), value)
-        elif isinstance(value, (int, float)):
-            total[name] = total.get(name, 0) + value
 
 
 def without_none(value: Any) -> Any:

@@ -14,107 +14,24 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAlias, cast
 
 __all__ = [
-    "Access",
-    "AccessSide",
-    "AckWay",
-    "Assembly",
-    "BackMode",
-    "BackoffEnd",
-    "Batches",
-    "BleOrder",
-    "BnakDelay",
-    "BnakPartial",
-    "Bursts",
-    "Congestion",
-    "ConversionKind",
-    "Core",
-    "CoreForwarding",
-    "Deflection",
-    "DelayLines",
-    "Demand",
-    "Destination",
-    "Detector",
-    "Distribution",
-    "Dlcc",
-    "Edge",
-    "EdgeAck",
-    "EgressUnknown",
-    "FastRecoveryExit",
-    "Filter",
-    "FirstWavelength",
-    "Flow",
-    "Guard",
-    "IngressPort",
-    "InjectedPer",
-    "Injection",
-    "Loss",
-    "LossKind",
-    "LossRule",
-    "Network",
-    "NetworkLink",
-    "NetworkNode",
-    "NetworkRoute",
-    "NewRenoTimer",
-    "NodeRole",
-    "NodeWeight",
-    "NoticeTransport",
-    "Notification",
-    "Ops",
-    "Order",
-    "Packing",
-    "PairWeight",
-    "Pattern",
-    "Per",
-    "Profile",
-    "Protocol",
-    "PythonClass",
-    "Queues",
-    "Reading",
-    "Refusal",
-    "RenoFastRetransmits",
-    "Resolution",
-    "Retransmission",
-    "RouteChoice",
-    "Routing",
-    "RtoEstimator",
-    "Run",
-    "SackRecovery",
-    "Scenario",
-    "SchedulerKind",
-    "Segmentation",
-    "Share",
-    "Side",
-    "Signalling",
-    "Size",
-    "Smoothing",
-    "SsthreshBasis",
-    "Tcp",
-    "TieBreak",
-    "Topology",
-    "Traffic",
-    "Variant",
-    "VegasRules",
-    "WindowHalving",
-    "WindowLaw",
-    "Wlan",
-    "WlanFrames",
-    "WlanLoss",
-    "WlanPreamble",
-    "Write",
-]
+    "Access", "AccessSide", "AckWay", "Assembly", "BackMode", "BackoffEnd", "Batches", "BleOrder",
+    "BnakDelay", "BnakPartial", "Bursts", "Congestion", "ConversionKind", "Core", "CoreForwarding",
+    "Deflection", "DelayLines", "Demand", "Destination", "Detector", "Distribution", "Dlcc", "Edge",
+    "EdgeAck", "EgressUnknown", "FastRecoveryExit", "Filter", "FirstWavelength", "Flow", "Guard",
+    "IngressPort", "InjectedPer", "Injection", "Loss", "LossKind", "LossRule", "Network",
+    "NetworkLink", "NetworkNode", "NetworkRoute", "NewRenoTimer", "NodeRole", "NodeWeight",
+    "NoticeTransport", "Notification", "Ops", "Order", "Packing", "PairWeight", "Pattern", "Per",
+    "Profile", "Protocol", "PythonClass", "Queues", "Reading", "Refusal", "RenoFastRetransmits",
+    "Resolution", "Retransmission", "RouteChoice", "Routing", "RtoEstimator", "Run", "SackRecovery",
+    "Scenario", "SchedulerKind", "Segmentation", "Share", "Side", "Signalling", "Size", "Smoothing",
+    "SsthreshBasis", "Tcp", "TieBreak", "Topology", "Traffic", "Variant", "VegasRules",
+    "WindowHalving", "WindowLaw", "Wlan", "WlanFrames", "WlanLoss", "WlanPreamble", "Write",
+]  # fmt: skip
 
 Topology: TypeAlias = Literal[
-    "path",
-    "line",
-    "ring",
-    "star",
-    "dumbbell",
-    "nsfnet",
-    "nsfnet-8e6c",
-    "nsfnet-deeprmsa",
-    "martinez",
-    "custom",
-]
+    "path", "line", "ring", "star", "dumbbell", "nsfnet", "nsfnet-8e6c", "nsfnet-deeprmsa",
+    "martinez", "custom",
+]  # fmt: skip
 """Shape of the network.
 
 - `path`: A chain: hosts, ingress edge, core nodes, egress edge, hosts.
@@ -281,12 +198,8 @@ ConversionKind: TypeAlias = Literal["full", "none", "limited"]
 """
 
 Resolution: TypeAlias = Literal[
-    "conversion",
-    "delay-line",
-    "deflection",
-    "segmentation",
-    "retransmission",
-]
+    "conversion", "delay-line", "deflection", "segmentation", "retransmission",
+]  # fmt: skip
 """What a node tries for a burst whose way is taken.
 
 - `conversion`: Another wavelength of the same fibre.
@@ -533,15 +446,9 @@ Destination: TypeAlias = Literal["uniform", "gravity", "matrix"]
 """
 
 Distribution: TypeAlias = Literal[
-    "fixed",
-    "exponential",
-    "pareto",
-    "bounded-pareto",
-    "log-normal",
-    "empirical",
-    "web-search",
+    "fixed", "exponential", "pareto", "bounded-pareto", "log-normal", "empirical", "web-search",
     "data-mining",
-]
+]  # fmt: skip
 """A distribution of sizes.
 
 Draws are whole bytes, from 1 B to 1,000,000 GB.

@@ -8,7 +8,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +30,7 @@ from burstlab.loading import Document, ScenarioLike, read_toml, to_document
 from burstlab.parquet import Part, Store, assemble
 from burstlab.results import Replication, Result, marks_of, without_none
 from burstlab.tables import TRACES, Recorded
+from burstlab.underway import UnderWay, workers_asked
 
 Progress = Callable[[float], None]
 
@@ -37,7 +38,6 @@ Progress = Callable[[float], None]
 End: TypeAlias = KeyboardInterrupt | EngineError | MemoryExceeded | None
 
 SEED_MAX = 2**63 - 1
-_POLL_S = 0.1
 
 
 def load(path: str | os.PathLike[str]) -> Document:
@@ -85,9 +85,12 @@ def announcements(resolved: Document) -> list[str]:
     ScenarioError
         If it is bound to need more memory than it may take.
     """
-    text = json.dumps(resolved)
+    return heard(lambda _: _needs(resolved, _core.Monitor(memory_allowed(resolved))))[2]
+
+
+def _needs(resolved: Document, monitor: _core.Monitor) -> tuple[float, float, list[str]]:
     try:
-        return heard(lambda _: _core.needs(text, _core.Monitor(memory_allowed(resolved))))[2]
+        return _core.needs(json.dumps(resolved), monitor)
     except _core.InvalidScenario as error:
         raise scenario_error(error) from None
     except _core.EngineFault as error:
@@ -246,11 +249,9 @@ def run_resolved(
         raise InputError(
             "a run with a class of Python has no checkpoints\n  fix: leave out the checkpoints"
         )
-    workers = jobs if jobs is not None else (os.cpu_count() or 1)
-    if workers < 1:
-        raise InputError(f"jobs = {workers}: at least one worker is needed\n  fix: use 1 or more")
+    workers = workers_asked(jobs)
     if workers > 1 and len(numbers) > 1:
-        workers = _that_fit(resolved, workers)
+        workers = that_fit(resolved, workers)
     if out is None:
         started = time.perf_counter()
         done, ended = _run_all(resolved, numbers, tables, None, workers, progress, kept)
@@ -330,15 +331,10 @@ def _same_run(
     return same
 
 
-def _that_fit(resolved: Document, workers: int) -> int:
+def that_fit(resolved: Document, workers: int) -> int:
     """Answer how many workers, up to some, have room for their runs in the memory there is."""
     allowed = memory_allowed(resolved)
-    try:
-        each, numbers, _ = _core.needs(json.dumps(resolved), _core.Monitor())
-    except _core.InvalidScenario as error:
-        raise scenario_error(error) from None
-    except _core.EngineFault as error:
-        raise fault(resolved, error.args, "as it was checked") from None
+    each, numbers, _ = _needs(resolved, _core.Monitor())
     if allowed is None or each <= 0.0:
         return workers
     return max(1, min(workers, int((allowed - numbers) / each)))
@@ -363,31 +359,20 @@ def _run_all(
 
     def one(index: int) -> Replication:
         sink = parts[index] if parts is not None else None
-        number, monitor = numbers[index], monitors[index]
-        which = f"seed {seed}, replication {number}"
-        try:
-            if kept is not None:
-                keeper = kept.keeper(number)
-                try:
-                    output = _core.simulate_kept(text, seed, number, monitor, keeper, sink)
-                except _core.BadCheckpoint as error:
-                    raise keeper.refusal(error) from None
-            else:
-                output = _core.simulate(text, seed, number, tables, monitor, sink)
-        except _core.EngineFault as error:
-            raise fault(resolved, error.args, which) from None
-        if output.fault is not None:
-            ends[index] = fault(resolved, output.fault, which)
-        elif output.stuck is not None:
-            ends[index] = MemoryExceeded(*output.stuck)
-        return Replication(json.loads(output.summary), Recorded(output.tables, number))
+        found, end = replicate(text, seed, numbers[index], monitors[index], tables, sink, kept)
+        if end is not None:
+            ends[index] = end
+        return found
 
+    under_way: UnderWay[int, Replication] = UnderWay(bound)
     with ThreadPoolExecutor(max_workers=workers) as pool:
         futures: list[Future[Replication]] = []
         every_s = kept.every_s if kept is not None else math.inf
         try:
-            futures = [pool.submit(one, index) for index in range(len(numbers))]
-            _watch(futures, monitors, progress, every_s, lambda: _ended(ends, bound))
+            for index, monitor in enumerate(monitors):
+                futures.append(pool.submit(one, index))
+                under_way.add(futures[-1], index, monitor)
+            _watch(under_way, ends, progress, every_s)
         except (KeyboardInterrupt, EngineError, MemoryExceeded) as ended:
             for monitor in monitors:
                 monitor.cancel()
@@ -396,51 +381,75 @@ def _run_all(
             raise scenario_error(error) from None
         except _core.ClassError as error:
             raise ControlError(*error.args) from None
+        finally:
+            under_way.stop()
         return [future.result() for future in futures], None
 
 
-def _ended(ends: Mapping[int, EngineError | MemoryExceeded], bound: Bound) -> None:
-    """Raise what ended a replication, or is to end all."""
-    if ends:
-        raise ends[min(ends)]
-    exceeded = bound.exceeded()
-    if exceeded is not None:
-        raise exceeded
+def replicate(
+    text: str,
+    seed: int,
+    number: int,
+    monitor: _core.Monitor,
+    tables: list[str],
+    sink: Part | None = None,
+    kept: Checkpoints | None = None,
+) -> tuple[Replication, EngineError | MemoryExceeded | None]:
+    """Run one replication; answer it, and what ended it before its end.
+
+    Parameters
+    ----------
+    text
+        The resolved scenario, as JSON.
+    seed, number
+        Of the run.
+    monitor
+        May cancel it.
+    tables
+        What is traced; of a run that is kept, nothing.
+    sink
+        Takes the tables meanwhile.
+    kept
+        Where checkpoints are.
+    """
+    which = f"seed {seed}, replication {number}"
+    try:
+        if kept is None:
+            output = _core.simulate(text, seed, number, tables, monitor, sink)
+        else:
+            keeper = kept.keeper(number)
+            try:
+                output = _core.simulate_kept(text, seed, number, monitor, keeper, sink)
+            except _core.BadCheckpoint as error:
+                raise keeper.refusal(error) from None
+    except _core.EngineFault as error:
+        raise fault(json.loads(text), error.args, which) from None
+    found = Replication(json.loads(output.summary), Recorded(output.tables, number))
+    if output.fault is not None:
+        return found, fault(json.loads(text), output.fault, which)
+    return found, MemoryExceeded(*output.stuck) if output.stuck is not None else None
 
 
 def _watch(
-    futures: Sequence[Future[Replication]],
-    monitors: Sequence[_core.Monitor],
+    under_way: UnderWay[int, Replication],
+    ends: Mapping[int, EngineError | MemoryExceeded],
     progress: Progress | None,
     every_s: float,
-    look: Callable[[], None],
 ) -> None:
-    waiting: set[Future[Replication]] = set(futures)
-    kept_at = time.monotonic()
-    while waiting:
-        # The time limit lets the main thread see Ctrl-C.
-        done, waiting = wait(waiting, timeout=_POLL_S, return_when=FIRST_COMPLETED)
+    """Wait for all; raise what ended a replication, or is to end all."""
+    count, kept_at = len(under_way), time.monotonic()
+    while under_way:
+        finished = under_way.finished()
         if time.monotonic() - kept_at >= every_s:
             kept_at = time.monotonic()
-            for monitor in monitors:
-                monitor.keep()
-        for future in done:
-            error = future.exception()
-            if error is not None:
-                for other in waiting:
-                    other.cancel()
-                for monitor in monitors:
-                    monitor.cancel()
-                raise error
-        look()
-        if waiting:
-            meanwhile.load()
+            under_way.keep()
+        for _, future in finished:
+            future.result()
+        if ends:
+            raise ends[min(ends)]
+        under_way.check()
         if progress is not None:
-            share = sum(
-                1.0 if future.done() else monitor.progress()
-                for future, monitor in zip(futures, monitors, strict=True)
-            )
-            progress(share / len(futures))
+            progress((count - len(under_way) + under_way.progress()) / count)
 
 
 def _what_is_done(futures: Sequence[Future[Replication]]) -> list[Replication]:

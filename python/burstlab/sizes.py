@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from burstlab.errors import ScenarioError
+from burstlab.files import named_text
 
 #: Tables of a scenario that hold a distribution of sizes: a list, and the field of its entries.
 _PLACES = (("demand", "size"), ("bursts", "length"), ("batches", "size"))
@@ -41,15 +42,7 @@ def read(path: str | os.PathLike[str]) -> list[list[Any]]:
         If the file cannot be read or is no such table; the error names the file and the line.
     """
     where = Path(path)
-    try:
-        text = where.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        problem = f"not UTF-8 text (byte {error.start})"
-        raise ScenarioError(str(where), "", problem, "save it as UTF-8") from None
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        fix = "give a file that exists; in a scenario its path counts from the scenario's file"
-        raise ScenarioError(str(where), "", f"cannot be read ({reason})", fix) from None
+    text = named_text(where)
     points: list[list[Any]] = []
     last = (0, 0.0)
     for line, cells in _rows(text):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     import numpy as np
@@ -173,6 +173,12 @@ class Replicated(Generic[Sample]):
 
     samples: list[Sample]
     reached: bool
+
+
+#: Asks for replications of several schemes, which are taken side by side; see `ask_until`.
+Asking: TypeAlias = Generator[
+    range, Sequence[Mapping[str, Sample]], Replicated[Mapping[str, Sample]]
+]
 
 
 def replicate_until(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 import pytest
@@ -110,7 +111,7 @@ def test_a_saturated_cell_carries_what_the_model_says():
     for stations in (1, 5, 20):
         set_at(document, "flows.0.count", stations)
         (one,) = run_resolved(resolve(document), range(1)).replications
-        cell = one.summary["wlan"][0]
+        cell = one.wlan[0]
         assert cell["down"]["delivered"] == stations, "only SYNs are answered"
         assert cell["up"]["in_flight"] > 0.5 * stations * document["tcp"]["window"]
         carried = cell["up"]["delivered"] * 12_000 / 20 / 1e6
@@ -147,9 +148,7 @@ def test_load_closes_bursts_early_and_shortens_round_trips(tiny):
             set_at(document, path, value)
         set_at(document, "tcp.window", 4)
         (one,) = run_resolved(resolve(document), range(1)).replications
-        found.append(
-            (one.summary["network"]["all"]["assembly_delay_s"], one.summary["flows"][0]["rtt_s"])
-        )
+        found.append((one.network["all"]["assembly_delay_s"], one.summary["flows"][0]["rtt_s"]))
     (idle, slow), (busy, fast) = found
     assert idle == pytest.approx(0.010, rel=0.02)
     assert busy < 0.001
@@ -180,4 +179,5 @@ def test_the_knee_has_the_interval_of_its_points():
 
 
 def _brought(mbps):
-    return Sample({"flows": [{"goodput_bps": mbps * 1e6}]}, {})
+    summary: Any = {"flows": [{"goodput_bps": mbps * 1e6}]}
+    return Sample(summary, {})

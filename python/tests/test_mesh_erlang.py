@@ -16,6 +16,7 @@ from scipy import stats
 import burstlab as bl
 from burstlab.analytic.erlang import erlang_b, reduced_load
 from burstlab.statistics import Estimate, mean_ci95, t_quantile
+from burstlab.summaries import Cause
 
 WAVELENGTHS = (1, 4, 8, 32)
 LOADS = (0.2, 0.4, 0.6, 0.8, 0.9)
@@ -100,7 +101,7 @@ def measured(point: tuple[int, float, str]) -> tuple[Estimate, int, int]:
     return mean_ci95(ratios(result)), hit, ended
 
 
-def causes(result: bl.Result) -> list[dict[str, Any]]:
+def causes(result: bl.Result) -> list[Cause]:
     return [
         cause for network in result.network for cause in network["all"]["causes"] if cause["bursts"]
     ]

@@ -662,7 +662,7 @@ def test_any_mesh_runs_or_is_refused(network, tables, spoils):
         assert error.problem
         assert re.search(r"\w", error.fix) or spoils, error
         return
-    counters = result.counters
+    counters: Any = result.counters
     for unit in ("packets", "acks", "bursts", "ack_bursts", "background_bursts", "other"):
         fates = [counters[f"{unit}_{fate}"] for fate in ("delivered", "lost", "in_flight")]
         assert counters[f"{unit}_sent"] == sum(fates), unit

@@ -109,12 +109,12 @@ def cause(case: str, name: str) -> int:
 @pytest.mark.parametrize("case", CASES)
 def test_everything_is_conserved(case):
     for one in ran(case).replications:
-        counters = one.summary["counters"]
+        counters: Any = one.summary["counters"]
         for unit in UNITS:
             fates = [counters[f"{unit}_{fate}"] for fate in ("delivered", "lost", "in_flight")]
             assert counters[f"{unit}_sent"] == sum(fates), unit
             assert counters[f"{unit}_delivered"] > 0, unit
-        network = one.summary["network"]
+        network = one.network
         assert network["all"]["bursts_lost"] == sum(
             cause["bursts"] for cause in network["all"]["causes"]
         )

@@ -230,7 +230,7 @@ scenarios = st.fixed_dictionaries(
 @given(scenarios)
 def test_nothing_is_created_or_vanishes(scenario: dict[str, Any]):
     result = bl.run(scenario, trace=TRACES)
-    counters = result.counters
+    counters: Any = result.counters
     for unit in ("packets", "acks", "bursts", "ack_bursts"):
         assert counters[f"{unit}_sent"] == (
             counters[f"{unit}_delivered"] + counters[f"{unit}_lost"] + counters[f"{unit}_in_flight"]

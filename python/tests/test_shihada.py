@@ -79,7 +79,7 @@ def fast_flow(**settings):
 def test_the_flow_is_fast_and_keeps_its_largest_window():
     scenario = fast_flow(core__injection__data=0.0, run__duration="60 s", run__warmup="20 s")
     (one,) = run_resolved(scenario, range(1)).replications
-    network = one.summary["network"]
+    network = one.network
     assert network["segments_per_burst"] == 128
     assert one.summary["flows"][0]["goodput_bps"] / 1e6 == pytest.approx(
         128 * 0.96 * 8 / 100, rel=0.05
@@ -93,7 +93,7 @@ def test_bursts_contend_as_often_as_the_plan_says_where_half_of_it_costs_the_bur
     runs = run_resolved(scenario, range(4), jobs=2).replications
     sent = sum(one.summary["counters"]["bursts_sent"] for one in runs)
     lost = sum(one.summary["counters"]["bursts_lost"] for one in runs)
-    again = sum(one.summary["network"]["all"]["resolutions"]["resent"] for one in runs)
+    again = sum(one.network["all"]["resolutions"]["resent"] for one in runs)
     # Five standard deviations.
     for count, chance in ((lost, point["p"]), (again, point["x"] - point["p"])):
         assert abs(count - sent * chance) < 5 * (sent * chance) ** 0.5

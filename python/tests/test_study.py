@@ -21,7 +21,7 @@ import pytest
 import burstlab as bl
 from burstlab.parquet import write_table
 from burstlab.statistics import mean_ci95, paired_ratio
-from burstlab.studies import running, store, workers
+from burstlab.studies import running, store, visits, workers
 from burstlab.studies.warmup import mser5
 from burstlab.studies.work import work
 
@@ -188,13 +188,13 @@ def test_resume_runs_no_finished_point_again(plan, tmp_path, monkeypatch):
         "plan.toml", "points", "study.json",
     ]  # fmt: skip
     asked: list[int] = []
-    visit = running._Visit  # pyright: ignore[reportPrivateUsage]
+    visit = visits.visit
 
-    def noted(plan: Any, paths: Any, point: int) -> Any:
+    def noted(plan: Any, metrics: Any, point: int) -> Any:
         asked.append(point)
-        return visit(plan, paths, point)
+        return visit(plan, metrics, point)
 
-    monkeypatch.setattr(running, "_Visit", noted)
+    monkeypatch.setattr(visits, "visit", noted)
     bl.study(plan, out=out, resume=True)
     assert len(asked) == 12 - partial.done
     assert content(out) == content(tmp_path / "whole")
@@ -548,7 +548,7 @@ def test_any_executor_will_do(plan, tmp_path):
 
 
 def test_a_worker_of_another_version_is_refused(plan, monkeypatch):
-    other = f"{running.__name__}.work"
+    other = "burstlab.studies.conducting.work"
     monkeypatch.setattr(other, lambda version, *rest: work("0.0.9", *rest))
     with pytest.raises(bl.InputError, match=r"a worker has burstlab .*, and the study 0.0.9"):
         bl.study(plan)

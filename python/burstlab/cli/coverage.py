@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from burstlab.cli.printing import STYLES, console, say
-from burstlab.reproduce.coverage import Line, count, coverage, reports
-from burstlab.reproduce.paper import Paper, papers
+from burstlab.cli.tables import table
+
+if TYPE_CHECKING:
+    from burstlab.reproduce.coverage import Line
+    from burstlab.reproduce.paper import Paper
 
 
 def print_coverage(out: str, keys: Sequence[str], *, json_: bool = False) -> int:
@@ -24,6 +27,8 @@ def print_coverage(out: str, keys: Sequence[str], *, json_: bool = False) -> int
     json_
         Print one JSON document and nothing else.
     """
+    from burstlab.reproduce.coverage import count, coverage, reports
+
     if json_:
         print(json.dumps({"coverage": coverage_json(out, keys)}))
         return 0
@@ -41,6 +46,8 @@ def print_coverage(out: str, keys: Sequence[str], *, json_: bool = False) -> int
 
 def coverage_json(out: str, keys: Sequence[str]) -> list[dict[str, str]]:
     """Answer the lines of papers as JSON has them."""
+    from burstlab.reproduce.coverage import coverage, reports
+
     return [
         line.to_json()
         for paper in _named(keys)
@@ -49,21 +56,19 @@ def coverage_json(out: str, keys: Sequence[str]) -> list[dict[str, str]]:
 
 
 def _named(keys: Sequence[str]) -> list[Paper]:
+    from burstlab.reproduce.paper import papers
+
     return [paper for paper in papers() if not keys or paper.key in keys]
 
 
 def _print(paper: Paper, lines: Sequence[Line], origin: Sequence[Any]) -> None:
-    from rich.table import Table
     from rich.text import Text
 
     terminal = console()
     terminal.print(Text.assemble("\n", (paper.key, "bold"), f"  {'; '.join(origin) or 'not run'}"))
-    table = Table(box=None, pad_edge=False)
-    for title in ("place", "verdict", "what is printed", "judged by", "evidence"):
-        table.add_column(title, overflow="fold")
+    titles = ("place", "verdict", "what is printed", "judged by", "evidence")
+    made = table(titles, plain=True, fold=True)
     for line in lines:
         verdict = Text(line.verdict, style=STYLES.get(line.verdict, "dim"))
-        table.add_row(
-            Text(line.where), verdict, Text(line.says), Text(line.by), Text(line.evidence)
-        )
-    terminal.print(table)
+        made.add_row(Text(line.where), verdict, Text(line.says), Text(line.by), Text(line.evidence))
+    terminal.print(made)

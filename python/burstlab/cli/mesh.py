@@ -1,4 +1,7 @@
-"""What ``burstlab run`` prints of a mesh or of cells: demands, bursts, fibres, the air."""
+"""What ``burstlab run`` prints of a mesh or of cells: demands, bursts, fibres, the air.
+
+The result is of a run with at least one replication.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from burstlab.cli.numbers import count, measure, seconds, share
+from burstlab.cli.tables import busiest, measured, table
 from burstlab.shown import brief
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from burstlab.results import Result
-
-_FIBRES_SHOWN = 5
 
 _COUNTS = (("began", "cohort"), ("censored", "censored"))
 
@@ -24,7 +26,7 @@ _TIMES = (
     ("acknowledged: mean", "acknowledged_mean"),
 )
 
-_SLOWDOWN = (("mean", "mean"), ("p50", "p50"), ("p99", "p99"))
+_SLOWDOWN = ("mean", "p50", "p99")
 
 _AIR: Sequence[tuple[str, str, Callable[[float], str]]] = (
     ("packets", "offered", count),
@@ -60,22 +62,17 @@ def demands(result: Result) -> Table | None:
 
     Times are those of the connections that began in the measured time, and tell what is not known
     of them for some are censored.
-
-    Parameters
-    ----------
-    result
-        A run with at least one replication.
     """
     runs = result.demand
     if not runs[0]:
         return None
-    table = _table("demand", *(title for title, _ in (*_COUNTS, *_TIMES)))
+    made = table(["demand"], (title for title, _ in (*_COUNTS, *_TIMES)))
     for index, demand in enumerate(runs[0]):
         every = [one[index] for one in runs]
-        cells = [measure([float(one[name]) for one in every], count) for _, name in _COUNTS]
+        cells = [measured(every, name, count) for _, name in _COUNTS]
         cells += [_time(every, name) for _, name in _TIMES]
-        table.add_row(brief(demand["label"]), *cells)
-    return table
+        made.add_row(brief(demand["label"]), *cells)
+    return made
 
 
 def _time(runs: Sequence[Mapping[str, Any]], name: str) -> str:
@@ -90,17 +87,11 @@ def _time(runs: Sequence[Mapping[str, Any]], name: str) -> str:
 
 
 def slowdowns(result: Result) -> Table | None:
-    """Make a table of slow-downs by size, or none where no connection began.
-
-    Parameters
-    ----------
-    result
-        A run with at least one replication.
-    """
+    """Make a table of slow-downs by size, or none where no connection began."""
     runs = result.demand
     if not any(demand["slowdown"] for one in runs for demand in one):
         return None
-    table = _table("slow-down", "began", "censored", *(title for title, _ in _SLOWDOWN))
+    made = table(["slow-down"], ["began", "censored", *_SLOWDOWN])
     for index, demand in enumerate(runs[0]):
         classes: dict[str, list[Mapping[str, Any]]] = {}
         for one in runs:
@@ -108,78 +99,47 @@ def slowdowns(result: Result) -> Table | None:
                 classes.setdefault(size["label"], []).append(size)
         for label, found in sorted(classes.items(), key=lambda item: item[1][0]["from_bytes"]):
             cells = [str(sum(one[name] for one in found)) for name in ("connections", "censored")]
-            for _, name in _SLOWDOWN:
-                known = [one[name] for one in found if one[name] is not None]
-                complete = len(known) == len(found)
-                cells.append(measure(known, "{:.3g}".format) if complete else "unknown")
-            table.add_row(f"{brief(demand['label'])}, from {label}", *cells)
-    return table
+            cells += [measured(found, name, "{:.3g}".format, "unknown") for name in _SLOWDOWN]
+            made.add_row(f"{brief(demand['label'])}, from {label}", *cells)
+    return made
 
 
 def air(result: Result) -> Table | None:
-    """Make a table of the wireless cells, or none where there are none.
-
-    Parameters
-    ----------
-    result
-        A run with at least one replication.
-    """
+    """Make a table of the wireless cells, or none where there are none."""
     runs = result.wlan
     if not runs[0]:
         return None
-    table = _table("wireless cell", *(title for title, _, _ in _AIR))
+    made = table(["wireless cell"], (title for title, _, _ in _AIR))
     for index, cell in enumerate(runs[0]):
         for way in ("down", "up"):
-            cells = [
-                measure([float(one[index][way][name]) for one in runs], write)
-                for _, name, write in _AIR
-            ]
-            table.add_row(f"{brief(cell['name'])}, {way}", *cells)
-    return table
+            ways = [one[index][way] for one in runs]
+            cells = [measured(ways, name, write) for _, name, write in _AIR]
+            made.add_row(f"{brief(cell['name'])}, {way}", *cells)
+    return made
 
 
 def fibres(result: Result) -> Table | None:
-    """Make a table of the fibres that are used most, or none on a path.
-
-    Parameters
-    ----------
-    result
-        A run with at least one replication.
-    """
+    """Make a table of the fibres that are used most, or none on a path."""
     runs = [network["links"] for network in result.network]
     if not runs:
         return None
-    every = range(len(runs[0]))
-    used = [sum(float(links[index]["utilisation"]) for links in runs) for index in every]
     kinds = [
         kind for kind, _ in KINDS if any(link[kind]["offered"] for links in runs for link in links)
     ]
-    titles = ("used", "bursts", "came", "found it taken", "lost there")
-    table = _table("busiest fibres", *titles)
-    for index in sorted(every, key=lambda index: -used[index])[:_FIBRES_SHOWN]:
-        link = runs[0][index]
-        head = [
-            f"{link['from']} to {link['to']}",
-            measure([float(links[index]["utilisation"]) for links in runs], share),
-        ]
+    made = table(["busiest fibres"], ["used", "bursts", "came", "found it taken", "lost there"])
+    for fibre in busiest(runs):
+        name = f"{fibre[0]['from']} to {fibre[0]['to']}"
+        head = [name, measured(fibre, "utilisation", share)]
         for kind in kinds:
-            cells = [
-                measure([float(links[index][kind][of]) for links in runs], count)
-                for of in ("offered", "contended", "lost")
-            ]
-            table.add_row(*head, _SHORT[kind], *cells)
+            bursts = [one[kind] for one in fibre]
+            cells = [measured(bursts, of, count) for of in ("offered", "contended", "lost")]
+            made.add_row(*head, _SHORT[kind], *cells)
             head = ["", ""]
-    return table
+    return made
 
 
 def lines(result: Result) -> Iterator[str]:
-    """Tell of bursts by kind, headers and events in a line each; nothing on a path.
-
-    Parameters
-    ----------
-    result
-        A run with at least one replication.
-    """
+    """Tell of bursts by kind, headers and events in a line each; nothing on a path."""
     runs = result.network
     if not runs:
         return
@@ -188,7 +148,7 @@ def lines(result: Result) -> Iterator[str]:
         yield from _bursts([network[kind] for network in runs], name, several)
     alike = [network["all"] for network in runs]
     waits = (
-        f"{measure([float(one[f'{where}_wait_s']) for one in alike], seconds)} for a {what}, "
+        f"{measured(alike, f'{where}_wait_s', seconds)} for a {what}, "
         f"at most {seconds(max(float(one[f'longest_{where}_wait_s']) for one in alike))}"
         for where, what in (("processor", "processor"), ("control", "control channel"))
     )
@@ -203,22 +163,18 @@ def lines(result: Result) -> Iterator[str]:
 
 def _bursts(runs: Sequence[Mapping[str, Any]], name: str, several: str) -> Iterator[str]:
     """Tell of bursts of one kind, if there were any."""
-
-    def values(of: str) -> list[float]:
-        return [float(one[of]) for one in runs]
-
-    if not any(values("bursts")) and not any(values("bytes_per_burst")):
+    if not any(one["bursts"] for one in runs) and not any(one["bytes_per_burst"] for one in runs):
         return
-    ended, lost = measure(values("bursts"), count), measure(values("bursts_lost"), count)
+    ended, lost = measured(runs, "bursts", count), measured(runs, "bursts_lost", count)
     line = (
         f"{name} that ended{several}: {ended}; lost {lost}, "
-        f"a ratio of {measure(values('burst_loss_ratio'), share)}"
+        f"a ratio of {measured(runs, 'burst_loss_ratio', share)}"
     )
-    if any(values("bytes_cut")):
+    if any(one["bytes_cut"] for one in runs):
         line += (
-            f"; of {measure(values('bytes'), count)} bytes lost "
-            f"{measure(values('bytes_lost'), count)} with what was cut off, "
-            f"a ratio of {measure(values('byte_loss_ratio'), share)}"
+            f"; of {measured(runs, 'bytes', count)} bytes lost "
+            f"{measured(runs, 'bytes_lost', count)} with what was cut off, "
+            f"a ratio of {measured(runs, 'byte_loss_ratio', share)}"
         )
     yield line
     causes = [
@@ -229,25 +185,14 @@ def _bursts(runs: Sequence[Mapping[str, Any]], name: str, several: str) -> Itera
     for what, groups in (("lost by cause", causes), ("at contention", steps)):
         if found := _named(groups):
             yield f"  {what}{several}: {found}"
-    if any(values("packets_per_burst")):
+    if any(one["packets_per_burst"] for one in runs):
         yield (
-            f"  assembled: {measure(values('packets_per_burst'), count)} packets, "
-            f"{measure(values('bytes_per_burst'), count)} bytes, "
-            f"after {measure(values('assembly_delay_s'), seconds)}; at the ingress port "
-            f"{measure(values('port_wait_s'), seconds)}"
+            f"  assembled: {measured(runs, 'packets_per_burst', count)} packets, "
+            f"{measured(runs, 'bytes_per_burst', count)} bytes, "
+            f"after {measured(runs, 'assembly_delay_s', seconds)}; at the ingress port "
+            f"{measured(runs, 'port_wait_s', seconds)}"
         )
 
 
 def _named(groups: Sequence[tuple[str, list[float]]]) -> str:
     return ", ".join(f"{name} {measure(values, count)}" for name, values in groups if any(values))
-
-
-def _table(first: str, *titles: str) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column(first)
-    for title in titles:
-        table.add_column(title, justify="right")
-    return table

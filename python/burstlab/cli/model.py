@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from burstlab.cli.flags import Json, Settings
 from burstlab.cli.printing import console
+from burstlab.cli.tables import table
 
 if TYPE_CHECKING:
     from burstlab.analytic import Model
@@ -105,25 +106,17 @@ def _list(models: Mapping[str, Model], json_: bool) -> None:
 
 
 def _print(document: Mapping[str, Any]) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
     settings = ", ".join(
         f"{name} = {entry['value']:g} {entry['unit']}".strip()
         for name, entry in document["parameters"].items()
     )
     print(f"{document['reference']}\n{settings}")
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("result")
-    for title in ("value", "as printed"):
-        table.add_column(title, justify="right")
-    for title in ("unit", "equation", "what"):
-        table.add_column(title)
+    made = table(["result"], ["value", "as printed"], ["unit", "equation", "what"])
     for name, result in document["results"].items():
         value, printed = _cell(result["value"]), _cell(result["as_printed"])
         same = "" if printed == value else printed
-        table.add_row(name, value, same, result["unit"], result["equation"], result["description"])
-    console(140).print(table)
+        made.add_row(name, value, same, result["unit"], result["equation"], result["description"])
+    console(140).print(made)
     print("as printed: what the formula gives as the paper has it, where that is something else")
 
 

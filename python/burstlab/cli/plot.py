@@ -11,7 +11,7 @@ from burstlab.cli.printing import say
 from burstlab.errors import InputError
 
 if TYPE_CHECKING:
-    from burstlab.results import Result
+    pass
 
 Kind = Literal["sequence", "window", "occupancy", "bursts", "sweep"]
 
@@ -107,17 +107,13 @@ def _of_one(
     result = read(directory)
     if kind == "bursts":
         return plot.distribution_chart(result)
-    number = _number(result, replication)
+    number = replication
+    if number is None:
+        number = result.replications[0].summary["replication"] if result.replications else 0
     if kind == "occupancy":
         return plot.occupancy_chart(result, fibre, replication=number, **times)
     draw = plot.sequence_chart if kind == "sequence" else plot.window_chart
     return draw(result, flow or 0, replication=number, **times)
-
-
-def _number(result: Result, wanted: int | None) -> int:
-    if wanted is not None:
-        return wanted
-    return int(result.replications[0].summary.get("replication", 0)) if result.replications else 0
 
 
 def _times(read: Any, **texts: str | None) -> dict[str, Any]:

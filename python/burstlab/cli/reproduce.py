@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from burstlab.cli.coverage import coverage_json, print_coverage
 from burstlab.cli.flags import Json, Switch, Whole
 from burstlab.cli.printing import STYLES, console, say
+from burstlab.cli.tables import table
 
 if TYPE_CHECKING:
     from burstlab.reproduce.engine import Progress, TargetReport
@@ -129,7 +130,6 @@ def _progress(count: int) -> Iterator[Callable[[int], Progress | None]]:
 
 
 def _print(reports: list[TargetReport], directory: str) -> None:
-    from rich.table import Table
     from rich.text import Text
 
     terminal = console()
@@ -138,21 +138,19 @@ def _print(reports: list[TargetReport], directory: str) -> None:
         terminal.print(Text.assemble("\n", (report.name, "bold"), title))
         rows = report.findings.rows
         if rows:
-            table = Table(box=None, pad_edge=False)
-            table.add_column("")
             printed = any(row.published is not None for row in rows)
-            for title in (*(("published",) if printed else ()), "measured", "± 95 %", "n"):
-                table.add_column(title, justify="right")
+            titles = (*(("published",) if printed else ()), "measured", "± 95 %", "n")
+            made = table([""], titles, plain=True)
             for row in rows:
                 published = "" if row.published is None else f"{row.published:g}"
-                table.add_row(
+                made.add_row(
                     row.label,
                     *((published,) if printed else ()),
                     f"{row.measured:.4g}",
                     "" if row.ci95 is None else f"{row.ci95:.2g}",
                     str(row.n),
                 )
-            terminal.print(table)
+            terminal.print(made)
         for claim in report.claims:
             style = STYLES[claim.verdict]
             verdict = (f"{claim.verdict:11}", style)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from burstlab.cli.flags import Json
 from burstlab.cli.printing import console
+from burstlab.cli.tables import table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -60,10 +61,10 @@ def _query(entries: Sequence[Entry], sql: str, json_: bool) -> None:
     if json_:
         print(json.dumps(found.to_pylist(), default=str))
         return
-    table = _table(found.columns)
+    made = table(found.columns, fold=True)
     for row in found.to_pylist():
-        table.add_row(*(_cell(value) for value in row.values()))
-    console(_WIDE).print(table)
+        made.add_row(*(_cell(value) for value in row.values()))
+    console(_WIDE).print(made)
 
 
 def _sources(entries: Sequence[Entry]) -> dict[str, dict[str, Any]]:
@@ -79,8 +80,8 @@ def _sources(entries: Sequence[Entry]) -> dict[str, dict[str, Any]]:
             # Those that were found to be of this result when it was read.
             names = entry.result.recorded
             found = {name: Path(entry.label) / f"{name}.parquet" for name in names}
-        for name, table in found.items():
-            sources.setdefault(name, {})[entry.label] = table
+        for name, part in found.items():
+            sources.setdefault(name, {})[entry.label] = part
     return sources
 
 
@@ -95,21 +96,21 @@ def _print(compared: Compared) -> None:
     from burstlab.studies import Study
 
     terminal = console(_WIDE)
-    table = _table(["result", "kind", "burstlab", "seed", "points", "runs", ""])
+    titles = ("result", "kind", "burstlab", "seed", "points", "runs")
+    made = table([*titles, ""], fold=True)
     for entry in compared.entries:
         told = entry.to_json()
-        names = ("result", "kind", "burstlab", "seed", "points", "runs")
         state = "not finished" if entry.interrupted else ""
-        table.add_row(*(str(told[name]) for name in names), state)
-    terminal.print(table)
+        made.add_row(*(str(told[name]) for name in titles), state)
+    terminal.print(made)
     first = compared.entries[0].result
     if len(compared.entries) == 1 and isinstance(first, Study):
         print_study(first)
     if compared.parameters:
-        table = _table(["parameter", *(entry.label for entry in compared.entries)])
+        made = table(["parameter", *(entry.label for entry in compared.entries)], fold=True)
         for path, values in list(compared.parameters.items())[:_ROWS_SHOWN]:
-            table.add_row(path, *("-" if value is None else _cell(value) for value in values))
-        terminal.print(table)
+            made.add_row(path, *("-" if value is None else _cell(value) for value in values))
+        terminal.print(made)
         if len(compared.parameters) > _ROWS_SHOWN:
             print(f"... and {len(compared.parameters) - _ROWS_SHOWN} more parameters differ")
     elif len(compared.entries) > 1:
@@ -125,12 +126,11 @@ def _print_differences(terminal: Console, compared: Compared) -> None:
     tested = [one for one in compared.differences if one.p_holm is not None]
     apart = sorted((one for one in tested if one.significant), key=lambda one: one.p_holm or 0.0)
     if apart:
-        table = _table(["result", "over", "point", "metric"])
-        for title in ("mean", "over's mean", "difference", "p (Holm)", "test"):
-            table.add_column(title, justify="right")
+        numbers = ("mean", "over's mean", "difference", "p (Holm)", "test")
+        made = table(["result", "over", "point", "metric"], numbers, fold=True)
         for one in apart[:_ROWS_SHOWN]:
-            table.add_row(*_row(one))
-        terminal.print(table)
+            made.add_row(*_row(one))
+        terminal.print(made)
     if len(apart) > _ROWS_SHOWN:
         print(f"... and {len(apart) - _ROWS_SHOWN} more; --json has all")
     paired = sum(one.found.paired for one in tested)
@@ -157,16 +157,6 @@ def _row(one: Difference) -> list[str]:
         f"{one.p_holm:.2g}",
         "paired" if one.found.paired else "Welch",
     ]
-
-
-def _table(titles: Sequence[str]) -> Any:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for title in titles:
-        table.add_column(title, overflow="fold")
-    return table
 
 
 def _cell(value: object) -> str:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from burstlab.cli.flags import Json, Names, Settings, Switch, Whole
-from burstlab.cli.numbers import count, measure, rate
+from burstlab.cli.numbers import count, rate
 from burstlab.cli.printing import console, say, warn
+from burstlab.cli.tables import measured, table
 from burstlab.shown import brief
 
 if TYPE_CHECKING:
@@ -173,39 +174,24 @@ def _print_tables(result: Result) -> None:
     if len(flows) > _FLOWS_SHOWN:
         print(f"... and {len(flows) - _FLOWS_SHOWN} more flows; --json and --out have all\n")
     demands = (mesh.demands(result), mesh.slowdowns(result))
-    tables = (*demands, mesh.air(result), mesh.fibres(result), slots.outputs(result))
-    for table in tables:
-        if table is not None:
-            terminal.print(table)
+    for made in (*demands, mesh.air(result), mesh.fibres(result), slots.outputs(result)):
+        if made is not None:
+            terminal.print(made)
     for line in (*mesh.lines(result), *slots.lines(result)):
         say(line)
     print(_caption(result))
 
 
 def _flow_table(result: Result, flows: Sequence[Mapping[str, Any]]) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("flow")
-    table.add_column("variant")
-    for title, _ in _COLUMNS:
-        table.add_column(title, justify="right")
+    made = table(["flow", "variant"], (title for title, _ in _COLUMNS))
     for index, flow in enumerate(flows):
         number = f"{flow['id']} " if len(flows) > 1 else ""
-        cells = [f"{number}{brief(flow['label'])}", str(flow["variant"])]
-        for _, name in _COLUMNS:
-            values = [one.summary["flows"][index].get(name) for one in result.replications]
-            cells.append(_cell(name, values))
-        table.add_row(*cells)
-    return table
-
-
-def _cell(name: str, values: list[Any]) -> str:
-    if any(value is None for value in values):
-        return "-"
-    write = rate if name.endswith("_bps") else count
-    return measure([float(value) for value in values], write)
+        found = [one.summary["flows"][index] for one in result.replications]
+        cells = [
+            measured(found, name, rate if name.endswith("_bps") else count) for _, name in _COLUMNS
+        ]
+        made.add_row(f"{number}{brief(flow['label'])}", str(flow["variant"]), *cells)
+    return made
 
 
 def _caption(result: Result) -> str:

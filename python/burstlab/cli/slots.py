@@ -1,64 +1,45 @@
-"""What ``burstlab run`` prints of a slotted network: its busiest outputs and its edges."""
+"""What ``burstlab run`` prints of a slotted network: its busiest outputs and its edges.
+
+The result is of a run with at least one replication.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from burstlab.cli.numbers import count, measure, seconds, share
+from burstlab.cli.numbers import count, seconds, share
+from burstlab.cli.tables import busiest, measured, table
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from burstlab.results import Result
 
-_OUTPUTS_SHOWN = 5
-
 
 def outputs(result: Result) -> Table | None:
-    """Make a table of the outputs that are used most, or none where there are no slots.
-
-    Parameters
-    ----------
-    result
-        A run with at least one replication.
-    """
+    """Make a table of the outputs that are used most, or none where there are no slots."""
     runs = [ops["ports"] for ops in result.ops]
     if not runs:
         return None
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("busiest fibres")
-    for title in ("used", "slots asked", "lost by contention", "by congestion"):
-        table.add_column(title, justify="right")
-    every = range(len(runs[0]))
-    used = [sum(float(ports[index]["utilisation"]) for ports in runs) for index in every]
-    for index in sorted(every, key=lambda index: -used[index])[:_OUTPUTS_SHOWN]:
-        port = runs[0][index]
-        cells = [measure([float(ports[index]["utilisation"]) for ports in runs], share)]
+    titles = ("used", "slots asked", "lost by contention", "by congestion")
+    made = table(["busiest fibres"], titles)
+    for fibre in busiest(runs):
+        cells = [measured(fibre, "utilisation", share)]
         for name in ("arrived", "dropped_contention", "dropped_congestion"):
-            cells.append(measure([float(ports[index][name]) for ports in runs], count))
-        table.add_row(f"{port['from']} to {port['to']}", *cells)
-    return table
+            cells.append(measured(fibre, name, count))
+        made.add_row(f"{fibre[0]['from']} to {fibre[0]['to']}", *cells)
+    return made
 
 
 def lines(result: Result) -> Iterator[str]:
-    """Tell of slots, buffers and congestion control in a line each; nothing without slots.
-
-    Parameters
-    ----------
-    result
-        A run with at least one replication.
-    """
+    """Tell of slots, buffers and congestion control in a line each; nothing without slots."""
     runs = result.ops
     if not runs:
         return
 
     def mean(name: str, within: str | None = None) -> str:
-        tables = runs if within is None else [ops[within] for ops in runs]
-        return measure([float(ops[name]) for ops in tables], count)
+        return measured(runs if within is None else [ops[within] for ops in runs], name, count)
 
     several = " a replication" if len(runs) > 1 else ""
     length = seconds(float(runs[0]["slot_s"]))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from burstlab.cli.flags import Json, Switch, Whole
 from burstlab.cli.printing import console, say, warn
+from burstlab.cli.tables import table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -127,7 +128,10 @@ def print_study(found: Study) -> None:
 
 
 def _estimates(found: Study, shown: list[str]) -> Table:
-    table = _table(found, "scheme" if len(found.plan.names) > 1 else "", [*shown, "n"])
+    several = len(found.plan.names) > 1
+    made = table(
+        [*(found.plan.swept or ["point"]), *(["scheme"] if several else [])], [*shown, "n"]
+    )
     cells: dict[tuple[int, str], dict[str, tuple[str, int]]] = {}
     for row in found.estimates.to_pylist():
         if row["point"] < _POINTS_SHOWN and row["metric"] in shown:
@@ -136,42 +140,26 @@ def _estimates(found: Study, shown: list[str]) -> Table:
     for (point, scheme), by_metric in cells.items():
         number = max((n for _, n in by_metric.values()), default=0)
         values = [by_metric[name][0] for name in shown]
-        names = [scheme] if len(found.plan.names) > 1 else []
-        table.add_row(*_where(found, point), *names, *values, str(number))
-    return table
+        names = [scheme] if several else []
+        made.add_row(*_where(found, point), *names, *values, str(number))
+    return made
 
 
 def _ratios(found: Study, shown: list[str]) -> Table:
-    table = _table(found, "ratio", shown)
+    made = table([*(found.plan.swept or ["point"]), "ratio"], shown)
     cells: dict[tuple[int, str], dict[str, str]] = {}
     for row in found.differences.to_pylist():
         if row["point"] < _POINTS_SHOWN and row["metric"] in shown:
             key = (row["point"], f"{row['scheme']} / {row['over']}")
             cells.setdefault(key, {})[row["metric"]] = _measure(row["ratio"], row["ratio_ci95"])
     for (point, name), by_metric in cells.items():
-        table.add_row(*_where(found, point), name, *(by_metric[one] for one in shown))
-    return table
-
-
-def _table(found: Study, name: str, metrics: list[str]) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for title in [*_swept(found), *([name] if name else [])]:
-        table.add_column(title)
-    for title in metrics:
-        table.add_column(title, justify="right")
-    return table
-
-
-def _swept(found: Study) -> list[str]:
-    return list(dict.fromkeys(path for point in found.plan.points for path in point)) or ["point"]
+        made.add_row(*_where(found, point), name, *(by_metric[one] for one in shown))
+    return made
 
 
 def _where(found: Study, point: int) -> list[str]:
     values = found.plan.points[point]
-    return [str(values.get(path, "")) for path in _swept(found)] if values else [str(point)]
+    return [str(values.get(path, "")) for path in found.plan.swept] if values else [str(point)]
 
 
 def _measure(mean: float | None, half: float | None) -> str:

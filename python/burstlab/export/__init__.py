@@ -122,8 +122,7 @@ def _writer(format: str) -> _Write:
 
 
 def _replication(result: Result, wanted: int | None) -> int:
-    summaries = enumerate(one.summary for one in result.replications)
-    numbers = [int(summary.get("replication", index)) for index, summary in summaries]
+    numbers = [one.summary["replication"] for one in result.replications]
     if not numbers:
         raise InputError("this result has no replication\n  fix: run it again, to its end")
     if wanted is None:

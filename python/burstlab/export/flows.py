@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from burstlab.errors import InputError
-from burstlab.quantities import bits_per_second, size_bytes
+from burstlab.quantities import whole
 from burstlab.shown import shown
 
 if TYPE_CHECKING:
@@ -74,9 +74,9 @@ class Flows:
             self._static += [_facts(flow["tcp"], ends, flow.get("label"))] * int(flow["count"])
         access = result.scenario["access"]
         far = access.get("receiver") or {}
-        self.sender_bps = bits_per_second(access["rate"])
-        self.receiver_bps = bits_per_second(far.get("rate") or access["rate"])
-        self.link_bps = bits_per_second(result.scenario["network"]["link_rate"])
+        self.sender_bps = whole(access["rate"])
+        self.receiver_bps = whole(far.get("rate") or access["rate"])
+        self.link_bps = whole(result.scenario["network"]["link_rate"])
 
     @property
     def count(self) -> int:
@@ -113,7 +113,7 @@ class Flows:
 
 
 def _facts(tcp: Mapping[str, Any], ends: tuple[str, str], label: str | None) -> FlowFacts:
-    segment, syn = size_bytes(tcp["segment_size"]), size_bytes(tcp["syn_size"])
+    segment, syn = whole(tcp["segment_size"]), whole(tcp["syn_size"])
     headers = syn if syn != segment else _HEADERS
     sack = tcp["variant"] == "sack"
     # It becomes a name in files of lines, and a title in figures.

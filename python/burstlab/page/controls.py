@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from burstlab import _core
 from burstlab.errors import InputError, unknown
 from burstlab.loading import Document, set_at
 
@@ -191,12 +192,6 @@ def applied(document: Mapping[str, Any], wanted: Mapping[str, Any]) -> Document:
     return changed
 
 
-#: Picoseconds and bits a second.
-_SCALES = {
-    **{"ps": 1, "ns": 1e3, "us": 1e6, "ms": 1e9, "s": 1e12},
-    **{"b/s": 1, "kb/s": 1e3, "Mb/s": 1e6, "Gb/s": 1e9},
-}
-
 _TIMED = ("timer", "hybrid")
 
 
@@ -253,12 +248,8 @@ def _set(control: Control, value: Any) -> Control:
 
 
 def _size(value: Any) -> float:
-    """Answer a number or quantity in its plain unit; what is none equals nothing."""
+    """Answer a number, or a quantity in its base unit; what is neither equals nothing."""
     if isinstance(value, (int, float)):
         return float(value)
-    number, _, unit = str(value).partition(" ")
-    try:
-        # In whole steps of the least unit, so that 0.5 ms is 500 us.
-        return round(float(number) * _SCALES[unit])
-    except (KeyError, ValueError):
-        return math.nan
+    found = _core.quantity(str(value))
+    return found[0] if found is not None else math.nan

@@ -152,7 +152,7 @@ def viewer(
         flag = "--scheme" if point is None else "--point"
         raise InputError(f"{where}: {flag} is of a study, and this is none\n  fix: leave it out")
     result = _readable(where, replication)
-    number = int(result.replications[replication].summary.get("replication", replication))
+    number = result.replications[replication].summary["replication"]
     shown = Shown(
         result, replication, where,
         number=number, places=places, title=where.resolve().name, record=recording(where),

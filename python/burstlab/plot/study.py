@@ -200,7 +200,7 @@ def _scattered(numeric: Sequence[_Axis], points: Sequence[int], by: _Axis | None
 
 
 def _axes(plan: Plan) -> Iterator[_Axis]:
-    paths = dict.fromkeys(path for point in plan.points for path in point)
+    paths = plan.swept
     for path, (name, values) in zip(paths, columns(plan.points).items(), strict=True):
         texts = [_text(point.get(path)) for point in plan.points]
         yield _Axis(path, name, values, texts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import re
@@ -16,6 +15,7 @@ from burstlab.files import put
 from burstlab.parquet import writing
 from burstlab.plot.study import figures, of_metrics, scaled
 from burstlab.report.rendering import Chart, render
+from burstlab.results import together
 from burstlab.studies.fields import flat
 from burstlab.studies.verdicts import Versus, main_metrics, order, significance, versus
 
@@ -64,7 +64,6 @@ def _render(study: Study) -> str:
     drawn = figures(study, metrics[:DRAWN])
     charts = [Chart.of(f"{one.kind}-{place}", one.spec) for place, one in enumerate(drawn)]
     asked = plan.stopping.relative is not None
-    short = _short(study) if asked else set[int]()
     code = plan.executes
     return render(
         "study.html.j2",
@@ -74,13 +73,13 @@ def _render(study: Study) -> str:
         runs=len(study.runs),
         compared=compared,
         precision=_precision(plan) if asked else "",
-        short=len(short),
+        short=len(study.short),
         # What the engine found odd is known of the last session alone.
         warnings=study.shortfalls,
         **_verdicts(study, metrics, compared),
         spans=_spans(study, metrics[:ROWS]),
         losses=_losses(study),
-        swept=_swept(plan),
+        swept=plan.swept,
         figures=[
             {
                 "id": chart.id,
@@ -96,7 +95,7 @@ def _render(study: Study) -> str:
         view=again(0, plan.names[0] if compared else "", code=code).replace(" run ", " view "),
         version=study.version,
         seed=plan.seed,
-        fingerprint=_together(study.runs["fingerprint"].tolist()),
+        fingerprint=together(study.runs["fingerprint"].tolist()),
     )
 
 
@@ -108,11 +107,7 @@ def _told(plan: Plan) -> str:
 
 
 def _counts(plan: Plan) -> dict[str, int]:
-    return {path: len({_text(p.get(path)) for p in plan.points}) for path in _swept(plan)}
-
-
-def _swept(plan: Plan) -> list[str]:
-    return list(dict.fromkeys(path for point in plan.points for path in point))
+    return {path: len({_text(p.get(path)) for p in plan.points}) for path in plan.swept}
 
 
 def _where(plan: Plan, point: int, swept: Sequence[str]) -> list[str]:
@@ -128,12 +123,6 @@ def _precision(plan: Plan) -> str:
         f"Asked for: 95 % intervals within {100 * stop.relative:g} % of the {what} of "
         f"{', '.join(stop.metrics)}, with {stop.first} to {stop.most} replications."
     )
-
-
-def _short(study: Study) -> set[int]:
-    """Answer the points that are less precise than asked."""
-    by = study.differences if study.plan.stopping.of == "ratios" else study.estimates
-    return set(by.where(reached=False)["point"].tolist())
 
 
 def _verdicts(study: Study, metrics: Sequence[str], compared: bool) -> dict[str, Any]:
@@ -183,7 +172,7 @@ def _differences(
         # NaN comes last.
         kept = np.sort(kept[np.argsort(p_holm[kept], kind="stable")[:ROWS]])
     rows: list[dict[str, Any]] = []
-    swept = _swept(study.plan)
+    swept = study.plan.swept
     for row, p in zip(table.take(kept).to_pylist(), p_holm[kept].tolist(), strict=True):
         kind, verdict = _verdict(row, p)
         rows.append(
@@ -357,7 +346,7 @@ def _rows(study: Study, metrics: Sequence[str], compared: bool, *, code: bool) -
     points, schemes = heads["point"].to_pylist(), heads["scheme"].to_pylist()
     warmups = heads["warmup_s"].to_pylist() if "warmup_s" in heads.schema.names else []
     rows: list[dict[str, Any]] = []
-    swept = _swept(study.plan)
+    swept = study.plan.swept
     for place, (point, scheme) in enumerate(zip(points, schemes, strict=True)):
         start, stop = int(starts[place]), ends[place]
         rows.append(
@@ -369,7 +358,7 @@ def _rows(study: Study, metrics: Sequence[str], compared: bool, *, code: bool) -
                 "n": stop - start,
                 "warmup": f"{warmups[place]:.4g} s" if warmups else "",
                 "reached": reached.get((point, scheme)),
-                "fingerprint": _together(prints[start:stop]),
+                "fingerprint": together(prints[start:stop]),
                 "command": again(point, scheme if compared else "", code=code),
             }
         )
@@ -393,9 +382,8 @@ def _means(
             if enough is not None:
                 reached[point, scheme] = reached.get((point, scheme), True) and enough
     if study.plan.stopping.of == "ratios":
-        short = _short(study)
         for point, scheme, _ in means:
-            reached[point, scheme] = point not in short
+            reached[point, scheme] = point not in study.short
     return means, reached
 
 
@@ -412,13 +400,6 @@ def again(point: int, scheme: str, *, code: bool = False) -> str:
     words = ["burstlab", "run", ".", "--point", str(point)]
     words += ["--scheme", scheme] if scheme else []
     return shlex.join([*words, "--allow-code"] if code else words)
-
-
-def _together(prints: Sequence[str]) -> str:
-    """Answer the fingerprint of several runs, as a result of all of them has it."""
-    if len(prints) == 1:
-        return prints[0]
-    return hashlib.sha256("\n".join(prints).encode()).hexdigest()[:16]
 
 
 def _measure(mean: float | None, half: float | None, metric: str = "") -> str:

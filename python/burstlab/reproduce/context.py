@@ -1,8 +1,7 @@
-"""What a target's function is given: its runs, its sweep, its published values."""
+"""What a target's function is given: its runs, its published values."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -10,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from burstlab.loading import Document, set_at, to_document
 from burstlab.reproduce.bands import Measure, Row
 from burstlab.results import Result
-from burstlab.simulation import override, resolve, run, run_resolved
-from burstlab.statistics import Estimate, paired_ratio, replicate_until, side_by_side
+from burstlab.simulation import override, resolve, run
+from burstlab.statistics import Estimate
 
 if TYPE_CHECKING:
     import altair as alt
 
+    from burstlab.plot import Axes, CurvePanel
     from burstlab.reproduce.paper import Paper
 
 
@@ -43,30 +43,12 @@ class Findings:
     data: dict[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
+    def draw(self, name: str, panels: Sequence[CurvePanel], axes: Axes) -> None:
+        """Add a figure of curves, and its numbers."""
+        from burstlab.plot import curve_chart, curve_rows
 
-@dataclass(frozen=True)
-class Cell:
-    """One point of a sweep.
-
-    Attributes
-    ----------
-    point
-        Value of the swept field.
-    label
-        How the paper calls it.
-    ratios
-        Ratio of each compared series over the reference, by label.
-    means
-        The metric of every series, by label, one number per replication.
-    reached
-        Whether the wanted precision was reached.
-    """
-
-    point: float
-    label: str
-    ratios: Mapping[str, Estimate]
-    means: Mapping[str, Sequence[float]]
-    reached: bool
+        self.charts[name] = curve_chart(panels, axes)
+        self.data[name] = curve_rows(panels)
 
 
 @dataclass
@@ -100,6 +82,11 @@ class Context:
             return Row(label, published, measure.mean, measure.ci95, measure.n)
         return Row(label, published, float(measure), None, 1)
 
+    def tell(self, findings: Findings, label: str, measure: Measure) -> None:
+        """Add a measure to findings, for claims and as a row beside the published value."""
+        findings.measures[label] = measure
+        findings.rows.append(self.row(label, measure))
+
     def scenario(self, settings: Mapping[str, Any]) -> Document:
         """Answer the scenario of the target, changed and resolved."""
         document = to_document(self.paper.directory / self.plan["scenario"])
@@ -125,66 +112,3 @@ class Context:
             self.fingerprints.append(result.fingerprint)
             results[entry["label"]] = result
         return results
-
-    def sweep(self, metric: Callable[[Mapping[str, Any]], float]) -> list[Cell]:
-        """Compare series over the points of the plan's sweep, with common random numbers.
-
-        Parameters
-        ----------
-        metric
-            Answers the compared number from the summary of one replication.
-        """
-        sweep: Document = self.plan["sweep"]
-        labels: Sequence[str] = sweep.get("labels") or [str(point) for point in sweep["points"]]
-        cells: list[Cell] = []
-        for index, (point, label) in enumerate(zip(sweep["points"], labels, strict=True)):
-            self.progress(index / len(labels), f"{self.target}: {sweep['field']} = {point:g}")
-            cells.append(self._cell(sweep, point, label, metric))
-        return cells
-
-    def _cell(
-        self,
-        sweep: Document,
-        point: float,
-        label: str,
-        metric: Callable[[Mapping[str, Any]], float],
-    ) -> Cell:
-        effort: Document = self.plan[self.effort]
-        series: Sequence[Mapping[str, Any]] = sweep["series"]
-        over: str = sweep["over"]
-        settings = {
-            **self.plan.get("set", {}),
-            **sweep.get("set", {}),
-            sweep["field"]: point,
-        }
-        settings["run.bursts"] = max(int(effort["bursts"]), math.ceil(effort["losses"] / point))
-        scenarios = {s["label"]: self.scenario({**settings, **s["set"]}) for s in series}
-
-        def sample(numbers: range) -> list[dict[str, float]]:
-            found: dict[str, list[float]] = {}
-            for name, scenario in scenarios.items():
-                result = run_resolved(scenario, numbers, jobs=self.jobs)
-                self.fingerprints.append(result.fingerprint)
-                found[name] = [metric(one.summary) for one in result.replications]
-            return side_by_side(found)
-
-        def ratios(samples: Sequence[Mapping[str, float]]) -> dict[str, Estimate]:
-            reference = [one[over] for one in samples]
-            return {
-                name: paired_ratio([one[name] for one in samples], reference)
-                for name in scenarios
-                if name != over
-            }
-
-        def precise(samples: Sequence[Mapping[str, float]]) -> bool:
-            return all(e.relative() <= effort["precision"] for e in ratios(samples).values())
-
-        done = replicate_until(
-            sample,
-            precise,
-            first=effort["first"],
-            batch=effort["batch"],
-            most=effort["most"],
-        )
-        means = {name: [one[name] for one in done.samples] for name in scenarios}
-        return Cell(point, label, ratios(done.samples), means, done.reached)

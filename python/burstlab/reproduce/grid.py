@@ -9,39 +9,41 @@ numbers. Replications are added until the compared numbers are as precise as the
 
 from __future__ import annotations
 
+import json
 import math
+import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import TypeAlias
 
-import pyarrow as pa
-
+from burstlab import _core
+from burstlab.engine import Bound
 from burstlab.loading import Document
 from burstlab.reproduce.context import Context
-from burstlab.simulation import run_resolved
-from burstlab.statistics import Estimate, mean_ci95, paired_ratio, replicate_until, side_by_side
+from burstlab.results import Replication, together
+from burstlab.simulation import replicate, that_fit
+from burstlab.statistics import Asking, Estimate, ask_until, mean_ci95, paired_ratio
+from burstlab.studies.running import Done, Progress, Running, Visit
+from burstlab.studies.work import Answer, Order
+from burstlab.studies.workers import threads
+from burstlab.underway import workers_asked
 
 #: The group of a plan that names none.
 _ALL: Document = {"label": ""}
 
 
-@dataclass(frozen=True)
-class Sample:
-    """What one replication of one series left.
-
-    Attributes
-    ----------
-    summary
-        Counters and flows.
-    tables
-        What the plan wants traced.
-    """
-
-    summary: Mapping[str, Any]
-    tables: Mapping[str, pa.Table]
-
+#: What one replication of one series left: its summary, and the tables that the plan wants traced.
+Sample: TypeAlias = Replication
 
 Metric = Callable[[Sample], float]
+
+
+def round_trip_s(sample: Sample) -> float:
+    """Answer the mean round trip that the sender of flow 0 measured; NaN where it measured none."""
+    mean = sample.summary["flows"][0]["rtt_s"]
+    return math.nan if mean is None else mean
 
 
 @dataclass(frozen=True)
@@ -128,28 +130,58 @@ def _corner(
     scenarios = _scenarios(context, grid, group, i, point, effort)
     trace: Sequence[str] = grid.get("trace", ())
 
-    def corner(samples: Sequence[Mapping[str, Sample]], reached: bool) -> Corner:
-        by_series = {name: [one[name] for one in samples] for name in scenarios}
+    def corner(samples: Mapping[str, Sequence[Sample]], reached: bool) -> Corner:
         x, p = float(point["x"]), point.get("p")
-        return Corner(group["label"], point["label"], x, p, by_series, reached)
-
-    def sample(numbers: range) -> list[dict[str, Sample]]:
-        found: dict[str, list[Sample]] = {}
-        for name, scenario in scenarios.items():
-            result = run_resolved(scenario, numbers, trace=trace, jobs=context.jobs)
-            context.fingerprints.append(result.fingerprint)
-            found[name] = [Sample(one.summary, one.tables) for one in result.replications]
-        return side_by_side(found)
+        return Corner(group["label"], point["label"], x, p, samples, reached)
 
     def precise(samples: Sequence[Mapping[str, Sample]]) -> bool:
-        estimates = wanted(corner(samples, reached=False))
+        by_series = {name: [one[name] for one in samples] for name in scenarios}
+        estimates = wanted(corner(by_series, reached=False))
         return all(estimate.relative() <= effort["precision"] for estimate in estimates)
 
     first, batch, most = effort["first"], effort["batch"], effort["most"]
     if group.get("deterministic", False):
         first, batch, most = 2, 2, 2
-    done = replicate_until(sample, precise, first=first, batch=batch, most=most)
+    asking = ask_until(precise, first=first, batch=batch, most=most)
+    done = _run(context, scenarios, asking, trace)
+    for numbers in done.batches:
+        for samples in done.samples.values():
+            prints = [samples[number].summary["fingerprint"] for number in numbers]
+            context.fingerprints.append(together(prints))
     return corner(done.samples, done.reached)
+
+
+def _run(
+    context: Context,
+    scenarios: Mapping[str, Document],
+    asking: Asking[Sample],
+    trace: Sequence[str],
+) -> Done[Sample]:
+    """Run a corner as a study runs a point."""
+    resolved = list(scenarios.values())
+    texts = {name: json.dumps(scenario) for name, scenario in scenarios.items()}
+    visit = Visit(0, int(resolved[0]["run"]["seed"]), texts, asking)
+    jobs = workers_asked(context.jobs)
+    with threads(min(that_fit(scenario, jobs) for scenario in resolved)) as ready:
+        do = partial(_observe, list(trace))
+        running = Running(iter([visit]), do, ready, Bound(resolved[0]), Progress(1), 1)
+        with closing(running.points()) as points:
+            return next(done for finished in points for done in finished)
+
+
+def _observe(tables: list[str], orders: Sequence[Order], monitor: _core.Monitor) -> Answer[Sample]:
+    """Do orders as a worker of a study does, and keep all that their runs leave."""
+    started = time.perf_counter()
+    results: list[list[Sample]] = []
+    for order in orders:
+        results.append([])
+        for number in range(order.first, order.first + order.count):
+            found, end = replicate(order.scenario, order.seed, number, monitor, tables)
+            if end is not None:
+                raise end
+            results[-1].append(found)
+    engine_s = time.perf_counter() - started
+    return Answer(results, sum(map(len, results)), 0.0, engine_s, 0.0, [])
 
 
 def _scenarios(

@@ -8,9 +8,11 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Any, TypeAlias
 
 from burstlab import _core, classes
+from burstlab.engine import Bound
 from burstlab.errors import InputError, StudyInterrupted
 from burstlab.studies import metrics, plan, workers
 from burstlab.studies.design import columns
@@ -18,7 +20,8 @@ from burstlab.studies.outcome import Study
 from burstlab.studies.plan import Plan, PlanLike
 from burstlab.studies.running import Progress, Running
 from burstlab.studies.store import Directory, Memory
-from burstlab.studies.work import shape
+from burstlab.studies.visits import visits
+from burstlab.studies.work import Sample, shape, work
 
 Watch: TypeAlias = Callable[[Progress], object]
 
@@ -112,8 +115,14 @@ def _conduct(
     try:
         if todo:
             with hired as ready:
-                running = Running(wanted, paths, todo, ready)
-                state = running.progress
+                running = Running(
+                    visits(wanted, list(paths), todo),
+                    partial(work, _core.__version__, tuple(paths.values())),
+                    ready,
+                    Bound(json.loads(wanted.scenario(todo[0], wanted.names[0]))),
+                    state,
+                    len(wanted.names) * wanted.stopping.most,
+                )
                 _run(running, kept, watch)
     except KeyboardInterrupt:
         interrupted = True
@@ -139,7 +148,7 @@ def _conduct(
     return found
 
 
-def _run(running: Running, kept: Directory | Memory, watch: Watch | None) -> None:
+def _run(running: Running[Sample], kept: Directory | Memory, watch: Watch | None) -> None:
     points = running.points()
     try:
         for finished in points:

@@ -115,14 +115,11 @@ class Study:
         table = self.runs.to_arrow()
         if unknown := self._censored():
             found.append(unknown)
-        if self.plan.stopping.relative is not None:
-            compared = self.differences if self.plan.stopping.of == "ratios" else self.estimates
-            short = set(compared.where(reached=False)["point"].tolist())
-            if short:
-                found.append(
-                    f"{len(short)} points are less precise than asked after "
-                    f"{self.plan.stopping.most} replications: {_some(short)}"
-                )
+        if self.short:
+            found.append(
+                f"{len(self.short)} points are less precise than asked after "
+                f"{self.plan.stopping.most} replications: {_some(self.short)}"
+            )
         if self.plan.warmup is not None:
             rushed = set(Table(table).where(warmup_found=False)["point"].tolist())
             if rushed:
@@ -131,6 +128,14 @@ class Study:
                     f"warm-up: {_some(rushed)}"
                 )
         return found
+
+    @cached_property
+    def short(self) -> set[int]:
+        """Points that are less precise than asked."""
+        if self.plan.stopping.relative is None:
+            return set()
+        compared = self.differences if self.plan.stopping.of == "ratios" else self.estimates
+        return set(compared.where(reached=False)["point"].tolist())
 
     def _censored(self) -> str:
         """Say which metrics nobody knows, for transfers were under way as runs ended."""
@@ -303,7 +308,7 @@ def _some(points: set[int]) -> str:
     return f"{told}, ..." if len(points) > 5 else told
 
 
-def read(directory: str | os.PathLike[str]) -> Study:
+def read_study(directory: str | os.PathLike[str]) -> Study:
     """Read back a study, whether it is done or not; a directory that is none is refused."""
     where = Path(directory)
     head = store.head_of(where)

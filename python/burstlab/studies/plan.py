@@ -141,6 +141,11 @@ class Plan:
         return list(self.schemes)
 
     @property
+    def swept(self) -> list[str]:
+        """Paths of the fields that points set, each once."""
+        return list(dict.fromkeys(path for point in self.points for path in point))
+
+    @property
     def executes(self) -> bool:
         """Whether a class of Python takes part at the first point."""
         resolved = (json.loads(self.scenario(0, scheme)) for scheme in self.names)

@@ -6,13 +6,15 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from burstlab.completion import is_of_completion
 from burstlab.statistics import mean_ci95, means_ci95, paired_ratio, paired_ratios
 from burstlab.studies.design import columns
 from burstlab.studies.plan import Plan
-from burstlab.studies.running import Done, pairs
+from burstlab.studies.running import Done
+from burstlab.studies.work import Sample
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,7 +49,7 @@ class Rows:
         self._fixed = len(kinds)
         self._rows: list[tuple[Any, ...]] = []
 
-    def add(self, done: Done) -> None:
+    def add(self, done: Done[Sample]) -> None:
         """Take a point."""
         found = done.warmup
         warmup = () if found is None else (found.time_s, found.found)
@@ -197,7 +199,7 @@ def differences(plan: Plan, table: pa.Table) -> pa.Table:
     reached: list[bool | None] = []
     wanted = plan.stopping.metrics if plan.stopping.of == "ratios" else ()
     for of_point in by_point.values():
-        for a, b in pairs(plan.names):
+        for a, b in combinations(plan.names, 2):
             x, y = of_point[b].values, of_point[a].values
             missing = _missing(x + y, timed)
             unknown.append(missing)

@@ -32,6 +32,7 @@ from burstlab.studies.fields import flat
 from burstlab.studies.plan import Plan
 from burstlab.studies.rows import Rows
 from burstlab.studies.running import Done
+from burstlab.studies.work import Sample
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -109,7 +110,7 @@ class Directory:
             self.close()
             raise
 
-    def add(self, done: Done) -> None:
+    def add(self, done: Done[Sample]) -> None:
         """Take a point that is done."""
         self._rows.add(done)
 
@@ -257,7 +258,7 @@ class Memory:
         self._rows = Rows(plan, metrics)
         self._kept: pa.Table | None = None
 
-    def add(self, done: Done) -> None:
+    def add(self, done: Done[Sample]) -> None:
         """Take a point that is done."""
         self._rows.add(done)
 

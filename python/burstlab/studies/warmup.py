@@ -178,9 +178,7 @@ def _delivered(
     simulated_s = float(json.loads(output.summary)["simulated_s"])
     step_s = simulated_s / OBSERVATIONS
     if rule.interval:
-        found = _core.quantity(rule.interval)
-        assert found is not None
-        step_s = found[0]
+        step_s = _core.seconds(rule.interval)
     count = math.floor(simulated_s / step_s + 1e-9)
     bits = np.zeros(max(count, 1))
     for name, columns in output.tables():
@@ -212,9 +210,8 @@ def _active(
     times = np.concatenate([rows["t_ps"].to_numpy() for rows in chunks])
     active = np.concatenate([rows["active"].to_numpy() for rows in chunks])
     instants, places = np.unique(times, return_inverse=True)
-    found = _core.quantity(document["run"]["sample"])
-    assert found is not None
-    return found[0], np.bincount(places, active.astype(float), len(instants)).astype(float)
+    step_s = _core.seconds(document["run"]["sample"])
+    return step_s, np.bincount(places, active.astype(float), len(instants)).astype(float)
 
 
 _SAMPLED = {"delivered": _delivered, "active": _active}

@@ -10,6 +10,7 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from burstlab import _core
 from burstlab.engine import heard, memory_allowed
@@ -70,14 +71,21 @@ class Failed:
     place: str
 
 
+Kept = TypeVar("Kept")
+
+
 @dataclass(frozen=True)
-class Answer:
+class Answer(Generic[Kept]):
     """What became of some orders.
 
     Attributes
     ----------
     results
-        For each order its samples, or the warm-up that was found; or what failed.
+        For each order what is kept of its runs, or the warm-up that was found; or what failed.
+    runs
+        How many runs that were.
+    simulated_s
+        How much time they simulated, those that look for a warm-up left out.
     engine_s
         Wall time within the engine.
     engine_cpu_s
@@ -86,7 +94,9 @@ class Answer:
         What the engine found odd, each once.
     """
 
-    results: Sequence[Sequence[Sample] | warmup.Found | Failed]
+    results: Sequence[Sequence[Kept] | warmup.Found | Failed]
+    runs: int
+    simulated_s: float
     engine_s: float
     engine_cpu_s: float
     warnings: Sequence[str]
@@ -97,7 +107,7 @@ def work(
     paths: Sequence[str],
     orders: Sequence[Order | Pilot],
     monitor: _core.Monitor | None = None,
-) -> Answer:
+) -> Answer[Sample]:
     """Do some orders.
 
     Parameters
@@ -120,13 +130,15 @@ def work(
     watch = monitor or _core.Monitor(memory_allowed({}))
     results: list[Sequence[Sample] | warmup.Found | Failed] = []
     warnings: dict[str, None] = {}
-    engine_s = engine_cpu_s = 0.0
+    simulated_s = engine_s = engine_cpu_s = 0.0
+    runs = 0
     for order in orders:
         started, started_cpu = time.perf_counter(), time.thread_time()
         texts: list[str] = []
         failed: Failed | None = None
         try:
             if isinstance(order, Pilot):
+                runs += order.rule.pilots
                 results.append(warmup.find(order.scenario, order.seed, order.rule, watch))
             else:
                 where = (order.scenario, order.seed, order.first, order.count)
@@ -139,9 +151,11 @@ def work(
         if failed is None and isinstance(order, Order):
             summaries = [json.loads(text) for text in texts]
             results.append([_sample(summary, reader) for summary in summaries])
+            runs += len(summaries)
+            simulated_s += sum(summary["simulated_s"] for summary in summaries)
             found = (warning for summary in summaries for warning in summary["warnings"])
             warnings.update(dict.fromkeys(found))
-    return Answer(results, engine_s, engine_cpu_s, list(warnings))
+    return Answer(results, runs, simulated_s, engine_s, engine_cpu_s, list(warnings))
 
 
 def shape(scenario: str) -> Summary:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from burstlab.errors import InputError
+from burstlab.underway import workers_asked
 
 #: Seconds that a task takes in threads of this process: between two looks of the main thread.
 _HERE_S = 0.1
@@ -46,7 +46,7 @@ class Workers:
 @contextmanager
 def threads(jobs: int | None) -> Iterator[Workers]:
     """Work in threads of this process; the engine lets others go on meanwhile."""
-    count = _checked(jobs) or os.cpu_count() or 1
+    count = workers_asked(jobs)
     with ThreadPoolExecutor(max_workers=count) as pool:
         yield Workers(pool.submit, lambda: count, here=True, task_s=_HERE_S)
 
@@ -54,7 +54,7 @@ def threads(jobs: int | None) -> Iterator[Workers]:
 @contextmanager
 def given(client: Any, jobs: int | None) -> Iterator[Workers]:
     """Work where a client of Dask, or anything with the ``submit`` of an executor, says."""
-    told = _checked(jobs)
+    told = workers_asked(jobs) if jobs is not None else None
     if hasattr(client, "get_executor"):
 
         def cores() -> int:
@@ -64,7 +64,7 @@ def given(client: Any, jobs: int | None) -> Iterator[Workers]:
         executor = client.get_executor(pure=False)
         yield Workers(executor.submit, cores, here=False, task_s=_ELSEWHERE_S)
     elif hasattr(client, "submit"):
-        count = told or getattr(client, "_max_workers", None) or os.cpu_count() or 1
+        count = told or getattr(client, "_max_workers", None) or workers_asked(None)
         yield Workers(client.submit, lambda: count, here=False, task_s=_ELSEWHERE_S)
     else:
         raise TypeError(
@@ -102,9 +102,3 @@ def scheduler(address: str, jobs: int | None) -> Iterator[Workers]:
         ) from None
     with client, given(client, jobs) as workers:
         yield workers
-
-
-def _checked(jobs: int | None) -> int | None:
-    if jobs is not None and jobs < 1:
-        raise InputError(f"jobs = {jobs}: at least one worker is needed\n  fix: use 1 or more")
-    return jobs

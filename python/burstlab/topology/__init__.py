@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from burstlab.errors import ScenarioError
+from burstlab.files import named_bytes
 from burstlab.topology import json_file, networkx_file, sndlib, toml_file
 from burstlab.topology.parts import Parts, places, tables
 
 __all__ = ["expand", "positions", "read"]
 
+#: Each takes the name of the file, for errors, and what is in it.
 _FORMATS: Mapping[str, Callable[[str, bytes], Parts]] = {
     ".graphml": networkx_file.graphml,
     ".gml": networkx_file.gml,
@@ -72,13 +74,7 @@ def _parts(path: str | os.PathLike[str]) -> tuple[str, Parts]:
     if reader is None:
         endings = ", ".join(_FORMATS)
         raise ScenarioError(str(where), "", "the ending names no format", f"use one of {endings}")
-    try:
-        content = where.read_bytes()
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        fix = "give a file that exists; in a scenario its path counts from the scenario's file"
-        raise ScenarioError(str(where), "", f"cannot be read ({reason})", fix) from None
-    return str(where), reader(str(where), content)
+    return str(where), reader(str(where), named_bytes(where))
 
 
 def expand(document: dict[str, Any], base: Path) -> None:

@@ -5,27 +5,17 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from burstlab.topology.parts import Part, Parts, refuse
+from burstlab.topology.parts import Part, Parts, decoded, refuse
 
 
 def read(file: str, content: bytes) -> Parts:
-    """Read node-link JSON: ``nodes`` with ``id``, ``edges`` or ``links`` with two ends.
-
-    Parameters
-    ----------
-    file
-        The name of the file, for errors.
-    content
-        What is in it.
-    """
+    """Read node-link JSON: ``nodes`` with ``id``, ``edges`` or ``links`` with two ends."""
+    text = decoded(file, content)
     try:
-        document = json.loads(content.decode("utf-8"))
+        document = json.loads(text)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         raise refuse(file, where, "", f"not valid JSON: {error.msg}", "mend it there") from None
-    except UnicodeDecodeError as error:
-        problem = f"not UTF-8 text (byte {error.start})"
-        raise refuse(file, "", "", problem, "save it as UTF-8") from None
     except (RecursionError, ValueError) as error:
         raise refuse(file, "", "", f"not valid JSON: {error}", "write it anew") from None
     if not isinstance(document, dict):

@@ -10,30 +10,14 @@ from burstlab.topology.parts import Part, Parts, refuse
 
 
 def graphml(file: str, content: bytes) -> Parts:
-    """Read GraphML, such as that of the Internet Topology Zoo.
-
-    Parameters
-    ----------
-    file
-        The name of the file, for errors.
-    content
-        What is in it.
-    """
+    """Read GraphML, such as that of the Internet Topology Zoo."""
     import networkx
 
     return _read(file, "GraphML", lambda: networkx.read_graphml(io.BytesIO(content)))
 
 
 def gml(file: str, content: bytes) -> Parts:
-    """Read GML.
-
-    Parameters
-    ----------
-    file
-        The name of the file, for errors.
-    content
-        What is in it.
-    """
+    """Read GML."""
     import networkx
 
     def parse() -> Any:

@@ -66,6 +66,15 @@ def refuse(file: str, where: str, value: object, problem: str, fix: str) -> Scen
     return ScenarioError(f"{file}, {where}" if where else file, value, problem, fix)
 
 
+def decoded(file: str, content: bytes) -> str:
+    """Read what is in a file as text."""
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        problem = f"not UTF-8 text (byte {error.start})"
+        raise refuse(file, "", "", problem, "save it as UTF-8") from None
+
+
 def tables(file: str, parts: Parts) -> dict[str, list[dict[str, Any]]]:
     """Turn nodes and links into the tables ``node`` and ``link`` of a scenario."""
     if not parts.nodes:

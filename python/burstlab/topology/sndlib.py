@@ -14,26 +14,14 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from burstlab.topology.parts import Part, Parts, refuse
+from burstlab.topology.parts import Part, Parts, decoded, refuse
 
 _TOKEN = re.compile(r"[()]|[^\s()]+")
 
 
 def read(file: str, content: bytes) -> Parts:
-    """Read a network in SNDlib's native format.
-
-    Parameters
-    ----------
-    file
-        The name of the file, for errors.
-    content
-        What is in it.
-    """
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        problem = f"not UTF-8 text (byte {error.start})"
-        raise refuse(file, "", "", problem, "save it as UTF-8") from None
+    """Read a network in SNDlib's native format."""
+    text = decoded(file, content)
     if not text.lstrip().startswith("?SNDlib native format"):
         fix = 'begin with "?SNDlib native format; type: network; version: 1.0"'
         raise refuse(file, "line 1", "", "not SNDlib's native format", fix)

@@ -6,27 +6,17 @@ import tomllib
 from typing import Any
 
 from burstlab.errors import unknown
-from burstlab.topology.parts import Part, Parts, refuse
+from burstlab.topology.parts import Part, Parts, decoded, refuse
 
 _NODE = ("name", "role", "latitude", "longitude")
 _LINK = ("from", "to", "length_km", "delay", "wavelengths", "one_way")
 
 
 def read(file: str, content: bytes) -> Parts:
-    """Read a topology in TOML.
-
-    Parameters
-    ----------
-    file
-        The name of the file, for errors.
-    content
-        What is in it.
-    """
+    """Read a topology in TOML."""
+    text = decoded(file, content)
     try:
-        document = tomllib.loads(content.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        problem = f"not UTF-8 text (byte {error.start})"
-        raise refuse(file, "", "", problem, "save it as UTF-8") from None
+        document = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise refuse(file, "", "", f"not valid TOML: {error}", "mend it there") from None
     for key in document:

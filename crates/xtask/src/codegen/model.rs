@@ -32,6 +32,8 @@ pub(crate) struct Field {
     pub(crate) name: String,
     pub(crate) kind: Kind,
     pub(crate) required: bool,
+    /// Whether it may be null.
+    pub(crate) nullable: bool,
     pub(crate) default: Option<Value>,
     pub(crate) doc: String,
 }
@@ -139,6 +141,7 @@ impl<'a> Reader<'a> {
                 name: name.clone(),
                 kind: self.kind(value, &pascal(section, name), &below, &at)?,
                 required: required.contains(&name.as_str()),
+                nullable: is_nullable(value),
                 default: value.get("default").filter(|d| !d.is_null()).cloned(),
                 doc: value.as_object().map(with_bounds).unwrap_or_default(),
             });
@@ -333,6 +336,13 @@ impl<'a> Reader<'a> {
 
 fn is_empty_table(schema: &Object) -> bool {
     schema.get("additionalProperties") == Some(&Value::Bool(false))
+}
+
+/// Whether an option is behind a value.
+fn is_nullable(value: &Value) -> bool {
+    let is_null = |kind: &Value| kind.as_str() == Some("null");
+    let among = value["type"].as_array().is_some_and(|types| types.iter().any(is_null));
+    among || value["anyOf"].as_array().into_iter().flatten().any(|one| is_null(&one["type"]))
 }
 
 fn plain(kind: &str) -> Option<Kind> {

@@ -11,7 +11,7 @@ use super::model::{Choice, Field, Kind, Model, Section, Union};
 const WIDTH: usize = 100;
 
 /// Words that Python keeps for itself; a field of that name gets a `_` behind it.
-const KEYWORDS: [&str; 35] = [
+pub(super) const KEYWORDS: [&str; 35] = [
     "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue",
     "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import",
     "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while",
@@ -76,9 +76,14 @@ pub(crate) fn module(model: &Model) -> Result<String, String> {
         out.push('\n');
         out.push_str(&self::union(union));
     }
-    match out.lines().find(|line| line.chars().count() > WIDTH) {
+    too_long(out)
+}
+
+/// Refuses a module with a line that is too long.
+pub(super) fn too_long(module: String) -> Result<String, String> {
+    match module.lines().find(|line| line.chars().count() > WIDTH) {
         Some(line) => Err(format!("a generated line is too long: {line}")),
-        None => Ok(out),
+        None => Ok(module),
     }
 }
 
@@ -98,16 +103,14 @@ fn head(model: &Model, names: &BTreeSet<&str>) -> String {
     let _ = write!(
         out,
         "\nfrom __future__ import annotations\n\nfrom collections.abc import Mapping, Sequence\n\
-         from dataclasses import dataclass, fields\nfrom typing import {}\n\n__all__ = [\n",
+         from dataclasses import dataclass, fields\nfrom typing import {}\n\n",
         typing.join(", ")
     );
     // The linter's order: names in capitals alone come first.
     let capitals = |name: &&str| !name.chars().any(char::is_lowercase);
     let (first, then): (Vec<&str>, Vec<&str>) = names.iter().partition(|name| capitals(name));
-    for name in first.iter().chain(&then) {
-        let _ = writeln!(out, "    \"{name}\",");
-    }
-    out.push_str("]\n");
+    let names: Vec<String> = first.iter().chain(&then).map(|name| quoted(name)).collect();
+    out.push_str(&brackets("__all__ = ", &names));
     out
 }
 
@@ -246,17 +249,18 @@ fn python_name(name: &str) -> Option<String> {
     valid.then(|| format!("{name}{behind}"))
 }
 
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// `start[a, b]` on one line or, where it is too long, an item a line.
+/// `start[a, b]` on one line or, where it is too long, packed; the formatter leaves that alone.
 fn brackets(start: &str, items: &[String]) -> String {
     let line = format!("{start}[{}]", items.join(", "));
     if line.chars().count() <= WIDTH {
         return line + "\n";
     }
-    format!("{start}[\n    {},\n]\n", items.join(",\n    "))
+    let packed = wrap(&format!("{},", items.join(", ")), WIDTH - 4, "").join("\n    ");
+    format!("{start}[\n    {packed}\n]  # fmt: skip\n")
 }
 
 /// A description; one that is missing says the name at least.
@@ -265,7 +269,7 @@ fn sentence(doc: &str, name: &str) -> String {
 }
 
 /// A docstring's first sentence on a line of its own, then the rest in paragraphs.
-fn prose(doc: &str) -> Vec<String> {
+pub(super) fn prose(doc: &str) -> Vec<String> {
     let mut paragraphs: Vec<String> =
         doc.split("\n\n").map(one_line).filter(|p| !p.is_empty()).collect();
     let first = if paragraphs.is_empty() { String::new() } else { paragraphs.remove(0) };
@@ -286,7 +290,7 @@ fn prose(doc: &str) -> Vec<String> {
     lines
 }
 
-fn docstring(lines: &[String], indent: &str) -> String {
+pub(super) fn docstring(lines: &[String], indent: &str) -> String {
     let text = lines.join("\n").replace("\"\"\"", "'''");
     let raw = if text.contains('\\') { "r" } else { "" };
     let mut out = format!("{indent}{raw}\"\"\"");
@@ -359,9 +363,12 @@ mod tests {
     }
 
     #[test]
-    fn long_brackets_are_broken_the_way_the_formatter_does() {
+    fn long_lists_are_packed() {
         let items: Vec<String> = (0..20).map(|i| format!("\"value{i}\"")).collect();
-        assert!(brackets("A = Literal", &items).ends_with("\"value19\",\n]\n"));
+        let text = brackets("A = Literal", &items);
+        assert!(text.starts_with("A = Literal[\n    \"value0\", \"value1\", "), "{text}");
+        assert!(text.ends_with(" \"value19\",\n]  # fmt: skip\n"), "{text}");
+        assert!(text.lines().count() == 5 && text.lines().all(|line| line.len() <= WIDTH));
         assert_eq!(brackets("A = Literal", &items[..1]), "A = Literal[\"value0\"]\n");
     }
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from burstlab.analytic import lu_hunter
-from burstlab.papers.lu2009_dlcc.link import RTT, Grid, Link, at_shares, curves, draw, ends
+from burstlab.papers.lu2009_dlcc.link import RTT, Grid, Link, at_shares, curves, ends
 from burstlab.plot import Axes, CurvePanel
 from burstlab.reproduce.context import Context, Findings
 
@@ -44,7 +44,7 @@ def _buffers(context: Context, findings: Findings, link: Link, first: Grid, seco
     ]
     ticks = [1e3 * rtt for rtt in link.rtts]
     axes = Axes(RTT, "edge buffer (packets)", ticks=ticks, log_y=True)
-    draw(findings, context.target, [CurvePanel("", drawn)], axes)
+    findings.draw(context.target, [CurvePanel("", drawn)], axes)
 
 
 TARGETS = {"fig5": fig5, "fig6": fig6}

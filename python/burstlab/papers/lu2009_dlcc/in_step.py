@@ -16,7 +16,6 @@ from burstlab.papers.lu2009_dlcc.link import (
     curves,
     decades,
     dots,
-    draw,
     ends,
     missed,
 )
@@ -38,8 +37,7 @@ def fig2(context: Context) -> Findings:
     measures["largest distance of the gain from six"] = float(np.abs(gain - worked["gain"]).max())
     measures["least loss without DLCC over loss with it"] = float(gain.min())
     top = "largest loss without DLCC over loss with it"
-    measures[top] = float(gain.max())
-    findings.rows.append(context.row(top, float(gain.max())))
+    context.tell(findings, top, float(gain.max()))
     _summed(findings, link)
     probability = lu_hunter.mean_congestion_probability(link.capacity, link.shares)
     digits = worked["digits"]
@@ -65,8 +63,7 @@ def fig2(context: Context) -> Findings:
         _readings(link, plan["drawn_share"]),
     ]
     ticks = [1e3 * rtt for rtt in link.rtts]
-    draw(
-        findings,
+    findings.draw(
         "fig2",
         panels,
         Axes(RTT, "loss rate P_L", ticks=ticks, log_y=True, domain=decades(kept, rate)),
@@ -77,7 +74,7 @@ def fig2(context: Context) -> Findings:
         *curves(link, lost_kept * milliseconds, ", with DLCC", "dashed"),
     ]
     axes = Axes(RTT, "time of the link lost in a change (ms)", ticks=ticks, log_y=True)
-    draw(findings, "fig2-per-change", [CurvePanel("not divided by 2T", each)], axes)
+    findings.draw("fig2-per-change", [CurvePanel("not divided by 2T", each)], axes)
     return findings
 
 

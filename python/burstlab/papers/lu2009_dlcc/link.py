@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from burstlab.plot import Axes, Curve, CurvePanel, Dot, curve_chart, curve_rows, theme
+from burstlab.plot import Curve, Dot, theme
 from burstlab.reproduce.context import Context, Findings
 
 Grid = NDArray[np.float64]
@@ -71,19 +71,12 @@ def dots(xs: Sequence[float] | Grid, ys: Sequence[float] | Grid) -> list[Dot]:
     return [Dot(float(x), float(y)) for x, y in zip(xs, ys, strict=True)]
 
 
-def draw(findings: Findings, name: str, panels: Sequence[CurvePanel], axes: Axes) -> None:
-    """Put a figure and its numbers into the findings."""
-    findings.charts[name] = curve_chart(panels, axes)
-    findings.data[name] = curve_rows(panels)
-
-
 def ends(context: Context, findings: Findings, link: Link, what: str, values: Grid) -> None:
     """Note the values at the ends of both ranges, and their growth with the round trip."""
     for i in (0, -1):
         for j in (0, -1):
             label = f"{what}, R = {link.shares[i]:g}, {1e3 * link.rtts[j]:g} ms"
-            findings.measures[label] = float(values[i, j])
-            findings.rows.append(context.row(label, float(values[i, j])))
+            context.tell(findings, label, float(values[i, j]))
     for share, row in zip(link.shares, values, strict=True):
         span = f"{1e3 * link.rtts[-1]:g} over {1e3 * link.rtts[0]:g} ms"
         findings.measures[f"{what}, R = {share:g}: {span}"] = float(row[-1] / row[0])

@@ -17,7 +17,6 @@ from burstlab.papers.lu2009_dlcc.link import (
     curves,
     decades,
     dots,
-    draw,
     ends,
     missed,
 )
@@ -65,7 +64,7 @@ def fig3(context: Context) -> Findings:
     ]
     ticks = [1e3 * rtt for rtt in link.rtts]
     axes = Axes(RTT, "loss rate", ticks=ticks, log_y=True, domain=decades(rate, kept, printed))
-    draw(findings, "fig3", panels, axes)
+    findings.draw("fig3", panels, axes)
     return findings
 
 
@@ -107,7 +106,7 @@ def fig4(context: Context) -> Findings:
     ]
     ticks = [1e3 * rtt for rtt in link.rtts]
     axes = Axes(RTT, "packets lost", ticks=ticks, log_y=True, domain=decades(kept, printed))
-    draw(findings, "fig4", panels, axes)
+    findings.draw("fig4", panels, axes)
     return findings
 
 
@@ -140,8 +139,7 @@ def fig7(context: Context) -> Findings:
     for what, values in (("", lost), (", as printed", printed), (", with DLCC", kept)):
         for number, value in zip(flows, values[at], strict=True):
             label = f"packets lost{what}, {1e3 * link.rtts[at]:g} ms, N = {number:g}"
-            findings.measures[label] = float(value)
-            findings.rows.append(context.row(label, float(value)))
+            context.tell(findings, label, float(value))
     findings.measures["worked losses missed as printed"] = missed(
         worked["printed"], printed[at], worked["digits"]
     )
@@ -167,7 +165,7 @@ def fig7(context: Context) -> Findings:
         columns=3,
         width=290,
     )
-    draw(findings, "fig7", panels, axes)
+    findings.draw("fig7", panels, axes)
     return findings
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from burstlab.papers.lu2009_dlcc.link import COLOURS, draw
+from burstlab.papers.lu2009_dlcc.link import COLOURS
 from burstlab.papers.lu2009_dlcc.slots import (
     buffered,
     carried,
@@ -30,8 +30,7 @@ def ablation(context: Context) -> Findings:
     goodput, loss = carried(context), lost(context)
     for name in corner.samples:
         for what, metric in (("goodput (Mb/s)", goodput), ("loss rate (kb/s)", loss)):
-            findings.measures[f"{name}: {what}"] = corner.mean(name, metric)
-            findings.rows.append(context.row(f"{name}: {what}", corner.mean(name, metric)))
+            context.tell(findings, f"{name}: {what}", corner.mean(name, metric))
         for what, metric in (("time-outs", timeouts), ("copies sent", _copies)):
             findings.measures[f"{name}: {what}"] = corner.mean(name, metric)
         for over in ("smoothed", "neither", "rate cut alone"):
@@ -120,7 +119,7 @@ def period(context: Context) -> Findings:
         for i, name in enumerate(taken.samples)
     ]
     axes = Axes("period of UDP (s)", "goodput (Mb/s)")
-    draw(findings, context.target, [CurvePanel("", curves)], axes)
+    findings.draw(context.target, [CurvePanel("", curves)], axes)
     return findings
 
 
@@ -139,7 +138,7 @@ def length(context: Context) -> Findings:
 
 
 def _copies(sample: Sample) -> float:
-    return float(sample.summary["ops"]["copies"])
+    return float(sample.ops["copies"])
 
 
 def _at(found: Sequence[Corner], group: str, label: str) -> Corner:

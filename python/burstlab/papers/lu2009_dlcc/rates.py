@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from burstlab.analytic import lu_hunter
-from burstlab.papers.lu2009_dlcc.link import COLOURS, Grid, dots, draw
+from burstlab.papers.lu2009_dlcc.link import COLOURS, Grid, dots
 from burstlab.plot import Axes, Curve, CurvePanel
 from burstlab.reproduce.context import Context, Findings
 
@@ -42,7 +42,7 @@ def rates(context: Context) -> Findings:
         for i, (name, left) in enumerate(courses.items())
     ]
     axes = Axes("slots since the first loss", "what is still too much, of what was", log_x=True)
-    draw(findings, context.target, [CurvePanel("", curves)], axes)
+    findings.draw(context.target, [CurvePanel("", curves)], axes)
     return findings
 
 
@@ -62,8 +62,7 @@ def _step(context: Context, findings: Findings) -> None:
             total += rate
         served = total / units
         label = f"interval {done}: rate served (bit/s)"
-        findings.measures[label] = served
-        findings.rows.append(context.row(label, served))
+        context.tell(findings, label, served)
         misses = max(misses, abs(served - float(worked)))
         wrong = max(wrong, abs(high - float(worked)))
     findings.measures["largest distance from the worked steps (bit/s)"] = misses

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from burstlab.papers.lu2009_dlcc.link import COLOURS, RTT, draw
+from burstlab.papers.lu2009_dlcc.link import COLOURS, RTT
 from burstlab.plot import Axes, Curve, CurvePanel, Dot
 from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Corner, Metric, Sample, run_grid
@@ -72,7 +72,7 @@ def carried(context: Context) -> Metric:
     bits = 1e-6 * float(context.plan["slot_bits"])
 
     def goodput(sample: Sample) -> float:
-        measured = sample.summary["ops"]["measured"]
+        measured = sample.ops["measured"]
         return bits * measured["delivered"] / float(measured["time_s"])
 
     return goodput
@@ -83,7 +83,7 @@ def lost(context: Context) -> Metric:
     bits = 1e-3 * float(context.plan["slot_bits"])
 
     def loss(sample: Sample) -> float:
-        measured = sample.summary["ops"]["measured"]
+        measured = sample.ops["measured"]
         return bits * measured["dropped"] / float(measured["time_s"])
 
     return loss
@@ -91,7 +91,7 @@ def lost(context: Context) -> Metric:
 
 def buffered(sample: Sample) -> float:
     """Kilobits that wait at the edge above those at the first notification, on average."""
-    return 1e-3 * float(sample.summary["ops"]["extra_buffer_mean_bits"])
+    return 1e-3 * float(sample.ops["extra_buffer_mean_bits"])
 
 
 def timeouts(sample: Sample) -> float:
@@ -102,20 +102,20 @@ def timeouts(sample: Sample) -> float:
 def _carried_whole(context: Context) -> Metric:
     """As `carried`, of the whole run."""
     bits = 1e-6 * float(context.plan["slot_bits"])
-    return lambda one: bits * one.summary["ops"]["slots_delivered"] / one.summary["simulated_s"]
+    return lambda one: bits * one.ops["slots_delivered"] / one.summary["simulated_s"]
 
 
 def _loss_ratio(sample: Sample) -> float:
-    measured = sample.summary["ops"]["measured"]
+    measured = sample.ops["measured"]
     return float(measured["dropped"]) / float(measured["sent"])
 
 
 def _buffered_whole(sample: Sample) -> float:
-    return 1e-3 * float(sample.summary["ops"]["extra_buffer_whole_bits"])
+    return 1e-3 * float(sample.ops["extra_buffer_whole_bits"])
 
 
 def _frozen(sample: Sample) -> float:
-    edges = sample.summary["ops"]["edges"]
+    edges = sample.ops["edges"]
     frozen = sum(edge["frozen"] for edge in edges)
     return frozen / max(frozen + sum(edge["requests"] for edge in edges), 1)
 
@@ -160,8 +160,7 @@ def _extra(context: Context, x: str) -> Findings:
         measures[f"{name}: falls from one point to the next"] = _rises(typical[::-1])
         for corner, value in zip(found, typical, strict=True):
             label = f"{name}, {corner.label}: extra edge buffer, geometric mean of runs (kbit)"
-            measures[label] = 10.0**value
-            findings.rows.append(context.row(label, 10.0**value))
+            context.tell(findings, label, 10.0**value)
             frozen.append(max(corner.values(name, _frozen)))
         dots = [Dot(c.x, 10.0**value) for c, value in zip(found, typical, strict=True)]
         curves.append(Curve(name, COLOURS[list(found[0].samples).index(name)], dots, "measured"))
@@ -173,7 +172,7 @@ def _extra(context: Context, x: str) -> Findings:
     each = [sum(values) / len(values) for values in zip(*added, strict=True)]
     measures["decades that OPS ACKs add, mean of all points"] = mean_ci95(each)
     axes = Axes(x, "extra edge buffer, geometric mean of runs (kbit)", log_y=True)
-    draw(findings, context.target, [CurvePanel("", curves)], axes)
+    findings.draw(context.target, [CurvePanel("", curves)], axes)
     return findings
 
 
@@ -212,8 +211,7 @@ def tell(
         for name in names or corner.samples:
             value = corner.mean(name, metric)
             label = f"{name}, {place}: {what}"
-            findings.measures[label] = value
-            findings.rows.append(context.row(label, value))
+            context.tell(findings, label, value)
 
 
 def compare(
@@ -247,7 +245,7 @@ def _figure(
         Curve(name, COLOURS[i], [dot(c.x, c.mean(name, metric)) for c in found], "measured")
         for i, name in enumerate(found[0].samples)
     ]
-    draw(findings, context.target, [CurvePanel("", curves)], axes)
+    findings.draw(context.target, [CurvePanel("", curves)], axes)
 
 
 def dot(x: float, value: Estimate) -> Dot:

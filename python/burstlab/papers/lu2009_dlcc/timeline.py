@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from burstlab.papers.lu2009_dlcc.link import COLOURS, draw
+from burstlab.papers.lu2009_dlcc.link import COLOURS
 from burstlab.plot import Axes, Curve, CurvePanel, Dot
 from burstlab.reproduce.context import Context, Findings
 from burstlab.results import Result
@@ -29,15 +29,14 @@ def fig1(context: Context) -> Findings:
     way = [float(delay) for delay in context.plan["delays_s"]]
     times = _times(results["DLCC"])
     findings.measures["ACKs that the edge dropped"] = int(
-        results["DLCC"].replications[0].summary["ops"]["acks_filtered"]
+        results["DLCC"].replications[0].ops["acks_filtered"]
     )
     found: list[Dot] = []
     late: list[float] = []
     for (event, parts), at in zip(_EVENTS, times, strict=True):
         light = sum(part * delay for part, delay in zip(parts, way, strict=True))
         label = f"event {event} (ms)"
-        findings.measures[label] = 1e3 * (at - times[0])
-        findings.rows.append(context.row(label, 1e3 * (at - times[0])))
+        context.tell(findings, label, 1e3 * (at - times[0]))
         late.append(1e3 * (at - times[0] - light))
         findings.measures[f"event {event[0]}: later than light (ms)"] = late[-1]
         found.append(Dot(float(event[0]), 1e3 * (at - times[0])))
@@ -53,7 +52,7 @@ def fig1(context: Context) -> Findings:
         Curve("Figure 1, by T_0 to T_3", COLOURS[1], ideal, "published"),
     ]
     axes = Axes("event of Figure 1", "time since the loss (ms)", ticks=[1, 2, 3, 4, 5])
-    draw(findings, context.target, [CurvePanel("", curves)], axes)
+    findings.draw(context.target, [CurvePanel("", curves)], axes)
     return findings
 
 

@@ -6,10 +6,8 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
 
-from burstlab.plot import Axes, Curve, CurvePanel, Dot, curve_chart, curve_rows, theme
-from burstlab.reproduce.claims import Measure
-from burstlab.reproduce.context import Context, Findings
-from burstlab.reproduce.grid import Corner, Sample
+from burstlab.plot import Curve, Dot, theme
+from burstlab.reproduce.grid import Corner, Sample, round_trip_s
 from burstlab.statistics import Estimate
 
 #: Colours of as many curves as a panel has here.
@@ -28,13 +26,12 @@ def throughput(sample: Sample) -> float:
 
 def round_trip(sample: Sample) -> float:
     """Answer the mean round trip that the sender measured, in ms."""
-    mean = sample.summary["flows"][0]["rtt_s"]
-    return math.nan if mean is None else 1e3 * float(mean)
+    return 1e3 * round_trip_s(sample)
 
 
 def optical_loss(sample: Sample) -> float:
     """Answer the packets in lost bursts over all in bursts, between all edge nodes."""
-    return float(sample.summary["network"]["all"]["packet_loss_ratio"])
+    return float(sample.network["all"]["packet_loss_ratio"])
 
 
 def own_loss(sample: Sample) -> float:
@@ -45,7 +42,7 @@ def own_loss(sample: Sample) -> float:
 
 def wireless_loss(sample: Sample) -> float:
     """Answer the packets for the mobile host that never got there over those that were sent."""
-    return float(sample.summary["wlan"][0]["down"]["residual_loss_ratio"])
+    return float(sample.wlan[0]["down"]["residual_loss_ratio"])
 
 
 def total_loss(sample: Sample) -> float:
@@ -56,7 +53,7 @@ def total_loss(sample: Sample) -> float:
 
 def assembly_delay(sample: Sample) -> float:
     """Answer how long bursts were open on average, those of all edge nodes, in ms."""
-    return 1e3 * float(sample.summary["network"]["all"]["assembly_delay_s"])
+    return 1e3 * float(sample.network["all"]["assembly_delay_s"])
 
 
 def precise(corner: Corner) -> list[Estimate]:
@@ -87,12 +84,6 @@ def dots(placed: Sequence[Placed], series: str, number: Number) -> list[Dot]:
     """Answer a measured curve."""
     found = [(x, corner.mean(series, number)) for x, corner in placed]
     return [Dot(x, e.mean, e.ci95, e.n) for x, e in found]
-
-
-def draw(context: Context, findings: Findings, panels: Sequence[CurvePanel], axes: Axes) -> None:
-    """Put a figure and its numbers into the findings."""
-    findings.charts[context.target] = curve_chart(panels, axes)
-    findings.data[context.target] = curve_rows(panels)
 
 
 def knee(points: Sequence[tuple[float, float]], falls: float) -> float:
@@ -182,12 +173,6 @@ def largest(estimates: Iterable[Estimate]) -> Estimate:
 def least(estimates: Iterable[Estimate]) -> Estimate:
     """Answer the one with the least mean."""
     return min(estimates, key=lambda one: one.mean)
-
-
-def tell(context: Context, findings: Findings, label: str, measure: Measure) -> None:
-    """Put a number into the findings, for claims and as a row of the report."""
-    findings.measures[label] = measure
-    findings.rows.append(context.row(label, measure))
 
 
 def curve(label: str, colour: str, found: Sequence[Dot]) -> Curve:

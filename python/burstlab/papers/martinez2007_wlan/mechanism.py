@@ -8,7 +8,6 @@ from burstlab.papers.martinez2007_wlan.measured import (
     away,
     curve,
     dots,
-    draw,
     knee_of,
     largest,
     optical_loss,
@@ -18,7 +17,6 @@ from burstlab.papers.martinez2007_wlan.measured import (
     precise,
     round_trip,
     share,
-    tell,
     throughput,
 )
 from burstlab.plot import Axes, Curve, CurvePanel, Dot, theme
@@ -52,7 +50,7 @@ def knee(context: Context) -> Findings:
         for name, placed in ways.items():
             counted = None if name in at_random else own_loss if axis == _OWN else optical_loss
             at = knees[axis, name] = knee_of(placed, name, falls, counted)
-            tell(context, findings, f"knee, {axis}: {name}", at)
+            context.tell(findings, f"knee, {axis}: {name}", at)
         curves = [
             curve(name, COLOURS[list(over_own | at_random).index(name)], _dots(placed, name))
             for name, placed in ways.items()
@@ -64,7 +62,7 @@ def knee(context: Context) -> Findings:
     for corners in (loaded, senders, bare):
         _tell(context, findings, corners)
     axes = Axes("loss (left end: none)", _MBPS, log_x=True, shared_y=True, width=400)
-    draw(context, findings, panels, axes)
+    findings.draw(context.target, panels, axes)
     return findings
 
 
@@ -72,13 +70,13 @@ def _compare(context: Context, findings: Findings, knees: dict[tuple[str, str], 
     """Measure where knees are over that with load."""
     for axis, name in ((_PAPER, _BARE), (_OWN, _BARE), (_OWN, _SINGLE), (_OWN, _APART)):
         label = f"knee, {axis}: {name}, over by load"
-        tell(context, findings, label, share(knees[axis, name], knees[axis, _LOADED]))
+        context.tell(findings, label, share(knees[axis, name], knees[axis, _LOADED]))
     others = ("SACK", "New-Reno with BLE")
     findings.measures[f"knee, {_OWN}: largest change by the sender"] = largest(
         away(share(knees[_OWN, name], knees[_OWN, _LOADED])) for name in others
     )
     label = f"knee, {_OWN}: {_SINGLE}, over {_BARE}"
-    tell(context, findings, label, share(knees[_OWN, _SINGLE], knees[_OWN, _BARE]))
+    context.tell(findings, label, share(knees[_OWN, _SINGLE], knees[_OWN, _BARE]))
 
 
 def _printed(context: Context, first: Corner) -> list[Curve]:
@@ -106,7 +104,7 @@ def _tell(context: Context, findings: Findings, corners: list[Corner]) -> None:
                 (_MS, round_trip),
                 ("segments a burst", _segments),
             ):
-                tell(context, findings, f"{start}: {what}", corner.mean(name, number))
+                context.tell(findings, f"{start}: {what}", corner.mean(name, number))
 
 
 def _segments(sample: Sample) -> float:

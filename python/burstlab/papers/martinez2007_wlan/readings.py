@@ -10,7 +10,6 @@ from burstlab.papers.martinez2007_wlan.measured import (
     Placed,
     curve,
     dots,
-    draw,
     everything,
     gap,
     knee_of,
@@ -22,7 +21,6 @@ from burstlab.papers.martinez2007_wlan.measured import (
     precise,
     round_trip,
     share,
-    tell,
     throughput,
     wireless_loss,
 )
@@ -51,9 +49,9 @@ def readings(context: Context) -> Findings:
     core = _by_group(run_grid(context, "core", precise))
     for name, row in core.items():
         placed = over_measured(list(row.values()), _TCP, optical_loss, plan["nothing"])
-        tell(context, findings, f"{name}: knee", knee_of(placed, _TCP, plan["falls"], optical_loss))
+        context.tell(findings, f"{name}: knee", knee_of(placed, _TCP, plan["falls"], optical_loss))
         for p, corner in row.items():
-            tell(context, findings, f"{name}, p = {p}: {_MBPS}", corner.mean(_TCP, throughput))
+            context.tell(findings, f"{name}, p = {p}: {_MBPS}", corner.mean(_TCP, throughput))
     _draw(context, findings, rows, core)
     return findings
 
@@ -85,7 +83,7 @@ def _draw(context: Context, findings: Findings, rows: Rows, core: Rows) -> None:
     axes = Axes(
         "loss (left end: none)", "over that without loss", log_x=True, domain=(0.0, 2.6), width=400
     )
-    draw(context, findings, panels, axes)
+    findings.draw(context.target, panels, axes)
 
 
 def _relative(names: list[str], name: str, placed: list[Placed], number: Number) -> Curve:
@@ -102,16 +100,16 @@ def _tell_cell(context: Context, findings: Findings, name: str, row: dict[str, C
     """Put a reading over the losses of the cell into the findings."""
     for what, number in ((_MBPS, throughput), (_MS, round_trip)):
         for q, corner in row.items():
-            tell(context, findings, f"{name}, q = {q}: {what}", corner.mean(_TCP, number))
+            context.tell(findings, f"{name}, q = {q}: {what}", corner.mean(_TCP, number))
     for q, corner in row.items():
         label = f"{name}, q = {q}: loss in the wireless network"
         findings.rows.append(context.row(label, corner.mean(_TCP, wireless_loss)))
     by = {q: corner.mean(_TCP, throughput) for q, corner in row.items()}
     for q in ("1e-3", "1e-2"):
-        tell(context, findings, f"{name}: throughput at q = {q} over q = 0", share(by[q], by["0"]))
+        context.tell(findings, f"{name}: throughput at q = {q} over q = 0", share(by[q], by["0"]))
     trips = [corner.mean(_TCP, round_trip) for corner in row.values()]
     label = f"{name}: least rise of the round trip with a step of q (ms)"
-    tell(context, findings, label, least(gap(b, a) for a, b in itertools.pairwise(trips)))
+    context.tell(findings, label, least(gap(b, a) for a, b in itertools.pairwise(trips)))
 
 
 def _from_a_half(row: dict[str, Corner]) -> Estimate:
@@ -139,7 +137,7 @@ def variants(context: Context) -> Findings:
         for q, corner in row.items():
             for name in corner.samples:
                 start = f"{way}, q = {q}, {name}"
-                tell(context, findings, f"{start}: {_MBPS}", corner.mean(name, throughput))
+                context.tell(findings, f"{start}: {_MBPS}", corner.mean(name, throughput))
                 label = f"{way}, q = {q}: New-Reno over {name}"
                 findings.measures[label] = corner.ratio(_TCP, name, throughput)
         placed = over_label(list(row), list(row.values()), context.plan["nothing"])
@@ -156,7 +154,7 @@ def variants(context: Context) -> Findings:
             corner.ratio(best, other, throughput) for corner in without for other in others
         )
     axes = Axes("loss in the wireless network", _MBPS, log_x=True, shared_y=True, width=380)
-    draw(context, findings, panels, axes)
+    findings.draw(context.target, panels, axes)
     return findings
 
 

@@ -16,14 +16,12 @@ from burstlab.papers.martinez2007_wlan.measured import (
     away,
     curve,
     dots,
-    draw,
     everything,
     largest,
     optical_loss,
     over,
     round_trip,
     share,
-    tell,
     throughput,
 )
 from burstlab.plot import Axes, Curve, CurvePanel, Dot
@@ -45,20 +43,20 @@ def window(context: Context) -> Findings:
     findings = Findings()
     (rules,) = run_grid(context, "rules", everything)
     label = "slow start: growth with an ACK"
-    tell(context, findings, label, rules.mean(_TCP, _slow_start))
+    context.tell(findings, label, rules.mean(_TCP, _slow_start))
     label = "congestion avoidance: growth with an ACK, times the window"
-    tell(context, findings, label, rules.mean(_TCP, _avoidance))
-    tell(context, findings, "round trips that exceed the RTO", rules.mean(_TCP, _beyond_rto))
+    context.tell(findings, label, rules.mean(_TCP, _avoidance))
+    context.tell(findings, "round trips that exceed the RTO", rules.mean(_TCP, _beyond_rto))
     label = "round trips that exceed the smoothed one"
-    tell(context, findings, label, rules.mean(_TCP, _beyond_mean))
+    context.tell(findings, label, rules.mean(_TCP, _beyond_mean))
     curves: list[Curve] = []
     for i, corner in enumerate(run_grid(context, "law", everything)):
         law = corner.mean(_TCP, _little)
-        tell(context, findings, f"{corner.label}: throughput over window / round trip", law)
-        tell(context, findings, f"{corner.label}: mean window", corner.mean(_TCP, _mean_window))
+        context.tell(findings, f"{corner.label}: throughput over window / round trip", law)
+        context.tell(findings, f"{corner.label}: mean window", corner.mean(_TCP, _mean_window))
         late = corner.mean(_TCP, _shortest)
         name = f"{corner.label}: throughput over window / shortest round trip"
-        tell(context, findings, name, late)
+        context.tell(findings, name, late)
         at, brought = corner.mean(_TCP, _over_trip), corner.mean(_TCP, throughput)
         dot = Dot(at.mean, brought.mean, brought.ci95, brought.n)
         curves.append(curve(corner.label, COLOURS[1 + i], [dot]))
@@ -66,7 +64,7 @@ def window(context: Context) -> Findings:
     equal = Curve("printed: equal", COLOURS[0], [Dot(0.0, 0.0), Dot(most, most)], "dashed")
     panels = [CurvePanel("throughput is window over round trip", [equal, *curves])]
     axes = Axes("window / round trip (Mb/s)", "throughput (Mb/s)", domain=(0.0, 1.05 * most))
-    draw(context, findings, panels, axes)
+    findings.draw(context.target, panels, axes)
     return findings
 
 
@@ -152,7 +150,7 @@ def assembly(context: Context) -> Findings:
             ("bytes of a burst", _burst_bytes),
             ("mean round trip (ms)", round_trip),
         ):
-            tell(context, findings, f"{start}: {what}", corner.mean(_TCP, number))
+            context.tell(findings, f"{start}: {what}", corner.mean(_TCP, number))
     for group in ("idle", "heavy"):
         for changed in ("5 ms, 70 kB", "10 ms, 35 kB"):
             names = [f"{group}, {at}: bursts are open (ms)" for at in (changed, "10 ms, 70 kB")]
@@ -164,7 +162,7 @@ def assembly(context: Context) -> Findings:
     stated = losing[0].mean(_TCP, optical_loss)
     for corner in losing:
         loss = corner.mean(_TCP, optical_loss)
-        tell(context, findings, f"{corner.label}: packets in lost bursts", loss)
+        context.tell(findings, f"{corner.label}: packets in lost bursts", loss)
         measures[f"{corner.label}: loss over that as stated"] = share(loss, stated)
     slow = [
         corner.mean(_TCP, optical_loss)
@@ -185,7 +183,7 @@ def assembly(context: Context) -> Findings:
     axes = Axes(
         "timer (ms) or size (kB)", "bursts are open (ms)", log_x=True, log_y=True, width=380
     )
-    draw(context, findings, panels, axes)
+    findings.draw(context.target, panels, axes)
     return findings
 
 
@@ -201,14 +199,14 @@ def _tell_stated(context: Context, findings: Findings, closing: list[Corner]) ->
     drawn = batches.draw(scenario, context.plan["draw"], between=("E1", "E2"))
     heavy = [c for c in closing if (c.group, c.label) == ("heavy", "10 ms, 70 kB")]
     rate = heavy[0].mean(_TCP, _batches_a_second)
-    tell(context, findings, "batches a second between two edge nodes", rate)
-    tell(context, findings, "Hurst exponent of arrivals", _exponent(drawn.gaps_s))
-    tell(context, findings, "Hurst exponent of sizes", _exponent(drawn.sizes))
+    context.tell(findings, "batches a second between two edge nodes", rate)
+    context.tell(findings, "Hurst exponent of arrivals", _exponent(drawn.gaps_s))
+    context.tell(findings, "Hurst exponent of sizes", _exponent(drawn.sizes))
     idle = [c for c in closing if (c.group, c.label) == ("idle", "10 ms, 70 kB")]
     label = "idle: seconds until the timer closes a burst"
-    tell(context, findings, label, idle[0].mean(_TCP, lambda one: assembly_delay(one) / 1e3))
+    context.tell(findings, label, idle[0].mean(_TCP, lambda one: assembly_delay(one) / 1e3))
     label = "heavy: bytes at which a burst is closed"
-    tell(context, findings, label, heavy[0].mean(_TCP, _burst_bytes))
+    context.tell(findings, label, heavy[0].mean(_TCP, _burst_bytes))
 
 
 def _exponent(drawn: ArrayLike) -> Estimate:
@@ -219,11 +217,11 @@ def _exponent(drawn: ArrayLike) -> Estimate:
 
 
 def _burst_bytes(sample: Sample) -> float:
-    return float(sample.summary["network"]["all"]["bytes_per_burst"])
+    return float(sample.network["all"]["bytes_per_burst"])
 
 
 def _batches_a_second(sample: Sample) -> float:
-    pairs = len(sample.summary["network"]["all"]["routes"])
+    pairs = len(sample.network["all"]["routes"])
     return float(sample.summary["counters"]["batches_sent"]) / pairs / sample.summary["simulated_s"]
 
 
@@ -258,7 +256,7 @@ def bianchi(context: Context) -> Findings:
             carried = mean_ci95([_carried(context, s) for s in corner.samples["saturated"]])
             stations = int(corner.label)
             start = f"{access}, {stations} stations"
-            tell(context, findings, f"{start}: throughput (Mb/s)", carried)
+            context.tell(findings, f"{start}: throughput (Mb/s)", carried)
             measured.append(Dot(stations, carried.mean, carried.ci95, carried.n))
             for name, law in _LAWS.items():
                 model = law(stations, access).throughput_mbps
@@ -266,7 +264,7 @@ def bianchi(context: Context) -> Findings:
                 ratio = over(carried, model)
                 off.setdefault(name, []).append(away(ratio))
                 if name == "Bianchi":
-                    tell(context, findings, f"{start}: measured over the model", ratio)
+                    context.tell(findings, f"{start}: measured over the model", ratio)
         drawn = [
             Curve(name, COLOURS[1 + i], found, "dashed" if i else "line")
             for i, (name, found) in enumerate(curves.items())
@@ -275,13 +273,13 @@ def bianchi(context: Context) -> Findings:
     for name, every in off.items():
         findings.measures[f"furthest from {name}"] = largest(every)
     axes = Axes("stations", "saturation throughput (Mb/s)", width=380)
-    draw(context, findings, panels, axes)
+    findings.draw(context.target, panels, axes)
     return findings
 
 
 def _carried(context: Context, sample: Sample) -> float:
     """Answer the saturation throughput in Mb/s, packets of 1500 B with their headers."""
-    delivered = float(sample.summary["wlan"][0]["up"]["delivered"])
+    delivered = float(sample.wlan[0]["up"]["delivered"])
     saturated_s = float(sample.summary["simulated_s"]) - context.plan["begins_s"]
     return delivered * _PACKET / saturated_s / 1e6
 

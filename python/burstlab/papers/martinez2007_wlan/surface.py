@@ -15,7 +15,6 @@ from burstlab.papers.martinez2007_wlan.measured import (
     away,
     curve,
     dots,
-    draw,
     everything,
     fall,
     gap,
@@ -31,7 +30,6 @@ from burstlab.papers.martinez2007_wlan.measured import (
     precise,
     round_trip,
     share,
-    tell,
     throughput,
     total_loss,
     wireless_loss,
@@ -61,9 +59,9 @@ def fig2(context: Context) -> Findings:
     _tell_losses(context, surface, findings)
     means = _means(surface, throughput)
     for (q, p), mean in means.items():
-        tell(context, findings, f"q = {q}, p = {p}: {_MBPS}", mean)
+        context.tell(findings, f"q = {q}, p = {p}: {_MBPS}", mean)
     half = share(means["1e-2", "0"], means["0", "0"])
-    tell(context, findings, _HALF, half)
+    context.tell(findings, _HALF, half)
     measures, wireless, optical = findings.measures, list(surface), list(surface["0"])
     measures["p = 1e-2, q = 0: throughput over p = 0"] = share(means["0", "1e-2"], means["0", "0"])
     few_p = optical[: optical.index("1e-2") + 1]
@@ -79,7 +77,7 @@ def fig2(context: Context) -> Findings:
     untried = run_grid(context, "untried", everything)
     bare = {corner.label: corner.mean(_TCP, throughput) for corner in untried}
     for q, mean in bare.items():
-        tell(context, findings, f"without tries, q = {q}, p = 0: {_MBPS}", mean)
+        context.tell(findings, f"without tries, q = {q}, p = 0: {_MBPS}", mean)
     measures[f"without tries: {what}"] = _as_exponential(bare)
     measures["largest fall over p from 0 to 1e-2, q from 1e-3 to 1e-2"] = largest(
         fall(means[q, "0"], means[q, "1e-2"]) for q in context.plan["minor"]
@@ -125,7 +123,7 @@ def fig3(context: Context) -> Findings:
     wireless = list(surface)
     for q, p in itertools.product(wireless[: wireless.index("1e-2") + 1], ("5e-3", "5e-2")):
         left = share(means[q, p], means[q, "0"])
-        tell(context, findings, f"q = {q}: throughput at p = {p} over p = 0", left)
+        context.tell(findings, f"q = {q}: throughput at p = {p} over p = 0", left)
     measures["least throughput at p = 5e-3 over p = 0, q up to 1e-2"] = least(
         share(means[q, "5e-3"], means[q, "0"]) for q in wireless[: wireless.index("1e-2") + 1]
     )
@@ -135,11 +133,11 @@ def fig3(context: Context) -> Findings:
             list(surface[q].values()), _TCP, optical_loss, plan["nothing"]["optical"]
         )
         label = f"q = {q}: {_OPTICAL} at the knee"
-        tell(context, findings, label, knee_of(placed, _TCP, plan["knee"]["falls"], optical_loss))
+        context.tell(findings, label, knee_of(placed, _TCP, plan["knee"]["falls"], optical_loss))
     column = over_label(wireless, [row["0"] for row in surface.values()], 0.0)
     column[0] = plan["nothing"]["wireless"], column[0][1]
     label = f"p = 0: {_WIRELESS} at the knee"
-    tell(context, findings, label, knee_of(column, _TCP, plan["knee"]["falls"]))
+    context.tell(findings, label, knee_of(column, _TCP, plan["knee"]["falls"]))
     _compare_losses(context, surface, findings, means)
     _cuts(context, surface, findings, throughput, _MBPS)
     return findings
@@ -150,15 +148,14 @@ def _compare_losses(context: Context, surface: Surface, findings: Findings, mean
     measures, plan = findings.measures, context.plan
     for x in plan["same"]:
         label = f"throughput at a loss of {x}: in the cell over in the core"
-        tell(context, findings, label, share(means[x, "0"], means["0", x]))
+        context.tell(findings, label, share(means[x, "0"], means["0", x]))
     measures["throughput at the same loss of 1e-3 to 3e-2, cell over core, at most"] = largest(
         share(means[x, "0"], means["0", x]) for x in plan["same"]
     )
     corner = surface["1e-2"]["1e-2"]
     lost = [corner.mean(_TCP, one) for one in (total_loss, wireless_loss, own_loss)]
     added = gap(lost[1], Estimate(-lost[2].mean, lost[2].ci95, lost[2].n))
-    tell(
-        context,
+    context.tell(
         findings,
         "q = p = 1e-2: packets of the flow lost, over q + p",
         share(lost[0], added),
@@ -178,7 +175,7 @@ def _compare_losses(context: Context, surface: Surface, findings: Findings, mean
     for name, model in of_both.items():
         label = f"{name}: furthest from the model, losses of 1e-3 to 1e-2 in both"
         worst = largest(away(over(means[at], model[at])) for at in both)
-        tell(context, findings, label, worst)
+        context.tell(findings, label, worst)
         low = away(over(means["1e-3", "1e-3"], model["1e-3", "1e-3"]))
         findings.measures[f"{name}: away from the model at losses of 1e-3 in both"] = low
 
@@ -201,12 +198,12 @@ def fig4(context: Context) -> Findings:
     few = wireless[: wireless.index("1e-2") + 1]
     few_p = optical[: optical.index("3e-2") + 1]
     for q in few:
-        tell(context, findings, f"q = {q}, p = 0: {_MS}", means[q, "0"])
+        context.tell(findings, f"q = {q}, p = 0: {_MS}", means[q, "0"])
     for p in few_p[1:]:
-        tell(context, findings, f"q = 0, p = {p}: {_MS}", means["0", p])
+        context.tell(findings, f"q = 0, p = {p}: {_MS}", means["0", p])
     for p, corner in surface["0"].items():
-        tell(context, findings, f"p = {p}: {_OPTICAL}", corner.mean(_TCP, optical_loss))
-        tell(context, findings, f"p = {p}: bursts are open (ms)", corner.mean(_TCP, assembly_delay))
+        context.tell(findings, f"p = {p}: {_OPTICAL}", corner.mean(_TCP, optical_loss))
+        context.tell(findings, f"p = {p}: bursts are open (ms)", corner.mean(_TCP, assembly_delay))
     for last in ("1e-3", "1e-2"):
         steps = list(itertools.pairwise(few[: few.index(last) + 1]))
         measures[f"least rise with a step of q up to {last}, p = 0 (ms)"] = least(
@@ -222,7 +219,7 @@ def fig4(context: Context) -> Findings:
     measures["p = 1e-2 over p = 0: bursts are open"] = share(*open_for)
     bare = {c.label: c.mean(_TCP, round_trip) for c in run_grid(context, "unqueued", everything)}
     for q, mean in bare.items():
-        tell(context, findings, f"window of 4, q = {q}, p = 0: {_MS}", mean)
+        context.tell(findings, f"window of 4, q = {q}, p = 0: {_MS}", mean)
     measures["window of 4: least rise with a step of q up to 1e-2 (ms)"] = least(
         gap(bare[b], bare[a]) for a, b in itertools.pairwise(bare)
     )
@@ -290,7 +287,7 @@ def _cuts(
         CurvePanel(f"over the {_WIRELESS}", over_q),
     ]
     axes = Axes("loss (left end: none)", title, log_x=True, shared_y=True, width=380)
-    draw(context, findings, panels, axes)
+    findings.draw(context.target, panels, axes)
 
 
 TARGETS = {"fig2": fig2, "fig3": fig3, "fig4": fig4}

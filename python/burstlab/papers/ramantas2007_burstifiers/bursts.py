@@ -6,9 +6,7 @@ from burstlab.analytic import ramantas as law
 from burstlab.papers.ramantas2007_burstifiers.observe import Corner, Seen, observe
 from burstlab.papers.ramantas2007_burstifiers.shown import (
     Corners,
-    add,
     cdf_curve,
-    draw,
     extreme,
     printed_share,
 )
@@ -30,14 +28,14 @@ def fig2a(context: Context) -> Findings:
         name = one["label"]
         (corner,) = corners[name]
         cap = corner.mean(lambda seen: seen.quantile(_PART, 1.0 - rare))
-        add(context, findings, f"most segments of a flow in a burst: {name}", cap)
+        context.tell(findings, f"most segments of a flow in a burst: {name}", cap)
         formula = float(law.segments_cap(one["timer_ms"] / 1e3))
         gaps.append(abs(cap.mean - formula))
         measures[f"cap of the closed form: {name}"] = formula
         low = round(formula) - 1
         share = corner.mean(lambda seen, low=low: _between(seen, low, low + 1))
         shares.append(share)
-        add(context, findings, f"share at the cap or one below: {name}", share)
+        context.tell(findings, f"share at the cap or one below: {name}", share)
         parts.append(cdf_curve(name, *corner.histogram(_PART)))
         parts += printed_share(context, name, f"most segments of a flow in a burst: {name}", 1.0)
         bursts.append(cdf_curve(name, *corner.histogram("segments-per-burst")))
@@ -49,7 +47,7 @@ def fig2a(context: Context) -> Findings:
         CurvePanel("Segments in a burst, of all flows", bursts),
     ]
     axes = Axes("segments", "share of what has at most so many", log_x=True, domain=(0.0, 1.02))
-    draw(context, findings, panels, axes)
+    findings.draw(context.target, panels, axes)
     return findings
 
 
@@ -68,7 +66,7 @@ def _few_segments(context: Context, corners: Corners, findings: Findings) -> Non
         ("parts of bursts with at most 13 segments of a flow", _PART, most),
     ):
         share = corner.mean(lambda one, of=of, last=last: _between(one, 0, last, of))
-        add(context, findings, f"1 ms, share of {what}", share)
+        context.tell(findings, f"1 ms, share of {what}", share)
 
 
 def fig2b(context: Context) -> Findings:
@@ -79,8 +77,8 @@ def fig2b(context: Context) -> Findings:
     curves = []
     for name, (corner,) in corners.items():
         label = f"80 % of the bursts carry at most so many flows: {name}"
-        add(context, findings, label, corner.mean(lambda one: one.quantile(of, share)))
-        add(context, findings, f"flows in a burst, mean: {name}", corner.mean(_flows_per_burst))
+        context.tell(findings, label, corner.mean(lambda one: one.quantile(of, share)))
+        context.tell(findings, f"flows in a burst, mean: {name}", corner.mean(_flows_per_burst))
         values, counts = corner.histogram(of)
         curves += [cdf_curve(name, values, counts), *printed_share(context, name, label, share)]
         printed = int(context.published(label) or 0)
@@ -89,7 +87,7 @@ def fig2b(context: Context) -> Findings:
         )
     _rate_of_bursts(context, corners, findings)
     axes = Axes("flows in a burst", "share of bursts with at most so many", domain=(0.0, 1.0))
-    draw(context, findings, [CurvePanel("", curves)], axes)
+    findings.draw(context.target, [CurvePanel("", curves)], axes)
     return findings
 
 
@@ -103,7 +101,7 @@ def _rate_of_bursts(context: Context, corners: Corners, findings: Findings) -> N
         name, timer_s = one["label"], one["timer_ms"] / 1e3
         (corner,) = corners[name]
         label = f"bursts of a queue in an assembly time: {name}"
-        add(context, findings, label, _per_timer(corner, timer_s))
+        context.tell(findings, label, _per_timer(corner, timer_s))
 
 
 def _per_timer(corner: Corner, timer_s: float) -> Estimate:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from burstlab.plot import Axes, Curve, CurvePanel, Dot, curve_chart, curve_rows, theme
+from burstlab.plot import Axes, Curve, CurvePanel, Dot, theme
 from burstlab.reproduce.context import Context, Findings
 from burstlab.results import Result
 
@@ -75,9 +75,7 @@ def fig6a(context: Context) -> Findings:
     saved = [_reached(last, n) - _reached(first, n) for n in (plan["small"], plan["segments"])]
     measures["share of the time saved up to 100 segments"] = saved[0] / saved[1]
     axes = Axes("time since the first segment (s)", "congestion window (segments)", width=640)
-    panels = [CurvePanel("", curves)]
-    findings.charts[context.target] = curve_chart(panels, axes)
-    findings.data[context.target] = curve_rows(panels)
+    findings.draw(context.target, [CurvePanel("", curves)], axes)
     return findings
 
 

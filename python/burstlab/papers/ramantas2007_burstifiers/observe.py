@@ -239,8 +239,8 @@ def _reduced(one: Replication, pair: Pair, times: tuple[float, float]) -> Seen:
     sites = len(np.unique(ends[0]))
     none = flows.where(np.zeros(len(flows), dtype=np.bool_))
     return Seen(
-        one.summary["network"],
-        one.summary["demand"][0],
+        one.network,
+        one.demand[0],
         {"all": flows.where(done), "pair": grouped.get(pair_name(*pair), none), **grouped},
         _histograms(one),
         active[measured] / sites,

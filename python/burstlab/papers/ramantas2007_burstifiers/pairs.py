@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from burstlab.papers.ramantas2007_burstifiers.observe import Corner, Seen, observe, pair_name
-from burstlab.papers.ramantas2007_burstifiers.shown import Corners, add, throughput
+from burstlab.papers.ramantas2007_burstifiers.shown import Corners, throughput
 from burstlab.plot import Curve, CurvePanel, Dot, curve_rows, theme
 from burstlab.reproduce.context import Context, Findings
 from burstlab.statistics import Estimate, mean_ci95, paired_ratio
@@ -37,11 +37,11 @@ def pairs(context: Context) -> Findings:
     for label, inside in bins.items():
         names = [one.name for one in inside]
         for row, (corner,) in corners.items():
-            add(context, findings, f"average (Mb/s), {label}: {row}", corner.mean(_average(names)))
+            context.tell(findings, f"average (Mb/s), {label}: {row}", corner.mean(_average(names)))
         for what, over in ((_FIRST, "1 ms"), (_SINGLE, _best(corners, names))):
             ratio = corners[_BEST][0].over(corners[over][0], _average(names))
-            add(context, findings, f"{label}: {what}", ratio)
-        add(context, findings, f"{label}: pairs", len(names))
+            context.tell(findings, f"{label}: {what}", ratio)
+        context.tell(findings, f"{label}: pairs", len(names))
         findings.measures[f"{label}: 5 ms over 1 ms"] = corners["5 ms"][0].over(
             corners["1 ms"][0], _average(names)
         )
@@ -106,7 +106,7 @@ def _distribution(context: Context, findings: Findings, found: Sequence[_Pair]) 
     measures = findings.measures
     for share, name in ((0.0, "least"), (0.5, "median"), (1.0, "largest")):
         value = float(np.quantile([gain.mean for gain in gains], share))
-        add(context, findings, f"{name} of all pairs, {_SINGLE}", value)
+        context.tell(findings, f"{name} of all pairs, {_SINGLE}", value)
     measures["pairs whose gain over the best single timer is 24 % or more"] = sum(
         gain.mean - (gain.ci95 or 0.0) >= printed for gain in gains
     )

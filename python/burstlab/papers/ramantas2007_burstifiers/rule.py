@@ -67,8 +67,7 @@ def _by_class(
         inside = (windows >= low) & (windows < high)
         if inside.any():
             add = f"{label}, {name}: assembly time (ms)"
-            findings.measures[add] = float(timers[inside].mean())
-            findings.rows.append(context.row(add, float(timers[inside].mean())))
+            context.tell(findings, add, float(timers[inside].mean()))
     return int(np.count_nonzero(np.abs(timers - wanted) > 1e-6))
 
 
@@ -91,8 +90,7 @@ def _by_timer(context: Context, findings: Findings, one: Document, result: Resul
         (f"bursts in an assembly time: {name}", rate),
         (f"bursts in an assembly time, queue never empty: {name}", timer_s / float(busy.mean())),
     ):
-        findings.measures[label] = value
-        findings.rows.append(context.row(label, value))
+        context.tell(findings, label, value)
     return abs(len(numbers) / formula - 1.0)
 
 

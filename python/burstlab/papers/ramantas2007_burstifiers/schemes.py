@@ -23,7 +23,6 @@ from burstlab.papers.ramantas2007_burstifiers.shown import (
     GROUPS,
     Corners,
     active,
-    add,
     extreme,
     less,
     loss,
@@ -49,7 +48,7 @@ def table1(context: Context) -> Findings:
         for group, shown in GROUPS.items():
             for name, (corner,) in corners.items():
                 label = f"{shown}, {statistic}: {name}"
-                add(context, findings, label, corner.mean(throughput(group, function)))
+                context.tell(findings, label, corner.mean(throughput(group, function)))
                 measures[f"{label}, files up to 2 MB"] = corner.mean(
                     throughput_up_to(group, function, largest)
                 )
@@ -57,7 +56,7 @@ def table1(context: Context) -> Findings:
             small = throughput_up_to(group, function, largest)
             _compare(findings, corners, f"{shown}, {statistic}, files up to 2 MB", small)
     for name, (corner,) in corners.items():
-        add(context, findings, f"burst loss ratio: {name}", corner.mean(loss))
+        context.tell(findings, f"burst loss ratio: {name}", corner.mean(loss))
     measures["averages within 10 % of the print"] = sum(
         abs(row.measured / row.published - 1.0) <= 0.1
         for row in findings.rows
@@ -156,7 +155,7 @@ def _quantile(values: np.ndarray) -> float:
 
 def _measure_reading(context: Context, findings: Findings, name: str, corner: Corner) -> None:
     for what, of in _MEASURED.items():
-        add(context, findings, f"{what}: {name}", corner.mean(of))
+        context.tell(findings, f"{what}: {name}", corner.mean(of))
 
 
 def _compare_readings(findings: Findings, corners: Corners) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from burstlab.papers.ramantas2007_burstifiers.observe import Corner, Seen
-from burstlab.plot import Axes, Curve, CurvePanel, Dot, curve_chart, curve_rows, theme
-from burstlab.reproduce.context import Context, Findings
+from burstlab.plot import Curve, Dot, theme
+from burstlab.reproduce.context import Context
 from burstlab.statistics import Estimate, mean_ci95
 
 COLOURS: dict[str, str] = dict(zip(("1 ms", "5 ms", "10 ms", "100 ms"), theme.SERIES, strict=True))
@@ -18,18 +18,6 @@ COLOURS: dict[str, str] = dict(zip(("1 ms", "5 ms", "10 ms", "100 ms"), theme.SE
 GROUPS = {"pair": "one pair", "all": "all pairs"}
 
 Corners = Mapping[str, Sequence[Corner]]
-
-
-def draw(context: Context, findings: Findings, panels: Sequence[CurvePanel], axes: Axes) -> None:
-    """Put a figure and its numbers into the findings."""
-    findings.charts[context.target] = curve_chart(panels, axes)
-    findings.data[context.target] = curve_rows(panels)
-
-
-def add(context: Context, findings: Findings, label: str, measure: Estimate | float) -> None:
-    """Put a measure into the findings, and into a row of the table."""
-    findings.measures[label] = measure
-    findings.rows.append(context.row(label, measure))
 
 
 def extreme(measures: Sequence[Estimate], largest: bool = True) -> Estimate:

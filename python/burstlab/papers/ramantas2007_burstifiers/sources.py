@@ -18,10 +18,8 @@ from burstlab.papers.ramantas2007_burstifiers.shown import (
     COLOURS,
     Corners,
     active,
-    add,
     at_point,
     dots,
-    draw,
     extreme,
     gap_share,
     less,
@@ -43,22 +41,22 @@ def setup(context: Context) -> Findings:
     scenario = context.scenario({})
     nodes = {node["name"] for node in corner.seen[0].network["nodes"]}
     edges = {route["from"] for route in corner.seen[0].network["all"]["routes"]}
-    add(context, findings, "edge nodes", len(edges))
-    add(context, findings, "core nodes", len(nodes - edges))
-    add(context, findings, "wavelengths of a link", int(scenario["network"]["wavelengths"]))
-    add(context, findings, "rate of a link (Gb/s)", _number(scenario["network"]["link_rate"]))
-    add(context, findings, "rate of an access link (Mb/s)", _number(scenario["access"]["rate"]))
+    context.tell(findings, "edge nodes", len(edges))
+    context.tell(findings, "core nodes", len(nodes - edges))
+    context.tell(findings, "wavelengths of a link", int(scenario["network"]["wavelengths"]))
+    context.tell(findings, "rate of a link (Gb/s)", _number(scenario["network"]["link_rate"]))
+    context.tell(findings, "rate of an access link (Mb/s)", _number(scenario["access"]["rate"]))
     rate = corner.mean(lambda one: len(one.begun) / sites(one) / one.measured_s)
-    add(context, findings, "flows that begin at an edge node in a second", rate)
+    context.tell(findings, "flows that begin at an edge node in a second", rate)
     least = min(float(one.begun.min()) for one in corner.seen)
-    add(context, findings, "smallest file (KB)", least / 1e3)
-    add(context, findings, "mean file (KB)", corner.mean(lambda one: float(one.begun.mean() / 1e3)))
+    context.tell(findings, "smallest file (KB)", least / 1e3)
+    context.tell(findings, "mean file (KB)", corner.mean(lambda one: float(one.begun.mean() / 1e3)))
     edge, mean = np.linspace(40, 10_000, 200), corner.seen
     sizes = np.concatenate([one.begun for one in mean]) / 1e3
     shares = [Dot(float(at), float(np.mean(sizes <= at))) for at in edge]
     panels = [CurvePanel("", [Curve("files", COLOURS["1 ms"], shares, "line")])]
     axes = Axes("file size (KB)", "share of files of at most so much", log_x=True)
-    draw(context, findings, panels, axes)
+    findings.draw(context.target, panels, axes)
     return findings
 
 
@@ -73,9 +71,9 @@ def fig1a(context: Context) -> Findings:
     findings = Findings()
     for name, row in corners.items():
         for corner in row:
-            add(context, findings, f"{_NODE}: {name}, {corner.point}", corner.mean(active))
+            context.tell(findings, f"{_NODE}: {name}, {corner.point}", corner.mean(active))
         main = at_point(row, context.plan["main"])
-        add(context, findings, f"{_ALL}: {name}, {main.point}", main.mean(_everywhere))
+        context.tell(findings, f"{_ALL}: {name}, {main.point}", main.mean(_everywhere))
     _compare_timers(context, corners, findings)
     _little(context, corners, findings)
     _steady(context, corners, findings)
@@ -88,7 +86,7 @@ def fig1a(context: Context) -> Findings:
     ]
     ticks = [corner.x for corner in next(iter(corners.values()))]
     axes = Axes("mean file size (MB)", "active sources", log_y=True, ticks=ticks)
-    draw(context, findings, panels, axes)
+    findings.draw(context.target, panels, axes)
     note_steadiness(corners, findings)
     return findings
 
@@ -179,7 +177,7 @@ def _steady(context: Context, corners: Corners, findings: Findings) -> None:
     main = {name: at_point(row, context.plan["main"]) for name, row in corners.items()}
     for name, corner in main.items():
         label = f"active sources are steady from (s): {name}, 700 KB"
-        add(context, findings, label, corner.mean(_from))
+        context.tell(findings, label, corner.mean(_from))
     for other in ("5 ms", "10 ms"):
         findings.measures[f"700 KB: 1 ms is steady later than {other} by (s)"] = less(
             main["1 ms"], main[other], _from
@@ -200,7 +198,7 @@ def fig1b(context: Context) -> Findings:
     curves: list[Curve] = []
     for name, row in corners.items():
         for corner in row:
-            add(context, findings, f"burst loss ratio: {name}, {corner.point}", corner.mean(loss))
+            context.tell(findings, f"burst loss ratio: {name}, {corner.point}", corner.mean(loss))
         curves.append(Curve(name, COLOURS[name], dots(row, loss)))
         main = at_point(row, context.plan["main"])
         printed = context.published(f"burst loss ratio: {name}, {main.point}")
@@ -210,7 +208,7 @@ def fig1b(context: Context) -> Findings:
     findings.measures[label] = growth(corners, loss)
     ticks = [corner.x for corner in next(iter(corners.values()))]
     axes = Axes("mean file size (MB)", "burst loss ratio", ticks=ticks)
-    draw(context, findings, [CurvePanel("", curves)], axes)
+    findings.draw(context.target, [CurvePanel("", curves)], axes)
     note_steadiness(corners, findings)
     return findings
 

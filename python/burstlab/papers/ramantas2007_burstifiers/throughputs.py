@@ -11,8 +11,6 @@ from burstlab.papers.ramantas2007_burstifiers.observe import Seen, note_steadine
 from burstlab.papers.ramantas2007_burstifiers.shown import (
     GROUPS,
     Corners,
-    add,
-    draw,
     less,
     throughput,
     throughput_up_to,
@@ -39,7 +37,7 @@ def fig5(context: Context) -> Findings:
         for group, shown in GROUPS.items():
             for name, (corner,) in corners.items():
                 label = f"{shown}, {what}: {name}"
-                add(context, findings, label, corner.mean(throughput(group, function)))
+                context.tell(findings, label, corner.mean(throughput(group, function)))
                 findings.measures[f"{label}, files up to 2 MB"] = corner.mean(
                     throughput_up_to(group, function, largest)
                 )
@@ -52,7 +50,7 @@ def fig5(context: Context) -> Findings:
     ticks = [float(one["timer_ms"]) for one in context.plan["series"]]
     unit = "Mb/s, (Mb/s)² and s" if context.target == "fig5a" else "Mb/s"
     axes = Axes("assembly time (ms)", f"of flows ({unit})", log_x=True, ticks=ticks)
-    draw(context, findings, panels, axes)
+    findings.draw(context.target, panels, axes)
     note_steadiness(corners, findings)
     return findings
 
@@ -80,13 +78,13 @@ def _times(context: Context, corners: Corners, findings: Findings) -> None:
     for group, shown in GROUPS.items():
         what = f"{shown}, completion time (s)"
         for name, (corner,) in corners.items():
-            add(context, findings, f"{what}: {name}", corner.mean(_mean_time(group)))
+            context.tell(findings, f"{what}: {name}", corner.mean(_mean_time(group)))
             small = corner.mean(_mean_time(group, largest))
             measures[f"{what}, files up to 2 MB: {name}"] = small
             measures[f"{what}, median: {name}"] = corner.mean(_median_time(group))
         (first, *_, last) = (row[0] for row in corners.values())
         ratio = last.over(first, _mean_time(group))
-        add(context, findings, f"{what}, 100 ms over 1 ms", ratio)
+        context.tell(findings, f"{what}, 100 ms over 1 ms", ratio)
         measures[f"{what}, 100 ms over 1 ms, median"] = last.over(first, _median_time(group))
     ten, one = corners["10 ms"][0], corners["1 ms"][0]
     measures["all pairs, completion time (s), 10 ms less 1 ms"] = less(ten, one, _mean_time("all"))

@@ -12,9 +12,7 @@ from burstlab.papers.ramantas2007_burstifiers.shown import (
     COLOURS,
     GROUPS,
     Corners,
-    add,
     cdf_curve,
-    draw,
     less,
     printed_share,
     published_curve,
@@ -70,7 +68,7 @@ def fig3(context: Context) -> Findings:
     axes = Axes(f"{what} of a flow", "share of flows with at most so many", domain=(0.0, 1.0))
     if not lost:
         axes = Axes(axes.x, axes.y, log_x=True, domain=(0.0, 1.0))
-    draw(context, findings, panels, axes)
+    findings.draw(context.target, panels, axes)
     return findings
 
 
@@ -82,8 +80,7 @@ def _measure_flows(
     share = context.plan["share"]
     what = "lost bursts" if lost else "bursts"
     label = f"{shown}, {_OF_FLOWS} {what}: {name}"
-    add(
-        context,
+    context.tell(
         findings,
         label,
         corner.mean(lambda one: _quantile(_counted(one.flows[group], lost), share)),
@@ -119,7 +116,7 @@ def _pairs_by_loss(context: Context, corners: Corners, findings: Findings) -> No
     worst = [pair for _, pair in sorted(losses, reverse=True)[:most]]
     for name, (corner,) in corners.items():
         label = f"pairs that lose most, {_OF_FLOWS} lost bursts: {name}"
-        add(context, findings, label, corner.mean(lambda one: _worst(one, worst, context)))
+        context.tell(findings, label, corner.mean(lambda one: _worst(one, worst, context)))
         findings.measures[f"pairs that lose most, share of the flows' bursts lost: {name}"] = (
             corner.mean(lambda one: float(np.mean([_lost_share(one, pair) for pair in worst])))
         )
@@ -157,7 +154,7 @@ def fig4(context: Context) -> Findings:
             largest = _largest(context, flows)
             label = f"{shown}, {what} of a file of 2 MB: {name}"
             if len(largest):
-                add(context, findings, label, mean_ci95(_counted(largest, lost)))
+                context.tell(findings, label, mean_ci95(_counted(largest, lost)))
         panels.append(CurvePanel(titled(shown), curves))
         findings.measures[f"{shown}, least r² of mean {what} and size"] = min(fits)
     _ratios_at_2mb(context, corners, findings)
@@ -166,7 +163,7 @@ def fig4(context: Context) -> Findings:
         marks = _printed_ratio(context, findings)
         panels.append(CurvePanel(last.title, [*last.curves, *marks]))
     axes = Axes("file size (MB)", f"{what} of a flow, mean")
-    draw(context, findings, panels, axes)
+    findings.draw(context.target, panels, axes)
     return findings
 
 
@@ -191,7 +188,7 @@ def _ratios_at_2mb(context: Context, corners: Corners, findings: Findings) -> No
             ratio = paired_ratio(first, below)
             label = f"2 MB, all pairs, {counted} with 1 ms over {other}"
             if lost or context.target == "fig4a":
-                add(context, findings, label, ratio)
+                context.tell(findings, label, ratio)
             findings.measures[label] = ratio
         for name, x, y in (
             ("1 ms less those with 5 ms", first, second),

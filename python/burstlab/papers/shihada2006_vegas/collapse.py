@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from burstlab.papers.shihada2006_vegas.measured import draw
 from burstlab.papers.shihada2006_vegas.rounds import one_by_one
 from burstlab.plot import Axes, Curve, CurvePanel, Dot, theme
 from burstlab.reproduce.context import Context, Findings
@@ -57,7 +56,7 @@ def collapse(context: Context) -> Findings:
     for label, measure in measures.items():
         findings.rows.append(context.row(label, measure))
     axes = Axes("time (s)", "shortest round trip, one run (ms)", log_y=True, shared_y=True)
-    draw(context, findings, panels, axes)
+    findings.draw(context.target, panels, axes)
     return findings
 
 

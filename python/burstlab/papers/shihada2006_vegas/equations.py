@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from burstlab.analytic import shihada
-from burstlab.papers.shihada2006_vegas.measured import draw
 from burstlab.plot import Axes, Curve, CurvePanel, Dot, theme
 from burstlab.reproduce.context import Context, Findings
 from burstlab.statistics import Estimate
@@ -124,7 +123,7 @@ def _phases(context: Context, findings: Findings) -> None:
         columns=1,
         width=560,
     )
-    draw(context, findings, [CurvePanel("", curves)], axes)
+    findings.draw(context.target, [CurvePanel("", curves)], axes)
 
 
 def _dots(xs: list[int], ys: list[float]) -> list[Dot]:

@@ -13,7 +13,6 @@ import numpy as np
 from burstlab.analytic import shihada
 from burstlab.papers.shihada2006_vegas.measured import (
     at_loss_met,
-    draw,
     lost_share,
     means,
     note_precision,
@@ -21,7 +20,7 @@ from burstlab.papers.shihada2006_vegas.measured import (
 )
 from burstlab.plot import Axes, Curve, CurvePanel, Dot, theme
 from burstlab.reproduce.context import Context, Findings
-from burstlab.reproduce.grid import Corner, Sample, run_grid
+from burstlab.reproduce.grid import Corner, Sample, round_trip_s, run_grid
 from burstlab.simulation import run_resolved
 from burstlab.statistics import Estimate, mean_ci95
 
@@ -57,7 +56,7 @@ def fig5(context: Context) -> Findings:
         Curve("simulated", _BARE, _dots(corners, "Vegas")),
     ]
     curves += _whole_length(context, findings, formula, theme.SERIES[2])
-    draw(context, findings, [CurvePanel("", curves)], _axes(corners))
+    findings.draw(context.target, [CurvePanel("", curves)], _axes(corners))
     note_precision(corners, findings)
     return findings
 
@@ -69,7 +68,7 @@ def fig6(context: Context) -> Findings:
     (half,) = run_grid(context, "half", means)
     (often,) = run_grid(context, "often", means)
     _round_trips(context, findings, corners[-1], RESENT)
-    trips = mean_ci95([one.summary["flows"][0]["rtt_s"] for one in often.samples[RESENT]])
+    trips = mean_ci95(often.values(RESENT, round_trip_s))
     findings.measures["average round-trip time where a third of attempts contend (s)"] = trips
 
     def formula(pc: float, p: float | None = None, *, as_printed: bool = False) -> float:
@@ -101,7 +100,7 @@ def fig6(context: Context) -> Findings:
         Curve("sent again, (27) as printed", _PRINTED, _line(corners, printed), "dashed"),
     ]
     curves += _whole_length(context, findings, formula, theme.SERIES[3])
-    draw(context, findings, [CurvePanel("", curves)], _axes(corners))
+    findings.draw(context.target, [CurvePanel("", curves)], _axes(corners))
     note_precision([*corners, half], findings)
     return findings
 
@@ -110,8 +109,7 @@ def _gains(context: Context, findings: Findings, corners: Sequence[Corner]) -> N
     """Take the ratios over bare OBS, replication by replication."""
     for corner in corners:
         ratio = corner.ratio(RESENT, "bare", throughput)
-        findings.measures[f"p_c = {corner.label}: over bare"] = ratio
-        findings.rows.append(context.row(f"p_c = {corner.label}: over bare", ratio))
+        context.tell(findings, f"p_c = {corner.label}: over bare", ratio)
         findings.measures[f"p_c = {corner.label}: bare over it"] = corner.ratio(
             "bare", RESENT, throughput
         )
@@ -155,15 +153,13 @@ def _hold(
     for corner in corners:
         values = corner.values(series, throughput)
         label = f"p_c = {corner.label}: throughput (segments/s)"
-        measures[label] = mean_ci95(values)
-        findings.rows.append(context.row(label, mean_ci95(values)))
+        context.tell(findings, label, mean_ci95(values))
         at, met = partial(formula, corner.x), corner.values(series, lost_share)
         ratio = mean_ci95(
             [v / at_loss_met(at, corner.x**power, p) for v, p in zip(values, met, strict=True)]
         )
         label = f"p_c = {corner.label}: simulated over {number}"
-        measures[label] = ratio
-        findings.rows.append(context.row(label, ratio))
+        context.tell(findings, label, ratio)
         gaps.append(Estimate(abs(ratio.mean - 1.0), ratio.ci95, ratio.n))
     measures[f"largest gap from {number}"] = max(gaps, key=lambda gap: gap.mean)
 
@@ -231,9 +227,8 @@ def _against_rounds(
 def _round_trips(context: Context, findings: Findings, corner: Corner, series: str) -> None:
     """Take the means of the round trips that the sender measured."""
     label = "average round-trip time (s)"
-    mean = mean_ci95([one.summary["flows"][0]["rtt_s"] for one in corner.samples[series]])
-    findings.measures[label] = mean
-    findings.rows.append(context.row(label, mean))
+    mean = mean_ci95(corner.values(series, round_trip_s))
+    context.tell(findings, label, mean)
     (result,) = context.runs().values()
     samples = result.cwnd.seconds("sample_ps")
     samples = samples[~np.isnan(samples)]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from burstlab.papers.shihada2006_vegas.measured import by_group, draw, throughput
+from burstlab.papers.shihada2006_vegas.measured import by_group, throughput
 from burstlab.plot import Axes, Curve, CurvePanel, Dot, theme
 from burstlab.reproduce.context import Context, Findings
-from burstlab.reproduce.grid import Sample, run_grid
+from burstlab.reproduce.grid import Sample, round_trip_s, run_grid
 
 
 def load(context: Context) -> Findings:
@@ -13,16 +13,15 @@ def load(context: Context) -> Findings:
     plan, findings = context.plan, Findings()
     (name,) = [one["label"] for one in plan["grid"]["series"]]
     corners = run_grid(
-        context, "grid", lambda corner: [corner.mean(name, _round_trip), corner.mean(name, _met)]
+        context, "grid", lambda corner: [corner.mean(name, round_trip_s), corner.mean(name, _met)]
     )
-    measures = findings.measures
     curves: list[Curve] = []
     colours = (theme.SERIES[0], theme.SERIES[1])
     for (group, points), colour in zip(by_group(corners).items(), colours, strict=False):
         dots: list[Dot] = []
         for label, corner in points.items():
             start = f"{label}, {group}"
-            trips = corner.mean(name, _round_trip)
+            trips = corner.mean(name, round_trip_s)
             found = {
                 "average round-trip time (s)": trips,
                 "attempts that met contention, per burst": corner.mean(name, _met),
@@ -30,8 +29,7 @@ def load(context: Context) -> Findings:
                 "bursts of others lost": corner.mean(name, _others),
             }
             for what, estimate in found.items():
-                measures[f"{start}: {what}"] = estimate
-                findings.rows.append(context.row(f"{start}: {what}", estimate))
+                context.tell(findings, f"{start}: {what}", estimate)
             scaled = None if trips.ci95 is None else 1e3 * trips.ci95
             dots.append(Dot(corner.x, 1e3 * trips.mean, scaled, trips.n))
         curves.append(Curve(f"{group}, simulated", colour, dots))
@@ -49,22 +47,18 @@ def load(context: Context) -> Findings:
         width=620,
         columns=1,
     )
-    draw(context, findings, [CurvePanel("", curves)], axes)
+    findings.draw(context.target, [CurvePanel("", curves)], axes)
     return findings
 
 
-def _round_trip(sample: Sample) -> float:
-    return float(sample.summary["flows"][0]["rtt_s"])
-
-
 def _met(sample: Sample) -> float:
-    data = sample.summary["network"]["data"]
+    data = sample.network["data"]
     met = data["resolutions"]["contentions"] + data["resolutions"]["injected"]
     return float(met) / float(data["bursts"])
 
 
 def _others(sample: Sample) -> float:
-    return float(sample.summary["network"]["background"]["burst_loss_ratio"])
+    return float(sample.network["background"]["burst_loss_ratio"])
 
 
 TARGETS = {"load": load}

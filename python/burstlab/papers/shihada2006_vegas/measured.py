@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from burstlab.plot import Axes, CurvePanel, curve_chart, curve_rows
-from burstlab.reproduce.context import Context, Findings
+from burstlab.reproduce.context import Findings
 from burstlab.reproduce.grid import Corner, Sample
 from burstlab.statistics import Estimate
 
@@ -47,12 +46,6 @@ def by_group(corners: Sequence[Corner]) -> Mapping[str, Mapping[str, Corner]]:
     for corner in corners:
         groups.setdefault(corner.group, {})[corner.label] = corner
     return groups
-
-
-def draw(context: Context, findings: Findings, panels: Sequence[CurvePanel], axes: Axes) -> None:
-    """Put a figure and its numbers into the findings."""
-    findings.charts[context.target] = curve_chart(panels, axes)
-    findings.data[context.target] = curve_rows(panels)
 
 
 def note_precision(corners: Sequence[Corner], findings: Findings) -> None:

@@ -6,7 +6,6 @@ from burstlab.analytic import shihada
 from burstlab.papers.shihada2006_vegas.fast_flow import RESENT
 from burstlab.papers.shihada2006_vegas.measured import (
     at_loss_met,
-    draw,
     lost_share,
     means,
     note_precision,
@@ -14,7 +13,7 @@ from burstlab.papers.shihada2006_vegas.measured import (
 )
 from burstlab.plot import Axes, Curve, CurvePanel, Dot, theme
 from burstlab.reproduce.context import Context, Findings
-from burstlab.reproduce.grid import Corner, Sample, run_grid
+from burstlab.reproduce.grid import Corner, round_trip_s, run_grid
 from burstlab.statistics import Estimate, mean_ci95
 
 
@@ -33,22 +32,20 @@ def readings(context: Context) -> Findings:
         for name in dots:
             ratio = _over_formula(corner, name, taken)
             mean = corner.mean(name, throughput)
-            trips = mean_ci95([_round_trip(one) for one in corner.samples[name]])
+            trips = mean_ci95([round_trip_s(one) for one in corner.samples[name]])
             for what, estimate in (
                 ("throughput (segments/s)", mean),
                 ("over its formula", ratio),
                 ("average round-trip time (s)", trips),
             ):
                 label = f"{corner.group}, {name}: {what}"
-                measures[label] = estimate
-                findings.rows.append(context.row(label, estimate))
+                context.tell(findings, label, estimate)
             dots[name].append(Dot(place, ratio.mean, ratio.ci95, ratio.n))
             if not entries[corner.group].get("beyond", False):
                 gaps.append(_gap(ratio))
                 blind.append(_gap(_over_formula(corner, name, plan["taken"])))
         gain = corner.ratio(RESENT, "bare", throughput)
-        measures[f"{corner.group}: over bare"] = gain
-        findings.rows.append(context.row(f"{corner.group}: over bare", gain))
+        context.tell(findings, f"{corner.group}: over bare", gain)
     measures["largest gap from the formulas, over readings"] = max(gaps, key=lambda g: g.mean)
     measures["the same, the formula of one reading for all"] = max(blind, key=lambda g: g.mean)
     measures["least gain of retransmission, over readings"] = min(
@@ -69,7 +66,7 @@ def readings(context: Context) -> Findings:
         columns=1,
         width=620,
     )
-    draw(context, findings, [CurvePanel("", curves)], axes)
+    findings.draw(context.target, [CurvePanel("", curves)], axes)
     note_precision(corners, findings)
     return findings
 
@@ -91,10 +88,6 @@ def _over_formula(corner: Corner, name: str, taken: dict[str, float]) -> Estimat
             for sample in corner.samples[name]
         ]
     )
-
-
-def _round_trip(sample: Sample) -> float:
-    return float(sample.summary["flows"][0]["rtt_s"])
 
 
 def _gap(ratio: Estimate) -> Estimate:

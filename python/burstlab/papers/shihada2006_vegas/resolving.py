@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from burstlab.papers.shihada2006_vegas.measured import (
     by_group,
-    draw,
     means,
     note_precision,
     throughput,
@@ -45,8 +44,7 @@ def _tell(context: Context, findings: Findings, speed: str, groups: Groups) -> N
             for name in corner.samples:
                 start = f"{speed}, p_c = {point}, {group}, {name}"
                 mean = corner.mean(name, throughput)
-                measures[f"{start} (segments/s)"] = mean
-                findings.rows.append(context.row(f"{start} (segments/s)", mean))
+                context.tell(findings, f"{start} (segments/s)", mean)
                 if group != bare:
                     measures[f"{start}: over bare"] = _over(groups, group, bare, point, name)
                 for what in ("spurious_retransmissions", "spurious_timeouts"):
@@ -87,7 +85,7 @@ def retransmission(context: Context) -> Findings:
         for place, names in plan["left_out"].items()
     ]
     axes = Axes("wait before a burst is sent again (ms)", "throughput over bare OBS", rule=1)
-    draw(context, findings, panels, axes)
+    findings.draw(context.target, panels, axes)
     note_precision(every, findings)
     return findings
 
@@ -144,7 +142,7 @@ def deflection(context: Context) -> Findings:
         width=260,
         height=220,
     )
-    draw(context, findings, panels, axes)
+    findings.draw(context.target, panels, axes)
     note_precision(every, findings)
     return findings
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from burstlab.analytic import shihada
-from burstlab.papers.shihada2006_vegas.measured import draw
 from burstlab.papers.shihada2006_vegas.rounds import Rounds, one_by_one, rounds
 from burstlab.plot import Axes, Curve, CurvePanel, Dot, theme
 from burstlab.reproduce.context import Context, Findings
@@ -85,7 +84,7 @@ def _draw_line(
         curves.append(Curve(label, theme.SERIES[1], dots(1e3 * seen.sample_s, measured), "dashed"))
     title = "segments; ms" if trips else "segments"
     axes = Axes("time (s)", title, rule=context.plan["window"], columns=1, width=720)
-    draw(context, findings, [CurvePanel("", curves)], axes)
+    findings.draw(context.target, [CurvePanel("", curves)], axes)
 
 
 def fig2(context: Context) -> Findings:
@@ -132,8 +131,7 @@ def fig3(context: Context) -> Findings:
         estimates = [mean_ci95(one) for one in shares.T]
         measures[f"{label}: lowest window"] = lowest
         for i, estimate in enumerate(estimates):
-            measures[f"{label}: pi_{i}"] = estimate
-            findings.rows.append(context.row(f"{label}: pi_{i}", estimate))
+            context.tell(findings, f"{label}: pi_{i}", estimate)
         curves.append(Curve(label, colour, _shares_drawn(estimates)))
     args = plan["rtt_r_s"], plan["rtt_s"], plan["beta"]
     floor, ceiling = (int(shihada.lowest_window(*args, as_printed=one)) for one in (False, True))
@@ -144,8 +142,7 @@ def fig3(context: Context) -> Findings:
     wrong = float(shihada.top_share(pc, int(steps[-1]), as_printed=True)) * ratio**steps
     for name, chain in (("corrected", right), ("as printed", wrong)):
         for i, share in enumerate(chain):
-            measures[f"(22), {name}: pi_{i}"] = float(share)
-            findings.rows.append(context.row(f"(22), {name}: pi_{i}", float(share)))
+            context.tell(findings, f"(22), {name}: pi_{i}", float(share))
         colour = _FORMULA if name == "corrected" else _PRINTED
         dots = [Dot(i, float(share)) for i, share in enumerate(chain)]
         curves.append(Curve(f"(22), {name}", colour, dots, "dashed"))
@@ -166,7 +163,7 @@ def fig3(context: Context) -> Findings:
         columns=1,
         width=620,
     )
-    draw(context, findings, [CurvePanel("", curves)], axes)
+    findings.draw(context.target, [CurvePanel("", curves)], axes)
     return findings
 
 

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from burstlab.analytic import yu2004
-from burstlab.plot import Axes, Curve, CurvePanel, Dot, curve_chart, curve_rows, theme
+from burstlab.plot import Axes, Curve, CurvePanel, Dot, theme
 from burstlab.plot.traces import Panel, panel_rows, trace_chart
 from burstlab.reproduce.claims import Measure
 from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Corner, Sample, run_grid
 from burstlab.statistics import Estimate, mean_ci95
+from burstlab.summaries import Confusion
 
 #: Which colour a sender has in every figure of section V.
 COLOURS = {
@@ -56,12 +57,6 @@ def by_group(corners: Sequence[Corner]) -> dict[str, list[Corner]]:
     for corner in corners:
         groups.setdefault(corner.group, []).append(corner)
     return groups
-
-
-def draw(context: Context, findings: Findings, panels: Sequence[CurvePanel], axes: Axes) -> None:
-    """Put a figure and its numbers into the findings."""
-    findings.charts[context.target] = curve_chart(panels, axes)
-    findings.data[context.target] = curve_rows(panels)
 
 
 def note_precision(corners: Sequence[Corner], findings: Findings) -> None:
@@ -129,8 +124,7 @@ def fig5a(context: Context) -> Findings:
         windows.append(Curve(label, colours[group], dots(row, larger)))
         for corner, gain, window in zip(row, gains, larger, strict=True):
             name = f"p = {corner.label}, {group}"
-            measures[f"throughput ratio, {name}"] = gain
-            findings.rows.append(context.row(f"throughput ratio, {name}", gain))
+            context.tell(findings, f"throughput ratio, {name}", gain)
             findings.rows.append(context.row(f"window ratio, {name}", window))
         measures[f"least throughput ratio, {group}"] = min(gains, key=lambda one: one.low)
         measures[f"least window ratio, {group}"] = min(larger, key=lambda one: one.low)
@@ -139,7 +133,7 @@ def fig5a(context: Context) -> Findings:
         CurvePanel("Throughput of BTCP over TCP", throughput),
         CurvePanel("Mean window of BTCP over TCP", windows),
     ]
-    draw(context, findings, panels, Axes("burst loss probability p", "ratio", True))
+    findings.draw(context.target, panels, Axes("burst loss probability p", "ratio", True))
     note_precision(corners, findings)
     return findings
 
@@ -227,7 +221,7 @@ def fig5b(context: Context) -> Findings:
         width=290,
         domain=(0.95, 2.05),
     )
-    draw(context, findings, panels, axes)
+    findings.draw(context.target, panels, axes)
     note_precision(corners, findings)
     return findings
 
@@ -380,9 +374,8 @@ def fig7(context: Context) -> Findings:
                 ),
                 key=lambda one: one.low,
             )
-    draw(
-        context,
-        findings,
+    findings.draw(
+        context.target,
         panels,
         Axes(
             "assembly time T_b (s)",
@@ -470,9 +463,16 @@ def _order_of_fig7(
         )
 
 
+def confusion(sample: Sample) -> Confusion:
+    """Answer how the detector of flow 0 judged its time-outs."""
+    found = sample.summary["flows"][0]["detector"]
+    assert found is not None, "the plan gives each of these series a detector"
+    return found
+
+
 def _wrong(corner: Corner, name: str) -> float:
     """Answer which share of the time-outs that a detector took for false were true."""
-    counts = [sample.summary["flows"][0]["detector"] for sample in corner.samples[name]]
+    counts = [confusion(sample) for sample in corner.samples[name]]
     true = sum(one["true_excused"] for one in counts)
     taken = true + sum(one["false_excused"] + one["spurious_excused"] for one in counts)
     return true / taken if taken else 0.0

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from burstlab.analytic import yu2004
-from burstlab.papers.yu2004_btcp.btcp import by_group, draw, note_precision, packets_per_s
+from burstlab.papers.yu2004_btcp.btcp import by_group, note_precision, packets_per_s
 from burstlab.plot import Axes, Curve, CurvePanel, Dot
 from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Corner, run_grid
@@ -55,7 +55,7 @@ def closed_form(context: Context) -> Findings:
         shared_y=True,
         height=200,
     )
-    draw(context, findings, panels, axes)
+    findings.draw(context.target, panels, axes)
     note_precision(corners, findings)
     return findings
 

@@ -163,8 +163,7 @@ def _add_measures(
         for what, estimate in (("precision", seen.precision()), ("recall", seen.recall())):
             if estimate is not None:
                 label = f"{what}, {name}, {column}"
-                measures[label] = estimate
-                findings.rows.append(context.row(label, estimate))
+                context.tell(findings, label, estimate)
     bound = context.plan["bound"]
     everything = {
         name: Pooled([one for (_, n), seen in pooled.items() if n == name for one in seen.ones])

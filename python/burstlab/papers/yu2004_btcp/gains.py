@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 
 from burstlab.analytic import yu2004
-from burstlab.papers.yu2004_btcp.btcp import by_group, dots, draw, note_precision, packets_per_s
+from burstlab.papers.yu2004_btcp.btcp import by_group, dots, note_precision, packets_per_s
 from burstlab.plot import Axes, Curve, CurvePanel, Dot, theme
 from burstlab.reproduce.claims import Measure
 from burstlab.reproduce.context import Context, Findings
@@ -45,7 +45,7 @@ def gains(context: Context) -> Findings:
         rule=1,
         shared_y=True,
     )
-    draw(context, findings, panels, axes)
+    findings.draw(context.target, panels, axes)
     findings.notes.append(
         "Rows that begin with ns-2 have ns-2's back-off, which ends with a measured round trip, "
         "and W_m = 10. Even losses and batches have no randomness: their interval is zero."
@@ -75,8 +75,7 @@ def _gain_panel(
         estimates = [corner.ratio(of, plan["over"], packets_per_s) for corner in corners]
         for corner, estimate in zip(corners, estimates, strict=True):
             where = _name(plan, f"{variation}: {label}" if variation else label, corner)
-            findings.measures[where] = estimate
-            findings.rows.append(context.row(where, estimate))
+            context.tell(findings, where, estimate)
         colour = _VARIED[variation] if variation else _MEASURED
         curves.append(Curve(variation or "measured", colour, dots(corners, estimates)))
     printed = [

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from burstlab.papers.yu2004_btcp.btcp import (
     access_loss,
     by_group,
+    confusion,
     dots,
-    draw,
     note_precision,
     packets_per_s,
 )
@@ -65,7 +65,7 @@ def lossy_access(context: Context) -> Findings:
     axes = Axes(
         plan["x_title"], "ratio", ticks=[c.x for c in corners[:6]], rule=1, columns=3, width=310
     )
-    draw(context, findings, panels, axes)
+    findings.draw(context.target, panels, axes)
     note_precision(corners, findings)
     return findings
 
@@ -83,8 +83,7 @@ def _add_ratio(
     for corner, estimate in zip(row, estimates, strict=True):
         label = f"{name}, {context.plan['x']} = {corner.label}"
         label = label if group == first else f"{group}: {label}"
-        measures[label] = estimate
-        findings.rows.append(context.row(label, estimate))
+        context.tell(findings, label, estimate)
     prefix = f"{name}, {group}"
     measures[f"{prefix}: all columns together"] = paired_ratio(*_summed(row, metric))
     measures[f"{prefix}: columns above 1"] = sum(one.mean > 1.0 for one in estimates)
@@ -121,7 +120,7 @@ def _add_excuses(findings: Findings, group: str, row: Sequence[Corner]) -> None:
     for corner in row:
         for sample in corner.samples["BLE"]:
             flow = sample.summary["flows"][0]
-            excused += flow["detector"]["true_excused"]
+            excused += confusion(sample)["true_excused"]
             timeouts += flow["true_timeouts"]
     measures = findings.measures
     measures[f"{group}: share of true time-outs that BLE takes for false"] = excused / timeouts

@@ -11,7 +11,6 @@ from burstlab.papers.yu2004_btcp.btcp import (
     COLOURS,
     by_group,
     dots,
-    draw,
     note_precision,
     packets_per_s,
 )
@@ -19,7 +18,7 @@ from burstlab.papers.yu2004_btcp.detectors import Pooled, verdicts
 from burstlab.plot import Axes, Curve, CurvePanel, Dot, theme
 from burstlab.reproduce.claims import Measure
 from burstlab.reproduce.context import Context, Findings
-from burstlab.reproduce.grid import Corner, Sample, run_grid
+from burstlab.reproduce.grid import Corner, Sample, round_trip_s, run_grid
 from burstlab.statistics import Estimate, paired_ratio
 
 _PALETTE = ("#3b6fb6", "#d1651b", "#2f8f6b", "#7a3e9d", "#c8102e")
@@ -55,8 +54,7 @@ def equation_11(context: Context) -> Findings:
             findings.rows.append(context.row(f"{group}: α of {name}", alpha))
         for corner, value in zip(row, gains, strict=True):
             label = f"{group}: gain, T_b = {corner.label}"
-            measures[label] = value
-            findings.rows.append(context.row(label, value))
+            context.tell(findings, label, value)
         means = np.array([value.mean for value in gains])
         for name, values in forms.items():
             gaps = np.abs(values / means - 1.0)
@@ -79,7 +77,7 @@ def equation_11(context: Context) -> Findings:
         )
     ticks = [point["x"] for point in plan["grid"]["points"]]
     axes = Axes("assembly time T_b (s)", "throughput over Reno's", ticks=ticks)
-    draw(context, findings, panels, axes)
+    findings.draw(context.target, panels, axes)
     return findings
 
 
@@ -124,9 +122,7 @@ def rto_against_holes(context: Context) -> Findings:
         gains = [corner.ratio("New-Reno", "Reno", packets_per_s) for corner in row]
         places: list[Dot] = []
         for corner, gain in zip(row, gains, strict=True):
-            rtt = float(
-                np.mean([one.summary["flows"][0]["rtt_s"] for one in corner.samples["Reno"]])
-            )
+            rtt = float(np.mean(corner.values("Reno", round_trip_s)))
             x = corner.x / (length * rtt)
             places.append(Dot(x, gain.mean, gain.ci95, gain.n))
             label = f"{group}, RTO = {corner.label}"
@@ -152,7 +148,7 @@ def rto_against_holes(context: Context) -> Findings:
             f"New-Reno/Reno, {group}, RTO = {label}"
         ]
     axes = Axes("RTO / (BL · RTT)", "throughput of New-Reno over Reno's", True, rule=1, width=560)
-    draw(context, findings, [CurvePanel("bursts lost with p = 0.003, W = 40", curves)], axes)
+    findings.draw(context.target, [CurvePanel("bursts lost with p = 0.003, W = 40", curves)], axes)
     note_precision(corners, findings)
     return findings
 
@@ -174,8 +170,7 @@ def ble_order(context: Context) -> Findings:
             curves.append(Curve(name, colours[name], dots(row, gains)))
             for corner, gain in zip(row, gains, strict=True):
                 label = f"{name} over Reno, {group}, p = {corner.label}"
-                measures[label] = gain
-                findings.rows.append(context.row(label, gain))
+                context.tell(findings, label, gain)
             pooled = Pooled([verdicts(one) for corner in row for one in corner.samples[name]])
             _add_shares(context, findings, f"{name}, {group}", pooled)
         both = [[c.values(name, packets_per_s) for c in row] for name in names]
@@ -184,7 +179,7 @@ def ble_order(context: Context) -> Findings:
         measures[f"{names[0]} over {names[1]}, {group}"] = paired_ratio(*sums)
         panels.append(CurvePanel(group, curves))
     axes = Axes("burst loss probability p", "throughput over Reno's", True, rule=1)
-    draw(context, findings, panels, axes)
+    findings.draw(context.target, panels, axes)
     note_precision(corners, findings)
     return findings
 
@@ -192,8 +187,7 @@ def ble_order(context: Context) -> Findings:
 def _add_shares(context: Context, findings: Findings, label: str, pooled: Pooled) -> None:
     for what, estimate in (("precision", pooled.precision()), ("recall", pooled.recall())):
         if estimate is not None:
-            findings.measures[f"{what}, {label}"] = estimate
-            findings.rows.append(context.row(f"{what}, {label}", estimate))
+            context.tell(findings, f"{what}, {label}", estimate)
 
 
 def lost_notices(context: Context) -> Findings:
@@ -228,7 +222,7 @@ def lost_notices(context: Context) -> Findings:
         "1: BACK, ingress   2: BACK, both   3: BNAK", "share", ticks=[1, 2, 3], shared_y=True
     )
     drawn = [CurvePanel(what, curves) for what, curves in panels.items()]
-    draw(context, findings, drawn, axes)
+    findings.draw(context.target, drawn, axes)
     return findings
 
 
@@ -244,7 +238,7 @@ def flow_classes(context: Context) -> Findings:
         places.append(Dot(place + 1, largest))
     axes = Axes("run, in the order of the table", "packets of the largest burst", log_y=True)
     curve = Curve("measured", COLOURS["BLE"], places)
-    draw(context, findings, [CurvePanel("largest burst", [curve])], axes)
+    findings.draw(context.target, [CurvePanel("largest burst", [curve])], axes)
     return findings
 
 

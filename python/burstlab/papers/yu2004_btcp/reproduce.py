@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
@@ -17,17 +17,18 @@ from burstlab.papers.yu2004_btcp import (
     mechanisms,
 )
 from burstlab.plot import Panel, RatioPoint, panel_rows, ratio_chart, trace_chart
-from burstlab.reproduce.context import Cell, Context, Findings
+from burstlab.reproduce.context import Context, Findings
+from burstlab.reproduce.grid import Corner, Sample, run_grid
 from burstlab.results import Result
-from burstlab.statistics import Estimate, paired_ratio
+from burstlab.statistics import Estimate
 
 
 def _flow(result: Result, field: str) -> int:
     return int(result.flows[field][0])
 
 
-def _goodput(summary: Mapping[str, Any]) -> float:
-    return float(summary["flows"][0]["goodput_bps"])
+def _goodput(sample: Sample) -> float:
+    return float(sample.summary["flows"][0]["goodput_bps"])
 
 
 def _first_loss_s(result: Result, packet: int = 0) -> float:
@@ -150,8 +151,7 @@ def fig4a(context: Context) -> Findings:
     for label, result in results.items():
         at = _first_loss_s(result, packet)
         name = f"{label}: back-to-back losses at (s)"
-        measures[name] = at
-        findings.rows.append(context.row(name, at))
+        context.tell(findings, name, at)
         times = _event_times(result, "timeout")
         timeouts.append(int(np.sum((times > at) & (times <= at + span_s))))
         progress.append(_progress(result, at, span_s))
@@ -174,30 +174,40 @@ def fig4b(context: Context) -> Findings:
     results = context.runs()
     findings = Findings()
     _draw(context, results, findings)
-    cells = context.sweep(_goodput)
-    _add_ratios(context, cells, findings)
+    _add_ratios(context, _run(context), findings)
     return findings
+
+
+def _run(context: Context) -> list[_Cell]:
+    """Run the grid; answer its corners, each with the ratios over the series of reference."""
+    over: str = context.plan["grid"]["over"]
+
+    def ratios(corner: Corner) -> dict[str, Estimate]:
+        others = [name for name in corner.samples if name != over]
+        return {name: corner.ratio(name, over, _goodput) for name in others}
+
+    corners = run_grid(context, "grid", lambda corner: list(ratios(corner).values()))
+    return [(corner, ratios(corner)) for corner in corners]
 
 
 def table(context: Context) -> Findings:
     """Measure throughput ratios over Reno (Tables I and II)."""
-    cells = context.sweep(_goodput)
-    findings = Findings()
+    cells, findings = _run(context), Findings()
     _add_ratios(context, cells, findings)
     _add_shape(cells, findings)
     points = [
         RatioPoint(
-            f"{name} / {context.plan['sweep']['over']}",
-            float(cell.label),
+            f"{name} / {context.plan['grid']['over']}",
+            corner.x,
             estimate.mean,
             estimate.low,
             estimate.high,
-            context.published(_label(context, name, cell)),
+            context.published(_label(context, name, corner)),
             estimate.n,
         )
-        for name in cells[0].ratios
-        for cell in cells
-        for estimate in [cell.ratios[name]]
+        for name in cells[0][1]
+        for corner, ratios in cells
+        for estimate in [ratios[name]]
     ]
     findings.charts[context.target] = ratio_chart(
         points,
@@ -215,7 +225,7 @@ def table(context: Context) -> Findings:
         }
         for p in points
     ]
-    short = [cell.label for cell in cells if not cell.reached]
+    short = [corner.label for corner, _ in cells if not corner.reached]
     if short:
         findings.notes.append(
             "The wanted precision was not reached within the limit of replications at log p = "
@@ -225,42 +235,45 @@ def table(context: Context) -> Findings:
     return findings
 
 
-def _label(context: Context, name: str, cell: Cell) -> str:
-    return f"{name}/{context.plan['sweep']['over']}, log p = {cell.label}"
+def _label(context: Context, name: str, corner: Corner) -> str:
+    return f"{name}/{context.plan['grid']['over']}, log p = {corner.label}"
 
 
-def _add_ratios(context: Context, cells: Sequence[Cell], findings: Findings) -> None:
-    for name in cells[0].ratios:
-        for cell in cells:
-            label = _label(context, name, cell)
-            findings.measures[label] = cell.ratios[name]
-            findings.rows.append(context.row(label, cell.ratios[name]))
-    for cell in cells:
-        ratio = paired_ratio(cell.means["SACK"], cell.means["New-Reno"])
-        findings.measures[f"SACK/New-Reno, log p = {cell.label}"] = ratio
+#: A corner with its ratios, by series.
+_Cell: TypeAlias = tuple[Corner, Mapping[str, Estimate]]
+
+
+def _add_ratios(context: Context, cells: Sequence[_Cell], findings: Findings) -> None:
+    for name in cells[0][1]:
+        for corner, ratios in cells:
+            label = _label(context, name, corner)
+            context.tell(findings, label, ratios[name])
+    for corner, _ in cells:
+        ratio = corner.ratio("SACK", "New-Reno", _goodput)
+        findings.measures[f"SACK/New-Reno, log p = {corner.label}"] = ratio
 
 
 #: The loss rates that section III-B calls medium: log10 p, from and to.
 _MEDIUM = (-2.5, -1.5)
 
 
-def _add_shape(cells: Sequence[Cell], findings: Findings) -> None:
+def _add_shape(cells: Sequence[_Cell], findings: Findings) -> None:
     """Add the measures on the shape of the curves."""
     measures = findings.measures
-    for cell in cells:
-        far = max(cell.ratios.values(), key=lambda one: abs(one.mean - 1.0))
+    for corner, ratios in cells:
+        far = max(ratios.values(), key=lambda one: abs(one.mean - 1.0))
         gap = Estimate(abs(far.mean - 1.0), far.ci95, far.n)
-        measures[f"largest gap from 1 at log p = {cell.label}"] = gap
-    medium = [cell for cell in cells if _MEDIUM[0] <= float(cell.label) <= _MEDIUM[1]]
-    sack = [paired_ratio(cell.means["SACK"], cell.means["New-Reno"]) for cell in medium]
+        measures[f"largest gap from 1 at log p = {corner.label}"] = gap
+    medium = [cell for cell in cells if _MEDIUM[0] <= cell[0].x <= _MEDIUM[1]]
+    sack = [corner.ratio("SACK", "New-Reno", _goodput) for corner, _ in medium]
     measures["least SACK/New-Reno at medium loss"] = min(sack, key=lambda one: one.low)
-    for name in cells[0].ratios:
-        best = max(cells, key=lambda cell: cell.ratios[name].mean)
-        measures[f"{name}: log p of the largest ratio"] = float(best.label)
-        measures[f"{name}: largest ratio"] = best.ratios[name]
-        ratios = [cell.ratios[name] for cell in medium]
-        measures[f"least {name}/Reno at medium loss"] = min(ratios, key=lambda one: one.low)
-        measures[f"largest {name}/Reno at medium loss"] = max(ratios, key=lambda one: one.high)
+    for name in cells[0][1]:
+        best, of_best = max(cells, key=lambda cell: cell[1][name].mean)
+        measures[f"{name}: log p of the largest ratio"] = best.x
+        measures[f"{name}: largest ratio"] = of_best[name]
+        of_medium = [ratios[name] for _, ratios in medium]
+        measures[f"least {name}/Reno at medium loss"] = min(of_medium, key=lambda one: one.low)
+        measures[f"largest {name}/Reno at medium loss"] = max(of_medium, key=lambda one: one.high)
 
 
 TARGETS = {

@@ -1,0 +1,62 @@
+"""The points of a plan, as they are run: their scenarios, and when they are precise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+
+from burstlab.statistics import Estimate, ask_until, mean_ci95, paired_ratio
+from burstlab.studies.plan import Plan, picoseconds
+from burstlab.studies.running import Visit
+from burstlab.studies.work import Sample
+
+
+def visits(plan: Plan, metrics: Sequence[str], todo: Sequence[int]) -> Iterator[Visit[Sample]]:
+    """Begin points of a plan, one after the other.
+
+    Parameters
+    ----------
+    plan
+        What is run.
+    metrics
+        Names of the values that samples have.
+    todo
+        The points.
+    """
+    for point in todo:
+        yield visit(plan, metrics, point)
+
+
+def visit(plan: Plan, metrics: Sequence[str], point: int) -> Visit[Sample]:
+    """Begin a point."""
+    stop = plan.stopping
+    places = [metrics.index(name) for name in stop.metrics]
+
+    def scenarios(warmup_s: float | None = None) -> dict[str, str]:
+        warmup = "" if warmup_s is None else picoseconds(warmup_s)
+        return {name: plan.scenario(point, name, warmup) for name in plan.names}
+
+    def precise(samples: Sequence[Mapping[str, Sample]]) -> bool:
+        wanted = stop.relative
+        if wanted is None:
+            return True
+        return all(one.relative() <= wanted for one in _estimates(plan, places, samples))
+
+    asking = ask_until(precise, first=stop.first, batch=stop.batch, most=stop.most)
+    return Visit(point, plan.seed_of(point), scenarios(), asking, plan.warmup, scenarios)
+
+
+def _estimates(
+    plan: Plan, places: Sequence[int], samples: Sequence[Mapping[str, Sample]]
+) -> Iterator[Estimate]:
+    """Answer what has to be precise; what has no value in some run is not."""
+    for place in places:
+        values = {
+            name: [math.nan if (v := one[name].values[place]) is None else v for one in samples]
+            for name in plan.names
+        }
+        if plan.stopping.of == "means":
+            yield from (mean_ci95(found) for found in values.values())
+        else:
+            yield from (paired_ratio(values[b], values[a]) for a, b in combinations(plan.names, 2))
