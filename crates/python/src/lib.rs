@@ -9,9 +9,8 @@ mod left;
 use std::sync::Arc;
 
 use burstlab_sim::scenario::{self, Resolved, Scenario, ScenarioError, schema_json};
-use burstlab_sim::traffic::sequence;
 use burstlab_sim::{
-    CheckpointError, Column, Monitor, Needs, Piece, Simulation, Summary, Table, Trace,
+    CheckpointError, Column, Monitor, Needs, Piece, Simulation, Summary, Table, Trace, sequence,
 };
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::create_exception;

@@ -3,8 +3,8 @@
 
 use burstlab_optical::{Assembler, AssemblyPolicy};
 use burstlab_sim::scenario::{Resolved, Scenario};
-use burstlab_sim::traffic::{Batch, sequence};
-use burstlab_sim::{Column, Monitor, Output, Simulation, Table, Trace};
+use burstlab_sim::traffic::Batch;
+use burstlab_sim::{Column, Monitor, Output, Simulation, Table, Trace, sequence};
 use burstlab_units::{Bytes, Span, Time};
 use proptest::prelude::*;
 use serde_json::{Value, json};

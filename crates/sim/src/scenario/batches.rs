@@ -8,7 +8,7 @@ use super::check_mesh::{host, positive, span_of};
 use super::error::{Check, word};
 use super::{ScenarioError, Size};
 use crate::topology::Graph;
-use crate::traffic::HURST_MAX;
+use crate::traffic::{BatchLaw, HURST_MAX};
 
 /// Background traffic at the edge nodes: batches of packets, which enter the same assembly queues
 /// as the packets of flows and leave the network where their burst lands; needs a mesh. However
@@ -58,6 +58,25 @@ impl Default for Batches {
             class: 0,
             start: Span::ZERO,
             stop: None,
+        }
+    }
+}
+
+impl Batches {
+    /// What the batches between each two of its nodes follow.
+    ///
+    /// # Panics
+    /// When the entry was not checked.
+    #[must_use]
+    pub fn law(&self) -> BatchLaw {
+        BatchLaw {
+            per_second: self.batches_per_second,
+            sizes: self.size.sampler(),
+            hurst_arrivals: self.hurst_arrivals,
+            hurst_sizes: self.hurst_sizes,
+            packet: self.packet_size.get() as u32,
+            start: self.start,
+            stop: self.stop,
         }
     }
 }

@@ -260,13 +260,13 @@ impl Mesh {
         let traffic: u32 = resolved.scenario.traffic.iter().map(|traffic| traffic.count).sum();
         let run = &resolved.scenario.run;
         let end = Time::ZERO + run.duration + run.drain.unwrap_or_default();
-        let mut sources: Option<(usize, BatchSources<'_>)> = None;
+        let mut sources: Option<(usize, BatchSources)> = None;
         for (number, (index, batches, ends)) in (traffic..).zip(pairs) {
             if self.fed.len().is_multiple_of(LOOK) && !resolved.watch.goes_on() {
                 return;
             }
             if sources.as_ref().is_none_or(|(of, _)| *of != index) {
-                sources = Some((index, BatchSources::new(index, batches, end)));
+                sources = Some((index, BatchSources::new(index, batches.law(), end)));
             }
             let Some((_, sources)) = &sources else { return };
             let queue = self.queue_of(ends, batches.class, OTHER | number, false);

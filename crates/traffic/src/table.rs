@@ -4,19 +4,19 @@ use burstlab_units::{Bytes, Probability};
 use serde::{Deserialize, Serialize};
 
 /// A size and the chance to be at most that large.
-pub(crate) type Point = (Bytes, Probability);
+type Point = (Bytes, Probability);
 
 /// Points of a cumulative distribution function, with straight lines between them. What stands
 /// below the first point is all at that point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Table(Vec<(f64, f64)>);
+pub struct Table(Vec<(f64, f64)>);
 
 impl Table {
     /// A table of these points.
     ///
     /// # Errors
     /// The index of the first point that is out of order, and why it is.
-    pub(crate) fn new(points: &[Point]) -> Result<Self, (usize, &'static str)> {
+    pub fn new(points: &[Point]) -> Result<Self, (usize, &'static str)> {
         for (index, pair) in points.windows(2).enumerate() {
             let [(size, chance), (next_size, next_chance)] = [pair[0], pair[1]];
             if next_size < size {
@@ -42,13 +42,15 @@ impl Table {
     }
 
     /// Flows of a web search cluster (Alizadeh et al., DCTCP, SIGCOMM 2010).
-    pub(crate) fn web_search() -> Self {
-        Self::published(include_str!("../../data/web_search.csv"))
+    #[must_use]
+    pub fn web_search() -> Self {
+        Self::published(include_str!("../data/web_search.csv"))
     }
 
     /// Flows of a data mining cluster (Greenberg et al., VL2, SIGCOMM 2009).
-    pub(crate) fn data_mining() -> Self {
-        Self::published(include_str!("../../data/data_mining.csv"))
+    #[must_use]
+    pub fn data_mining() -> Self {
+        Self::published(include_str!("../data/data_mining.csv"))
     }
 
     /// A table that ships with the engine.

@@ -11,14 +11,11 @@ mod table;
 
 use burstlab_units::Span;
 
-pub use batches::{BATCH_MAX, Batch, BatchSource, sequence};
-pub use sampler::{SIZE_MAX, Sampler};
-
-pub(crate) use batches::BatchSources;
-pub(crate) use noise::HURST_MAX;
-pub(crate) use pareto::{SHAPE_MAX, bounded_mean, bounded_shape};
-pub(crate) use sampler::Law;
-pub(crate) use table::Table;
+pub use batches::{BATCH_MAX, Batch, BatchLaw, BatchSource, BatchSources};
+pub use noise::HURST_MAX;
+pub use pareto::{SHAPE_MAX, bounded_mean, bounded_shape};
+pub use sampler::{Law, SIZE_MAX, Sampler};
+pub use table::Table;
 
 /// An exponentially distributed time of this mean, by inversion of `uniform` in [0, 1): rounded to
 /// the nearest picosecond, and [`Span::MAX`] where it does not fit.
@@ -30,14 +27,14 @@ pub fn exponential(mean: Span, uniform: f64) -> Span {
 
 /// A mean time of `seconds` in picoseconds: whole ones, where a [`Span`] holds it.
 #[must_use]
-pub(crate) fn mean_ps(seconds: f64) -> f64 {
+pub fn mean_ps(seconds: f64) -> f64 {
     let ps = seconds * 1e12;
     if ps < u64::MAX as f64 { Span::from_secs_f64(seconds).as_ps() as f64 } else { ps }
 }
 
 /// As [`exponential`], of a mean in picoseconds, which may be longer than a [`Span`] holds.
 #[must_use]
-pub(crate) fn exponential_of(mean_ps: f64, uniform: f64) -> Span {
+pub fn exponential_of(mean_ps: f64, uniform: f64) -> Span {
     // `as` saturates.
     Span::from_ps((mean_ps * standard_exponential(uniform)).round() as u64)
 }

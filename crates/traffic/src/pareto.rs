@@ -3,17 +3,19 @@
 //! everything here is computed: no shape, 1 included, needs a case of its own.
 
 /// Largest shape; what is larger is practically `min` alone.
-pub(crate) const SHAPE_MAX: f64 = 100.0;
+pub const SHAPE_MAX: f64 = 100.0;
 
 /// The mean for `shape`, which lies in [0, [`SHAPE_MAX`]]; 0 is the limit, uniform in ln x.
-pub(crate) fn bounded_mean(min: f64, max: f64, shape: f64) -> f64 {
+#[must_use]
+pub fn bounded_mean(min: f64, max: f64, shape: f64) -> f64 {
     let reach = (max / min).ln();
     min * weight(shape - 1.0, reach) / weight(shape, reach)
 }
 
 /// The shape in (0, [`SHAPE_MAX`]] whose mean is `mean`; it has to lie between the means of the
 /// two. By bisection down to neighbouring numbers, so that it depends on nothing but the arguments.
-pub(crate) fn bounded_shape(min: f64, max: f64, mean: f64) -> f64 {
+#[must_use]
+pub fn bounded_shape(min: f64, max: f64, mean: f64) -> f64 {
     let (mut low, mut high) = (0.0, SHAPE_MAX);
     loop {
         let middle = 0.5 * (low + high);

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use super::logarithm::ln;
 use super::noise::{Kind, Noise};
 use super::{Sampler, normal};
-use crate::scenario::{Batches, Distribution, Resolved};
 
 /// No batch is larger; a larger draw is cut to this.
 pub const BATCH_MAX: u32 = 1_000_000_000;
@@ -43,36 +42,58 @@ pub struct BatchSource {
     stop: Time,
 }
 
-/// The sources of an entry of the scenario: what they have in common.
-pub(crate) struct BatchSources<'a> {
-    index: usize,
-    batches: &'a Batches,
-    sizes: Sampler,
+/// What batches between two nodes follow.
+#[derive(Clone, Debug)]
+pub struct BatchLaw {
+    /// Mean number of batches a second; the times between them are exponentially distributed.
+    pub per_second: f64,
+    /// Sizes of batches.
+    pub sizes: Sampler,
+    /// Hurst exponent of the times between batches, from 0.5, independent, to
+    /// [`HURST_MAX`](crate::HURST_MAX).
+    pub hurst_arrivals: f64,
+    /// Hurst exponent of the sizes, in the same range.
+    pub hurst_sizes: f64,
+    /// Bytes of each packet of a batch but the last, which has the rest.
+    pub packet: u32,
+    /// When batches begin.
+    pub start: Span,
+    /// When they end; none: with the run.
+    pub stop: Option<Span>,
+}
+
+/// The sources of one law: what they have in common.
+#[derive(Clone, Debug)]
+pub struct BatchSources {
+    number: usize,
+    law: BatchLaw,
     kinds: [Option<Kind>; 2],
     stop: Time,
 }
 
-impl<'a> BatchSources<'a> {
-    /// Of the entry `index`, in a run that ends with `end`: what comes later is not drawn.
+impl BatchSources {
+    /// Of the law `number`, by which the draws are keyed, in a run that ends with `end`: what comes
+    /// later is not drawn.
     ///
     /// # Panics
-    /// When the entry was not checked.
-    pub(crate) fn new(index: usize, batches: &'a Batches, end: Time) -> Self {
-        let hursts = [batches.hurst_arrivals, batches.hurst_sizes];
-        let stop = batches.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
+    /// When an exponent is out of range.
+    #[must_use]
+    pub fn new(number: usize, law: BatchLaw, end: Time) -> Self {
+        let hursts = [law.hurst_arrivals, law.hurst_sizes];
+        let stop = law.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
         Self {
-            index,
-            batches,
-            sizes: batches.size.sampler(),
+            number,
+            law,
             kinds: hursts.map(|hurst| (hurst > 0.5).then(|| Kind::new(hurst))),
             stop: stop.min(end + Span::from_ps(1)),
         }
     }
 
     /// The source from one node to another.
-    pub(crate) fn between(&self, (from, to): (u32, u32), random: &RandomSource) -> BatchSource {
-        let batches = self.batches;
-        let name = format!("batches/{}/{from}/{to}", self.index);
+    #[must_use]
+    pub fn between(&self, (from, to): (u32, u32), random: &RandomSource) -> BatchSource {
+        let law = &self.law;
+        let name = format!("batches/{}/{from}/{to}", self.number);
         let past = random.stream(&format!("{name}/past"));
         let noise = |which: usize| {
             let normal = |number| normal_of(past.uniforms(number)[which]);
@@ -81,13 +102,12 @@ impl<'a> BatchSources<'a> {
         BatchSource {
             stream: random.stream(&name),
             drawn: 0,
-            mean: 1e12 / batches.batches_per_second,
-            exponential: (batches.size.distribution == Distribution::Exponential)
-                .then(|| self.sizes.mean()),
-            sizes: self.sizes.clone(),
+            mean: 1e12 / law.per_second,
+            exponential: law.sizes.exponential_mean(),
+            sizes: law.sizes.clone(),
             noise: [noise(0), noise(1)],
-            packet: batches.packet_size.get() as u32,
-            last: Time::ZERO + batches.start,
+            packet: law.packet,
+            last: Time::ZERO + law.start,
             stop: self.stop,
         }
     }
@@ -96,13 +116,13 @@ impl<'a> BatchSources<'a> {
 impl BatchSource {
     /// Whether it has stopped.
     #[inline]
-    pub(crate) fn ended(&self) -> bool {
+    pub fn ended(&self) -> bool {
         self.last >= self.stop
     }
 
     /// Draws the next `N` batches; those after the source has stopped are left out.
     #[inline]
-    pub(crate) fn draw<const N: usize>(&mut self) -> impl Iterator<Item = Batch> {
+    pub fn draw<const N: usize>(&mut self) -> impl Iterator<Item = Batch> {
         let [mut waits, mut sizes] = self.stream.uniforms_from::<N>(self.drawn);
         self.drawn += N as u64;
         match &mut self.noise[0] {
@@ -159,62 +179,32 @@ fn normal_of(uniform: f64) -> f64 {
     normal::quantile(uniform.max(f64::EPSILON / 4.0))
 }
 
-/// The first `count` batches, or as many as there are, of an entry of a scenario's `batches`
-/// between two nodes with hosts, as a run with this seed and replication has them.
-///
-/// # Errors
-/// What is wrong with the entry or the nodes.
-pub fn sequence(
-    resolved: &Resolved,
-    index: usize,
-    (from, to): (&str, &str),
-    (seed, replication): (u64, u64),
-    count: usize,
-) -> Result<Vec<Batch>, String> {
-    let entries = &resolved.scenario.batches;
-    let entry = entries.get(index).ok_or_else(|| {
-        format!("there is no batches[{index}]: the scenario has {} entries", entries.len())
-    })?;
-    let pairs = resolved.pairs(entry.from.as_ref(), entry.to.as_ref());
-    let graph = &resolved.mesh.as_ref().expect("a scenario with batches has a mesh").0;
-    let ends =
-        pairs.into_iter().find(|ends| graph.name(ends.0) == from && graph.name(ends.1) == to);
-    let ends = ends.ok_or_else(|| format!("batches[{index}] does not go from {from} to {to}"))?;
-    let random = RandomSource::new(seed, replication);
-    // As many as are asked for, however long the scenario runs.
-    let sources = BatchSources::new(index, entry, Time::NEVER);
-    Ok(sources.between(ends, &random).take(count).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::Size;
-    use burstlab_units::Bytes;
+    use crate::Law;
 
-    fn entry(hurst: (f64, f64)) -> Batches {
-        Batches {
-            batches_per_second: 10_000.0,
-            size: Size {
-                distribution: Distribution::Exponential,
-                mean: Some(Bytes::new(5000)),
-                ..Size::default()
-            },
+    fn law(hurst: (f64, f64)) -> BatchLaw {
+        BatchLaw {
+            per_second: 10_000.0,
+            sizes: Sampler::new(Law::Exponential { mean: 5000.0 }),
             hurst_arrivals: hurst.0,
             hurst_sizes: hurst.1,
-            ..Batches::default()
+            packet: 1500,
+            start: Span::ZERO,
+            stop: None,
         }
     }
 
-    fn source(batches: &Batches, seed: u64) -> BatchSource {
-        BatchSources::new(0, batches, Time::NEVER).between((0, 1), &RandomSource::new(seed, 0))
+    fn source(law: BatchLaw, seed: u64) -> BatchSource {
+        BatchSources::new(0, law, Time::NEVER).between((0, 1), &RandomSource::new(seed, 0))
     }
 
     /// The marginal laws, by their means and by the share above the mean, whatever the exponents.
     #[test]
     fn times_and_sizes_are_exponential_for_all_exponents() {
         for (hurst, bands) in [((0.5, 0.5), (0.02, 0.02)), ((0.6, 0.8), (0.04, 0.15))] {
-            let drawn: Vec<Batch> = source(&entry(hurst), 1).take(200_000).collect();
+            let drawn: Vec<Batch> = source(law(hurst), 1).take(200_000).collect();
             let n = drawn.len() as f64;
             let mut last = Time::ZERO;
             let gaps: Vec<f64> = drawn
@@ -233,9 +223,9 @@ mod tests {
 
     #[test]
     fn an_exponent_changes_no_draw_of_the_other_sequence() {
-        let plain: Vec<Batch> = source(&entry((0.5, 0.5)), 3).take(1000).collect();
-        let sizes: Vec<Batch> = source(&entry((0.5, 0.9)), 3).take(1000).collect();
-        let times: Vec<Batch> = source(&entry((0.9, 0.5)), 3).take(1000).collect();
+        let plain: Vec<Batch> = source(law((0.5, 0.5)), 3).take(1000).collect();
+        let sizes: Vec<Batch> = source(law((0.5, 0.9)), 3).take(1000).collect();
+        let times: Vec<Batch> = source(law((0.9, 0.5)), 3).take(1000).collect();
         assert!(plain.iter().zip(&sizes).all(|(a, b)| a.at == b.at));
         assert!(plain.iter().zip(&times).all(|(a, b)| a.bytes == b.bytes));
         assert!(plain.iter().zip(&sizes).any(|(a, b)| a.bytes != b.bytes));
@@ -244,9 +234,8 @@ mod tests {
 
     #[test]
     fn they_come_between_start_and_stop() {
-        let batches =
-            Batches { start: Span::from_ms(5), stop: Some(Span::from_ms(25)), ..entry((0.5, 0.5)) };
-        let drawn: Vec<Batch> = source(&batches, 1).collect();
+        let (start, stop) = (Span::from_ms(5), Some(Span::from_ms(25)));
+        let drawn: Vec<Batch> = source(BatchLaw { start, stop, ..law((0.5, 0.5)) }, 1).collect();
         assert!((100..300).contains(&drawn.len()), "{}", drawn.len());
         let within = Time::ZERO + Span::from_ms(5)..Time::ZERO + Span::from_ms(25);
         assert!(drawn.iter().all(|batch| within.contains(&batch.at)));

@@ -9,25 +9,61 @@ use super::{normal, pareto, standard_exponential};
 /// No drawn size is larger: 1,000,000 GB, about nine days at 10 Gb/s.
 pub const SIZE_MAX: Bytes = Bytes::new(1_000_000_000_000_000);
 
-/// A distribution of sizes, made by [`Size::sampler`](crate::scenario::Size::sampler). It holds no
-/// generator: a draw is a function of the uniform number that it is given.
+/// Draws from a distribution of sizes. It holds no generator: a draw is a function of the uniform
+/// number that it is given.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sampler(Law);
 
 /// A distribution with its numbers, in bytes where they are sizes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) enum Law {
+pub enum Law {
+    /// All of this size.
     Fixed(f64),
-    Exponential { mean: f64 },
-    Pareto { min: f64, shape: f64 },
-    BoundedPareto { min: f64, max: f64, shape: f64 },
-    LogNormal { mean: f64, sigma: f64 },
+    /// Exponential.
+    Exponential {
+        /// The mean.
+        mean: f64,
+    },
+    /// Pareto.
+    Pareto {
+        /// The smallest size.
+        min: f64,
+        /// The exponent of the tail, above 1.
+        shape: f64,
+    },
+    /// Pareto, cut at both ends.
+    BoundedPareto {
+        /// The smallest size.
+        min: f64,
+        /// The largest size.
+        max: f64,
+        /// The exponent, above 0, up to [`SHAPE_MAX`](crate::SHAPE_MAX).
+        shape: f64,
+    },
+    /// Log-normal.
+    LogNormal {
+        /// The mean.
+        mean: f64,
+        /// Standard deviation of the natural logarithm.
+        sigma: f64,
+    },
+    /// Through given points.
     Table(Table),
 }
 
 impl Sampler {
-    pub(crate) fn new(law: Law) -> Self {
+    /// Draws from `law`.
+    #[must_use]
+    pub fn new(law: Law) -> Self {
         Self(law)
+    }
+
+    /// The mean, where the distribution is exponential.
+    pub(crate) fn exponential_mean(&self) -> Option<f64> {
+        match self.0 {
+            Law::Exponential { mean } => Some(mean),
+            _ => None,
+        }
     }
 
     /// The size that a share `uniform` of all sizes lies below: inversion of the distribution,

@@ -18,7 +18,7 @@ const POLES: usize = 22;
 const SPACING: f64 = 1.0;
 
 /// Exponents from 0.5 up to here; above, the slowest part would be slower than any run.
-pub(crate) const HURST_MAX: f64 = 0.98;
+pub const HURST_MAX: f64 = 0.98;
 
 /// A stationary sequence of standard normal numbers with the autocovariances of fractional Gaussian
 /// noise, to 0.002 and to 1 % of their value, at lags from 1 to 1,000,000.
@@ -217,7 +217,7 @@ fn gamma(x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::traffic::normal;
+    use crate::normal;
     use burstlab_kernel::RandomSource;
 
     const HURST: [f64; 11] = [0.51, 0.55, 0.6, 0.7, 0.75, 0.76, 0.8, 0.9, 0.93, 0.94, HURST_MAX];
