@@ -10,8 +10,7 @@ use super::flow::Flow;
 use super::mesh::Mesh;
 use super::ops::Ops;
 use super::packet::{AckPacket, DataPacket};
-use crate::run::Monitor;
-use crate::scenario::Resolved;
+use crate::scenario::{Interrupt, Resolved};
 use crate::topology::Graph;
 
 /// The optical network.
@@ -95,7 +94,7 @@ impl Optics {
     }
 
     /// Queues what happens first.
-    pub(super) fn begin(&mut self, watch: &Monitor, context: &mut Context) {
+    pub(super) fn begin(&mut self, watch: &Interrupt, context: &mut Context) {
         match self {
             Self::Path(_) => {}
             Self::Mesh(mesh) => mesh.begin(watch, context),

@@ -9,8 +9,8 @@ use super::super::{Context, Event};
 use super::burst::BurstKind;
 use super::rules::Rules;
 use super::{Mesh, MeshEvent};
-use crate::run::{LOOK, Monitor};
-use crate::scenario::{Per, Scenario};
+use crate::run::LOOK;
+use crate::scenario::{Interrupt, Per, Scenario};
 use crate::topology::Graph;
 use crate::traffic::{Sampler, exponential_of, mean_ps};
 
@@ -42,7 +42,7 @@ pub(super) fn sources(
     graph: &Graph,
     rules: &Rules,
     random: &RandomSource,
-    watch: &Monitor,
+    watch: &Interrupt,
 ) -> Vec<Background> {
     let mut sources = Vec::new();
     for (index, load) in scenario.bursts.iter().enumerate() {

@@ -15,8 +15,8 @@ use super::super::train::Train;
 use super::Mesh;
 use super::edge::Queue;
 use crate::measure::NO_ROW;
-use crate::run::{LOOK, Monitor};
-use crate::scenario::Resolved;
+use crate::run::LOOK;
+use crate::scenario::{Interrupt, Resolved};
 use crate::traffic::{Batch, BatchSource, BatchSources};
 
 /// So much of batches. A batch counts with its last packet.
@@ -284,7 +284,7 @@ impl Mesh {
     }
 
     /// Foresees the first closing of each queue that batches enter.
-    pub(super) fn begin_feeding(&mut self, watch: &Monitor, context: &mut Context) {
+    pub(super) fn begin_feeding(&mut self, watch: &Interrupt, context: &mut Context) {
         for index in 0..self.fed.len() {
             if index.is_multiple_of(LOOK) && !watch.goes_on() {
                 return;

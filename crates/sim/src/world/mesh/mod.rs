@@ -42,8 +42,7 @@ use super::injected::process;
 use super::script::Script;
 use super::{Context, Event, World};
 use crate::measure::NetworkTally;
-use crate::run::Monitor;
-use crate::scenario::{LossRule, Resolved, RouteChoice, Scenario, TieBreak};
+use crate::scenario::{Interrupt, LossRule, Resolved, RouteChoice, Scenario, TieBreak};
 use crate::topology::{Graph, Routes};
 
 /// What a burst takes in memory, and a source of bursts, and an assembly queue with a source of
@@ -239,7 +238,7 @@ impl Mesh {
     }
 
     /// Queues the first bursts of others, and the first closing of each queue that batches enter.
-    pub(super) fn begin(&mut self, watch: &Monitor, context: &mut Context) {
+    pub(super) fn begin(&mut self, watch: &Interrupt, context: &mut Context) {
         for (number, source) in (0..).zip(&self.background) {
             if let Some(at) = source.next() {
                 let event = Event::Mesh(MeshEvent::Background(number));

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 
 use burstlab_units::Span;
 
-use super::super::ScenarioError;
 use super::super::error::word;
 use super::super::limits::{DURATION_MAX, SPAN_MAX, fast_enough, within};
 use super::super::read::suggestion;
+use super::super::{Interrupt, ScenarioError};
 use super::{Network, NetworkLink, NetworkRoute, Topology};
-use crate::run::Monitor;
 use crate::topology::{
     self, Fibre, Graph, Lengths, Link, NSFNET_CORE, Node, Role, RouteError, Routes,
 };
@@ -51,14 +50,14 @@ impl Network {
     /// # Errors
     /// The first mistake, with the path of its field, its value and the mend.
     pub fn routes(&self, graph: &Graph) -> Result<Routes, ScenarioError> {
-        self.routes_while(graph, &Monitor::default())
+        self.routes_while(graph, &Interrupt::default())
     }
 
     /// As [`routes`](Self::routes), unless `watch` is told to cancel.
     pub(in super::super) fn routes_while(
         &self,
         graph: &Graph,
-        watch: &Monitor,
+        watch: &Interrupt,
     ) -> Result<Routes, ScenarioError> {
         let count = self.routes_per_pair();
         if !(1..=ROUTES_MAX).contains(&count) {

@@ -1,5 +1,6 @@
 //! The scenario: the one definition of every parameter. The Python classes, the editor schema and
-//! the reference page are generated from these types.
+//! the reference page are generated from these types. What they mean together is resolved here, the
+//! [topology] of the network included; nothing here runs.
 
 mod access;
 mod batches;
@@ -14,6 +15,7 @@ mod edge;
 mod error;
 mod flow;
 mod injection;
+mod interrupt;
 mod limits;
 mod loss;
 mod network;
@@ -22,6 +24,7 @@ mod read;
 mod run;
 mod signalling;
 mod size;
+pub mod topology;
 mod traffic;
 mod wlan;
 
@@ -32,8 +35,7 @@ use burstlab_units::{Bytes, Rate, Span, UnitError};
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
-use crate::run::Monitor;
-use crate::topology::{Graph, Routes};
+use self::topology::{Graph, Routes};
 
 pub use access::{Access, AccessSide};
 pub use batches::Batches;
@@ -46,6 +48,7 @@ pub use edge::{Assembly, Edge, EdgeAck, FirstWavelength, IngressPort, NoticeTran
 pub use error::ScenarioError;
 pub use flow::{Flow, Write};
 pub use injection::{InjectedPer, Injection};
+pub use interrupt::Interrupt;
 pub use loss::{Loss, LossKind, LossRule};
 pub use network::{Network, NetworkLink, NetworkNode, NetworkRoute, RouteChoice, Topology};
 pub use ops::{AckWay, Congestion, Dlcc, Notification, Ops, Order, Share, Smoothing};
@@ -119,7 +122,7 @@ pub struct Resolved {
     /// the scenario has to say.
     pub classes: Option<Arc<dyn Classes>>,
     /// Looked at where a world of many parts is made: once it is cancelled, the rest is left out.
-    pub watch: Monitor,
+    pub watch: Interrupt,
 }
 
 impl Scenario {
@@ -136,7 +139,7 @@ impl Scenario {
     /// # Errors
     /// The first mistake, with the path of its field, its value and the mend.
     pub fn resolve(&self) -> Result<Resolved, ScenarioError> {
-        self.resolve_while(&Monitor::default())
+        self.resolve_while(&Interrupt::default())
     }
 
     /// As [`resolve`](Self::resolve), unless `watch` is told to cancel meanwhile: then there is an
@@ -144,7 +147,7 @@ impl Scenario {
     ///
     /// # Errors
     /// As there.
-    pub fn resolve_while(&self, watch: &Monitor) -> Result<Resolved, ScenarioError> {
+    pub fn resolve_while(&self, watch: &Interrupt) -> Result<Resolved, ScenarioError> {
         let mut scenario = self.clone();
         let others = self.bursts.is_empty() && self.batches.is_empty();
         let alone = self.demand.is_empty() && others;
@@ -194,7 +197,8 @@ impl Scenario {
     }
 
     /// How many classes of packets there are.
-    pub(crate) fn classes(&self) -> u32 {
+    #[must_use]
+    pub fn classes(&self) -> u32 {
         let flows = self.flows().iter().map(|flow| flow.class);
         let demand = self.demand.iter().map(|demand| demand.class);
         let traffic = self.traffic.iter().map(|traffic| traffic.class);
@@ -205,18 +209,21 @@ impl Scenario {
 
 impl Resolved {
     /// The nodes of a flow; both 0 on a path.
-    pub(crate) fn ends(&self, flow: &Flow) -> (u32, u32) {
+    #[must_use]
+    pub fn ends(&self, flow: &Flow) -> (u32, u32) {
         self.nodes(flow.from.as_ref(), flow.to.as_ref())
     }
 
     /// The nodes between which traffic of others crosses a mesh; both 0 on a path.
-    pub(crate) fn ends_of_traffic(&self, traffic: &Traffic) -> (u32, u32) {
+    #[must_use]
+    pub fn ends_of_traffic(&self, traffic: &Traffic) -> (u32, u32) {
         self.nodes(traffic.from.as_ref(), traffic.to.as_ref())
     }
 
     /// The pairs of different nodes with hosts that have these names; every name where none is
     /// given.
-    pub(crate) fn pairs(&self, from: Option<&String>, to: Option<&String>) -> Vec<(u32, u32)> {
+    #[must_use]
+    pub fn pairs(&self, from: Option<&String>, to: Option<&String>) -> Vec<(u32, u32)> {
         let Some((graph, _)) = &self.mesh else { return Vec::new() };
         let (froms, tos) = (graph.edges_called(from), graph.edges_called(to));
         let pairs = froms.iter().flat_map(|&from| tos.iter().map(move |&to| (from, to)));
@@ -238,7 +245,8 @@ impl Resolved {
     }
 
     /// Whether a sender listens to what becomes of its bursts.
-    pub(crate) fn listens(&self) -> bool {
+    #[must_use]
+    pub fn listens(&self) -> bool {
         self.tcp.iter().chain(&self.demand_tcp).any(|tcp| Listens::of(tcp).at_all())
     }
 }

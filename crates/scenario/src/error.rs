@@ -21,7 +21,8 @@ pub struct ScenarioError {
 
 impl ScenarioError {
     /// What is wrong with the field at `path`, where `value` stands, and what to write instead.
-    pub(crate) fn new(
+    #[must_use]
+    pub fn new(
         path: impl Into<String>,
         value: impl Into<String>,
         problem: impl Into<String>,

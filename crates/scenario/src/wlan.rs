@@ -203,7 +203,8 @@ impl Default for Wlan {
 
 impl Wlan {
     /// What its nodes go by.
-    pub(crate) fn rules(&self) -> Rules {
+    #[must_use]
+    pub fn rules(&self) -> Rules {
         let speed = |rate| Speed::of(rate).expect("a checked scenario has rates of 802.11b");
         Rules {
             data: speed(self.rate),
@@ -222,7 +223,8 @@ impl Wlan {
     }
 
     /// Chance that a packet is lost that has been carried.
-    pub(crate) fn residual(&self) -> f64 {
+    #[must_use]
+    pub fn residual(&self) -> f64 {
         match self.loss {
             WlanLoss::Residual => self.probability.unwrap_or_default().get(),
             _ => 0.0,
@@ -230,7 +232,8 @@ impl Wlan {
     }
 
     /// Who hears whom, the base station and so many stations.
-    pub(crate) fn paths(&self, stations: u32) -> Paths {
+    #[must_use]
+    pub fn paths(&self, stations: u32) -> Paths {
         let place = |node: u32| match &self.positions {
             Some(places) if node > 0 => places[node as usize - 1],
             _ => (0.0, 0.0),
@@ -330,7 +333,8 @@ pub(super) fn fits(scenario: &Scenario, flow: usize, table: &str, config: &Confi
 
 impl Wlan {
     /// Whether the sender, and the receiver, of a flow is a station.
-    pub(crate) fn seats(&self, flow: &super::Flow) -> [bool; 2] {
+    #[must_use]
+    pub fn seats(&self, flow: &super::Flow) -> [bool; 2] {
         match (&self.node, self.side) {
             (Some(node), _) => [flow.from.as_ref() == Some(node), flow.to.as_ref() == Some(node)],
             (None, Some(Side::Sender)) => [true, false],

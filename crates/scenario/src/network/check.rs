@@ -2,11 +2,10 @@
 
 use burstlab_units::Span;
 
-use super::super::ScenarioError;
 use super::super::error::{Check, brief, word};
 use super::super::limits::{DURATION_MAX, SPAN_MAX, fast_enough, within};
+use super::super::{Interrupt, ScenarioError};
 use super::{Network, Topology};
-use crate::run::Monitor;
 use crate::topology::{Graph, Routes};
 
 /// Fields that each shape may have beside `topology` and `link_rate`.
@@ -44,7 +43,7 @@ fn uses(topology: Topology, field: &str) -> bool {
 /// Checks `network`; answers the graph and the routes of a mesh.
 pub(in super::super) fn check(
     network: &Network,
-    watch: &Monitor,
+    watch: &Interrupt,
 ) -> Result<Option<(Graph, Routes)>, ScenarioError> {
     used(network)?;
     lengths(network)?;

@@ -1,7 +1,7 @@
 //! Mistakes in a scenario are named with field, value and mend; a resolved scenario reads as
 //! itself.
 
-use burstlab_sim::scenario::{Scenario, ScenarioError, schema_json};
+use burstlab_scenario::{Scenario, ScenarioError, schema_json};
 
 fn mistake(json: &str) -> ScenarioError {
     Scenario::from_json(json).and_then(|scenario| scenario.resolve()).err().unwrap_or_else(|| {

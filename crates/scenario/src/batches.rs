@@ -1,5 +1,6 @@
 //! `[[batches]]`: packets of others that enter the assembly queues of a mesh in batches.
 
+use burstlab_traffic::{BatchLaw, HURST_MAX};
 use burstlab_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +9,6 @@ use super::check_mesh::{host, positive, span_of};
 use super::error::{Check, word};
 use super::{ScenarioError, Size};
 use crate::topology::Graph;
-use crate::traffic::{BatchLaw, HURST_MAX};
 
 /// Background traffic at the edge nodes: batches of packets, which enter the same assembly queues
 /// as the packets of flows and leave the network where their burst lands; needs a mesh. However

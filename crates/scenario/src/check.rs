@@ -1,9 +1,8 @@
 //! What the types alone cannot say of a scenario.
 
 use burstlab_tcp::{Config, Listens};
+use burstlab_traffic::SIZE_MAX;
 use burstlab_units::{Bytes, Span};
-
-use crate::traffic::SIZE_MAX;
 
 use super::error::{Check, word};
 use super::limits::{DURATION_MAX, SAMPLES_MAX, SPAN_MAX, fast_enough, within};

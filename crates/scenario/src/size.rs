@@ -2,13 +2,13 @@
 
 use std::fmt::Display;
 
+use burstlab_traffic::{Law, SHAPE_MAX, SIZE_MAX, Sampler, Table, bounded_mean, bounded_shape};
 use burstlab_units::{Bytes, Probability};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ScenarioError;
 use super::choice::{self, Fields};
-use crate::traffic::{Law, SHAPE_MAX, SIZE_MAX, Sampler, Table, bounded_mean, bounded_shape};
 
 /// Wider log-normal distributions have nearly all of their mean in draws that never come.
 const SIGMA_MAX: f64 = 5.0;
