@@ -4,13 +4,17 @@ use burstlab_units::{Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::limits::{RATE_MIN, SPAN_MAX};
+
 /// The access links: sender to ingress edge and egress edge to receiver, in both directions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Access {
     /// Rate of a link, in both directions.
+    #[schemars(extend("x-minimum" = RATE_MIN))]
     pub rate: Rate,
     /// Propagation delay of a link, one way.
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
     pub delay: Span,
     /// Packets that may wait for a link behind the one being sent; more are dropped. Absent: no
     /// bound.
@@ -30,9 +34,11 @@ pub struct Access {
 #[serde(default, deny_unknown_fields)]
 pub struct AccessSide {
     /// Rate of a link, in both directions.
+    #[schemars(extend("x-minimum" = RATE_MIN))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
     /// Propagation delay of a link, one way.
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<Span>,
     /// Packets that may wait for a link behind the one being sent; more are dropped.

@@ -5,8 +5,9 @@ use burstlab_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::check_mesh::{host, positive, span_of};
+use super::check_mesh::{host, span_of};
 use super::error::{Check, word};
+use super::limits::{CLASS_MAX, DURATION_MAX};
 use super::{ScenarioError, Size};
 use crate::topology::Graph;
 
@@ -23,22 +24,28 @@ pub struct Batches {
     /// its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// Mean number of batches a second from each of these nodes to each other, at most
-    /// 1,000,000,000. The times between batches are exponentially distributed.
+    /// Mean number of batches a second from each of these nodes to each other. The times between
+    /// batches are exponentially distributed.
+    #[schemars(range(min = 1e-9, max = 1e9))]
     pub batches_per_second: f64,
     /// Size of a batch, all its packets together; one above 1 GB is cut to that.
     pub size: Size,
-    /// Hurst exponent of the times between batches, 0.5 to 0.98. At 0.5 they are independent, and
+    /// Hurst exponent of the times between batches. At 0.5 they are independent, and
     /// batches a Poisson process; above, they are long-range dependent.
+    #[schemars(range(min = 0.5, max = HURST_MAX))]
     pub hurst_arrivals: f64,
-    /// Hurst exponent of the sizes, 0.5 to 0.98. At 0.5 they are independent.
+    /// Hurst exponent of the sizes. At 0.5 they are independent.
+    #[schemars(range(min = 0.5, max = HURST_MAX))]
     pub hurst_sizes: f64,
     /// Size of the packets of a batch; the last one has the rest.
+    #[schemars(extend("x-minimum" = "1 B", "x-maximum" = "1 MB"))]
     pub packet_size: Bytes,
     /// Class of the packets, from 0.
+    #[schemars(range(max = CLASS_MAX))]
     #[serde(skip_serializing_if = "super::core_network::is_default")]
     pub class: u32,
     /// When batches begin.
+    #[schemars(extend("x-maximum" = DURATION_MAX))]
     pub start: Span,
     /// When they end. Absent: with the run.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,18 +91,8 @@ impl Batches {
 /// Checks the entry `index`.
 pub(super) fn check(index: usize, batches: &Batches, graph: &Graph) -> Check {
     let at = format!("batches[{index}]");
-    positive(format!("{at}.batches_per_second"), batches.batches_per_second, 1e-9, 1e9)?;
-    positive(format!("{at}.hurst_arrivals"), batches.hurst_arrivals, 0.5, HURST_MAX)?;
-    positive(format!("{at}.hurst_sizes"), batches.hurst_sizes, 0.5, HURST_MAX)?;
     span_of(&at, batches.start, batches.stop)?;
     batches.size.check(&format!("{at}.size"))?;
-    let error = |field: &str, value: String, problem: &str, fix: &str| {
-        Err(ScenarioError::new(format!("{at}.{field}"), value, problem, fix))
-    };
-    if !(1..=1_000_000).contains(&batches.packet_size.get()) {
-        let value = batches.packet_size.to_string();
-        return error("packet_size", value, "no size of a packet", "write \"1 B\" to \"1 MB\"");
-    }
     for (field, name) in [("from", &batches.from), ("to", &batches.to)] {
         if let Some(name) = name {
             host(graph, &format!("{at}.{field}"), name)?;
@@ -103,7 +100,8 @@ pub(super) fn check(index: usize, batches: &Batches, graph: &Graph) -> Check {
     }
     if batches.from.is_some() && batches.from == batches.to {
         let fix = "name two different edge nodes";
-        return error("to", word(&batches.to), "it is where the batches start", fix);
+        let (path, problem) = (format!("{at}.to"), "it is where the batches start");
+        return Err(ScenarioError::new(path, word(&batches.to), problem, fix));
     }
     Ok(())
 }

@@ -1,18 +1,14 @@
 //! What a slotted network needs, and what it has no use for.
 
 use burstlab_optical::slotted::SlotClock;
-use burstlab_units::{Bytes, Span};
 
 use super::core_network::is_default;
 use super::error::Check;
-use super::limits::{SPAN_MAX, within};
 use super::{Ops, Scenario, ScenarioError, Topology};
 use crate::topology::Graph;
 
 /// Slots are numbered over the run, and counted in parts of a millionth.
 const SLOTS_MAX: u64 = 1 << 42;
-const SLOT_SIZE_MAX: Bytes = Bytes::new(1_000_000);
-const BUFFER_MAX: u32 = 1_000_000;
 
 fn error(
     path: impl Into<String>,
@@ -46,16 +42,10 @@ pub(super) fn check(scenario: &Scenario) -> Check {
         let problem = "a slotted network has no bursts, and one route for each pair";
         return error(*table, "", problem, "remove it, or remove [ops]");
     }
-    slots(scenario, ops)?;
-    smoothing(ops)?;
-    congestion(ops)
+    slots(scenario, ops)
 }
 
 fn slots(scenario: &Scenario, ops: &Ops) -> Check {
-    if !(Bytes::new(1)..=SLOT_SIZE_MAX).contains(&ops.slot_size) {
-        let fix = format!("write \"1 B\" to \"{SLOT_SIZE_MAX}\"");
-        return error("ops.slot_size", ops.slot_size.to_string(), "no length of a slot", fix);
-    }
     if ops.slot_header >= ops.slot_size {
         let problem = format!("nothing is left of a slot of {}", ops.slot_size);
         let fix = "write a smaller one";
@@ -68,13 +58,6 @@ fn slots(scenario: &Scenario, ops: &Ops) -> Check {
         let fix = "write a longer slot, a slower network.link_rate or a shorter run.duration";
         return error("ops.slot_size", ops.slot_size.to_string(), problem, fix);
     }
-    if ops.buffer > BUFFER_MAX {
-        let fix = format!("write 0 to {BUFFER_MAX}");
-        return error("ops.buffer", ops.buffer.to_string(), "out of range", fix);
-    }
-    within("ops.smoothing.unit", ops.smoothing.unit, SPAN_MAX)?;
-    within("ops.congestion.rtt_max", ops.congestion.rtt_max, SPAN_MAX)?;
-    within("ops.congestion.loss_window", ops.congestion.loss_window, SPAN_MAX)?;
     for (field, span) in [
         ("ops.smoothing.unit", ops.smoothing.unit),
         ("ops.congestion.rtt_max", ops.congestion.rtt_max),
@@ -84,46 +67,6 @@ fn slots(scenario: &Scenario, ops: &Ops) -> Check {
             let problem = format!("it is shorter than a slot, {slot}");
             return error(field, span.to_string(), problem, "write a longer time");
         }
-    }
-    Ok(())
-}
-
-fn smoothing(ops: &Ops) -> Check {
-    let rule = &ops.smoothing;
-    if !(0.0..1.0).contains(&rule.weight) {
-        let fix = "write 0 or more, and less than 1";
-        return error("ops.smoothing.weight", rule.weight.to_string(), "no weight", fix);
-    }
-    if !(1..=10_000).contains(&rule.units) {
-        let (value, fix) = (rule.units.to_string(), "write 1 to 10000");
-        return error("ops.smoothing.units", value, "out of range", fix);
-    }
-    if !(1e-6..=1.0).contains(&rule.min_rate) {
-        let problem = "no share of the slots of a wavelength";
-        let fix = "write a number from 0.000001 to 1";
-        return error("ops.smoothing.min_rate", rule.min_rate.to_string(), problem, fix);
-    }
-    Ok(())
-}
-
-fn congestion(ops: &Ops) -> Check {
-    let threshold = ops.congestion.threshold;
-    if !(0.0..=1.0).contains(&threshold) {
-        let problem = "no share of what an output carries";
-        let (value, fix) = (threshold.to_string(), "write 0 to 1");
-        return error("ops.congestion.threshold", value, problem, fix);
-    }
-    let Some(dlcc) = &ops.dlcc else { return Ok(()) };
-    for (field, span) in [
-        ("keep", dlcc.keep.unwrap_or_default()),
-        ("notification_delay", dlcc.notification_delay.unwrap_or_default()),
-        ("piggyback_wait", dlcc.piggyback_wait),
-    ] {
-        within(&format!("ops.dlcc.{field}"), span, SPAN_MAX)?;
-    }
-    if dlcc.keep.is_some_and(Span::is_zero) {
-        let fix = "write a positive time, or remove it";
-        return error("ops.dlcc.keep", "0 s", "nothing is remembered", fix);
     }
     Ok(())
 }

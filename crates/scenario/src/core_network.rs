@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Injection;
+use super::limits::{PARALLEL_MAX, SPAN_MAX};
 
 /// The core nodes. All but `forwarding` belongs to a mesh; on a `path` bursts never meet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -119,11 +120,14 @@ pub enum Resolution {
 #[serde(default, deny_unknown_fields)]
 pub struct DelayLines {
     /// Delay of each line of a node.
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = SPAN_MAX))]
     pub delays: Vec<Span>,
-    /// Bursts that a line takes in at a time, each on a wavelength of its own; 1 to 1000.
+    /// Bursts that a line takes in at a time, each on a wavelength of its own.
+    #[schemars(range(min = 1, max = PARALLEL_MAX))]
     pub channels: u32,
-    /// How often a burst may pass a line at a node, 1 to 100. Where no wavelength is free behind
+    /// How often a burst may pass a line at a node. Where no wavelength is free behind
     /// any one line, it goes round in the shortest one that is free, and asks again.
+    #[schemars(range(min = 1, max = 100))]
     #[serde(skip_serializing_if = "is_one")]
     pub passes: u32,
 }
@@ -140,6 +144,7 @@ impl Default for DelayLines {
 pub struct Deflection {
     /// How many fibres a burst may cross beyond those of its route. The offset time has room for
     /// as many more headers.
+    #[schemars(range(max = 1000))]
     pub hop_limit: u32,
 }
 
@@ -171,13 +176,15 @@ impl Default for Segmentation {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Retransmission {
-    /// How often a burst is sent again, at least 1.
+    /// How often a burst is sent again.
+    #[schemars(range(min = 1))]
     pub attempts: u32,
     /// Bytes of copies an edge node keeps; a burst that finds no room is not sent again. Absent: no
     /// bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer: Option<Bytes>,
     /// Time from the arrival of the message at the ingress until the burst is offered again.
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
     pub wait: Span,
 }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Size;
 use super::choice::Fields;
+use super::limits::{CLASS_MAX, DURATION_MAX};
 
 /// TCP connections that arrive as a Poisson process, each to carry one file; needs a mesh.
 /// Each leaves a row in the table `connections`.
@@ -17,6 +18,7 @@ pub struct Demand {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// Mean arrivals a second; of what, says `per`.
+    #[schemars(range(min = 1e-9, max = 1e9))]
     pub flows_per_second: f64,
     /// What the rate is counted for.
     pub per: Per,
@@ -31,9 +33,11 @@ pub struct Demand {
     /// How much application data a connection carries.
     pub size: Size,
     /// Class of the packets, from 0.
+    #[schemars(range(max = CLASS_MAX))]
     #[serde(skip_serializing_if = "super::core_network::is_default")]
     pub class: u32,
     /// When arrivals begin.
+    #[schemars(extend("x-maximum" = DURATION_MAX))]
     pub start: Span,
     /// When arrivals end. Absent, or later than `run.duration`: with that.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -91,7 +95,8 @@ impl Destination {
 pub struct NodeWeight {
     /// Name of the node.
     pub node: String,
-    /// Its weight, at least 0.
+    /// Its weight.
+    #[schemars(range(min = 0.0, max = 1e12))]
     pub weight: f64,
 }
 
@@ -103,7 +108,8 @@ pub struct PairWeight {
     pub from: String,
     /// Name of the node where they end.
     pub to: String,
-    /// The pair's weight, at least 0.
+    /// The pair's weight.
+    #[schemars(range(min = 0.0, max = 1e12))]
     pub weight: f64,
 }
 
@@ -132,6 +138,7 @@ impl Default for Demand {
 pub struct Bursts {
     /// Offered load in Erlang: mean number of wavelengths that the bursts would keep busy if none
     /// were lost. Of what, says `per`.
+    #[schemars(range(min = 0.0, max = 1e9))]
     pub erlangs: f64,
     /// What the load is counted for.
     pub per: Per,
@@ -144,9 +151,11 @@ pub struct Bursts {
     /// Length of a burst; one that would take longer than 10,000 s is cut to that.
     pub length: Size,
     /// Class of the bursts, from 0.
+    #[schemars(range(max = CLASS_MAX))]
     #[serde(skip_serializing_if = "super::core_network::is_default")]
     pub class: u32,
     /// When arrivals begin.
+    #[schemars(extend("x-maximum" = DURATION_MAX))]
     pub start: Span,
     /// When arrivals end. Absent: with the run.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -7,6 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::choice::Fields;
 use super::core_network::{is_default, is_one};
+use super::limits::SPAN_MAX;
+
+/// What to write in place of an empty threshold.
+const EACH: &str = "assembly = \"none\" for a burst a packet";
 
 /// Burst assembly at the edge nodes: the data direction here, the ACK direction in `ack`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -16,9 +20,11 @@ pub struct Edge {
     pub assembly: Assembly,
     /// Assembly time T_b, for `timer` and `hybrid`; it starts with the first packet, and ends
     /// before a packet that arrives at the same instant.
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-or" = EACH))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timer: Option<Span>,
     /// Burst length threshold, for `size` and `hybrid`; the packet that reaches it is in the burst.
+    #[schemars(extend("x-minimum" = "1 B", "x-or" = EACH))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Bytes>,
     /// `size`, `hybrid`, in a mesh: whether a burst may hold at most `size`: a packet that would
@@ -27,25 +33,31 @@ pub struct Edge {
     #[serde(skip_serializing_if = "is_default")]
     pub at_most: bool,
     /// Where `size` and `timer` are those of `adaptive`: the shortest time it may come to.
+    #[schemars(extend("x-exclusiveMinimum" = "0 s"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timer_min: Option<Span>,
-    /// `adaptive`: weight of the latest burst in the estimate of the load, above 0 and up to 1.
+    /// `adaptive`: weight of the latest burst in the estimate of the load.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
     /// `cwnd-classes`: congestion windows, in segments, at which the next class begins; rising.
     /// The sender stamps each packet with its window.
+    #[schemars(inner(range(min = 2)))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cwnd_thresholds: Vec<u32>,
     /// `cwnd-classes`: assembly time of each class, one more than there are thresholds.
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = SPAN_MAX))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub class_timers: Vec<Span>,
     /// What a mesh keeps assembly queues for.
     #[serde(skip_serializing_if = "is_default")]
     pub queues: Queues,
-    /// Assembly queues for each of these; flows are spread over them by number. At least 1.
+    /// Assembly queues for each of these; flows are spread over them by number.
+    #[schemars(range(min = 1, max = 1000))]
     #[serde(skip_serializing_if = "is_one")]
     pub burstifiers: u32,
     /// Bursts that are shorter are padded to this length.
+    #[schemars(extend("x-maximum" = "1 GB"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_size: Option<Bytes>,
     /// How bursts get from an edge node of a mesh on a fibre.
@@ -56,18 +68,22 @@ pub struct Edge {
     pub wavelength: FirstWavelength,
     /// Extra offset time of the bursts of each class, from class 0; classes beyond the list have
     /// none.
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub class_offsets: Vec<Span>,
     /// On a `path`: time from the end of assembly until the burst may leave. A mesh has
     /// `signalling.offset`.
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
     pub offset: Span,
     /// Time between one packet of a burst and the next as they are handed to the line, where the
     /// core stores and forwards; packets that are lost alone count. An edge node needs none; the
     /// ns-2 scripts behind the oracle traces delay packet by packet and keep the order by 1 ns.
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
     pub spacing: Span,
     /// How burst ACKs and burst NAKs cross the sender's access link.
     pub notices: NoticeTransport,
     /// `notices` = `in-band`: size of a burst ACK or burst NAK.
+    #[schemars(extend("x-minimum" = "1 B", "x-maximum" = "65535 B"))]
     pub notice_size: Bytes,
     /// Assembly of the ACKs on their way back.
     pub ack: EdgeAck,
@@ -137,9 +153,11 @@ pub struct EdgeAck {
     /// When the queue of arrived ACKs becomes a burst.
     pub assembly: Assembly,
     /// Assembly time, for `timer` and `hybrid`.
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-or" = EACH))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timer: Option<Span>,
     /// Burst length threshold, for `size` and `hybrid`.
+    #[schemars(extend("x-minimum" = "1 B", "x-or" = EACH))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Bytes>,
     /// Whether the ACKs of a mesh enter the queues of the data that go the same way, in place of
@@ -150,6 +168,7 @@ pub struct EdgeAck {
     #[serde(skip_serializing_if = "is_default")]
     pub class: u32,
     /// On a `path`: time from the end of assembly until the burst may leave.
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
     pub offset: Span,
 }
 

@@ -20,6 +20,7 @@ mod limits;
 mod loss;
 mod network;
 mod ops;
+mod ranges;
 mod read;
 mod run;
 mod signalling;
@@ -148,6 +149,7 @@ impl Scenario {
     /// # Errors
     /// As there.
     pub fn resolve_while(&self, watch: &Interrupt) -> Result<Resolved, ScenarioError> {
+        ranges::check("", self)?;
         let mut scenario = self.clone();
         let others = self.bursts.is_empty() && self.batches.is_empty();
         let alone = self.demand.is_empty() && others;

@@ -1,4 +1,5 @@
-//! How long, and how slow, anything in a scenario may be.
+//! How long, how slow and how many anything in a scenario may be, where that is of more than one
+//! field.
 
 use burstlab_units::{Rate, Span};
 
@@ -9,10 +10,14 @@ use super::error::Check;
 pub(super) const DURATION_MAX: Span = Span::from_secs(2_000_000);
 /// No single delay or timer may be longer, so that sums of instants stay in range.
 pub(super) const SPAN_MAX: Span = Span::from_secs(100_000);
-/// No more samples in a run: they are kept until its end.
-pub(super) const SAMPLES_MAX: u64 = 10_000_000;
+/// No time of the control plane is longer, so that sums over all nodes stay in range.
+pub(super) const CONTROL_MAX: Span = Span::from_secs(1000);
 /// Slower links would let one packet take longer than a run.
-const RATE_MIN: Rate = Rate::from_bps(100);
+pub(super) const RATE_MIN: Rate = Rate::from_bps(100);
+/// Most channels, processors and the like of a node; more would be as good as no limit.
+pub(super) const PARALLEL_MAX: u32 = 1000;
+/// The highest class of packets.
+pub(super) const CLASS_MAX: u32 = 999;
 
 pub(super) fn within(path: &str, value: Span, max: Span) -> Check {
     if value <= max {
@@ -20,12 +25,4 @@ pub(super) fn within(path: &str, value: Span, max: Span) -> Check {
     }
     let fix = format!("write at most {max}");
     Err(ScenarioError::new(path, value.to_string(), "it is too long", fix))
-}
-
-pub(super) fn fast_enough(path: &str, rate: Rate) -> Check {
-    if rate >= RATE_MIN {
-        return Ok(());
-    }
-    let fix = format!("write at least {RATE_MIN}");
-    Err(ScenarioError::new(path, rate.to_string(), "it is too slow", fix))
 }

@@ -30,11 +30,13 @@ pub struct LossRule {
     /// `bernoulli`: chance that a burst is lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probability: Option<Probability>,
-    /// `every`: each n-th burst is lost, n at least 1. `batch`: bursts from one batch of losses to
+    /// `every`: each n-th burst is lost. `batch`: bursts from one batch of losses to
     /// the next.
+    #[schemars(range(min = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n: Option<u64>,
-    /// `batch`: bursts lost back to back in a batch, from 1 to `n`.
+    /// `batch`: bursts lost back to back in a batch, at most `n`.
+    #[schemars(range(min = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
     /// `gilbert-elliott`: chance to turn from good to bad before a burst.
@@ -50,6 +52,7 @@ pub struct LossRule {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_bad: Option<Probability>,
     /// `script`: numbers of the bursts that are lost.
+    #[schemars(inner(range(min = 1)))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bursts: Option<Vec<u64>>,
     /// `script`: sequence numbers of packets; the burst that first carries such a packet is lost.

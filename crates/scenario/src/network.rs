@@ -13,6 +13,13 @@ pub(super) use check::check;
 
 use crate::topology::{Metric, Role};
 
+use super::limits::{RATE_MIN, SPAN_MAX};
+
+/// Most wavelengths of a fibre: C and L band on a 12.5 GHz grid have fewer.
+const WAVELENGTHS_MAX: u32 = 1000;
+/// Most routes between two nodes.
+const ROUTES_MAX: usize = 100;
+
 /// The optical network: nodes and the fibres between them. A field that the topology does not use
 /// is an error.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -20,32 +27,39 @@ use crate::topology::{Metric, Role};
 pub struct Network {
     /// Shape of the network.
     pub topology: Topology,
-    /// `path`: core nodes between the two edge nodes, 1 to 1000; there is one fibre more than core
+    /// `path`: core nodes between the two edge nodes; there is one fibre more than core
     /// nodes. Absent: 2.
+    #[schemars(range(min = 1, max = 1000))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub core_nodes: Option<usize>,
     /// Rate of every fibre, in both directions; with several wavelengths, the rate of each.
+    #[schemars(extend("x-minimum" = RATE_MIN))]
     pub link_rate: Rate,
     /// `path`, `line`, `ring`, `star`, `dumbbell`: propagation delay of every fibre, one way.
     /// Absent: what follows from `link_length_km`, or "10 ms".
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_delay: Option<Span>,
     /// `path`: propagation delay of each fibre from ingress to egress, where they differ;
     /// `core_nodes` + 1 values that take the place of `link_delay`.
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_delays: Option<Vec<Span>>,
     /// `path`, `line`, `ring`, `star`, `dumbbell`: length of every fibre in km, instead of
     /// `link_delay`.
+    #[schemars(range(min = 0.0))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_length_km: Option<f64>,
     /// Propagation delay of 1 km of fibre, wherever a length is given. Absent: "5 us".
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_per_km: Option<Span>,
     /// `line`, `ring`: nodes, 2 (ring: 3) to 1000. `star`: nodes around the hub, 2 to 999.
     /// `dumbbell`: edge nodes on each side, 1 to 499. Absent: 4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nodes: Option<u32>,
-    /// All but `path`: data wavelengths of every fibre, 1 to 1000. Absent: 1.
+    /// All but `path`: data wavelengths of every fibre. Absent: 1.
+    #[schemars(range(min = 1, max = WAVELENGTHS_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wavelengths: Option<u32>,
     /// All but `path`: names of the nodes that hosts attach to, at least two; all others only
@@ -55,8 +69,9 @@ pub struct Network {
     /// All but `path`: what the shortest route has least of. Absent: `delay`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub routing: Option<Metric>,
-    /// All but `path`: routes from each node with hosts to each other, 1 to 100, the shortest ones
+    /// All but `path`: routes from each node with hosts to each other, the shortest ones
     /// without loops; fewer where there are not as many. Absent: 1.
+    #[schemars(range(min = 1, max = ROUTES_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub routes_per_pair: Option<usize>,
     /// All but `path`: which of several routes a burst takes. Absent: `first`.
@@ -141,13 +156,16 @@ pub struct NetworkLink {
     pub from: String,
     /// Name of the node where it ends.
     pub to: String,
-    /// Length in km, at least 0.
+    /// Length in km.
+    #[schemars(range(min = 0.0))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length_km: Option<f64>,
     /// Propagation delay, one way.
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<Span>,
-    /// Data wavelengths, 1 to 1000. Absent: `network.wavelengths`.
+    /// Data wavelengths. Absent: `network.wavelengths`.
+    #[schemars(range(min = 1, max = WAVELENGTHS_MAX))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wavelengths: Option<u32>,
     /// Whether it leads from `from` to `to` only. Absent: false.

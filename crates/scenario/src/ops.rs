@@ -5,6 +5,8 @@ use burstlab_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::limits::SPAN_MAX;
+
 /// A slotted network of optical packets (Lu and Hunter 2009), which takes the place of `[edge]`,
 /// `[core]` and `[signalling]`; it needs a mesh. Edge nodes put datagrams into slots of fixed
 /// length, and the nodes switch slot by slot, with one small buffer for all their outputs. A fibre
@@ -12,14 +14,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ops {
-    /// Length of a slot, 1 B to 1 MB. One datagram of 576 B fills the default.
+    /// Length of a slot. One datagram of 576 B fills the default.
+    #[schemars(extend("x-minimum" = "1 B", "x-maximum" = "1 MB"))]
     pub slot_size: Bytes,
     /// Of this, what the optical packet needs for itself: header, guard time.
     pub slot_header: Bytes,
     /// How many datagrams a slot carries. One that is longer than a slot travels in several, and
     /// is lost if one of them is.
     pub packing: Packing,
-    /// Slots that may wait at a node, for all its outputs together, 0 to 1000000.
+    /// Slots that may wait at a node, for all its outputs together.
+    #[schemars(range(max = 1_000_000))]
     pub buffer: u32,
     /// In which order the slots that arrive at a node at once are served: the first for an output
     /// leaves, and those that find the buffer full are dropped.
@@ -69,14 +73,18 @@ pub enum AckWay {
 pub struct Smoothing {
     /// Whether there is any; without, a buffer sends in the next free slot.
     pub enabled: bool,
-    /// Weight of the past in the estimate of the rate, nu of equation (1), 0 up to below 1.
+    /// Weight of the past in the estimate of the rate, nu of equation (1).
+    #[schemars(extend("minimum" = 0, "exclusiveMaximum" = 1))]
     pub weight: f64,
     /// Time after which the estimate moves; Lu and Hunter use 5 ms to 100 ms.
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
     pub unit: Span,
-    /// Units from one negotiation to the next, 1 to 10000.
+    /// Units from one negotiation to the next.
+    #[schemars(range(min = 1, max = 10_000))]
     pub units: u32,
-    /// The least rate of a buffer, above 0 and up to 1: a share of the slots of a wavelength. A
+    /// The least rate of a buffer: a share of the slots of a wavelength. A
     /// buffer has it before its first negotiation, and whatever is left of a link.
+    #[schemars(range(min = 1e-6, max = 1.0))]
     pub min_rate: f64,
     /// What a buffer gets that asks for more than its route has left.
     pub refusal: Refusal,
@@ -87,14 +95,17 @@ pub struct Smoothing {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Congestion {
-    /// Arrivals, as a share of what the output can carry, from which on it is; 0 to 1. Lu and
+    /// Arrivals, as a share of what the output can carry, from which on it is. Lu and
     /// Hunter name no number.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub threshold: f64,
     /// The longest round-trip time, T_d; arrivals are counted over twice this time. Windows of at
     /// most 128 slots are counted slot by slot, longer ones rounded up to a multiple of 32 slots.
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
     pub rtt_max: Span,
     /// Time over which the loss rate is counted that notifications carry, at least a slot; rounded
     /// as `rtt_max` is. Lu and Hunter name no number.
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
     pub loss_window: Span,
 }
 
@@ -117,14 +128,17 @@ pub struct Dlcc {
     pub guard: Guard,
     /// How long the edge remembers a segment, and the ACKs it wrote. Absent: twice
     /// `congestion.rtt_max`, at least 1 s.
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = SPAN_MAX, "x-or" = "remove it"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep: Option<Span>,
     /// How notifications travel.
     pub notification: Notification,
     /// Time from the drop to the edge, T_1. Absent: what light takes back over the route.
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notification_delay: Option<Span>,
     /// `piggybacked`: a notification that no slot took along leaves by itself after this time.
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
     pub piggyback_wait: Span,
 }
 

@@ -4,12 +4,15 @@ use burstlab_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::limits::DURATION_MAX;
+
 /// How long to simulate, from which seed, and how often.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Run {
-    /// Simulated time, up to 2e6 s; the run ends earlier when every finite flow is done, or with
+    /// Simulated time; the run ends earlier when every finite flow is done, or with
     /// `bursts`, and later with `drain`.
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = DURATION_MAX))]
     pub duration: Span,
     /// Rates are measured from here to `duration`, which is longer.
     pub warmup: Span,
@@ -24,6 +27,7 @@ pub struct Run {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drain: Option<Span>,
     /// End when this many data bursts have been closed.
+    #[schemars(range(min = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bursts: Option<u64>,
     /// Note this often how many connections of `demand` are under way at each edge node, in the
@@ -34,14 +38,17 @@ pub struct Run {
     /// `random` shows whether a result hangs on ties.
     #[serde(skip_serializing_if = "super::core_network::is_default")]
     pub tie_break: TieBreak,
-    /// Seed of all randomness, 0 to 2^63 - 1.
+    /// Seed of all randomness.
+    #[schemars(range(max = i64::MAX))]
     pub seed: u64,
-    /// Independent repetitions, 1 to 1,000,000.
+    /// Independent repetitions.
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub replications: u32,
-    /// The memory that a run, and all that run beside it, may take, at least "1 MB". A scenario
+    /// The memory that a run, and all that run beside it, may take. A scenario
     /// that is bound to need more is refused before it runs; a run that comes to need more is
     /// stopped, and what it recorded is kept. A larger value changes no number. Absent: half of the
     /// memory that there is.
+    #[schemars(extend("x-minimum" = "1 MB"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_memory: Option<Bytes>,
 }

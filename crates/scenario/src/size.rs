@@ -7,11 +7,11 @@ use burstlab_units::{Bytes, Probability};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ScenarioError;
 use super::choice::{self, Fields};
+use super::{ScenarioError, ranges};
 
 /// Wider log-normal distributions have nearly all of their mean in draws that never come.
-const SIGMA_MAX: f64 = 5.0;
+const SIGMA_MAX: u32 = 5;
 
 /// Sizes drawn independently from a distribution; each distribution has exactly its fields.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -21,23 +21,29 @@ pub struct Size {
     pub distribution: Distribution,
     /// `fixed`: the size. `exponential`, `log-normal`: the mean. `pareto`, `bounded-pareto`: the
     /// mean, in place of `shape`, which then follows from it.
+    #[schemars(extend("x-minimum" = "1 B", "x-maximum" = SIZE_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean: Option<Bytes>,
     /// `pareto`, `bounded-pareto`: the smallest size.
+    #[schemars(extend("x-minimum" = "1 B", "x-maximum" = SIZE_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min: Option<Bytes>,
     /// `bounded-pareto`: the largest size.
+    #[schemars(extend("x-minimum" = "1 B", "x-maximum" = SIZE_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max: Option<Bytes>,
-    /// `pareto`: above 1, up to 100. `bounded-pareto`: above 0, up to 100. The smaller, the more of
+    /// The exponent of the tail, of `pareto` above 1. The smaller, the more of
     /// all bytes are in the largest flows.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = SHAPE_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shape: Option<f64>,
-    /// `log-normal`: standard deviation of the natural logarithm, above 0, up to 5.
+    /// `log-normal`: standard deviation of the natural logarithm.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = SIGMA_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sigma: Option<f64>,
     /// `empirical`: pairs of a size and the probability to be at most that large, in order, the
     /// last probability 1; straight lines between them.
+    #[schemars(extend("x-maximum" = SIZE_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cdf: Option<Vec<(Bytes, Probability)>>,
     /// `empirical`: a CSV file of such pairs, the sizes in bytes. It is read before the engine sees
@@ -103,19 +109,10 @@ impl Size {
     /// The first mistake, with the path of its field, its value and the mend.
     pub fn check(&self, path: &str) -> Result<(), ScenarioError> {
         self.fields_given(path)?;
-        for (field, value) in [("mean", self.mean), ("min", self.min), ("max", self.max)] {
-            if let Some(value) = value.filter(|size| !(Bytes::new(1)..=SIZE_MAX).contains(size)) {
-                let fix = format!("write a size from \"1 B\" to \"{SIZE_MAX}\"");
-                return Err(error(path, field, value, "no size of a flow", fix));
-            }
-        }
+        ranges::check(path, self)?;
         match self.distribution {
             Distribution::Pareto => self.pareto(path),
             Distribution::BoundedPareto => self.bounded_pareto(path),
-            Distribution::LogNormal => {
-                let problem = "out of range";
-                above(path, "sigma", self.sigma, 0.0, SIGMA_MAX, problem)
-            }
             Distribution::Empirical => self.empirical(path),
             _ => Ok(()),
         }
@@ -181,8 +178,10 @@ impl Size {
 
     fn pareto(&self, path: &str) -> Result<(), ScenarioError> {
         let Some(mean) = self.mean else {
+            let Some(shape) = self.shape.filter(|&shape| shape <= 1.0) else { return Ok(()) };
             let problem = "a Pareto size has a mean only for shapes above 1";
-            return above(path, "shape", self.shape, 1.0, SHAPE_MAX, problem);
+            let fix = format!("write a number above 1, up to {SHAPE_MAX}");
+            return Err(error(path, "shape", shape, problem, fix));
         };
         let min = self.min.unwrap_or_default();
         if mean > min {
@@ -198,9 +197,7 @@ impl Size {
             let fix = format!("write a size above {min}");
             return Err(error(path, "max", max, format!("it is not above min = {min}"), fix));
         }
-        let Some(mean) = self.mean else {
-            return above(path, "shape", self.shape, 0.0, SHAPE_MAX, "out of range");
-        };
+        let Some(mean) = self.mean else { return Ok(()) };
         let at = |shape| bounded_mean(min.get() as f64, max.get() as f64, shape);
         let (low, high, value) = (at(SHAPE_MAX), at(0.0), mean.get() as f64);
         if low <= value && value < high {
@@ -221,10 +218,6 @@ impl Size {
             let fix = "load the scenario from its file or from Python, or write the points as cdf";
             return Err(error(path, "file", file, "the engine reads no files", fix));
         };
-        if let Some(&(size, _)) = points.iter().find(|point| point.0 > SIZE_MAX) {
-            let fix = format!("write a size up to \"{SIZE_MAX}\"");
-            return Err(error(path, "cdf", size, "no size of a flow", fix));
-        }
         let Err((index, problem)) = Table::new(points) else { return Ok(()) };
         let Some((size, chance)) = points.get(index) else {
             let fix = format!("write {}", choice::written(Distribution::FIELDS, "cdf"));
@@ -244,23 +237,6 @@ fn error(
     fix: impl Into<String>,
 ) -> ScenarioError {
     ScenarioError::new(format!("{path}.{field}"), value.to_string(), problem, fix)
-}
-
-/// Whether `value` lies above `low` and up to `high`.
-fn above(
-    path: &str,
-    field: &str,
-    value: Option<f64>,
-    low: f64,
-    high: f64,
-    problem: &str,
-) -> Result<(), ScenarioError> {
-    let value = value.unwrap_or(f64::NAN);
-    if value > low && value <= high {
-        return Ok(());
-    }
-    let fix = format!("write a number above {low}, up to {high}");
-    Err(error(path, field, value, problem, fix))
 }
 
 #[cfg(test)]
@@ -380,8 +356,8 @@ mod tests {
     #[test]
     fn values_out_of_range_are_named() {
         let cases = [
-            (r#"{"mean":"0 B"}"#, "no size of a flow; write a size from \"1 B\" to"),
-            (r#"{"mean":"1000001 GB"}"#, "mean = 1000001 GB: no size of a flow"),
+            (r#"{"mean":"0 B"}"#, "out of range; write \"1 B\" to"),
+            (r#"{"mean":"1000001 GB"}"#, "mean = 1000001 GB: out of range"),
             (r#"{"distribution":"pareto","min":"40 KB","shape":1}"#, "only for shapes above 1"),
             (r#"{"distribution":"pareto","min":"40 KB","mean":"40 KB"}"#, "no size is below min"),
             (

@@ -4,6 +4,8 @@ use burstlab_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::limits::{CLASS_MAX, DURATION_MAX, RATE_MIN, SPAN_MAX};
+
 /// UDP sources. On a `path` they share an access link with the flows; their packets leave at the
 /// far end of that link: they fill its queue and never enter the optical network. In a mesh their
 /// packets are at the edge node as they are sent, and travel to another edge node in bursts or
@@ -21,42 +23,54 @@ pub struct Traffic {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// In a mesh: class of their packets, from 0.
+    #[schemars(range(max = CLASS_MAX))]
     #[serde(skip_serializing_if = "super::core_network::is_default")]
     pub class: u32,
     /// How they send.
     pub pattern: Pattern,
-    /// How many sources are like this one, at least 1.
+    /// How many sources are like this one.
+    #[schemars(range(min = 1))]
     pub count: u32,
     /// Rate of a source, or session, while it sends.
+    #[schemars(extend("x-minimum" = RATE_MIN))]
     pub rate: Rate,
     /// Size of a packet.
+    #[schemars(extend("x-minimum" = "1 B", "x-maximum" = "65535 B"))]
     pub packet_size: Bytes,
     /// `sessions`: mean number of sessions that a source begins a second.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1e9))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sessions_per_second: Option<f64>,
     /// `pareto`: mean time that a source sends; what the last packet of a spell leaves of the time
     /// to the next one is made up in the next spell. `sessions`: mean time that a session lasts.
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = SPAN_MAX))]
     pub on_mean: Span,
     /// `pareto`: mean time that a source is silent.
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = SPAN_MAX))]
     pub off_mean: Span,
-    /// `pareto`: shape of both times, above 1. `sessions`: shape of the time a session lasts.
+    /// `pareto`: shape of both times. `sessions`: shape of the time a session lasts.
     /// Between 1 and 2 the sum of many sources, or sessions, is long-range dependent, with Hurst
     /// exponent (3 - `shape`) / 2.
+    #[schemars(extend("exclusiveMinimum" = 1, "maximum" = 100))]
     pub shape: f64,
     /// `periodic`: how long a source sends in each period, carried on from one to the next as with
     /// `pareto`. Absent: "200 ms".
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = SPAN_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on: Option<Span>,
     /// `periodic`: time from the beginning of one such time to that of the next; where in its
     /// period a source begins is random. Absent: "10 s".
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = SPAN_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period: Option<Span>,
     /// `periodic`: by how much each period differs from `period`, as a share of it: its length is
     /// uniform between 1 - `period_jitter` and 1 + `period_jitter` times that, never less than
-    /// `on`; 0 to 1. Absent: 0, all are alike.
+    /// `on`. Absent: 0, all are alike.
+    #[schemars(range(min = 0.0, max = 1.0))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_jitter: Option<f64>,
     /// When the sources start.
+    #[schemars(extend("x-maximum" = DURATION_MAX))]
     pub start: Span,
 }
 

@@ -11,6 +11,10 @@ use super::error::{Check, word};
 use super::{Scenario, ScenarioError, Side, Topology, choice};
 use crate::topology::Graph;
 
+/// The rates of 802.11b.
+const RATES: [&str; 4] = ["1 Mb/s", "2 Mb/s", "5.5 Mb/s", "11 Mb/s"];
+/// The largest contention window of all.
+const WINDOW_MAX: u32 = 32_767;
 /// Most stations of a cell.
 const STATIONS_MAX: u32 = 500;
 /// The longest packet that fits into a frame (802.11-1999, 7.1.2).
@@ -27,9 +31,11 @@ pub struct Wlan {
     /// On a `path`: which hosts are stations. Absent: the receivers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub side: Option<Side>,
-    /// Rate of data frames: 1, 2, 5.5 or 11 Mb/s.
+    /// Rate of data frames.
+    #[schemars(extend("x-enum" = RATES))]
     pub rate: Rate,
-    /// Rate of RTS, CTS and ACK frames: 1, 2, 5.5 or 11 Mb/s.
+    /// Rate of RTS, CTS and ACK frames.
+    #[schemars(extend("x-enum" = RATES))]
     pub basic_rate: Rate,
     /// What precedes each frame.
     pub preamble: WlanPreamble,
@@ -37,13 +43,17 @@ pub struct Wlan {
     /// by an RTS. Absent: none is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rts_threshold: Option<Bytes>,
-    /// Tries of a frame that no RTS precedes, and of an RTS, from 1 to 255.
+    /// Tries of a frame that no RTS precedes, and of an RTS.
+    #[schemars(range(min = 1, max = 255))]
     pub short_retries: u32,
-    /// Tries of a frame that an RTS precedes, from 1 to 255.
+    /// Tries of a frame that an RTS precedes.
+    #[schemars(range(min = 1, max = 255))]
     pub long_retries: u32,
-    /// First contention window: a back-off is 0 to this many slots; at most 32,767.
+    /// First contention window: a back-off is 0 to this many slots.
+    #[schemars(range(max = WINDOW_MAX))]
     pub cw_min: u32,
-    /// Largest contention window, from `cw_min` to 32,767.
+    /// Largest contention window, at least `cw_min`.
+    #[schemars(range(max = WINDOW_MAX))]
     pub cw_max: u32,
     /// Packets that may wait at the base station behind the one being sent; more are dropped.
     /// Absent: no bound.
@@ -65,32 +75,40 @@ pub struct Wlan {
     /// `frame-error`: which frames. Absent: all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frames: Option<WlanFrames>,
-    /// `shadowing`: standard deviation in dB, from 0 to 100. Absent: 4.
+    /// `shadowing`: standard deviation in dB. Absent: 4.
+    #[schemars(range(min = 0.0, max = 100.0))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sigma_db: Option<f64>,
     /// `shadowing`: by how many dB the mean power between base station and stations is above the
-    /// threshold for reception, from -200 to 200. Takes the place of distances.
+    /// threshold for reception. Takes the place of distances.
+    #[schemars(range(min = -200.0, max = 200.0))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub margin_db: Option<f64>,
     /// `shadowing`: distance of every station from the base station, in m.
+    #[schemars(range(min = 0.0, max = 1e9))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distance_m: Option<f64>,
     /// `shadowing`: where each station is, in m from the base station: x and y, in the order of the
     /// flows. Stations that are too far from one another are hidden.
+    #[schemars(extend("x-minimum" = -1e9, "x-maximum" = 1e9))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub positions: Option<Vec<(f64, f64)>>,
-    /// `shadowing`: path loss exponent, from 0 to 10. Absent: 2.
+    /// `shadowing`: path loss exponent. Absent: 2.
+    #[schemars(range(min = 0.0, max = 10.0))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exponent: Option<f64>,
-    /// `shadowing`: distance of `reference_margin_db`, in m, above 0. Absent: 1.
+    /// `shadowing`: distance of `reference_margin_db`, in m. Absent: 1.
+    #[schemars(range(min = 1e-9, max = 1e9))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference_distance_m: Option<f64>,
     /// `shadowing`: by how many dB the mean power at the reference distance is above the threshold
-    /// for reception, from -200 to 200. Absent: 48, which is 0 at 251 m.
+    /// for reception. Absent: 48, which is 0 at 251 m.
+    #[schemars(range(min = -200.0, max = 200.0))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference_margin_db: Option<f64>,
     /// `shadowing`: by how many dB the mean power of a frame may be below the threshold for
-    /// reception and still make the medium busy, from 0 to 200. Absent: 13.7, as in ns-2.
+    /// reception and still make the medium busy. Absent: 13.7, as in ns-2.
+    #[schemars(range(min = 0.0, max = 200.0))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sense_db: Option<f64>,
 }
@@ -299,7 +317,10 @@ pub(super) fn check(scenario: &mut Scenario, mesh: Option<&Graph>) -> Check {
         place(scenario, index, mesh)?;
         let wlan = &scenario.wlan[index];
         let at = |field: &str| format!("wlan[{index}].{field}");
-        times(wlan, &at)?;
+        if wlan.cw_min > wlan.cw_max {
+            let fix = format!("write {} to {WINDOW_MAX}", wlan.cw_min);
+            return error(at("cw_max"), wlan.cw_max.to_string(), "no largest window", fix);
+        }
         let (needed, optional) = wlan.loss.fields();
         choice::check(&format!("wlan[{index}]"), wlan, "loss", WlanLoss::FIELDS, needed, optional)?;
         let stations = stations(scenario, wlan);
@@ -395,27 +416,6 @@ fn place(scenario: &mut Scenario, index: usize, mesh: Option<&Graph>) -> Check {
     Ok(())
 }
 
-fn times(wlan: &Wlan, at: &impl Fn(&str) -> String) -> Check {
-    for (field, rate) in [("rate", wlan.rate), ("basic_rate", wlan.basic_rate)] {
-        if Speed::of(rate).is_none() {
-            let fix = "write \"1 Mb/s\", \"2 Mb/s\", \"5.5 Mb/s\" or \"11 Mb/s\"";
-            return error(at(field), rate.to_string(), "it is no rate of 802.11b", fix);
-        }
-    }
-    let retries = [("short_retries", wlan.short_retries), ("long_retries", wlan.long_retries)];
-    for (field, tries) in retries {
-        if !(1..=255).contains(&tries) {
-            return error(at(field), tries.to_string(), "out of range", "write 1 to 255");
-        }
-    }
-    if wlan.cw_max > 32_767 || wlan.cw_min > wlan.cw_max {
-        let value = wlan.cw_max.to_string();
-        let fix = format!("write {} to 32767", wlan.cw_min.min(32_767));
-        return error(at("cw_max"), value, "no largest window", fix);
-    }
-    Ok(())
-}
-
 fn shadowing(wlan: &Wlan, stations: u32, at: &impl Fn(&str) -> String) -> Check {
     let places = [
         ("margin_db", wlan.margin_db.is_some()),
@@ -434,22 +434,6 @@ fn shadowing(wlan: &Wlan, stations: u32, at: &impl Fn(&str) -> String) -> Check 
             return error(at(second), "", &problem, "keep one of the two");
         }
     }
-    for (field, value, least, most) in [
-        ("sigma_db", wlan.sigma_db, 0.0, 100.0),
-        ("margin_db", wlan.margin_db, -200.0, 200.0),
-        ("distance_m", wlan.distance_m, 0.0, 1e9),
-        ("exponent", wlan.exponent, 0.0, 10.0),
-        ("reference_distance_m", wlan.reference_distance_m, 1e-9, 1e9),
-        ("reference_margin_db", wlan.reference_margin_db, -200.0, 200.0),
-        ("sense_db", wlan.sense_db, 0.0, 200.0),
-    ] {
-        if let Some(value) = value
-            && !(value >= least && value <= most)
-        {
-            let fix = format!("write a number from {least} to {most}");
-            return error(at(field), value.to_string(), "out of range", fix);
-        }
-    }
     let Some(places) = &wlan.positions else { return Ok(()) };
     if wlan.hidden {
         let problem = "positions say who hears whom";
@@ -459,10 +443,6 @@ fn shadowing(wlan: &Wlan, stations: u32, at: &impl Fn(&str) -> String) -> Check 
         let value = format!("{} places", places.len());
         let problem = format!("there are {stations} stations, one for each flow");
         return error(at("positions"), value, &problem, "write one pair for each station");
-    }
-    if let Some(n) = places.iter().position(|(x, y)| !(x.abs() <= 1e9 && y.abs() <= 1e9)) {
-        let problem = "it is no place";
-        return error(at(&format!("positions[{n}]")), "", problem, "write two numbers up to 1e9");
     }
     Ok(())
 }

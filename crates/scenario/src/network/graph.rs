@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use burstlab_units::Span;
 
 use super::super::error::word;
-use super::super::limits::{DURATION_MAX, SPAN_MAX, fast_enough, within};
+use super::super::limits::{DURATION_MAX, SPAN_MAX};
 use super::super::read::suggestion;
 use super::super::{Interrupt, ScenarioError};
 use super::{Network, NetworkLink, NetworkRoute, Topology};
@@ -15,10 +15,6 @@ use crate::topology::{
 
 /// Most nodes of a network.
 const NODES_MAX: u32 = 1000;
-/// Most wavelengths of a fibre: C and L band on a 12.5 GHz grid have fewer.
-const WAVELENGTHS_MAX: u32 = 1000;
-/// Most routes between two nodes.
-const ROUTES_MAX: usize = 100;
 
 impl Network {
     /// The network as a graph. Nodes and links are numbered as the topology names them; a custom
@@ -27,10 +23,7 @@ impl Network {
     ///
     /// # Errors
     /// The first mistake, with the path of its field, its value and the mend.
-    pub fn graph(&self) -> Result<Graph, ScenarioError> {
-        fast_enough("network.link_rate", self.link_rate)?;
-        wavelengths("network.wavelengths", self.wavelengths())?;
-        within("network.link_delay", self.uniform_delay(), SPAN_MAX)?;
+    pub(crate) fn graph(&self) -> Result<Graph, ScenarioError> {
         let mut graph = match self.topology {
             Topology::Path => topology::path(&self.delays(), self.wavelengths()),
             Topology::Custom => self.custom()?,
@@ -49,7 +42,8 @@ impl Network {
     ///
     /// # Errors
     /// The first mistake, with the path of its field, its value and the mend.
-    pub fn routes(&self, graph: &Graph) -> Result<Routes, ScenarioError> {
+    #[cfg(test)]
+    pub(crate) fn routes(&self, graph: &Graph) -> Result<Routes, ScenarioError> {
         self.routes_while(graph, &Interrupt::default())
     }
 
@@ -60,14 +54,6 @@ impl Network {
         watch: &Interrupt,
     ) -> Result<Routes, ScenarioError> {
         let count = self.routes_per_pair();
-        if !(1..=ROUTES_MAX).contains(&count) {
-            return Err(ScenarioError::new(
-                "network.routes_per_pair",
-                count.to_string(),
-                format!("a pair has 1 to {ROUTES_MAX} routes"),
-                "write a number in that range",
-            ));
-        }
         let mut explicit = Vec::new();
         for (index, route) in self.route.iter().flatten().enumerate() {
             let links = links_of(graph, index, route)?;
@@ -88,10 +74,6 @@ impl Network {
 
     /// The delay over `km`, or why the field at `path` cannot be that long.
     pub(super) fn delay_over(&self, path: &str, km: f64) -> Result<Span, ScenarioError> {
-        if km.is_nan() || km < 0.0 {
-            let fix = "write a number of at least 0";
-            return Err(ScenarioError::new(path, km.to_string(), "it is no length", fix));
-        }
         let delay = self.over(km);
         if delay <= SPAN_MAX {
             return Ok(delay);
@@ -214,15 +196,13 @@ impl Network {
                 return Err(ScenarioError::new(at(""), "", problem, "add length_km = ..."));
             }
         };
-        within(&at(".delay"), delay, SPAN_MAX)?;
-        let count = entry.wavelengths.unwrap_or(self.wavelengths());
-        wavelengths(&at(".wavelengths"), count)?;
+        let wavelengths = entry.wavelengths.unwrap_or(self.wavelengths());
         if entry.from == entry.to {
             let problem = "it leads to where it begins";
             let fix = "name two nodes, or remove it";
             return Err(ScenarioError::new(at(".to"), &*entry.to, problem, fix));
         }
-        Ok(Fibre { delay, wavelengths: count })
+        Ok(Fibre { delay, wavelengths })
     }
 
     /// Whether all of `graph` hangs together and enough nodes have hosts.
@@ -262,14 +242,6 @@ impl Network {
             format!("shorten the links to {most} or less"),
         ))
     }
-}
-
-fn wavelengths(path: &str, count: u32) -> Result<(), ScenarioError> {
-    if (1..=WAVELENGTHS_MAX).contains(&count) {
-        return Ok(());
-    }
-    let problem = format!("a fibre has 1 to {WAVELENGTHS_MAX} data wavelengths");
-    Err(ScenarioError::new(path, count.to_string(), problem, "write a number in that range"))
 }
 
 /// `name`, at `path`, is none of `known`.

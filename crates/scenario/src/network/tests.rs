@@ -180,7 +180,7 @@ fn numbers_out_of_range_are_refused() {
         (json!({"topology": "star", "nodes": 1000}), "network.nodes", "1000", "2 to 999"),
         (ring("wavelengths", json!(0)), "network.wavelengths", "0", "1 to 1000"),
         (ring("routes_per_pair", json!(0)), "network.routes_per_pair", "0", "1 to 100"),
-        (ring("link_length_km", json!(-1)), "network.link_length_km", "-1", "no length"),
+        (ring("link_length_km", json!(-1)), "network.link_length_km", "-1", "at least 0"),
         (
             ring("link_length_km", json!(1e300)),
             "network.link_length_km",
