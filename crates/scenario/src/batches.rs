@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::check_mesh::{host, span_of};
-use super::error::{Check, word};
+use super::error::word;
 use super::limits::{CLASS_MAX, DURATION_MAX};
 use super::{ScenarioError, Size};
 use crate::topology::Graph;
@@ -70,29 +70,28 @@ impl Default for Batches {
 }
 
 impl Batches {
-    /// What the batches between each two of its nodes follow.
-    ///
-    /// # Panics
-    /// When the entry was not checked.
-    #[must_use]
-    pub fn law(&self) -> BatchLaw {
-        BatchLaw {
+    /// What the batches between each two of its nodes follow; the entry stands at `path`.
+    pub(super) fn law(&self, path: &str) -> Result<BatchLaw, ScenarioError> {
+        Ok(BatchLaw {
             per_second: self.batches_per_second,
-            sizes: self.size.sampler(),
+            sizes: self.size.sampler(&format!("{path}.size"))?,
             hurst_arrivals: self.hurst_arrivals,
             hurst_sizes: self.hurst_sizes,
             packet: self.packet_size.get() as u32,
             start: self.start,
             stop: self.stop,
-        }
+        })
     }
 }
 
-/// Checks the entry `index`.
-pub(super) fn check(index: usize, batches: &Batches, graph: &Graph) -> Check {
+/// What the batches of the entry `index` follow.
+pub(super) fn read(
+    index: usize,
+    batches: &Batches,
+    graph: &Graph,
+) -> Result<BatchLaw, ScenarioError> {
     let at = format!("batches[{index}]");
     span_of(&at, batches.start, batches.stop)?;
-    batches.size.check(&format!("{at}.size"))?;
     for (field, name) in [("from", &batches.from), ("to", &batches.to)] {
         if let Some(name) = name {
             host(graph, &format!("{at}.{field}"), name)?;
@@ -103,5 +102,5 @@ pub(super) fn check(index: usize, batches: &Batches, graph: &Graph) -> Check {
         let (path, problem) = (format!("{at}.to"), "it is where the batches start");
         return Err(ScenarioError::new(path, word(&batches.to), problem, fix));
     }
-    Ok(())
+    batches.law(&at)
 }

@@ -3,11 +3,11 @@
 use burstlab_tcp::{Config, Listens};
 use burstlab_units::Span;
 
-use super::error::{Check, word};
+use super::error::Check;
 use super::limits::{DURATION_MAX, within};
 use super::{
-    Assembly, CoreForwarding, Edge, Flow, LossKind, LossRule, Pattern, Scenario, ScenarioError,
-    Topology, Traffic, check_ops, choice,
+    Assembly, CoreForwarding, Flow, LossKind, LossRule, Pattern, Scenario, ScenarioError, Topology,
+    Traffic, check_ops,
 };
 
 /// Most flows of a scenario, and sources of other traffic.
@@ -20,7 +20,6 @@ const SAMPLES_MAX: u64 = 10_000_000;
 pub(super) fn check(scenario: &Scenario) -> Result<Vec<String>, ScenarioError> {
     check_ops::check(scenario)?;
     let edge = &scenario.edge;
-    assembly(edge)?;
     if !edge.spacing.is_zero() && scenario.core.forwarding == CoreForwarding::CutThrough {
         let fix = "remove it, or write core.forwarding = \"store-and-forward\"";
         let problem = "a burst that is switched optically has no gaps";
@@ -57,23 +56,6 @@ pub(super) fn check(scenario: &Scenario) -> Result<Vec<String>, ScenarioError> {
     Ok(warnings(scenario))
 }
 
-fn assembly(edge: &Edge) -> Check {
-    let ack = &edge.ack;
-    if !ack.assembly.fits_acks() {
-        let fix = "write timer, size or hybrid, or with_data = true";
-        let value = word(&ack.assembly);
-        return Err(ScenarioError::new("edge.ack.assembly", value, "not for ACKs", fix));
-    }
-    let needed = [edge.assembly.needs(), ack.assembly.needs()];
-    choice::check("edge", edge, "assembly", Assembly::FIELDS, needed[0], &[])?;
-    choice::check("edge.ack", ack, "assembly", Assembly::FIELDS, needed[1], &[])?;
-    if edge.at_most && !matches!(edge.assembly, Assembly::Size | Assembly::Hybrid) {
-        let problem = "only size and hybrid have a size";
-        return Err(ScenarioError::new("edge.at_most", "true", problem, "remove it"));
-    }
-    Ok(())
-}
-
 fn flow(index: usize, flow: &Flow) -> Check {
     let at = |field: &str| format!("flows[{index}].{field}");
     let Some(script) = &flow.script else { return Ok(()) };
@@ -105,12 +87,6 @@ fn flow_count(scenario: &Scenario, total: u64) -> Check {
 }
 
 fn loss(scenario: &Scenario, table: &str, rule: &LossRule, flows: u64) -> Check {
-    let (needed, optional) = rule.process.fields();
-    choice::check(table, rule, "process", LossKind::FIELDS, needed, optional)?;
-    loss_values(scenario, table, rule, flows)
-}
-
-fn loss_values(scenario: &Scenario, table: &str, rule: &LossRule, flows: u64) -> Check {
     let nodes = match scenario.network.topology {
         Topology::Path => scenario.network.core_nodes(),
         _ => 1000,
@@ -121,16 +97,6 @@ fn loss_values(scenario: &Scenario, table: &str, rule: &LossRule, flows: u64) ->
             node.to_string(),
             format!("there are at most {nodes} core nodes on the way"),
             format!("write 0 (the ingress edge) to {nodes}"),
-        ));
-    }
-    if let (Some(size), Some(n)) = (rule.size, rule.n)
-        && size > n
-    {
-        return Err(ScenarioError::new(
-            format!("{table}.size"),
-            size.to_string(),
-            format!("a batch is 1 to n = {n} bursts"),
-            "write a size in that range",
         ));
     }
     if let Some(flow) = rule.flow.filter(|&flow| u64::from(flow) >= flows) {

@@ -1,14 +1,13 @@
 //! What a mesh needs, and what only a mesh has.
 
-use std::collections::BTreeMap;
-
+use burstlab_traffic::{BatchLaw, Sampler};
 use burstlab_units::{Serializer, Span};
 
 use super::core_network::is_default;
 use super::error::{Check, word};
 use super::{
-    Assembly, Bursts, ConversionKind, CoreForwarding, Demand, Destination, Edge, FirstWavelength,
-    IngressPort, Per, Protocol, Queues, Resolution, Scenario, ScenarioError, check_ops, choice,
+    Assembly, Bursts, ConversionKind, CoreForwarding, DemandLaw, Edge, FirstWavelength,
+    IngressPort, Per, Protocol, Queues, Resolution, Scenario, ScenarioError, check_ops,
 };
 use super::{batches, control, injection};
 use crate::topology::{Graph, Routes};
@@ -22,47 +21,63 @@ const UNDER_WAY_MAX: f64 = 1e7;
 /// Most assembly queues of a network.
 const QUEUES_MAX: u64 = 50_000_000;
 
-/// Checks what a scenario has on the mesh of these routes, or on a path; answers the mesh. Fills
-/// in where flows and traffic begin and end.
-pub(super) fn mesh(
+/// What a network makes of the tables of a scenario.
+#[derive(Default)]
+pub(super) struct Through {
+    /// Where flows, and traffic, begin and end.
+    pub(super) ends: [Vec<(u32, u32)>; 2],
+    pub(super) demand: Vec<DemandLaw>,
+    /// Lengths of each entry of `bursts`.
+    pub(super) lengths: Vec<Sampler>,
+    pub(super) batches: Vec<BatchLaw>,
+}
+
+/// Reads what a scenario has on the mesh of these routes, or on a path. Fills in where flows and
+/// traffic begin and end.
+pub(super) fn through(
     scenario: &mut Scenario,
-    found: Option<(Graph, Routes)>,
-) -> Result<Option<(Graph, Routes)>, ScenarioError> {
+    mesh: Option<&(Graph, Routes)>,
+) -> Result<Through, ScenarioError> {
     edge(&scenario.edge)?;
-    let Some((graph, routes)) = found else {
+    let Some((graph, routes)) = mesh else {
         path(scenario)?;
         for traffic in &mut scenario.traffic {
             traffic.side.get_or_insert_default();
         }
-        return Ok(None);
+        let [flows, traffic] = [scenario.flows().len(), scenario.traffic.len()];
+        let ends = [flows, traffic].map(|count| vec![(0, 0); count]);
+        return Ok(Through { ends, ..Through::default() });
     };
     not_of_a_mesh(scenario)?;
-    fill_ends(scenario, &graph);
-    ends(scenario, &graph)?;
-    check_ops::unsmoothed(scenario, &graph)?;
-    queues(scenario, &graph)?;
+    fill_ends(scenario, graph);
+    let mut through = Through { ends: ends(scenario, graph)?, ..Through::default() };
+    check_ops::unsmoothed(scenario, graph)?;
+    queues(scenario, graph)?;
+    for (index, one) in scenario.bursts.iter().enumerate() {
+        through.lengths.push(bursts(index, one, graph)?);
+    }
     if scenario.ops.is_none() {
         control_plane(scenario)?;
-        control::offsets(scenario, &graph, &routes)?;
+        control::offsets(scenario, &through.lengths, graph, routes)?;
         core(scenario)?;
-        injection::check(scenario, &graph, &routes)?;
+        injection::check(scenario, graph, routes)?;
     }
     for (index, one) in scenario.demand.iter().enumerate() {
-        demand(index, one, &graph)?;
+        let at = format!("demand[{index}]");
+        span_of(&at, one.start, one.stop)?;
+        through.demand.push(one.law(&at, graph)?);
     }
-    for (index, one) in scenario.bursts.iter().enumerate() {
-        bursts(index, one, &graph)?;
-        let mean = one.length.sampler().mean();
-        no_longer(scenario, &format!("bursts[{index}].length"), mean)?;
-        not_too_many(scenario, index, one, (&graph, &routes))?;
+    for (index, load) in scenario.bursts.iter().zip(&through.lengths).enumerate() {
+        no_longer(scenario, &format!("bursts[{index}].length"), load.1.mean())?;
+        not_too_many(scenario, index, load, (graph, routes))?;
     }
     for (index, one) in scenario.batches.iter().enumerate() {
-        batches::check(index, one, &graph)?;
+        through.batches.push(batches::read(index, one, graph)?);
     }
     if let Some(size) = scenario.edge.min_size {
         no_longer(scenario, "edge.min_size", size.get() as f64)?;
     }
-    Ok(Some((graph, routes)))
+    Ok(through)
 }
 
 pub(super) fn error<T>(
@@ -157,14 +172,19 @@ pub(super) fn host(graph: &Graph, path: &str, name: &str) -> Result<u32, Scenari
     error(path, format!("{name:?}"), problem, fix)
 }
 
-fn two_ends(graph: &Graph, at: &str, from: &str, to: &str) -> Check {
+pub(super) fn two_ends(
+    graph: &Graph,
+    at: &str,
+    from: &str,
+    to: &str,
+) -> Result<(u32, u32), ScenarioError> {
     let ends = (host(graph, &format!("{at}.from"), from)?, host(graph, &format!("{at}.to"), to)?);
     if ends.0 == ends.1 {
         let fix = "name two different edge nodes";
         let value = format!("{to:?}");
         return error(format!("{at}.to"), value, "it is where the packets start", fix);
     }
-    Ok(())
+    Ok(ends)
 }
 
 /// Flows and traffic that do not say otherwise go from the first edge node to the last.
@@ -180,27 +200,21 @@ fn fill_ends(scenario: &mut Scenario, graph: &Graph) {
     }
 }
 
-fn ends(scenario: &Scenario, graph: &Graph) -> Check {
-    let flows = scenario.flows().iter().map(|flow| (&flow.from, &flow.to)).enumerate();
-    let traffic = scenario.traffic.iter().map(|one| (&one.from, &one.to)).enumerate();
-    let flows = flows.map(|(index, ends)| (format!("flows[{index}]"), ends));
-    let traffic = traffic.map(|(index, ends)| (format!("traffic[{index}]"), ends));
-    for (at, (from, to)) in flows.chain(traffic) {
-        let named = |name: &Option<String>| name.clone().unwrap_or_default();
-        two_ends(graph, &at, &named(from), &named(to))?;
-    }
-    Ok(())
+/// The numbers of the nodes of flows, and of traffic.
+fn ends(scenario: &Scenario, graph: &Graph) -> Result<[Vec<(u32, u32)>; 2], ScenarioError> {
+    let ends = |table: &str, index: usize, from: &Option<String>, to: &Option<String>| {
+        let name = |name: &Option<String>| name.clone().unwrap_or_default();
+        two_ends(graph, &format!("{table}[{index}]"), &name(from), &name(to))
+    };
+    let flows = scenario.flows().iter().enumerate();
+    let flows = flows.map(|(index, one)| ends("flows", index, &one.from, &one.to));
+    let traffic = scenario.traffic.iter().enumerate();
+    let traffic = traffic.map(|(index, one)| ends("traffic", index, &one.from, &one.to));
+    Ok([flows.collect::<Result<_, _>>()?, traffic.collect::<Result<_, _>>()?])
 }
 
 /// The fields of `[edge]` that more than one topology or assembler shares.
 fn edge(edge: &Edge) -> Check {
-    let by_cwnd = edge.assembly == Assembly::CwndClasses;
-    if by_cwnd {
-        cwnd_classes(edge)?;
-    }
-    if edge.assembly == Assembly::Adaptive {
-        adaptive_timer(edge)?;
-    }
     if edge.queues == Queues::Flow && edge.burstifiers > 1 {
         let value = edge.burstifiers.to_string();
         let problem = "each flow has a queue of its own";
@@ -216,38 +230,12 @@ fn edge(edge: &Edge) -> Check {
         let problem = "ACKs enter the queues of the data";
         return error("edge.ack.assembly", word(&ack.assembly), problem, "remove it");
     }
-    let classes = if by_cwnd { edge.cwnd_thresholds.len() as u32 + 1 } else { 1 };
+    let classes = edge.cwnd_thresholds.len() as u32 + 1;
     if ack.class >= classes {
         let problem = format!("there are {classes} classes of windows, from 0");
         return error("edge.ack.class", ack.class.to_string(), problem, "write one of them");
     }
     Ok(())
-}
-
-fn cwnd_classes(edge: &Edge) -> Check {
-    let rising = edge.cwnd_thresholds.windows(2).all(|pair| pair[0] < pair[1]);
-    if !rising {
-        let value = format!("{:?}", edge.cwnd_thresholds);
-        let fix = "list windows in rising order";
-        return error("edge.cwnd_thresholds", value, "the classes overlap", fix);
-    }
-    let classes = edge.cwnd_thresholds.len() + 1;
-    if edge.class_timers.len() != classes {
-        let value = format!("{} timers", edge.class_timers.len());
-        let problem = format!("{} thresholds make {classes} classes", classes - 1);
-        let fix = format!("write {classes} timers");
-        return error("edge.class_timers", value, problem, fix);
-    }
-    Ok(())
-}
-
-fn adaptive_timer(edge: &Edge) -> Check {
-    let (shortest, longest) = (edge.timer_min.unwrap_or_default(), edge.timer.unwrap_or_default());
-    if shortest <= longest {
-        return Ok(());
-    }
-    let fix = format!("write a time up to edge.timer = {longest}");
-    error("edge.timer_min", shortest.to_string(), "it is no shortest time", fix)
 }
 
 /// Whether there are not too many queues for the classes.
@@ -347,7 +335,7 @@ fn no_longer(scenario: &Scenario, path: &str, bytes: f64) -> Check {
 fn not_too_many(
     scenario: &Scenario,
     index: usize,
-    load: &Bursts,
+    (load, lengths): (&Bursts, &Sampler),
     (graph, routes): (&Graph, &Routes),
 ) -> Check {
     let froms = graph.edges_called(load.from.as_ref());
@@ -365,7 +353,7 @@ fn not_too_many(
         Per::Node => froms.len() as f64,
         Per::Network => 1.0,
     };
-    let bytes = load.length.sampler().mean();
+    let bytes = lengths.mean();
     let rate = times * load.erlangs * scenario.network.link_rate.as_bps() as f64 / (8.0 * bytes);
     let many = rate * delay.as_secs_f64();
     if many <= UNDER_WAY_MAX {
@@ -386,39 +374,9 @@ pub(super) fn span_of(at: &str, start: Span, stop: Option<Span>) -> Check {
     }
 }
 
-fn demand(index: usize, demand: &Demand, graph: &Graph) -> Check {
-    let at = format!("demand[{index}]");
-    span_of(&at, demand.start, demand.stop)?;
-    demand.size.check(&format!("{at}.size"))?;
-    let needed = demand.destination.needs();
-    choice::check(&at, demand, "destination", Destination::FIELDS, needed, &[])?;
-    for (n, one) in demand.weights.iter().enumerate() {
-        host(graph, &format!("{at}.weights[{n}].node"), &one.node)?;
-    }
-    for (n, one) in demand.matrix.iter().enumerate() {
-        let place = format!("{at}.matrix[{n}]");
-        two_ends(graph, &place, &one.from, &one.to)?;
-    }
-    // Of a node that is named twice the last weight counts.
-    let given: BTreeMap<&str, f64> =
-        demand.weights.iter().map(|one| (&*one.node, one.weight)).collect();
-    let heavy = given.values().filter(|&&weight| weight > 0.0).count()
-        + graph.edges().len().saturating_sub(given.len());
-    let matrix = demand.destination == Destination::Matrix;
-    let gravity = demand.destination == Destination::Gravity;
-    let nowhere = matrix && demand.matrix.iter().all(|one| one.weight == 0.0);
-    if nowhere || gravity && heavy < 2 {
-        let field = if matrix { "matrix" } else { "weights" };
-        let fix = "give at least one pair of edge nodes a positive weight";
-        return error(format!("{at}.{field}"), "", "no connection could arrive", fix);
-    }
-    Ok(())
-}
-
-fn bursts(index: usize, load: &Bursts, graph: &Graph) -> Check {
+fn bursts(index: usize, load: &Bursts, graph: &Graph) -> Result<Sampler, ScenarioError> {
     let at = format!("bursts[{index}]");
     span_of(&at, load.start, load.stop)?;
-    load.length.check(&format!("{at}.length"))?;
     let ends = [("from", &load.from), ("to", &load.to)];
     for (field, name) in ends {
         if let Some(name) = name {
@@ -430,5 +388,5 @@ fn bursts(index: usize, load: &Bursts, graph: &Graph) -> Check {
         let fix = "name two different edge nodes";
         return error(format!("{at}.to"), value, "it is where the bursts start", fix);
     }
-    Ok(())
+    load.length.sampler(&format!("{at}.length"))
 }

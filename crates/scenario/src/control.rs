@@ -1,14 +1,20 @@
 //! Whether headers come in time: by how much they are ahead, and what loads their channels.
 
+use burstlab_traffic::Sampler;
 use burstlab_units::{Serializer, Span};
 
 use super::check_mesh::error;
 use super::error::Check;
-use super::{Bursts, IngressPort, Per, Scenario};
+use super::{IngressPort, Per, Scenario};
 use crate::topology::{Graph, Routes};
 
 /// Whether headers that wait nowhere come in time.
-pub(super) fn offsets(scenario: &Scenario, graph: &Graph, routes: &Routes) -> Check {
+pub(super) fn offsets(
+    scenario: &Scenario,
+    lengths: &[Sampler],
+    graph: &Graph,
+    routes: &Routes,
+) -> Check {
     let signalling = &scenario.signalling;
     let sending = sending(scenario);
     let edges = graph.edges();
@@ -44,7 +50,7 @@ pub(super) fn offsets(scenario: &Scenario, graph: &Graph, routes: &Routes) -> Ch
                 value + short,
                 if signalling.processors.is_some() { " for processors and" } else { "" },
                 channels(signalling.channels),
-                match busiest(scenario, graph, routes) {
+                match busiest(scenario, lengths, graph, routes) {
                     Some((load, link)) => format!(
                         ", which the bursts of the scenario alone keep busy for {:.1} % of the \
                          time from {} to {}",
@@ -61,8 +67,13 @@ pub(super) fn offsets(scenario: &Scenario, graph: &Graph, routes: &Routes) -> Ch
 }
 
 /// Says so where the control channels of a fibre cannot keep up with the bursts of others.
-pub(super) fn warning(scenario: &Scenario, graph: &Graph, routes: &Routes) -> Option<String> {
-    let (load, link) = busiest(scenario, graph, routes)?;
+pub(super) fn warning(
+    scenario: &Scenario,
+    lengths: &[Sampler],
+    graph: &Graph,
+    routes: &Routes,
+) -> Option<String> {
+    let (load, link) = busiest(scenario, lengths, graph, routes)?;
     if load < 1.0 {
         return None;
     }
@@ -93,12 +104,15 @@ fn sending(scenario: &Scenario) -> Span {
 
 /// The load that the headers of `[[bursts]]` put on the control channels of the fibre where it is
 /// highest, if there are any; bursts that queues assemble are not known before the run.
-fn busiest(scenario: &Scenario, graph: &Graph, routes: &Routes) -> Option<(f64, u32)> {
+fn busiest(
+    scenario: &Scenario,
+    lengths: &[Sampler],
+    graph: &Graph,
+    routes: &Routes,
+) -> Option<(f64, u32)> {
     let edges = graph.edges();
     let mut rates = vec![0.0; graph.links.len()];
-    // Mistakes in the lengths are told later.
-    let drawn = |load: &&Bursts| load.length.check("length").is_ok();
-    for load in scenario.bursts.iter().filter(drawn) {
+    for (load, length) in scenario.bursts.iter().zip(lengths) {
         let named = |name: &Option<String>, node: u32| {
             name.as_ref().is_none_or(|name| graph.find(name) == Some(node))
         };
@@ -106,7 +120,7 @@ fn busiest(scenario: &Scenario, graph: &Graph, routes: &Routes) -> Option<(f64, 
         let froms = edges.iter().copied().filter(|&from| named(&load.from, from));
         let of = |from: u32| tos.iter().map(move |&to| (from, to)).filter(|(a, b)| a != b);
         let pairs = froms.clone().flat_map(of).count();
-        let bits = load.length.sampler().mean() * 8.0;
+        let bits = length.mean() * 8.0;
         let each = load.erlangs * scenario.network.link_rate.as_bps() as f64 / bits;
         for from in froms {
             let share = match load.per {

@@ -5,8 +5,10 @@ use burstlab_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::choice::Fields;
+use super::ScenarioError;
+use super::choice::{Choice, Fields, listed};
 use super::core_network::{is_default, is_one};
+use super::error::word;
 use super::limits::SPAN_MAX;
 
 /// What to write in place of an empty threshold.
@@ -89,23 +91,110 @@ pub struct Edge {
     pub ack: EdgeAck,
 }
 
-impl Edge {
-    /// The rule by which data queues close their bursts.
+/// The rules by which queues close their bursts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EdgeAssembly {
+    /// Queues of data.
+    pub data: DataAssembly,
+    /// Queues of ACKs alone.
+    pub ack: AssemblyPolicy,
+}
+
+/// The rules by which queues of data close their bursts.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DataAssembly {
+    /// All by the same.
+    Alike(AssemblyPolicy),
+    /// By timers, of which each class of windows has its own.
+    ByWindow {
+        /// Windows, in segments, at which the next class begins; rising.
+        thresholds: Vec<u32>,
+        /// The timer of each class, one more than there are thresholds.
+        timers: Vec<Span>,
+    },
+}
+
+impl Default for EdgeAssembly {
+    /// Each packet is a burst of its own.
+    fn default() -> Self {
+        Self { data: DataAssembly::Alike(AssemblyPolicy::None), ack: AssemblyPolicy::None }
+    }
+}
+
+impl DataAssembly {
+    /// The rule of the queues of a class.
     ///
     /// # Panics
-    /// When a needed parameter is missing: the scenario was not checked.
+    /// When there are classes of windows, and not this one.
     #[must_use]
-    pub fn policy(&self) -> AssemblyPolicy {
-        let needed = "a checked scenario has what its assembly needs";
-        match self.assembly {
-            Assembly::Adaptive => AssemblyPolicy::Adaptive {
-                size: self.size.expect(needed),
-                shortest: self.timer_min.expect(needed),
-                longest: self.timer.expect(needed),
-                weight: self.weight.expect(needed),
-            },
-            other => other.policy(self.timer, self.size),
+    pub fn policy(&self, class: u32) -> AssemblyPolicy {
+        match self {
+            Self::Alike(policy) => *policy,
+            Self::ByWindow { timers, .. } => AssemblyPolicy::Timer(timers[class as usize]),
         }
+    }
+
+    /// Windows at which the next class begins, where there are classes of windows.
+    #[must_use]
+    pub fn thresholds(&self) -> Option<&[u32]> {
+        match self {
+            Self::Alike(_) => None,
+            Self::ByWindow { thresholds, .. } => Some(thresholds),
+        }
+    }
+}
+
+impl Edge {
+    /// The rules by which queues close their bursts.
+    pub(super) fn assembly(&self) -> Result<EdgeAssembly, ScenarioError> {
+        let mut given = Choice::of("edge", self, "assembly", Assembly::FIELDS);
+        let data = match self.assembly {
+            Assembly::Adaptive => DataAssembly::Alike(self.adaptive(&mut given)?),
+            Assembly::CwndClasses => self.by_window(&mut given)?,
+            plain => DataAssembly::Alike(plain.policy(&mut given, self.timer, self.size)?),
+        };
+        given.done()?;
+        if self.at_most && !matches!(self.assembly, Assembly::Size | Assembly::Hybrid) {
+            let problem = "only size and hybrid have a size";
+            return Err(ScenarioError::new("edge.at_most", "true", problem, "remove it"));
+        }
+        let (table, ack) = ("edge.ack", &self.ack);
+        let mut given = Choice::of(table, ack, "assembly", Assembly::FIELDS);
+        let policy = ack.assembly.policy(&mut given, ack.timer, ack.size)?;
+        given.done()?;
+        Ok(EdgeAssembly { data, ack: policy })
+    }
+
+    fn adaptive(&self, given: &mut Choice<'_>) -> Result<AssemblyPolicy, ScenarioError> {
+        let longest = given.needs("timer", self.timer)?;
+        let size = given.needs("size", self.size)?;
+        let shortest = given.needs("timer_min", self.timer_min)?;
+        let weight = given.needs("weight", self.weight)?;
+        if shortest <= longest {
+            return Ok(AssemblyPolicy::Adaptive { size, shortest, longest, weight });
+        }
+        let (value, problem) = (shortest.to_string(), "it is no shortest time");
+        let fix = format!("write a time up to edge.timer = {longest}");
+        Err(ScenarioError::new("edge.timer_min", value, problem, fix))
+    }
+
+    fn by_window(&self, given: &mut Choice<'_>) -> Result<DataAssembly, ScenarioError> {
+        let thresholds = given.needs("cwnd_thresholds", listed(&self.cwnd_thresholds))?;
+        let timers = given.needs("class_timers", listed(&self.class_timers))?;
+        if !thresholds.windows(2).all(|pair| pair[0] < pair[1]) {
+            let (value, problem) = (format!("{thresholds:?}"), "the classes overlap");
+            let fix = "list windows in rising order";
+            return Err(ScenarioError::new("edge.cwnd_thresholds", value, problem, fix));
+        }
+        let classes = thresholds.len() + 1;
+        if timers.len() != classes {
+            let value = format!("{} timers", timers.len());
+            let problem = format!("{} thresholds make {classes} classes", classes - 1);
+            let fix = format!("write {classes} timers");
+            return Err(ScenarioError::new("edge.class_timers", value, problem, fix));
+        }
+        let (thresholds, timers) = (thresholds.to_vec(), timers.to_vec());
+        Ok(DataAssembly::ByWindow { thresholds, timers })
     }
 }
 
@@ -241,37 +330,25 @@ impl Assembly {
         ("class_timers", "[\"1 ms\", \"5 ms\", \"10 ms\"]"),
     ];
 
-    /// Which of these it needs; it has no others.
-    pub(super) fn needs(self) -> &'static [&'static str] {
-        match self {
-            Self::None => &[],
-            Self::Timer => &["timer"],
-            Self::Size => &["size"],
-            Self::Hybrid => &["timer", "size"],
-            Self::Adaptive => &["timer", "size", "timer_min", "weight"],
-            Self::CwndClasses => &["cwnd_thresholds", "class_timers"],
-        }
-    }
-
-    /// Whether it needs no more than ACKs can be given.
-    pub(super) fn fits_acks(self) -> bool {
-        self.needs().iter().all(|field| ["timer", "size"].contains(field))
-    }
-
-    /// The policy with its checked parameters.
-    ///
-    /// # Panics
-    /// When a needed parameter is missing: the scenario was not checked.
-    #[must_use]
-    pub fn policy(self, timer: Option<Span>, size: Option<Bytes>) -> AssemblyPolicy {
-        let timer = || timer.expect("a checked scenario has the timer it needs");
-        let size = || size.expect("a checked scenario has the size it needs");
-        match self {
+    /// The rule, where it has no more than ACKs can be given.
+    fn policy(
+        self,
+        given: &mut Choice<'_>,
+        timer: Option<Span>,
+        size: Option<Bytes>,
+    ) -> Result<AssemblyPolicy, ScenarioError> {
+        Ok(match self {
             Self::None => AssemblyPolicy::None,
-            Self::Timer => AssemblyPolicy::Timer(timer()),
-            Self::Size => AssemblyPolicy::Size(size()),
-            Self::Hybrid => AssemblyPolicy::Hybrid(timer(), size()),
-            _ => panic!("{self:?} has more parameters"),
-        }
+            Self::Timer => AssemblyPolicy::Timer(given.needs("timer", timer)?),
+            Self::Size => AssemblyPolicy::Size(given.needs("size", size)?),
+            Self::Hybrid => {
+                AssemblyPolicy::Hybrid(given.needs("timer", timer)?, given.needs("size", size)?)
+            }
+            Self::Adaptive | Self::CwndClasses => {
+                let fix = "write timer, size or hybrid, or with_data = true";
+                let path = "edge.ack.assembly";
+                return Err(ScenarioError::new(path, word(&self), "not for ACKs", fix));
+            }
+        })
     }
 }

@@ -22,6 +22,7 @@ mod network;
 mod ops;
 mod ranges;
 mod read;
+mod resolved;
 mod run;
 mod signalling;
 mod size;
@@ -29,14 +30,10 @@ pub mod topology;
 mod traffic;
 mod wlan;
 
-use std::sync::Arc;
-
-use burstlab_tcp::{Classes, Config, Listens, Overrides};
+use burstlab_tcp::Overrides;
 use burstlab_units::{Bytes, Rate, Span, UnitError};
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
-
-use self::topology::{Graph, Routes};
 
 pub use access::{Access, AccessSide};
 pub use batches::Batches;
@@ -44,20 +41,24 @@ pub use core_network::{
     ConversionKind, Core, CoreForwarding, Deflection, DelayLines, Resolution, Retransmission,
     Segmentation,
 };
-pub use demand::{Bursts, Demand, Destination, NodeWeight, PairWeight, Per};
-pub use edge::{Assembly, Edge, EdgeAck, FirstWavelength, IngressPort, NoticeTransport, Queues};
+pub use demand::{Bursts, Demand, DemandLaw, Destination, NodeWeight, PairWeight, Per, Weights};
+pub use edge::{
+    Assembly, DataAssembly, Edge, EdgeAck, EdgeAssembly, FirstWavelength, IngressPort,
+    NoticeTransport, Queues,
+};
 pub use error::ScenarioError;
 pub use flow::{Flow, Write};
 pub use injection::{InjectedPer, Injection};
 pub use interrupt::Interrupt;
-pub use loss::{Loss, LossKind, LossRule};
+pub use loss::{Losing, Loss, LossKind, LossRule, LossScript, Losses};
 pub use network::{Network, NetworkLink, NetworkNode, NetworkRoute, RouteChoice, Topology};
 pub use ops::{AckWay, Congestion, Dlcc, Notification, Ops, Order, Share, Smoothing};
+pub use resolved::Resolved;
 pub use run::{Run, TieBreak};
 pub use signalling::{Protocol, Signalling};
 pub use size::{Distribution, Size};
 pub use traffic::{Pattern, Side, Traffic};
-pub use wlan::{Wlan, WlanFrames, WlanLoss, WlanPreamble};
+pub use wlan::{Wlan, WlanFrames, WlanLaw, WlanLoss, WlanPreamble};
 
 /// What is simulated: TCP flows over a burst-switched network, a path between two edge nodes or a
 /// mesh, or over a mesh of switched slots.
@@ -106,26 +107,6 @@ pub struct Scenario {
     pub run: Run,
 }
 
-/// A scenario that was checked, with every default filled in.
-#[derive(Clone, Debug)]
-pub struct Resolved {
-    /// The scenario; each flow carries all its TCP parameters.
-    pub scenario: Scenario,
-    /// TCP parameters of each entry of `scenario.flows`.
-    pub tcp: Vec<Config>,
-    /// TCP parameters of each entry of `scenario.demand`.
-    pub demand_tcp: Vec<Config>,
-    /// The mesh and its routes; absent for a path.
-    pub mesh: Option<(Graph, Routes)>,
-    /// What is allowed but probably not meant.
-    pub warnings: Vec<String>,
-    /// Who makes the laws and detectors that are classes of Python, if there are any. Whoever runs
-    /// the scenario has to say.
-    pub classes: Option<Arc<dyn Classes>>,
-    /// Looked at where a world of many parts is made: once it is cancelled, the rest is left out.
-    pub watch: Interrupt,
-}
-
 impl Scenario {
     /// Reads a scenario from JSON (the tables and keys are those of the TOML file).
     ///
@@ -149,47 +130,7 @@ impl Scenario {
     /// # Errors
     /// As there.
     pub fn resolve_while(&self, watch: &Interrupt) -> Result<Resolved, ScenarioError> {
-        ranges::check("", self)?;
-        let mut scenario = self.clone();
-        let others = self.bursts.is_empty() && self.batches.is_empty();
-        let alone = self.demand.is_empty() && others;
-        let usual = if alone { vec![Flow::default()] } else { Vec::new() };
-        scenario.flows.get_or_insert(usual);
-        let mesh = network::check(&scenario.network, watch)?;
-        let mut warnings = check::check(&scenario)?;
-        let mesh = check_mesh::mesh(&mut scenario, mesh)?;
-        if let Some((graph, routes)) = mesh.as_ref().filter(|_| scenario.ops.is_none()) {
-            warnings.extend(control::warning(&scenario, graph, routes));
-        }
-        wlan::check(&mut scenario, mesh.as_ref().map(|(graph, _)| graph))?;
-        scenario.network.fill();
-        let (mut tcp, mut demand_tcp) = (Vec::new(), Vec::new());
-        for (index, flow) in scenario.flows().iter().enumerate() {
-            let at = format!("flows[{index}]");
-            let config = self.endpoint(&at, &flow.tcp)?;
-            let table = ScenarioError::table_of(&at, &flow.tcp, "segment_size");
-            wlan::fits(&scenario, index, &table, &config)?;
-            tcp.push(config);
-        }
-        for (flow, config) in scenario.flows.iter_mut().flatten().zip(&tcp) {
-            flow.tcp = written_out(config);
-        }
-        for (index, demand) in scenario.demand.iter_mut().enumerate() {
-            let config = self.endpoint(&format!("demand[{index}]"), &demand.tcp)?;
-            demand.tcp = written_out(&config);
-            demand_tcp.push(config);
-        }
-        let watch = watch.clone();
-        Ok(Resolved { scenario, tcp, demand_tcp, mesh, warnings, classes: None, watch })
-    }
-
-    /// The TCP parameters of the entry `at`, which has parameters `own`.
-    fn endpoint(&self, at: &str, own: &Overrides) -> Result<Config, ScenarioError> {
-        let config = Config::resolve(&own.over(&self.tcp))
-            .map_err(|error| ScenarioError::of_tcp(at, own, &error))?;
-        let table = ScenarioError::table_of(at, own, "detector");
-        check::detector(self, &table, &config)?;
-        Ok(config)
+        resolved::resolve(self, watch)
     }
 
     /// The flows that are there from the beginning.
@@ -207,57 +148,6 @@ impl Scenario {
         let batches = self.batches.iter().map(|batches| batches.class);
         1 + flows.chain(demand).chain(traffic).chain(batches).max().unwrap_or(0)
     }
-}
-
-impl Resolved {
-    /// The nodes of a flow; both 0 on a path.
-    #[must_use]
-    pub fn ends(&self, flow: &Flow) -> (u32, u32) {
-        self.nodes(flow.from.as_ref(), flow.to.as_ref())
-    }
-
-    /// The nodes between which traffic of others crosses a mesh; both 0 on a path.
-    #[must_use]
-    pub fn ends_of_traffic(&self, traffic: &Traffic) -> (u32, u32) {
-        self.nodes(traffic.from.as_ref(), traffic.to.as_ref())
-    }
-
-    /// The pairs of different nodes with hosts that have these names; every name where none is
-    /// given.
-    #[must_use]
-    pub fn pairs(&self, from: Option<&String>, to: Option<&String>) -> Vec<(u32, u32)> {
-        let Some((graph, _)) = &self.mesh else { return Vec::new() };
-        let (froms, tos) = (graph.edges_called(from), graph.edges_called(to));
-        let pairs = froms.iter().flat_map(|&from| tos.iter().map(move |&to| (from, to)));
-        pairs.filter(|(from, to)| from != to).collect()
-    }
-
-    fn nodes(&self, from: Option<&String>, to: Option<&String>) -> (u32, u32) {
-        let Some((graph, _)) = &self.mesh else { return (0, 0) };
-        let node = |name: Option<&String>| {
-            name.and_then(|name| graph.find(name)).expect("a checked scenario names its nodes")
-        };
-        (node(from), node(to))
-    }
-
-    /// Whether a class of Python takes part, for which [`classes`](Self::classes) is needed.
-    #[must_use]
-    pub fn needs_classes(&self) -> bool {
-        self.tcp.iter().chain(&self.demand_tcp).any(Config::needs_classes)
-    }
-
-    /// Whether a sender listens to what becomes of its bursts.
-    #[must_use]
-    pub fn listens(&self) -> bool {
-        self.tcp.iter().chain(&self.demand_tcp).any(|tcp| Listens::of(tcp).at_all())
-    }
-}
-
-/// Every parameter of `config`, as a scenario writes it.
-fn written_out(config: &Config) -> Overrides {
-    serde_json::to_value(config)
-        .and_then(serde_json::from_value)
-        .expect("the parameters of an endpoint are read as they are written")
 }
 
 /// A time as a scenario writes it, such as `"60 s"`, in s.

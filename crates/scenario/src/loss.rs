@@ -1,10 +1,12 @@
 //! `[loss]`: what the core loses.
 
+use burstlab_link::{GilbertElliott, LossProcess};
 use burstlab_units::Probability;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::choice::Fields;
+use super::ScenarioError;
+use super::choice::{Choice, Fields};
 
 /// What the core loses, each way.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -103,19 +105,91 @@ impl LossKind {
         ("packets", "[[40, 1]]"),
         ("flow", "0"),
     ];
+}
 
-    /// Fields that this process must have, and fields that it may have besides.
-    #[must_use]
-    pub fn fields(self) -> (&'static [&'static str], &'static [&'static str]) {
-        match self {
-            Self::None => (&[], &[]),
-            Self::Bernoulli => (&["probability"], &["node"]),
-            Self::Every => (&["n"], &["node"]),
-            Self::Batch => (&["n", "size"], &["node"]),
-            Self::GilbertElliott => {
-                (&["good_to_bad", "bad_to_good"], &["node", "loss_good", "loss_bad"])
-            }
-            Self::Script => (&[], &["node", "bursts", "carrying", "packets", "flow"]),
-        }
+/// What the core loses, each way, as a run has it.
+#[derive(Clone, Debug)]
+pub struct Losses {
+    /// Bursts of data.
+    pub data: Losing,
+    /// Bursts of ACKs.
+    pub ack: Losing,
+}
+
+/// What is lost of the bursts of one direction.
+#[derive(Clone, Debug)]
+pub struct Losing {
+    /// Where: 0 at the ingress edge, 1 at the first core node, and so on.
+    pub node: usize,
+    /// Which bursts, by their number.
+    pub process: LossProcess,
+    /// Which packets are lost, or let the burst be lost that carries them.
+    pub script: LossScript,
+}
+
+/// Packets of one flow that a script names.
+#[derive(Clone, Debug, Default)]
+pub struct LossScript {
+    /// The flow, by its number.
+    pub flow: u32,
+    /// Sequence numbers whose first burst is lost; rising.
+    pub carrying: Vec<u64>,
+    /// Sequence number and transmission, from 1, of packets that are lost; rising.
+    pub packets: Vec<(u64, u32)>,
+}
+
+impl Loss {
+    pub(super) fn losses(&self) -> Result<Losses, ScenarioError> {
+        Ok(Losses { data: self.data.losing("loss.data")?, ack: self.ack.losing("loss.ack")? })
     }
+}
+
+impl LossRule {
+    /// What this rule, which stands at `table`, loses.
+    fn losing(&self, table: &str) -> Result<Losing, ScenarioError> {
+        let mut given = Choice::of(table, self, "process", LossKind::FIELDS);
+        let mut script = LossScript::default();
+        let process = match self.process {
+            LossKind::None => LossProcess::None,
+            LossKind::Bernoulli => {
+                LossProcess::Bernoulli(given.needs("probability", self.probability)?)
+            }
+            LossKind::Every => LossProcess::Periodic { size: 1, period: given.needs("n", self.n)? },
+            LossKind::Batch => {
+                let (period, size) = (given.needs("n", self.n)?, given.needs("size", self.size)?);
+                if size > period {
+                    let problem = format!("a batch is 1 to n = {period} bursts");
+                    let (path, fix) = (format!("{table}.size"), "write a size in that range");
+                    return Err(ScenarioError::new(path, size.to_string(), problem, fix));
+                }
+                LossProcess::Periodic { size, period }
+            }
+            LossKind::GilbertElliott => LossProcess::GilbertElliott(GilbertElliott::new(
+                given.needs("good_to_bad", self.good_to_bad)?,
+                given.needs("bad_to_good", self.bad_to_good)?,
+                given.may("loss_good", self.loss_good).unwrap_or_default(),
+                given.may("loss_bad", self.loss_bad.or(Probability::new(1.0))).unwrap_or_default(),
+            )),
+            LossKind::Script => {
+                script.flow = given.may("flow", self.flow).unwrap_or(0);
+                script.carrying = rising(given.may("carrying", self.carrying.as_deref()));
+                script.packets = rising(given.may("packets", self.packets.as_deref()));
+                LossProcess::Listed(rising(given.may("bursts", self.bursts.as_deref())))
+            }
+        };
+        let mut node = 1;
+        if self.process != LossKind::None {
+            node = given.may("node", self.node).unwrap_or(node);
+        }
+        given.done()?;
+        Ok(Losing { node, process, script })
+    }
+}
+
+/// What is listed, each once, in order.
+fn rising<T: Ord + Copy>(listed: Option<&[T]>) -> Vec<T> {
+    let mut all = listed.unwrap_or_default().to_vec();
+    all.sort_unstable();
+    all.dedup();
+    all
 }

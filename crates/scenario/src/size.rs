@@ -7,7 +7,7 @@ use burstlab_units::{Bytes, Probability};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::choice::{self, Fields};
+use super::choice::{self, Choice, Either, Fields};
 use super::{ScenarioError, ranges};
 
 /// Wider log-normal distributions have nearly all of their mean in draws that never come.
@@ -87,121 +87,79 @@ impl Distribution {
         ("cdf", "[[\"10 KB\", 0.5], [\"1 MB\", 1.0]]"),
         ("file", "\"sizes.csv\""),
     ];
-
-    /// Fields that this distribution must have, and fields of which it must have exactly one.
-    #[must_use]
-    pub fn fields(self) -> (&'static [&'static str], &'static [&'static str]) {
-        match self {
-            Self::Fixed | Self::Exponential => (&["mean"], &[]),
-            Self::Pareto => (&["min"], &["mean", "shape"]),
-            Self::BoundedPareto => (&["min", "max"], &["mean", "shape"]),
-            Self::LogNormal => (&["mean", "sigma"], &[]),
-            Self::Empirical => (&[], &["cdf", "file"]),
-            Self::WebSearch | Self::DataMining => (&[], &[]),
-        }
-    }
 }
 
 impl Size {
-    /// Checks the table, which stands at `path` of the scenario, such as `flows[0].size`.
+    /// What draws from the distribution; the table stands at `path` of the scenario, such as
+    /// `demand[0].size`.
     ///
     /// # Errors
     /// The first mistake, with the path of its field, its value and the mend.
-    pub fn check(&self, path: &str) -> Result<(), ScenarioError> {
-        self.fields_given(path)?;
+    pub fn sampler(&self, path: &str) -> Result<Sampler, ScenarioError> {
         ranges::check(path, self)?;
-        match self.distribution {
-            Distribution::Pareto => self.pareto(path),
-            Distribution::BoundedPareto => self.bounded_pareto(path),
-            Distribution::Empirical => self.empirical(path),
-            _ => Ok(()),
-        }
-    }
-
-    /// What draws from the distribution.
-    ///
-    /// # Panics
-    /// When [`check`](Self::check) finds a mistake.
-    #[must_use]
-    pub fn sampler(&self) -> Sampler {
-        if let Err(error) = self.check("size") {
-            panic!("a sampler of a size that was not checked: {error}");
-        }
-        let number = |size: Option<Bytes>| size.map_or(f64::NAN, |size| size.get() as f64);
-        let (mean, min, max) = (number(self.mean), number(self.min), number(self.max));
-        Sampler::new(match self.distribution {
-            Distribution::Fixed => Law::Fixed(mean),
-            Distribution::Exponential => Law::Exponential { mean },
-            Distribution::Pareto => {
-                Law::Pareto { min, shape: self.shape.unwrap_or_else(|| mean / (mean - min)) }
+        let mut given = Choice::of(path, self, "distribution", Distribution::FIELDS);
+        let law = match self.distribution {
+            Distribution::Fixed => Law::Fixed(number(given.needs("mean", self.mean)?)),
+            Distribution::Exponential => {
+                Law::Exponential { mean: number(given.needs("mean", self.mean)?) }
             }
-            Distribution::BoundedPareto => {
-                let shape = self.shape.unwrap_or_else(|| bounded_shape(min, max, mean));
-                Law::BoundedPareto { min, max, shape }
-            }
-            Distribution::LogNormal => {
-                Law::LogNormal { mean, sigma: self.sigma.unwrap_or_default() }
-            }
+            Distribution::Pareto => self.pareto(path, &mut given)?,
+            Distribution::BoundedPareto => self.bounded_pareto(path, &mut given)?,
+            Distribution::LogNormal => Law::LogNormal {
+                mean: number(given.needs("mean", self.mean)?),
+                sigma: given.needs("sigma", self.sigma)?,
+            },
             Distribution::Empirical => {
-                let points = self.cdf.as_deref().unwrap_or_default();
-                Law::Table(Table::new(points).expect("the points were checked"))
+                match given.either(("cdf", self.cdf.as_deref()), ("file", self.file.as_deref()))? {
+                    Either::First(points) => Law::Table(table(path, points)?),
+                    Either::Second(file) => return Err(unread(path, file)),
+                }
             }
             Distribution::WebSearch => Law::Table(Table::web_search()),
             Distribution::DataMining => Law::Table(Table::data_mining()),
-        })
-    }
-
-    /// Whether exactly the fields of the distribution are there.
-    fn fields_given(&self, path: &str) -> Result<(), ScenarioError> {
-        let (needed, one_of) = self.distribution.fields();
-        choice::check(path, self, "distribution", Distribution::FIELDS, needed, one_of)?;
-        let given = serde_json::to_value(self).unwrap_or_default();
-        let name = &given["distribution"];
-        if let [first, second] = one_of {
-            let problem = match (given.get(first), given.get(second)) {
-                (Some(_), None) | (None, Some(_)) => return Ok(()),
-                (None, None) => format!("distribution = {name} needs it, or {second}"),
-                (Some(_), Some(_)) => format!("{second} is given too"),
-            };
-            let value = given.get(first).map(|value| value.to_string()).unwrap_or_default();
-            let fix = if value.is_empty() {
-                let [first, second] =
-                    [first, second].map(|field| choice::written(Distribution::FIELDS, field));
-                format!("add {first} or {second}")
-            } else {
-                "keep one of the two".to_string()
-            };
-            return Err(error(path, first, value, problem, fix));
-        }
-        Ok(())
-    }
-
-    fn pareto(&self, path: &str) -> Result<(), ScenarioError> {
-        let Some(mean) = self.mean else {
-            let Some(shape) = self.shape.filter(|&shape| shape <= 1.0) else { return Ok(()) };
-            let problem = "a Pareto size has a mean only for shapes above 1";
-            let fix = format!("write a number above 1, up to {SHAPE_MAX}");
-            return Err(error(path, "shape", shape, problem, fix));
         };
-        let min = self.min.unwrap_or_default();
-        if mean > min {
-            return Ok(());
-        }
-        let fix = format!("write a mean above {min}, or a smaller min");
-        Err(error(path, "mean", mean, format!("no size is below min = {min}"), fix))
+        given.done()?;
+        Ok(Sampler::new(law))
     }
 
-    fn bounded_pareto(&self, path: &str) -> Result<(), ScenarioError> {
-        let (min, max) = (self.min.unwrap_or_default(), self.max.unwrap_or_default());
+    fn pareto(&self, path: &str, given: &mut Choice<'_>) -> Result<Law, ScenarioError> {
+        let min = given.needs("min", self.min)?;
+        let shape = match given.either(("mean", self.mean), ("shape", self.shape))? {
+            Either::First(mean) if mean > min => number(mean) / (number(mean) - number(min)),
+            Either::First(mean) => {
+                let fix = format!("write a mean above {min}, or a smaller min");
+                let problem = format!("no size is below min = {min}");
+                return Err(error(path, "mean", mean, problem, fix));
+            }
+            Either::Second(shape) if shape > 1.0 => shape,
+            Either::Second(shape) => {
+                let problem = "a Pareto size has a mean only for shapes above 1";
+                let fix = format!("write a number above 1, up to {SHAPE_MAX}");
+                return Err(error(path, "shape", shape, problem, fix));
+            }
+        };
+        Ok(Law::Pareto { min: number(min), shape })
+    }
+
+    fn bounded_pareto(&self, path: &str, given: &mut Choice<'_>) -> Result<Law, ScenarioError> {
+        let (min, max) = (given.needs("min", self.min)?, given.needs("max", self.max)?);
+        let shape = given.either(("mean", self.mean), ("shape", self.shape))?;
         if min >= max {
             let fix = format!("write a size above {min}");
             return Err(error(path, "max", max, format!("it is not above min = {min}"), fix));
         }
-        let Some(mean) = self.mean else { return Ok(()) };
-        let at = |shape| bounded_mean(min.get() as f64, max.get() as f64, shape);
-        let (low, high, value) = (at(SHAPE_MAX), at(0.0), mean.get() as f64);
+        let (least, most) = (number(min), number(max));
+        let mean = match shape {
+            Either::Second(shape) => {
+                return Ok(Law::BoundedPareto { min: least, max: most, shape });
+            }
+            Either::First(mean) => mean,
+        };
+        let at = |shape| bounded_mean(least, most, shape);
+        let (low, high, value) = (at(SHAPE_MAX), at(0.0), number(mean));
         if low <= value && value < high {
-            return Ok(());
+            let shape = bounded_shape(least, most, value);
+            return Ok(Law::BoundedPareto { min: least, max: most, shape });
         }
         let (low, high) = (Bytes::new(low.ceil() as u64), Bytes::new(high.ceil() as u64 - 1));
         let problem = format!(
@@ -211,22 +169,28 @@ impl Size {
         let fix = if value < high.get() as f64 { "a smaller min" } else { "a larger max" };
         Err(error(path, "mean", mean, problem, format!("write a mean in that range, or {fix}")))
     }
+}
 
-    fn empirical(&self, path: &str) -> Result<(), ScenarioError> {
-        let Some(points) = &self.cdf else {
-            let file = self.file.clone().unwrap_or_default();
-            let fix = "load the scenario from its file or from Python, or write the points as cdf";
-            return Err(error(path, "file", file, "the engine reads no files", fix));
-        };
-        let Err((index, problem)) = Table::new(points) else { return Ok(()) };
+/// The distribution through `points`.
+fn table(path: &str, points: &[(Bytes, Probability)]) -> Result<Table, ScenarioError> {
+    Table::new(points).map_err(|(index, problem)| {
         let Some((size, chance)) = points.get(index) else {
             let fix = format!("write {}", choice::written(Distribution::FIELDS, "cdf"));
-            return Err(error(path, "cdf", "[]", "no points", fix));
+            return error(path, "cdf", "[]", "no points", fix);
         };
         let value = format!("[\"{size}\", {}]", chance.get());
         let fix = "list the points in rising order, from at least 1 byte, up to probability 1";
-        Err(error(path, &format!("cdf[{index}]"), value, problem, fix))
-    }
+        error(path, &format!("cdf[{index}]"), value, problem, fix)
+    })
+}
+
+fn unread(path: &str, file: &str) -> ScenarioError {
+    let fix = "load the scenario from its file or from Python, or write the points as cdf";
+    error(path, "file", file, "the engine reads no files", fix)
+}
+
+fn number(size: Bytes) -> f64 {
+    size.get() as f64
 }
 
 fn error(
@@ -249,7 +213,7 @@ mod tests {
 
     /// What is wrong with the table, in one line.
     fn wrong(text: &str) -> String {
-        read(text).check("flows[0].size").expect_err(text).to_string()
+        read(text).sampler("flows[0].size").expect_err(text).to_string()
     }
 
     #[test]
@@ -271,7 +235,7 @@ mod tests {
         ];
         for (text, mean) in cases {
             let size = read(text);
-            let sampler = size.sampler();
+            let sampler = size.sampler("size").expect(text);
             assert!((sampler.mean() / mean - 1.0).abs() < 1e-3, "{text}: {}", sampler.mean());
             assert!(sampler.draw(0.1) <= sampler.draw(0.9), "{text}");
             let again: Size = serde_json::from_value(serde_json::to_value(&size).unwrap()).unwrap();
@@ -284,12 +248,12 @@ mod tests {
     fn a_shape_that_follows_from_the_mean() {
         let size =
             r#"{"distribution":"bounded-pareto","min":"40 KB","max":"10 MB","mean":"700 KB"}"#;
-        let sampler = read(size).sampler();
+        let sampler = read(size).sampler("size").expect(size);
         let p80 = sampler.draw(0.8).get();
         assert!((740_500..741_500).contains(&p80), "{p80}");
         // The unbounded one of that mean has shape 700/660, and 182 KB.
         let size = r#"{"distribution":"pareto","min":"40 KB","mean":"700 KB"}"#;
-        let p80 = read(size).sampler().draw(0.8).get();
+        let p80 = read(size).sampler("size").expect(size).draw(0.8).get();
         assert!((181_500..183_500).contains(&p80), "{p80}");
     }
 
@@ -345,9 +309,10 @@ mod tests {
                 max: Some(Bytes::new(2_000_000)),
                 ..Size::default()
             };
-            assert_eq!(size.check("size").is_ok(), fine, "{mean}");
-            if fine {
-                let found = size.sampler().mean();
+            let sampler = size.sampler("size");
+            assert_eq!(sampler.is_ok(), fine, "{mean}");
+            if let Ok(sampler) = sampler {
+                let found = sampler.mean();
                 assert!((found - mean as f64).abs() < 1e-3, "{mean}: {found}");
             }
         }
@@ -390,11 +355,5 @@ mod tests {
         for (text, says) in cases {
             assert!(wrong(text).contains(says), "{}", wrong(text));
         }
-    }
-
-    #[test]
-    #[should_panic(expected = "was not checked")]
-    fn no_sampler_of_an_unchecked_size() {
-        let _ = Size::default().sampler();
     }
 }

@@ -6,9 +6,9 @@ use burstlab_units::{Bytes, Probability, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::choice::Fields;
+use super::choice::{Choice, Fields};
 use super::error::{Check, word};
-use super::{Scenario, ScenarioError, Side, Topology, choice};
+use super::{Scenario, ScenarioError, Side, Topology};
 use crate::topology::Graph;
 
 /// The rates of 802.11b.
@@ -164,27 +164,6 @@ impl WlanLoss {
         ("reference_margin_db", "48.0"),
         ("sense_db", "13.7"),
     ];
-
-    fn fields(self) -> (&'static [&'static str], &'static [&'static str]) {
-        match self {
-            Self::None => (&[], &[]),
-            Self::FrameError => (&["probability"], &["frames"]),
-            Self::Residual => (&["probability"], &[]),
-            Self::Shadowing => (
-                &[],
-                &[
-                    "sigma_db",
-                    "margin_db",
-                    "distance_m",
-                    "positions",
-                    "exponent",
-                    "reference_distance_m",
-                    "reference_margin_db",
-                    "sense_db",
-                ],
-            ),
-        }
-    }
 }
 
 impl Default for Wlan {
@@ -219,14 +198,119 @@ impl Default for Wlan {
     }
 }
 
-impl Wlan {
-    /// What its nodes go by.
+/// What the nodes of a cell go by, and how its frames are lost.
+#[derive(Clone, Debug)]
+pub struct WlanLaw {
+    /// Times, windows and retries.
+    pub rules: Rules,
+    losses: FrameLosses,
+    /// Whether no station hears another one.
+    hidden: bool,
+}
+
+/// How frames are lost that meet no other one.
+#[derive(Clone, Debug)]
+enum FrameLosses {
+    None,
+    /// Frames with data, and those without.
+    FrameError {
+        data: Probability,
+        control: Probability,
+    },
+    /// Packets that have been carried.
+    Residual(Probability),
+    Shadowing(Shadowing, Places),
+}
+
+/// How far stations are from the base station.
+#[derive(Clone, Debug)]
+enum Places {
+    /// By so many dB the mean power is above the threshold.
+    Margin(f64),
+    /// All so far, in m.
+    Distance(f64),
+    /// Each elsewhere, in m from the base station.
+    Positions(Vec<(f64, f64)>),
+}
+
+impl WlanLaw {
+    /// Chance that a packet is lost that has been carried.
     #[must_use]
-    pub fn rules(&self) -> Rules {
-        let speed = |rate| Speed::of(rate).expect("a checked scenario has rates of 802.11b");
-        Rules {
-            data: speed(self.rate),
-            basic: speed(self.basic_rate),
+    pub fn residual(&self) -> f64 {
+        match self.losses {
+            FrameLosses::Residual(chance) => chance.get(),
+            _ => 0.0,
+        }
+    }
+
+    /// Who hears whom, the base station and so many stations.
+    #[must_use]
+    pub fn paths(&self, stations: u32) -> Paths {
+        Paths::new(stations + 1, |from, to| {
+            let between_stations = from > 0 && to > 0;
+            match &self.losses {
+                _ if between_stations && self.hidden => Reach::hidden(),
+                FrameLosses::None | FrameLosses::Residual(_) => Reach::clear(),
+                &FrameLosses::FrameError { data, control } => {
+                    Reach { data_error: data, control_error: control, ..Reach::clear() }
+                }
+                FrameLosses::Shadowing(model, Places::Positions(places)) => {
+                    let place = |node: u32| match node.checked_sub(1) {
+                        Some(station) => places[station as usize],
+                        None => (0.0, 0.0),
+                    };
+                    let ((x, y), (u, v)) = (place(from), place(to));
+                    model.reach((x - u).hypot(y - v))
+                }
+                // Stations are side by side.
+                FrameLosses::Shadowing(..) if between_stations => Reach::clear(),
+                FrameLosses::Shadowing(model, Places::Distance(distance)) => model.reach(*distance),
+                FrameLosses::Shadowing(model, Places::Margin(margin)) => {
+                    let error = Shadowing::frame_error(*margin, model.sigma_db);
+                    Reach { data_error: error, control_error: error, ..Reach::clear() }
+                }
+            }
+        })
+    }
+}
+
+impl Wlan {
+    /// What the nodes of this cell, which stands at `at` and has so many stations, go by.
+    fn law(&self, at: &str, stations: u32) -> Result<WlanLaw, ScenarioError> {
+        let mut given = Choice::of(at, self, "loss", WlanLoss::FIELDS);
+        let losses = match self.loss {
+            WlanLoss::None => FrameLosses::None,
+            WlanLoss::FrameError => {
+                let data = given.needs("probability", self.probability)?;
+                let control = match given.may("frames", self.frames).unwrap_or_default() {
+                    WlanFrames::All => data,
+                    WlanFrames::Data => Probability::default(),
+                };
+                FrameLosses::FrameError { data, control }
+            }
+            WlanLoss::Residual => {
+                FrameLosses::Residual(given.needs("probability", self.probability)?)
+            }
+            WlanLoss::Shadowing => {
+                let model = self.shadowing(&mut given);
+                FrameLosses::Shadowing(model, self.places(at, stations, &mut given)?)
+            }
+        };
+        given.done()?;
+        Ok(WlanLaw { rules: self.rules(at)?, losses, hidden: self.hidden })
+    }
+
+    fn rules(&self, at: &str) -> Result<Rules, ScenarioError> {
+        let speed = |field: &str, rate: Rate| {
+            Speed::of(rate).ok_or_else(|| {
+                let fix = format!("write {}", RATES.join(", "));
+                let problem = "it is no rate of 802.11b";
+                ScenarioError::new(format!("{at}.{field}"), rate.to_string(), problem, fix)
+            })
+        };
+        Ok(Rules {
+            data: speed("rate", self.rate)?,
+            basic: speed("basic_rate", self.basic_rate)?,
             preamble: match self.preamble {
                 WlanPreamble::Long => Preamble::Long,
                 WlanPreamble::Short => Preamble::Short,
@@ -237,82 +321,83 @@ impl Wlan {
             long_retries: self.long_retries,
             rts_threshold: self.rts_threshold,
             ..Rules::default()
-        }
-    }
-
-    /// Chance that a packet is lost that has been carried.
-    #[must_use]
-    pub fn residual(&self) -> f64 {
-        match self.loss {
-            WlanLoss::Residual => self.probability.unwrap_or_default().get(),
-            _ => 0.0,
-        }
-    }
-
-    /// Who hears whom, the base station and so many stations.
-    #[must_use]
-    pub fn paths(&self, stations: u32) -> Paths {
-        let place = |node: u32| match &self.positions {
-            Some(places) if node > 0 => places[node as usize - 1],
-            _ => (0.0, 0.0),
-        };
-        Paths::new(stations + 1, |from, to| {
-            let between_stations = from > 0 && to > 0;
-            if between_stations && self.hidden {
-                return Reach::hidden();
-            }
-            if self.loss != WlanLoss::Shadowing {
-                return self.plain_reach();
-            }
-            let model = self.shadowing();
-            match (&self.positions, self.distance_m) {
-                (Some(_), _) => {
-                    let ((x, y), (u, v)) = (place(from), place(to));
-                    model.reach((x - u).hypot(y - v))
-                }
-                // Stations are side by side.
-                _ if between_stations => Reach::clear(),
-                (None, Some(distance)) => model.reach(distance),
-                (None, None) => {
-                    let margin = self.margin_db.unwrap_or_default();
-                    let error = Shadowing::frame_error(margin, model.sigma_db);
-                    Reach { data_error: error, control_error: error, ..Reach::clear() }
-                }
-            }
         })
     }
 
-    fn plain_reach(&self) -> Reach {
-        let error = match self.loss {
-            WlanLoss::FrameError => self.probability.unwrap_or_default(),
-            _ => Probability::default(),
-        };
-        let control_error = match self.frames.unwrap_or_default() {
-            WlanFrames::All => error,
-            WlanFrames::Data => Probability::default(),
-        };
-        Reach { data_error: error, control_error, ..Reach::clear() }
-    }
-
-    fn shadowing(&self) -> Shadowing {
+    fn shadowing(&self, given: &mut Choice<'_>) -> Shadowing {
+        let mut may = |field, value, usual| given.may(field, value).unwrap_or(usual);
         // Powers are counted from the threshold for reception.
         Shadowing {
-            exponent: self.exponent.unwrap_or(2.0),
-            sigma_db: self.sigma_db.unwrap_or(4.0),
-            reference_m: self.reference_distance_m.unwrap_or(1.0),
-            reference_power_dbm: self.reference_margin_db.unwrap_or(48.0),
+            exponent: may("exponent", self.exponent, 2.0),
+            sigma_db: may("sigma_db", self.sigma_db, 4.0),
+            reference_m: may("reference_distance_m", self.reference_distance_m, 1.0),
+            reference_power_dbm: may("reference_margin_db", self.reference_margin_db, 48.0),
             receive_dbm: 0.0,
-            sense_dbm: -self.sense_db.unwrap_or(13.7),
+            sense_dbm: -may("sense_db", self.sense_db, 13.7),
         }
+    }
+
+    fn places(
+        &self,
+        at: &str,
+        stations: u32,
+        given: &mut Choice<'_>,
+    ) -> Result<Places, ScenarioError> {
+        let margin = given.may("margin_db", self.margin_db);
+        let distance = given.may("distance_m", self.distance_m);
+        let positions = given.may("positions", self.positions.as_ref());
+        let twice = |first: &str, second: &str| {
+            let problem = format!("{first} says it already");
+            error(format!("{at}.{second}"), "", &problem, "keep one of the two")
+        };
+        match (margin, distance, positions) {
+            (Some(margin), None, None) => Ok(Places::Margin(margin)),
+            (None, Some(distance), None) => Ok(Places::Distance(distance)),
+            (None, None, Some(places)) => {
+                self.placed(at, stations, places.len())?;
+                Ok(Places::Positions(places.clone()))
+            }
+            (None, None, None) => {
+                let fix = "add margin_db, distance_m or positions";
+                let problem = "loss = \"shadowing\" needs to know how far";
+                error(format!("{at}.margin_db"), "", problem, fix)
+            }
+            (Some(_), Some(_), _) => twice("margin_db", "distance_m"),
+            (Some(_), None, Some(_)) => twice("margin_db", "positions"),
+            (None, Some(_), Some(_)) => twice("distance_m", "positions"),
+        }
+    }
+
+    /// Whether each of the stations has one of so many places.
+    fn placed(&self, at: &str, stations: u32, places: usize) -> Check {
+        if self.hidden {
+            let problem = "positions say who hears whom";
+            return error(format!("{at}.hidden"), "true", problem, "remove it");
+        }
+        if places == stations as usize {
+            return Ok(());
+        }
+        let problem = format!("there are {stations} stations, one for each flow");
+        let fix = "write one pair for each station";
+        error(format!("{at}.positions"), format!("{places} places"), &problem, fix)
     }
 }
 
-fn error(path: String, value: impl Into<String>, problem: &str, fix: impl Into<String>) -> Check {
+fn error<T>(
+    path: String,
+    value: impl Into<String>,
+    problem: &str,
+    fix: impl Into<String>,
+) -> Result<T, ScenarioError> {
     Err(ScenarioError::new(path, value, problem, fix))
 }
 
-/// Checks the cells of a scenario, and fills in where each is; the flows know their ends.
-pub(super) fn check(scenario: &mut Scenario, mesh: Option<&Graph>) -> Check {
+/// Reads the cells of a scenario, and fills in where each is; the flows know their ends.
+pub(super) fn read(
+    scenario: &mut Scenario,
+    mesh: Option<&Graph>,
+) -> Result<Vec<WlanLaw>, ScenarioError> {
+    let mut cells = Vec::new();
     for index in 0..scenario.wlan.len() {
         place(scenario, index, mesh)?;
         let wlan = &scenario.wlan[index];
@@ -321,23 +406,19 @@ pub(super) fn check(scenario: &mut Scenario, mesh: Option<&Graph>) -> Check {
             let fix = format!("write {} to {WINDOW_MAX}", wlan.cw_min);
             return error(at("cw_max"), wlan.cw_max.to_string(), "no largest window", fix);
         }
-        let (needed, optional) = wlan.loss.fields();
-        choice::check(&format!("wlan[{index}]"), wlan, "loss", WlanLoss::FIELDS, needed, optional)?;
         let stations = stations(scenario, wlan);
         if !(1..=STATIONS_MAX).contains(&stations) {
             let problem = format!("it has {stations} stations, one for each flow that ends there");
             let fix = format!("let 1 to {STATIONS_MAX} flows begin or end there");
             return error(format!("wlan[{index}]"), "", &problem, fix);
         }
-        if wlan.loss == WlanLoss::Shadowing {
-            shadowing(wlan, stations, &at)?;
-        }
+        cells.push(wlan.law(&format!("wlan[{index}]"), stations)?);
     }
     if !scenario.wlan.is_empty() && !scenario.demand.is_empty() {
         let fix = "write [[flows]] in place of [[demand]], or remove [[wlan]]";
         return error("demand".into(), "", "a station has one flow, from the beginning", fix);
     }
-    Ok(())
+    Ok(cells)
 }
 
 /// Packets of all flows that cross a cell fit into a frame.
@@ -412,37 +493,6 @@ fn place(scenario: &mut Scenario, index: usize, mesh: Option<&Graph>) -> Check {
                 return error(at("node"), format!("{node:?}"), problem, "name another node");
             }
         }
-    }
-    Ok(())
-}
-
-fn shadowing(wlan: &Wlan, stations: u32, at: &impl Fn(&str) -> String) -> Check {
-    let places = [
-        ("margin_db", wlan.margin_db.is_some()),
-        ("distance_m", wlan.distance_m.is_some()),
-        ("positions", wlan.positions.is_some()),
-    ];
-    let given: Vec<&str> = places.iter().filter(|place| place.1).map(|place| place.0).collect();
-    match given[..] {
-        [_] => {}
-        [] => {
-            let fix = "add margin_db, distance_m or positions";
-            return error(at("margin_db"), "", "loss = \"shadowing\" needs to know how far", fix);
-        }
-        [first, second, ..] => {
-            let problem = format!("{first} says it already");
-            return error(at(second), "", &problem, "keep one of the two");
-        }
-    }
-    let Some(places) = &wlan.positions else { return Ok(()) };
-    if wlan.hidden {
-        let problem = "positions say who hears whom";
-        return error(at("hidden"), "true", problem, "remove it");
-    }
-    if places.len() != stations as usize {
-        let value = format!("{} places", places.len());
-        let problem = format!("there are {stations} stations, one for each flow");
-        return error(at("positions"), value, &problem, "write one pair for each station");
     }
     Ok(())
 }

@@ -18,17 +18,19 @@ pub fn sequence(
     (seed, replication): (u64, u64),
     count: usize,
 ) -> Result<Vec<Batch>, String> {
-    let entries = &resolved.scenario.batches;
-    let entry = entries.get(index).ok_or_else(|| {
-        format!("there is no batches[{index}]: the scenario has {} entries", entries.len())
-    })?;
+    let mut entries = resolved.scenario.batches.iter().zip(&resolved.batches);
+    let none = || {
+        let entries = resolved.batches.len();
+        format!("there is no batches[{index}]: the scenario has {entries} entries")
+    };
+    let (entry, law) = entries.nth(index).ok_or_else(none)?;
+    let (graph, _) = resolved.mesh.as_ref().ok_or_else(none)?;
     let pairs = resolved.pairs(entry.from.as_ref(), entry.to.as_ref());
-    let graph = &resolved.mesh.as_ref().expect("a scenario with batches has a mesh").0;
     let ends =
         pairs.into_iter().find(|ends| graph.name(ends.0) == from && graph.name(ends.1) == to);
     let ends = ends.ok_or_else(|| format!("batches[{index}] does not go from {from} to {to}"))?;
     let random = RandomSource::new(seed, replication);
     // As many as are asked for, however long the scenario runs.
-    let sources = BatchSources::new(index, entry.law(), Time::NEVER);
+    let sources = BatchSources::new(index, law.clone(), Time::NEVER);
     Ok(sources.between(ends, &random).take(count).collect())
 }

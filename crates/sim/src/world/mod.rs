@@ -9,7 +9,6 @@ mod fates;
 mod flow;
 mod hosts;
 mod ideal;
-mod injected;
 mod mesh;
 mod notices;
 mod ops;
