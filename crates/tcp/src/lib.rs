@@ -35,6 +35,7 @@
 mod bitmap;
 mod config;
 mod congestion;
+mod counters;
 mod delays;
 mod detection;
 mod flow;
@@ -42,11 +43,13 @@ mod foreign;
 mod hold;
 mod receive;
 mod recovery;
+mod round;
 mod rto;
 mod scoreboard;
 mod segment;
 mod sender;
 mod slow_start;
+mod verdict;
 mod window;
 
 pub use config::{
@@ -55,10 +58,12 @@ pub use config::{
     RenoFastRetransmits, RtoEstimator, SackRecovery, SsthreshBasis, Variant, VegasRules,
     WindowHalving, WindowLaw,
 };
-pub use congestion::Round;
-pub use detection::{Listens, NakDelay, Notice, Verdict};
+pub use counters::SenderCounters;
+pub use detection::{Listens, NakDelay, Notice};
 pub use foreign::{Classes, Decision, ForeignDetector, ForeignLaw, Moment};
 pub use receive::Receiver;
+pub use round::Round;
 pub use rto::RttView;
 pub use segment::{Ack, SackBlocks, Transmission};
-pub use sender::{Sender, SenderCounters, State};
+pub use sender::{Sender, State};
+pub use verdict::Verdict;
