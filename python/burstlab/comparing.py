@@ -22,14 +22,11 @@ from burstlab.directories import is_result
 from burstlab.errors import InputError
 from burstlab.results import Result
 from burstlab.results import read as read_run
-from burstlab.statistics import Comparison, holm, paired_difference, welch_difference
+from burstlab.statistics import LEVEL, Comparison, holm, paired_difference, welch_difference
 from burstlab.studies import Study
 from burstlab.studies import read as read_study
 from burstlab.studies.metrics import Reader, every
 from burstlab.studies.rows import groups, paths
-
-#: Chance that any difference is called significant where there is none.
-LEVEL = 0.05
 
 #: What a group of runs has in common: the settings of its point as JSON, and its scheme.
 Key: TypeAlias = tuple[str, str]

@@ -592,34 +592,36 @@ class Network(_Section):
     topology : Topology, default "path"
         Shape of the network.
     core_nodes : int, optional
-        `path`: core nodes between the two edge nodes, 1 to 1000; there is one fibre more than core
-        nodes. Absent: 2.
+        `path`: core nodes between the two edge nodes; there is one fibre more than core nodes.
+        Absent: 2. From 1 to 1000.
     link_rate : str (rate), default "10 Gb/s"
-        Rate of every fibre, in both directions; with several wavelengths, the rate of each.
+        Rate of every fibre, in both directions; with several wavelengths, the rate of each. At
+        least 100 b/s.
     link_delay : str (time), optional
         `path`, `line`, `ring`, `star`, `dumbbell`: propagation delay of every fibre, one way.
-        Absent: what follows from `link_length_km`, or "10 ms".
+        Absent: what follows from `link_length_km`, or "10 ms". At most 100000 s.
     link_delays : sequence of str (time), optional
         `path`: propagation delay of each fibre from ingress to egress, where they differ;
-        `core_nodes` + 1 values that take the place of `link_delay`.
+        `core_nodes` + 1 values that take the place of `link_delay`. Each at most 100000 s.
     link_length_km : float, optional
         `path`, `line`, `ring`, `star`, `dumbbell`: length of every fibre in km, instead of
-        `link_delay`.
+        `link_delay`. At least 0.
     delay_per_km : str (time), optional
-        Propagation delay of 1 km of fibre, wherever a length is given. Absent: "5 us".
+        Propagation delay of 1 km of fibre, wherever a length is given. Absent: "5 us". At most
+        100000 s.
     nodes : int, optional
         `line`, `ring`: nodes, 2 (ring: 3) to 1000. `star`: nodes around the hub, 2 to 999.
         `dumbbell`: edge nodes on each side, 1 to 499. Absent: 4.
     wavelengths : int, optional
-        All but `path`: data wavelengths of every fibre, 1 to 1000. Absent: 1.
+        All but `path`: data wavelengths of every fibre. Absent: 1. From 1 to 1000.
     edges : sequence of str, optional
         All but `path`: names of the nodes that hosts attach to, at least two; all others only
         switch. Absent: as the topology says.
     routing : Routing, optional
         All but `path`: what the shortest route has least of. Absent: `delay`.
     routes_per_pair : int, optional
-        All but `path`: routes from each node with hosts to each other, 1 to 100, the shortest ones
-        without loops; fewer where there are not as many. Absent: 1.
+        All but `path`: routes from each node with hosts to each other, the shortest ones without
+        loops; fewer where there are not as many. Absent: 1. From 1 to 100.
     route_choice : RouteChoice, optional
         All but `path`: which of several routes a burst takes. Absent: `first`.
     route : sequence of NetworkRoute, optional
@@ -700,11 +702,11 @@ class NetworkLink(_Section):
     to : str
         Name of the node where it ends.
     length_km : float, optional
-        Length in km, at least 0.
+        Length in km. At least 0.
     delay : str (time), optional
-        Propagation delay, one way.
+        Propagation delay, one way. At most 100000 s.
     wavelengths : int, optional
-        Data wavelengths, 1 to 1000. Absent: `network.wavelengths`.
+        Data wavelengths. Absent: `network.wavelengths`. From 1 to 1000.
     one_way : bool, optional
         Whether it leads from `from` to `to` only. Absent: false.
     """
@@ -724,9 +726,9 @@ class Access(_Section):
     Parameters
     ----------
     rate : str (rate), default "1 Mb/s"
-        Rate of a link, in both directions.
+        Rate of a link, in both directions. At least 100 b/s.
     delay : str (time), default "10 ms"
-        Propagation delay of a link, one way.
+        Propagation delay of a link, one way. At most 100000 s.
     queue : int, optional
         Packets that may wait for a link behind the one being sent; more are dropped. Absent: no
         bound.
@@ -752,9 +754,9 @@ class AccessSide(_Section):
     Parameters
     ----------
     rate : str (rate), optional
-        Rate of a link, in both directions.
+        Rate of a link, in both directions. At least 100 b/s.
     delay : str (time), optional
-        Propagation delay of a link, one way.
+        Propagation delay of a link, one way. At most 100000 s.
     queue : int, optional
         Packets that may wait for a link behind the one being sent; more are dropped.
     """
@@ -778,22 +780,22 @@ class Wlan(_Section):
     side : Side, optional
         On a `path`: which hosts are stations. Absent: the receivers.
     rate : str (rate), default "11 Mb/s"
-        Rate of data frames: 1, 2, 5.5 or 11 Mb/s.
+        Rate of data frames. One of 1 Mb/s, 2 Mb/s, 5.5 Mb/s, 11 Mb/s.
     basic_rate : str (rate), default "1 Mb/s"
-        Rate of RTS, CTS and ACK frames: 1, 2, 5.5 or 11 Mb/s.
+        Rate of RTS, CTS and ACK frames. One of 1 Mb/s, 2 Mb/s, 5.5 Mb/s, 11 Mb/s.
     preamble : WlanPreamble, default "long"
         What precedes each frame.
     rts_threshold : str (size), optional
         Data frames longer than this, with their 28 B of MAC header and check sequence, are preceded
         by an RTS. Absent: none is.
     short_retries : int, default 7
-        Tries of a frame that no RTS precedes, and of an RTS, from 1 to 255.
+        Tries of a frame that no RTS precedes, and of an RTS. From 1 to 255.
     long_retries : int, default 4
-        Tries of a frame that an RTS precedes, from 1 to 255.
+        Tries of a frame that an RTS precedes. From 1 to 255.
     cw_min : int, default 31
-        First contention window: a back-off is 0 to this many slots; at most 32,767.
+        First contention window: a back-off is 0 to this many slots. At most 32767.
     cw_max : int, default 1023
-        Largest contention window, from `cw_min` to 32,767.
+        Largest contention window, at least `cw_min`. At most 32767.
     base_queue : int, optional
         Packets that may wait at the base station behind the one being sent; more are dropped.
         Absent: no bound.
@@ -811,25 +813,25 @@ class Wlan(_Section):
     frames : WlanFrames, optional
         `frame-error`: which frames. Absent: all.
     sigma_db : float, optional
-        `shadowing`: standard deviation in dB, from 0 to 100. Absent: 4.
+        `shadowing`: standard deviation in dB. Absent: 4. From 0 to 100.
     margin_db : float, optional
         `shadowing`: by how many dB the mean power between base station and stations is above the
-        threshold for reception, from -200 to 200. Takes the place of distances.
+        threshold for reception. Takes the place of distances. From -200 to 200.
     distance_m : float, optional
-        `shadowing`: distance of every station from the base station, in m.
+        `shadowing`: distance of every station from the base station, in m. From 0 to 1e9.
     positions : sequence of tuple[float, float], optional
         `shadowing`: where each station is, in m from the base station: x and y, in the order of the
-        flows. Stations that are too far from one another are hidden.
+        flows. Stations that are too far from one another are hidden. Each from -1e9 to 1e9.
     exponent : float, optional
-        `shadowing`: path loss exponent, from 0 to 10. Absent: 2.
+        `shadowing`: path loss exponent. Absent: 2. From 0 to 10.
     reference_distance_m : float, optional
-        `shadowing`: distance of `reference_margin_db`, in m, above 0. Absent: 1.
+        `shadowing`: distance of `reference_margin_db`, in m. Absent: 1. From 1e-9 to 1e9.
     reference_margin_db : float, optional
         `shadowing`: by how many dB the mean power at the reference distance is above the threshold
-        for reception, from -200 to 200. Absent: 48, which is 0 at 251 m.
+        for reception. Absent: 48, which is 0 at 251 m. From -200 to 200.
     sense_db : float, optional
         `shadowing`: by how many dB the mean power of a frame may be below the threshold for
-        reception and still make the medium busy, from 0 to 200. Absent: 13.7, as in ns-2.
+        reception and still make the medium busy. Absent: 13.7, as in ns-2. From 0 to 200.
     """
 
     node: str | None = None
@@ -868,46 +870,50 @@ class Edge(_Section):
         When the queue of arrived packets becomes a burst.
     timer : str (time), optional
         Assembly time T_b, for `timer` and `hybrid`; it starts with the first packet, and ends
-        before a packet that arrives at the same instant.
+        before a packet that arrives at the same instant. Above 0 s.
     size : str (size), optional
         Burst length threshold, for `size` and `hybrid`; the packet that reaches it is in the burst.
+        At least 1 B.
     at_most : bool, optional
         `size`, `hybrid`, in a mesh: whether a burst may hold at most `size`: a packet that would
         bring it above closes it and opens the next one. A packet that is larger is a burst of its
         own. Queues of ACKs alone keep the rule that `size` states.
     timer_min : str (time), optional
-        Where `size` and `timer` are those of `adaptive`: the shortest time it may come to.
+        Where `size` and `timer` are those of `adaptive`: the shortest time it may come to. Above 0
+        s.
     weight : float, optional
-        `adaptive`: weight of the latest burst in the estimate of the load, above 0 and up to 1.
+        `adaptive`: weight of the latest burst in the estimate of the load. Above 0, at most 1.
     cwnd_thresholds : sequence of int, optional
         `cwnd-classes`: congestion windows, in segments, at which the next class begins; rising. The
-        sender stamps each packet with its window.
+        sender stamps each packet with its window. Each at least 2.
     class_timers : sequence of str (time), optional
-        `cwnd-classes`: assembly time of each class, one more than there are thresholds.
+        `cwnd-classes`: assembly time of each class, one more than there are thresholds. Each above
+        0 s, at most 100000 s.
     queues : Queues, optional
         What a mesh keeps assembly queues for.
     burstifiers : int, optional
-        Assembly queues for each of these; flows are spread over them by number. At least 1.
+        Assembly queues for each of these; flows are spread over them by number. From 1 to 1000.
     min_size : str (size), optional
-        Bursts that are shorter are padded to this length.
+        Bursts that are shorter are padded to this length. At most 1 GB.
     port : IngressPort, optional
         How bursts get from an edge node of a mesh on a fibre.
     wavelength : FirstWavelength, optional
         On which wavelength a burst sets out; needs `port = "shared"`.
     class_offsets : sequence of str (time), optional
         Extra offset time of the bursts of each class, from class 0; classes beyond the list have
-        none.
+        none. Each at most 100000 s.
     offset : str (time), default "0 s"
         On a `path`: time from the end of assembly until the burst may leave. A mesh has
-        `signalling.offset`.
+        `signalling.offset`. At most 100000 s.
     spacing : str (time), default "0 s"
         Time between one packet of a burst and the next as they are handed to the line, where the
         core stores and forwards; packets that are lost alone count. An edge node needs none; the
-        ns-2 scripts behind the oracle traces delay packet by packet and keep the order by 1 ns.
+        ns-2 scripts behind the oracle traces delay packet by packet and keep the order by 1 ns. At
+        most 100000 s.
     notices : NoticeTransport, default "out-of-band"
         How burst ACKs and burst NAKs cross the sender's access link.
     notice_size : str (size), default "40 B"
-        `notices` = `in-band`: size of a burst ACK or burst NAK.
+        `notices` = `in-band`: size of a burst ACK or burst NAK. From 1 B to 65535 B.
     ack : EdgeAck, optional
         Assembly of the ACKs on their way back.
     """
@@ -942,16 +948,16 @@ class EdgeAck(_Section):
     assembly : Assembly, default "none"
         When the queue of arrived ACKs becomes a burst.
     timer : str (time), optional
-        Assembly time, for `timer` and `hybrid`.
+        Assembly time, for `timer` and `hybrid`. Above 0 s.
     size : str (size), optional
-        Burst length threshold, for `size` and `hybrid`.
+        Burst length threshold, for `size` and `hybrid`. At least 1 B.
     with_data : bool, optional
         Whether the ACKs of a mesh enter the queues of the data that go the same way, in place of
         queues of their own.
     class_ : int, optional
         `with_data` and `cwnd-classes`: the class of ACKs, from 0; they carry no window.
     offset : str (time), default "0 s"
-        On a `path`: time from the end of assembly until the burst may leave.
+        On a `path`: time from the end of assembly until the burst may leave. At most 100000 s.
     """
 
     assembly: Assembly | None = None
@@ -974,26 +980,28 @@ class Signalling(_Section):
     protocol : Protocol, default "jet"
         How wavelengths are reserved.
     processing : str (time), default "10 us"
-        Time a node takes for a header.
+        Time a node takes for a header. At most 1000 s.
     processors : int, optional
-        Headers a node works on at a time; further ones wait. Absent: headers never wait.
+        Headers a node works on at a time; further ones wait. Absent: headers never wait. From 1 to
+        1000.
     guard : str (time), default "1 us"
         What the offset time has to spare beyond hops x `processing`: it covers the sending of the
-        header, its waiting, and `switching`.
+        header, its waiting, and `switching`. At most 1000 s.
     offset : str (time), optional
-        Offset time of every burst, in place of hops x `processing` + `guard`.
+        Offset time of every burst, in place of hops x `processing` + `guard`. At most 1000 s.
     switching : str (time), default "0 s"
-        Time a node needs to set its switch, between the end of processing and the burst.
+        Time a node needs to set its switch, between the end of processing and the burst. At most
+        1000 s.
     header_size : str (size), default "64 B"
-        Size of a header.
+        Size of a header. At most 65535 B.
     channels : int, default 1
-        Control channels of a fibre, beside its data wavelengths; at least 1.
+        Control channels of a fibre, beside its data wavelengths. From 1 to 1000.
     rate : str (rate), optional
-        Rate of a control channel. Absent: that of a data wavelength.
+        Rate of a control channel. Absent: that of a data wavelength. At least 100 b/s.
     requests : int, default 8
-        `two-way`: requests an ingress makes for a burst before it gives the burst up, at least 1.
+        `two-way`: requests an ingress makes for a burst before it gives the burst up. At least 1.
     retry : str (time), default "1 ms"
-        `two-way`: time from a refusal to the next request.
+        `two-way`: time from a refusal to the next request. At most 1000 s.
     """
 
     protocol: Protocol | None = None
@@ -1086,12 +1094,12 @@ class DelayLines(_Section):
     Parameters
     ----------
     delays : sequence of str (time), default []
-        Delay of each line of a node.
+        Delay of each line of a node. Each above 0 s, at most 100000 s.
     channels : int, default 1
-        Bursts that a line takes in at a time, each on a wavelength of its own; 1 to 1000.
+        Bursts that a line takes in at a time, each on a wavelength of its own. From 1 to 1000.
     passes : int, optional
-        How often a burst may pass a line at a node, 1 to 100. Where no wavelength is free behind
-        any one line, it goes round in the shortest one that is free, and asks again.
+        How often a burst may pass a line at a node. Where no wavelength is free behind any one
+        line, it goes round in the shortest one that is free, and asks again. From 1 to 100.
     """
 
     delays: Sequence[str] | None = None
@@ -1107,7 +1115,7 @@ class Deflection(_Section):
     ----------
     hop_limit : int, default 2
         How many fibres a burst may cross beyond those of its route. The offset time has room for as
-        many more headers.
+        many more headers. At most 1000.
     """
 
     hop_limit: int | None = None
@@ -1139,12 +1147,13 @@ class Retransmission(_Section):
     Parameters
     ----------
     attempts : int, default 1
-        How often a burst is sent again, at least 1.
+        How often a burst is sent again. At least 1.
     buffer : str (size), optional
         Bytes of copies an edge node keeps; a burst that finds no room is not sent again. Absent: no
         bound.
     wait : str (time), default "0 s"
-        Time from the arrival of the message at the ingress until the burst is offered again.
+        Time from the arrival of the message at the ingress until the burst is offered again. At
+        most 100000 s.
     """
 
     attempts: int | None = None
@@ -1164,14 +1173,14 @@ class Ops(_Section):
     Parameters
     ----------
     slot_size : str (size), default "576 B"
-        Length of a slot, 1 B to 1 MB. One datagram of 576 B fills the default.
+        Length of a slot. One datagram of 576 B fills the default. From 1 B to 1 MB.
     slot_header : str (size), default "0 GB"
         Of this, what the optical packet needs for itself: header, guard time.
     packing : Packing, default "one"
         How many datagrams a slot carries. One that is longer than a slot travels in several, and is
         lost if one of them is.
     buffer : int, default 20
-        Slots that may wait at a node, for all its outputs together, 0 to 1000000.
+        Slots that may wait at a node, for all its outputs together. At most 1000000.
     order : Order, default "random"
         In which order the slots that arrive at a node at once are served: the first for an output
         leaves, and those that find the buffer full are dropped.
@@ -1211,14 +1220,14 @@ class Smoothing(_Section):
     enabled : bool, default True
         Whether there is any; without, a buffer sends in the next free slot.
     weight : float, default 0.8
-        Weight of the past in the estimate of the rate, nu of equation (1), 0 up to below 1.
+        Weight of the past in the estimate of the rate, nu of equation (1). At least 0, below 1.
     unit : str (time), default "20 ms"
-        Time after which the estimate moves; Lu and Hunter use 5 ms to 100 ms.
+        Time after which the estimate moves; Lu and Hunter use 5 ms to 100 ms. At most 100000 s.
     units : int, default 20
-        Units from one negotiation to the next, 1 to 10000.
+        Units from one negotiation to the next. From 1 to 10000.
     min_rate : float, default 0.01
-        The least rate of a buffer, above 0 and up to 1: a share of the slots of a wavelength. A
-        buffer has it before its first negotiation, and whatever is left of a link.
+        The least rate of a buffer: a share of the slots of a wavelength. A buffer has it before its
+        first negotiation, and whatever is left of a link. From 1e-6 to 1.
     refusal : Refusal, default "keep"
         What a buffer gets that asks for more than its route has left.
     """
@@ -1241,14 +1250,15 @@ class Congestion(_Section):
     Parameters
     ----------
     threshold : float, default 0.9
-        Arrivals, as a share of what the output can carry, from which on it is; 0 to 1. Lu and
-        Hunter name no number.
+        Arrivals, as a share of what the output can carry, from which on it is. Lu and Hunter name
+        no number. From 0 to 1.
     rtt_max : str (time), default "400 ms"
         The longest round-trip time, T_d; arrivals are counted over twice this time. Windows of at
         most 128 slots are counted slot by slot, longer ones rounded up to a multiple of 32 slots.
+        At most 100000 s.
     loss_window : str (time), default "20 ms"
         Time over which the loss rate is counted that notifications carry, at least a slot; rounded
-        as `rtt_max` is. Lu and Hunter name no number.
+        as `rtt_max` is. Lu and Hunter name no number. At most 100000 s.
     """
 
     threshold: float | None = None
@@ -1279,13 +1289,15 @@ class Dlcc(_Section):
         What keeps ACKs of the edge from acknowledging data that is lost.
     keep : str (time), optional
         How long the edge remembers a segment, and the ACKs it wrote. Absent: twice
-        `congestion.rtt_max`, at least 1 s.
+        `congestion.rtt_max`, at least 1 s. Above 0 s, at most 100000 s.
     notification : Notification, default "dedicated"
         How notifications travel.
     notification_delay : str (time), optional
-        Time from the drop to the edge, T_1. Absent: what light takes back over the route.
+        Time from the drop to the edge, T_1. Absent: what light takes back over the route. At most
+        100000 s.
     piggyback_wait : str (time), default "1 ms"
-        `piggybacked`: a notification that no slot took along leaves by itself after this time.
+        `piggybacked`: a notification that no slot took along leaves by itself after this time. At
+        most 100000 s.
     """
 
     rate_cut: bool | None = None
@@ -1619,7 +1631,7 @@ class Flow(_Section):
     label : str, optional
         Name in tables and figures; absent: the variant of TCP.
     count : int, default 1
-        How many flows are like this one, at least 1.
+        How many flows are like this one. At least 1.
     from_ : str, optional
         Name of the edge node of the sender. Absent: the first edge node of a mesh; a `path` has one
         ingress.
@@ -1627,13 +1639,13 @@ class Flow(_Section):
         Name of the edge node of the receiver. Absent: the last edge node of a mesh; a `path` has
         one egress.
     class_ : int, optional
-        Class of the packets, from 0.
+        Class of the packets, from 0. At most 999.
     start : str (time), default "0 s"
-        When the first of them starts.
+        When the first of them starts. At most 2000000 s.
     stagger : str (time), default "0 s"
-        Time from the start of one of them to the start of the next.
+        Time from the start of one of them to the start of the next. At most 100000 s.
     bytes : str (size), optional
-        A finite transfer of this many bytes of application data.
+        A finite transfer of this many bytes of application data. From 1 B to 1000000 GB.
     script : sequence of Write, optional
         Writes of the application at given times, in order; takes the place of `bytes`.
     tcp : Tcp, optional
@@ -1659,9 +1671,9 @@ class Write(_Section):
     Parameters
     ----------
     at : str (time)
-        When, counted from the start of the flow.
+        When, counted from the start of the flow. At most 2000000 s.
     bytes : str (size)
-        How much application data.
+        How much application data. From 1 B to 1000000 GB.
     """
 
     at: str
@@ -1679,7 +1691,7 @@ class Demand(_Section):
     label : str, optional
         Name in tables and figures; absent: the variant of TCP.
     flows_per_second : float, default 1.0
-        Mean arrivals a second; of what, says `per`.
+        Mean arrivals a second; of what, says `per`. From 1e-9 to 1e9.
     per : Per, default "node"
         What the rate is counted for.
     destination : Destination, default "uniform"
@@ -1691,9 +1703,9 @@ class Demand(_Section):
     size : Size, optional
         How much application data a connection carries.
     class_ : int, optional
-        Class of the packets, from 0.
+        Class of the packets, from 0. At most 999.
     start : str (time), default "0 s"
-        When arrivals begin.
+        When arrivals begin. At most 2000000 s.
     stop : str (time), optional
         When arrivals end. Absent, or later than `run.duration`: with that.
     tcp : Tcp, optional
@@ -1722,7 +1734,7 @@ class NodeWeight(_Section):
     node : str
         Name of the node.
     weight : float
-        Its weight, at least 0.
+        Its weight. From 0 to 1e12.
     """
 
     node: str
@@ -1740,7 +1752,7 @@ class PairWeight(_Section):
     to : str
         Name of the node where they end.
     weight : float
-        The pair's weight, at least 0.
+        The pair's weight. From 0 to 1e12.
     """
 
     from_: str
@@ -1758,19 +1770,19 @@ class Size(_Section):
         The distribution.
     mean : str (size), optional
         `fixed`: the size. `exponential`, `log-normal`: the mean. `pareto`, `bounded-pareto`: the
-        mean, in place of `shape`, which then follows from it.
+        mean, in place of `shape`, which then follows from it. From 1 B to 1000000 GB.
     min : str (size), optional
-        `pareto`, `bounded-pareto`: the smallest size.
+        `pareto`, `bounded-pareto`: the smallest size. From 1 B to 1000000 GB.
     max : str (size), optional
-        `bounded-pareto`: the largest size.
+        `bounded-pareto`: the largest size. From 1 B to 1000000 GB.
     shape : float, optional
-        `pareto`: above 1, up to 100. `bounded-pareto`: above 0, up to 100. The smaller, the more of
-        all bytes are in the largest flows.
+        The exponent of the tail, of `pareto` above 1. The smaller, the more of all bytes are in the
+        largest flows. Above 0, at most 100.
     sigma : float, optional
-        `log-normal`: standard deviation of the natural logarithm, above 0, up to 5.
+        `log-normal`: standard deviation of the natural logarithm. Above 0, at most 5.
     cdf : sequence of tuple[str, float], optional
         `empirical`: pairs of a size and the probability to be at most that large, in order, the
-        last probability 1; straight lines between them.
+        last probability 1; straight lines between them. Each at most 1000000 GB.
     file : str, optional
         `empirical`: a CSV file of such pairs, the sizes in bytes. It is read before the engine sees
         the scenario, and takes the place of `cdf`.
@@ -1803,38 +1815,39 @@ class Traffic(_Section):
     to : str, optional
         In a mesh: name of the edge node where their packets leave. Absent: the last.
     class_ : int, optional
-        In a mesh: class of their packets, from 0.
+        In a mesh: class of their packets, from 0. At most 999.
     pattern : Pattern, default "cbr"
         How they send.
     count : int, default 1
-        How many sources are like this one, at least 1.
+        How many sources are like this one. At least 1.
     rate : str (rate), default "100 Kb/s"
-        Rate of a source, or session, while it sends.
+        Rate of a source, or session, while it sends. At least 100 b/s.
     packet_size : str (size), default "1 KB"
-        Size of a packet.
+        Size of a packet. From 1 B to 65535 B.
     sessions_per_second : float, optional
-        `sessions`: mean number of sessions that a source begins a second.
+        `sessions`: mean number of sessions that a source begins a second. Above 0, at most 1e9.
     on_mean : str (time), default "500 ms"
         `pareto`: mean time that a source sends; what the last packet of a spell leaves of the time
         to the next one is made up in the next spell. `sessions`: mean time that a session lasts.
+        Above 0 s, at most 100000 s.
     off_mean : str (time), default "500 ms"
-        `pareto`: mean time that a source is silent.
+        `pareto`: mean time that a source is silent. Above 0 s, at most 100000 s.
     shape : float, default 1.5
-        `pareto`: shape of both times, above 1. `sessions`: shape of the time a session lasts.
-        Between 1 and 2 the sum of many sources, or sessions, is long-range dependent, with Hurst
-        exponent (3 - `shape`) / 2.
+        `pareto`: shape of both times. `sessions`: shape of the time a session lasts. Between 1 and
+        2 the sum of many sources, or sessions, is long-range dependent, with Hurst exponent (3 -
+        `shape`) / 2. Above 1, at most 100.
     on : str (time), optional
         `periodic`: how long a source sends in each period, carried on from one to the next as with
-        `pareto`. Absent: "200 ms".
+        `pareto`. Absent: "200 ms". Above 0 s, at most 100000 s.
     period : str (time), optional
         `periodic`: time from the beginning of one such time to that of the next; where in its
-        period a source begins is random. Absent: "10 s".
+        period a source begins is random. Absent: "10 s". Above 0 s, at most 100000 s.
     period_jitter : float, optional
         `periodic`: by how much each period differs from `period`, as a share of it: its length is
         uniform between 1 - `period_jitter` and 1 + `period_jitter` times that, never less than
-        `on`; 0 to 1. Absent: 0, all are alike.
+        `on`. Absent: 0, all are alike. From 0 to 1.
     start : str (time), default "0 s"
-        When the sources start.
+        When the sources start. At most 2000000 s.
     """
 
     side: Side | None = None
@@ -1866,7 +1879,7 @@ class Bursts(_Section):
     ----------
     erlangs : float, default 0.1
         Offered load in Erlang: mean number of wavelengths that the bursts would keep busy if none
-        were lost. Of what, says `per`.
+        were lost. Of what, says `per`. From 0 to 1e9.
     per : Per, default "pair"
         What the load is counted for.
     from_ : str, optional
@@ -1876,9 +1889,9 @@ class Bursts(_Section):
     length : Size, optional
         Length of a burst; one that would take longer than 10,000 s is cut to that.
     class_ : int, optional
-        Class of the bursts, from 0.
+        Class of the bursts, from 0. At most 999.
     start : str (time), default "0 s"
-        When arrivals begin.
+        When arrivals begin. At most 2000000 s.
     stop : str (time), optional
         When arrivals end. Absent: with the run.
     """
@@ -1909,21 +1922,21 @@ class Batches(_Section):
         Name of the edge node where they leave. Absent: every other edge node, each with batches of
         its own.
     batches_per_second : float, default 10000.0
-        Mean number of batches a second from each of these nodes to each other, at most
-        1,000,000,000. The times between batches are exponentially distributed.
+        Mean number of batches a second from each of these nodes to each other. The times between
+        batches are exponentially distributed. From 1e-9 to 1e9.
     size : Size, optional
         Size of a batch, all its packets together; one above 1 GB is cut to that.
     hurst_arrivals : float, default 0.5
-        Hurst exponent of the times between batches, 0.5 to 0.98. At 0.5 they are independent, and
-        batches a Poisson process; above, they are long-range dependent.
+        Hurst exponent of the times between batches. At 0.5 they are independent, and batches a
+        Poisson process; above, they are long-range dependent. From 0.5 to 0.98.
     hurst_sizes : float, default 0.5
-        Hurst exponent of the sizes, 0.5 to 0.98. At 0.5 they are independent.
+        Hurst exponent of the sizes. At 0.5 they are independent. From 0.5 to 0.98.
     packet_size : str (size), default "1500 B"
-        Size of the packets of a batch; the last one has the rest.
+        Size of the packets of a batch; the last one has the rest. From 1 B to 1 MB.
     class_ : int, optional
-        Class of the packets, from 0.
+        Class of the packets, from 0. At most 999.
     start : str (time), default "0 s"
-        When batches begin.
+        When batches begin. At most 2000000 s.
     stop : str (time), optional
         When they end. Absent: with the run.
     """
@@ -1973,10 +1986,10 @@ class LossRule(_Section):
     probability : float (probability), optional
         `bernoulli`: chance that a burst is lost.
     n : int, optional
-        `every`: each n-th burst is lost, n at least 1. `batch`: bursts from one batch of losses to
-        the next.
+        `every`: each n-th burst is lost. `batch`: bursts from one batch of losses to the next. At
+        least 1.
     size : int, optional
-        `batch`: bursts lost back to back in a batch, from 1 to `n`.
+        `batch`: bursts lost back to back in a batch, at most `n`. At least 1.
     good_to_bad : float (probability), optional
         `gilbert-elliott`: chance to turn from good to bad before a burst.
     bad_to_good : float (probability), optional
@@ -1986,7 +1999,7 @@ class LossRule(_Section):
     loss_bad : float (probability), optional
         `gilbert-elliott`: chance that a burst is lost in the bad state. Absent: 1.
     bursts : sequence of int, optional
-        `script`: numbers of the bursts that are lost.
+        `script`: numbers of the bursts that are lost. Each at least 1.
     carrying : sequence of int, optional
         `script`: sequence numbers of packets; the burst that first carries such a packet is lost.
     packets : sequence of tuple[int, int], optional
@@ -2019,8 +2032,8 @@ class Run(_Section):
     Parameters
     ----------
     duration : str (time), default "10 s"
-        Simulated time, up to 2e6 s; the run ends earlier when every finite flow is done, or with
-        `bursts`, and later with `drain`.
+        Simulated time; the run ends earlier when every finite flow is done, or with `bursts`, and
+        later with `drain`. Above 0 s, at most 2000000 s.
     warmup : str (time), default "0 s"
         Rates are measured from here to `duration`, which is longer.
     drain : str (time), optional
@@ -2032,7 +2045,7 @@ class Run(_Section):
         times and traces are of the whole run; all else ends at `duration`, as without it: rates,
         and what is said of the network and of cells. Absent: the run ends at `duration`.
     bursts : int, optional
-        End when this many data bursts have been closed.
+        End when this many data bursts have been closed. At least 1.
     sample : str (time), optional
         Note this often how many connections of `demand` are under way at each edge node, in the
         table `samples`, at most 10,000,000 times; needs a mesh. Absent: not at all.
@@ -2040,14 +2053,14 @@ class Run(_Section):
         Which of several events of one instant comes first, among timers and then among arrivals.
         `random` shows whether a result hangs on ties.
     seed : int, default 1
-        Seed of all randomness, 0 to 2^63 - 1.
+        Seed of all randomness. At most 9223372036854775807.
     replications : int, default 1
-        Independent repetitions, 1 to 1,000,000.
+        Independent repetitions. From 1 to 1000000.
     max_memory : str (size), optional
-        The memory that a run, and all that run beside it, may take, at least "1 MB". A scenario
-        that is bound to need more is refused before it runs; a run that comes to need more is
-        stopped, and what it recorded is kept. A larger value changes no number. Absent: half of the
-        memory that there is.
+        The memory that a run, and all that run beside it, may take. A scenario that is bound to
+        need more is refused before it runs; a run that comes to need more is stopped, and what it
+        recorded is kept. A larger value changes no number. Absent: half of the memory that there
+        is. At least 1 MB.
     """
 
     duration: str | None = None

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 Sample = TypeVar("Sample")
 
 
+#: Chance that any difference is called significant where there is none.
+LEVEL = 0.05
+
+
 @dataclass(frozen=True)
 class Estimate:
     """A mean and the half-width of its 95 % confidence interval.

@@ -145,9 +145,9 @@ WRONG: list[tuple[str, dict[str, Any], str, str]] = [
         "edge.burstifiers",
         "queues",
     ),
-    ("no control channel", line(signalling={"channels": 0}), "signalling.channels", "at least 1"),
-    ("no processor", line(signalling={"processors": 0}), "signalling.processors", "at least 1"),
-    ("a slow control channel", line(signalling={"rate": "1 b/s"}), "signalling.rate", "longer"),
+    ("no control channel", line(signalling={"channels": 0}), "signalling.channels", "1 to 1000"),
+    ("no processor", line(signalling={"processors": 0}), "signalling.processors", "1 to 1000"),
+    ("a slow control channel", line(signalling={"rate": "1 b/s"}), "signalling.rate", "100 b/s"),
     ("a protocol", line(signalling={"protocol": "jut"}), "signalling.protocol", "jet"),
     ("a scheduler", line(core={"scheduler": "lauc-v"}), "core.scheduler", "lauc-vf"),
     (

@@ -11,8 +11,15 @@ import pyarrow as pa
 import pytest
 
 import burstlab as bl
-from burstlab.comparing import LEVEL, compare, find
-from burstlab.statistics import holm, mean_ci95, paired_difference, paired_ratio, paired_ratios
+from burstlab.comparing import compare, find
+from burstlab.statistics import (
+    LEVEL,
+    holm,
+    mean_ci95,
+    paired_difference,
+    paired_ratio,
+    paired_ratios,
+)
 from burstlab.studies import plan as plans
 from burstlab.studies.outcome import Study
 from burstlab.studies.verdicts import significance, versus

@@ -9,9 +9,8 @@ mod left;
 use std::sync::Arc;
 
 use burstlab_sim::scenario::{self, Resolved, Scenario, ScenarioError, schema_json};
-use burstlab_sim::traffic::sequence;
 use burstlab_sim::{
-    CheckpointError, Column, Monitor, Needs, Piece, Simulation, Summary, Table, Trace,
+    CheckpointError, Column, Monitor, Needs, Piece, Simulation, Summary, Table, Trace, sequence,
 };
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::create_exception;
@@ -57,7 +56,8 @@ fn refuse_checkpoint(error: CheckpointError) -> PyErr {
 /// the monitor allows is refused, and so is a run that was cancelled.
 fn resolved(scenario_json: &str, monitor: Option<&RunMonitor>) -> PyResult<Left<Resolved>> {
     let watch = monitor.map_or_else(Monitor::default, |monitor| monitor.inner.clone());
-    let resolved = guarded(|| Scenario::from_json(scenario_json)?.resolve_while(&watch))?;
+    let resolved =
+        guarded(|| Scenario::from_json(scenario_json)?.resolve_while(watch.interrupt()))?;
     let resolved = resolved.map(|resolved| Left::new(resolved, &watch));
     alive(&watch)?;
     let resolved = resolved.map_err(refuse)?;

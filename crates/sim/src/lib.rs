@@ -1,15 +1,18 @@
-//! Scenarios, the world that runs them, and what is measured. The only place where TCP, optics,
+//! The world that runs scenarios, and what is measured. The only place where TCP, optics,
 //! links and the event queue meet.
 
+mod batches;
 mod checkpoint;
 mod measure;
 mod needs;
 mod run;
-pub mod scenario;
-pub mod topology;
-pub mod traffic;
 mod world;
 
+pub use burstlab_scenario as scenario;
+pub use burstlab_scenario::topology;
+pub use burstlab_traffic as traffic;
+
+pub use batches::sequence;
 pub use burstlab_tcp::{
     Classes, Decision, ForeignDetector, ForeignLaw, Moment, PythonClass, Round, Verdict,
 };

@@ -293,7 +293,7 @@ impl Needs {
             let tcp = &resolved.demand_tcp[index];
             let segment = (tcp.segment_size.get() - tcp.headers().get()) as f64;
             // A connection has a SYN too.
-            let packets = connections * (1.0 + demand.size.sampler().mean() / segment);
+            let packets = connections * (1.0 + resolved.demand[index].sizes.mean() / segment);
             let at = format!("demand[{index}].flows_per_second");
             self.makes(at, &demand.flows_per_second, "packets of connections", packets);
         }
@@ -316,7 +316,7 @@ impl Needs {
                 Per::Node => froms,
                 Per::Network => 1.0,
             };
-            let hold = (8.0 * load.length.sampler().mean() / rate.as_bps() as f64).max(1e-12);
+            let hold = (8.0 * resolved.lengths[index].mean() / rate.as_bps() as f64).max(1e-12);
             let until = load.stop.map_or(duration, Span::as_secs_f64).min(duration);
             let time = (until - load.start.as_secs_f64()).max(0.0);
             let bursts = times * load.erlangs * time / hold;
@@ -340,7 +340,7 @@ impl Needs {
         let until = batches.stop.map_or(duration, Span::as_secs_f64).min(duration);
         let time = (until - batches.start.as_secs_f64()).max(0.0);
         let number = froms * tos * batches.batches_per_second * time;
-        let sampler = batches.size.sampler();
+        let sampler = &resolved.batches[index].sizes;
         let most = f64::from(BATCH_MAX);
         let mean = sampler.mean().min(most);
         // The largest of so many.

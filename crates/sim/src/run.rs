@@ -7,7 +7,7 @@ use burstlab_kernel::RandomSource;
 
 use crate::checkpoint::{self, CheckpointError, Head};
 use crate::measure::{Piece, Summary, Table, Trace};
-use crate::scenario::{Resolved, ScenarioError};
+use crate::scenario::{Interrupt, Resolved, ScenarioError};
 use crate::world::World;
 
 /// Events between two looks at the monitor.
@@ -23,6 +23,7 @@ pub(crate) const LOOK: usize = 256;
 /// A view of a run from another thread: how far it is, and a way to stop it.
 #[derive(Clone, Debug, Default)]
 pub struct Monitor {
+    interrupt: Interrupt,
     shared: Arc<Shared>,
 }
 
@@ -30,7 +31,6 @@ pub struct Monitor {
 struct Shared {
     /// Bits of an `f64`.
     progress: AtomicU64,
-    cancelled: AtomicBool,
     wanted: AtomicBool,
     /// Why a run cannot go on.
     stuck: Mutex<Option<ScenarioError>>,
@@ -68,13 +68,19 @@ impl Monitor {
 
     /// Asks the run to end soon; what it has done is kept.
     pub fn cancel(&self) {
-        self.shared.cancelled.store(true, Ordering::Relaxed);
+        self.interrupt.cancel();
     }
 
     /// Whether nobody has asked the run to end.
     #[must_use]
     pub fn goes_on(&self) -> bool {
-        !self.shared.cancelled.load(Ordering::Relaxed)
+        self.interrupt.goes_on()
+    }
+
+    /// What [`cancel`](Self::cancel) asks for, where no more of a monitor is needed.
+    #[must_use]
+    pub fn interrupt(&self) -> &Interrupt {
+        &self.interrupt
     }
 
     /// Asks a run that is [kept](Simulation::advance_kept) to be so soon.

@@ -5,8 +5,8 @@ mod runs;
 
 use burstlab_optical::{Assembler, AssemblyPolicy};
 use burstlab_sim::scenario::Resolved;
-use burstlab_sim::traffic::{Batch, sequence};
-use burstlab_sim::{Monitor, Output, Simulation, Trace};
+use burstlab_sim::traffic::Batch;
+use burstlab_sim::{Monitor, Output, Simulation, Trace, sequence};
 use burstlab_units::{Bytes, Span, Time};
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -199,11 +199,11 @@ fn a_cancelled_world_is_not_made() {
     let cancelled = Monitor::default();
     cancelled.cancel();
     let read = Scenario::from_json(&scenario.to_string()).expect("it is read");
-    assert!(read.resolve_while(&cancelled).is_err());
+    assert!(read.resolve_while(cancelled.interrupt()).is_err());
     assert!(read.resolve().is_ok());
     let many = json!({"flows": [{"count": 1_000_000}]});
     let read = Scenario::from_json(&many.to_string()).expect("it is read");
-    let resolved = read.resolve_while(&cancelled).expect("it has no routes to find");
+    let resolved = read.resolve_while(cancelled.interrupt()).expect("it has no routes to find");
     let simulation = Simulation::new(&resolved, 1, 0, Trace::default());
     assert!(simulation.run(&cancelled).summary.flows.len() < 1000);
 }

@@ -337,7 +337,10 @@ fn mistakes_are_answered() {
         refusal(move |scenario| scenario["wlan"][0][field] = value)
     };
     for (message, expected) in [
-        (cell("rate", json!("54 Mb/s")), "wlan[0].rate = 54 Mb/s: it is no rate of 802.11b"),
+        (
+            cell("rate", json!("54 Mb/s")),
+            "wlan[0].rate = 54 Mb/s: there is no such rate; write \"1 Mb/s\", ",
+        ),
         (cell("short_retries", json!(0)), "wlan[0].short_retries = 0: out of range"),
         (cell("cw_max", json!(15)), "wlan[0].cw_max = 15: no largest window; write 31 to 32767"),
         (cell("node", json!("1")), "wlan[0].node = \"1\": it belongs to a mesh"),

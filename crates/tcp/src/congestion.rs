@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::foreign::ForeignLaw;
+use crate::round::Round;
 
 mod aimd;
 mod fast;
@@ -12,16 +13,8 @@ pub(crate) use aimd::Aimd;
 pub(crate) use fast::Fast;
 pub(crate) use vegas::Vegas;
 
-/// A round trip, as a law that goes by delay sees it.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct Round {
-    /// The shortest round-trip time over that of this round, 0 to 1.
-    pub base_over_rtt: f64,
-    /// Segments of this connection that wait in queues.
-    pub queued: f64,
-    /// Whether the sender made use of its window.
-    pub used: bool,
-}
+/// The smallest slow-start threshold (RFC 5681 equation (4); ns-2 `slowdown`).
+pub(crate) const SSTHRESH_MIN: f64 = 2.0;
 
 /// What a law that goes by round trips decides about.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

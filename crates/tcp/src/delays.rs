@@ -7,7 +7,7 @@ use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, Variant, VegasRules, WindowLaw};
-use crate::congestion::Round;
+use crate::round::Round;
 use send_times::SendTimes;
 
 /// What the delays of a connection were.

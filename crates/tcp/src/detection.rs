@@ -12,19 +12,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{BackMode, BnakDelay, Config, Detector};
 use crate::foreign::{self, Classes, ForeignDetector};
+use crate::verdict::Verdict;
 use back::Back;
 use ble::Ble;
 use bnak::Bnak;
 use oracle::Oracle;
-
-/// What a time-out is taken for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Verdict {
-    /// Congestion: slow start from one segment.
-    True,
-    /// One lost burst: half the window, no slow start, no back-off.
-    False,
-}
 
 /// What a node of the optical network tells a sender of a burst that carries its segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

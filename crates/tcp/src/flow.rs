@@ -8,13 +8,13 @@ use burstlab_units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, Profile, Variant, VegasRules};
+use crate::counters::SenderCounters;
 use crate::delays::{Delays, SLACK};
 use crate::detection::Outstanding;
 use crate::foreign::Classes;
 use crate::hold::Hold;
 use crate::rto::Timer;
 use crate::segment::Transmission;
-use crate::sender::SenderCounters;
 use crate::window::Window;
 
 /// Why the window was last reduced (ns-2 `last_cwnd_action_`).

@@ -4,8 +4,8 @@
 use std::fmt;
 
 use crate::config::{Config, PythonClass};
-use crate::congestion::Round;
-use crate::detection::Verdict;
+use crate::round::Round;
+use crate::verdict::Verdict;
 use burstlab_units::{Span, Time};
 
 /// What is so at a sender when a law or a detector is asked.

@@ -38,6 +38,7 @@
 mod bitmap;
 mod config;
 mod congestion;
+mod counters;
 mod delays;
 mod detection;
 mod flow;
@@ -46,11 +47,13 @@ mod hold;
 mod packet_run;
 mod receive;
 mod recovery;
+mod round;
 mod rto;
 mod scoreboard;
 mod segment;
 mod sender;
 mod slow_start;
+mod verdict;
 mod window;
 
 pub use config::{
@@ -59,11 +62,13 @@ pub use config::{
     RenoFastRetransmits, RtoEstimator, SackRecovery, SsthreshBasis, Variant, VegasRules,
     WindowHalving, WindowLaw,
 };
-pub use congestion::Round;
-pub use detection::{Listens, NakDelay, Notice, Verdict};
+pub use counters::SenderCounters;
+pub use detection::{Listens, NakDelay, Notice};
 pub use foreign::{Classes, Decision, ForeignDetector, ForeignLaw, Moment};
 pub use packet_run::PacketRun;
 pub use receive::{Received, Receiver};
+pub use round::Round;
 pub use rto::RttView;
 pub use segment::{Ack, SackBlocks, Transmission};
-pub use sender::{Clocked, Sender, SenderCounters, State};
+pub use sender::{Clocked, Sender, State};
+pub use verdict::Verdict;

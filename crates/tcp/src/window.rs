@@ -3,12 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, SsthreshBasis, WindowHalving, WindowLaw};
-use crate::congestion::{Aimd, Course, Fast, Law, Round, Vegas};
+use crate::congestion::{Aimd, Course, Fast, Law, SSTHRESH_MIN, Vegas};
 use crate::foreign::{self, Classes, Decision, ForeignLaw};
+use crate::round::Round;
 use crate::slow_start::{EveryOther, SlowStart};
-
-/// The smallest slow-start threshold (RFC 5681 equation (4); ns-2 `slowdown`).
-pub(crate) const SSTHRESH_MIN: f64 = 2.0;
 
 /// The congestion window, its inflation during fast recovery, and the receiver's window.
 #[derive(Clone, Debug, Serialize, Deserialize)]

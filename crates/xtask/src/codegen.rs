@@ -40,7 +40,7 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
 
 /// The schema that everything follows from.
 fn schema() -> Value {
-    burstlab_sim::scenario::schema_json()
+    burstlab_scenario::schema_json()
 }
 
 fn generate(schema: &Value, summary: &Value) -> Result<Vec<Generated>, String> {

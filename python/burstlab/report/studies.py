@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from burstlab.comparing import LEVEL
 from burstlab.files import put
 from burstlab.parquet import writing
 from burstlab.plot.study import figures, of_metrics, scaled
 from burstlab.report.rendering import Chart, render
 from burstlab.results import together
+from burstlab.statistics import LEVEL
 from burstlab.studies.fields import flat
 from burstlab.studies.verdicts import Versus, main_metrics, order, significance, versus
 

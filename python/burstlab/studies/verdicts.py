@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from burstlab.comparing import LEVEL
-from burstlab.statistics import holm, two_sided
+from burstlab.statistics import LEVEL, holm, two_sided
 
 if TYPE_CHECKING:
     import numpy as np

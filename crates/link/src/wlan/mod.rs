@@ -4,11 +4,13 @@
 
 mod air;
 mod cell;
+mod counts;
 mod shadowing;
 mod station;
 mod timing;
 
 pub use air::{Paths, Reach};
-pub use cell::{Cell, Counts, Draw, Drawn, Outcome, Reason};
+pub use cell::{Cell, Draw, Drawn, Outcome, Reason};
+pub use counts::Counts;
 pub use shadowing::Shadowing;
 pub use timing::{Preamble, Rules, Speed};

@@ -6,7 +6,7 @@ use burstlab_units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::air::Kind;
-use super::cell::Counts;
+use super::counts::Counts;
 use super::timing::Rules;
 
 /// A packet that waits, or is being sent.

@@ -4,10 +4,10 @@ use burstlab_units::{Bytes, Span};
 use serde::{Deserialize, Serialize};
 
 use super::Histogram;
+use super::loss::LossCause;
 use super::mesh_summary::{
     BurstSummary, Cause, HopSummary, Resolutions, RouteSummary, RunBytes, SizeSummary,
 };
-use crate::world::LossCause;
 
 /// How many kinds of bursts there are: with data, of ACKs alone, of others.
 pub(crate) const KINDS: usize = 3;

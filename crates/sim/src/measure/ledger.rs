@@ -6,7 +6,7 @@ use burstlab_units::{Span, Time};
 
 use super::chunks::Chunks;
 use super::columns::{Column, NONE, Piece, table};
-use crate::world::{Causes, Loss, LossCause, Truth};
+use super::loss::{Causes, Loss, LossCause, Truth};
 
 const LEDGER_KINDS: &[&str] =
     &["timeout", "fast-retransmit", "early-repair", "spurious-retransmission", "edge-retransmit"];

@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 use super::Histogram;
 use super::bursts::{KINDS, KindTally, Waits};
 use super::columns::{Column, Rows, Table, table};
+use super::loss::LossCause;
 use super::mesh_summary::{
     BurstSummary, LinkBursts, LinkSummary, NetworkSummary, NodeLosses, NodeSummary, RunBytes,
 };
 use super::recorder::BURST_KINDS;
 use crate::topology::{Graph, Link};
-use crate::world::LossCause;
 
 pub(crate) use super::bursts::Ended;
 

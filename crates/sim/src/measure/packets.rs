@@ -7,7 +7,7 @@ use burstlab_units::{Bytes, Time};
 
 use super::chunks::Chunks;
 use super::columns::{Column, NONE, Piece, table};
-use super::recorder::{DELIVERED, FATES, LOST};
+use super::fates::{DELIVERED, FATES, IN_FLIGHT, LOST};
 
 /// Stands for "no row": the packet is not traced.
 pub(crate) const NO_ROW: u32 = u32::MAX;
@@ -28,7 +28,6 @@ const CAUSES: &[&str] = &[
 const DATA: u8 = 0;
 const ACK: u8 = 1;
 const UDP: u8 = 2;
-const IN_FLIGHT: u8 = 0;
 
 /// Why a packet was lost; the order is that of its labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

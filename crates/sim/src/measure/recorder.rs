@@ -5,9 +5,10 @@ use burstlab_units::{Bytes, Span, Time};
 
 use super::chunks::Chunks;
 use super::columns::{Column, NONE, Piece, table};
+use super::fates::{DELIVERED, FATES, IN_FLIGHT, LOST};
 use super::ledger::{LedgerRow, LedgerTables};
+use super::loss::{Causes, LossCause};
 use super::packets::{NO_ROW, PacketCause, Packets, SentRow};
-use crate::world::{Causes, LossCause};
 
 /// Which tables to record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,7 +43,6 @@ impl Trace {
     }
 }
 
-pub(super) const FATES: &[&str] = &["in-flight", "delivered", "lost"];
 pub(super) const BURST_KINDS: &[&str] = &["data", "ack", "background"];
 const STATES: &[&str] = &["slow-start", "congestion-avoidance", "recovery"];
 const STEPS: &[&str] = &[
@@ -63,10 +63,6 @@ const STEPS: &[&str] = &[
     "trailer",
 ];
 const CWND_EVENTS: &[&str] = &["ack", "timeout", "fast-retransmit"];
-
-const IN_FLIGHT: u8 = 0;
-pub(super) const DELIVERED: u8 = 1;
-pub(super) const LOST: u8 = 2;
 
 /// What nodes do for a burst; the order is that of its labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,7 +17,7 @@ use super::packet::Parcel;
 use super::script::Script;
 use super::{Context, Event};
 use crate::measure::{BurstRow, PacketCause};
-use crate::scenario::Scenario;
+use crate::scenario::{Resolved, Scenario};
 pub(super) use ahead::Passed;
 use ahead::{Ahead, Sealed};
 
@@ -72,18 +72,15 @@ pub(super) struct Crossing<P> {
 }
 
 impl<P: Parcel> Crossing<P> {
-    pub(super) fn new(scenario: &Scenario, random: &RandomSource, direction: Direction) -> Self {
+    pub(super) fn new(resolved: &Resolved, random: &RandomSource, direction: Direction) -> Self {
+        let (scenario, assembly, loss) = (&resolved.scenario, &resolved.assembly, &resolved.loss);
         let (edge, ack) = (&scenario.edge, &scenario.edge.ack);
         let mut delays = scenario.network.delays();
         let (policy, offset, rule, name) = match direction {
-            Direction::Data => {
-                let policy = edge.policy();
-                (policy, edge.offset, &scenario.loss.data, "loss/data")
-            }
+            Direction::Data => (assembly.data.policy(0), edge.offset, &loss.data, "loss/data"),
             Direction::Ack => {
                 delays.reverse();
-                let policy = ack.assembly.policy(ack.timer, ack.size);
-                (policy, ack.offset, &scenario.loss.ack, "loss/ack")
+                (assembly.ack, ack.offset, &loss.ack, "loss/ack")
             }
         };
         let forwarding = scenario.core.forwarding.into();
@@ -99,9 +96,9 @@ impl<P: Parcel> Crossing<P> {
             arrivals: 0,
             forwarding,
             path: OpticalPath::new(forwarding, scenario.network.link_rate, &delays),
-            fates: Fates::new(rule, random.stream(name)),
-            script: Script::new(rule),
-            node: rule.node.unwrap_or(1),
+            fates: Fates::new(rule.process.clone(), random.stream(name)),
+            script: Script::new(&rule.script),
+            node: rule.node,
             desk: None,
             flying: VecDeque::new(),
             in_core: 0,

@@ -1,6 +1,5 @@
 //! Connections that come and go: they arrive at random, take a slot, and leave a row.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use burstlab_kernel::{RandomSource, Rank, Stream};
@@ -12,7 +11,7 @@ use super::ideal::Ideal;
 use super::{Access, Event, World};
 use crate::measure::{ConnectionRow, Connections, DemandSummary, DepartedSummary, Digest, Piece};
 use crate::measure::{Samples, Spread, Took, Transfer, slowdowns};
-use crate::scenario::{Demand, Destination, Per, Resolved};
+use crate::scenario::{Demand, Per, Resolved, Weights};
 use crate::topology::Graph;
 use crate::traffic::{Sampler, exponential_of, mean_ps};
 
@@ -155,8 +154,8 @@ impl Demands {
             // The run goes on after the last of them.
             let run = &resolved.scenario.run;
             let stop = Time::ZERO + run.duration + Span::from_ps(1);
-            for (index, demand) in (0..).zip(demands) {
-                arrivals.extend(Arrivals::of(index, demand, graph, random));
+            for (index, (demand, law)) in (0..).zip(demands.iter().zip(&resolved.demand)) {
+                arrivals.extend(Arrivals::of(index, (demand, &law.weights), graph, random));
             }
             for arrivals in arrivals.iter_mut().filter(|_| run.drain.is_some()) {
                 arrivals.stop = arrivals.stop.min(stop);
@@ -167,7 +166,7 @@ impl Demands {
         });
         Self {
             kinds: kinds.collect(),
-            samplers: demands.iter().map(|demand| demand.size.sampler()).collect(),
+            samplers: resolved.demand.iter().map(|law| law.sizes.clone()).collect(),
             ideal: Ideal::new(resolved),
             arrivals,
             outcomes: vec![Outcome::default(); demands.len()],
@@ -246,52 +245,15 @@ impl Demands {
     }
 }
 
-/// How much goes from one node to another.
-enum Weights {
-    Uniform,
-    /// By node.
-    Gravity(Vec<f64>),
-    /// By pair of nodes.
-    Matrix(BTreeMap<(u32, u32), f64>),
-}
-
-impl Weights {
-    fn new(demand: &Demand, graph: &Graph) -> Self {
-        let node = |name: &str| graph.find(name).expect("a checked demand names its nodes");
-        match demand.destination {
-            Destination::Uniform => Self::Uniform,
-            Destination::Gravity => {
-                let mut weights = vec![1.0; graph.nodes.len()];
-                for given in &demand.weights {
-                    weights[node(&given.node) as usize] = given.weight;
-                }
-                Self::Gravity(weights)
-            }
-            Destination::Matrix => {
-                let mut weights = BTreeMap::new();
-                for pair in &demand.matrix {
-                    *weights.entry((node(&pair.from), node(&pair.to))).or_default() += pair.weight;
-                }
-                Self::Matrix(weights)
-            }
-        }
-    }
-
-    fn of(&self, from: u32, to: u32) -> f64 {
-        match self {
-            _ if from == to => 0.0,
-            Self::Uniform => 1.0,
-            Self::Gravity(weights) => weights[from as usize] * weights[to as usize],
-            Self::Matrix(weights) => weights.get(&(from, to)).copied().unwrap_or(0.0),
-        }
-    }
-}
-
 impl Arrivals {
     /// The processes of a demand, one for each node where its connections start.
-    fn of(number: u32, demand: &Demand, graph: &Graph, random: &RandomSource) -> Vec<Self> {
+    fn of(
+        number: u32,
+        (demand, weights): (&Demand, &Weights),
+        graph: &Graph,
+        random: &RandomSource,
+    ) -> Vec<Self> {
         let edges = graph.edges();
-        let weights = Weights::new(demand, graph);
         let weight = |from: u32, to: u32| weights.of(from, to);
         let row = |from: u32| edges.iter().map(move |&to| (weight(from, to), to));
         let sum = |from: u32| row(from).map(|(weight, _)| weight).sum::<f64>();
@@ -301,9 +263,9 @@ impl Arrivals {
             let own = sum(from);
             let pairs = row(from).filter(|(weight, _)| *weight > 0.0).count() as f64;
             let rate = demand.flows_per_second
-                * match (demand.per, demand.destination) {
+                * match (demand.per, weights) {
                     (Per::Network, _) => own / whole,
-                    (Per::Node | Per::Pair, Destination::Matrix) => own,
+                    (Per::Node | Per::Pair, Weights::Matrix(_)) => own,
                     (Per::Node, _) => 1.0,
                     (Per::Pair, _) => pairs,
                 };

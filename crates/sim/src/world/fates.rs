@@ -6,9 +6,6 @@ use burstlab_kernel::Stream;
 use burstlab_link::LossProcess;
 use serde::{Deserialize, Serialize};
 
-use super::injected::process;
-use crate::scenario::LossRule;
-
 /// A loss process that is asked in order, and may be asked early: what it says of a burst depends
 /// on the numbers up to that of the burst alone.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -22,8 +19,8 @@ pub(super) struct Fates {
 }
 
 impl Fates {
-    pub(super) fn new(rule: &LossRule, stream: Stream) -> Self {
-        Self { process: process(rule), stream, asked: 0, doomed: VecDeque::new() }
+    pub(super) fn new(process: LossProcess, stream: Stream) -> Self {
+        Self { process, stream, asked: 0, doomed: VecDeque::new() }
     }
 
     fn ask(&mut self) {

@@ -230,12 +230,12 @@ impl Flow {
     /// The flows of a scenario that are there from the beginning, numbered in order.
     pub(super) fn all(resolved: &Resolved) -> Vec<Self> {
         let mut flows = Vec::new();
-        for (one, config) in resolved.scenario.flows().iter().zip(&resolved.tcp) {
+        let entries = resolved.scenario.flows().iter().zip(&resolved.tcp);
+        for ((one, config), &ends) in entries.zip(&resolved.flow_ends) {
             let cells = resolved.scenario.wlan.iter().map(|wlan| wlan.seats(one));
             let on_air = cells.fold([false; 2], |all, one| [all[0] || one[0], all[1] || one[1]]);
             let kind = FlowKind::new(resolved, one.label.as_ref(), one.class, config);
             let kind = Arc::new(kind.with_stations(on_air));
-            let ends = resolved.ends(one);
             for copy in 0..one.count {
                 if flows.len().is_multiple_of(LOOK) && !resolved.watch.goes_on() {
                     return flows;

@@ -1,7 +1,6 @@
 //! The world: every host, link, edge and fibre of a scenario, as one plain value that can be
 //! cloned and resumed at any instant.
 
-mod causes;
 mod crossing;
 mod demand;
 mod drain;
@@ -9,7 +8,6 @@ mod fates;
 mod flow;
 mod hosts;
 mod ideal;
-mod injected;
 mod mesh;
 mod notices;
 mod ops;
@@ -33,9 +31,9 @@ use burstlab_tcp::Transmission;
 use burstlab_units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
 
+use crate::measure::loss as causes;
 use crate::measure::{Digest, Piece, Recorder, Summary, Trace};
 use crate::scenario::{Resolved, ScenarioError, Side, TieBreak};
-pub(crate) use causes::{Causes, Loss, LossCause, Truth};
 use demand::Demands;
 use drain::Measured;
 use flow::Flow;

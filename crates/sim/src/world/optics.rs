@@ -1,6 +1,7 @@
 //! What lies between the edge nodes: the fibres of a path, a mesh, or a slotted network.
 
 use burstlab_kernel::RandomSource;
+use burstlab_optical::slotted::SlotClock;
 use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
@@ -10,8 +11,7 @@ use super::flow::Flow;
 use super::mesh::Mesh;
 use super::ops::Ops;
 use super::packet::{AckPacket, DataPacket};
-use crate::run::Monitor;
-use crate::scenario::Resolved;
+use crate::scenario::{Interrupt, Resolved};
 use crate::topology::Graph;
 
 /// The optical network.
@@ -35,17 +35,19 @@ pub(super) struct Path {
 
 impl Optics {
     pub(super) fn new(resolved: &Resolved, random: &RandomSource, flows: &[Flow]) -> Self {
-        if resolved.scenario.ops.is_some() {
-            return Self::Ops(Box::new(Ops::new(resolved, random)));
+        match (&resolved.mesh, &resolved.scenario.ops) {
+            (Some(mesh), Some(ops)) => {
+                let clock = SlotClock::new(ops.slot_size, resolved.scenario.network.link_rate);
+                Self::Ops(Box::new(Ops::new(mesh.clone(), ops.clone(), clock, random)))
+            }
+            (Some(mesh), None) => Self::Mesh(Box::new(Mesh::new(resolved, mesh, random))),
+            (None, _) => {
+                let mut data = Crossing::new(resolved, random, Direction::Data);
+                data.report_to(flows, &resolved.scenario);
+                let ack = Crossing::new(resolved, random, Direction::Ack);
+                Self::Path(Box::new(Path { data, ack }))
+            }
         }
-        if resolved.mesh.is_some() {
-            return Self::Mesh(Box::new(Mesh::new(resolved, random)));
-        }
-        let scenario = &resolved.scenario;
-        let mut data = Crossing::new(scenario, random, Direction::Data);
-        data.report_to(flows, scenario);
-        let ack = Crossing::new(scenario, random, Direction::Ack);
-        Self::Path(Box::new(Path { data, ack }))
     }
 
     /// The chain.
@@ -95,7 +97,7 @@ impl Optics {
     }
 
     /// Queues what happens first.
-    pub(super) fn begin(&mut self, watch: &Monitor, context: &mut Context) {
+    pub(super) fn begin(&mut self, watch: &Interrupt, context: &mut Context) {
         match self {
             Self::Path(_) => {}
             Self::Mesh(mesh) => mesh.begin(watch, context),

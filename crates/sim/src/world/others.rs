@@ -33,11 +33,11 @@ pub(super) struct Others {
 
 impl Others {
     pub(super) fn new(resolved: &Resolved, random: &RandomSource) -> Self {
-        let all = resolved.scenario.traffic.iter();
-        let all = all.flat_map(|one| (0..one.count).map(move |_| one));
-        let sources = all.enumerate().map(|(index, traffic)| {
+        let all = resolved.scenario.traffic.iter().zip(&resolved.traffic_ends);
+        let all = all.flat_map(|one| (0..one.0.count).map(move |_| one));
+        let sources = all.enumerate().map(|(index, (traffic, &ends))| {
             let stream = random.stream(&format!("traffic/{index}"));
-            Source::new(traffic, resolved.ends_of_traffic(traffic), stream)
+            Source::new(traffic, ends, stream)
         });
         let going = |index: usize| !index.is_multiple_of(LOOK) || resolved.watch.goes_on();
         let sources = (0..).take_while(|&index| going(index)).zip(sources);

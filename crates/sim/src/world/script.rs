@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::scenario::LossRule;
+use crate::scenario::LossScript;
 
 use super::packet::Parcel;
 
@@ -17,14 +17,12 @@ pub(super) struct Script {
 }
 
 impl Script {
-    pub(super) fn new(rule: &LossRule) -> Self {
-        let mut carrying: Vec<_> = rule.carrying.iter().flatten().map(|&k| (k, false)).collect();
-        let mut packets: Vec<_> = rule.packets.iter().flatten().map(|&k| (k, false)).collect();
-        carrying.sort_unstable();
-        carrying.dedup();
-        packets.sort_unstable();
-        packets.dedup();
-        Self { flow: rule.flow.unwrap_or(0), carrying, packets }
+    pub(super) fn new(named: &LossScript) -> Self {
+        Self {
+            flow: named.flow,
+            carrying: named.carrying.iter().map(|&one| (one, false)).collect(),
+            packets: named.packets.iter().map(|&one| (one, false)).collect(),
+        }
     }
 
     /// Whether this very packet is lost as it reaches the ingress.

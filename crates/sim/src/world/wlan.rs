@@ -104,7 +104,7 @@ impl Wireless {
             return wireless;
         }
         wireless.seats = vec![[None; 2]; each.clone().count()];
-        for (index, wlan) in (0..).zip(&scenario.wlan) {
+        for (index, (wlan, law)) in (0..).zip(scenario.wlan.iter().zip(&resolved.wlan)) {
             let mut stations = 0;
             for (seats, flow) in wireless.seats.iter_mut().zip(each.clone()) {
                 let taken = wlan.seats(flow);
@@ -120,7 +120,7 @@ impl Wireless {
             let queues = [wlan.base_queue, wlan.station_queue];
             wireless.cells.push(Air {
                 name: name(wlan),
-                cell: Cell::new(wlan.rules(), wlan.paths(stations), queues, wlan.residual()),
+                cell: Cell::new(law.rules.clone(), law.paths(stations), queues, law.residual()),
                 streams: streams.collect(),
                 alarm: Time::MAX,
                 data_lost: [0; 2],

@@ -3,9 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Course, Round};
+use super::{Course, SSTHRESH_MIN};
 use crate::config::Config;
-use crate::window::SSTHRESH_MIN;
+use crate::round::Round;
 
 /// Wei, Jin, Low and Hegde 2006, section IV.B. Slow start is the same law: far from its aim the
 /// window doubles. The round-trip time is the mean of a round.

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Course, Round};
+use super::Course;
 use crate::config::{Config, VegasRules};
+use crate::round::Round;
 
 /// Brakmo and Peterson 1995, section III; ns-2 `Agent/TCP/Vegas`.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Detects, Notice, Outstanding, Verdict, false_if};
+use super::{Detects, Notice, Outstanding, false_if};
 use crate::config::{BackMode, Config, EgressUnknown};
+use crate::verdict::Verdict;
 
 /// Yu et al. 2004, section IV.B.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Detects, Outstanding, Verdict, false_if};
+use super::{Detects, Outstanding, false_if};
 use crate::config::{BleOrder, Config};
+use crate::verdict::Verdict;
 
 /// Yu et al. 2004, section IV.A, steps 1 to 4.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Detects, Notice, Outstanding, Verdict, covers, false_if};
+use super::{Detects, Notice, Outstanding, covers, false_if};
 use crate::config::{BnakPartial, Config};
+use crate::verdict::Verdict;
 
 /// Yu et al. 2004, section IV.C.
 #[derive(Clone, Debug, Serialize, Deserialize)]

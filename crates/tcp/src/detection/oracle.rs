@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Detects, Notice, Outstanding, Verdict, covers};
+use super::{Detects, Notice, Outstanding, covers};
+use crate::verdict::Verdict;
 
 /// What whoever knows has told of the coming time-out.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -3,9 +3,9 @@
 use burstlab_units::Time;
 
 use super::Flow;
-use crate::congestion::Round;
 use crate::delays::News;
 use crate::foreign::{Decision, ForeignLaw, Moment};
+use crate::round::Round;
 
 impl Flow {
     /// What is so now, for whoever is written elsewhere.

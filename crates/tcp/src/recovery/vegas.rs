@@ -5,9 +5,9 @@ use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, VegasRules};
+use crate::congestion::SSTHRESH_MIN;
 use crate::flow::{Flow, Reduction};
 use crate::segment::{Ack, Transmission};
-use crate::window::SSTHRESH_MIN;
 
 /// Brakmo and Peterson 1995, section III.A; ns-2 `Agent/TCP/Vegas`.
 #[derive(Clone, Debug, Serialize, Deserialize)]

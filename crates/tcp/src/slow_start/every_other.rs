@@ -3,8 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::congestion::{Course, Round};
-use crate::window::SSTHRESH_MIN;
+use crate::congestion::{Course, SSTHRESH_MIN};
+use crate::round::Round;
 
 /// Brakmo and Peterson 1995, section IV; ns-2 `v_gamma_`, `v_slowstart_`.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

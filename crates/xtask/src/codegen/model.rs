@@ -375,34 +375,69 @@ fn text(schema: &Object, key: &str) -> String {
     text.replace("[`", "`").replace("`]", "`")
 }
 
-/// The description of a field with the bounds that the schema states. Those of Rust's integer types
-/// say nothing.
+/// The description of a field with the bounds that the schema states, those of the parts of a list
+/// too. Those of Rust's integer types say nothing.
 fn with_bounds(schema: &Object) -> String {
     let doc = text(schema, "description");
-    let of_the_type =
-        schema.get("format").and_then(Value::as_str).is_some_and(|f| f.starts_with('u'));
-    let bound = |key: &str, word: &str| {
-        let bound = schema.get(key)?;
-        let trivial = of_the_type
-            && (bound.as_u64() == Some(0)
-                || [255, 65_535, 4_294_967_295].contains(&bound.as_u64().unwrap_or(0)));
-        (!trivial).then(|| format!("{word} {bound}"))
+    let parts = schema.get("items").and_then(Value::as_object);
+    let of_the_parts = parts.is_some_and(|parts| BOUNDS.iter().any(|key| parts.contains_key(*key)));
+    let stated = if of_the_parts { parts.unwrap_or(schema) } else { schema };
+    let largest = match stated.get("format").and_then(Value::as_str) {
+        Some("uint8") => Some(255),
+        Some("uint16") => Some(65_535),
+        Some("uint32") => Some(4_294_967_295),
+        Some(format) if format.starts_with('u') => Some(u64::MAX),
+        _ => None,
     };
-    let bounds: Vec<String> = [
-        bound("minimum", "at least"),
-        bound("exclusiveMinimum", "above"),
-        bound("maximum", "at most"),
-        bound("exclusiveMaximum", "below"),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    if bounds.is_empty() {
-        return doc;
+    let bound = |key: &str| {
+        let bound = stated.get(key).or_else(|| stated.get(&format!("x-{key}")))?;
+        let trivial = largest.is_some_and(|most| [Some(0), Some(most)].contains(&bound.as_u64()));
+        (!trivial).then(|| shown(bound))
+    };
+    let [least, above, most, below] = BOUNDS.map(bound);
+    let said = match (least, above, most, below) {
+        (Some(least), None, Some(most), None) => Some(format!("from {least} to {most}")),
+        (least, above, most, below) => {
+            let of =
+                |bound: Option<String>, word: &str| bound.map(|bound| format!("{word} {bound}"));
+            let all = [
+                of(least, "at least"),
+                of(above, "above"),
+                of(most, "at most"),
+                of(below, "below"),
+            ];
+            let all: Vec<String> = all.into_iter().flatten().collect();
+            (!all.is_empty()).then(|| all.join(", "))
+        }
+    };
+    let one_of = stated
+        .get("x-enum")
+        .and_then(Value::as_array)
+        .map(|all| format!("one of {}", all.iter().map(shown).collect::<Vec<_>>().join(", ")));
+    let Some(mut said) = said.or(one_of) else { return doc };
+    if of_the_parts || has_type(schema, "array") {
+        said = format!("each {said}");
     }
-    let mut bounds = bounds.join(", ");
-    bounds[..1].make_ascii_uppercase();
-    format!("{doc}{}{bounds}.", if doc.is_empty() { "" } else { " " })
+    said[..1].make_ascii_uppercase();
+    format!("{doc}{}{said}.", if doc.is_empty() { "" } else { " " })
+}
+
+const BOUNDS: [&str; 4] = ["minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"];
+
+fn has_type(schema: &Object, kind: &str) -> bool {
+    types(schema).contains(&kind)
+}
+
+/// A bound: a text without its quotes, a number without digits that say nothing.
+fn shown(bound: &Value) -> String {
+    match (bound, bound.as_f64()) {
+        (Value::String(text), _) => text.clone(),
+        (_, Some(number)) if bound.is_f64() && (number.abs() >= 1e6 || number.abs() < 1e-3) => {
+            format!("{number:e}").replace("0e0", "0")
+        }
+        (_, Some(number)) if bound.is_f64() => number.to_string(),
+        _ => bound.to_string(),
+    }
 }
 
 /// `Loss` and `gilbert_elliott` make `LossGilbertElliott`.

@@ -1,4 +1,5 @@
-//! Which crate may depend on which: `units → {kernel, tcp, link, optical} → sim → python`.
+//! Which crate may depend on which:
+//! `units → {kernel → traffic, tcp, link, optical} → scenario → sim → python`.
 //!
 //! The table is held against the manifests, so that a new arrow is a visible change of one line.
 
@@ -11,15 +12,17 @@ const PREFIX: &str = "burstlab-";
 
 /// A crate and the crates of the project that it may depend on. `units` speaks for all, so it is
 /// below every other.
-const ARROWS: [(&str, &[&str]); 9] = [
+const ARROWS: [(&str, &[&str]); 11] = [
     ("units", &[]),
     ("kernel", &["units"]),
     ("tcp", &["units"]),
     ("link", &["units"]),
     ("optical", &["units"]),
-    ("sim", &["units", "kernel", "tcp", "link", "optical"]),
+    ("traffic", &["units", "kernel"]),
+    ("scenario", &["units", "tcp", "link", "optical", "traffic"]),
+    ("sim", &["units", "kernel", "tcp", "link", "optical", "traffic", "scenario"]),
     ("python", &["sim"]),
-    ("xtask", &["sim"]),
+    ("xtask", &["scenario", "sim"]),
     ("bench", &["units", "kernel", "tcp", "optical", "sim"]),
 ];
 

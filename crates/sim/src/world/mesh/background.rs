@@ -9,8 +9,8 @@ use super::super::{Context, Event};
 use super::burst::BurstKind;
 use super::rules::Rules;
 use super::{Mesh, MeshEvent};
-use crate::run::{LOOK, Monitor};
-use crate::scenario::{Per, Scenario};
+use crate::run::LOOK;
+use crate::scenario::{Per, Resolved};
 use crate::topology::Graph;
 use crate::traffic::{Sampler, exponential_of, mean_ps};
 
@@ -38,22 +38,21 @@ impl Background {
 
 /// The sources of a scenario, one for each pair of edge nodes.
 pub(super) fn sources(
-    scenario: &Scenario,
+    resolved: &Resolved,
     graph: &Graph,
     rules: &Rules,
     random: &RandomSource,
-    watch: &Monitor,
 ) -> Vec<Background> {
     let mut sources = Vec::new();
-    for (index, load) in scenario.bursts.iter().enumerate() {
+    let loads = resolved.scenario.bursts.iter().zip(&resolved.lengths);
+    for (index, (load, length)) in loads.enumerate() {
         let froms = graph.edges_called(load.from.as_ref());
         let tos = graph.edges_called(load.to.as_ref());
         let pairs = froms.iter().flat_map(|&from| tos.iter().map(move |&to| (from, to)));
         let pairs: Vec<_> = pairs.filter(|(from, to)| from != to).collect();
-        let length = load.length.sampler();
         let hold = length.mean() * 8.0 / rules.rate.as_bps() as f64;
         for &(from, to) in &pairs {
-            if sources.len().is_multiple_of(LOOK) && !watch.goes_on() {
+            if sources.len().is_multiple_of(LOOK) && !resolved.watch.goes_on() {
                 break;
             }
             let share = match load.per {

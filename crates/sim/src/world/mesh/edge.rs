@@ -16,7 +16,7 @@ use super::inbox::Inbox;
 use super::rules::Rules;
 use super::{Mesh, MeshEvent, Prescribed};
 use crate::measure::{PacketCause, Step};
-use crate::scenario::{Assembly, Protocol, Queues, RouteChoice, Scenario};
+use crate::scenario::{Edge, EdgeAssembly, Protocol, Queues, RouteChoice, Scenario};
 
 /// An assembly queue, with the burst that is open in it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -38,18 +38,14 @@ pub(super) struct Queue {
 impl Queue {
     /// A queue of data, or of ACKs alone.
     fn new(
-        scenario: &Scenario,
+        edge: &Edge,
+        assembly: &EdgeAssembly,
         (from, to): (u32, u32),
         class: u32,
         (acks, place): (bool, usize),
     ) -> Self {
         let place = place as u32;
-        let (edge, ack) = (&scenario.edge, &scenario.edge.ack);
-        let policy = match edge.assembly {
-            _ if acks => ack.assembly.policy(ack.timer, ack.size),
-            Assembly::CwndClasses => AssemblyPolicy::Timer(edge.class_timers[class as usize]),
-            _ => edge.policy(),
-        };
+        let policy = if acks { assembly.ack } else { assembly.data.policy(class) };
         let assembler = Assembler::new(policy).with_minimum(edge.min_size.unwrap_or_default());
         let assembler = assembler.with_at_most(edge.at_most && !acks);
         let (cargo, inbox) = (Cargo::default(), Inbox::default());
@@ -60,16 +56,15 @@ impl Queue {
 /// Whether the queues need only be told in advance of data packets, and of ACKs: where a timer
 /// alone closes them, and no script looks at each packet as it arrives.
 pub(super) fn expects(scenario: &Scenario, rules: &Rules, loss: &Prescribed) -> (bool, bool) {
-    let policy = |class, acks| Queue::new(scenario, (0, 0), class, (acks, 0)).assembler.policy();
-    let only_timed = |class, acks| policy(class, acks).timer_alone().is_some();
-    let timed = (0..rules.classes).all(|class| only_timed(class, false));
+    let only_timed = |policy: AssemblyPolicy| policy.timer_alone().is_some();
+    let timed = (0..rules.classes).all(|class| only_timed(rules.assembly.data.policy(class)));
     let data = timed && !loss.script.names_packets() && few_batches(scenario, rules);
-    (data, if rules.acks_with_data { data } else { only_timed(0, true) })
+    (data, if rules.acks_with_data { data } else { only_timed(rules.assembly.ack) })
 }
 
 /// Whether no queue takes so many batches in one event that nobody is heard meanwhile.
 fn few_batches(scenario: &Scenario, rules: &Rules) -> bool {
-    let policy = |class| Queue::new(scenario, (0, 0), class, (false, 0)).assembler.policy();
+    let policy = |class| rules.assembly.data.policy(class);
     let timers = (0..rules.classes).filter_map(|class| policy(class).timer_alone());
     let longest = timers.max().unwrap_or_default().as_secs_f64();
     let rate: f64 = scenario.batches.iter().map(|batches| batches.batches_per_second).sum();
@@ -99,13 +94,13 @@ const NO_QUEUE: u32 = u32::MAX;
 impl Rules {
     /// Classes of the queues of ACKs, or of data.
     fn classes_of(&self, acks: bool) -> u32 {
-        if acks && self.cwnd_thresholds.is_some() { 1 } else { self.classes }
+        if acks && self.assembly.data.thresholds().is_some() { 1 } else { self.classes }
     }
 
     /// The class of a data packet.
     #[inline]
     pub(super) fn class_of(&self, packet: &DataPacket, class: u32) -> u32 {
-        match &self.cwnd_thresholds {
+        match self.assembly.data.thresholds() {
             Some(list) => list.partition_point(|&from| from <= u32::from(packet.cwnd)) as u32,
             None => class,
         }
@@ -114,7 +109,7 @@ impl Rules {
     /// The class of an ACK of a flow of `class`.
     #[inline]
     pub(super) fn class_of_ack(&self, class: u32) -> u32 {
-        if self.cwnd_thresholds.is_some() { self.ack_class } else { class }
+        if self.assembly.data.thresholds().is_some() { self.ack_class } else { class }
     }
 }
 
@@ -217,7 +212,9 @@ impl Mesh {
             return queue;
         }
         self.places[place] = self.queues.len() as u32;
-        self.queues.push(Queue::new(&self.scenario, ends, class, (own, place)));
+        let queue =
+            Queue::new(&self.scenario.edge, &self.rules.assembly, ends, class, (own, place));
+        self.queues.push(queue);
         self.queues.len() - 1
     }
 

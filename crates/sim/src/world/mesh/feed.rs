@@ -15,8 +15,8 @@ use super::super::train::Train;
 use super::Mesh;
 use super::edge::Queue;
 use crate::measure::NO_ROW;
-use crate::run::{LOOK, Monitor};
-use crate::scenario::Resolved;
+use crate::run::LOOK;
+use crate::scenario::{Interrupt, Resolved};
 use crate::traffic::{Batch, BatchSource, BatchSources};
 
 /// So much of batches. A batch counts with its last packet.
@@ -252,24 +252,24 @@ impl Queue {
 impl Mesh {
     /// Gives each queue that batches enter its sources.
     pub(super) fn feed_queues(&mut self, resolved: &Resolved, random: &RandomSource) {
-        let entries = resolved.scenario.batches.iter().enumerate();
-        let pairs = entries.flat_map(|(index, batches)| {
+        let entries = resolved.scenario.batches.iter().zip(&resolved.batches).enumerate();
+        let pairs = entries.flat_map(|(index, (batches, law))| {
             let pairs = resolved.pairs(batches.from.as_ref(), batches.to.as_ref());
-            pairs.into_iter().map(move |ends| (index, batches, ends))
+            pairs.into_iter().map(move |ends| (index, batches.class, law, ends))
         });
         let traffic: u32 = resolved.scenario.traffic.iter().map(|traffic| traffic.count).sum();
         let run = &resolved.scenario.run;
         let end = Time::ZERO + run.duration + run.drain.unwrap_or_default();
-        let mut sources: Option<(usize, BatchSources<'_>)> = None;
-        for (number, (index, batches, ends)) in (traffic..).zip(pairs) {
+        let mut sources: Option<(usize, BatchSources)> = None;
+        for (number, (index, class, law, ends)) in (traffic..).zip(pairs) {
             if self.fed.len().is_multiple_of(LOOK) && !resolved.watch.goes_on() {
                 return;
             }
             if sources.as_ref().is_none_or(|(of, _)| *of != index) {
-                sources = Some((index, BatchSources::new(index, batches, end)));
+                sources = Some((index, BatchSources::new(index, law.clone(), end)));
             }
             let Some((_, sources)) = &sources else { return };
-            let queue = self.queue_of(ends, batches.class, OTHER | number, false);
+            let queue = self.queue_of(ends, class, OTHER | number, false);
             if self.queues[queue].feed.is_none() {
                 self.fed.push(queue as u32);
             }
@@ -284,7 +284,7 @@ impl Mesh {
     }
 
     /// Foresees the first closing of each queue that batches enter.
-    pub(super) fn begin_feeding(&mut self, watch: &Monitor, context: &mut Context) {
+    pub(super) fn begin_feeding(&mut self, watch: &Interrupt, context: &mut Context) {
         for index in 0..self.fed.len() {
             if index.is_multiple_of(LOOK) && !watch.goes_on() {
                 return;

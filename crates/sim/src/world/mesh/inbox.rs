@@ -293,7 +293,7 @@ impl Mesh {
     #[inline]
     pub(in crate::world) fn data_queue(&mut self, index: u32, flow: &Flow) -> DataQueue {
         let (ends, class) = ((flow.from, flow.to), flow.kind.class);
-        match self.rules.cwnd_thresholds {
+        match self.rules.assembly.data.thresholds() {
             None => DataQueue::One(self.queue_of(ends, class, index, false)),
             Some(_) => DataQueue::ByWindow(ends, class),
         }

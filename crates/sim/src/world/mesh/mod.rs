@@ -38,12 +38,10 @@ use self::injection::Injection;
 use self::rules::Rules;
 pub(super) use self::under_way::UnderWay;
 use super::flow::Flow;
-use super::injected::process;
 use super::script::Script;
 use super::{Context, Event, World};
 use crate::measure::NetworkTally;
-use crate::run::Monitor;
-use crate::scenario::{LossRule, Resolved, RouteChoice, Scenario, TieBreak};
+use crate::scenario::{Interrupt, Losing, Resolved, RouteChoice, Scenario, TieBreak};
 use crate::topology::{Graph, Routes};
 
 /// What a burst takes in memory, and a source of bursts, and an assembly queue with a source of
@@ -86,9 +84,9 @@ struct Prescribed {
 }
 
 impl Prescribed {
-    fn new(rule: &LossRule, stream: Stream) -> Self {
-        let (process, script) = (process(rule), Script::new(rule));
-        Self { process, script, node: rule.node.unwrap_or(1), stream, closed: 0 }
+    fn new(rule: &Losing, stream: Stream) -> Self {
+        let (process, script) = (rule.process.clone(), Script::new(&rule.script));
+        Self { process, script, node: rule.node, stream, closed: 0 }
     }
 }
 
@@ -162,11 +160,11 @@ pub(super) struct Mesh {
 }
 
 impl Mesh {
-    pub(super) fn new(resolved: &Resolved, random: &RandomSource) -> Self {
+    pub(super) fn new(resolved: &Resolved, mesh: &(Graph, Routes), random: &RandomSource) -> Self {
         let scenario = &resolved.scenario;
-        let (graph, routes) = resolved.mesh.clone().expect("a mesh was resolved");
+        let (graph, routes) = mesh.clone();
         let (signalling, core) = (&scenario.signalling, &scenario.core);
-        let rules = Rules::new(scenario);
+        let rules = Rules::new(scenario, &resolved.assembly);
         let nodes = graph.nodes.len();
         let port = |wavelengths| Port::new(wavelengths, core.scheduler);
         let rate = signalling.rate.unwrap_or(rules.rate);
@@ -177,7 +175,7 @@ impl Mesh {
         for (site, node) in (0..).zip(graph.edges()) {
             sites[node as usize] = Some(site);
         }
-        let data_loss = Prescribed::new(&scenario.loss.data, random.stream("loss/data"));
+        let data_loss = Prescribed::new(&resolved.loss.data, random.stream("loss/data"));
         // What is announced enters by time and flow: drawn ties need an event for each packet.
         let drawn = scenario.run.tie_break == TieBreak::Random;
         let (data, acks) = edge::expects(scenario, &rules, &data_loss);
@@ -198,11 +196,11 @@ impl Mesh {
             queues: Vec::new(),
             places: edge::places(&rules, site_count),
             bursts: Bursts::default(),
-            background: background::sources(scenario, &graph, &rules, random, &resolved.watch),
+            background: background::sources(resolved, &graph, &rules, random),
             fed: Vec::new(),
             batches: BatchCounts::default(),
             data_loss,
-            ack_loss: Prescribed::new(&scenario.loss.ack, random.stream("loss/ack")),
+            ack_loss: Prescribed::new(&resolved.loss.ack, random.stream("loss/ack")),
             choices: random.stream("routes"),
             turns: match rules.choice {
                 RouteChoice::RoundRobin => vec![0; (site_count * site_count) as usize],
@@ -239,7 +237,7 @@ impl Mesh {
     }
 
     /// Queues the first bursts of others, and the first closing of each queue that batches enter.
-    pub(super) fn begin(&mut self, watch: &Monitor, context: &mut Context) {
+    pub(super) fn begin(&mut self, watch: &Interrupt, context: &mut Context) {
         for (number, source) in (0..).zip(&self.background) {
             if let Some(at) = source.next() {
                 let event = Event::Mesh(MeshEvent::Background(number));

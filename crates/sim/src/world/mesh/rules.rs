@@ -5,7 +5,7 @@ use burstlab_optical::signalling::offset_needed;
 use burstlab_units::{Bytes, Rate, Serializer, Span};
 
 use crate::scenario::{
-    Assembly, ConversionKind, FirstWavelength, IngressPort, Protocol, Queues, Resolution,
+    ConversionKind, EdgeAssembly, FirstWavelength, IngressPort, Protocol, Queues, Resolution,
     RouteChoice, Scenario,
 };
 
@@ -44,7 +44,7 @@ pub(super) struct Rules {
     /// Classes that queues are kept for.
     pub(super) classes: u32,
     pub(super) burstifiers: u32,
-    pub(super) cwnd_thresholds: Option<Vec<u32>>,
+    pub(super) assembly: EdgeAssembly,
     pub(super) acks_with_data: bool,
     pub(super) ack_class: u32,
     /// Whether it matters in which order the packets of different flows lie in a burst: to links
@@ -58,15 +58,15 @@ pub(super) struct Rules {
 
 impl Default for Rules {
     fn default() -> Self {
-        Self::new(&Scenario::default())
+        Self::new(&Scenario::default(), &EdgeAssembly::default())
     }
 }
 
 impl Rules {
-    pub(super) fn new(scenario: &Scenario) -> Self {
+    pub(super) fn new(scenario: &Scenario, assembly: &EdgeAssembly) -> Self {
         let (signalling, core, edge) = (&scenario.signalling, &scenario.core, &scenario.edge);
         let lists = |what| core.contention.contains(&what);
-        let by_cwnd = edge.assembly == Assembly::CwndClasses;
+        let thresholds = assembly.data.thresholds();
         Self {
             rate: scenario.network.link_rate,
             protocol: signalling.protocol,
@@ -99,13 +99,13 @@ impl Rules {
             choice: scenario.network.route_choice(),
             class_offsets: edge.class_offsets.clone(),
             queues: edge.queues,
-            classes: match edge.queues {
-                _ if by_cwnd => edge.cwnd_thresholds.len() as u32 + 1,
-                Queues::Class => scenario.classes(),
-                Queues::Destination | Queues::Flow => 1,
+            classes: match (thresholds, edge.queues) {
+                (Some(thresholds), _) => thresholds.len() as u32 + 1,
+                (None, Queues::Class) => scenario.classes(),
+                (None, Queues::Destination | Queues::Flow) => 1,
             },
             burstifiers: edge.burstifiers,
-            cwnd_thresholds: by_cwnd.then(|| edge.cwnd_thresholds.clone()),
+            assembly: assembly.clone(),
             acks_with_data: edge.ack.with_data,
             ack_class: edge.ack.class,
             passes: core.delay_lines.passes as usize,

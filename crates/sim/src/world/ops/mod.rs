@@ -22,7 +22,7 @@ use super::flow::Flow;
 use super::packet::{AckPacket, DataPacket};
 use super::{Context, Event, Optics, Place, World};
 use crate::measure::{NO_BURST, OpsSummary};
-use crate::scenario::{AckWay, Ops as Rules, Resolved};
+use crate::scenario::{AckWay, Ops as Rules};
 use crate::topology::{Graph, Routes};
 
 /// What an edge node puts into slots.
@@ -173,11 +173,12 @@ pub(super) struct Ops {
 }
 
 impl Ops {
-    pub(super) fn new(resolved: &Resolved, random: &RandomSource) -> Self {
-        let scenario = &resolved.scenario;
-        let (graph, routes) = resolved.mesh.clone().expect("a mesh was resolved");
-        let rules = scenario.ops.clone().expect("a slotted network was resolved");
-        let clock = SlotClock::new(rules.slot_size, scenario.network.link_rate);
+    pub(super) fn new(
+        (graph, routes): (Graph, Routes),
+        rules: Rules,
+        clock: SlotClock,
+        random: &RandomSource,
+    ) -> Self {
         let mut nodes: Vec<Node> = (0..graph.nodes.len() as u32)
             .map(|node| {
                 let outgoing = graph.outgoing(node).to_vec();

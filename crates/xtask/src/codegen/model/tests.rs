@@ -1,5 +1,7 @@
 //! The sample schema holds every form that schemars gives to a type of serde.
 
+use serde_json::json;
+
 use super::*;
 
 fn sample() -> Model {
@@ -46,8 +48,8 @@ fn needs_defaults_and_bounds_are_kept() {
     let edge = section(&model, "Edge");
     assert_eq!(field(edge, "offset").default, Some(Value::from("5 ms")));
     assert_eq!(field(edge, "timer").default, None);
-    assert_eq!(field(edge, "share").doc, "Share. At least 0.0, at most 1.0.");
-    assert_eq!(field(edge, "bursts").doc, "Bursts. At least 1, at most 1000.");
+    assert_eq!(field(edge, "share").doc, "Share. From 0 to 1.");
+    assert_eq!(field(edge, "bursts").doc, "Bursts. From 1 to 1000.");
     let flow = section(&model, "Flow");
     assert!(field(flow, "bytes").required && !field(flow, "recovery").required);
     assert_eq!(field(flow, "bytes").doc, "Bytes to send.");
@@ -96,5 +98,24 @@ fn what_is_not_understood_is_an_error_with_its_place() {
         let schema = schema.parse().expect("JSON");
         let error = read(&schema, "Scenario").expect_err(says);
         assert!(error.contains(says), "{error}");
+    }
+}
+
+#[test]
+fn bounds_are_said_in_words() {
+    let said = |schema: Value| with_bounds(schema.as_object().expect("an object"));
+    for (schema, words) in [
+        (json!({"format": "uint32", "minimum": 0, "maximum": 255}), "At most 255."),
+        (json!({"format": "uint8", "minimum": 1, "maximum": 255}), "At least 1."),
+        (json!({"format": "uint64", "minimum": 0}), ""),
+        (json!({"description": "A.", "minimum": 1e-9, "maximum": 1e9}), "A. From 1e-9 to 1e9."),
+        (json!({"exclusiveMinimum": 0, "maximum": 1.5}), "Above 0, at most 1.5."),
+        (json!({"minimum": 0.0, "exclusiveMaximum": 1}), "At least 0, below 1."),
+        (json!({"x-exclusiveMinimum": "0 s", "x-maximum": "1 s"}), "Above 0 s, at most 1 s."),
+        (json!({"type": "array", "x-minimum": "1 B"}), "Each at least 1 B."),
+        (json!({"type": "array", "items": {"minimum": 2}}), "Each at least 2."),
+        (json!({"x-enum": ["1 Mb/s", "2 Mb/s"]}), "One of 1 Mb/s, 2 Mb/s."),
+    ] {
+        assert_eq!(said(schema.clone()), words, "{schema}");
     }
 }

@@ -1,0 +1,69 @@
+//! `[access]`: the links between hosts and edge nodes.
+
+use burstlab_units::{Rate, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::limits::{RATE_MIN, SPAN_MAX};
+
+/// The access links: sender to ingress edge and egress edge to receiver, in both directions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Access {
+    /// Rate of a link, in both directions.
+    #[schemars(extend("x-minimum" = RATE_MIN))]
+    pub rate: Rate,
+    /// Propagation delay of a link, one way.
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
+    pub delay: Span,
+    /// Packets that may wait for a link behind the one being sent; more are dropped. Absent: no
+    /// bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue: Option<u32>,
+    /// Whether flows share links: on a path all of them one link a side, in a mesh or a slotted
+    /// network all senders of an edge node one link, and all receivers of one another. Otherwise
+    /// each flow has links of its own.
+    pub shared: bool,
+    /// Where the receivers' links differ from the senders'.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receiver: Option<AccessSide>,
+}
+
+/// The receivers' access links, as far as they differ from the senders'.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AccessSide {
+    /// Rate of a link, in both directions.
+    #[schemars(extend("x-minimum" = RATE_MIN))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// Propagation delay of a link, one way.
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Span>,
+    /// Packets that may wait for a link behind the one being sent; more are dropped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue: Option<u32>,
+}
+
+impl Default for Access {
+    /// The medium-rate flow of Yu et al. 2004, section III: 125 KB/s, 10 ms.
+    fn default() -> Self {
+        Self {
+            rate: Rate::from_bps(1_000_000),
+            delay: Span::from_ms(10),
+            queue: None,
+            shared: false,
+            receiver: None,
+        }
+    }
+}
+
+impl Access {
+    /// Rate, delay and queue of the receivers' links.
+    #[must_use]
+    pub fn receiver_side(&self) -> (Rate, Span, Option<u32>) {
+        let own = self.receiver.clone().unwrap_or_default();
+        (own.rate.unwrap_or(self.rate), own.delay.unwrap_or(self.delay), own.queue.or(self.queue))
+    }
+}

@@ -1,0 +1,106 @@
+//! `[[batches]]`: packets of others that enter the assembly queues of a mesh in batches.
+
+use burstlab_traffic::{BatchLaw, HURST_MAX};
+use burstlab_units::{Bytes, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::check_mesh::{host, span_of};
+use super::error::word;
+use super::limits::{CLASS_MAX, DURATION_MAX};
+use super::{ScenarioError, Size};
+use crate::topology::Graph;
+
+/// Background traffic at the edge nodes: batches of packets, which enter the same assembly queues
+/// as the packets of flows and leave the network where their burst lands; needs a mesh. However
+/// many packets a batch has, it costs next to nothing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Batches {
+    /// Name of the edge node where they enter. Absent: every edge node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// Name of the edge node where they leave. Absent: every other edge node, each with batches of
+    /// its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// Mean number of batches a second from each of these nodes to each other. The times between
+    /// batches are exponentially distributed.
+    #[schemars(range(min = 1e-9, max = 1e9))]
+    pub batches_per_second: f64,
+    /// Size of a batch, all its packets together; one above 1 GB is cut to that.
+    pub size: Size,
+    /// Hurst exponent of the times between batches. At 0.5 they are independent, and
+    /// batches a Poisson process; above, they are long-range dependent.
+    #[schemars(range(min = 0.5, max = HURST_MAX))]
+    pub hurst_arrivals: f64,
+    /// Hurst exponent of the sizes. At 0.5 they are independent.
+    #[schemars(range(min = 0.5, max = HURST_MAX))]
+    pub hurst_sizes: f64,
+    /// Size of the packets of a batch; the last one has the rest.
+    #[schemars(extend("x-minimum" = "1 B", "x-maximum" = "1 MB"))]
+    pub packet_size: Bytes,
+    /// Class of the packets, from 0.
+    #[schemars(range(max = CLASS_MAX))]
+    #[serde(skip_serializing_if = "super::core_network::is_default")]
+    pub class: u32,
+    /// When batches begin.
+    #[schemars(extend("x-maximum" = DURATION_MAX))]
+    pub start: Span,
+    /// When they end. Absent: with the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Span>,
+}
+
+impl Default for Batches {
+    fn default() -> Self {
+        Self {
+            from: None,
+            to: None,
+            batches_per_second: 10_000.0,
+            size: Size::default(),
+            hurst_arrivals: 0.5,
+            hurst_sizes: 0.5,
+            packet_size: Bytes::new(1500),
+            class: 0,
+            start: Span::ZERO,
+            stop: None,
+        }
+    }
+}
+
+impl Batches {
+    /// What the batches between each two of its nodes follow; the entry stands at `path`.
+    pub(super) fn law(&self, path: &str) -> Result<BatchLaw, ScenarioError> {
+        Ok(BatchLaw {
+            per_second: self.batches_per_second,
+            sizes: self.size.sampler(&format!("{path}.size"))?,
+            hurst_arrivals: self.hurst_arrivals,
+            hurst_sizes: self.hurst_sizes,
+            packet: self.packet_size.get() as u32,
+            start: self.start,
+            stop: self.stop,
+        })
+    }
+}
+
+/// What the batches of the entry `index` follow.
+pub(super) fn read(
+    index: usize,
+    batches: &Batches,
+    graph: &Graph,
+) -> Result<BatchLaw, ScenarioError> {
+    let at = format!("batches[{index}]");
+    span_of(&at, batches.start, batches.stop)?;
+    for (field, name) in [("from", &batches.from), ("to", &batches.to)] {
+        if let Some(name) = name {
+            host(graph, &format!("{at}.{field}"), name)?;
+        }
+    }
+    if batches.from.is_some() && batches.from == batches.to {
+        let fix = "name two different edge nodes";
+        let (path, problem) = (format!("{at}.to"), "it is where the batches start");
+        return Err(ScenarioError::new(path, word(&batches.to), problem, fix));
+    }
+    batches.law(&at)
+}

@@ -1,0 +1,243 @@
+//! What the types alone cannot say of a scenario.
+
+use burstlab_tcp::{Config, Listens};
+use burstlab_units::Span;
+
+use super::error::Check;
+use super::limits::{DURATION_MAX, within};
+use super::{
+    Assembly, CoreForwarding, Flow, LossKind, LossRule, Pattern, Scenario, ScenarioError, Topology,
+    Traffic, check_ops,
+};
+
+/// Most flows of a scenario, and sources of other traffic.
+const FLOWS_MAX: u64 = 1_000_000;
+const SOURCES_MAX: u64 = 10_000_000;
+/// No more samples in a run: they are kept until its end.
+const SAMPLES_MAX: u64 = 10_000_000;
+
+/// Checks `scenario`; answers what is allowed but probably not meant.
+pub(super) fn check(scenario: &Scenario) -> Result<Vec<String>, ScenarioError> {
+    check_ops::check(scenario)?;
+    let edge = &scenario.edge;
+    if !edge.spacing.is_zero() && scenario.core.forwarding == CoreForwarding::CutThrough {
+        let fix = "remove it, or write core.forwarding = \"store-and-forward\"";
+        let problem = "a burst that is switched optically has no gaps";
+        return Err(ScenarioError::new("edge.spacing", edge.spacing.to_string(), problem, fix));
+    }
+    let mut total = 0;
+    for (index, one) in scenario.flows().iter().enumerate() {
+        flow(index, one)?;
+        total += u64::from(one.count);
+    }
+    flow_count(scenario, total)?;
+    loss(scenario, "loss.data", &scenario.loss.data, total)?;
+    loss(scenario, "loss.ack", &scenario.loss.ack, total)?;
+    if scenario.loss.ack.carrying.is_some() || scenario.loss.ack.packets.is_some() {
+        return Err(ScenarioError::new(
+            "loss.ack",
+            "",
+            "carrying and packets name data packets",
+            "name bursts of ACKs by number, with bursts = [...]",
+        ));
+    }
+    let mut sources = 0;
+    for (index, one) in scenario.traffic.iter().enumerate() {
+        traffic(scenario, index, one)?;
+        sources += u64::from(one.count);
+        if sources > SOURCES_MAX {
+            let problem = format!("a scenario has at most {SOURCES_MAX} sources of other traffic");
+            let fix = "write fewer, each of a higher rate";
+            let path = format!("traffic[{index}].count");
+            return Err(ScenarioError::new(path, one.count.to_string(), problem, fix));
+        }
+    }
+    run(scenario)?;
+    Ok(warnings(scenario))
+}
+
+fn flow(index: usize, flow: &Flow) -> Check {
+    let at = |field: &str| format!("flows[{index}].{field}");
+    let Some(script) = &flow.script else { return Ok(()) };
+    if let Some(bytes) = flow.bytes {
+        let fix = "keep one of the two";
+        return Err(ScenarioError::new(at("bytes"), bytes.to_string(), "script is given too", fix));
+    }
+    for (n, write) in script.iter().enumerate() {
+        if n > 0 && script[n - 1].at > write.at {
+            let path = at(&format!("script[{n}].at"));
+            let value = write.at.to_string();
+            return Err(ScenarioError::new(path, value, "out of order", "list writes by time"));
+        }
+    }
+    Ok(())
+}
+
+fn flow_count(scenario: &Scenario, total: u64) -> Check {
+    let path = scenario.network.topology == Topology::Path;
+    // A demand or bursts on a path are a mistake of their own.
+    let others = scenario.demand.len() + scenario.bursts.len() + scenario.batches.len();
+    let needed = u64::from(others == 0 && (path || scenario.traffic.is_empty()));
+    if (needed..=FLOWS_MAX).contains(&total) {
+        return Ok(());
+    }
+    let value = format!("{} entries, {total} flows", scenario.flows().len());
+    let problem = format!("a scenario has 1 to {FLOWS_MAX} flows");
+    Err(ScenarioError::new("flows", value, problem, "change the entries of [[flows]]"))
+}
+
+fn loss(scenario: &Scenario, table: &str, rule: &LossRule, flows: u64) -> Check {
+    let nodes = match scenario.network.topology {
+        Topology::Path => scenario.network.core_nodes(),
+        _ => 1000,
+    };
+    if let Some(node) = rule.node.filter(|&node| node > nodes) {
+        return Err(ScenarioError::new(
+            format!("{table}.node"),
+            node.to_string(),
+            format!("there are at most {nodes} core nodes on the way"),
+            format!("write 0 (the ingress edge) to {nodes}"),
+        ));
+    }
+    if let Some(flow) = rule.flow.filter(|&flow| u64::from(flow) >= flows) {
+        let (problem, fix) = match flows.checked_sub(1) {
+            None => ("there are no flows".to_string(), "remove it, or add [[flows]]"),
+            Some(0) => ("there is one flow, number 0".to_string(), "write 0, or remove it"),
+            Some(last) => {
+                (format!("the flows are numbered 0 to {last}"), "write the number of a flow")
+            }
+        };
+        return Err(ScenarioError::new(format!("{table}.flow"), flow.to_string(), problem, fix));
+    }
+    if rule.packets.iter().flatten().any(|&(_, nth)| nth == 0) {
+        let problem = "transmissions are counted from 1";
+        let path = format!("{table}.packets");
+        return Err(ScenarioError::new(path, "0", problem, "write at least 1"));
+    }
+    Ok(())
+}
+
+/// Refuses periods that are none, or of a source that has none.
+fn periods(index: usize, traffic: &Traffic) -> Check {
+    let at = |field: &str| format!("traffic[{index}].{field}");
+    let periodic = [("on", traffic.on), ("period", traffic.period)];
+    for (field, span) in periodic.into_iter().filter_map(|(field, span)| Some((field, span?))) {
+        let refuse = |problem: &str, fix: &str| {
+            Err(ScenarioError::new(at(field), span.to_string(), problem, fix))
+        };
+        if traffic.pattern != Pattern::Periodic {
+            return refuse("it belongs to pattern = \"periodic\"", "remove it, or change pattern");
+        }
+    }
+    if let Some(jitter) = traffic.period_jitter {
+        let refuse = |problem: &str, fix: &str| {
+            Err(ScenarioError::new(at("period_jitter"), jitter.to_string(), problem, fix))
+        };
+        if traffic.pattern != Pattern::Periodic {
+            return refuse("it belongs to pattern = \"periodic\"", "remove it, or change pattern");
+        }
+    }
+    if traffic.on() > traffic.period() {
+        let fix = format!("write at most the period, {}", traffic.period());
+        let problem = "a source sends longer than its period";
+        return Err(ScenarioError::new(at("on"), traffic.on().to_string(), problem, fix));
+    }
+    Ok(())
+}
+
+fn traffic(scenario: &Scenario, index: usize, traffic: &Traffic) -> Check {
+    let at = |field: &str| format!("traffic[{index}].{field}");
+    if !scenario.access.shared && scenario.network.topology == Topology::Path {
+        return Err(ScenarioError::new(
+            "access.shared",
+            "false",
+            "traffic loads the link that all flows share",
+            "write shared = true, or remove [[traffic]]",
+        ));
+    }
+    periods(index, traffic)?;
+    let sessions = traffic.pattern == Pattern::Sessions;
+    let given = traffic.sessions_per_second;
+    if given.is_some() == sessions {
+        return Ok(());
+    }
+    let value = given.map(|rate| rate.to_string()).unwrap_or_default();
+    let (problem, fix) = match sessions {
+        true => ("pattern = \"sessions\" needs it", "add sessions_per_second = 10"),
+        false => ("only pattern = \"sessions\" uses it", "remove it, or change pattern"),
+    };
+    Err(ScenarioError::new(at("sessions_per_second"), value, problem, fix))
+}
+
+/// A detector that listens to the edge or the core needs bursts to hear of.
+pub(super) fn detector(scenario: &Scenario, table: &str, tcp: &Config) -> Check {
+    if scenario.ops.is_some() && Listens::of(tcp).at_all() {
+        let value = format!("{:?}", tcp.detector).to_lowercase();
+        let problem = "a slotted network has no bursts to hear of";
+        let path = format!("{table}.detector");
+        return Err(ScenarioError::new(path, value, problem, "remove it, or write \"ble\""));
+    }
+    if !Listens::of(tcp).to_nodes() || scenario.edge.assembly != Assembly::None {
+        return Ok(());
+    }
+    Err(ScenarioError::new(
+        format!("{table}.detector"),
+        format!("{:?}", tcp.detector).to_lowercase(),
+        "no edge node assembles bursts that it could hear of",
+        "write edge.assembly = \"timer\" (or size, hybrid), or the detector \"ble\"",
+    ))
+}
+
+fn run(scenario: &Scenario) -> Check {
+    let run = &scenario.run;
+    let problem = |path: &str, value: String, problem: &str, fix: &str| {
+        Err(ScenarioError::new(path, value, problem, fix))
+    };
+    if run.warmup >= run.duration {
+        let value = run.warmup.to_string();
+        return problem(
+            "run.warmup",
+            value,
+            "nothing is left to measure",
+            "make it shorter than duration",
+        );
+    }
+    let drain = run.drain.unwrap_or_default();
+    if let Some(drain) = run.drain {
+        within("run.drain", drain, Span::from_ps(DURATION_MAX.as_ps() - run.duration.as_ps()))?;
+        if run.bursts.is_some() {
+            let what = "a run that ends with a burst has no drain";
+            let fix = "remove it, or run.bursts";
+            return problem("run.drain", drain.to_string(), what, fix);
+        }
+    }
+    if let Some(sample) = run.sample {
+        let least = (run.duration + drain).as_ps().div_ceil(SAMPLES_MAX).max(1);
+        if sample.as_ps() < least {
+            let (what, least) = ("more samples than 10,000,000", Span::from_ps(least));
+            let fix = format!("write at least {least}");
+            return problem("run.sample", sample.to_string(), what, &fix);
+        }
+    }
+    Ok(())
+}
+
+fn warnings(scenario: &Scenario) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let (edge, ack) = (&scenario.edge, &scenario.edge.ack);
+    for (table, assembly) in [("edge", edge.assembly), ("edge.ack", ack.assembly)] {
+        if assembly == Assembly::Size {
+            warnings.push(format!(
+                "{table}.assembly = \"size\" has no timer: the last packets wait until others fill \
+                 the burst, and a lone SYN waits for ever; \"hybrid\" adds a timer"
+            ));
+        }
+    }
+    for (table, rule) in [("loss.data", &scenario.loss.data), ("loss.ack", &scenario.loss.ack)] {
+        let empty = rule.bursts.is_none() && rule.carrying.is_none() && rule.packets.is_none();
+        if rule.process == LossKind::Script && empty {
+            warnings.push(format!("{table}.process = \"script\" names nothing to lose"));
+        }
+    }
+    warnings
+}

@@ -1,0 +1,81 @@
+//! What a slotted network needs, and what it has no use for.
+
+use burstlab_optical::slotted::SlotClock;
+
+use super::core_network::is_default;
+use super::error::Check;
+use super::{Ops, Scenario, ScenarioError, Topology};
+use crate::topology::Graph;
+
+/// Slots are numbered over the run, and counted in parts of a millionth.
+const SLOTS_MAX: u64 = 1 << 42;
+
+fn error(
+    path: impl Into<String>,
+    value: impl Into<String>,
+    problem: impl Into<String>,
+    fix: impl Into<String>,
+) -> Check {
+    Err(ScenarioError::new(path, value, problem, fix))
+}
+
+/// Refuses what belongs to bursts, or to a path.
+pub(super) fn check(scenario: &Scenario) -> Check {
+    let Some(ops) = &scenario.ops else { return Ok(()) };
+    if scenario.network.topology == Topology::Path {
+        let problem = "slots are switched by the nodes of a mesh";
+        let fix = "choose one, such as network.topology = \"line\" or \"custom\"";
+        return error("network.topology", "\"path\"", problem, fix);
+    }
+    let plain = Scenario::default();
+    let burst = [
+        ("edge", scenario.edge == plain.edge),
+        ("core", scenario.core == plain.core),
+        ("signalling", is_default(&scenario.signalling)),
+        ("loss", scenario.loss == plain.loss),
+        ("bursts", scenario.bursts.is_empty()),
+        ("batches", scenario.batches.is_empty()),
+        ("run.bursts", scenario.run.bursts.is_none()),
+        ("network.routes_per_pair", scenario.network.routes_per_pair.is_none_or(|n| n == 1)),
+    ];
+    if let Some((table, _)) = burst.iter().find(|(_, plain)| !plain) {
+        let problem = "a slotted network has no bursts, and one route for each pair";
+        return error(*table, "", problem, "remove it, or remove [ops]");
+    }
+    slots(scenario, ops)
+}
+
+fn slots(scenario: &Scenario, ops: &Ops) -> Check {
+    if ops.slot_header >= ops.slot_size {
+        let problem = format!("nothing is left of a slot of {}", ops.slot_size);
+        let fix = "write a smaller one";
+        return error("ops.slot_header", ops.slot_header.to_string(), problem, fix);
+    }
+    let slot = SlotClock::new(ops.slot_size, scenario.network.link_rate).slot();
+    let duration = scenario.run.duration;
+    if duration.as_ps() / slot.as_ps() > SLOTS_MAX {
+        let problem = format!("a run of {duration} has too many slots of {slot}");
+        let fix = "write a longer slot, a slower network.link_rate or a shorter run.duration";
+        return error("ops.slot_size", ops.slot_size.to_string(), problem, fix);
+    }
+    for (field, span) in [
+        ("ops.smoothing.unit", ops.smoothing.unit),
+        ("ops.congestion.rtt_max", ops.congestion.rtt_max),
+        ("ops.congestion.loss_window", ops.congestion.loss_window),
+    ] {
+        if span < slot {
+            let problem = format!("it is shorter than a slot, {slot}");
+            return error(field, span.to_string(), problem, "write a longer time");
+        }
+    }
+    Ok(())
+}
+
+/// Refuses edge nodes to leave unsmoothed that there are not.
+pub(super) fn unsmoothed(scenario: &Scenario, graph: &Graph) -> Check {
+    let names = scenario.ops.iter().flat_map(|ops| &ops.unsmoothed).enumerate();
+    for (index, name) in names {
+        super::check_mesh::host(graph, &format!("ops.unsmoothed[{index}]"), name)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,195 @@
+//! `[core]`: the core nodes.
+
+use burstlab_optical::Forwarding;
+use burstlab_optical::scheduling::Scheduler;
+use burstlab_units::{Bytes, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Injection;
+use super::limits::{PARALLEL_MAX, SPAN_MAX};
+
+/// The core nodes. All but `forwarding` belongs to a mesh; on a `path` bursts never meet.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Core {
+    /// How a core node passes on what it receives.
+    pub forwarding: CoreForwarding,
+    /// Which of the free wavelengths a burst takes.
+    #[serde(skip_serializing_if = "is_default")]
+    pub scheduler: Scheduler,
+    /// Whether a node can change the wavelength of a burst.
+    #[serde(skip_serializing_if = "is_default")]
+    pub conversion: ConversionKind,
+    /// `conversion` = `limited`: how far the wavelength out may lie from the wavelength in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conversion_range: Option<u32>,
+    /// What a node tries, in this order, for a burst whose way is taken; a burst for which all
+    /// fails is dropped. Where `conversion` is listed, a burst keeps its wavelength until then;
+    /// otherwise the scheduler converts from the start, as far as `conversion` allows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub contention: Vec<Resolution>,
+    /// Contention that no other burst makes.
+    #[serde(skip_serializing_if = "is_default")]
+    pub injection: Injection,
+    /// The fibre delay lines of each node.
+    #[serde(skip_serializing_if = "is_default")]
+    pub delay_lines: DelayLines,
+    /// Deflection to another fibre.
+    #[serde(skip_serializing_if = "is_default")]
+    pub deflection: Deflection,
+    /// Segmentation of bursts.
+    #[serde(skip_serializing_if = "is_default")]
+    pub segmentation: Segmentation,
+    /// Retransmission of bursts by the ingress edge.
+    #[serde(skip_serializing_if = "is_default")]
+    pub retransmission: Retransmission,
+}
+
+impl Core {
+    /// Fibres that a burst may cross beyond those of its route.
+    #[must_use]
+    pub fn detour(&self) -> usize {
+        let deflects = self.contention.contains(&Resolution::Deflection);
+        if deflects { self.deflection.hop_limit as usize } else { 0 }
+    }
+}
+
+pub(super) fn is_one(count: &u32) -> bool {
+    *count == 1
+}
+
+pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// How a core node passes on what it receives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CoreForwarding {
+    /// All-optically: a burst starts to leave as it starts to arrive, and its packets are released
+    /// at the egress when all of it has arrived.
+    #[default]
+    CutThrough,
+    /// Packet by packet, each received whole before it is sent on and released at the egress when
+    /// it has arrived: an electronic packet network, as the ns-2 path of the oracle traces.
+    StoreAndForward,
+}
+
+impl From<CoreForwarding> for Forwarding {
+    fn from(core: CoreForwarding) -> Self {
+        match core {
+            CoreForwarding::CutThrough => Self::CutThrough,
+            CoreForwarding::StoreAndForward => Self::StoreAndForward,
+        }
+    }
+}
+
+/// Whether a node can change the wavelength of a burst.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ConversionKind {
+    /// From any wavelength to any other.
+    #[default]
+    Full,
+    /// Not at all: a burst keeps its wavelength from end to end.
+    None,
+    /// To wavelengths not further than `conversion_range` away.
+    Limited,
+}
+
+/// What a node tries for a burst whose way is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Resolution {
+    /// Another wavelength of the same fibre.
+    Conversion,
+    /// A fibre delay line.
+    DelayLine,
+    /// Another fibre.
+    Deflection,
+    /// Cutting the tail of whichever of the two bursts started earlier.
+    Segmentation,
+    /// A message to the ingress, which sends its copy.
+    Retransmission,
+}
+
+/// The fibre delay lines of a node, a pool that all its outputs share. A burst takes the entry of a
+/// line for as long as it lasts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DelayLines {
+    /// Delay of each line of a node.
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = SPAN_MAX))]
+    pub delays: Vec<Span>,
+    /// Bursts that a line takes in at a time, each on a wavelength of its own.
+    #[schemars(range(min = 1, max = PARALLEL_MAX))]
+    pub channels: u32,
+    /// How often a burst may pass a line at a node. Where no wavelength is free behind
+    /// any one line, it goes round in the shortest one that is free, and asks again.
+    #[schemars(range(min = 1, max = 100))]
+    #[serde(skip_serializing_if = "is_one")]
+    pub passes: u32,
+}
+
+impl Default for DelayLines {
+    fn default() -> Self {
+        Self { delays: Vec::new(), channels: 1, passes: 1 }
+    }
+}
+
+/// Deflection to another fibre.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Deflection {
+    /// How many fibres a burst may cross beyond those of its route. The offset time has room for
+    /// as many more headers.
+    #[schemars(range(max = 1000))]
+    pub hop_limit: u32,
+}
+
+impl Default for Deflection {
+    fn default() -> Self {
+        Self { hop_limit: 2 }
+    }
+}
+
+/// Segmentation of bursts: the tail of the burst that started earlier is cut off where the other
+/// one begins (Vokkarane and Jue 2003), on the wavelength on which least is cut (2005) of those
+/// that leave the new one a packet. Data packets lie in a burst in the order they arrived, ACKs
+/// behind them; a packet that is cut is lost.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Segmentation {
+    /// Whether a trailer follows a burst that was cut, so that the nodes behind give back what they
+    /// hold for its tail.
+    pub trailer: bool,
+}
+
+impl Default for Segmentation {
+    fn default() -> Self {
+        Self { trailer: true }
+    }
+}
+
+/// Retransmission of bursts by the ingress edge (Zhang, Vokkarane, Wang and Jue 2005).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Retransmission {
+    /// How often a burst is sent again.
+    #[schemars(range(min = 1))]
+    pub attempts: u32,
+    /// Bytes of copies an edge node keeps; a burst that finds no room is not sent again. Absent: no
+    /// bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Bytes>,
+    /// Time from the arrival of the message at the ingress until the burst is offered again.
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
+    pub wait: Span,
+}
+
+impl Default for Retransmission {
+    fn default() -> Self {
+        Self { attempts: 1, buffer: None, wait: Span::ZERO }
+    }
+}

@@ -1,0 +1,245 @@
+//! `[[demand]]` and `[[bursts]]`: flows and bursts that come and go at random.
+
+use std::collections::BTreeMap;
+
+use burstlab_tcp::Overrides;
+use burstlab_traffic::Sampler;
+use burstlab_units::Span;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::check_mesh::{host, two_ends};
+use super::choice::{Choice, Fields, listed};
+use super::limits::{CLASS_MAX, DURATION_MAX};
+use super::{ScenarioError, Size};
+use crate::topology::Graph;
+
+/// TCP connections that arrive as a Poisson process, each to carry one file; needs a mesh.
+/// Each leaves a row in the table `connections`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Demand {
+    /// Name in tables and figures; absent: the variant of TCP.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// Mean arrivals a second; of what, says `per`.
+    #[schemars(range(min = 1e-9, max = 1e9))]
+    pub flows_per_second: f64,
+    /// What the rate is counted for.
+    pub per: Per,
+    /// Where connections go.
+    pub destination: Destination,
+    /// `gravity`: weight of each edge node, for connections from it and to it; 1 where not given.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub weights: Vec<NodeWeight>,
+    /// `matrix`: weight of each pair that has connections.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub matrix: Vec<PairWeight>,
+    /// How much application data a connection carries.
+    pub size: Size,
+    /// Class of the packets, from 0.
+    #[schemars(range(max = CLASS_MAX))]
+    #[serde(skip_serializing_if = "super::core_network::is_default")]
+    pub class: u32,
+    /// When arrivals begin.
+    #[schemars(extend("x-maximum" = DURATION_MAX))]
+    pub start: Span,
+    /// When arrivals end. Absent, or later than `run.duration`: with that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Span>,
+    /// TCP parameters of these flows, over those of `[tcp]`.
+    pub tcp: Overrides,
+}
+
+/// What a rate or a load is counted for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Per {
+    /// Each edge node as a source; with `matrix`, a source whose weights sum to 1.
+    #[default]
+    Node,
+    /// Each ordered pair of edge nodes; with `matrix`, a pair of weight 1.
+    Pair,
+    /// The whole network.
+    Network,
+}
+
+/// How destinations are chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Destination {
+    /// Every other edge node alike.
+    #[default]
+    Uniform,
+    /// In proportion to the product of the two nodes' `weights`.
+    Gravity,
+    /// In proportion to the `matrix`.
+    Matrix,
+}
+
+impl Destination {
+    /// The fields that belong to some of these alone.
+    pub(super) const FIELDS: Fields = &[
+        ("weights", "[{ node = \"1\", weight = 2.0 }]"),
+        ("matrix", "[{ from = \"1\", to = \"2\", weight = 1.0 }]"),
+    ];
+}
+
+/// Where the connections of a demand go, and how large they are.
+#[derive(Clone, Debug)]
+pub struct DemandLaw {
+    /// How much application data a connection carries.
+    pub sizes: Sampler,
+    /// How much goes from one node to another.
+    pub weights: Weights,
+}
+
+/// How much goes from one node to another, by the numbers of the nodes.
+#[derive(Clone, Debug)]
+pub enum Weights {
+    /// The same between each two.
+    Uniform,
+    /// By node.
+    Gravity(Vec<f64>),
+    /// By pair of nodes.
+    Matrix(BTreeMap<(u32, u32), f64>),
+}
+
+impl Weights {
+    /// How much goes from one node to another.
+    #[must_use]
+    pub fn of(&self, from: u32, to: u32) -> f64 {
+        match self {
+            _ if from == to => 0.0,
+            Self::Uniform => 1.0,
+            Self::Gravity(weights) => weights[from as usize] * weights[to as usize],
+            Self::Matrix(weights) => weights.get(&(from, to)).copied().unwrap_or(0.0),
+        }
+    }
+}
+
+impl Demand {
+    /// Where the connections of this entry, which stands at `at`, go in `graph`, and how large they
+    /// are.
+    pub(super) fn law(&self, at: &str, graph: &Graph) -> Result<DemandLaw, ScenarioError> {
+        let sizes = self.size.sampler(&format!("{at}.size"))?;
+        let mut given = Choice::of(at, self, "destination", Destination::FIELDS);
+        let weights = match self.destination {
+            Destination::Uniform => Weights::Uniform,
+            Destination::Gravity => {
+                let mut weights = vec![1.0; graph.nodes.len()];
+                for (n, one) in given.needs("weights", listed(&self.weights))?.iter().enumerate() {
+                    let node = host(graph, &format!("{at}.weights[{n}].node"), &one.node)?;
+                    weights[node as usize] = one.weight;
+                }
+                Weights::Gravity(weights)
+            }
+            Destination::Matrix => {
+                let mut weights = BTreeMap::new();
+                for (n, one) in given.needs("matrix", listed(&self.matrix))?.iter().enumerate() {
+                    let ends = two_ends(graph, &format!("{at}.matrix[{n}]"), &one.from, &one.to)?;
+                    *weights.entry(ends).or_default() += one.weight;
+                }
+                Weights::Matrix(weights)
+            }
+        };
+        given.done()?;
+        let edges = graph.edges();
+        let heavy = |&from: &u32| edges.iter().any(|&to| weights.of(from, to) > 0.0);
+        if edges.iter().any(heavy) {
+            return Ok(DemandLaw { sizes, weights });
+        }
+        let field = if matches!(weights, Weights::Matrix(_)) { "matrix" } else { "weights" };
+        let (path, problem) = (format!("{at}.{field}"), "no connection could arrive");
+        let fix = "give at least one pair of edge nodes a positive weight";
+        Err(ScenarioError::new(path, "", problem, fix))
+    }
+}
+
+/// Weight of an edge node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NodeWeight {
+    /// Name of the node.
+    pub node: String,
+    /// Its weight.
+    #[schemars(range(min = 0.0, max = 1e12))]
+    pub weight: f64,
+}
+
+/// Weight of an ordered pair of edge nodes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PairWeight {
+    /// Name of the node where connections start.
+    pub from: String,
+    /// Name of the node where they end.
+    pub to: String,
+    /// The pair's weight.
+    #[schemars(range(min = 0.0, max = 1e12))]
+    pub weight: f64,
+}
+
+impl Default for Demand {
+    fn default() -> Self {
+        Self {
+            label: None,
+            flows_per_second: 1.0,
+            per: Per::Node,
+            destination: Destination::Uniform,
+            weights: Vec::new(),
+            matrix: Vec::new(),
+            size: Size::default(),
+            class: 0,
+            start: Span::ZERO,
+            stop: None,
+            tcp: Overrides::default(),
+        }
+    }
+}
+
+/// Bursts of others, which carry no packets of flows and arrive at their ingress as a Poisson
+/// process; needs a mesh.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Bursts {
+    /// Offered load in Erlang: mean number of wavelengths that the bursts would keep busy if none
+    /// were lost. Of what, says `per`.
+    #[schemars(range(min = 0.0, max = 1e9))]
+    pub erlangs: f64,
+    /// What the load is counted for.
+    pub per: Per,
+    /// Name of the edge node where they start. Absent: every edge node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// Name of the edge node where they end. Absent: every other edge node alike.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// Length of a burst; one that would take longer than 10,000 s is cut to that.
+    pub length: Size,
+    /// Class of the bursts, from 0.
+    #[schemars(range(max = CLASS_MAX))]
+    #[serde(skip_serializing_if = "super::core_network::is_default")]
+    pub class: u32,
+    /// When arrivals begin.
+    #[schemars(extend("x-maximum" = DURATION_MAX))]
+    pub start: Span,
+    /// When arrivals end. Absent: with the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Span>,
+}
+
+impl Default for Bursts {
+    fn default() -> Self {
+        Self {
+            erlangs: 0.1,
+            per: Per::Pair,
+            from: None,
+            to: None,
+            length: Size::default(),
+            class: 0,
+            start: Span::ZERO,
+            stop: None,
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! `[edge]`: burst assembly.
+
+use burstlab_optical::AssemblyPolicy;
+use burstlab_units::{Bytes, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::ScenarioError;
+use super::choice::{Choice, Fields, listed};
+use super::core_network::{is_default, is_one};
+use super::error::word;
+use super::limits::SPAN_MAX;
+
+/// What to write in place of an empty threshold.
+const EACH: &str = "assembly = \"none\" for a burst a packet";
+
+/// Burst assembly at the edge nodes: the data direction here, the ACK direction in `ack`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Edge {
+    /// When the queue of arrived packets becomes a burst.
+    pub assembly: Assembly,
+    /// Assembly time T_b, for `timer` and `hybrid`; it starts with the first packet, and ends
+    /// before a packet that arrives at the same instant.
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-or" = EACH))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timer: Option<Span>,
+    /// Burst length threshold, for `size` and `hybrid`; the packet that reaches it is in the burst.
+    #[schemars(extend("x-minimum" = "1 B", "x-or" = EACH))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<Bytes>,
+    /// `size`, `hybrid`, in a mesh: whether a burst may hold at most `size`: a packet that would
+    /// bring it above closes it and opens the next one. A packet that is larger is a burst of its
+    /// own. Queues of ACKs alone keep the rule that `size` states.
+    #[serde(skip_serializing_if = "is_default")]
+    pub at_most: bool,
+    /// Where `size` and `timer` are those of `adaptive`: the shortest time it may come to.
+    #[schemars(extend("x-exclusiveMinimum" = "0 s"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timer_min: Option<Span>,
+    /// `adaptive`: weight of the latest burst in the estimate of the load.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
+    /// `cwnd-classes`: congestion windows, in segments, at which the next class begins; rising.
+    /// The sender stamps each packet with its window.
+    #[schemars(inner(range(min = 2)))]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cwnd_thresholds: Vec<u32>,
+    /// `cwnd-classes`: assembly time of each class, one more than there are thresholds.
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = SPAN_MAX))]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub class_timers: Vec<Span>,
+    /// What a mesh keeps assembly queues for.
+    #[serde(skip_serializing_if = "is_default")]
+    pub queues: Queues,
+    /// Assembly queues for each of these; flows are spread over them by number.
+    #[schemars(range(min = 1, max = 1000))]
+    #[serde(skip_serializing_if = "is_one")]
+    pub burstifiers: u32,
+    /// Bursts that are shorter are padded to this length.
+    #[schemars(extend("x-maximum" = "1 GB"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_size: Option<Bytes>,
+    /// How bursts get from an edge node of a mesh on a fibre.
+    #[serde(skip_serializing_if = "is_default")]
+    pub port: IngressPort,
+    /// On which wavelength a burst sets out; needs `port = "shared"`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub wavelength: FirstWavelength,
+    /// Extra offset time of the bursts of each class, from class 0; classes beyond the list have
+    /// none.
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub class_offsets: Vec<Span>,
+    /// On a `path`: time from the end of assembly until the burst may leave. A mesh has
+    /// `signalling.offset`.
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
+    pub offset: Span,
+    /// Time between one packet of a burst and the next as they are handed to the line, where the
+    /// core stores and forwards; packets that are lost alone count. An edge node needs none; the
+    /// ns-2 scripts behind the oracle traces delay packet by packet and keep the order by 1 ns.
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
+    pub spacing: Span,
+    /// How burst ACKs and burst NAKs cross the sender's access link.
+    pub notices: NoticeTransport,
+    /// `notices` = `in-band`: size of a burst ACK or burst NAK.
+    #[schemars(extend("x-minimum" = "1 B", "x-maximum" = "65535 B"))]
+    pub notice_size: Bytes,
+    /// Assembly of the ACKs on their way back.
+    pub ack: EdgeAck,
+}
+
+/// The rules by which queues close their bursts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EdgeAssembly {
+    /// Queues of data.
+    pub data: DataAssembly,
+    /// Queues of ACKs alone.
+    pub ack: AssemblyPolicy,
+}
+
+/// The rules by which queues of data close their bursts.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DataAssembly {
+    /// All by the same.
+    Alike(AssemblyPolicy),
+    /// By timers, of which each class of windows has its own.
+    ByWindow {
+        /// Windows, in segments, at which the next class begins; rising.
+        thresholds: Vec<u32>,
+        /// The timer of each class, one more than there are thresholds.
+        timers: Vec<Span>,
+    },
+}
+
+impl Default for EdgeAssembly {
+    /// Each packet is a burst of its own.
+    fn default() -> Self {
+        Self { data: DataAssembly::Alike(AssemblyPolicy::None), ack: AssemblyPolicy::None }
+    }
+}
+
+impl DataAssembly {
+    /// The rule of the queues of a class.
+    ///
+    /// # Panics
+    /// When there are classes of windows, and not this one.
+    #[must_use]
+    pub fn policy(&self, class: u32) -> AssemblyPolicy {
+        match self {
+            Self::Alike(policy) => *policy,
+            Self::ByWindow { timers, .. } => AssemblyPolicy::Timer(timers[class as usize]),
+        }
+    }
+
+    /// Windows at which the next class begins, where there are classes of windows.
+    #[must_use]
+    pub fn thresholds(&self) -> Option<&[u32]> {
+        match self {
+            Self::Alike(_) => None,
+            Self::ByWindow { thresholds, .. } => Some(thresholds),
+        }
+    }
+}
+
+impl Edge {
+    /// The rules by which queues close their bursts.
+    pub(super) fn assembly(&self) -> Result<EdgeAssembly, ScenarioError> {
+        let mut given = Choice::of("edge", self, "assembly", Assembly::FIELDS);
+        let data = match self.assembly {
+            Assembly::Adaptive => DataAssembly::Alike(self.adaptive(&mut given)?),
+            Assembly::CwndClasses => self.by_window(&mut given)?,
+            plain => DataAssembly::Alike(plain.policy(&mut given, self.timer, self.size)?),
+        };
+        given.done()?;
+        if self.at_most && !matches!(self.assembly, Assembly::Size | Assembly::Hybrid) {
+            let problem = "only size and hybrid have a size";
+            return Err(ScenarioError::new("edge.at_most", "true", problem, "remove it"));
+        }
+        let (table, ack) = ("edge.ack", &self.ack);
+        let mut given = Choice::of(table, ack, "assembly", Assembly::FIELDS);
+        let policy = ack.assembly.policy(&mut given, ack.timer, ack.size)?;
+        given.done()?;
+        Ok(EdgeAssembly { data, ack: policy })
+    }
+
+    fn adaptive(&self, given: &mut Choice<'_>) -> Result<AssemblyPolicy, ScenarioError> {
+        let longest = given.needs("timer", self.timer)?;
+        let size = given.needs("size", self.size)?;
+        let shortest = given.needs("timer_min", self.timer_min)?;
+        let weight = given.needs("weight", self.weight)?;
+        if shortest <= longest {
+            return Ok(AssemblyPolicy::Adaptive { size, shortest, longest, weight });
+        }
+        let (value, problem) = (shortest.to_string(), "it is no shortest time");
+        let fix = format!("write a time up to edge.timer = {longest}");
+        Err(ScenarioError::new("edge.timer_min", value, problem, fix))
+    }
+
+    fn by_window(&self, given: &mut Choice<'_>) -> Result<DataAssembly, ScenarioError> {
+        let thresholds = given.needs("cwnd_thresholds", listed(&self.cwnd_thresholds))?;
+        let timers = given.needs("class_timers", listed(&self.class_timers))?;
+        if !thresholds.windows(2).all(|pair| pair[0] < pair[1]) {
+            let (value, problem) = (format!("{thresholds:?}"), "the classes overlap");
+            let fix = "list windows in rising order";
+            return Err(ScenarioError::new("edge.cwnd_thresholds", value, problem, fix));
+        }
+        let classes = thresholds.len() + 1;
+        if timers.len() != classes {
+            let value = format!("{} timers", timers.len());
+            let problem = format!("{} thresholds make {classes} classes", classes - 1);
+            let fix = format!("write {classes} timers");
+            return Err(ScenarioError::new("edge.class_timers", value, problem, fix));
+        }
+        let (thresholds, timers) = (thresholds.to_vec(), timers.to_vec());
+        Ok(DataAssembly::ByWindow { thresholds, timers })
+    }
+}
+
+/// How burst ACKs and burst NAKs, which Burst TCP listens to, cross the sender's access link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoticeTransport {
+    /// Beside the data: they take the propagation delay of the link alone and are never lost.
+    #[default]
+    OutOfBand,
+    /// As packets of the link: they wait in its queue and are lost where that is full.
+    InBand,
+}
+
+impl Default for Edge {
+    fn default() -> Self {
+        Self {
+            assembly: Assembly::None,
+            timer: None,
+            size: None,
+            at_most: false,
+            timer_min: None,
+            weight: None,
+            cwnd_thresholds: Vec::new(),
+            class_timers: Vec::new(),
+            queues: Queues::Destination,
+            burstifiers: 1,
+            min_size: None,
+            port: IngressPort::Fifo,
+            wavelength: FirstWavelength::Free,
+            class_offsets: Vec::new(),
+            offset: Span::ZERO,
+            spacing: Span::ZERO,
+            notices: NoticeTransport::OutOfBand,
+            notice_size: Bytes::new(40),
+            ack: EdgeAck::default(),
+        }
+    }
+}
+
+/// Burst assembly in the ACK direction; the fields are those of `[edge]`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct EdgeAck {
+    /// When the queue of arrived ACKs becomes a burst.
+    pub assembly: Assembly,
+    /// Assembly time, for `timer` and `hybrid`.
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-or" = EACH))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timer: Option<Span>,
+    /// Burst length threshold, for `size` and `hybrid`.
+    #[schemars(extend("x-minimum" = "1 B", "x-or" = EACH))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<Bytes>,
+    /// Whether the ACKs of a mesh enter the queues of the data that go the same way, in place of
+    /// queues of their own.
+    #[serde(skip_serializing_if = "is_default")]
+    pub with_data: bool,
+    /// `with_data` and `cwnd-classes`: the class of ACKs, from 0; they carry no window.
+    #[serde(skip_serializing_if = "is_default")]
+    pub class: u32,
+    /// On a `path`: time from the end of assembly until the burst may leave.
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
+    pub offset: Span,
+}
+
+/// What a mesh keeps assembly queues for; each pair of edge nodes has its own in any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Queues {
+    /// Each destination.
+    #[default]
+    Destination,
+    /// Each destination and class of packets.
+    Class,
+    /// Each flow.
+    Flow,
+}
+
+/// How bursts get from an edge node of a mesh on a fibre.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum IngressPort {
+    /// They wait in an electronic queue until a wavelength is free.
+    #[default]
+    Fifo,
+    /// They contend for the wavelengths like bursts in transit.
+    Shared,
+}
+
+/// On which wavelength a burst sets out from its edge node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FirstWavelength {
+    /// On the one that `core.scheduler` chooses of those that are free.
+    #[default]
+    Free,
+    /// On one that is drawn, each with the same chance, whatever is free: the ingress treats it as
+    /// a node treats the wavelength on which a burst comes in, and converts it only as far as
+    /// `core.conversion` allows. What `reduced_load` with `conversion="none"` assumes.
+    Random,
+}
+
+/// When a queue of packets becomes a burst.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Assembly {
+    /// Each packet is a burst of its own: an ordinary packet network.
+    #[default]
+    None,
+    /// A fixed time after the first packet.
+    Timer,
+    /// With the packet that brings the queue to a given size.
+    Size,
+    /// Timer or size, whichever comes first.
+    Hybrid,
+    /// After a time that follows the load: as long as `size` took to arrive lately, from
+    /// `timer_min` to `timer`.
+    Adaptive,
+    /// After a time that depends on the sender's congestion window; a mesh keeps a queue for each
+    /// class of windows (Ramantas et al.).
+    CwndClasses,
+}
+
+impl Assembly {
+    /// The fields that belong to some assemblies alone, and how each is written.
+    pub(super) const FIELDS: Fields = &[
+        ("timer", "\"40 ms\""),
+        ("size", "\"15 KB\""),
+        ("timer_min", "\"1 ms\""),
+        ("weight", "0.25"),
+        ("cwnd_thresholds", "[32, 100]"),
+        ("class_timers", "[\"1 ms\", \"5 ms\", \"10 ms\"]"),
+    ];
+
+    /// The rule, where it has no more than ACKs can be given.
+    fn policy(
+        self,
+        given: &mut Choice<'_>,
+        timer: Option<Span>,
+        size: Option<Bytes>,
+    ) -> Result<AssemblyPolicy, ScenarioError> {
+        Ok(match self {
+            Self::None => AssemblyPolicy::None,
+            Self::Timer => AssemblyPolicy::Timer(given.needs("timer", timer)?),
+            Self::Size => AssemblyPolicy::Size(given.needs("size", size)?),
+            Self::Hybrid => {
+                AssemblyPolicy::Hybrid(given.needs("timer", timer)?, given.needs("size", size)?)
+            }
+            Self::Adaptive | Self::CwndClasses => {
+                let fix = "write timer, size or hybrid, or with_data = true";
+                let path = "edge.ack.assembly";
+                return Err(ScenarioError::new(path, word(&self), "not for ACKs", fix));
+            }
+        })
+    }
+}

@@ -1,0 +1,85 @@
+//! `[[flows]]`: TCP connections and what they carry.
+
+use burstlab_tcp::Overrides;
+use burstlab_traffic::SIZE_MAX;
+use burstlab_units::{Bytes, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::limits::{CLASS_MAX, DURATION_MAX, SPAN_MAX};
+
+/// Most writes of a flow.
+const WRITES_MAX: u32 = 9000;
+
+/// One TCP connection, or several alike. Without `bytes` and `script` it always has data to send.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Flow {
+    /// Name in tables and figures; absent: the variant of TCP.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// How many flows are like this one.
+    #[schemars(range(min = 1))]
+    pub count: u32,
+    /// Name of the edge node of the sender. Absent: the first edge node of a mesh; a `path` has
+    /// one ingress.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// Name of the edge node of the receiver. Absent: the last edge node of a mesh; a `path` has
+    /// one egress.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// Class of the packets, from 0.
+    #[schemars(range(max = CLASS_MAX))]
+    #[serde(skip_serializing_if = "super::core_network::is_default")]
+    pub class: u32,
+    /// When the first of them starts.
+    #[schemars(extend("x-maximum" = DURATION_MAX))]
+    pub start: Span,
+    /// Time from the start of one of them to the start of the next.
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
+    pub stagger: Span,
+    /// A finite transfer of this many bytes of application data.
+    #[schemars(extend(
+        "x-minimum" = "1 B",
+        "x-maximum" = SIZE_MAX,
+        "x-or" = "remove it for a flow without end"
+    ))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<Bytes>,
+    /// Writes of the application at given times, in order; takes the place of `bytes`.
+    #[schemars(length(max = WRITES_MAX))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub script: Option<Vec<Write>>,
+    /// TCP parameters of this flow, over those of `[tcp]`.
+    pub tcp: Overrides,
+}
+
+/// The application hands data to TCP.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Write {
+    /// When, counted from the start of the flow.
+    #[schemars(extend("x-maximum" = DURATION_MAX))]
+    pub at: Span,
+    /// How much application data.
+    #[schemars(extend("x-minimum" = "1 B", "x-maximum" = SIZE_MAX))]
+    pub bytes: Bytes,
+}
+
+impl Default for Flow {
+    fn default() -> Self {
+        Self {
+            label: None,
+            count: 1,
+            from: None,
+            to: None,
+            class: 0,
+            start: Span::ZERO,
+            stagger: Span::ZERO,
+            bytes: None,
+            script: None,
+            tcp: Overrides::default(),
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! The scenario: the one definition of every parameter. The Python classes, the editor schema and
+//! the reference page are generated from these types. What they mean together is resolved here, the
+//! [topology] of the network included; nothing here runs.
+
+mod access;
+mod batches;
+mod check;
+mod check_mesh;
+mod check_ops;
+mod choice;
+mod control;
+mod core_network;
+mod demand;
+mod edge;
+mod error;
+mod flow;
+mod injection;
+mod interrupt;
+mod limits;
+mod loss;
+mod network;
+mod ops;
+mod ranges;
+mod read;
+mod resolved;
+mod run;
+mod signalling;
+mod size;
+pub mod topology;
+mod traffic;
+mod wlan;
+
+use burstlab_tcp::Overrides;
+use burstlab_units::{Bytes, Rate, Span, UnitError};
+use schemars::{JsonSchema, schema_for};
+use serde::{Deserialize, Serialize};
+
+pub use access::{Access, AccessSide};
+pub use batches::Batches;
+pub use core_network::{
+    ConversionKind, Core, CoreForwarding, Deflection, DelayLines, Resolution, Retransmission,
+    Segmentation,
+};
+pub use demand::{Bursts, Demand, DemandLaw, Destination, NodeWeight, PairWeight, Per, Weights};
+pub use edge::{
+    Assembly, DataAssembly, Edge, EdgeAck, EdgeAssembly, FirstWavelength, IngressPort,
+    NoticeTransport, Queues,
+};
+pub use error::ScenarioError;
+pub use flow::{Flow, Write};
+pub use injection::{InjectedPer, Injection};
+pub use interrupt::Interrupt;
+pub use loss::{Losing, Loss, LossKind, LossRule, LossScript, Losses};
+pub use network::{Network, NetworkLink, NetworkNode, NetworkRoute, RouteChoice, Topology};
+pub use ops::{AckWay, Congestion, Dlcc, Notification, Ops, Order, Share, Smoothing};
+pub use resolved::Resolved;
+pub use run::{Run, TieBreak};
+pub use signalling::{Protocol, Signalling};
+pub use size::{Distribution, Size};
+pub use traffic::{Pattern, Side, Traffic};
+pub use wlan::{Wlan, WlanFrames, WlanLaw, WlanLoss, WlanPreamble};
+
+/// What is simulated: TCP flows over a burst-switched network, a path between two edge nodes or a
+/// mesh, or over a mesh of switched slots.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Scenario {
+    /// The optical path between the two edge nodes.
+    pub network: Network,
+    /// The links between hosts and edge nodes.
+    pub access: Access,
+    /// Wireless cells between hosts and their access links.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub wlan: Vec<Wlan>,
+    /// Burst assembly at the edge nodes.
+    pub edge: Edge,
+    /// The control plane of a mesh.
+    #[serde(skip_serializing_if = "core_network::is_default")]
+    pub signalling: Signalling,
+    /// The core nodes.
+    pub core: Core,
+    /// A slotted network of optical packets, instead of bursts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ops: Option<Ops>,
+    /// TCP parameters of all flows; those not given follow the profile.
+    pub tcp: Overrides,
+    /// The flows that are there from the beginning. Absent: one, or none where there is `demand`,
+    /// `bursts` or `batches`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flows: Option<Vec<Flow>>,
+    /// Connections that come and go in a mesh.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub demand: Vec<Demand>,
+    /// Packets of others: on the access links of a path, which needs `access.shared`, or through a
+    /// mesh.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub traffic: Vec<Traffic>,
+    /// Bursts of others in a mesh.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub bursts: Vec<Bursts>,
+    /// Packets of others in a mesh, which enter the assembly queues in batches.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub batches: Vec<Batches>,
+    /// What the core loses.
+    pub loss: Loss,
+    /// How long to run, and how often.
+    pub run: Run,
+}
+
+impl Scenario {
+    /// Reads a scenario from JSON (the tables and keys are those of the TOML file).
+    ///
+    /// # Errors
+    /// The first mistake, with the path of its field, its value and the mend.
+    pub fn from_json(text: &str) -> Result<Self, ScenarioError> {
+        read::from_json(text)
+    }
+
+    /// Checks the scenario and fills in every default.
+    ///
+    /// # Errors
+    /// The first mistake, with the path of its field, its value and the mend.
+    pub fn resolve(&self) -> Result<Resolved, ScenarioError> {
+        self.resolve_while(&Interrupt::default())
+    }
+
+    /// As [`resolve`](Self::resolve), unless `watch` is told to cancel meanwhile: then there is an
+    /// error of no meaning.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn resolve_while(&self, watch: &Interrupt) -> Result<Resolved, ScenarioError> {
+        resolved::resolve(self, watch)
+    }
+
+    /// The flows that are there from the beginning.
+    #[must_use]
+    pub fn flows(&self) -> &[Flow] {
+        self.flows.as_deref().unwrap_or_default()
+    }
+
+    /// How many classes of packets there are.
+    #[must_use]
+    pub fn classes(&self) -> u32 {
+        let flows = self.flows().iter().map(|flow| flow.class);
+        let demand = self.demand.iter().map(|demand| demand.class);
+        let traffic = self.traffic.iter().map(|traffic| traffic.class);
+        let batches = self.batches.iter().map(|batches| batches.class);
+        1 + flows.chain(demand).chain(traffic).chain(batches).max().unwrap_or(0)
+    }
+}
+
+/// A time as a scenario writes it, such as `"60 s"`, in s.
+///
+/// # Errors
+/// What is wrong with the text, and the mend.
+pub fn seconds(text: &str) -> Result<f64, UnitError> {
+    text.parse::<Span>().map(Span::as_secs_f64)
+}
+
+/// A time, size or rate such as `"60 s"` in its base unit, and that unit: `s`, `B` or `b/s`; or
+/// nothing, where it is none of them.
+#[must_use]
+pub fn quantity(text: &str) -> Option<(f64, &'static str)> {
+    if let Ok(time) = text.parse::<Span>() {
+        return Some((time.as_secs_f64(), "s"));
+    }
+    if let Ok(size) = text.parse::<Bytes>() {
+        return Some((size.get() as f64, "B"));
+    }
+    text.parse::<Rate>().ok().map(|rate| (rate.as_bps() as f64, "b/s"))
+}
+
+/// The JSON schema of a scenario.
+#[must_use]
+pub fn schema_json() -> serde_json::Value {
+    schema_for!(Scenario).to_value()
+}

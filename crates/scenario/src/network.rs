@@ -1,0 +1,292 @@
+//! `[network]`: the optical network.
+
+mod check;
+mod graph;
+#[cfg(test)]
+mod tests;
+
+use burstlab_units::{Rate, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub(super) use check::check;
+
+use crate::topology::{Metric, Role};
+
+use super::limits::{RATE_MIN, SPAN_MAX};
+
+/// Most wavelengths of a fibre: C and L band on a 12.5 GHz grid have fewer.
+const WAVELENGTHS_MAX: u32 = 1000;
+/// Most routes between two nodes.
+const ROUTES_MAX: usize = 100;
+
+/// The optical network: nodes and the fibres between them. A field that the topology does not use
+/// is an error.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Network {
+    /// Shape of the network.
+    pub topology: Topology,
+    /// `path`: core nodes between the two edge nodes; there is one fibre more than core
+    /// nodes. Absent: 2.
+    #[schemars(range(min = 1, max = 1000))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub core_nodes: Option<usize>,
+    /// Rate of every fibre, in both directions; with several wavelengths, the rate of each.
+    #[schemars(extend("x-minimum" = RATE_MIN))]
+    pub link_rate: Rate,
+    /// `path`, `line`, `ring`, `star`, `dumbbell`: propagation delay of every fibre, one way.
+    /// Absent: what follows from `link_length_km`, or "10 ms".
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link_delay: Option<Span>,
+    /// `path`: propagation delay of each fibre from ingress to egress, where they differ;
+    /// `core_nodes` + 1 values that take the place of `link_delay`.
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link_delays: Option<Vec<Span>>,
+    /// `path`, `line`, `ring`, `star`, `dumbbell`: length of every fibre in km, instead of
+    /// `link_delay`.
+    #[schemars(range(min = 0.0))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link_length_km: Option<f64>,
+    /// Propagation delay of 1 km of fibre, wherever a length is given. Absent: "5 us".
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay_per_km: Option<Span>,
+    /// `line`, `ring`: nodes, 2 (ring: 3) to 1000. `star`: nodes around the hub, 2 to 999.
+    /// `dumbbell`: edge nodes on each side, 1 to 499. Absent: 4.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<u32>,
+    /// All but `path`: data wavelengths of every fibre. Absent: 1.
+    #[schemars(range(min = 1, max = WAVELENGTHS_MAX))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wavelengths: Option<u32>,
+    /// All but `path`: names of the nodes that hosts attach to, at least two; all others only
+    /// switch. Absent: as the topology says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edges: Option<Vec<String>>,
+    /// All but `path`: what the shortest route has least of. Absent: `delay`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub routing: Option<Metric>,
+    /// All but `path`: routes from each node with hosts to each other, the shortest ones
+    /// without loops; fewer where there are not as many. Absent: 1.
+    #[schemars(range(min = 1, max = ROUTES_MAX))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub routes_per_pair: Option<usize>,
+    /// All but `path`: which of several routes a burst takes. Absent: `first`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub route_choice: Option<RouteChoice>,
+    /// All but `path`: routes that come before the shortest ones and count among
+    /// `routes_per_pair`; they are all kept. Each holds for one direction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub route: Option<Vec<NetworkRoute>>,
+    /// `custom`: the nodes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<Vec<NetworkNode>>,
+    /// `custom`: the fibres.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link: Option<Vec<NetworkLink>>,
+    /// `custom`: a file with the nodes and fibres, instead of `node` and `link`: GraphML, GML,
+    /// node-link JSON, SNDlib's native format or TOML. Its path counts from the scenario's file. It
+    /// is replaced by what it says when the scenario is loaded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+}
+
+/// Shape of the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Topology {
+    /// A chain: hosts, ingress edge, core nodes, egress edge, hosts.
+    Path,
+    /// Nodes `1`, `2` and so on in a row; all have hosts and switch.
+    Line,
+    /// Nodes `1`, `2` and so on in a circle; all have hosts and switch.
+    Ring,
+    /// A core node `hub` with edge nodes `1`, `2` and so on around it.
+    Star,
+    /// Two core nodes, `left` and `right`, with edge nodes `left1`, `right1` and so on.
+    Dumbbell,
+    /// NSFNET: 14 nodes `1` to `14`, 21 fibres of 300 to 2800 km; all nodes have hosts and switch.
+    Nsfnet,
+    /// NSFNET with hosts at nodes 1, 2, 3, 6, 10, 11, 13 and 14, which switch too; 4, 5, 7, 8, 9
+    /// and 12 only switch.
+    #[serde(rename = "nsfnet-8e6c")]
+    Nsfnet8e6c,
+    /// NSFNET with the 22 fibres and the lengths of DeepRMSA (Chen et al. 2019).
+    NsfnetDeeprmsa,
+    /// Edge nodes `E1` and `E3` on core node `C1`, `E2` and `E4` on `C2`, fibres of 1 ms, and one
+    /// of 5 ms between the core nodes: a reading of the network of Martinez-Yelmo et al., whose
+    /// figure of it is lost.
+    Martinez,
+    /// The nodes and fibres that `node` and `link` list, or `file`.
+    Custom,
+}
+
+/// Which of several routes a burst takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RouteChoice {
+    /// The first.
+    #[default]
+    First,
+    /// Each in turn.
+    RoundRobin,
+    /// Any, all equally likely.
+    Random,
+}
+
+/// A node of a custom network.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkNode {
+    /// Its name, which no other node has.
+    pub name: String,
+    /// What it is for.
+    #[serde(default)]
+    pub role: Role,
+}
+
+/// A fibre of a custom network, in both directions; it has `length_km` or `delay`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkLink {
+    /// Name of the node where it begins.
+    pub from: String,
+    /// Name of the node where it ends.
+    pub to: String,
+    /// Length in km.
+    #[schemars(range(min = 0.0))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub length_km: Option<f64>,
+    /// Propagation delay, one way.
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Span>,
+    /// Data wavelengths. Absent: `network.wavelengths`.
+    #[schemars(range(min = 1, max = WAVELENGTHS_MAX))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wavelengths: Option<u32>,
+    /// Whether it leads from `from` to `to` only. Absent: false.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub one_way: bool,
+}
+
+/// A route that is given, from one node with hosts to another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkRoute {
+    /// Name of the node where it begins.
+    pub from: String,
+    /// Name of the node where it ends.
+    pub to: String,
+    /// Names of the nodes between the two, in order; a link leads from each to the next.
+    #[serde(default)]
+    pub via: Vec<String>,
+}
+
+impl Default for Network {
+    /// The path of Yu et al. 2004, section III: two core nodes, three fibres of 10 ms, 10 Gb/s.
+    fn default() -> Self {
+        Self {
+            topology: Topology::Path,
+            core_nodes: None,
+            link_rate: Rate::from_bps(10_000_000_000),
+            link_delay: None,
+            link_delays: None,
+            link_length_km: None,
+            delay_per_km: None,
+            nodes: None,
+            wavelengths: None,
+            edges: None,
+            routing: None,
+            routes_per_pair: None,
+            route_choice: None,
+            route: None,
+            node: None,
+            link: None,
+            file: None,
+        }
+    }
+}
+
+impl Topology {
+    /// Whether every fibre has the same delay or length, from `link_delay` or `link_length_km`.
+    fn is_uniform(self) -> bool {
+        matches!(self, Self::Path | Self::Line | Self::Ring | Self::Star | Self::Dumbbell)
+    }
+
+    fn is_nsfnet(self) -> bool {
+        matches!(self, Self::Nsfnet | Self::Nsfnet8e6c | Self::NsfnetDeeprmsa)
+    }
+}
+
+impl Network {
+    /// `path`: core nodes between the two edge nodes.
+    #[must_use]
+    pub fn core_nodes(&self) -> usize {
+        self.core_nodes.unwrap_or(2)
+    }
+
+    /// `path`: propagation delay of each fibre, from ingress to egress.
+    #[must_use]
+    pub fn delays(&self) -> Vec<Span> {
+        let each = || vec![self.uniform_delay(); self.core_nodes() + 1];
+        self.link_delays.clone().unwrap_or_else(each)
+    }
+
+    /// Which of several routes a burst takes.
+    #[must_use]
+    pub fn route_choice(&self) -> RouteChoice {
+        self.route_choice.unwrap_or_default()
+    }
+
+    /// Writes out the defaults that the topology uses.
+    pub(super) fn fill(&mut self) {
+        let topology = self.topology;
+        if topology == Topology::Path {
+            self.core_nodes = Some(self.core_nodes());
+        } else {
+            self.wavelengths = Some(self.wavelengths());
+            self.routing.get_or_insert_default();
+            self.routes_per_pair = Some(self.routes_per_pair());
+            self.route_choice.get_or_insert_default();
+            let counted = topology.is_uniform();
+            self.nodes = counted.then_some(self.node_count());
+        }
+        if topology.is_uniform() && self.link_length_km.is_none() {
+            self.link_delay = Some(self.uniform_delay());
+        } else if topology != Topology::Martinez {
+            self.delay_per_km = Some(self.delay_per_km());
+        }
+    }
+
+    fn node_count(&self) -> u32 {
+        self.nodes.unwrap_or(4)
+    }
+
+    fn wavelengths(&self) -> u32 {
+        self.wavelengths.unwrap_or(1)
+    }
+
+    fn routes_per_pair(&self) -> usize {
+        self.routes_per_pair.unwrap_or(1)
+    }
+
+    fn delay_per_km(&self) -> Span {
+        self.delay_per_km.unwrap_or(Span::from_us(5))
+    }
+
+    /// The delay of every fibre, where all are alike.
+    fn uniform_delay(&self) -> Span {
+        let by_length = self.link_length_km.map(|km| self.over(km));
+        self.link_delay.or(by_length).unwrap_or(Span::from_ms(10))
+    }
+
+    /// The delay over `km`, rounded to a picosecond; [`Span::MAX`] where it is too long.
+    fn over(&self, km: f64) -> Span {
+        // `as` saturates.
+        Span::from_ps((self.delay_per_km().as_ps() as f64 * km).round() as u64)
+    }
+}

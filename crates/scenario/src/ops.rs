@@ -1,0 +1,228 @@
+//! `[ops]`: a slotted network of optical packets, instead of bursts.
+
+use burstlab_optical::slotted::{Filter, Guard, Packing, Reading, Refusal};
+use burstlab_units::{Bytes, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::limits::SPAN_MAX;
+
+/// A slotted network of optical packets (Lu and Hunter 2009), which takes the place of `[edge]`,
+/// `[core]` and `[signalling]`; it needs a mesh. Edge nodes put datagrams into slots of fixed
+/// length, and the nodes switch slot by slot, with one small buffer for all their outputs. A fibre
+/// takes whole slots, at least one; the slot takes `slot_size` at `network.link_rate`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Ops {
+    /// Length of a slot. One datagram of 576 B fills the default.
+    #[schemars(extend("x-minimum" = "1 B", "x-maximum" = "1 MB"))]
+    pub slot_size: Bytes,
+    /// Of this, what the optical packet needs for itself: header, guard time.
+    pub slot_header: Bytes,
+    /// How many datagrams a slot carries. One that is longer than a slot travels in several, and
+    /// is lost if one of them is.
+    pub packing: Packing,
+    /// Slots that may wait at a node, for all its outputs together.
+    #[schemars(range(max = 1_000_000))]
+    pub buffer: u32,
+    /// In which order the slots that arrive at a node at once are served: the first for an output
+    /// leaves, and those that find the buffer full are dropped.
+    pub order: Order,
+    /// How ACKs travel.
+    pub acks: AckWay,
+    /// Names of edge nodes that send what they have in the next free slot, without smoothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unsmoothed: Vec<String>,
+    /// Edge smoothing.
+    pub smoothing: Smoothing,
+    /// What the switches take for congestion.
+    pub congestion: Congestion,
+    /// Dual-layer congestion control. Absent: losses are left to TCP.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dlcc: Option<Dlcc>,
+}
+
+/// In which order slots that arrive at once are served.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// Round the fibres, from a random one and in a random sense.
+    #[default]
+    Random,
+    /// Round the fibres, each slot from the next one.
+    Rotating,
+    /// Always in the same order.
+    Fixed,
+}
+
+/// How ACKs travel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AckWay {
+    /// In slots, as data does: smoothed, switched and perhaps dropped.
+    #[default]
+    Slotted,
+    /// Beside the slots, in the time that light takes: none is late or lost in the core.
+    Free,
+}
+
+/// Edge smoothing: the buffer of an edge node for each other one sends its slots evenly, at a rate
+/// that it negotiates from time to time with the links of its route.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Smoothing {
+    /// Whether there is any; without, a buffer sends in the next free slot.
+    pub enabled: bool,
+    /// Weight of the past in the estimate of the rate, nu of equation (1).
+    #[schemars(extend("minimum" = 0, "exclusiveMaximum" = 1))]
+    pub weight: f64,
+    /// Time after which the estimate moves; Lu and Hunter use 5 ms to 100 ms.
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
+    pub unit: Span,
+    /// Units from one negotiation to the next.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub units: u32,
+    /// The least rate of a buffer: a share of the slots of a wavelength. A
+    /// buffer has it before its first negotiation, and whatever is left of a link.
+    #[schemars(range(min = 1e-6, max = 1.0))]
+    pub min_rate: f64,
+    /// What a buffer gets that asks for more than its route has left.
+    pub refusal: Refusal,
+}
+
+/// When an output of a switch is congested: a slot that is dropped there is lost by congestion, and
+/// else by contention.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Congestion {
+    /// Arrivals, as a share of what the output can carry, from which on it is. Lu and
+    /// Hunter name no number.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub threshold: f64,
+    /// The longest round-trip time, T_d; arrivals are counted over twice this time. Windows of at
+    /// most 128 slots are counted slot by slot, longer ones rounded up to a multiple of 32 slots.
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
+    pub rtt_max: Span,
+    /// Time over which the loss rate is counted that notifications carry, at least a slot; rounded
+    /// as `rtt_max` is. Lu and Hunter name no number.
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
+    pub loss_window: Span,
+}
+
+/// Dual-layer congestion control (DLCC): a switch notifies the ingress edge of a slot lost by
+/// congestion; the edge sends less and writes ACKs to the sender, which then halves its window.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Dlcc {
+    /// Whether the edge takes the loss rate off its rate, and stops negotiating until less waits.
+    pub rate_cut: bool,
+    /// Which loss rate that is, of those that were notified since the last negotiation.
+    pub reading: Reading,
+    /// How much of the loss rate each buffer takes off.
+    pub share: Share,
+    /// Whether the edge writes four ACKs to the sender of a lost segment.
+    pub acks: bool,
+    /// Which ACKs of the receiver are dropped that repeat those of the edge.
+    pub filter: Filter,
+    /// What keeps ACKs of the edge from acknowledging data that is lost.
+    pub guard: Guard,
+    /// How long the edge remembers a segment, and the ACKs it wrote. Absent: twice
+    /// `congestion.rtt_max`, at least 1 s.
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = SPAN_MAX, "x-or" = "remove it"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep: Option<Span>,
+    /// How notifications travel.
+    pub notification: Notification,
+    /// Time from the drop to the edge, T_1. Absent: what light takes back over the route.
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notification_delay: Option<Span>,
+    /// `piggybacked`: a notification that no slot took along leaves by itself after this time.
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
+    pub piggyback_wait: Span,
+}
+
+/// How much of the notified loss rate each buffer takes off its rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Share {
+    /// All of it.
+    #[default]
+    Full,
+    /// Its part of what is granted of the congested link.
+    Proportional,
+}
+
+/// How notifications travel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Notification {
+    /// At once, by themselves.
+    #[default]
+    Dedicated,
+    /// With the next slot that leaves the switch in their direction.
+    Piggybacked,
+}
+
+impl Default for Ops {
+    /// The switch of Lu and Hunter 2009, section VII.
+    fn default() -> Self {
+        Self {
+            slot_size: Bytes::new(576),
+            slot_header: Bytes::ZERO,
+            packing: Packing::One,
+            buffer: 20,
+            order: Order::Random,
+            acks: AckWay::Slotted,
+            unsmoothed: Vec::new(),
+            smoothing: Smoothing::default(),
+            congestion: Congestion::default(),
+            dlcc: None,
+        }
+    }
+}
+
+impl Default for Smoothing {
+    /// Lu and Hunter 2009 name the range of the unit only; the other numbers are ours.
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            weight: 0.8,
+            unit: Span::from_ms(20),
+            units: 20,
+            min_rate: 0.01,
+            refusal: Refusal::Keep,
+        }
+    }
+}
+
+impl Default for Congestion {
+    fn default() -> Self {
+        Self { threshold: 0.9, rtt_max: Span::from_ms(400), loss_window: Span::from_ms(20) }
+    }
+}
+
+impl Default for Dlcc {
+    fn default() -> Self {
+        Self {
+            rate_cut: true,
+            reading: Reading::Recommended,
+            share: Share::Full,
+            acks: true,
+            filter: Filter::All,
+            guard: Guard::Copies,
+            keep: None,
+            notification: Notification::Dedicated,
+            notification_delay: None,
+            piggyback_wait: Span::from_ms(1),
+        }
+    }
+}
+
+impl Dlcc {
+    /// How long the edge remembers a segment.
+    #[must_use]
+    pub fn keep(&self, rtt_max: Span) -> Span {
+        self.keep.unwrap_or((rtt_max + rtt_max).max(Span::from_secs(1)))
+    }
+}

@@ -1,0 +1,288 @@
+//! Ranges of single fields. Each is an attribute of its field; the schema has it from there, the
+//! reference page has it from the schema, and here values are held against it.
+//!
+//! Beside the words of JSON schema, which know numbers alone, the attributes have `x-minimum`,
+//! `x-exclusiveMinimum`, `x-maximum` and `x-enum` for quantities with a unit, or for what a list
+//! is of, and `x-or`, another way out for who meets the limit.
+
+use std::cmp::Ordering;
+
+use burstlab_units::{Bytes, Rate, Span};
+use schemars::{JsonSchema, schema_for};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::ScenarioError;
+use super::error::{Check, brief};
+
+/// Whether every value of `table`, which stands at `path`, is in the range of its field.
+pub(super) fn check<T: JsonSchema + Serialize>(path: &str, table: &T) -> Check {
+    let schema = schema_for!(T).to_value();
+    let value = serde_json::to_value(table).unwrap_or_default();
+    held(&schema, path, &value, [&schema, &Value::Null])
+}
+
+/// The same of a value with its schema, and that of the field which it is, or is a part of.
+fn held(root: &Value, path: &str, value: &Value, [schema, field]: [&Value; 2]) -> Check {
+    let meant = meant(root, schema);
+    match value {
+        Value::Object(fields) => fields.iter().try_for_each(|(name, value)| {
+            let schema = &meant["properties"][name];
+            let dot = if path.is_empty() { "" } else { "." };
+            held(root, &format!("{path}{dot}{name}"), value, [schema, schema])
+        }),
+        Value::Array(entries) => {
+            let most = meant["maxItems"].as_u64().unwrap_or(u64::MAX);
+            entries.iter().enumerate().try_for_each(|(index, value)| {
+                let path = format!("{path}[{index}]");
+                if index as u64 >= most {
+                    let problem = format!("there may be {most} of them");
+                    let fix = "remove it and what follows";
+                    return Err(ScenarioError::new(path, "", problem, fix));
+                }
+                let own = meant["prefixItems"].get(index).unwrap_or(&meant["items"]);
+                held(root, &path, value, [own, field])
+            })
+        }
+        _ => Range::of([schema, meant, field]).check(path, value),
+    }
+}
+
+/// What a schema refers to, without the null that an option adds.
+fn meant<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
+    match (schema["$ref"].as_str(), schema["anyOf"].get(0)) {
+        (Some(name), _) => root.pointer(name.trim_start_matches('#')).unwrap_or(&Value::Null),
+        (None, Some(first)) => meant(root, first),
+        (None, None) => schema,
+    }
+}
+
+/// What schemas say of one value; the first that says something counts.
+#[derive(Clone, Copy)]
+struct Range<'a> {
+    least: Option<&'a Value>,
+    above: Option<&'a Value>,
+    most: Option<&'a Value>,
+    below: Option<&'a Value>,
+    one_of: Option<&'a Vec<Value>>,
+    or: Option<&'a str>,
+}
+
+impl<'a> Range<'a> {
+    fn of(schemas: [&'a Value; 3]) -> Self {
+        let said = |key: &str, more: &str| {
+            schemas.iter().find_map(|schema| schema.get(key).or_else(|| schema.get(more)))
+        };
+        Self {
+            least: said("minimum", "x-minimum"),
+            above: said("exclusiveMinimum", "x-exclusiveMinimum"),
+            most: said("maximum", "x-maximum"),
+            below: said("exclusiveMaximum", "x-exclusiveMaximum"),
+            one_of: said("x-enum", "x-enum").and_then(Value::as_array),
+            or: said("x-or", "x-or").and_then(Value::as_str),
+        }
+    }
+
+    fn check(&self, path: &str, value: &Value) -> Check {
+        let is = |bound: Option<&Value>, wrong: &[Ordering]| {
+            let order = bound.and_then(|bound| order(value, bound));
+            order.is_some_and(|order| wrong.contains(&order))
+        };
+        let low =
+            is(self.least, &[Ordering::Less]) || is(self.above, &[Ordering::Less, Ordering::Equal]);
+        let high = is(self.most, &[Ordering::Greater])
+            || is(self.below, &[Ordering::Greater, Ordering::Equal]);
+        let equal = |one: &Value| order(value, one) == Some(Ordering::Equal);
+        let none = self.one_of.is_some_and(|all| !all.iter().any(equal));
+        let [noun, small, large] = words(value);
+        let problem = match () {
+            // What is no number is written so.
+            () if value.is_null() && self.least.or(self.above).or(self.most).is_some() => {
+                "it is no number".into()
+            }
+            () if none => format!("there is no such {noun}"),
+            () if !low && !high => return Ok(()),
+            () if self.is_two_sided() => "out of range".into(),
+            () => format!("it is too {}", if low { small } else { large }),
+        };
+        let or = self.or.map(|or| format!(", or {or}")).unwrap_or_default();
+        let fix = format!("write {}{or}", self.written(noun));
+        Err(ScenarioError::new(path, shown(value), problem, fix))
+    }
+
+    fn is_two_sided(&self) -> bool {
+        self.least.or(self.above).is_some() && self.most.or(self.below).is_some()
+    }
+
+    /// The range in words.
+    fn written(&self, noun: &str) -> String {
+        if let Some((last, first)) = self.one_of.and_then(|all| all.split_last()) {
+            let first: Vec<String> = first.iter().map(Value::to_string).collect();
+            return format!("{} or {last}", first.join(", "));
+        }
+        let low = match (self.least, self.above) {
+            (_, Some(low)) if low.as_str() == Some("0 s") => Some(format!("a positive {noun}")),
+            (_, Some(low)) => Some(format!("a {noun} above {}", bound(low))),
+            (Some(low), None) if self.most.is_some() => Some(bound(low)),
+            (Some(low), None) => Some(format!("at least {}", bound(low))),
+            (None, None) => None,
+        };
+        let high = match (self.most, self.below) {
+            (Some(high), _) if low.is_none() => Some(format!("at most {}", bound(high))),
+            (Some(high), _) if self.above.is_none() => Some(format!(" to {}", bound(high))),
+            (Some(high), _) => Some(format!(", up to {}", bound(high))),
+            (None, Some(high)) => Some(format!(", below {}", bound(high))),
+            (None, None) => None,
+        };
+        low.unwrap_or_default() + &high.unwrap_or_default()
+    }
+}
+
+/// Which of two numbers, or quantities of one kind, is larger.
+fn order(a: &Value, b: &Value) -> Option<Ordering> {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => match (a.as_i128(), b.as_i128()) {
+            (Some(a), Some(b)) => Some(a.cmp(&b)),
+            _ => a.as_f64()?.partial_cmp(&b.as_f64()?),
+        },
+        (Value::String(a), Value::String(b)) => {
+            let ((a, kind), (b, other)) = (quantity(a)?, quantity(b)?);
+            (kind == other).then(|| a.cmp(&b))
+        }
+        _ => None,
+    }
+}
+
+/// What a kind of value is called, and those that are too little and too much.
+type Words = [&'static str; 3];
+
+fn words(value: &Value) -> Words {
+    value.as_str().and_then(quantity).map_or(["number", "small", "large"], |(_, words)| words)
+}
+
+/// A quantity in its base unit.
+fn quantity(text: &str) -> Option<(u64, Words)> {
+    if let Ok(time) = text.parse::<Span>() {
+        return Some((time.as_ps(), ["time", "short", "long"]));
+    }
+    if let Ok(size) = text.parse::<Bytes>() {
+        return Some((size.get(), ["size", "small", "large"]));
+    }
+    text.parse::<Rate>().ok().map(|rate| (rate.as_bps(), ["rate", "slow", "fast"]))
+}
+
+/// A number without what says only that it need not be whole.
+fn plain(value: &Value) -> Option<String> {
+    value.as_f64().filter(|_| value.is_f64()).map(|number| number.to_string())
+}
+
+/// A bound as it is written in a scenario.
+fn bound(value: &Value) -> String {
+    plain(value).unwrap_or_else(|| value.to_string())
+}
+
+fn shown(value: &Value) -> String {
+    plain(value).unwrap_or_else(|| brief(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    struct Sample {
+        #[schemars(range(min = 1, max = 10))]
+        count: Option<u32>,
+        #[schemars(range(max = i64::MAX))]
+        seed: Option<u64>,
+        #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
+        weight: Option<f64>,
+        #[schemars(extend("minimum" = 0, "exclusiveMaximum" = 1))]
+        past: Option<f64>,
+        #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-or" = "remove it"))]
+        timer: Option<Span>,
+        #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = "1 s"))]
+        timers: Option<Vec<Span>>,
+        #[schemars(inner(range(min = 2)), length(max = 2))]
+        list: Option<Vec<u32>>,
+        #[schemars(extend("x-maximum" = "1 KB"))]
+        pairs: Option<Vec<(Bytes, f64)>>,
+        #[schemars(extend("x-enum" = ["1 Mb/s", "2 Mb/s"]))]
+        rate: Option<Rate>,
+        #[schemars(extend("x-minimum" = "100 b/s"))]
+        slow: Option<Rate>,
+        inner: Option<Box<Sample>>,
+    }
+
+    fn said(json: &str) -> String {
+        let mut value: serde_json::Map<String, Value> = serde_json::from_str(json).expect(json);
+        value.retain(|_, value| !value.is_null());
+        let value = Value::Object(value);
+        let schema = schema_for!(Sample).to_value();
+        let wrong = held(&schema, "", &value, [&schema, &Value::Null]);
+        wrong.map_or_else(|error| error.to_string(), |()| String::new())
+    }
+
+    #[test]
+    fn what_is_in_range_passes() {
+        for json in [
+            r#"{"count": 1, "seed": 9223372036854775807, "weight": 1.0, "past": 0.0}"#,
+            r#"{"count": 10, "weight": 1e-9, "past": 0.999999, "timer": "1 ps"}"#,
+            r#"{"timers": ["1 ps", "1 s"], "list": [2, 3], "pairs": [["1000 B", 5000.0]]}"#,
+            r#"{"rate": "2000 kb/s", "slow": "100 b/s", "inner": {"count": 2}}"#,
+        ] {
+            assert_eq!(said(json), "", "{json}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_is_named_with_the_range() {
+        for (json, says) in [
+            (r#"{"count": 0}"#, "count = 0: out of range; write 1 to 10"),
+            (r#"{"count": 11}"#, "count = 11: out of range; write 1 to 10"),
+            (
+                r#"{"seed": 9223372036854775808}"#,
+                "seed = 9223372036854775808: out of range; write 0 to 9223372036854775807",
+            ),
+            (r#"{"weight": 0.0}"#, "weight = 0: out of range; write a number above 0, up to 1"),
+            (r#"{"weight": 1.5}"#, "weight = 1.5: out of range; write a number above 0, up to 1"),
+            (r#"{"past": 1.0}"#, "past = 1: out of range; write at least 0, below 1"),
+            (r#"{"past": -0.5}"#, "past = -0.5: out of range; write at least 0, below 1"),
+            (
+                r#"{"timer": "0 s"}"#,
+                "timer = 0 s: it is too short; write a positive time, or remove it",
+            ),
+            (
+                r#"{"timers": ["1 s", "1001 ms"]}"#,
+                "timers[1] = 1001 ms: out of range; write a positive time, up to \"1 s\"",
+            ),
+            (r#"{"list": [2, 1]}"#, "list[1] = 1: it is too small; write at least 2"),
+            (
+                r#"{"list": [2, 2, 2]}"#,
+                "list[2]: there may be 2 of them; remove it and what follows",
+            ),
+            (
+                r#"{"pairs": [["1001 B", 0.5]]}"#,
+                "pairs[0][0] = 1001 B: it is too large; write at most \"1 KB\"",
+            ),
+            (
+                r#"{"rate": "3 Mb/s"}"#,
+                "rate = 3 Mb/s: there is no such rate; write \"1 Mb/s\" or \"2 Mb/s\"",
+            ),
+            (r#"{"slow": "99 b/s"}"#, "slow = 99 b/s: it is too slow; write at least \"100 b/s\""),
+            (r#"{"inner": {"count": 0}}"#, "inner.count = 0: out of range; write 1 to 10"),
+        ] {
+            assert_eq!(said(json), says, "{json}");
+        }
+    }
+
+    /// JSON has no word for it, so that it comes from Rust alone.
+    #[test]
+    fn what_is_no_number_is_refused() {
+        let load = super::super::Bursts { erlangs: f64::NAN, ..Default::default() };
+        let error = check("bursts[0]", &load).expect_err("no number");
+        assert_eq!(error.path(), "bursts[0].erlangs");
+    }
+}

@@ -1,0 +1,152 @@
+//! A scenario as a run has it: each choice with the values it needs.
+
+use std::sync::Arc;
+
+use burstlab_tcp::{Classes, Config, Listens, Overrides};
+use burstlab_traffic::{BatchLaw, Sampler};
+
+use super::check_mesh::{self, Through};
+use super::topology::{Graph, Routes};
+use super::{
+    DemandLaw, EdgeAssembly, Flow, Interrupt, Losses, Scenario, ScenarioError, WlanLaw, check,
+    control, network, ranges, wlan,
+};
+
+/// A scenario that was read whole: with every default filled in, and beside it what follows from
+/// its choices.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    /// The scenario; each flow carries all its TCP parameters.
+    pub scenario: Scenario,
+    /// How queues close their bursts.
+    pub assembly: EdgeAssembly,
+    /// What the core loses.
+    pub loss: Losses,
+    /// What each entry of `scenario.wlan` goes by.
+    pub wlan: Vec<WlanLaw>,
+    /// TCP parameters of each entry of `scenario.flows`.
+    pub tcp: Vec<Config>,
+    /// The nodes of each entry of `scenario.flows`; both 0 on a path.
+    pub flow_ends: Vec<(u32, u32)>,
+    /// The nodes between which each entry of `scenario.traffic` crosses a mesh; both 0 on a path.
+    pub traffic_ends: Vec<(u32, u32)>,
+    /// Where connections of each entry of `scenario.demand` go, and how large they are.
+    pub demand: Vec<DemandLaw>,
+    /// TCP parameters of each entry of `scenario.demand`.
+    pub demand_tcp: Vec<Config>,
+    /// Lengths of the bursts of each entry of `scenario.bursts`.
+    pub lengths: Vec<Sampler>,
+    /// What each entry of `scenario.batches` follows.
+    pub batches: Vec<BatchLaw>,
+    /// The mesh and its routes; absent for a path.
+    pub mesh: Option<(Graph, Routes)>,
+    /// What is allowed but probably not meant.
+    pub warnings: Vec<String>,
+    /// Who makes the laws and detectors that are classes of Python, if there are any. Whoever runs
+    /// the scenario has to say.
+    pub classes: Option<Arc<dyn Classes>>,
+    /// Looked at where a world of many parts is made: once it is cancelled, the rest is left out.
+    pub watch: Interrupt,
+}
+
+/// Reads `written` whole, unless `watch` is told to cancel.
+pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved, ScenarioError> {
+    ranges::check("", written)?;
+    let mut scenario = written.clone();
+    let others = scenario.bursts.is_empty() && scenario.batches.is_empty();
+    let alone = scenario.demand.is_empty() && others;
+    let usual = if alone { vec![Flow::default()] } else { Vec::new() };
+    scenario.flows.get_or_insert(usual);
+    let mesh = network::check(&scenario.network, watch)?;
+    let mut warnings = check::check(&scenario)?;
+    let (assembly, loss) = (scenario.edge.assembly()?, scenario.loss.losses()?);
+    let through = check_mesh::through(&mut scenario, mesh.as_ref())?;
+    let Through { ends: [flow_ends, traffic_ends], demand, lengths, batches } = through;
+    if let Some((graph, routes)) = mesh.as_ref().filter(|_| scenario.ops.is_none()) {
+        warnings.extend(control::warning(&scenario, &lengths, graph, routes));
+    }
+    let wlan = wlan::read(&mut scenario, mesh.as_ref().map(|(graph, _)| graph))?;
+    scenario.network.fill();
+    let (tcp, demand_tcp) = endpoints(written, &mut scenario)?;
+    Ok(Resolved {
+        scenario,
+        assembly,
+        loss,
+        wlan,
+        tcp,
+        flow_ends,
+        traffic_ends,
+        demand,
+        demand_tcp,
+        lengths,
+        batches,
+        mesh,
+        warnings,
+        classes: None,
+        watch: watch.clone(),
+    })
+}
+
+/// The TCP parameters of flows and of demand, which `scenario` then has all of.
+fn endpoints(
+    written: &Scenario,
+    scenario: &mut Scenario,
+) -> Result<(Vec<Config>, Vec<Config>), ScenarioError> {
+    let (mut tcp, mut demand_tcp) = (Vec::new(), Vec::new());
+    for (index, flow) in scenario.flows().iter().enumerate() {
+        let at = format!("flows[{index}]");
+        let config = endpoint(written, &at, &flow.tcp)?;
+        let table = ScenarioError::table_of(&at, &flow.tcp, "segment_size");
+        wlan::fits(scenario, index, &table, &config)?;
+        tcp.push(config);
+    }
+    for (flow, config) in scenario.flows.iter_mut().flatten().zip(&tcp) {
+        flow.tcp = written_out(config);
+    }
+    for (index, demand) in scenario.demand.iter_mut().enumerate() {
+        let config = endpoint(written, &format!("demand[{index}]"), &demand.tcp)?;
+        demand.tcp = written_out(&config);
+        demand_tcp.push(config);
+    }
+    Ok((tcp, demand_tcp))
+}
+
+/// The TCP parameters of the entry `at`, which has parameters `own`.
+fn endpoint(written: &Scenario, at: &str, own: &Overrides) -> Result<Config, ScenarioError> {
+    let config = Config::resolve(&own.over(&written.tcp))
+        .map_err(|error| ScenarioError::of_tcp(at, own, &error))?;
+    let table = ScenarioError::table_of(at, own, "detector");
+    check::detector(written, &table, &config)?;
+    Ok(config)
+}
+
+impl Resolved {
+    /// The pairs of different nodes with hosts that have these names; every name where none is
+    /// given.
+    #[must_use]
+    pub fn pairs(&self, from: Option<&String>, to: Option<&String>) -> Vec<(u32, u32)> {
+        let Some((graph, _)) = &self.mesh else { return Vec::new() };
+        let (froms, tos) = (graph.edges_called(from), graph.edges_called(to));
+        let pairs = froms.iter().flat_map(|&from| tos.iter().map(move |&to| (from, to)));
+        pairs.filter(|(from, to)| from != to).collect()
+    }
+
+    /// Whether a class of Python takes part, for which [`classes`](Self::classes) is needed.
+    #[must_use]
+    pub fn needs_classes(&self) -> bool {
+        self.tcp.iter().chain(&self.demand_tcp).any(Config::needs_classes)
+    }
+
+    /// Whether a sender listens to what becomes of its bursts.
+    #[must_use]
+    pub fn listens(&self) -> bool {
+        self.tcp.iter().chain(&self.demand_tcp).any(|tcp| Listens::of(tcp).at_all())
+    }
+}
+
+/// Every parameter of `config`, as a scenario writes it.
+fn written_out(config: &Config) -> Overrides {
+    serde_json::to_value(config)
+        .and_then(serde_json::from_value)
+        .expect("the parameters of an endpoint are read as they are written")
+}

@@ -1,0 +1,83 @@
+//! `[run]`: how long and how often.
+
+use burstlab_units::{Bytes, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::limits::DURATION_MAX;
+
+/// How long to simulate, from which seed, and how often.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Run {
+    /// Simulated time; the run ends earlier when every finite flow is done, or with
+    /// `bursts`, and later with `drain`.
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = DURATION_MAX))]
+    pub duration: Span,
+    /// Rates are measured from here to `duration`, which is longer.
+    pub warmup: Span,
+    /// After `duration` no connection of `demand` and no flow begins, and the run goes on until
+    /// all finite transfers are acknowledged, at most this much longer; not with `bursts`, and
+    /// with `duration` up to 2e6 s. Completion times are then those of all transfers that began:
+    /// without it, or where it is too short, those under way at the end are censored. Whatever
+    /// else sends goes on sending, so that they meet the same load. Counters, counts of flows,
+    /// completion times and traces are of the whole run; all else ends at `duration`, as without
+    /// it: rates, and what is said of the network and of cells. Absent: the run ends at
+    /// `duration`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drain: Option<Span>,
+    /// End when this many data bursts have been closed.
+    #[schemars(range(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bursts: Option<u64>,
+    /// Note this often how many connections of `demand` are under way at each edge node, in the
+    /// table `samples`, at most 10,000,000 times; needs a mesh. Absent: not at all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sample: Option<Span>,
+    /// Which of several events of one instant comes first, among timers and then among arrivals.
+    /// `random` shows whether a result hangs on ties.
+    #[serde(skip_serializing_if = "super::core_network::is_default")]
+    pub tie_break: TieBreak,
+    /// Seed of all randomness.
+    #[schemars(range(max = i64::MAX))]
+    pub seed: u64,
+    /// Independent repetitions.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub replications: u32,
+    /// The memory that a run, and all that run beside it, may take. A scenario
+    /// that is bound to need more is refused before it runs; a run that comes to need more is
+    /// stopped, and what it recorded is kept. A larger value changes no number. Absent: half of the
+    /// memory that there is.
+    #[schemars(extend("x-minimum" = "1 MB"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_memory: Option<Bytes>,
+}
+
+/// How ties are broken: events of one instant of which none is a timer and the other an arrival.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TieBreak {
+    /// In an order that repeats: what was queued first comes first; in a mesh what happens at hosts
+    /// and queues goes by place, the lower number first.
+    #[default]
+    Fixed,
+    /// By a draw for each event, from `seed` and the number of the replication. Slower: no host is
+    /// ahead of the clock. Frames on the air and the slots of `[ops]` keep their order.
+    Random,
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        Self {
+            duration: Span::from_secs(10),
+            warmup: Span::ZERO,
+            drain: None,
+            bursts: None,
+            sample: None,
+            tie_break: TieBreak::Fixed,
+            seed: 1,
+            replications: 1,
+            max_memory: None,
+        }
+    }
+}

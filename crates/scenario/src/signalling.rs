@@ -1,0 +1,83 @@
+//! `[signalling]`: how burst header packets (BHPs) reserve the way of a burst.
+
+use burstlab_units::{Bytes, Rate, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::limits::{CONTROL_MAX, PARALLEL_MAX, RATE_MIN};
+
+/// The control plane of a burst-switched mesh. A header is processed once at each node that
+/// schedules its burst: at the ingress and at every node in between, as often as the route has
+/// fibres.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Signalling {
+    /// How wavelengths are reserved.
+    pub protocol: Protocol,
+    /// Time a node takes for a header.
+    #[schemars(extend("x-maximum" = CONTROL_MAX))]
+    pub processing: Span,
+    /// Headers a node works on at a time; further ones wait. Absent: headers never wait.
+    #[schemars(range(min = 1, max = PARALLEL_MAX))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub processors: Option<u32>,
+    /// What the offset time has to spare beyond hops x `processing`: it covers the sending of the
+    /// header, its waiting, and `switching`.
+    #[schemars(extend("x-maximum" = CONTROL_MAX))]
+    pub guard: Span,
+    /// Offset time of every burst, in place of hops x `processing` + `guard`.
+    #[schemars(extend("x-maximum" = CONTROL_MAX))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset: Option<Span>,
+    /// Time a node needs to set its switch, between the end of processing and the burst.
+    #[schemars(extend("x-maximum" = CONTROL_MAX))]
+    pub switching: Span,
+    /// Size of a header.
+    #[schemars(extend("x-maximum" = "65535 B"))]
+    pub header_size: Bytes,
+    /// Control channels of a fibre, beside its data wavelengths.
+    #[schemars(range(min = 1, max = PARALLEL_MAX))]
+    pub channels: u32,
+    /// Rate of a control channel. Absent: that of a data wavelength.
+    #[schemars(extend("x-minimum" = RATE_MIN))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// `two-way`: requests an ingress makes for a burst before it gives the burst up.
+    #[schemars(range(min = 1))]
+    pub requests: u32,
+    /// `two-way`: time from a refusal to the next request.
+    #[schemars(extend("x-maximum" = CONTROL_MAX))]
+    pub retry: Span,
+}
+
+/// How wavelengths are reserved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Protocol {
+    /// Just enough time (Yoo and Qiao 1997): one way, from the arrival of the burst to its end.
+    #[default]
+    Jet,
+    /// Just in time (Wei and McFarland 2000): one way, from the header on to the end of the burst.
+    Jit,
+    /// Tell and wait: the burst leaves when every node has agreed, and waits at the ingress
+    /// otherwise.
+    TwoWay,
+}
+
+impl Default for Signalling {
+    fn default() -> Self {
+        Self {
+            protocol: Protocol::Jet,
+            processing: Span::from_us(10),
+            processors: None,
+            guard: Span::from_us(1),
+            offset: None,
+            switching: Span::ZERO,
+            header_size: Bytes::new(64),
+            channels: 1,
+            rate: None,
+            requests: 8,
+            retry: Span::from_ms(1),
+        }
+    }
+}

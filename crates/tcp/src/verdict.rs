@@ -1,0 +1,12 @@
+//! What a detector decides.
+
+use serde::{Deserialize, Serialize};
+
+/// What a time-out is taken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Verdict {
+    /// Congestion: slow start from one segment.
+    True,
+    /// One lost burst: half the window, no slow start, no back-off.
+    False,
+}
