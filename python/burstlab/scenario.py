@@ -289,7 +289,7 @@ Notification: TypeAlias = Literal["dedicated", "piggybacked"]
 - `piggybacked`: With the next slot that leaves the switch in their direction.
 """
 
-Variant: TypeAlias = Literal["tahoe", "reno", "new-reno", "sack", "vegas"]
+Variant: TypeAlias = Literal["tahoe", "reno", "new-reno", "sack", "vegas", "linux"]
 """What a sender does about losses.
 
 - `tahoe`: Fast retransmit, then slow start (Jacobson 1988).
@@ -297,23 +297,30 @@ Variant: TypeAlias = Literal["tahoe", "reno", "new-reno", "sack", "vegas"]
 - `new-reno`: Reno that repairs several losses in one recovery (RFC 6582).
 - `sack`: Recovery by selective acknowledgements (RFC 2018, RFC 6675).
 - `vegas`: Retransmission of what is overdue by a fine clock (Brakmo and Peterson 1995).
+- `linux`: As Linux 6.12: losses found by time and by probes (RFC 8985), proportional rate reduction
+  (RFC 6937), and what was for nothing taken back (RFC 5682, 3708).
 """
 
-Profile: TypeAlias = Literal["rfc", "ns2", "ns2-2003"]
+Profile: TypeAlias = Literal["rfc", "ns2", "ns2-2003", "linux"]
 """Where the defaults come from.
 
 - `rfc`: RFC 5681, 6298, 6582 and 6675.
 - `ns2`: The agents of ns-2.35.
 - `ns2-2003`: The agents of ns-2.26, February 2003.
+- `linux`: Linux 6.12.
 """
 
-WindowLaw: TypeAlias = Literal["aimd", "vegas", "fast", "python"]
+WindowLaw: TypeAlias = Literal["aimd", "vegas", "fast", "python", "cubic", "dctcp", "bbr"]
 """How the window grows and shrinks.
 
 - `aimd`: By a segment each round trip, to a half at a loss (RFC 5681).
 - `vegas`: By the delay, in steps of a segment (Brakmo and Peterson 1995).
 - `fast`: By the delay, part of the way to the aim (Wei, Jin, Low and Hegde 2006).
 - `python`: As a class of Python says.
+- `cubic`: By the time since the last reduction, along a cubic curve (RFC 9438).
+- `dctcp`: By a segment each round trip; by the share of marks at a mark (RFC 8257).
+- `bbr`: By the largest rate of delivery and the shortest round trip, paced (version 1 of Cardwell,
+  Cheng, Gunn, Yeganeh and Jacobson 2016).
 """
 
 VegasRules: TypeAlias = Literal["paper", "ns2"]
@@ -1322,13 +1329,14 @@ class Tcp(_Section):
     Parameters
     ----------
     variant : Variant, optional
-        What the sender does about losses: `"tahoe"`, `"reno"`, `"new-reno"`, `"sack"` or `"vegas"`
-        (TCP Vegas, with its `window_law`). Default `"sack"`. With `"sack"` the receiver sends SACK
-        blocks.
+        What the sender does about losses: `"tahoe"`, `"reno"`, `"new-reno"`, `"sack"`, `"vegas"`
+        (TCP Vegas, with its `window_law`) or `"linux"` (as Linux 6.12 does). Default `"sack"`, in
+        profile `"linux"` `"linux"`. With `"sack"`, and with `"linux"` unless `sack` is false, the
+        receiver sends SACK blocks.
     profile : Profile, optional
         Where the defaults of all other fields come from: `"rfc"` (RFC 5681, 6298, 6582, 6675),
-        `"ns2"` (ns-2.35) or `"ns2-2003"` (ns-2.26). Default `"rfc"`. With an ns-2 profile an
-        endpoint acts as the agent of ns-2 does, packet by packet.
+        `"ns2"` (ns-2.35), `"ns2-2003"` (ns-2.26) or `"linux"` (Linux 6.12). Default `"rfc"`. With
+        an ns-2 profile an endpoint acts as the agent of ns-2 does, packet by packet.
     segment_size : str (size), optional
         Size of a full data segment on the wire, headers included. At least `syn_size`, at most 64
         KB. Default 1 KB (ns-2 `packetSize_` 960 plus 40 of headers).
@@ -1362,8 +1370,10 @@ class Tcp(_Section):
     window_law : WindowLaw, optional
         How the window grows and shrinks: `"aimd"`, `"vegas"` or `"fast"` (both by the delay), or
         `"python"` (as `window_law_class` says; not with the variant `"vegas"`, which decides on its
-        window itself). Default `"vegas"` if `variant` is `"vegas"`, else `"aimd"`. FAST TCP is
-        `"fast"` with `variant` `"sack"`.
+        window itself); with the variant `"linux"` `"cubic"`, `"dctcp"`, `"bbr"`, `"aimd"` or
+        `"vegas"`, each as Linux has it. Default `"vegas"` if `variant` is `"vegas"`, `"cubic"` in
+        profile `"linux"` with its own variant, else `"aimd"`. FAST TCP is `"fast"` with `variant`
+        `"sack"`.
     vegas_rules : VegasRules, optional
         What Vegas does in detail: `"paper"` (Brakmo and Peterson 1995) or `"ns2"` (as ns-2's agent,
         with its peculiarities; the page on TCP lists them). Default `"paper"`, in the ns-2 profiles
@@ -1457,7 +1467,8 @@ class Tcp(_Section):
         4.4BSD and ns-2) or `"rfc6298"`. Default `"rfc6298"`, in the ns-2 profiles `"ticks"`.
     rto_tick : str (time), optional
         Granularity of the clock that measures round trips. More than 0 s. Default 10 ms (ns-2
-        `tcpTick_`); profile `"rfc"`: 1 ms (G of RFC 6298).
+        `tcpTick_`); profile `"rfc"`: 1 ms (G of RFC 6298). The variant `"linux"` has 1 ms, whatever
+        this says.
     rto_clock_phase : str (time), optional
         By how much the clock of `"ticks"` is ahead of the simulated time, below `rto_tick`. Default
         0 s. ns-2 draws it for every agent (`boot_time_`); it decides how a round trip is rounded.
@@ -1524,6 +1535,35 @@ class Tcp(_Section):
         `"bnak"`: what a time-out is after a burst NAK that did not cover all that was outstanding:
         `"true-timeout"` or `"recheck"` (false if it covers what is outstanding by then). Default
         `"true-timeout"`.
+    sack : bool, optional
+        Whether the receiver reports what arrives out of order (RFC 2018). Default true. Without it
+        duplicate ACKs stand for segments, and a loss takes a round trip each. Without effect unless
+        `variant` is `"linux"`.
+    d_sack : bool, optional
+        Whether the receiver reports what arrives twice (RFC 2883), by which the sender takes back a
+        reduction that was for nothing (RFC 3708). Default true. Without effect unless `variant` is
+        `"linux"` and `sack` true.
+    rack : bool, optional
+        Whether losses are found by time: a segment is lost if one that was sent sufficiently later
+        has arrived (RFC 8985), else by three reported segments above it (RFC 6675). Default true.
+        Without effect unless `variant` is `"linux"`.
+    tail_loss_probe : bool, optional
+        Whether the end of a flight is probed after two round trips, before the time-out (RFC 8985
+        section 7). Default true. Without effect unless `variant` is `"linux"`.
+    f_rto : bool, optional
+        Whether a time-out is taken back when what arrives shows that not all was lost (F-RTO, RFC
+        5682). Default true. Without effect unless `variant` is `"linux"`.
+    hystart : bool, optional
+        Whether CUBIC ends slow start when the train of ACKs is as long as half a round trip, or the
+        round trip has grown by an eighth (Ha and Rhee 2008). Default true. Without effect unless
+        `variant` is `"linux"` and `window_law` `"cubic"`.
+    grouping : bool, optional
+        Whether segments are handed to the device in groups, as large as the pacing rate sends in a
+        millisecond, and a group may wait for the next ACK so that it can be larger. Default false:
+        a segment at a time. Without effect unless `variant` is `"linux"`.
+    bbr_phase : int, optional
+        What BBR draws for the phase in which its gain cycle begins, 0 to 6; Linux draws it anew
+        each time. Default 0. Without effect unless `variant` is `"linux"` and `window_law` `"bbr"`.
     window_law_class : PythonClass, optional
         The class that is the window law. Default: none. Without effect unless `window_law` is
         `"python"`, which needs it.
@@ -1587,6 +1627,14 @@ class Tcp(_Section):
     back_egress_unknown: EgressUnknown | None = None
     bnak_delay: BnakDelay | None = None
     bnak_partial: BnakPartial | None = None
+    sack: bool | None = None
+    d_sack: bool | None = None
+    rack: bool | None = None
+    tail_loss_probe: bool | None = None
+    f_rto: bool | None = None
+    hystart: bool | None = None
+    grouping: bool | None = None
+    bbr_phase: int | None = None
     window_law_class: PythonClass | Mapping[str, Any] | None = None
     detector_class: PythonClass | Mapping[str, Any] | None = None
 

@@ -18,10 +18,13 @@ pub use class::PythonClass;
 pub use validate::ConfigError;
 
 /// Writes one list of parameters as `Config` (every field has a value) and as `Overrides` (every
-/// field may be left out). What comes after `classes` has a value only where something needs it.
+/// field may be left out). What comes after `linux` or `classes` has a value only where something
+/// needs it.
 macro_rules! parameters {
     (
         $($(#[doc = $doc:literal])+ $name:ident: $type:ty,)+
+        linux
+        $($(#[doc = $linux_doc:literal])+ $linux:ident: $linux_type:ty,)+
         classes
         $($(#[doc = $class_doc:literal])+ $class:ident,)+
     ) => {
@@ -30,6 +33,11 @@ macro_rules! parameters {
         #[derive(Clone, Debug, PartialEq, Serialize)]
         pub struct Config {
             $($(#[doc = $doc])+ pub $name: $type,)+
+            $(
+                $(#[doc = $linux_doc])+
+                #[serde(skip_serializing_if = "Option::is_none")]
+                pub $linux: Option<$linux_type>,
+            )+
             $(
                 $(#[doc = $class_doc])+
                 #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,6 +57,11 @@ macro_rules! parameters {
                 pub $name: Option<$type>,
             )+
             $(
+                $(#[doc = $linux_doc])+
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                pub $linux: Option<$linux_type>,
+            )+
+            $(
                 $(#[doc = $class_doc])+
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub $class: Option<PythonClass>,
@@ -61,6 +74,7 @@ macro_rules! parameters {
             pub fn over(&self, base: &Self) -> Self {
                 Self {
                     $($name: self.$name.or(base.$name),)+
+                    $($linux: self.$linux.or(base.$linux),)+
                     $($class: self.$class.clone().or_else(|| base.$class.clone()),)+
                 }
             }
@@ -68,6 +82,8 @@ macro_rules! parameters {
             /// Writes what is given here over `config`.
             fn apply(&self, config: &mut Config) {
                 $(if let Some(value) = self.$name { config.$name = value; })+
+                let linux = config.variant == Variant::Linux;
+                $(config.$linux = self.$linux.filter(|_| linux);)+
                 $(config.$class.clone_from(&self.$class);)+
             }
         }
@@ -75,14 +91,15 @@ macro_rules! parameters {
 }
 
 parameters! {
-    /// What the sender does about losses: `"tahoe"`, `"reno"`, `"new-reno"`, `"sack"` or `"vegas"`
-    /// (TCP Vegas, with its `window_law`). Default `"sack"`. With `"sack"` the receiver sends SACK
-    /// blocks.
+    /// What the sender does about losses: `"tahoe"`, `"reno"`, `"new-reno"`, `"sack"`, `"vegas"`
+    /// (TCP Vegas, with its `window_law`) or `"linux"` (as Linux 6.12 does). Default `"sack"`, in
+    /// profile `"linux"` `"linux"`. With `"sack"`, and with `"linux"` unless `sack` is false, the
+    /// receiver sends SACK blocks.
     variant: Variant,
 
     /// Where the defaults of all other fields come from: `"rfc"` (RFC 5681, 6298, 6582, 6675),
-    /// `"ns2"` (ns-2.35) or `"ns2-2003"` (ns-2.26). Default `"rfc"`. With an ns-2 profile an
-    /// endpoint acts as the agent of ns-2 does, packet by packet.
+    /// `"ns2"` (ns-2.35), `"ns2-2003"` (ns-2.26) or `"linux"` (Linux 6.12). Default `"rfc"`. With
+    /// an ns-2 profile an endpoint acts as the agent of ns-2 does, packet by packet.
     profile: Profile,
 
     /// Size of a full data segment on the wire, headers included. At least `syn_size`, at most
@@ -126,8 +143,10 @@ parameters! {
 
     /// How the window grows and shrinks: `"aimd"`, `"vegas"` or `"fast"` (both by the delay), or
     /// `"python"` (as `window_law_class` says; not with the variant `"vegas"`, which decides on its
-    /// window itself). Default `"vegas"` if `variant` is `"vegas"`, else `"aimd"`. FAST TCP is
-    /// `"fast"` with `variant` `"sack"`.
+    /// window itself); with the variant `"linux"` `"cubic"`, `"dctcp"`, `"bbr"`, `"aimd"` or
+    /// `"vegas"`, each as Linux has it. Default `"vegas"` if `variant` is `"vegas"`, `"cubic"` in
+    /// profile `"linux"` with its own variant, else `"aimd"`. FAST TCP is `"fast"` with `variant`
+    /// `"sack"`.
     window_law: WindowLaw,
 
     /// What Vegas does in detail: `"paper"` (Brakmo and Peterson 1995) or `"ns2"` (as ns-2's agent,
@@ -246,6 +265,7 @@ parameters! {
 
     /// Granularity of the clock that measures round trips. More than 0 s. Default 10 ms (ns-2
     /// `tcpTick_`); profile `"rfc"`: 1 ms (G of RFC 6298).
+    /// The variant `"linux"` has 1 ms, whatever this says.
     rto_tick: Span,
 
     /// By how much the clock of `"ticks"` is ahead of the simulated time, below `rto_tick`. Default
@@ -333,6 +353,45 @@ parameters! {
     /// `"true-timeout"`.
     bnak_partial: BnakPartial,
 
+    linux
+
+    /// Whether the receiver reports what arrives out of order (RFC 2018). Default true. Without it
+    /// duplicate ACKs stand for segments, and a loss takes a round trip each. Without effect unless
+    /// `variant` is `"linux"`.
+    sack: bool,
+
+    /// Whether the receiver reports what arrives twice (RFC 2883), by which the sender takes back a
+    /// reduction that was for nothing (RFC 3708). Default true. Without effect unless `variant` is
+    /// `"linux"` and `sack` true.
+    d_sack: bool,
+
+    /// Whether losses are found by time: a segment is lost if one that was sent sufficiently later
+    /// has arrived (RFC 8985), else by three reported segments above it (RFC 6675). Default true.
+    /// Without effect unless `variant` is `"linux"`.
+    rack: bool,
+
+    /// Whether the end of a flight is probed after two round trips, before the time-out (RFC 8985
+    /// section 7). Default true. Without effect unless `variant` is `"linux"`.
+    tail_loss_probe: bool,
+
+    /// Whether a time-out is taken back when what arrives shows that not all was lost (F-RTO,
+    /// RFC 5682). Default true. Without effect unless `variant` is `"linux"`.
+    f_rto: bool,
+
+    /// Whether CUBIC ends slow start when the train of ACKs is as long as half a round trip, or the
+    /// round trip has grown by an eighth (Ha and Rhee 2008). Default true. Without effect unless
+    /// `variant` is `"linux"` and `window_law` `"cubic"`.
+    hystart: bool,
+
+    /// Whether segments are handed to the device in groups, as large as the pacing rate sends in a
+    /// millisecond, and a group may wait for the next ACK so that it can be larger. Default false:
+    /// a segment at a time. Without effect unless `variant` is `"linux"`.
+    grouping: bool,
+
+    /// What BBR draws for the phase in which its gain cycle begins, 0 to 6; Linux draws it anew
+    /// each time. Default 0. Without effect unless `variant` is `"linux"` and `window_law` `"bbr"`.
+    bbr_phase: u32,
+
     classes
 
     /// The class that is the window law. Default: none. Without effect unless `window_law` is
@@ -353,6 +412,7 @@ impl Config {
     pub fn resolve(overrides: &Overrides) -> Result<Self, ConfigError> {
         let mut config = profile::defaults(overrides);
         overrides.apply(&mut config);
+        profile::complete(&mut config);
         config.forget_idle_classes();
         validate::validate(&config)?;
         Ok(config)

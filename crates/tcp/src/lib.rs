@@ -23,14 +23,17 @@
 //! | axis | module | algorithms |
 //! |---|---|---|
 //! | window law | `congestion` | AIMD, Vegas, FAST, [foreign](ForeignLaw) |
+//! | all of a sender | `linux` | Linux 6.12: Reno, CUBIC, DCTCP, Vegas, BBR; RACK, PRR, F-RTO |
 //! | slow start | `slow_start` | standard, every other round trip (Vegas) |
 //! | loss recovery | `recovery` | Tahoe, Reno, New-Reno, SACK (ns-2, RFC 6675), Vegas |
 //! | retransmission time-out | `rto` | ticks (4.4BSD, ns-2), RFC 6298 |
 //! | false-time-out detection | `detection` | BLE, BACK, BNAK, oracle, [foreign](ForeignDetector) |
 //! | acknowledging | `receive` | each segment or delayed, with or without SACK |
 //!
-//! Absent: timestamps, ECN, D-SACK, window scaling, connection release, pacing, byte counting. ACKs
-//! are taken as the segments of one connection in which only one side sends data.
+//! [`Linux`] also takes time stamps, ECN echoes, D-SACK and the receiver's window of an
+//! [`Arrival`], as [`replay`](fn@replay) plays recorded ones; an [`Ack`] has none of these but
+//! D-SACK. Absent: connection release, byte counting. ACKs are taken as the segments of one
+//! connection in which only one side sends data.
 //!
 //! What differs between ns-2 and the RFCs is a field of [`Config`], never hidden in a variant; a
 //! [`Profile`] is a set of values of these fields.
@@ -44,9 +47,11 @@ mod detection;
 mod flow;
 mod foreign;
 mod hold;
+mod linux;
 mod packet_run;
 mod receive;
 mod recovery;
+mod replay;
 mod round;
 mod rto;
 mod scoreboard;
@@ -65,8 +70,10 @@ pub use config::{
 pub use counters::SenderCounters;
 pub use detection::{Listens, NakDelay, Notice};
 pub use foreign::{Classes, Decision, ForeignDetector, ForeignLaw, Moment};
+pub use linux::{Arrival, Congestion, Linux, LinuxOptions, Stage};
 pub use packet_run::PacketRun;
 pub use receive::{Received, Receiver};
+pub use replay::{ReplayCase, ReplayOutcome, replay};
 pub use round::Round;
 pub use rto::RttView;
 pub use segment::{Ack, SackBlocks, Transmission};

@@ -54,6 +54,8 @@ impl Recovery {
             (Variant::Sack, SackRecovery::Ns2) => Self::SackPipe(SackPipe::new(config)),
             (Variant::Sack, SackRecovery::Rfc6675) => Self::Rfc6675(Rfc6675::new(config)),
             (Variant::Vegas, _) => Self::Vegas(Vegas::new(config)),
+            // It has a sender of its own, and this hears of nothing.
+            (Variant::Linux, _) => Self::Tahoe(Tahoe),
         }
     }
 

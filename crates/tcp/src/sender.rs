@@ -10,6 +10,7 @@ use crate::counters::SenderCounters;
 use crate::detection::{Detection, Notice};
 use crate::flow::Flow;
 use crate::foreign::{Classes, Moment};
+use crate::linux::Linux;
 use crate::packet_run::PacketRun;
 use crate::recovery::Recovery;
 use crate::rto::RttView;
@@ -50,6 +51,8 @@ pub struct Sender {
     started: bool,
     payload: u64,
     headers: Bytes,
+    /// Does all in place of `recovery`, if there is one.
+    linux: Option<Box<Linux>>,
 }
 
 impl Sender {
@@ -70,6 +73,7 @@ impl Sender {
             started: false,
             payload: config.segment_size.get() - config.headers().get(),
             headers: config.headers(),
+            linux: Linux::of(config),
         }
     }
 
@@ -100,6 +104,9 @@ impl Sender {
             return;
         }
         self.flow.offer(segments, short);
+        if self.linux.is_some() {
+            return self.by_linux(out, |linux, out| linux.supply(now, segments, out));
+        }
         if self.flow.acked > 0 {
             self.flow.end_idleness(now);
             self.recovery.send(&mut self.flow, now, out);
@@ -110,6 +117,9 @@ impl Sender {
     pub fn start(&mut self, now: Time, out: &mut Vec<Transmission>) {
         if !self.started {
             self.started = true;
+            if self.linux.is_some() {
+                return self.by_linux(out, |linux, out| linux.start(now, out));
+            }
             self.recovery.send(&mut self.flow, now, out);
         }
     }
@@ -117,12 +127,15 @@ impl Sender {
     /// An ACK arrives. Any content is taken: what contradicts what was sent is ignored.
     pub fn on_ack(&mut self, now: Time, ack: &Ack, out: &mut Vec<Transmission>) {
         self.flow.counters.acks += 1;
-        if ack.next == 0 || ack.next > self.flow.sent {
+        if ack.next == 0 || ack.next > self.sent() {
             self.flow.counters.invalid_acks += 1;
             return;
         }
-        if ack.next == self.flow.acked && self.flow.acked < self.flow.sent {
+        if ack.next == self.acked() && self.acked() < self.sent() {
             self.flow.counters.duplicate_acks += 1;
+        }
+        if self.linux.is_some() {
+            return self.by_linux(out, |linux, out| linux.on_wire_ack(now, ack, out));
         }
         if !self.detection.is_on() {
             self.recovery.on_ack(&mut self.flow, now, ack, out);
@@ -187,7 +200,8 @@ impl Sender {
     #[must_use]
     pub fn is_in_stride(&self) -> bool {
         let flow = &self.flow;
-        flow.next == flow.sent
+        self.linux.is_none()
+            && flow.next == flow.sent
             && flow.duplicates == 0
             && flow.hold.is_off()
             && !self.detection.is_on()
@@ -334,11 +348,14 @@ impl Sender {
     /// When [`Sender::on_timeout`] is due.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Time> {
-        self.flow.timer.deadline()
+        self.linux.as_ref().map_or_else(|| self.flow.timer.deadline(), |linux| linux.poll_timeout())
     }
 
     /// The retransmission timer runs out. Does nothing before the deadline.
     pub fn on_timeout(&mut self, now: Time, out: &mut Vec<Transmission>) {
+        if self.linux.is_some() {
+            return self.by_linux(out, |linux, out| linux.on_timeout(now, out));
+        }
         if self.flow.timer.deadline().is_some_and(|deadline| now >= deadline) {
             let verdict = self.judge(now);
             self.flow.counters.timeouts += 1;
@@ -351,7 +368,10 @@ impl Sender {
     /// waits for.
     #[must_use]
     pub fn outstanding(&self) -> Range<u64> {
-        self.flow.outstanding().segments
+        match &self.linux {
+            None => self.flow.outstanding().segments,
+            Some(linux) => linux.acked()..linux.next(),
+        }
     }
 
     /// What was done so far.
@@ -363,31 +383,33 @@ impl Sender {
     /// Congestion window in segments, without the inflation of fast recovery.
     #[must_use]
     pub fn cwnd(&self) -> f64 {
-        self.flow.window.cwnd
+        self.linux.as_ref().map_or(self.flow.window.cwnd, |linux| f64::from(linux.cwnd()))
     }
 
     /// Slow-start threshold in segments.
     #[must_use]
     pub fn ssthresh(&self) -> f64 {
-        self.flow.window.ssthresh
+        self.linux.as_ref().map_or(self.flow.window.ssthresh, |linux| f64::from(linux.ssthresh()))
     }
 
     /// Segments sent and not covered by the cumulative ACK, lost ones included.
     #[must_use]
     pub fn in_flight(&self) -> u64 {
-        self.flow.sent - self.flow.acked
+        self.sent() - self.acked()
     }
 
     /// The last segment that the cumulative ACK covers; `None` before the SYN is acknowledged.
     #[must_use]
     pub fn highest_acked(&self) -> Option<u64> {
-        self.flow.acked.checked_sub(1)
+        self.acked().checked_sub(1)
     }
 
     /// What the sender is doing.
     #[must_use]
     pub fn state(&self) -> State {
-        if self.recovery.is_repairing(&self.flow) {
+        if let Some(linux) = &self.linux {
+            linux.state()
+        } else if self.recovery.is_repairing(&self.flow) {
             State::Recovery
         } else if self.flow.window.cwnd < self.flow.window.ssthresh {
             State::SlowStart
@@ -399,13 +421,16 @@ impl Sender {
     /// What was learnt of the round-trip time.
     #[must_use]
     pub fn rtt(&self) -> RttView {
-        self.flow.timer.view()
+        self.linux.as_ref().map_or_else(|| self.flow.timer.view(), |linux| linux.view())
     }
 
     /// The shortest round trip so far, where `variant` or `window_law` goes by it.
     #[must_use]
     pub fn base_rtt(&self) -> Option<Span> {
-        self.flow.delays.as_ref().and_then(|delays| delays.base())
+        match &self.linux {
+            None => self.flow.delays.as_ref().and_then(|delays| delays.base()),
+            Some(linux) => linux.base_rtt(),
+        }
     }
 
     /// How many round trips were measured, and the last of them: of every ACK of a segment that was
@@ -413,7 +438,7 @@ impl Sender {
     /// one segment at a time.
     #[must_use]
     pub fn round_trips(&self) -> (u64, Span) {
-        let view = self.flow.timer.view();
+        let view = self.rtt();
         let timed = (view.samples, view.sample);
         self.flow.delays.as_ref().map_or(timed, |delays| delays.measured())
     }
@@ -429,12 +454,43 @@ impl Sender {
     /// The time-out that the timer would be set to now, back-off included.
     #[must_use]
     pub fn rto(&self) -> Span {
-        self.flow.timer.rto()
+        self.linux.as_ref().map_or_else(|| self.flow.timer.rto(), |linux| linux.rto())
     }
 
     /// Whether all data offered so far are acknowledged, the SYN too.
     #[must_use]
     pub fn finished(&self) -> bool {
-        self.flow.acked >= self.flow.limit
+        self.acked() >= self.flow.limit
+    }
+
+    /// All below are acknowledged.
+    fn acked(&self) -> u64 {
+        self.linux.as_ref().map_or(self.flow.acked, |linux| linux.acked())
+    }
+
+    /// One past the highest segment sent.
+    fn sent(&self) -> u64 {
+        self.linux.as_ref().map_or(self.flow.sent, |linux| linux.next())
+    }
+
+    /// Has the sender of Linux do something, and takes account of what that sends.
+    fn by_linux(
+        &mut self,
+        out: &mut Vec<Transmission>,
+        act: impl FnOnce(&mut Linux, &mut Vec<Transmission>),
+    ) {
+        let Some(linux) = &mut self.linux else { return };
+        let from = out.len();
+        act(linux, out);
+        for sent in &mut out[from..] {
+            sent.size = self.flow.size(sent.seq);
+        }
+        let counters = &mut self.flow.counters;
+        [
+            counters.segments_sent,
+            counters.retransmissions,
+            counters.timeouts,
+            counters.fast_retransmits,
+        ] = linux.totals();
     }
 }

@@ -3,7 +3,9 @@
 
 mod random;
 
-use burstlab_tcp::{Ack, Config, Overrides, Profile, Receiver, SackBlocks, Sender, Variant};
+use burstlab_tcp::{
+    Ack, Config, Overrides, Profile, Receiver, SackBlocks, Sender, Variant, WindowLaw,
+};
 use burstlab_units::{Bytes, Span, Time};
 use random::{Xorshift, mix};
 
@@ -116,6 +118,9 @@ fn no_stream_of_acks_breaks_a_sender() {
                     if life >= 5 {
                         mix(&mut overrides, seed);
                     }
+                    if variant == Variant::Linux {
+                        of_linux(&mut overrides, seed);
+                    }
                     let config = Config::resolve(&overrides).expect("is valid");
                     lasted +=
                         run(&config, seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1, steps / 10);
@@ -124,6 +129,16 @@ fn no_stream_of_acks_breaks_a_sender() {
         }
     }
     assert!(lasted >= STEPS_MIN, "only {lasted} steps");
+}
+
+/// Sets what the sender of Linux has, and what it insists on.
+fn of_linux(overrides: &mut Overrides, seed: u64) {
+    let mut random = Xorshift(seed * 104_729);
+    let mut bit = || Some(random.next() >> 40 & 1 == 0);
+    (overrides.sack, overrides.rack, overrides.tail_loss_probe) = (bit(), bit(), bit());
+    (overrides.f_rto, overrides.hystart, overrides.grouping) = (bit(), bit(), bit());
+    use WindowLaw::{Aimd, Bbr, Cubic, Dctcp, Vegas};
+    overrides.window_law = Some([Aimd, Cubic, Dctcp, Vegas, Bbr][(seed % 5) as usize]);
 }
 
 #[test]

@@ -423,7 +423,8 @@ fn rfc_6675_passes_over_what_was_reported_since_the_time_out() {
 #[test]
 fn a_time_out_forgets_what_was_reported_before() {
     for &profile in Profile::ALL {
-        let (mut s, una) = Script::grown(&config(profile, Variant::Sack, &no_limited()), 8);
+        let overrides = Overrides { initial_window: Some(2), ..no_limited() };
+        let (mut s, una) = Script::grown(&config(profile, Variant::Sack, &overrides), 8);
         send!(s, ack una, sack [(una + 1, una + 3)] => NONE);
         s.now = s.sender.poll_timeout().expect("running");
         let now = s.now;

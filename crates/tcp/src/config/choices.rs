@@ -32,6 +32,9 @@ choices! {
         Sack,
         /// Retransmission of what is overdue by a fine clock (Brakmo and Peterson 1995).
         Vegas,
+        /// As Linux 6.12: losses found by time and by probes (RFC 8985), proportional rate
+        /// reduction (RFC 6937), and what was for nothing taken back (RFC 5682, 3708).
+        Linux,
     }
 
     /// How the window grows and shrinks.
@@ -44,6 +47,13 @@ choices! {
         Fast,
         /// As a class of Python says.
         Python,
+        /// By the time since the last reduction, along a cubic curve (RFC 9438).
+        Cubic,
+        /// By a segment each round trip; by the share of marks at a mark (RFC 8257).
+        Dctcp,
+        /// By the largest rate of delivery and the shortest round trip, paced (version 1 of
+        /// Cardwell, Cheng, Gunn, Yeganeh and Jacobson 2016).
+        Bbr,
     }
 
     /// What Vegas does in detail.
@@ -63,6 +73,8 @@ choices! {
         /// The agents of ns-2.26, February 2003.
         #[serde(rename = "ns2-2003")]
         Ns2Of2003,
+        /// Linux 6.12.
+        Linux,
     }
 
     /// How half a window is taken.

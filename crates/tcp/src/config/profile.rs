@@ -15,6 +15,65 @@ pub(super) fn defaults(given: &Overrides) -> Config {
         Profile::Rfc => rfc(given),
         Profile::Ns2 => ns2(given),
         Profile::Ns2Of2003 => ns2_of_2003(given),
+        Profile::Linux => linux(given),
+    }
+}
+
+/// What the sender of Linux has besides, where nothing is said of it.
+pub(super) fn complete(config: &mut Config) {
+    if config.variant == Variant::Linux {
+        for part in [
+            &mut config.sack,
+            &mut config.d_sack,
+            &mut config.rack,
+            &mut config.tail_loss_probe,
+            &mut config.f_rto,
+            &mut config.hystart,
+        ] {
+            part.get_or_insert(true);
+        }
+        config.grouping.get_or_insert(false);
+        config.bbr_phase.get_or_insert(0);
+    }
+}
+
+fn usual_law(variant: Option<Variant>) -> WindowLaw {
+    match variant {
+        Some(Variant::Vegas) => WindowLaw::Vegas,
+        _ => WindowLaw::Aimd,
+    }
+}
+
+/// Linux 6.12 on links of 1500 bytes: headers with time stamps, IW10 (RFC 6928), a least time-out
+/// of 200 ms, the longest of 120 s, ticks of a millisecond.
+fn linux(given: &Overrides) -> Config {
+    let base = ns2(given);
+    let window = given.window.unwrap_or(8192);
+    Config {
+        variant: Variant::Linux,
+        profile: Profile::Linux,
+        segment_size: Bytes::new(1500),
+        syn_size: Bytes::new(52),
+        ack_size: Bytes::new(52),
+        window,
+        initial_window: 10,
+        initial_ssthresh: window,
+        window_law: match given.variant {
+            None | Some(Variant::Linux) => WindowLaw::Cubic,
+            Some(_) => base.window_law,
+        },
+        vegas_rules: VegasRules::Paper,
+        vegas_alpha: 2,
+        vegas_beta: 4,
+        cwnd_limited: true,
+        idle_restart_window: 10,
+        rto_estimator: RtoEstimator::Rfc6298,
+        rto_tick: Span::from_ms(1),
+        rto_max: Span::from_secs(120),
+        rto_initial: Span::from_secs(1),
+        delayed_ack: true,
+        delayed_ack_timeout: Span::from_ms(40),
+        ..base
     }
 }
 
@@ -33,10 +92,7 @@ fn ns2(given: &Overrides) -> Config {
         initial_window: 2,
         syn_loss_initial_window: 1,
         initial_ssthresh: window,
-        window_law: match given.variant {
-            Some(Variant::Vegas) => WindowLaw::Vegas,
-            _ => WindowLaw::Aimd,
-        },
+        window_law: usual_law(given.variant),
         vegas_rules: VegasRules::Ns2,
         vegas_alpha: 1,
         vegas_beta: 3,
@@ -80,6 +136,14 @@ fn ns2(given: &Overrides) -> Config {
         back_egress_unknown: EgressUnknown::FalseTimeout,
         bnak_delay: BnakDelay::Path,
         bnak_partial: BnakPartial::TrueTimeout,
+        sack: None,
+        d_sack: None,
+        rack: None,
+        tail_loss_probe: None,
+        f_rto: None,
+        hystart: None,
+        grouping: None,
+        bbr_phase: None,
         window_law_class: None,
         detector_class: None,
     }

@@ -69,6 +69,7 @@ pub(super) fn validate(config: &Config) -> Result<(), ConfigError> {
     windows(config)?;
     delays(config)?;
     detection(config)?;
+    linux(config)?;
     classes(config)?;
     timers(config)
 }
@@ -83,6 +84,43 @@ fn detection(config: &Config) -> Result<(), ConfigError> {
         "Tahoe answers every loss with slow start, a false time-out too",
         "write \"none\", or the variant \"reno\", \"new-reno\" or \"sack\"",
     )
+}
+
+/// The sender of Linux brings its own parts; the others have none of them.
+fn linux(config: &Config) -> Result<(), ConfigError> {
+    use WindowLaw::{Aimd, Bbr, Cubic, Dctcp, Vegas};
+    let law = format!("{:?}", config.window_law).to_lowercase();
+    if config.variant != Variant::Linux {
+        return require(
+            !matches!(config.window_law, Cubic | Dctcp | Bbr),
+            "window_law",
+            law,
+            "only the variant \"linux\" has it",
+            "write variant = \"linux\", or the law \"aimd\"",
+        );
+    }
+    require(
+        matches!(config.window_law, Aimd | Bbr | Cubic | Dctcp | Vegas),
+        "window_law",
+        law,
+        "the variant \"linux\" has no such law",
+        "write \"cubic\", \"dctcp\", \"bbr\", \"aimd\" or \"vegas\", or the variant \"sack\"",
+    )?;
+    require(
+        config.detector == Detector::None,
+        "detector",
+        format!("{:?}", config.detector).to_lowercase(),
+        "the variant \"linux\" takes back by itself what was for nothing",
+        "write \"none\", or another variant",
+    )?;
+    require(
+        config.send_jitter.is_zero(),
+        "send_jitter",
+        config.send_jitter,
+        "the variant \"linux\" holds nothing back",
+        "write \"0 s\", or another variant",
+    )?;
+    within("bbr_phase", config.bbr_phase.unwrap_or(0), 0, 6)
 }
 
 fn classes(config: &Config) -> Result<(), ConfigError> {

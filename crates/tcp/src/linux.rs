@@ -1,0 +1,467 @@
+//! A sender as Linux 6.12 has it: a scoreboard with counts of what is reported, lost and sent
+//! again, five stages, one timer, a window in whole segments.
+//!
+//! Written from the RFCs and from recorded connections of that kernel; where they leave something
+//! open, facts and constants are those of `net/ipv4/tcp_input.c`, `tcp_output.c`, `tcp_recovery.c`
+//! and `tcp_timer.c`.
+
+mod acked;
+mod clock;
+mod estimator;
+mod face;
+mod hear;
+mod law;
+mod options;
+mod pace;
+mod probe;
+mod prr;
+mod queue;
+mod rack;
+mod rate;
+mod sack;
+mod send;
+mod stage;
+mod timer;
+mod undo;
+mod unsent;
+mod window;
+mod write;
+
+use burstlab_units::Time;
+use serde::{Deserialize, Serialize};
+
+use crate::segment::Transmission;
+use clock::Clock;
+use estimator::Estimator;
+use law::{Facts, Law};
+pub use options::{Congestion, LinuxOptions};
+use pace::Pace;
+use queue::{AGAIN, LOST, Queue, SACKED};
+use rack::Rack;
+use rate::{Newest, Rate};
+use timer::{Purpose, Timer};
+use unsent::Unsent;
+use window::Window;
+
+/// Most SACK blocks in an ACK (RFC 2018 section 3).
+const MOST_BLOCKS: usize = 4;
+/// What a timer of RACK waits for beyond what was computed: two ticks.
+const TIMEOUT_LEAST_US: u64 = 2_000;
+
+/// Where a connection stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Stage {
+    /// All is in order.
+    Open,
+    /// Something was reported out of order, or was sent again.
+    Disorder,
+    /// The window shrinks because of a mark.
+    Cwr,
+    /// Losses are being repaired.
+    Recovery,
+    /// A time-out is being repaired.
+    Loss,
+}
+
+impl Stage {
+    /// Whether the window shrinks.
+    fn reduces(self) -> bool {
+        matches!(self, Self::Cwr | Self::Recovery)
+    }
+}
+
+/// An ACK as it arrives.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival<'a> {
+    /// All segments below have arrived.
+    pub next: u64,
+    /// What has arrived out of order: runs `[left, right)`, one that arrived twice first.
+    pub blocks: &'a [(u64, u64)],
+    /// The receiver's window in bytes.
+    pub window: u64,
+    /// The time stamp it echoes, in ms of the sender's clock.
+    pub echo: Option<u64>,
+    /// Whether it echoes a mark.
+    pub ece: bool,
+}
+
+/// What an ACK turned out to say.
+#[derive(Clone, Copy, Debug, Default)]
+struct Heard {
+    /// It moved the cumulative ACK.
+    advanced: bool,
+    /// It changed the receiver's window.
+    window: bool,
+    /// It took segments away, some of which had been sent again.
+    acked: bool,
+    again_acked: bool,
+    /// It reported segments.
+    sacked: bool,
+    /// It acknowledged or reported what was sent once, before the last reduction.
+    original: bool,
+    ece: bool,
+    /// Something arrived twice, and that was the probe.
+    duplicate: bool,
+    duplicate_of_probe: bool,
+    /// The first segment is one that was reported before.
+    reneged: bool,
+    set_timer: bool,
+    /// Something that was sent again is lost again.
+    lost_again: bool,
+    /// The lowest segment that came late.
+    reordered: u64,
+    /// Segments that blocks report.
+    delivered: u32,
+    /// When the first and the last segment that blocks report were sent.
+    first_sent: Option<u64>,
+    last_sent: Option<u64>,
+    /// The newest segment it is about.
+    newest: Newest,
+    /// The round trip that it measured.
+    rtt: Option<u64>,
+}
+
+impl Heard {
+    /// Whether it is no duplicate ACK.
+    fn is_news(&self) -> bool {
+        self.window || self.acked
+    }
+}
+
+/// What may be sent besides new data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rexmit {
+    None,
+    Lost,
+    /// New data first (F-RTO).
+    New,
+}
+
+/// The sending endpoint. Segments are counted: 0 is the SYN, data are 1, 2, …
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Linux {
+    options: LinuxOptions,
+    clock: Clock,
+    timer: Timer,
+    estimator: Estimator,
+    window: Window,
+    law: Law,
+    rack: Rack,
+    queue: Queue,
+    unsent: Unsent,
+    stage: Stage,
+    /// All below are acknowledged.
+    acked: u64,
+    /// The next segment to be sent for the first time.
+    next: u64,
+    /// One past the last segment that the application wrote.
+    limit: u64,
+    /// Whether the application waits for room to write more.
+    waiting: bool,
+    /// Whether nothing follows what is written.
+    closed: bool,
+    /// What `next` was when the stage last changed for the worse.
+    high: u64,
+    /// The receiver's window in bytes, and the widest ever in segments.
+    window_bytes: u64,
+    widest_window: u64,
+    /// Segments reported, lost, and sent again.
+    sacked: u32,
+    lost: u32,
+    again: u32,
+    sack_high: u64,
+    /// What the last ACK with blocks reported.
+    blocks: [(u64, u64); MOST_BLOCKS],
+    /// No segment below is lost and not sent again.
+    repaired: u64,
+    reordering: u32,
+    reordering_seen: bool,
+    /// What was acknowledged when a reduction began that may be taken back.
+    undo_marker: Option<u64>,
+    /// Segments sent again since then that have not arrived twice; `None`: none were.
+    undo_left: Option<u32>,
+    /// When the first of them was, in ms.
+    again_since: Option<u64>,
+    /// What `next` was at the last probe, and whether that sent a segment again.
+    probed: Option<u64>,
+    probe_again: bool,
+    frto: bool,
+    /// The time stamp that the last ACK echoed.
+    echo: Option<u64>,
+    /// The time-out, in ticks, with back-off.
+    rto: u64,
+    backoff: u32,
+    /// Time-outs since the last progress.
+    timeouts: u32,
+    delivered: u64,
+    marked: u64,
+    lost_ever: u64,
+    sent_again_ever: u64,
+    duplicates_heard: u64,
+    timeouts_ever: u64,
+    recoveries: u64,
+    segments_sent: u64,
+    /// When the SYN was last sent, and how often again.
+    syn: (Time, u32),
+    undone: u64,
+    last_sent: u64,
+    rate: Rate,
+    pace: Pace,
+    pacing_rate: u64,
+}
+
+impl Linux {
+    /// A sender that has sent nothing.
+    #[must_use]
+    pub fn new(options: &LinuxOptions) -> Self {
+        let clock = Clock::new(options.clock_phase, options.wheel_phase);
+        Self {
+            clock,
+            timer: Timer::new(clock),
+            estimator: Estimator::new(options.rto_min_us),
+            window: Window::new(),
+            law: Law::new(options),
+            rack: Rack::new(),
+            queue: Queue::default(),
+            unsent: Unsent::new(options.group_most > 1, options.payload, options.send_buffer),
+            stage: Stage::Open,
+            acked: 0,
+            next: 0,
+            limit: 1,
+            waiting: false,
+            closed: false,
+            high: 0,
+            window_bytes: 0,
+            widest_window: 0,
+            sacked: 0,
+            lost: 0,
+            again: 0,
+            sack_high: 0,
+            blocks: [(0, 0); MOST_BLOCKS],
+            repaired: 0,
+            reordering: options.reordering,
+            reordering_seen: false,
+            undo_marker: None,
+            undo_left: None,
+            again_since: None,
+            probed: None,
+            probe_again: false,
+            frto: false,
+            echo: None,
+            rto: options.rto_initial,
+            backoff: 0,
+            timeouts: 0,
+            delivered: 0,
+            marked: 0,
+            lost_ever: 0,
+            sent_again_ever: 0,
+            duplicates_heard: 0,
+            timeouts_ever: 0,
+            recoveries: 0,
+            segments_sent: 0,
+            syn: (Time::ZERO, 0),
+            undone: 0,
+            last_sent: 0,
+            rate: Rate::default(),
+            pace: Pace::new(options.congestion == Congestion::Bbr),
+            pacing_rate: 0,
+            options: options.clone(),
+        }
+    }
+
+    /// The SYN was sent at `syn` and is acknowledged at `now`.
+    pub fn open(&mut self, syn: Time, now: Time, window: u64) {
+        let rtt = self.clock.us(now) - self.clock.us(syn);
+        (self.acked, self.next, self.delivered) = (1, 1, 1);
+        self.sack_high = 1;
+        // Of a SYN that went more than once it is not known which was acknowledged.
+        if self.syn.1 == 0 {
+            self.measure(rtt, rtt);
+        }
+        self.window.cwnd = self.options.initial_window;
+        self.window.stamp = self.clock.tick(now);
+        self.take_window(window);
+        self.timer.clear();
+        self.law.open(&self.facts(now));
+        let (facts, around) = (self.facts(now), self.surroundings(now));
+        if let Law::Bbr(bbr) = &mut self.law {
+            bbr.open(&mut self.window, &facts, &around, self.estimator.shortest());
+        }
+        self.update_pacing_rate();
+    }
+
+    /// An ACK arrives.
+    pub fn on_ack(&mut self, now: Time, ack: &Arrival, out: &mut Vec<Transmission>) {
+        if ack.next > self.next {
+            return;
+        }
+        self.echo = ack.echo.filter(|_| self.options.timestamps);
+        if ack.next < self.acked {
+            self.on_old_ack(now, ack, out);
+        } else {
+            self.take_ack(now, ack, out);
+        }
+        self.push(now, out);
+        self.make_room(now);
+    }
+
+    fn take_window(&mut self, bytes: u64) {
+        self.window_bytes = bytes;
+        self.widest_window = self.widest_window.max(bytes / self.options.payload);
+    }
+
+    /// When [`Linux::on_timeout`] is due.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Time> {
+        let paced = self.pace.deadline().map(|ns| self.clock.at_ns(ns));
+        self.timer.deadline().into_iter().chain(paced).min()
+    }
+
+    /// The timer runs out. Does nothing before its time.
+    pub fn on_timeout(&mut self, now: Time, out: &mut Vec<Transmission>) {
+        self.on_pacing(now, out);
+        match self.timer.take(now) {
+            None => {}
+            Some(Purpose::Timeout) => {
+                self.timer.clear();
+                self.time_out(now, out);
+            }
+            Some(Purpose::Probe) => self.send_probe(now, out),
+            Some(Purpose::Reordering) => self.on_reordering_timeout(now, out),
+        }
+    }
+
+    /// Congestion window in segments.
+    #[must_use]
+    pub fn cwnd(&self) -> u32 {
+        self.window.cwnd
+    }
+
+    /// Slow-start threshold in segments; 2,147,483,647: not set yet.
+    #[must_use]
+    pub fn ssthresh(&self) -> u32 {
+        self.window.ssthresh
+    }
+
+    /// Where the connection stands.
+    #[must_use]
+    pub fn stage(&self) -> Stage {
+        self.stage
+    }
+
+    /// Smoothed round trip, its deviation, and the time-out, in microseconds.
+    #[must_use]
+    pub fn times_us(&self) -> (u64, u64, u64) {
+        (self.estimator.srtt_8() >> 3, self.estimator.deviation(), 1000 * self.rto)
+    }
+
+    /// Segments outstanding, reported, lost, sent again, and by how many the network reorders.
+    #[must_use]
+    pub fn counts(&self) -> [u32; 5] {
+        [self.outstanding(), self.sacked, self.lost, self.again, self.reordering]
+    }
+
+    /// One past the highest segment sent.
+    #[must_use]
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// All below are acknowledged.
+    #[must_use]
+    pub fn acked(&self) -> u64 {
+        self.acked
+    }
+}
+
+impl Linux {
+    fn outstanding(&self) -> u32 {
+        self.queue.len() as u32
+    }
+
+    fn in_flight(&self) -> u32 {
+        (self.outstanding() + self.again).saturating_sub(self.sacked + self.lost)
+    }
+
+    /// One past the last segment that the receiver has room for.
+    fn edge(&self) -> u64 {
+        self.acked + self.window_bytes / self.options.payload
+    }
+
+    fn has_data(&self) -> bool {
+        self.next < self.limit
+    }
+
+    fn waits_for_room(&self) -> bool {
+        self.waiting
+    }
+
+    /// Microseconds and ticks.
+    fn instant(&self, now: Time) -> (u64, u64) {
+        (self.clock.us(now), self.clock.tick(now))
+    }
+
+    fn facts(&self, now: Time) -> Facts {
+        self.facts_at(self.instant(now))
+    }
+
+    fn facts_at(&self, (us, tick): (u64, u64)) -> Facts {
+        Facts {
+            us,
+            tick,
+            acked: self.acked,
+            next: self.next,
+            delivered: self.delivered,
+            marked: self.marked,
+            last_sent: self.last_sent,
+            stage: self.stage,
+        }
+    }
+
+    fn set_stage(&mut self, stage: Stage, instant: (u64, u64)) {
+        let facts = self.facts_at(instant);
+        self.law.enters(stage, &mut self.window, &facts);
+        if stage == Stage::Loss {
+            let around = self.surroundings(Time::ZERO);
+            if let Law::Bbr(bbr) = &mut self.law {
+                bbr.times_out(&facts, &around);
+            }
+        }
+        self.stage = stage;
+    }
+
+    fn settle_rto(&mut self) {
+        self.rto = clock::ticks(self.estimator.rto()).min(self.options.rto_max);
+    }
+
+    /// Takes a segment for lost, or for lost again.
+    fn mark_lost(&mut self, seq: u64) {
+        let sent = self.queue.get_mut(seq);
+        if sent.is(SACKED) {
+            return;
+        }
+        self.repaired = self.repaired.min(seq);
+        if !sent.is(LOST) {
+            sent.marks |= LOST;
+            self.lost += 1;
+            self.lost_ever += 1;
+        } else if sent.is(AGAIN) {
+            sent.marks &= !AGAIN;
+            self.again -= 1;
+            self.lost_ever += 1;
+        }
+    }
+
+    /// Twice the window a round trip in slow start, 1.2 times else, in bytes a second.
+    fn update_pacing_rate(&mut self) {
+        if let Law::Bbr(bbr) = &self.law {
+            self.pacing_rate = bbr.pacing_rate;
+            return;
+        }
+        let srtt_8 = self.estimator.srtt_8();
+        let ratio = if self.window.cwnd < self.window.ssthresh / 2 { 200 } else { 120 };
+        let segments = u64::from(self.window.cwnd.max(self.outstanding()));
+        let rate = self.options.payload * 80_000 * ratio * segments;
+        self.pacing_rate = rate.checked_div(srtt_8).unwrap_or(rate);
+    }
+}

@@ -1,0 +1,153 @@
+//! The sender of Linux behind the face that all senders have.
+
+use burstlab_units::{Span, Time};
+
+use super::clock::{ticks, whole_us};
+use super::timer::Purpose;
+use super::{Arrival, Congestion, Linux, LinuxOptions, Stage};
+use crate::config::{Config, Variant, WindowLaw};
+use crate::rto::RttView;
+use crate::segment::{Ack, Transmission};
+use crate::sender::State;
+
+/// Without grouping nothing bounds what waits to be sent.
+const UNBOUNDED: u64 = u64::MAX / 4;
+/// Lost SYNs after which the time-out begins to double (`tcp_syn_linear_timeouts`, Linux 6.12).
+const LINEAR_SYNS: u32 = 4;
+
+impl LinuxOptions {
+    /// What the parameters of an endpoint say.
+    fn of(config: &Config) -> Self {
+        let on = |field: Option<bool>| field.unwrap_or(true);
+        let usual = Self::default();
+        let grouping = config.grouping == Some(true);
+        Self {
+            congestion: match config.window_law {
+                WindowLaw::Cubic => Congestion::Cubic,
+                WindowLaw::Dctcp => Congestion::Dctcp,
+                WindowLaw::Vegas => Congestion::Vegas,
+                WindowLaw::Bbr => Congestion::Bbr,
+                _ => Congestion::Reno,
+            },
+            hystart: on(config.hystart),
+            bbr_phase: config.bbr_phase.unwrap_or(0) as u8,
+            sack: on(config.sack),
+            timestamps: false,
+            rack: on(config.rack),
+            tlp: on(config.tail_loss_probe),
+            frto: on(config.f_rto),
+            ecn: false,
+            initial_window: config.initial_window,
+            reordering: config.dupack_threshold,
+            reordering_max: usual.reordering_max.max(config.dupack_threshold),
+            rto_min_us: whole_us(config.rto_min),
+            rto_initial: ticks(whole_us(config.rto_initial)).max(1),
+            rto_max: (whole_us(config.rto_max) / 1000).max(1),
+            payload: config.segment_size.get() - config.headers().get(),
+            segment_size: config.segment_size.get(),
+            group_most: if grouping { u32::MAX } else { 1 },
+            send_buffer: if grouping { usual.send_buffer } else { (UNBOUNDED, UNBOUNDED) },
+            clock_phase: config.rto_clock_phase,
+            wheel_phase: usual.wheel_phase,
+        }
+    }
+}
+
+impl Linux {
+    /// The sender that `config` asks for, if it is this one.
+    pub(crate) fn of(config: &Config) -> Option<Box<Self>> {
+        (config.variant == Variant::Linux).then(|| {
+            let mut sender = Self::new(&LinuxOptions::of(config));
+            if config.initial_ssthresh < config.window {
+                sender.window.ssthresh = config.initial_ssthresh;
+            }
+            sender.take_window(u64::from(config.window) * sender.options.payload);
+            Box::new(sender)
+        })
+    }
+
+    /// Sends the SYN.
+    pub(crate) fn start(&mut self, now: Time, out: &mut Vec<Transmission>) {
+        let again = self.next > 0;
+        self.syn = (now, self.syn.1 + u32::from(again));
+        self.next = 1;
+        self.sent_again_ever += u64::from(again);
+        self.emit(0, again, out);
+        self.timer.set(now, Purpose::Timeout, self.rto);
+    }
+
+    /// The SYN was lost: it goes again, the first times at the same pace.
+    pub(super) fn restart(&mut self, now: Time, out: &mut Vec<Transmission>) {
+        self.timeouts_ever += 1;
+        if self.syn.1 + 1 >= LINEAR_SYNS {
+            self.backoff += 1;
+            self.rto = (self.rto << 1).min(self.options.rto_max);
+        }
+        self.start(now, out);
+    }
+
+    /// The application has data up to segment `segments` in all.
+    pub(crate) fn supply(&mut self, now: Time, segments: u64, out: &mut Vec<Transmission>) {
+        self.offer(segments);
+        if self.acked > 0 {
+            self.write_more(now, out);
+        }
+    }
+
+    /// An ACK as a receiver of ours sends it.
+    pub(crate) fn on_wire_ack(&mut self, now: Time, ack: &Ack, out: &mut Vec<Transmission>) {
+        let window = self.window_bytes;
+        let blocks = ack.sack.as_slice();
+        if self.acked == 0 {
+            if ack.next == 1 && self.next == 1 {
+                let (sent, again) = self.syn;
+                self.open(sent, now, window);
+                if again > 1 {
+                    self.window.cwnd = 1;
+                }
+                self.write_more(now, out);
+            }
+            return;
+        }
+        let arrival = Arrival { next: ack.next, blocks, window, echo: None, ece: false };
+        self.on_ack(now, &arrival, out);
+        self.write_more(now, out);
+    }
+
+    pub(crate) fn state(&self) -> State {
+        if self.stage == Stage::Recovery {
+            State::Recovery
+        } else if self.window.in_slow_start() {
+            State::SlowStart
+        } else {
+            State::CongestionAvoidance
+        }
+    }
+
+    pub(crate) fn view(&self) -> RttView {
+        let (samples, total, sample) = self.estimator.measured();
+        RttView {
+            sample: Span::from_us(sample),
+            smoothed: Span::from_us(self.estimator.srtt_8() >> 3),
+            variance: Span::from_us(self.estimator.deviation()),
+            backoff: 1 << self.backoff.min(31),
+            samples,
+            total: Span::from_us(total),
+        }
+    }
+
+    /// The shortest round trip so far.
+    pub(crate) fn base_rtt(&self) -> Option<Span> {
+        (self.estimator.measured().0 > 0).then(|| Span::from_us(self.estimator.shortest()))
+    }
+
+    pub(crate) fn rto(&self) -> Span {
+        Span::from_ms(self.rto)
+    }
+
+    /// How many segments were sent, how many of them again, how often the timer ran out, and how
+    /// many repairs began before it did.
+    pub(crate) fn totals(&self) -> [u64; 4] {
+        [self.segments_sent, self.sent_again_ever, self.timeouts_ever, self.recoveries]
+    }
+}

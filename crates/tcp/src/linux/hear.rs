@@ -1,0 +1,132 @@
+//! What becomes of an ACK, from what it reports to what it lets go.
+
+use burstlab_units::Time;
+
+use super::law::{Law, Surroundings};
+use super::prr::Delivery;
+use super::rate::Sample;
+use super::{Arrival, Heard, Linux, Rexmit, Stage};
+use crate::segment::Transmission;
+
+impl Linux {
+    pub(super) fn take_ack(&mut self, now: Time, ack: &Arrival, out: &mut Vec<Transmission>) {
+        let before = self.acked;
+        let (delivered, lost, flight) = (self.delivered, self.lost_ever, self.in_flight());
+        let high = if self.options.sack { self.highest_sacked() } else { self.acked };
+        let outstanding = !self.queue.is_empty();
+        let advanced = ack.next > before;
+        if advanced {
+            self.timeouts = 0;
+        }
+        let window = advanced || ack.window > self.window_bytes || ack.window == 0;
+        self.acked = ack.next;
+        if window {
+            self.take_window(ack.window);
+        }
+        let mut heard = self.take_reports(now, ack, before);
+        (heard.advanced, heard.window) = (advanced, window);
+        if !outstanding {
+            self.law.arrives(&self.facts(now));
+            return self.on_idle_ack(now, before, &mut heard);
+        }
+        self.take_acked(now, ack, high, &mut heard);
+        self.law.arrives(&self.facts(now));
+        self.rack.adapt(heard.newest.prior(), self.delivered);
+        self.take_probe_ack(now, ack.next, &heard);
+        let mut rexmit = Rexmit::None;
+        let calm = heard.is_news() && !heard.sacked && !heard.ece && !heard.duplicate;
+        if !calm || self.stage != Stage::Open {
+            let duplicate = !heard.advanced && !heard.is_news() && !heard.duplicate;
+            rexmit = self.on_dubious(now, before, u32::from(duplicate), &mut heard);
+        }
+        if heard.set_timer && !self.schedule_probe(now, true) {
+            self.rearm(now);
+        }
+        let delivered = (self.delivered - delivered) as u32;
+        let lost = (self.lost_ever - lost) as u32;
+        let delivery = Delivery { delivered, lost, advanced };
+        if self.law.paces() {
+            self.control_by_rate(now, &heard, delivery, flight);
+        } else {
+            self.control(now, &heard, delivery);
+        }
+        self.send_repairs(now, rexmit, out);
+    }
+
+    /// What the blocks and flags of an ACK say.
+    fn take_reports(&mut self, now: Time, ack: &Arrival, before: u64) -> Heard {
+        let mut heard = Heard { reordered: self.next, ..Heard::default() };
+        if self.options.sack && !ack.blocks.is_empty() {
+            heard = self.take_blocks(self.clock.us(now), ack.blocks, before);
+        }
+        heard.ece = ack.ece && self.options.ecn;
+        self.count_delivered(heard.delivered, heard.ece);
+        heard
+    }
+
+    /// Nothing was outstanding.
+    fn on_idle_ack(&mut self, now: Time, before: u64, heard: &mut Heard) {
+        if heard.duplicate {
+            self.on_dubious(now, before, 0, heard);
+        }
+        self.take_probe_ack(now, self.acked, heard);
+    }
+
+    /// An ACK that was overtaken: only what it reports counts.
+    pub(super) fn on_old_ack(&mut self, now: Time, ack: &Arrival, out: &mut Vec<Transmission>) {
+        if ack.blocks.is_empty() || !self.options.sack {
+            return;
+        }
+        let before = self.acked;
+        let mut heard = self.take_reports(now, &Arrival { ece: false, ..*ack }, before);
+        let rexmit = self.on_dubious(now, before, 0, &mut heard);
+        self.send_repairs(now, rexmit, out);
+    }
+
+    /// What an ACK makes of the window.
+    fn control(&mut self, now: Time, heard: &Heard, delivery: Delivery) {
+        if self.stage.reduces() {
+            self.reduce(delivery);
+        } else {
+            let reorders = self.reordering > self.options.reordering;
+            if heard.acked || (reorders && heard.sacked) {
+                let facts = self.facts(now);
+                self.law.grow(&mut self.window, delivery.delivered, &facts);
+                self.window.stamp = facts.tick;
+            }
+        }
+        self.update_pacing_rate();
+    }
+
+    /// As [`control`](Self::control) for a law that goes by the rate of delivery.
+    fn control_by_rate(&mut self, now: Time, heard: &Heard, delivery: Delivery, flight: u32) {
+        let sample = Sample {
+            acked: delivery.delivered,
+            lost: delivery.lost,
+            flight,
+            rtt: heard.rtt,
+            ..Sample::default()
+        };
+        let (us, shortest) = (self.clock.us(now), self.estimator.shortest());
+        let sample = self.rate.sample(us, self.delivered, &heard.newest, shortest, sample);
+        let (facts, around) = (self.facts(now), self.surroundings(now));
+        if let Law::Bbr(bbr) = &mut self.law
+            && bbr.control(&mut self.window, &sample, &facts, &around)
+        {
+            self.rate.idle(self.delivered + u64::from(around.in_flight));
+        }
+        self.update_pacing_rate();
+    }
+
+    /// What a law that goes by the rate of delivery knows besides.
+    pub(super) fn surroundings(&self, now: Time) -> Surroundings {
+        Surroundings {
+            in_flight: self.in_flight(),
+            lost: self.lost_ever,
+            delivered_at: self.rate.delivered_at,
+            srtt: self.estimator.srtt_8() >> 3,
+            ahead: self.pace.next().saturating_sub(self.clock.ns(now)) / 1000,
+            payload: self.options.payload,
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Vegas as Linux has it: once a round trip the window follows the delay (Brakmo and Peterson
+//! 1995), with alpha 2, beta 4 and gamma 1; Reno where there are too few measurements, and while
+//! losses are being repaired.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Facts, Stage, Window};
+
+const ALPHA: u64 = 2;
+const BETA: u64 = 4;
+const GAMMA: u64 = 1;
+const NONE: u64 = 0x7fff_ffff;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Vegas {
+    on: bool,
+    /// The shortest round trip, and the shortest of the running one; each a microsecond more than
+    /// was measured.
+    base: u64,
+    least: u64,
+    count: u32,
+    /// The round trip ends when more than this is acknowledged.
+    round: u64,
+}
+
+impl Vegas {
+    pub(super) fn new() -> Self {
+        Self { on: false, base: NONE, least: NONE, count: 0, round: 0 }
+    }
+
+    pub(super) fn open(&mut self, facts: &Facts) {
+        self.base = NONE;
+        self.begin(facts);
+    }
+
+    fn begin(&mut self, facts: &Facts) {
+        self.on = true;
+        self.round = facts.next;
+        (self.count, self.least) = (0, NONE);
+    }
+
+    pub(super) fn enters(&mut self, stage: Stage, facts: &Facts) {
+        if stage == Stage::Open { self.begin(facts) } else { self.on = false }
+    }
+
+    pub(super) fn measured(&mut self, rtt: u64) {
+        self.base = self.base.min(rtt + 1);
+        self.least = self.least.min(rtt + 1);
+        self.count += 1;
+    }
+
+    pub(super) fn grow(&mut self, window: &mut Window, acked: u32, facts: &Facts) {
+        if !self.on {
+            window.reno(acked);
+        } else if facts.acked > self.round {
+            self.round = facts.next;
+            if self.count <= 2 {
+                window.reno(acked);
+            } else {
+                self.decide(window, acked, facts);
+            }
+            (self.count, self.least) = (0, NONE);
+        } else if window.in_slow_start() {
+            window.slow_start(acked);
+        }
+    }
+
+    fn decide(&self, window: &mut Window, acked: u32, facts: &Facts) {
+        let cwnd = u64::from(window.cwnd);
+        let target = cwnd * self.base / self.least;
+        let queued = cwnd * (self.least - self.base) / self.base;
+        if window.in_slow_start() {
+            if queued > GAMMA {
+                window.cwnd = window.cwnd.min(target as u32 + 1);
+                window.ssthresh = window.ssthresh.min(window.cwnd);
+            } else {
+                window.slow_start(acked);
+            }
+        } else if queued > BETA {
+            window.cwnd -= 1;
+            window.ssthresh = window.ssthresh.min(window.cwnd);
+        } else if queued < ALPHA {
+            window.cwnd += 1;
+        }
+        window.cwnd = window.cwnd.max(2);
+        window.ssthresh = super::super::prr::current_ssthresh(window, facts.stage);
+    }
+}

@@ -1,0 +1,96 @@
+//! The parameters of a sender as Linux has it.
+
+use burstlab_units::Span;
+use serde::{Deserialize, Serialize};
+
+/// The window law.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Congestion {
+    /// RFC 5681.
+    Reno,
+    /// RFC 9438.
+    Cubic,
+    /// RFC 8257.
+    Dctcp,
+    /// Brakmo and Peterson 1995.
+    Vegas,
+    /// Cardwell, Cheng, Gunn, Yeganeh and Jacobson 2016, version 1.
+    Bbr,
+}
+
+/// The parameters of a [`Linux`] sender. What they are by default is Linux 6.12's.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LinuxOptions {
+    /// The window law.
+    pub congestion: Congestion,
+    /// Whether CUBIC may end slow start before a loss.
+    pub hystart: bool,
+    /// What BBR draws for the phase of its gain cycle, 0 to 6.
+    pub bbr_phase: u8,
+    /// Whether the receiver reports what arrived out of order.
+    pub sack: bool,
+    /// Whether ACKs echo time stamps.
+    pub timestamps: bool,
+    /// Whether losses are found by time (RFC 8985), else by counting (RFC 6675).
+    pub rack: bool,
+    /// Whether the end of a flight is probed (RFC 8985 section 7).
+    pub tlp: bool,
+    /// Whether a time-out may turn out to be spurious by what arrives (RFC 5682).
+    pub frto: bool,
+    /// Whether marks are echoed (RFC 3168).
+    pub ecn: bool,
+    /// Segments at the beginning (RFC 6928).
+    pub initial_window: u32,
+    /// Segments by which the network is taken to reorder, at first and at most.
+    pub reordering: u32,
+    #[allow(missing_docs)]
+    pub reordering_max: u32,
+    /// The least that a time-out adds to the round trip, in microseconds.
+    pub rto_min_us: u64,
+    /// Time-out before the first measurement, and the longest, in ticks of a millisecond.
+    pub rto_initial: u64,
+    #[allow(missing_docs)]
+    pub rto_max: u64,
+    /// Data of a segment in bytes, and its size on the wire.
+    pub payload: u64,
+    #[allow(missing_docs)]
+    pub segment_size: u64,
+    /// Most segments that go as a group; 1: no grouping.
+    pub group_most: u32,
+    /// Bytes of the send buffer, bookkeeping included: at first, and at most.
+    pub send_buffer: (u64, u64),
+    /// By how much the host's clock is ahead of a tick, and its count of ticks then.
+    pub clock_phase: Span,
+    #[allow(missing_docs)]
+    pub wheel_phase: u64,
+}
+
+impl Default for LinuxOptions {
+    fn default() -> Self {
+        Self {
+            congestion: Congestion::Cubic,
+            hystart: true,
+            bbr_phase: 0,
+            sack: true,
+            timestamps: true,
+            rack: true,
+            tlp: true,
+            frto: true,
+            ecn: false,
+            initial_window: 10,
+            reordering: 3,
+            reordering_max: 300,
+            rto_min_us: 200_000,
+            rto_initial: 1_000,
+            rto_max: 120_000,
+            payload: 1_448,
+            segment_size: 1_500,
+            group_most: 1,
+            send_buffer: (4_194_304, 8_388_608),
+            clock_phase: Span::ZERO,
+            wheel_phase: 0,
+        }
+    }
+}

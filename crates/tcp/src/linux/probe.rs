@@ -1,0 +1,84 @@
+//! The tail loss probe (RFC 8985 section 7): a segment that draws an ACK before the time-out comes.
+
+use burstlab_units::Time;
+
+use super::clock::ticks;
+use super::send::Push;
+use super::timer::Purpose;
+use super::{Heard, Linux, Stage, TIMEOUT_LEAST_US};
+use crate::segment::Transmission;
+
+impl Linux {
+    /// Sets the timer for a probe after two round trips, where one may be sent. `from_now`: the
+    /// time-out counts from now, else from when the first segment was sent.
+    pub(super) fn schedule_probe(&mut self, now: Time, from_now: bool) -> bool {
+        let calm = matches!(self.stage, Stage::Open | Stage::Cwr);
+        if !self.options.tlp || !self.options.sack || self.queue.is_empty() || !calm {
+            return false;
+        }
+        let mut wait = match self.estimator.srtt_8() {
+            0 => self.options.rto_initial,
+            // A lone segment's ACK may be delayed.
+            srtt_8 if self.outstanding() == 1 => ticks((srtt_8 >> 2) + self.estimator.floor()),
+            srtt_8 => ticks((srtt_8 >> 2) + TIMEOUT_LEAST_US),
+        };
+        let rto = if from_now { self.rto as i64 * 1000 } else { self.timeout_in(now) };
+        if rto > 0 {
+            wait = wait.min(ticks(rto as u64));
+        }
+        let wait = wait + self.pace.ticks(self.clock.ns(now));
+        self.timer.set(now, Purpose::Probe, wait);
+        true
+    }
+
+    /// Microseconds until the time-out of the first segment, counted from when it was sent.
+    pub(super) fn timeout_in(&self, now: Time) -> i64 {
+        let rto = self.rto as i64 * 1000;
+        let us = self.clock.us(now);
+        self.queue.head().map_or(rto, |head| (head.at() as i64 + rto) - us as i64)
+    }
+
+    /// Sends a new segment if there is one, else the last again.
+    pub(super) fn send_probe(&mut self, now: Time, out: &mut Vec<Transmission>) {
+        if self.queue.is_empty() {
+            self.timer.clear();
+            return;
+        }
+        // One at a time.
+        if self.probed.is_none() {
+            self.probe_again = false;
+            let before = self.next;
+            let sent = if self.can_send_next() {
+                self.write(now, Push::Probe, out);
+                self.next > before
+            } else {
+                let last = self.queue.end() - 1;
+                self.probe_again = self.send_again(now, last, out);
+                self.pace_group(now, u32::from(self.probe_again));
+                self.probe_again
+            };
+            if sent {
+                self.probed = Some(self.next);
+                self.timer.clear();
+            }
+        }
+        self.rearm(now);
+    }
+
+    /// What an ACK says about a probe.
+    pub(super) fn take_probe_ack(&mut self, now: Time, ack: u64, heard: &Heard) {
+        let Some(probed) = self.probed.filter(|&probed| ack >= probed) else { return };
+        if !self.probe_again || heard.duplicate_of_probe {
+            self.probed = None;
+        } else if ack > probed {
+            // The probe repaired a loss, which has to cost what any loss does.
+            let instant = self.instant(now);
+            self.begin_reduction();
+            self.set_stage(Stage::Cwr, instant);
+            self.end_reduction(instant.1);
+            self.keep_open(now);
+        } else if !heard.advanced && !heard.is_news() && !heard.sacked {
+            self.probed = None;
+        }
+    }
+}

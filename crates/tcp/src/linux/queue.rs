@@ -1,0 +1,176 @@
+//! The segments that were sent and are not acknowledged, in order of their numbers and, for RACK,
+//! in order of when they were last sent.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use super::rate::Stamp;
+
+/// Reported as received.
+pub(crate) const SACKED: u8 = 1;
+/// Taken for lost.
+pub(crate) const LOST: u8 = 2;
+/// Sent again, and not known to be lost again.
+pub(crate) const AGAIN: u8 = 4;
+/// Sent more than once.
+pub(crate) const EVER: u8 = 8;
+/// In the order of time.
+const LISTED: u8 = 16;
+/// The last of the segments that went as a group.
+pub(crate) const LAST: u8 = 32;
+
+/// No segment: the SYN is never listed.
+const NONE: u64 = 0;
+
+/// A segment.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Sent {
+    pub(crate) marks: u8,
+    /// When it was last sent, in nanoseconds.
+    pub(crate) ns: u64,
+    /// How the connection stood at that time.
+    pub(crate) stamp: Stamp,
+    older: u64,
+    newer: u64,
+}
+
+impl Sent {
+    /// When it was last sent, in microseconds.
+    pub(crate) fn at(&self) -> u64 {
+        self.ns / 1000
+    }
+
+    pub(crate) fn is(&self, marks: u8) -> bool {
+        self.marks & marks != 0
+    }
+}
+
+/// The retransmission queue.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Queue {
+    segments: VecDeque<Sent>,
+    first: u64,
+    oldest: u64,
+    newest: u64,
+    groups: u64,
+}
+
+impl Queue {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.segments.len()
+    }
+
+    /// Number of the first segment.
+    pub(crate) fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// One past the last segment.
+    pub(crate) fn end(&self) -> u64 {
+        self.first + self.segments.len() as u64
+    }
+
+    pub(crate) fn get(&self, seq: u64) -> &Sent {
+        &self.segments[(seq - self.first) as usize]
+    }
+
+    pub(crate) fn get_mut(&mut self, seq: u64) -> &mut Sent {
+        &mut self.segments[(seq - self.first) as usize]
+    }
+
+    pub(crate) fn head(&self) -> Option<&Sent> {
+        self.segments.front()
+    }
+
+    /// Segment `seq`, the one after the last, goes out.
+    pub(crate) fn push(&mut self, seq: u64, ns: u64, stamp: Stamp) {
+        if self.segments.is_empty() {
+            self.first = seq;
+        }
+        debug_assert_eq!(seq, self.end(), "segments go out in order");
+        let sent = Sent { marks: 0, ns, stamp, older: NONE, newer: NONE };
+        self.segments.push_back(sent);
+        self.list(seq);
+    }
+
+    /// Segment `seq` goes out again.
+    pub(crate) fn send_again(&mut self, seq: u64, ns: u64, stamp: Stamp) {
+        self.unlist(seq);
+        let sent = self.get_mut(seq);
+        sent.ns = ns;
+        sent.stamp = stamp;
+        sent.marks |= EVER;
+        self.list(seq);
+    }
+
+    /// The segments pushed last were a group.
+    pub(crate) fn end_group(&mut self) {
+        if let Some(last) = self.segments.back_mut() {
+            last.marks |= LAST;
+            self.groups += 1;
+        }
+    }
+
+    /// Groups that are outstanding.
+    pub(crate) fn groups(&self) -> u64 {
+        self.groups
+    }
+
+    /// Takes away the first segment.
+    pub(crate) fn pop(&mut self) {
+        self.unlist(self.first);
+        let sent = self.segments.pop_front();
+        self.groups -= u64::from(sent.is_some_and(|sent| sent.is(LAST)));
+        self.first += 1;
+    }
+
+    /// Puts a segment at the end of the order of time; the SYN stays outside.
+    fn list(&mut self, seq: u64) {
+        if seq == NONE {
+            return;
+        }
+        let newest = self.newest;
+        let sent = self.get_mut(seq);
+        sent.marks |= LISTED;
+        (sent.older, sent.newer) = (newest, NONE);
+        match newest {
+            NONE => self.oldest = seq,
+            _ => self.get_mut(newest).newer = seq,
+        }
+        self.newest = seq;
+    }
+
+    /// Takes a segment out of the order of time, until it is sent again.
+    pub(crate) fn unlist(&mut self, seq: u64) {
+        let sent = self.get_mut(seq);
+        if sent.marks & LISTED == 0 {
+            return;
+        }
+        sent.marks &= !LISTED;
+        let (older, newer) = (sent.older, sent.newer);
+        match older {
+            NONE => self.oldest = newer,
+            _ => self.get_mut(older).newer = newer,
+        }
+        match newer {
+            NONE => self.newest = older,
+            _ => self.get_mut(newer).older = older,
+        }
+    }
+
+    /// The segment that was sent the longest time ago.
+    pub(crate) fn oldest(&self) -> Option<u64> {
+        (self.oldest != NONE).then_some(self.oldest)
+    }
+
+    /// The one that was sent after `seq`.
+    pub(crate) fn newer(&self, seq: u64) -> Option<u64> {
+        let newer = self.get(seq).newer;
+        (newer != NONE).then_some(newer)
+    }
+}

@@ -1,0 +1,322 @@
+//! What goes out: new data within both windows, in groups where segments are grouped, and what was
+//! lost.
+
+use burstlab_units::{Bytes, Time};
+
+use super::law::Event;
+use super::queue::{AGAIN, EVER, LAST, LOST, SACKED};
+use super::timer::Purpose;
+use super::{Linux, Rexmit, Stage};
+use crate::segment::Transmission;
+
+/// Why new data may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Push {
+    /// An ACK came, or all that the application wrote is there.
+    All,
+    /// The application wrote a group: that one goes.
+    One,
+    /// A tail loss probe: one segment, whatever the window.
+    Probe,
+}
+
+impl Linux {
+    /// Sends new data; answers whether nothing is outstanding though there are data.
+    pub(super) fn write(&mut self, now: Time, push: Push, out: &mut Vec<Transmission>) {
+        let (mut limited, mut sent) = (false, 0);
+        let group = self.group_size();
+        while self.has_data() {
+            if self.pace.holds(self.clock.ns(now)) {
+                break;
+            }
+            let mut quota = self.quota();
+            if quota == 0 {
+                if push != Push::Probe {
+                    break;
+                }
+                quota = 1;
+            }
+            quota = quota.min(group);
+            if self.edge() <= self.next {
+                break;
+            }
+            self.unsent.grow(quota);
+            let head = self.unsent.head();
+            if head > 1 && push == Push::All && self.defers(now, head, group, &mut limited) {
+                break;
+            }
+            let most = u64::from(if head > 1 { quota } else { 1 }).min(self.edge() - self.next);
+            let count = u64::from(head).min(most).min(self.limit - self.next) as u32;
+            for _ in 0..count {
+                self.send_new(now, out);
+            }
+            self.unsent.take(count);
+            self.queue.end_group();
+            self.pace_group(now, count);
+            let first = self.outstanding() == count;
+            if first || self.timer.purpose() == Some(Purpose::Probe) {
+                self.rearm(now);
+            }
+            sent += count;
+            if push != Push::All {
+                break;
+            }
+        }
+        let flight = self.in_flight();
+        limited |= flight >= self.window.cwnd;
+        if sent > 0 || limited {
+            self.validate(now, limited);
+        }
+        if sent > 0 {
+            if self.stage.reduces() {
+                self.window.prr_out += sent;
+            }
+            if push != Push::Probe {
+                self.schedule_probe(now, false);
+            }
+        }
+    }
+
+    /// Segments that may go at once, so that two groups at least are in flight.
+    fn quota(&self) -> u32 {
+        let (flight, cwnd) = (self.in_flight(), self.window.cwnd);
+        if flight >= cwnd { 0 } else { (cwnd >> 1).max(1).min(cwnd - flight) }
+    }
+
+    pub(super) fn can_send_next(&self) -> bool {
+        self.has_data() && self.edge() > self.next
+    }
+
+    fn send_new(&mut self, now: Time, out: &mut Vec<Transmission>) {
+        let (seq, ns) = (self.next, self.clock.ns(now));
+        self.note_sending(now);
+        let alone = self.queue.is_empty();
+        let stamp = self.rate.stamp(ns / 1000, alone, self.delivered);
+        self.queue.push(seq, ns, stamp);
+        self.next += 1;
+        self.emit(seq, false, out);
+    }
+
+    /// Data are about to be sent.
+    fn note_sending(&mut self, now: Time) {
+        if self.in_flight() == 0 {
+            let facts = self.facts(now);
+            self.law.on_event(Event::Start, &mut self.window, &facts);
+        }
+        self.last_sent = self.clock.tick(now);
+    }
+
+    pub(super) fn emit(&mut self, seq: u64, retransmission: bool, out: &mut Vec<Transmission>) {
+        self.segments_sent += 1;
+        out.push(Transmission {
+            seq,
+            size: Bytes::new(self.options.segment_size),
+            retransmission,
+            cwnd: f64::from(self.window.cwnd),
+            ssthresh: f64::from(self.window.ssthresh),
+        });
+    }
+
+    /// Sends segment `seq` again; answers whether it went.
+    pub(super) fn send_again(&mut self, now: Time, seq: u64, out: &mut Vec<Transmission>) -> bool {
+        if seq >= self.edge() && seq != self.acked {
+            return false;
+        }
+        self.sent_again_ever += 1;
+        self.note_sending(now);
+        let ns = self.clock.ns(now);
+        let stamp = self.rate.stamp(ns / 1000, false, self.delivered);
+        self.queue.send_again(seq, ns, stamp);
+        self.emit(seq, true, out);
+        true
+    }
+
+    /// Sends a lost segment again, which counts as in flight.
+    fn repair(&mut self, now: Time, seq: u64, out: &mut Vec<Transmission>) -> bool {
+        if !self.send_again(now, seq, out) {
+            return false;
+        }
+        let sent = self.queue.get_mut(seq);
+        // One that was sent again before a reduction was taken back is in flight already.
+        self.again += u32::from(!sent.is(AGAIN));
+        sent.marks |= AGAIN | EVER;
+        self.again_since.get_or_insert(self.clock.us(now) / 1000);
+        self.undo_left = Some(self.undo_left.unwrap_or(0) + 1);
+        true
+    }
+
+    /// Sends again what is lost, as far as the window allows.
+    pub(super) fn send_lost(&mut self, now: Time, out: &mut Vec<Transmission>) {
+        let (mut first, mut group, most) = (false, 0, self.group_size());
+        for seq in self.queue.first().max(self.repaired)..self.queue.end() {
+            if group == 0 && self.pace.holds(self.clock.ns(now)) {
+                break;
+            }
+            if self.in_flight() >= self.window.cwnd || self.again >= self.lost {
+                break;
+            }
+            self.repaired = seq;
+            let sent = *self.queue.get(seq);
+            if !sent.is(LOST) || sent.is(SACKED | AGAIN) {
+                self.pace_group(now, std::mem::take(&mut group));
+                continue;
+            }
+            if !self.repair(now, seq, out) {
+                break;
+            }
+            group += 1;
+            if group >= most || sent.is(LAST) {
+                self.pace_group(now, std::mem::take(&mut group));
+            }
+            self.window.prr_out += u32::from(self.stage.reduces());
+            let waits = self.timer.purpose() == Some(Purpose::Reordering);
+            first |= seq == self.queue.first() && !waits;
+        }
+        self.pace_group(now, group);
+        if first {
+            let wait = self.rto + self.pace.ticks(self.clock.ns(now));
+            self.timer.set(now, Purpose::Timeout, wait.min(self.options.rto_max));
+        }
+    }
+
+    /// A group of segments has left.
+    pub(super) fn pace_group(&mut self, now: Time, segments: u32) {
+        if segments > 0 {
+            let segments = u64::from(segments);
+            let bytes = segments * self.options.payload;
+            self.pace.sends(self.clock.ns(now), segments, bytes, self.pacing_rate);
+        }
+    }
+
+    /// After an ACK of a connection that repairs losses.
+    pub(super) fn send_repairs(&mut self, now: Time, rexmit: Rexmit, out: &mut Vec<Transmission>) {
+        if rexmit == Rexmit::None {
+            return;
+        }
+        if rexmit == Rexmit::New {
+            self.push(now, out);
+            if self.next > self.high {
+                return;
+            }
+            self.frto = false;
+        }
+        self.send_lost(now, out);
+    }
+
+    /// Sends what may go, if there is anything.
+    pub(super) fn push(&mut self, now: Time, out: &mut Vec<Transmission>) {
+        if self.has_data() {
+            self.write(now, Push::All, out);
+        }
+    }
+
+    /// The retransmission timer ran out.
+    pub(super) fn time_out(&mut self, now: Time, out: &mut Vec<Transmission>) {
+        if self.acked == 0 {
+            return self.restart(now, out);
+        }
+        if self.queue.is_empty() {
+            return;
+        }
+        self.on_loss(now);
+        self.timeouts += 1;
+        self.timeouts_ever += 1;
+        if self.repair(now, self.queue.first(), out) {
+            self.pace_group(now, 1);
+        }
+        self.backoff += 1;
+        self.rto = (self.rto << 1).min(self.options.rto_max);
+        self.timer.set(now, Purpose::Timeout, self.rto);
+    }
+
+    /// The window was in use, or it was not (RFC 7661 in the way of Linux).
+    fn validate(&mut self, now: Time, limited: bool) {
+        let tick = self.clock.tick(now);
+        let outstanding = self.outstanding();
+        let (acked, next) = (self.acked, self.next);
+        let window = &mut self.window;
+        if acked >= window.round || limited || (!window.is_limit && outstanding > window.most) {
+            window.is_limit = limited;
+            window.most = outstanding;
+            window.round = next;
+        }
+        if window.may_grow() {
+            window.used = 0;
+            window.stamp = tick;
+            return;
+        }
+        window.used = window.used.max(outstanding);
+        if tick - window.stamp >= self.rto && !self.law.paces() {
+            self.shrink_unused(tick);
+        }
+    }
+
+    /// For a time-out less than the window was used.
+    fn shrink_unused(&mut self, tick: u64) {
+        // An application that waits for room to write is not what limits the connection.
+        if self.stage == Stage::Open && !self.waits_for_room() {
+            let used = self.window.used.max(self.options.initial_window);
+            if used < self.window.cwnd {
+                let stage = self.stage;
+                self.window.ssthresh = super::prr::current_ssthresh(&self.window, stage);
+                self.window.cwnd = (self.window.cwnd + used) >> 1;
+            }
+            self.window.used = 0;
+        }
+        self.window.stamp = tick;
+    }
+
+    /// Most segments of a group: what goes at the pacing rate in a millisecond, and more where the
+    /// round trip is short.
+    fn group_size(&self) -> u32 {
+        if self.options.group_most <= 1 {
+            return 1;
+        }
+        let mut bytes = self.pacing_rate >> 10;
+        let shift = self.estimator.shortest() >> 9;
+        if shift < 32 {
+            bytes += GROUP_BYTES >> shift;
+        }
+        let segments = bytes.min(GROUP_BYTES) / self.options.payload;
+        (segments.max(self.law.least_group()) as u32).min(self.options.group_most)
+    }
+
+    /// Whether a group waits for more room, so that it can be larger.
+    fn defers(&self, now: Time, head: u32, group: u32, limited: &mut bool) -> bool {
+        let recent = self.clock.ns(now) <= self.pace.next() + RECENT_NS;
+        if self.stage >= Stage::Recovery || !recent {
+            return false;
+        }
+        let send_room = (self.acked * self.options.payload + self.window_bytes)
+            .saturating_sub(self.next * self.options.payload);
+        let room = u64::from(self.window.cwnd - self.in_flight()) * self.options.payload;
+        let least = send_room.min(room);
+        let bytes = u64::from(head) * self.options.payload;
+        let last = self.unsent.is_last();
+        if least >= u64::from(group) * self.options.payload || (!last && least >= bytes) {
+            return false;
+        }
+        let whole = self.window_bytes.min(u64::from(self.window.cwnd) * self.options.payload);
+        if least >= whole / 3 {
+            return false;
+        }
+        let Some(first) = self.queue.head() else { return false };
+        // An ACK that is not expected soon is not waited for.
+        let srtt = self.estimator.srtt_8() * 125;
+        if first.ns + srtt > self.clock.ns(now) + (srtt >> 1).min(SOON_NS) {
+            return false;
+        }
+        if room.min(send_room) <= bytes {
+            *limited = room < send_room;
+            return true;
+        }
+        !(last && self.closed)
+    }
+}
+
+/// A group may wait only if another left within this.
+const RECENT_NS: u64 = 1_000_000;
+/// A group that may become larger waits for an ACK that comes within this.
+const SOON_NS: u64 = 1_000_000;
+/// `gso_max_size` of a device less what headers may take (65,536 - 192 - 1).
+pub(super) const GROUP_BYTES: u64 = 65_343;

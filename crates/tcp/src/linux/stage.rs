@@ -1,0 +1,320 @@
+//! What an ACK makes of the stage of a connection: whether it is in order, has to repair losses, or
+//! has repaired them.
+
+use burstlab_units::Time;
+
+use super::queue::LOST;
+use super::timer::Purpose;
+use super::{Heard, Linux, Rexmit, Stage};
+use crate::linux::law::Event;
+
+impl Linux {
+    /// An ACK that is not in order: a duplicate, a report, a mark, or any while the stage is not
+    /// open. `before` is the cumulative ACK before it. Answers what may be sent besides new data.
+    pub(super) fn on_dubious(
+        &mut self,
+        now: Time,
+        before: u64,
+        duplicates: u32,
+        heard: &mut Heard,
+    ) -> Rexmit {
+        let mut force = duplicates > 0 || (heard.sacked && self.must_retransmit());
+        if self.queue.is_empty() {
+            self.sacked = 0;
+        }
+        if heard.ece {
+            self.window.prior_ssthresh = 0;
+        }
+        if self.stage == Stage::Open {
+            self.again_since = None;
+        } else if self.acked >= self.high && self.leave(now) {
+            return Rexmit::None;
+        }
+        let mut first = false;
+        match self.stage {
+            Stage::Recovery => {
+                if !heard.advanced {
+                    if !self.options.sack {
+                        self.add_duplicates(duplicates, heard.ece);
+                    }
+                } else if self.undo_partial(now, before, &mut force) {
+                    return Rexmit::None;
+                }
+                if self.undo_by_duplicates(now) {
+                    self.try_to_open(now, heard);
+                }
+                self.find_losses(now, heard);
+                if self.stage != Stage::Recovery {
+                    if !self.has_to_recover() {
+                        return Rexmit::None;
+                    }
+                    self.enter_recovery(now, heard.ece);
+                }
+            }
+            Stage::Loss => {
+                let rexmit = self.on_ack_after_timeout(now, duplicates, heard);
+                self.find_losses(now, heard);
+                if self.stage != Stage::Open && !heard.lost_again {
+                    return rexmit;
+                }
+                match self.go_on(now, duplicates, heard) {
+                    true => first = true,
+                    false => return rexmit,
+                }
+            }
+            _ => match self.go_on(now, duplicates, heard) {
+                true => first = true,
+                false => return Rexmit::None,
+            },
+        }
+        if !self.options.rack && force {
+            self.mark_by_count(first);
+        }
+        Rexmit::Lost
+    }
+
+    /// All of the window that had a loss or a mark is acknowledged; answers whether nothing else is
+    /// to be done.
+    fn leave(&mut self, now: Time) -> bool {
+        let instant = self.instant(now);
+        match self.stage {
+            Stage::Cwr if self.acked != self.high => {
+                self.end_reduction(instant.1);
+                self.set_stage(Stage::Open, instant);
+            }
+            Stage::Recovery => {
+                if !self.options.sack {
+                    self.forget_duplicates();
+                }
+                if self.undo_recovery(now) {
+                    return true;
+                }
+                self.end_reduction(instant.1);
+            }
+            _ => {}
+        }
+        false
+    }
+
+    /// In order, or with some disorder: whether a repair begins.
+    fn go_on(&mut self, now: Time, duplicates: u32, heard: &mut Heard) -> bool {
+        if !self.options.sack {
+            if heard.advanced {
+                self.forget_duplicates();
+            }
+            self.add_duplicates(duplicates, heard.ece);
+        }
+        if self.stage <= Stage::Disorder {
+            self.undo_by_duplicates(now);
+        }
+        self.find_losses(now, heard);
+        if !self.has_to_recover() {
+            self.try_to_open(now, heard);
+            return false;
+        }
+        self.enter_recovery(now, heard.ece);
+        true
+    }
+
+    fn try_to_open(&mut self, now: Time, heard: &Heard) {
+        self.forget_again_since();
+        if heard.ece {
+            self.enter_cwr(self.instant(now));
+        }
+        if self.stage != Stage::Cwr {
+            self.keep_open(now);
+        }
+    }
+
+    /// Open, or disorder where something is reported, lost or was sent again.
+    pub(super) fn keep_open(&mut self, now: Time) {
+        let order = self.sacked == 0 && self.lost == 0 && !self.any_again();
+        let stage = if order { Stage::Open } else { Stage::Disorder };
+        if stage != self.stage {
+            self.set_stage(stage, self.instant(now));
+            self.high = self.next;
+        }
+    }
+
+    fn has_to_recover(&self) -> bool {
+        self.lost > 0 || (!self.options.rack && self.sacked + 1 > self.reordering)
+    }
+
+    /// Whether what is reported is so far above the cumulative ACK that something is lost.
+    pub(super) fn must_retransmit(&self) -> bool {
+        self.highest_sacked() > self.acked + u64::from(self.reordering)
+    }
+
+    pub(super) fn enter_recovery(&mut self, now: Time, ece: bool) {
+        self.forget_again_since();
+        self.window.prior_ssthresh = 0;
+        self.begin_undo();
+        if !self.stage.reduces() {
+            if !ece {
+                let stage = self.stage;
+                self.window.prior_ssthresh = super::prr::current_ssthresh(&self.window, stage);
+            }
+            self.begin_reduction();
+        }
+        self.recoveries += 1;
+        self.set_stage(Stage::Recovery, self.instant(now));
+    }
+
+    fn find_losses(&mut self, now: Time, heard: &mut Heard) {
+        if self.queue.is_empty() {
+            return;
+        }
+        if !self.options.sack {
+            self.mark_first(heard.advanced);
+        } else if self.options.rack {
+            let again = self.again;
+            if self.rack_mark(now) {
+                heard.set_timer = false;
+            }
+            heard.lost_again |= again > self.again;
+        }
+    }
+
+    /// New-Reno: the first segment, by duplicate ACKs or by a partial one.
+    fn mark_first(&mut self, advanced: bool) {
+        let begins = self.stage < Stage::Recovery && self.sacked >= self.reordering;
+        let goes_on = self.stage == Stage::Recovery && advanced;
+        let first = self.queue.first();
+        if (begins || goes_on) && !self.queue.get(first).is(LOST) {
+            self.mark_lost(first);
+        }
+    }
+
+    /// Without RACK: what has enough reported segments above it (RFC 6675).
+    fn mark_by_count(&mut self, first: bool) {
+        if !self.options.sack {
+            return;
+        }
+        match self.sacked.checked_sub(self.reordering) {
+            Some(above) => self.mark_below(above),
+            None if first => self.mark_head(),
+            None => {}
+        }
+    }
+
+    fn mark_head(&mut self) {
+        let first = self.queue.first();
+        if !self.queue.is_empty() && !self.queue.get(first).is(LOST | super::queue::SACKED) {
+            self.mark_lost(first);
+        }
+    }
+
+    fn mark_below(&mut self, above: u32) {
+        let mut passed = 0;
+        for seq in self.queue.first()..self.queue.end() {
+            let sent = *self.queue.get(seq);
+            passed += u32::from(sent.is(super::queue::SACKED));
+            if passed > above {
+                break;
+            }
+            if !sent.is(LOST) {
+                self.mark_lost(seq);
+            }
+        }
+    }
+
+    /// An ACK while what a time-out took for lost is repaired, with F-RTO (RFC 5682 section 3.1).
+    fn on_ack_after_timeout(&mut self, now: Time, duplicates: u32, heard: &Heard) -> Rexmit {
+        let recovered = self.acked >= self.high;
+        if heard.advanced && self.undo_loss(now, false) {
+            return Rexmit::None;
+        }
+        if self.frto {
+            // Something that was sent once has arrived: not all was lost.
+            if heard.original && self.undo_loss(now, true) {
+                return Rexmit::None;
+            }
+            if self.next > self.high {
+                if heard.sacked || duplicates > 0 {
+                    self.frto = false;
+                }
+            } else if heard.advanced && !recovered {
+                self.high = self.next;
+                if self.has_data() && self.edge() > self.next {
+                    return Rexmit::New;
+                }
+                self.frto = false;
+            }
+        }
+        if recovered {
+            self.undo_recovery(now);
+            return Rexmit::None;
+        }
+        if !self.options.sack {
+            if self.next > self.high && duplicates > 0 {
+                self.add_duplicates(duplicates, heard.ece);
+            } else if heard.advanced {
+                self.forget_duplicates();
+            }
+        }
+        Rexmit::Lost
+    }
+
+    /// The retransmission timer ran out.
+    pub(super) fn on_loss(&mut self, now: Time) {
+        let begins = self.stage < Stage::Recovery;
+        self.mark_timed_out(now);
+        let instant = self.instant(now);
+        let again = self.stage == Stage::Loss && self.timeouts == 0;
+        if self.stage <= Stage::Disorder || self.high <= self.acked || again {
+            let stage = self.stage;
+            self.window.prior_ssthresh = super::prr::current_ssthresh(&self.window, stage);
+            self.window.prior_cwnd = self.window.cwnd;
+            self.window.ssthresh = self.law.ssthresh(&self.window);
+            let facts = self.facts(now);
+            self.law.on_event(Event::Loss, &mut self.window, &facts);
+            self.begin_undo();
+        }
+        self.window.cwnd = self.in_flight() + 1;
+        self.window.credit = 0;
+        self.window.stamp = instant.1;
+        if self.stage <= Stage::Disorder && self.sacked >= self.options.reordering {
+            self.reordering = self.reordering.min(self.options.reordering);
+        }
+        self.set_stage(Stage::Loss, instant);
+        self.high = self.next;
+        self.probed = None;
+        self.frto = self.options.frto && (begins || self.timeouts > 0);
+    }
+
+    /// Everything is lost but, with RACK, what was sent less than a round trip ago.
+    fn mark_timed_out(&mut self, now: Time) {
+        let us = self.clock.us(now);
+        let reneged = self.queue.head().is_some_and(|head| head.is(super::queue::SACKED));
+        if reneged || !self.options.sack {
+            self.sacked = 0;
+        }
+        if reneged {
+            self.blocks = Default::default();
+        }
+        let first = self.queue.first();
+        for seq in first..self.queue.end() {
+            if reneged {
+                self.queue.get_mut(seq).marks &= !super::queue::SACKED;
+            } else if seq != first && self.options.rack && self.rack_left(us, seq, 0) > 0 {
+                continue;
+            }
+            self.mark_lost(seq);
+        }
+    }
+
+    /// Restarts the timer for the time-out.
+    pub(super) fn rearm(&mut self, now: Time) {
+        if self.queue.is_empty() {
+            self.timer.clear();
+            return;
+        }
+        let counted = matches!(self.timer.purpose(), Some(Purpose::Probe | Purpose::Reordering));
+        let wait = match counted {
+            true => super::clock::ticks(self.timeout_in(now).max(1) as u64),
+            false => self.rto,
+        };
+        let wait = wait + self.pace.ticks(self.clock.ns(now));
+        self.timer.set(now, Purpose::Timeout, wait.min(self.options.rto_max));
+    }
+}

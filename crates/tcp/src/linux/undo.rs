@@ -1,0 +1,134 @@
+//! A reduction that was for nothing is taken back: by the time stamp that an ACK echoes (Eifel,
+//! RFC 3522 and 4015), by D-SACK (RFC 3708), or by F-RTO (RFC 5682).
+
+use burstlab_units::Time;
+
+use super::law::Law;
+use super::queue::{EVER, LOST};
+use super::rack::PERSIST;
+use super::{Linux, Stage};
+
+impl Linux {
+    /// What is sent again from now on may turn out to have been sent again for nothing.
+    pub(super) fn begin_undo(&mut self) {
+        self.undo_marker = Some(self.acked);
+        let probe = u32::from(self.probed.is_some() && self.probe_again);
+        let again = self.again + probe;
+        // None sent again yet is not the same as none left.
+        self.undo_left = (again > 0).then_some(again);
+    }
+
+    /// Whether the ACK is of a segment from before anything was sent again.
+    fn was_delayed(&self) -> bool {
+        match self.again_since {
+            Some(ms) => self.echo_before(ms),
+            None => self.options.sack || self.acked < self.high,
+        }
+    }
+
+    pub(super) fn may_undo(&self) -> bool {
+        self.undo_marker.is_some() && (self.undo_left == Some(0) || self.was_delayed())
+    }
+
+    fn undo(&mut self, now: Time, unmark: bool) {
+        if unmark {
+            for seq in self.queue.first()..self.queue.end() {
+                self.queue.get_mut(seq).marks &= !LOST;
+            }
+            self.lost = 0;
+        }
+        if self.window.prior_ssthresh > 0 {
+            self.window.cwnd = self.law.undone(&self.window);
+            let (facts, around) = (self.facts(now), self.surroundings(now));
+            if let Law::Bbr(bbr) = &mut self.law {
+                bbr.undo(&facts, &around);
+            }
+            self.window.ssthresh = self.window.ssthresh.max(self.window.prior_ssthresh);
+            self.undone += 1;
+        }
+        self.window.stamp = self.clock.tick(now);
+        self.undo_marker = None;
+        self.rack.advanced = true;
+    }
+
+    /// Whether something was sent again of what is outstanding.
+    pub(super) fn any_again(&self) -> bool {
+        self.again > 0 || self.queue.head().is_some_and(|head| head.is(EVER))
+    }
+
+    pub(super) fn forget_again_since(&mut self) {
+        if !self.any_again() {
+            self.again_since = None;
+        }
+    }
+
+    /// Without SACK a recovery is over only when more than its end is acknowledged.
+    fn holds_on(&mut self) -> bool {
+        if self.options.sack || self.acked != self.high {
+            return false;
+        }
+        self.forget_again_since();
+        true
+    }
+
+    /// All of the window that had a loss is acknowledged; answers whether to wait for more.
+    pub(super) fn undo_recovery(&mut self, now: Time) -> bool {
+        if self.may_undo() {
+            self.undo(now, false);
+        } else {
+            self.rack.persist = self.rack.persist.saturating_sub(1);
+        }
+        if self.holds_on() {
+            return true;
+        }
+        self.set_stage(Stage::Open, self.instant(now));
+        false
+    }
+
+    /// Every segment that was sent again arrived twice.
+    pub(super) fn undo_by_duplicates(&mut self, now: Time) -> bool {
+        if self.undo_marker.is_none() || self.undo_left != Some(0) {
+            return false;
+        }
+        self.rack.persist = (self.rack.persist + 1).min(PERSIST);
+        self.undo(now, false);
+        true
+    }
+
+    /// A partial ACK in recovery; answers whether nothing else is to be done about it.
+    pub(super) fn undo_partial(&mut self, now: Time, before: u64, force: &mut bool) -> bool {
+        if self.undo_marker.is_some() && self.was_delayed() {
+            // A delayed segment, not one that was sent again, filled the hole.
+            self.check_reordering_by_ack(before);
+            if self.again > 0 {
+                return true;
+            }
+            self.forget_again_since();
+            self.undo(now, true);
+            self.keep_open(now);
+        } else {
+            *force = self.must_retransmit();
+        }
+        false
+    }
+
+    fn check_reordering_by_ack(&mut self, before: u64) {
+        self.check_reordering(before);
+    }
+
+    /// After a time-out; answers whether it was taken back.
+    pub(super) fn undo_loss(&mut self, now: Time, by_frto: bool) -> bool {
+        if !by_frto && !self.may_undo() {
+            return false;
+        }
+        self.undo(now, true);
+        self.timeouts = 0;
+        if self.holds_on() {
+            return true;
+        }
+        if by_frto || self.options.sack {
+            self.set_stage(Stage::Open, self.instant(now));
+        }
+        true
+    }
+}

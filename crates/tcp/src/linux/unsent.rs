@@ -1,0 +1,139 @@
+//! The send buffer, and how what the application writes is put into groups of segments.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+/// What the kernel's bookkeeping takes for each group in the buffer, on its 64-bit architectures:
+/// `SKB_TRUESIZE` of an empty one.
+const OVERHEAD: u64 = 832;
+/// What a segment is taken to need when the buffer grows: a power of two and a header.
+const SEGMENT_ROOM: u64 = 2_304;
+
+/// Data that were written and not sent, and how much may be written.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Unsent {
+    /// Bytes of each group, in order; nothing where there is no grouping: each segment is a group.
+    groups: VecDeque<u64>,
+    grouped: bool,
+    payload: u64,
+    /// Bytes that the application is to write in all, and has written.
+    pub(super) total: u64,
+    pub(super) written: u64,
+    /// What was written when the last push was due.
+    pushed: u64,
+    /// Size of the buffer, and up to what it grows.
+    size: u64,
+    most: u64,
+}
+
+impl Unsent {
+    pub(crate) fn new(grouped: bool, payload: u64, (size, most): (u64, u64)) -> Self {
+        Self {
+            groups: VecDeque::new(),
+            grouped,
+            payload,
+            total: 0,
+            written: 0,
+            pushed: 0,
+            size,
+            most,
+        }
+    }
+
+    pub(crate) fn is_grouped(&self) -> bool {
+        self.grouped
+    }
+
+    /// Whether all is written.
+    pub(crate) fn is_done(&self) -> bool {
+        self.written >= self.total
+    }
+
+    /// Without grouping: segments that may be outstanding or wait. One more is taken as long as
+    /// there is any room.
+    pub(crate) fn room(&self) -> u64 {
+        self.size.div_ceil(self.payload + OVERHEAD)
+    }
+
+    /// With grouping: whether there is room for another group; `acked` bytes are acknowledged and
+    /// `sent` groups are outstanding.
+    fn has_room(&self, acked: u64, sent: u64) -> bool {
+        let groups = sent + self.groups.len() as u64;
+        self.written - acked + groups * OVERHEAD < self.size
+    }
+
+    /// Writes at most `bytes` into the last group, or into a new one; answers how many, and none if
+    /// there is no room.
+    pub(crate) fn write(&mut self, bytes: u64, goal: u64, acked: u64, sent: u64) -> u64 {
+        let open = self.groups.back().is_some_and(|&last| last < goal);
+        if !open {
+            if !self.has_room(acked, sent) {
+                return 0;
+            }
+            self.groups.push_back(0);
+        }
+        let last = self.groups.back_mut().expect("there is one");
+        let bytes = bytes.min(goal - *last);
+        *last += bytes;
+        self.written += bytes;
+        bytes
+    }
+
+    /// Whether the last group is full, and whether it is the only one.
+    pub(crate) fn last(&self, goal: u64) -> (bool, bool) {
+        (self.groups.back().is_some_and(|&last| last >= goal), self.groups.len() == 1)
+    }
+
+    /// Whether so much was written since the last push, for half the receiver's `widest` window,
+    /// that all has to go; then it is noted.
+    pub(crate) fn must_push(&mut self, widest: u64) -> bool {
+        let must = self.written > self.pushed + widest / 2;
+        if must {
+            self.pushed = self.written;
+        }
+        must
+    }
+
+    /// Segments in the first group.
+    pub(crate) fn head(&self) -> u32 {
+        match self.groups.front() {
+            Some(&bytes) => bytes.div_ceil(self.payload) as u32,
+            None => 1,
+        }
+    }
+
+    /// The first group takes from the next until it has `segments`.
+    pub(crate) fn grow(&mut self, segments: u32) {
+        let wanted = u64::from(segments) * self.payload;
+        if self.groups.len() > 1 && self.groups[0] < wanted {
+            let more = (wanted - self.groups[0]).min(self.groups[1]);
+            self.groups[0] += more;
+            self.groups[1] -= more;
+            if self.groups[1] == 0 {
+                self.groups.remove(1);
+            }
+        }
+    }
+
+    /// `segments` of the first group are sent.
+    pub(crate) fn take(&mut self, segments: u32) {
+        if let Some(first) = self.groups.front_mut() {
+            *first = first.saturating_sub(u64::from(segments) * self.payload);
+            if *first == 0 {
+                self.groups.pop_front();
+            }
+        }
+    }
+
+    /// Whether the first group is the last.
+    pub(crate) fn is_last(&self) -> bool {
+        self.groups.len() <= 1
+    }
+
+    /// The buffer grows to some `times` the window.
+    pub(crate) fn expand(&mut self, cwnd: u32, times: u64) {
+        let wanted = times * u64::from(cwnd.max(10)) * SEGMENT_ROOM;
+        self.size = self.size.max(wanted.min(self.most));
+    }
+}

@@ -1,0 +1,369 @@
+//! A recorded connection of Linux played again to a [`Linux`] sender: the ACKs that came arrive at
+//! their times, and what it sends, when, and how it stands after each ACK is compared.
+
+use std::fmt::Write as _;
+
+use burstlab_units::{Span, Time};
+use serde::{Deserialize, Serialize};
+
+use crate::linux::{Arrival, Congestion, Linux, LinuxOptions};
+use crate::segment::Transmission;
+
+/// By how much a time may differ.
+const TOLERANCE: Span = Span::from_ms(1);
+/// The share of states that must be equal, in percent.
+const STATES_LEAST: usize = 99;
+/// Phases in which BBR's gain cycle may begin.
+const PHASES: u8 = 7;
+/// TCP's flags.
+const FIN: u32 = 1;
+const SYN: u32 = 2;
+const ECE: u32 = 64;
+/// The kernel says this where an ACK has no time stamp.
+const NO_ECHO: i64 = -1;
+
+/// What is to be played.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReplayCase {
+    /// The sender.
+    pub options: LinuxOptions,
+    /// Bytes that the application writes before it closes; `None`: without end.
+    pub bytes: Option<u64>,
+}
+
+/// How a replay went.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ReplayOutcome {
+    /// Whether all segments agree and enough states do.
+    #[serde(rename = "match")]
+    pub matches: bool,
+    /// Segments that were recorded.
+    pub rows: usize,
+    /// Segments that agree before the first that does not.
+    pub rows_equal: usize,
+    /// ACKs, and those after which the states are equal.
+    pub state_rows: usize,
+    #[allow(missing_docs)]
+    pub state_equal: usize,
+    /// Where the two part first, with the states of both.
+    pub first_difference: Option<String>,
+}
+
+/// An ACK of the recording, and how the kernel stood once it had dealt with it.
+#[derive(Clone, Debug)]
+struct Acknowledged {
+    at: Time,
+    ack: u64,
+    window: u64,
+    echo: Option<u64>,
+    flags: u32,
+    blocks: Vec<(u64, u64)>,
+    cwnd: u32,
+    ssthresh: u32,
+    stage: u32,
+    /// What is shown but not compared: srtt, rttvar, rto, unacked, sacked, lost, retransmitted,
+    /// reordering, backoff.
+    others: Vec<u64>,
+}
+
+/// A segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Segment {
+    at: Time,
+    seq: u64,
+    length: u64,
+}
+
+#[derive(Default)]
+struct Recording {
+    acks: Vec<Acknowledged>,
+    segments: Vec<Segment>,
+}
+
+/// Plays `case` with the rows of `trace`, in the columns of a recording of Linux.
+///
+/// # Errors
+/// A row that cannot be read: its line, and what is wrong with it.
+pub fn replay(case: &ReplayCase, trace: &str) -> Result<ReplayOutcome, String> {
+    let recording = read(trace)?;
+    if case.options.congestion != Congestion::Bbr {
+        return Ok(play(case, &recording));
+    }
+    // The kernel drew the phase of the gain cycle: whichever goes furthest.
+    let outcomes = (0..PHASES).map(|bbr_phase| {
+        let options = LinuxOptions { bbr_phase, ..case.options.clone() };
+        play(&ReplayCase { options, ..case.clone() }, &recording)
+    });
+    let best = outcomes.max_by_key(|one| (one.matches, one.rows_equal, one.state_equal));
+    Ok(best.expect("there are phases"))
+}
+
+fn play(case: &ReplayCase, recording: &Recording) -> ReplayOutcome {
+    let mut player = Player::new(case);
+    for ack in &recording.acks {
+        player.play(ack);
+    }
+    let last = recording.acks.last().map_or(Time::ZERO, |ack| ack.at);
+    let last = recording.segments.last().map_or(last, |segment| segment.at.max(last));
+    player.end(last, recording.segments.len());
+    player.judge(recording)
+}
+
+fn read(trace: &str) -> Result<Recording, String> {
+    let mut recording = Recording::default();
+    for (number, line) in trace.lines().enumerate() {
+        let columns: Vec<&str> = line.split(',').collect();
+        let fault = || format!("line {}: {line:?} is no row of a recording", number + 1);
+        match columns[0] {
+            "A" => recording.acks.push(read_ack(&columns).ok_or_else(fault)?),
+            "S" => {
+                let segment = read_segment(&columns).ok_or_else(fault)?;
+                recording.segments.extend(segment);
+            }
+            _ => {}
+        }
+    }
+    Ok(recording)
+}
+
+fn time(text: &str) -> Option<Time> {
+    text.parse::<u64>().ok().map(|ns| Time::from_ps(ns * 1_000))
+}
+
+/// A segment with data or a FIN; nothing of others.
+fn read_segment(columns: &[&str]) -> Option<Option<Segment>> {
+    let &[_, at, seq, length, flags, ..] = columns else { return None };
+    let (at, flags) = (time(at)?, flags.parse::<u32>().ok()?);
+    let segment = Segment { at, seq: seq.parse().ok()?, length: length.parse().ok()? };
+    let counts = segment.length > 0 || flags & FIN != 0;
+    Some((counts && flags & SYN == 0).then_some(segment))
+}
+
+fn read_ack(columns: &[&str]) -> Option<Acknowledged> {
+    let &[_, at, ack, window, echo, flags, blocks, cwnd, ssthresh, stage, ref others @ ..] =
+        columns
+    else {
+        return None;
+    };
+    let block = |text: &str| {
+        let (left, right) = text.split_once('-')?;
+        Some((left.parse().ok()?, right.parse().ok()?))
+    };
+    let echo: i64 = echo.parse().ok()?;
+    Some(Acknowledged {
+        at: time(at)?,
+        ack: ack.parse().ok()?,
+        window: window.parse().ok()?,
+        echo: (echo != NO_ECHO).then_some(echo.max(0) as u64),
+        flags: flags.parse().ok()?,
+        blocks: blocks.split_whitespace().map(block).collect::<Option<_>>()?,
+        cwnd: cwnd.parse().ok()?,
+        ssthresh: ssthresh.parse().ok()?,
+        stage: stage.parse().ok()?,
+        others: others.iter().take(9).map(|text| text.parse().ok()).collect::<Option<_>>()?,
+    })
+}
+
+/// The sender and its application.
+struct Player {
+    sender: Linux,
+    payload: u64,
+    bytes: Option<u64>,
+    opened: bool,
+    sent: Vec<Segment>,
+    out: Vec<Transmission>,
+    /// After each ACK: window, threshold, stage, and the numbers that are shown.
+    states: Vec<(u32, u32, u32, String)>,
+}
+
+impl Player {
+    fn new(case: &ReplayCase) -> Self {
+        Self {
+            sender: Linux::new(&case.options),
+            payload: case.options.payload,
+            bytes: case.bytes,
+            opened: false,
+            sent: Vec::new(),
+            out: Vec::new(),
+            states: Vec::new(),
+        }
+    }
+
+    fn play(&mut self, ack: &Acknowledged) {
+        self.run_timers(ack.at);
+        if ack.flags & SYN != 0 {
+            if !self.opened {
+                self.open(ack);
+            }
+        } else {
+            self.hear(ack);
+        }
+        self.note_state();
+        self.sender.write_more(ack.at, &mut self.out);
+        self.collect(ack.at);
+    }
+
+    fn note_state(&mut self) {
+        let (srtt, deviation, rto) = self.sender.times_us();
+        let [unacked, sacked, lost, again, reordering] = self.sender.counts();
+        let others = format!(
+            "srtt {srtt}, rttvar {deviation}, rto {rto}, unacked {unacked}, sacked {sacked}, \
+             lost {lost}, retransmitted {again}, reordering {reordering}"
+        );
+        let stage = self.sender.stage() as u32;
+        self.states.push((self.sender.cwnd(), self.sender.ssthresh(), stage, others));
+    }
+
+    /// The SYN is acknowledged; the application writes.
+    fn open(&mut self, ack: &Acknowledged) {
+        self.opened = true;
+        self.sender.open(Time::ZERO, ack.at, ack.window);
+        // Its state is recorded before the application writes; nothing in it changes by that.
+        let segments = self.bytes.map_or(u64::MAX, |bytes| bytes.div_ceil(self.payload));
+        self.sender.offer(segments);
+        self.sender.write_more(ack.at, &mut self.out);
+        if self.bytes.is_some() {
+            self.sender.close(ack.at, &mut self.out);
+        }
+        self.collect(ack.at);
+    }
+
+    fn hear(&mut self, ack: &Acknowledged) {
+        let blocks: Vec<(u64, u64)> = ack
+            .blocks
+            .iter()
+            .map(|&(left, right)| (self.number(left), self.number(right)))
+            .collect();
+        let arrival = Arrival {
+            next: self.number(ack.ack),
+            blocks: &blocks,
+            window: ack.window,
+            echo: ack.echo,
+            ece: ack.flags & ECE != 0,
+        };
+        self.sender.on_ack(ack.at, &arrival, &mut self.out);
+        self.collect(ack.at);
+    }
+
+    /// The number of the segment that begins at `seq`; the FIN is one more than the data.
+    fn number(&self, seq: u64) -> u64 {
+        let end = self.bytes.map_or(u64::MAX, |bytes| bytes + 1);
+        let data = (seq.min(end).saturating_sub(1)).div_ceil(self.payload) + 1;
+        if seq > end && self.sender.next() > data { data + 1 } else { data }
+    }
+
+    /// Lets the timer run out until `end`.
+    fn run_timers(&mut self, end: Time) {
+        while let Some(at) = self.sender.poll_timeout().filter(|&at| at <= end) {
+            self.sender.on_timeout(at, &mut self.out);
+            self.collect(at);
+        }
+    }
+
+    /// The recording ends at `last`, with `count` segments: what we send later is not compared,
+    /// unless it is what was recorded just before.
+    fn end(&mut self, last: Time, count: usize) {
+        self.run_timers(last + TOLERANCE);
+        while self.sent.len() > count && self.sent.last().is_some_and(|sent| sent.at > last) {
+            self.sent.pop();
+        }
+    }
+
+    fn collect(&mut self, at: Time) {
+        let (payload, bytes) = (self.payload, self.bytes);
+        self.sent.extend(self.out.drain(..).map(|sent| {
+            let offset = (sent.seq - 1) * payload;
+            match bytes {
+                Some(bytes) if offset + payload > bytes => {
+                    let offset = offset.min(bytes);
+                    Segment { at, seq: offset + 1, length: bytes - offset }
+                }
+                _ => Segment { at, seq: offset + 1, length: payload },
+            }
+        }));
+    }
+
+    fn judge(&self, recording: &Recording) -> ReplayOutcome {
+        let theirs = &recording.segments;
+        let agree = |&i: &usize| match (self.sent.get(i), theirs.get(i)) {
+            (Some(our), Some(their)) => {
+                let apart = our.at.max(their.at).since(our.at.min(their.at));
+                (our.seq, our.length) == (their.seq, their.length) && apart <= TOLERANCE
+            }
+            _ => false,
+        };
+        let most = theirs.len().max(self.sent.len());
+        let rows_equal = (0..most).take_while(agree).count();
+        let same = |(ack, our): (&Acknowledged, &(u32, u32, u32, String))| {
+            (ack.cwnd, ack.ssthresh, ack.stage) == (our.0, our.1, our.2)
+        };
+        let pairs = || recording.acks.iter().zip(&self.states);
+        let state_equal = pairs().filter(|&pair| same(pair)).count();
+        let state_rows = recording.acks.len();
+        let states = 100 * state_equal >= STATES_LEAST * state_rows;
+        let segment = (rows_equal < most).then_some(rows_equal);
+        let state = pairs().position(|pair| !same(pair));
+        ReplayOutcome {
+            matches: segment.is_none() && states,
+            rows: theirs.len(),
+            rows_equal,
+            state_rows,
+            state_equal,
+            first_difference: self.describe(recording, segment, state),
+        }
+    }
+
+    /// The earlier of the first segment and the first state that differ.
+    fn describe(
+        &self,
+        recording: &Recording,
+        segment: Option<usize>,
+        state: Option<usize>,
+    ) -> Option<String> {
+        let theirs = &recording.segments;
+        let sent_at = segment.and_then(|i| {
+            let (our, their) = (self.sent.get(i), theirs.get(i));
+            our.into_iter().chain(their).map(|segment| segment.at).min()
+        });
+        let stood_at = state.map(|i| recording.acks[i].at);
+        let at = sent_at.into_iter().chain(stood_at).min()?;
+        let mut text = format!("at {at}: ");
+        if let Some(i) = segment.filter(|_| sent_at == Some(at)) {
+            let name = |segment: Option<&Segment>| {
+                segment.map_or("nothing".into(), |s| format!("{}+{} at {}", s.seq, s.length, s.at))
+            };
+            let (their, our) = (name(theirs.get(i)), name(self.sent.get(i)));
+            write!(text, "segment {}: Linux sent {their}, we {our}; ", i + 1).expect("to a string");
+        }
+        let i = state
+            .filter(|_| stood_at == Some(at))
+            .or_else(|| recording.acks.iter().rposition(|ack| ack.at <= at));
+        if let Some(i) = i {
+            let ack = &recording.acks[i];
+            let (cwnd, ssthresh, stage, others) = &self.states[i];
+            write!(
+                text,
+                "after ACK {} at {} ({}): Linux {}; we cwnd {cwnd}, ssthresh {ssthresh}, \
+                 stage {stage}, {others}",
+                ack.ack,
+                ack.at,
+                i + 1,
+                shown(ack),
+            )
+            .expect("to a string");
+        }
+        Some(text)
+    }
+}
+
+/// The state that was recorded.
+fn shown(ack: &Acknowledged) -> String {
+    let mut text = format!("cwnd {}, ssthresh {}, stage {}", ack.cwnd, ack.ssthresh, ack.stage);
+    let names =
+        ["srtt", "rttvar", "rto", "unacked", "sacked", "lost", "retransmitted", "reordering"];
+    for (name, value) in names.iter().zip(&ack.others) {
+        write!(text, ", {name} {value}").expect("to a string");
+    }
+    text
+}

@@ -1,0 +1,136 @@
+//! Whatever arrives, with time stamps, marks, windows and D-SACK of any content, the sender of
+//! Linux stays sane.
+
+use burstlab_tcp::{Arrival, Congestion, Linux, LinuxOptions};
+use burstlab_units::{Span, Time};
+
+/// For each law.
+const STEPS: u64 = 1_000_000;
+/// Each life begins anew: the first states are the rarest.
+const LIFE: u64 = 20_000;
+
+/// Marsaglia's xorshift.
+struct Xorshift(u64);
+
+impl Xorshift {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % bound.max(1)
+    }
+
+    fn coin(&mut self) -> bool {
+        self.below(1 << 20) & 1024 == 0
+    }
+}
+
+fn options(congestion: Congestion, random: &mut Xorshift) -> LinuxOptions {
+    LinuxOptions {
+        congestion,
+        hystart: random.coin(),
+        sack: random.below(4) > 0,
+        timestamps: random.coin(),
+        rack: random.coin(),
+        tlp: random.coin(),
+        frto: random.coin(),
+        ecn: random.coin(),
+        bbr_phase: random.below(7) as u8,
+        group_most: if random.coin() { 1 } else { u32::MAX },
+        clock_phase: Span::from_ns(random.below(1_000_000)),
+        wheel_phase: random.below(512),
+        ..LinuxOptions::default()
+    }
+}
+
+/// Mostly numbers near what is outstanding, now and then anything at all.
+fn number(random: &mut Xorshift, sender: &Linux) -> u64 {
+    let (acked, next) = (sender.acked(), sender.next());
+    match random.below(30) {
+        0 => random.below(u64::MAX),
+        1 => u64::MAX,
+        2 => random.below(acked + 2),
+        3 => next + random.below(5),
+        _ => acked + random.below(next - acked + 1),
+    }
+}
+
+fn live(options: &LinuxOptions, random: &mut Xorshift) {
+    let mut sender = Linux::new(options);
+    let (mut now, mut out) = (Time::ZERO + Span::from_ms(20), Vec::new());
+    sender.open(Time::ZERO, now, 65_535);
+    sender.offer(if random.coin() { u64::MAX } else { 1 + random.below(3000) });
+    sender.write_more(now, &mut out);
+    for step in 0..LIFE {
+        now += Span::from_us(random.below(4_000));
+        let before = sender.acked();
+        match random.below(10) {
+            0 => {
+                now = sender.poll_timeout().map_or(now, |due| due.max(now));
+                sender.on_timeout(now, &mut out);
+            }
+            1 => sender.on_timeout(now, &mut out),
+            _ => hear(&mut sender, now, random, &mut out),
+        }
+        sender.write_more(now, &mut out);
+        let context = || format!("{options:?}, step {step}, {:?}", sender.counts());
+        let [outstanding, sacked, lost, again, reordering] = sender.counts();
+        assert!(sender.cwnd() >= 1 && sender.ssthresh() >= 1, "{}", context());
+        assert!(before <= sender.acked() && sender.acked() <= sender.next(), "{}", context());
+        assert_eq!(u64::from(outstanding), sender.next() - sender.acked(), "{}", context());
+        assert!(sacked + lost <= outstanding && again <= outstanding, "{}", context());
+        assert!((1..=300).contains(&reordering), "{}", context());
+        assert!(outstanding == 0 || sender.poll_timeout().is_some(), "{}", context());
+        assert!(out.iter().all(|sent| sent.seq < sender.next()), "{}", context());
+        out.clear();
+        if now > Time::from_ps(1 << 61) {
+            return;
+        }
+    }
+}
+
+fn hear(
+    sender: &mut Linux,
+    now: Time,
+    random: &mut Xorshift,
+    out: &mut Vec<burstlab_tcp::Transmission>,
+) {
+    let next = match random.below(3) {
+        0 => sender.acked(),
+        1 => (sender.acked() + 1 + random.below(3)).min(sender.next()),
+        _ => number(random, sender),
+    };
+    let blocks: Vec<(u64, u64)> = (0..random.below(5))
+        .map(|_| {
+            let left = number(random, sender);
+            let right = match random.below(4) {
+                0 => number(random, sender),
+                _ => left.saturating_add(random.below(6)),
+            };
+            (left, right)
+        })
+        .collect();
+    let ms = now.as_ps() / 1_000_000_000;
+    let arrival = Arrival {
+        next,
+        blocks: &blocks,
+        window: match random.below(10) {
+            0 => random.below(3_000),
+            _ => 1_448 * random.below(2_000),
+        },
+        echo: random.coin().then(|| ms.saturating_sub(random.below(300))),
+        ece: random.below(8) == 0,
+    };
+    sender.on_ack(now, &arrival, out);
+}
+
+#[test]
+fn no_stream_of_arrivals_breaks_a_law() {
+    use Congestion::{Bbr, Cubic, Dctcp, Reno, Vegas};
+    let mut random = Xorshift(0x9E37_79B9_7F4A_7C15);
+    for congestion in [Reno, Cubic, Dctcp, Vegas, Bbr] {
+        for _ in 0..STEPS / LIFE {
+            live(&options(congestion, &mut random), &mut random);
+        }
+    }
+}
