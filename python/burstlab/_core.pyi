@@ -20,6 +20,7 @@ __all__ = [
     "check_checkpoint",
     "needs",
     "quantity",
+    "replay",
     "resolve",
     "schema",
     "seconds",
@@ -176,6 +177,9 @@ class Output:
 
 def schema() -> str:
     """Answer the JSON schema of a scenario."""
+
+def replay(case_json: str, trace: str) -> str:
+    """Play a recorded connection of Linux to a sender; answers how that went, as JSON."""
 
 def resolve(scenario_json: str, monitor: Monitor | None = None) -> str:
     """Check a scenario and fill in every default; the interpreter is free meanwhile."""

@@ -5,6 +5,7 @@ mod classes;
 mod event;
 mod guard;
 mod left;
+mod replay;
 
 use std::sync::Arc;
 
@@ -465,6 +466,8 @@ mod _core {
     use super::event::{Event, RoundTrip};
     #[pymodule_export]
     use super::guard::EngineFault;
+    #[pymodule_export]
+    use super::replay::replay;
     #[pymodule_export]
     use super::{BadCheckpoint, Cancelled, InvalidScenario, RunMonitor, RunOutput};
     #[pymodule_export]

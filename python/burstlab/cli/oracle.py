@@ -1,43 +1,56 @@
-"""``burstlab oracle``: traces of another simulator, packet by packet."""
+"""``burstlab oracle``: traces of another simulator, or of a kernel, packet by packet."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 from burstlab.cli.flags import Json, Whole
 from burstlab.cli.printing import say, warn
 
 if TYPE_CHECKING:
-    from burstlab.oracle import Report
+    from burstlab.oracle import LinuxOutcome, Report
 
 
 def oracle(
     directory: str,
     /,
     *,
+    level: Literal["replay"] | None = None,
     jobs: Whole = None,
     json_: Json = False,
 ) -> int:
-    """Replay recorded traces of another simulator and compare packet by packet.
+    """Replay recorded traces of another simulator, or of Linux, and compare packet by packet.
 
     Where several flows share a queue, rows are compared up to the first tie, two events at the
     queue at one instant, whose order is each simulator's own: such a case is a tie, neither a match
-    nor a difference. Exit code 0: every case is a match or a tie; 1: one differs or cannot be run.
+    nor a difference. Of recorded connections of Linux the ACKs are given to a sender, which has to
+    send the same segments within 1 ms and stand as the kernel did after 99 % of them. Exit code 0:
+    every case is a match or a tie; 1: one differs or cannot be run.
 
     Parameters
     ----------
     directory
         Holds index.json and the traces it names.
+    level
+        What is judged of a connection of Linux: its sender alone (replay, the default).
     jobs
         Cases at a time (default: one per processor); it changes no answer.
     json_
         Print one JSON document and nothing else.
     """
-    from burstlab.oracle import replay
+    from burstlab.oracle import is_linux, replay, replay_linux
+    from burstlab.oracle.cases import wrong
     from burstlab.progress import bar
 
+    if is_linux(Path(directory)):
+        with bar("replaying") as progress:
+            outcomes = replay_linux(directory, jobs=jobs, progress=progress)
+        return _tell_linux(outcomes, json_=json_)
+    if level is not None:
+        raise wrong("--level", f"{level} is of recordings of Linux", "leave it out")
     with bar("replaying") as progress:
         report = replay(directory, jobs=jobs, progress=progress)
     if report.skipped:
@@ -48,6 +61,23 @@ def oracle(
     else:
         _print(report)
     return 0 if all(outcome.outcome in ("match", "tie") for outcome in report.outcomes) else 1
+
+
+def _tell_linux(outcomes: list[LinuxOutcome], *, json_: bool) -> int:
+    matches = sum(outcome.match for outcome in outcomes)
+    if json_:
+        print(json.dumps({"cases": [outcome.to_json() for outcome in outcomes]}))
+        return 0 if matches == len(outcomes) else 1
+    families: dict[str, list[bool]] = {}
+    for outcome in outcomes:
+        families.setdefault(outcome.case.family, []).append(outcome.match)
+        if not outcome.match:
+            say(f"{outcome.case.name}: {outcome.first_difference}")
+    for family, matched in sorted(families.items()):
+        print(f"{family:32} {sum(matched):3} of {len(matched):3}")
+    rows = sum(outcome.rows_equal for outcome in outcomes)
+    print(f"{matches} of {len(outcomes)} cases match ({rows:,} segments agree)")
+    return 0 if matches == len(outcomes) else 1
 
 
 def _print(report: Report) -> None:

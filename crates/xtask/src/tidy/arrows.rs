@@ -21,7 +21,7 @@ const ARROWS: [(&str, &[&str]); 11] = [
     ("traffic", &["units", "kernel"]),
     ("scenario", &["units", "tcp", "link", "optical", "traffic"]),
     ("sim", &["units", "kernel", "tcp", "link", "optical", "traffic", "scenario"]),
-    ("python", &["sim"]),
+    ("python", &["tcp", "sim"]),
     ("xtask", &["scenario", "sim"]),
     ("bench", &["units", "kernel", "tcp", "optical", "sim"]),
 ];
