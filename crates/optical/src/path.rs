@@ -1,6 +1,6 @@
 //! A chain of fibres from an ingress to an egress edge, in one direction.
 
-use burstlab_units::{Bytes, Evenly, Rate, Serializer, Span, Time};
+use burstlab_units::{Bytes, Rate, Serializer, Span, Time};
 use serde::{Deserialize, Serialize};
 
 /// How a core node passes on what it receives.
@@ -83,21 +83,32 @@ impl OpticalPath {
         last_bit
     }
 
-    /// When `count` units of `size` would be at the egress, the first ready at the ingress at a
-    /// time and each other a gap after the one before. `None` where they would not be there evenly.
+    /// When the last bit of a unit of `size` that is ready at `ready` would be at the egress of a
+    /// path that cuts through, at the latest.
+    #[must_use]
     #[inline]
-    pub fn plan(&mut self, ready: (Time, Span), count: u32, size: Bytes) -> Option<Evenly> {
-        if !self.later.is_empty() {
-            return None;
-        }
+    pub fn would_cross(&mut self, ready: Time, size: Bytes) -> Time {
         let (line, free_at) = &mut self.first;
-        Some(line.evenly(*free_at, ready, count, size)?.after(self.reaches[self.delays.len()]))
+        ready.max(*free_at) + line.at_most(size) + self.reaches[self.delays.len()]
     }
 
-    /// Units cross as [planned](Self::plan); none has left since.
+    /// When the line of the ingress is free.
+    #[must_use]
     #[inline]
-    pub fn follow(&mut self, arrivals: &Evenly) {
-        self.first.1 = arrivals.last - self.reaches[self.delays.len()];
+    pub fn free_at(&self) -> Time {
+        self.first.1
+    }
+
+    /// How long a unit of `size` takes there, if that is a whole number of picoseconds.
+    #[inline]
+    pub fn hold(&mut self, size: Bytes) -> Option<Span> {
+        self.first.0.whole(size)
+    }
+
+    /// Units have left whose last bit leaves at `last_bit`; each took a [whole](Self::hold) time.
+    #[inline]
+    pub fn is_free_at(&mut self, last_bit: Time) {
+        self.first.1 = last_bit;
     }
 
     /// How many fibres there are.

@@ -45,7 +45,8 @@ pub(super) fn through(
             traffic.side.get_or_insert_default();
         }
         let [flows, traffic] = [scenario.flows().len(), scenario.traffic.len()];
-        let ends = [flows, traffic].map(|count| vec![(0, 0); count]);
+        let far = scenario.network.core_nodes() as u32 + 1;
+        let ends = [flows, traffic].map(|count| vec![(0, far); count]);
         return Ok(Through { ends, ..Through::default() });
     };
     not_of_a_mesh(scenario)?;

@@ -6,7 +6,7 @@ use burstlab_tcp::{Classes, Config, Listens, Overrides};
 use burstlab_traffic::{BatchLaw, Sampler};
 
 use super::check_mesh::{self, Through};
-use super::topology::{Graph, Routes};
+use super::topology::{Graph, Metric, Routes};
 use super::{
     DemandLaw, EdgeAssembly, Flow, Interrupt, Losses, Scenario, ScenarioError, WlanLaw, check,
     control, network, ranges, wlan,
@@ -26,9 +26,9 @@ pub struct Resolved {
     pub wlan: Vec<WlanLaw>,
     /// TCP parameters of each entry of `scenario.flows`.
     pub tcp: Vec<Config>,
-    /// The nodes of each entry of `scenario.flows`; both 0 on a path.
+    /// The nodes of each entry of `scenario.flows`.
     pub flow_ends: Vec<(u32, u32)>,
-    /// The nodes between which each entry of `scenario.traffic` crosses a mesh; both 0 on a path.
+    /// The nodes between which each entry of `scenario.traffic` crosses a mesh.
     pub traffic_ends: Vec<(u32, u32)>,
     /// Where connections of each entry of `scenario.demand` go, and how large they are.
     pub demand: Vec<DemandLaw>,
@@ -121,6 +121,19 @@ fn endpoint(written: &Scenario, at: &str, own: &Overrides) -> Result<Config, Sce
 }
 
 impl Resolved {
+    /// The nodes and fibres, and the routes; those of a path are a chain.
+    ///
+    /// # Panics
+    /// Never: a chain leads from end to end.
+    #[must_use]
+    pub fn graph_and_routes(&self) -> (Graph, Routes) {
+        self.mesh.clone().unwrap_or_else(|| {
+            let graph = super::topology::path(&self.scenario.network.delays(), 1);
+            let routes = Routes::new(&graph, Metric::Hops, 1, &[]);
+            (graph, routes.expect("a chain leads from end to end"))
+        })
+    }
+
     /// The pairs of different nodes with hosts that have these names; every name where none is
     /// given.
     #[must_use]

@@ -31,7 +31,7 @@ fn any_tcp() -> impl Strategy<Value = (&'static str, &'static str)> {
     ]
 }
 
-/// Any path with one flow: where it may be ahead, and where not.
+/// Any path with a few flows: where they may be ahead, and where not.
 fn any_path() -> impl Strategy<Value = Value> {
     let edge = prop_oneof![
         4 => (1u64..12).prop_map(|t| json!({"assembly": "timer", "timer": format!("{t} ms")})),
@@ -66,9 +66,10 @@ fn any_path() -> impl Strategy<Value = Value> {
         prop_oneof![3 => Just(None), 1 => (10u64..400).prop_map(Some)],
         any::<bool>(),
         prop_oneof![3 => Just(None), 1 => (1u32..3000).prop_map(Some)],
+        (1u32..5, prop_oneof![Just("0 s"), Just("7 us"), Just("12345 us")]),
     );
     (edge, ack, access, tcp, (loss(), loss()), run).prop_map(
-        |(mut edge, ack, (delay, rate, queue), tcp, (data, acks), (bursts, warm, bytes))| {
+        |(mut edge, ack, (delay, rate, queue), tcp, (data, acks), (bursts, warm, bytes, many))| {
             let ((variant, law), profile, window, delayed) = tcp;
             edge["ack"] = ack;
             let mut scenario = json!({
@@ -88,8 +89,9 @@ fn any_path() -> impl Strategy<Value = Value> {
             if warm {
                 scenario["run"]["warmup"] = json!("1234567 us");
             }
+            scenario["flows"] = json!([{"count": many.0, "stagger": many.1}]);
             if let Some(bytes) = bytes {
-                scenario["flows"] = json!([{"bytes": format!("{bytes} KB")}]);
+                scenario["flows"][0]["bytes"] = json!(format!("{bytes} KB"));
             }
             scenario
         },
@@ -265,7 +267,7 @@ proptest! {
     }
 
     #[test]
-    fn the_flow_of_a_path_that_is_ahead_of_the_clock_does_what_it_does_one_by_one(
+    fn flows_of_a_path_that_are_ahead_of_the_clock_do_what_they_do_one_by_one(
         scenario in any_path(),
         seed in 0u64..1000,
     ) {

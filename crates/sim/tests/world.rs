@@ -9,7 +9,7 @@ use serde_json::json;
 use runs::chunks::{joined, run_in_chunks};
 use runs::columns::{codes, table, wide};
 use runs::stored::goes_on;
-use runs::{ALL, BURSTS, a_clone_goes_on, are_same, run, simulation, summary};
+use runs::{ALL, BURSTS, a_clone_goes_on, are_same, numbers, run, simulation, summary};
 
 /// Any scenario of the path, small enough to run in milliseconds.
 fn any_scenario() -> impl Strategy<Value = serde_json::Value> {
@@ -90,7 +90,8 @@ proptest! {
     ) {
         let traced = run(&scenario, seed, ALL);
         let plain = run(&scenario, seed, Trace::default());
-        prop_assert_eq!(&traced.summary, &plain.summary);
+        // A run that is not traced does at once what this one does in several events.
+        prop_assert_eq!(numbers(traced.summary.clone()), numbers(plain.summary));
         let again = run(&scenario, seed, ALL);
         // Debug text, because the NaN of an ACK's missing cwnd is not equal to itself.
         prop_assert_eq!(format!("{:?}", traced.tables), format!("{:?}", again.tables));
@@ -166,7 +167,11 @@ proptest! {
             for way in [0, 1] {
                 // 10 Gb/s: a byte takes 800 ps. Bursts that are lost at a core node leave as well.
                 let mut free_at = 0;
-                for row in (0..directions.len()).filter(|&row| directions[row] == way) {
+                let order = wide(bursts, "burst");
+                let mut rows: Vec<usize> =
+                    (0..directions.len()).filter(|&row| directions[row] == way).collect();
+                rows.sort_by_key(|&row| order[row]);
+                for row in rows {
                     let departed = wide(bursts, "departed_ps")[row];
                     prop_assert!(departed >= free_at, "row {row} overlaps the burst before it");
                     free_at = departed + 800 * wide(bursts, "bytes")[row];

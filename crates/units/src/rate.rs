@@ -64,6 +64,16 @@ impl Serializer {
         self.next_carried(size)
     }
 
+    /// The most that the next `size` bytes may take.
+    #[inline]
+    pub fn at_most(&mut self, size: Bytes) -> Span {
+        if self.whole.0 == size {
+            return self.whole.1;
+        }
+        self.measure(size);
+        Span::from_ps(self.memo.1.saturating_add(1))
+    }
+
     /// The time each `size` bytes take, if that is a whole number of picoseconds, so that nothing
     /// is carried from one to the next.
     #[inline]

@@ -42,7 +42,7 @@ impl World {
         // The run may end with any ACK that is the last of its flow. Where others have no last one,
         // nothing of theirs may be done by then that would come later.
         if !self.flows.iter().any(|flow| !flow.vacant && flow.bytes.is_none()) {
-            self.ahead.warmed_up(self.end);
+            self.hurry(self.end);
         }
         match later {
             Some((at, event)) if at <= self.end => Some((at, event)),
@@ -168,7 +168,6 @@ impl Optics {
     /// The measured time is over, and the run goes on.
     fn measured(&mut self, now: Time) {
         match self {
-            Self::Path(_) => {}
             Self::Mesh(mesh) => mesh.measured(now),
             Self::Ops(ops) => ops.measured(now),
         }

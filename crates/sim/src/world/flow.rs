@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 pub(super) use self::achieved::Achieved;
 use self::achieved::Before;
 use super::causes::{Causes, Loss, Truth};
+use super::packet::Parcel;
 use super::resent::Resent;
 use super::{Context, Event, Place};
 use crate::measure::{Digest, SenderBefore, SenderState};
@@ -144,11 +145,6 @@ impl FlowKind {
     pub(super) fn on_wire(&self, bytes: u64) -> u64 {
         let headers = self.config.headers().get();
         bytes.saturating_add(headers.saturating_mul(bytes.div_ceil(self.payload)))
-    }
-
-    /// The receiver's window, in segments.
-    pub(super) fn window(&self) -> u64 {
-        u64::from(self.config.window)
     }
 }
 
@@ -414,6 +410,15 @@ impl Flow {
             && self.next_write().is_none()
             && self.completed.is_none()
             && !self.kind.by_the_clock
+    }
+
+    /// Whether more comes behind a packet of it for certain.
+    #[inline]
+    pub(super) fn goes_on_behind(&self, packet: &impl Parcel) -> bool {
+        match packet.segment() {
+            Some((_, nth)) => nth == 1,
+            None => self.sender.goes_on_after(packet.number()),
+        }
     }
 
     /// Until when an ACK that is on its way to the sender may be dealt with now: nothing happens

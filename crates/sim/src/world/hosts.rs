@@ -7,7 +7,6 @@ use burstlab_tcp::Ack;
 use burstlab_units::Time;
 
 use super::causes::{Loss, LossCause};
-use super::crossing::Passed;
 use super::optics::Optics;
 use super::packet::{AckPacket, DataPacket, Parcel};
 use super::place::Place;
@@ -21,29 +20,8 @@ impl World {
         let packet = self.data_up[link as usize].lane.pop(&mut self.context.queue, event);
         let (context, flows) = (&mut self.context, &mut self.flows);
         match &mut self.optics {
-            Optics::Path(path) => path.data.arrive(self.now, packet, context, flows),
             Optics::Mesh(mesh) => mesh.data_arrives(self.now, packet, context, flows),
             Optics::Ops(ops) => ops.data_arrives(self.now, packet, context, flows),
-        }
-    }
-
-    /// A burst of a path lands: settles how far the hosts may be ahead.
-    fn look_ahead(&mut self) {
-        if self.ahead.may {
-            let path = self.optics.path();
-            let bounds = path.ahead(self.now, self.ahead.until, self.burst_limit);
-            (self.ahead.receivers, self.ahead.senders) = bounds;
-        }
-    }
-
-    /// Packets leave the fibres of a path: each goes on its receiver's link.
-    #[inline]
-    pub(super) fn data_at_egress(&mut self) {
-        self.look_ahead();
-        let count = self.optics.path().data.land(&mut self.context);
-        for _ in self.stride_over_path(count)..count {
-            let packet = self.optics.path().data.unload();
-            self.data_on_link(self.now, packet);
         }
     }
 
@@ -64,7 +42,7 @@ impl World {
         let flow = &mut self.flows[packet.flow as usize];
         if clear
             && flow.receiver.takes_in_stride(packet.seq)
-            && at <= flow.receives_until(self.now, self.ahead.receivers)
+            && at <= flow.receives_until(self.now, self.context.safe)
             && flow.receives_by(at)
         {
             flow.count(1, u64::from(packet.size));
@@ -153,22 +131,8 @@ impl World {
                 mesh.expect_ack(at, packet, flow, &mut self.context);
                 return;
             }
-            Optics::Path(path) if path.ack.assembles_ahead() => {
-                path.ack.assemble(at, packet, &mut self.context);
-                return;
-            }
             Optics::Ops(ops) if ops.frees_acks() => {
                 return ops.ack_flies(at, packet, flow, &mut self.context);
-            }
-            // The run ends with the last ACK of a flow: nothing behind that is done before.
-            Optics::Path(path)
-                if access.lane.is_empty() && flow.sender.goes_on_after(packet.next) =>
-            {
-                match path.ack.pass_ahead(at, &packet, self.ahead.receivers, &mut self.context) {
-                    Passed::At(at) => return self.ack_on_link(at, packet),
-                    Passed::Flies => return,
-                    Passed::No => {}
-                }
             }
             _ => {}
         }
@@ -189,19 +153,8 @@ impl World {
         let packet = self.ack_up[link as usize].lane.pop(&mut self.context.queue, event);
         let (context, flows) = (&mut self.context, &mut self.flows);
         match &mut self.optics {
-            Optics::Path(path) => path.ack.arrive(self.now, packet, context, flows),
             Optics::Mesh(mesh) => mesh.ack_arrives(self.now, packet, context, flows),
             Optics::Ops(ops) => ops.ack_arrives(self.now, packet, context, flows),
-        }
-    }
-
-    /// ACKs leave the fibres of a path: each goes on its sender's link.
-    #[inline]
-    pub(super) fn acks_at_ingress(&mut self) {
-        self.look_ahead();
-        for _ in 0..self.optics.path().ack.land(&mut self.context) {
-            let packet = self.optics.path().ack.unload();
-            self.ack_on_link(self.now, packet);
         }
     }
 
@@ -221,7 +174,7 @@ impl World {
         if clear
             && flow.goes_straight_on()
             && flow.sender.covers(packet.next)
-            && at <= flow.hears_until(self.ahead.senders)
+            && at <= flow.hears_until(self.context.safe)
         {
             self.hear_in_stride(at, &packet);
         } else {

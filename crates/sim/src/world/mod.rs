@@ -1,10 +1,8 @@
 //! The world: every host, link, edge and fibre of a scenario, as one plain value that can be
 //! cloned and resumed at any instant.
 
-mod crossing;
 mod demand;
 mod drain;
-mod fates;
 mod flow;
 mod hosts;
 mod ideal;
@@ -60,18 +58,10 @@ pub(crate) enum Event {
     ReceiverTimer(u32),
     /// A data packet reaches the ingress edge over a sender's link.
     DataAtIngress(u32),
-    /// The assembly timer of the data direction may be due.
-    DataAssembly,
-    /// Data packets reach the egress edge through the core.
-    DataAtEgress,
     /// A data packet reaches its receiver over a receiver's link.
     DataAtReceiver(u32),
     /// An ACK reaches the egress edge over a receiver's link.
     AckAtEgress(u32),
-    /// The assembly timer of the ACK direction may be due.
-    AckAssembly,
-    /// ACKs reach the ingress edge through the core.
-    AckAtIngress,
     /// An ACK reaches its sender over a sender's link.
     AckAtSender(u32),
     /// A message of an edge or core node reaches its sender, or the sender's access link.
@@ -107,11 +97,7 @@ impl Event {
     fn is_in_core(self) -> bool {
         matches!(
             self,
-            Self::DataAssembly
-                | Self::AckAssembly
-                | Self::DataAtEgress
-                | Self::AckAtIngress
-                | Self::Mesh(_)
+            Self::Mesh(_)
                 | Self::SlotAt(_)
                 | Self::SmoothingUnit
                 | Self::CongestionNotice(_)
@@ -149,9 +135,11 @@ pub(crate) struct Context {
     pub(crate) recorder: Recorder,
     pub(crate) digest: Digest,
     notices: Notices,
-    /// Whether ties of what happens at hosts are broken by place, not by who was queued first, and
-    /// each flow has a digest of its own: in a mesh, where hosts may be ahead of the clock.
-    placed: bool,
+    /// The time.
+    clock: Time,
+    /// Up to when hosts, and bursts on ways of their own, may be ahead of the clock: the end of the
+    /// warm-up, or of the run; zero where they may not.
+    safe: Time,
     /// Alarms that came before their time, or too late.
     stale: u64,
     /// What events have done beyond what one does: batches that were looked at, bursts closed.
@@ -160,61 +148,23 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    fn new(queue: EventQueue<Event>, recorder: Recorder, placed: bool) -> Self {
+    fn new(queue: EventQueue<Event>, recorder: Recorder) -> Self {
         let (digest, notices) = (Digest::default(), Notices::default());
-        Self { queue, recorder, digest, notices, placed, stale: 0, work: 0 }
+        let (clock, safe) = (Time::ZERO, Time::ZERO);
+        Self { queue, recorder, digest, notices, clock, safe, stale: 0, work: 0 }
     }
 
-    /// The place in the order of an instant of what happens at `place`.
+    /// The place in the order of an instant of what happens at `place`: ties of what happens at
+    /// hosts are broken by place, not by who was queued first, so that hosts may be ahead of the
+    /// clock.
     #[inline]
     fn ticket(&mut self, rank: Rank, place: Place) -> Ticket {
-        let by_place = self.placed && !self.queue.draws_ties();
-        if by_place { place.ticket(rank) } else { self.queue.ticket(rank) }
-    }
-
-    /// Adds to the digest what happens at the sender of a flow.
-    #[inline]
-    fn note(&mut self, flow: &mut Flow, now: Time, kind: u8, value: u64) {
-        let digest = if self.placed { &mut flow.digest } else { &mut self.digest };
-        digest.add(now, kind, value);
+        if self.queue.draws_ties() { self.queue.ticket(rank) } else { place.ticket(rank) }
     }
 }
 
 /// So much work is done between two looks at the monitor: a few hundredths of a second.
 const WORK_MAX: u32 = 1 << 13;
-
-/// How far hosts may be ahead of the clock.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Ahead {
-    /// Whether they may at all.
-    may: bool,
-    /// Whether nothing else bounds it: in a mesh.
-    free: bool,
-    /// To the end of the warm-up, or of the run.
-    until: Time,
-    /// Receivers, and senders, to this instant.
-    receivers: Time,
-    senders: Time,
-}
-
-impl Ahead {
-    fn new(may: bool, warm: Time, free: bool) -> Self {
-        let mut ahead =
-            Self { may, free, until: Time::ZERO, receivers: Time::ZERO, senders: Time::ZERO };
-        ahead.warmed_up(Time::from_ps(warm.as_ps().saturating_sub(1)));
-        ahead
-    }
-
-    /// The next bound is `until`.
-    fn warmed_up(&mut self, until: Time) {
-        if self.may {
-            self.until = until;
-        }
-        if self.free {
-            (self.receivers, self.senders) = (self.until, self.until);
-        }
-    }
-}
 
 /// A running scenario.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -249,7 +199,8 @@ pub(crate) struct World {
     measured_from: Time,
     /// Whether measuring has begun.
     warm: bool,
-    ahead: Ahead,
+    /// Whether hosts may be ahead of the clock.
+    hurries: bool,
     events: u64,
     core_events: u64,
     notice_size: Bytes,
@@ -263,19 +214,16 @@ pub(crate) struct World {
     /// The same, in stride.
     #[serde(skip)]
     released: Vec<DataPacket>,
-    /// ACKs in a stride over a path: when they are at the next place, and what they cover.
-    #[serde(skip)]
-    coming: Vec<(Time, u64)>,
-    /// Of these, ACKs that a stride leaves behind.
-    #[serde(skip)]
-    unsent: Vec<(Time, u64)>,
 }
 
 impl World {
     pub(crate) fn new(resolved: &Resolved, random: &RandomSource, trace: Trace) -> Self {
         let scenario = &resolved.scenario;
         let flows = Flow::all(resolved);
-        let mut optics = Optics::new(resolved, random, &flows);
+        let mut optics = Optics::new(resolved, random);
+        if let Optics::Mesh(mesh) = &mut optics {
+            mesh.learn_of(&flows);
+        }
         // Demands, bursts of others and traffic through a mesh never end.
         let through = usize::from(resolved.mesh.is_some()) * scenario.traffic.len();
         let endless = optics.endless() + scenario.demand.len() + through;
@@ -287,20 +235,15 @@ impl World {
         let warm = Time::ZERO + scenario.run.warmup;
         // What is recorded is recorded in order of time, and a bound on bursts may end the run at
         // any of them.
-        let mesh = resolved.mesh.is_some();
         let drawn = scenario.run.tie_break == TieBreak::Random;
-        let hurries = trace == Trace::default()
-            && !drawn
-            && match &mut optics {
-                Optics::Path(path) => path.go_ahead(scenario, &flows),
-                Optics::Mesh(_) | Optics::Ops(_) => !access.shared && scenario.run.bursts.is_none(),
-            };
+        let alone = !access.shared && scenario.run.bursts.is_none();
+        let hurries = trace == Trace::default() && !drawn && alone;
         let queue = match drawn {
             true => EventQueue::with_drawn_ties(random.stream("ties")),
             false => EventQueue::new(),
         };
         let mut world = Self {
-            context: Context::new(queue, Recorder::new(trace), mesh),
+            context: Context::new(queue, Recorder::new(trace)),
             data_up: Access::several(links, &near),
             data_down: Access::several(links, &far),
             ack_up: Access::several(links, &far),
@@ -321,7 +264,7 @@ impl World {
             now: Time::ZERO,
             measured_from: Time::ZERO,
             warm: false,
-            ahead: Ahead::new(hurries, warm, mesh),
+            hurries,
             events: 0,
             core_events: 0,
             notice_size: scenario.edge.notice_size,
@@ -330,9 +273,8 @@ impl World {
             receiver_drops: 0,
             sending: Vec::new(),
             released: Vec::new(),
-            coming: Vec::new(),
-            unsent: Vec::new(),
         };
+        world.hurry(Time::from_ps(warm.as_ps().saturating_sub(1)));
         world.begin(resolved, warm);
         world
     }
@@ -349,7 +291,6 @@ impl World {
         match (&mut self.optics, fresh.optics) {
             (Optics::Mesh(mesh), Optics::Mesh(fresh)) => mesh.adopt(*fresh),
             (Optics::Ops(ops), Optics::Ops(fresh)) => ops.adopt(*fresh),
-            (Optics::Path(_), Optics::Path(_)) => {}
             _ => return None,
         }
         Some(())
@@ -378,6 +319,13 @@ impl World {
         self.context.queue.push(warm, Rank::Timer, Event::WarmedUp);
     }
 
+    /// Hosts may be ahead of the clock up to `until`, if they may at all.
+    fn hurry(&mut self, until: Time) {
+        if self.hurries {
+            self.context.safe = until;
+        }
+    }
+
     /// Processes up to `count` events, fewer where they take long; answers whether the run goes on.
     pub(crate) fn advance(&mut self, count: u32) -> bool {
         self.context.work = 0;
@@ -395,7 +343,7 @@ impl World {
                     None => return false,
                 },
             };
-            self.now = at;
+            (self.now, self.context.clock) = (at, at);
             let (in_core, stale) = (event.is_in_core(), self.context.stale);
             self.happen(event);
             let real = self.context.stale == stale;
@@ -427,16 +375,6 @@ impl World {
             Event::DataAtReceiver(link) => self.data_at_receiver(link),
             Event::AckAtEgress(link) => self.ack_at_egress(link),
             Event::DataAtIngress(link) => self.data_at_ingress(link),
-            Event::AckAtIngress => self.acks_at_ingress(),
-            Event::DataAtEgress => self.data_at_egress(),
-            Event::DataAssembly => {
-                let path = self.optics.path();
-                path.data.timer(self.now, &mut self.context, &mut self.flows);
-            }
-            Event::AckAssembly => {
-                let path = self.optics.path();
-                path.ack.timer(self.now, &mut self.context, &mut self.flows);
-            }
             Event::Mesh(event) => self.mesh(event),
             Event::SlotAt(node) => self.slot_at(node),
             Event::FreeAck(flow) => self.free_ack(flow),
@@ -459,7 +397,7 @@ impl World {
             Event::WarmedUp => {
                 self.measured_from = self.now;
                 self.warm = true;
-                self.ahead.warmed_up(self.end);
+                self.hurry(self.end);
                 self.demands.warmed_up(self.now);
                 self.flows.iter_mut().for_each(Flow::warmed_up);
                 self.optics.warmed_up(self.now);
@@ -493,20 +431,16 @@ impl World {
     /// Hands over the chunks of the tables that are full and final.
     pub(crate) fn drain(&mut self) -> Vec<Piece> {
         let mut tables: Vec<Piece> = self.context.recorder.drain(self.now).collect();
-        if let Some(graph) = self.optics.graph() {
-            tables.extend(self.demands.drain(graph));
-        }
+        tables.extend(self.demands.drain(self.optics.graph()));
         tables
     }
 
     /// One digest of all that happened.
     fn gather_digests(&mut self) {
-        if self.context.placed {
-            let mut flows = self.demands.digest.clone();
-            let live = self.flows.iter().filter(|flow| !flow.vacant);
-            live.for_each(|flow| flows.absorb(&flow.digest));
-            self.context.digest = self.context.digest.with(&flows);
-        }
+        let mut flows = self.demands.digest.clone();
+        let live = self.flows.iter().filter(|flow| !flow.vacant);
+        live.for_each(|flow| flows.absorb(&flow.digest));
+        self.context.digest = self.context.digest.with(&flows);
     }
 
     /// The numbers of the run so far, of so many flows at most, and its tables.
@@ -521,7 +455,7 @@ impl World {
         let measured = self.measured_span();
         let under_way = match &self.optics {
             Optics::Mesh(mesh) => mesh.under_way(self.now),
-            Optics::Path(_) | Optics::Ops(_) => UnderWay::default(),
+            Optics::Ops(_) => UnderWay::default(),
         };
         let counters = tally::counters(self, &under_way);
         let over = |many: u64, few: u64| many as f64 / few.max(1) as f64;
@@ -554,18 +488,19 @@ impl World {
         };
         let mut tables = Vec::new();
         if let Optics::Mesh(mesh) = &self.optics {
-            let network = mesh.summary(self.now, measured, &under_way);
-            summary.warnings.extend(mesh.late_headers(&network));
-            summary.network = Some(network);
+            if mesh.has_control() {
+                let network = mesh.summary(self.now, measured, &under_way);
+                summary.warnings.extend(mesh.late_headers(&network));
+                summary.network = Some(network);
+                tables.push(Piece::Rows(mesh.table()));
+            }
             mesh.record_rest(self.now, &mut self.context.recorder);
-            tables.push(Piece::Rows(mesh.table()));
         }
         if let Optics::Ops(ops) = &self.optics {
             summary.ops = Some(ops.summary(self.now));
         }
-        if let Some(graph) = self.optics.graph() {
-            tables.extend(self.demands.take_tables(graph, !self.sample_every.is_zero()));
-        }
+        let sampled = !self.sample_every.is_zero();
+        tables.extend(self.demands.take_tables(self.optics.graph(), sampled));
         let recorder = std::mem::take(&mut self.context.recorder);
         tables.splice(0..0, recorder.finish(self.now));
         (summary, tables)

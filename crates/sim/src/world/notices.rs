@@ -88,19 +88,6 @@ impl NoticeDesk {
         }
     }
 
-    pub(super) fn new(scenario: &Scenario, node: usize) -> Self {
-        let sum = |delays: &[Span]| delays.iter().fold(Span::ZERO, |sum, &delay| sum + delay);
-        let delays = scenario.network.delays();
-        let (_, receiver, _) = scenario.access.receiver_side();
-        Self {
-            from_node: sum(&delays[..node]),
-            from_egress: sum(&delays),
-            round: sum(&delays[node..]) + receiver + receiver + sum(&delays),
-            access: scenario.access.delay,
-            in_band: scenario.edge.notices == NoticeTransport::InBand,
-        }
-    }
-
     /// Writes to each listening sender of a burst what becomes of it.
     pub(super) fn notify(
         &self,

@@ -6,59 +6,28 @@ use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
 use super::Context;
-use super::crossing::{Crossing, Direction};
-use super::flow::Flow;
 use super::mesh::Mesh;
 use super::ops::Ops;
-use super::packet::{AckPacket, DataPacket};
 use crate::scenario::{Interrupt, Resolved};
 use crate::topology::Graph;
 
 /// The optical network.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Optics {
-    /// A chain of fibres that one ingress uses alone: what happens on it is computed as a burst
-    /// leaves.
-    Path(Box<Path>),
-    /// Anything else: bursts meet at the nodes.
+    /// Bursts, over a path or a mesh.
     Mesh(Box<Mesh>),
     /// Slots instead of bursts.
     Ops(Box<Ops>),
 }
 
-/// Both directions of a chain.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Path {
-    pub(super) data: Crossing<DataPacket>,
-    pub(super) ack: Crossing<AckPacket>,
-}
-
 impl Optics {
-    pub(super) fn new(resolved: &Resolved, random: &RandomSource, flows: &[Flow]) -> Self {
+    pub(super) fn new(resolved: &Resolved, random: &RandomSource) -> Self {
         match (&resolved.mesh, &resolved.scenario.ops) {
             (Some(mesh), Some(ops)) => {
                 let clock = SlotClock::new(ops.slot_size, resolved.scenario.network.link_rate);
                 Self::Ops(Box::new(Ops::new(mesh.clone(), ops.clone(), clock, random)))
             }
-            (Some(mesh), None) => Self::Mesh(Box::new(Mesh::new(resolved, mesh, random))),
-            (None, _) => {
-                let mut data = Crossing::new(resolved, random, Direction::Data);
-                data.report_to(flows, &resolved.scenario);
-                let ack = Crossing::new(resolved, random, Direction::Ack);
-                Self::Path(Box::new(Path { data, ack }))
-            }
-        }
-    }
-
-    /// The chain.
-    ///
-    /// # Panics
-    /// When it is a mesh: events of a path do not happen in one.
-    #[inline]
-    pub(super) fn path(&mut self) -> &mut Path {
-        match self {
-            Self::Path(path) => path,
-            _ => panic!("an event of a path happened elsewhere"),
+            _ => Self::Mesh(Box::new(Mesh::new(resolved, random))),
         }
     }
 
@@ -74,24 +43,23 @@ impl Optics {
         }
     }
 
-    /// The nodes and fibres; none of a path.
-    pub(super) fn graph(&self) -> Option<&Graph> {
+    /// The nodes and fibres.
+    pub(super) fn graph(&self) -> &Graph {
         match self {
-            Self::Path(_) => None,
-            Self::Mesh(mesh) => Some(mesh.graph()),
-            Self::Ops(ops) => Some(ops.graph()),
+            Self::Mesh(mesh) => mesh.graph(),
+            Self::Ops(ops) => ops.graph(),
         }
     }
 
     /// Places that hosts attach to, as far as access links are shared.
     pub(super) fn sites(&self) -> usize {
-        self.graph().map_or(1, |graph| graph.nodes.len())
+        self.graph().nodes.len()
     }
 
     /// Sources of bursts, which never end.
     pub(super) fn endless(&self) -> usize {
         match self {
-            Self::Path(_) | Self::Ops(_) => 0,
+            Self::Ops(_) => 0,
             Self::Mesh(mesh) => mesh.background_sources(),
         }
     }
@@ -99,7 +67,6 @@ impl Optics {
     /// Queues what happens first.
     pub(super) fn begin(&mut self, watch: &Interrupt, context: &mut Context) {
         match self {
-            Self::Path(_) => {}
             Self::Mesh(mesh) => mesh.begin(watch, context),
             Self::Ops(ops) => ops.begin(context),
         }
@@ -108,7 +75,6 @@ impl Optics {
     /// Measuring begins.
     pub(super) fn warmed_up(&mut self, now: Time) {
         match self {
-            Self::Path(_) => {}
             Self::Mesh(mesh) => mesh.warmed_up(now),
             Self::Ops(ops) => ops.warmed_up(now),
         }
@@ -118,7 +84,6 @@ impl Optics {
     #[inline]
     pub(super) fn closed(&self) -> u64 {
         match self {
-            Self::Path(path) => path.data.closed(),
             Self::Mesh(mesh) => mesh.closed(),
             Self::Ops(_) => 0,
         }
@@ -127,7 +92,6 @@ impl Optics {
     /// What was scripted and never came.
     pub(super) fn unmet(&self) -> Vec<String> {
         match self {
-            Self::Path(path) => path.data.unmet().into_iter().chain(path.ack.unmet()).collect(),
             Self::Mesh(mesh) => mesh.unmet(),
             Self::Ops(_) => Vec::new(),
         }
@@ -142,6 +106,6 @@ impl Optics {
 
     /// The nodes with hosts.
     pub(super) fn hosts(&self) -> Vec<u32> {
-        self.graph().map_or_else(|| vec![0], Graph::edges)
+        self.graph().edges()
     }
 }

@@ -19,6 +19,8 @@ use crate::scenario::{Resolved, Side};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Others {
     sources: Vec<Source>,
+    /// Whether their packets cross the optical network, and not an access link alone.
+    across: bool,
     pub(super) sent: u64,
     pub(super) lost: u64,
     /// Packets on the senders' link, and on the receivers'.
@@ -43,6 +45,7 @@ impl Others {
         let sources = (0..).take_while(|&index| going(index)).zip(sources);
         Self {
             sources: sources.map(|(_, source)| source).collect(),
+            across: resolved.mesh.is_some(),
             sent: 0,
             lost: 0,
             on_link: [0; 2],
@@ -95,26 +98,24 @@ impl World {
         }
         let seq = self.others.sent;
         self.others.sent += 1;
-        if let Optics::Mesh(mesh) = &mut self.optics {
-            let way = (source.ends, source.class);
-            let row = self.context.recorder.sent(self.now, index, &SentRow::Other(seq, size));
-            let size = size.get() as u32;
-            let packet = DataPacket { flow: OTHER | index, nth: 1, cwnd: 0, size, row, seq };
-            mesh.other_arrives(self.now, packet, way, &mut self.context, &mut self.flows);
-            return;
-        }
-        if let Optics::Ops(ops) = &mut self.optics {
-            let row = self.context.recorder.sent(self.now, index, &SentRow::Other(seq, size));
-            let size = size.get() as u32;
-            let packet = DataPacket { flow: OTHER | index, nth: 1, cwnd: 0, size, row, seq };
-            ops.other_arrives(self.now, packet, source.ends, &mut self.context);
+        let row = self.context.recorder.sent(self.now, index, &SentRow::Other(seq, size));
+        if self.others.across {
+            let (now, ends, class) = (self.now, source.ends, source.class);
+            let (flow, bytes) = (OTHER | index, size.get() as u32);
+            let packet = DataPacket { flow, nth: 1, cwnd: 0, size: bytes, row, seq };
+            let (context, flows) = (&mut self.context, &mut self.flows);
+            match &mut self.optics {
+                Optics::Mesh(mesh) => {
+                    mesh.other_arrives(now, packet, (ends, class), context, flows)
+                }
+                Optics::Ops(ops) => ops.other_arrives(now, packet, ends, context),
+            }
             return;
         }
         self.others.offered += 1;
-        let row = self.context.recorder.sent(self.now, index, &SentRow::Other(seq, size));
         let wire = match side {
-            Side::Sender => &mut self.data_up[0].wire,
-            Side::Receiver => &mut self.data_down[0].wire,
+            Side::Sender => &mut self.data_up[source.ends.0 as usize].wire,
+            Side::Receiver => &mut self.data_down[source.ends.1 as usize].wire,
         };
         match wire.send(self.now, size) {
             Some(at) => {

@@ -4,6 +4,7 @@ use burstlab_tcp::{Ack, SackBlocks};
 use burstlab_units::Bytes;
 use serde::{Deserialize, Serialize};
 
+use super::mesh::BurstKind;
 use crate::measure::NO_ROW;
 
 /// A data packet.
@@ -130,13 +131,66 @@ impl AckPacket {
     }
 }
 
+/// A packet of either kind.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) enum Packet {
+    Data(DataPacket),
+    Ack(AckPacket),
+}
+
+impl Packet {
+    /// Slot of its flow.
+    #[inline]
+    pub(super) fn flow(&self) -> u32 {
+        match self {
+            Self::Data(packet) => packet.flow,
+            Self::Ack(packet) => packet.flow,
+        }
+    }
+
+    /// The data packet, if it is one.
+    #[inline]
+    pub(super) fn data(&self) -> Option<&DataPacket> {
+        match self {
+            Self::Data(packet) => Some(packet),
+            Self::Ack(_) => None,
+        }
+    }
+
+    /// The kind of burst that it makes by itself.
+    #[inline]
+    pub(super) fn burst_kind(&self) -> BurstKind {
+        match self {
+            Self::Data(_) => BurstKind::Data,
+            Self::Ack(_) => BurstKind::Ack,
+        }
+    }
+
+    /// Row in the trace.
+    pub(super) fn row(&self) -> u32 {
+        match self {
+            Self::Data(packet) => packet.row,
+            Self::Ack(packet) => packet.row,
+        }
+    }
+
+    /// Bytes on the wire.
+    pub(super) fn bytes(&self) -> Bytes {
+        match self {
+            Self::Data(packet) => packet.bytes(),
+            Self::Ack(packet) => Parcel::bytes(packet),
+        }
+    }
+}
+
 /// What the optical network carries.
 pub(super) trait Parcel: Copy {
     fn flow(&self) -> u32;
-    fn row(&self) -> u32;
     fn bytes(&self) -> Bytes;
     /// Sequence number and transmission of a data packet.
     fn segment(&self) -> Option<(u64, u32)>;
+    /// Its segment, or the one that it asks for.
+    fn number(&self) -> u64;
     /// The same packet, its number higher by `numbers`.
     fn after(&self, numbers: u64) -> Self;
     /// By how much its number is above that of `other`, if that is all that sets them apart; a
@@ -148,14 +202,14 @@ impl Parcel for DataPacket {
     fn flow(&self) -> u32 {
         self.flow
     }
-    fn row(&self) -> u32 {
-        self.row
-    }
     fn bytes(&self) -> Bytes {
         Self::bytes(self)
     }
     fn segment(&self) -> Option<(u64, u32)> {
         Some(self.transmission())
+    }
+    fn number(&self) -> u64 {
+        self.seq
     }
     #[inline]
     fn after(&self, numbers: u64) -> Self {
@@ -174,14 +228,14 @@ impl Parcel for AckPacket {
     fn flow(&self) -> u32 {
         self.flow
     }
-    fn row(&self) -> u32 {
-        self.row
-    }
     fn bytes(&self) -> Bytes {
         Bytes::new(u64::from(self.size))
     }
     fn segment(&self) -> Option<(u64, u32)> {
         None
+    }
+    fn number(&self) -> u64 {
+        self.next
     }
     #[inline]
     fn after(&self, numbers: u64) -> Self {

@@ -68,7 +68,7 @@ impl World {
                 State::SlowStart | State::CongestionAvoidance => sent.cwnd,
             };
             let cwnd = stamp(cwnd);
-            self.context.note(flow, now, 1, sent.seq);
+            flow.digest.add(now, 1, sent.seq);
             let packet = DataPacket { flow: index, nth, cwnd, size, row, seq: sent.seq };
             if self.is_on_air(index, 0) {
                 self.data_on_air(packet);
@@ -115,9 +115,6 @@ impl World {
             Optics::Mesh(mesh) if mesh.expects_data() => {
                 mesh.expect_data(at, packet, flow, &mut self.context);
             }
-            Optics::Path(path) if path.data.assembles_ahead() => {
-                path.data.assemble(at, packet, &mut self.context);
-            }
             _ => {
                 let ticket = self.context.ticket(Rank::Arrival, Place::DATA_UP.of(link));
                 let (queue, event) = (&mut self.context.queue, Event::DataAtIngress(link));
@@ -145,7 +142,7 @@ impl World {
         let mut sending = std::mem::take(&mut self.sending);
         let before = self.before(packet.flow);
         let flow = &mut self.flows[packet.flow as usize];
-        self.context.note(flow, now, 2, packet.next);
+        flow.digest.add(now, 2, packet.next);
         self.context.recorder.delivered(packet.row, now);
         self.context.recorder.acked(flow.id, now, packet.next);
         let cuts = flow.sender.counters().fast_retransmits;
@@ -192,14 +189,13 @@ impl World {
         let link = self.near_link(ack.flow);
         let mut new = std::mem::take(&mut self.released);
         let flow = &mut self.flows[index];
-        let placed = self.context.placed;
-        let mut digest = if placed { &flow.digest } else { &self.context.digest }.clone();
+        let mut digest = flow.digest.clone();
         for seq in flow.go_on(now, ack.next, &mut digest) {
             digest.add(now, 1, seq);
             let size = flow.sender.segment_size(seq);
             new.push(DataPacket::first(ack.flow, seq, size, flow.sender.cwnd()));
         }
-        *if placed { &mut flow.digest } else { &mut self.context.digest } = digest;
+        flow.digest = digest;
         flow.arm_sender(ack.flow, &mut self.context);
         for packet in new.drain(..) {
             self.send(now, link, packet);
@@ -220,7 +216,7 @@ impl World {
             let truth = flow.causes.truth(0..before.waits_until);
             flow.sender.tell(if truth == Truth::True { Verdict::True } else { Verdict::False });
             flow.sender.on_timeout(self.now, &mut sending);
-            self.context.note(flow, self.now, 3, u64::from(index));
+            flow.digest.add(self.now, 3, u64::from(index));
             let after = *flow.sender.counters();
             if after.timeouts > counters.timeouts {
                 flow.begins_again();

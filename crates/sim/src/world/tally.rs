@@ -1,9 +1,7 @@
 //! The totals of a world. What is in flight is counted where it is, not worked out from the rest.
 
-use super::crossing::Crossing;
 use super::mesh::{BurstCounts, BurstKind, Mesh, UnderWay};
-use super::optics::{Optics, Path};
-use super::packet::Parcel;
+use super::optics::Optics;
 use super::{Access, World};
 use crate::measure::Counters;
 
@@ -19,7 +17,7 @@ pub(super) fn counters(world: &World, under_way: &UnderWay) -> Counters {
     let reached_egress = crossed + on_links(&world.data_down) + world.receiver_drops;
     let [data, ack, background] = bursts;
     let batches = match &world.optics {
-        Optics::Path(_) | Optics::Ops(_) => Default::default(),
+        Optics::Ops(_) => Default::default(),
         Optics::Mesh(mesh) => mesh.batches,
     };
     let (arrived, waiting) = (under_way.arrived, under_way.batches);
@@ -73,7 +71,6 @@ pub(super) fn counters(world: &World, under_way: &UnderWay) -> Counters {
 /// Bursts; data packets of flows, ACKs and packets of other traffic aboard; the latter lost.
 fn in_optics(optics: &Optics, under_way: &UnderWay) -> (Bursts, [u64; 3], u64) {
     match optics {
-        Optics::Path(path) => (path_bursts(path), [path.data.aboard(), path.ack.aboard(), 0], 0),
         Optics::Mesh(mesh) => (mesh_bursts(mesh, under_way), under_way.packets, mesh.others_lost),
         Optics::Ops(ops) => (Bursts::default(), ops.aboard(), ops.others_lost),
     }
@@ -81,19 +78,6 @@ fn in_optics(optics: &Optics, under_way: &UnderWay) -> (Bursts, [u64; 3], u64) {
 
 /// Bursts that ended and bursts under way, of data, of ACKs, of others.
 type Bursts = [(BurstCounts, u64); 3];
-
-fn path_bursts(path: &Path) -> Bursts {
-    fn of<P: Parcel>(crossing: &Crossing<P>) -> (BurstCounts, u64) {
-        let counts = BurstCounts {
-            sent: crossing.bursts_sent,
-            delivered: crossing.bursts_delivered,
-            lost: crossing.bursts_lost,
-            ..BurstCounts::default()
-        };
-        (counts, crossing.bursts_in_flight())
-    }
-    [of(&path.data), of(&path.ack), Default::default()]
-}
 
 fn mesh_bursts(mesh: &Mesh, under_way: &UnderWay) -> Bursts {
     [BurstKind::Data, BurstKind::Ack, BurstKind::Background]

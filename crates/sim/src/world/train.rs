@@ -1,6 +1,7 @@
 //! Packets of one flow that follow one another evenly: as many as there are, they cost what one
 //! does.
 
+use burstlab_tcp::PacketRun;
 use burstlab_units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
 
@@ -65,6 +66,37 @@ impl<P: Parcel> Train<P> {
     }
 }
 
+/// A train at a place, now or at its own times.
+pub(super) trait Timed<P> {
+    fn train(&self) -> &Train<P>;
+    /// When its first packet is there, and the time from each to the next.
+    fn ready(&self, now: Time) -> (Time, Span);
+}
+
+impl<P> Timed<P> for Train<P> {
+    #[inline]
+    fn train(&self) -> &Self {
+        self
+    }
+
+    #[inline]
+    fn ready(&self, now: Time) -> (Time, Span) {
+        (now, Span::ZERO)
+    }
+}
+
+impl<P> Timed<P> for Coming<P> {
+    #[inline]
+    fn train(&self) -> &Train<P> {
+        &self.train
+    }
+
+    #[inline]
+    fn ready(&self, _: Time) -> (Time, Span) {
+        (self.at, self.gap)
+    }
+}
+
 /// A train that will be at one place, evenly spaced in time.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Coming<P> {
@@ -80,6 +112,26 @@ impl<P: Parcel> Coming<P> {
     #[inline]
     pub(super) fn one(at: Time, packet: P) -> Self {
         Self { train: Train::one(packet), at, gap: Span::ZERO }
+    }
+
+    /// The train `run` of which this is the first packet.
+    #[inline]
+    pub(super) fn of(run: &PacketRun, first: P) -> Self {
+        let train = Train { first, count: run.count, step: run.step };
+        Self { train, at: run.at, gap: run.gap }
+    }
+
+    /// As an endpoint takes it, numbered from `first` on.
+    #[inline]
+    pub(super) fn run(&self, first: u64) -> PacketRun {
+        let Self { train, at, gap } = self;
+        PacketRun { first, count: train.count, step: train.step, at: *at, gap: *gap }
+    }
+
+    /// When the packet behind packet `index` is there, if there is one.
+    #[inline]
+    pub(super) fn after(&self, index: u32) -> Option<Time> {
+        (index + 1 < self.train.count).then(|| self.at(index + 1))
     }
 
     /// When packet `index` is there.
@@ -103,10 +155,34 @@ impl<P: Parcel> Coming<P> {
         true
     }
 
-    /// Takes the packets out that are there before `now`; at least one is.
+    /// Lets a train that comes later join, if it goes on as this one does; two packets make a train
+    /// only where they are `next` to each other.
     #[inline]
-    pub(super) fn take_before(&mut self, now: Time) -> Train<P> {
-        let mut due = self.train;
+    pub(super) fn admits_train(&mut self, other: &Self, next: bool) -> bool {
+        let distance = other.train.first.distance(&self.train.first).map(u32::try_from);
+        let Some(Ok(distance)) = distance else { return false };
+        let (step, gap) = match (self.train.count, other.train.count) {
+            (1, 1) if next => (distance, other.at.since(self.at)),
+            (1, 1) => return false,
+            (1, _) => (other.train.step, other.gap),
+            _ => (self.train.step, self.gap),
+        };
+        let alike = other.train.count == 1 || (other.train.step, other.gap) == (step, gap);
+        let count = u64::from(self.train.count);
+        let joins = alike
+            && u64::from(distance) == u64::from(step) * count
+            && other.at == self.at + gap.saturating_mul(count);
+        if joins {
+            (self.train.step, self.gap) = (step, gap);
+            self.train.count += other.train.count;
+        }
+        joins
+    }
+
+    /// Takes the packets out that are there before `now`; at least one is.
+    #[inline(always)]
+    pub(super) fn split_before(&mut self, now: Time) -> Self {
+        let mut due = *self;
         if self.at(self.train.count - 1) < now {
             self.train.count = 0;
             return due;
@@ -114,7 +190,14 @@ impl<P: Parcel> Coming<P> {
         // The last is not there, so that the gap is not zero.
         let count = now.since(self.at).as_ps().div_ceil(self.gap.as_ps()) as u32;
         self.at = self.at(count);
-        self.train = due.split_off(count);
+        self.train = due.train.split_off(count);
         due
+    }
+
+    /// Leaves the first `count` packets out.
+    #[inline]
+    pub(super) fn skip(&mut self, count: u32) {
+        (self.at, self.train.first) = (self.at(count), self.train.packet(count));
+        self.train.count -= count;
     }
 }

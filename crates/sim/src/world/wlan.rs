@@ -257,14 +257,14 @@ impl World {
             Load::Data(packet) => {
                 let flow = &mut self.flows[packet.flow as usize];
                 flow.lose(packet.transmission(), Loss::at_access(cause, now));
-                self.context.note(flow, now, 6, packet.seq);
+                flow.digest.add(now, 6, packet.seq);
                 self.wireless.cells[cell as usize].data_lost[usize::from(from != BASE)] += 1;
                 packet.row
             }
             Load::Ack(packet) => {
                 let flow = &mut self.flows[packet.flow as usize];
                 flow.tally.acks_lost += 1;
-                self.context.note(flow, now, 7, packet.next);
+                flow.digest.add(now, 7, packet.next);
                 packet.row
             }
         };

@@ -103,8 +103,8 @@ impl Mesh {
             let event = Event::Mesh(MeshEvent::Background(number));
             context.queue.push(at, Rank::Arrival, event);
         }
-        self.numbered += 1;
-        let slot = self.bursts.open(self.numbered);
+        let number = self.next_number(from);
+        let slot = self.bursts.open(number);
         let burst = self.bursts.get_mut(slot);
         burst.kind = BurstKind::Background;
         (burst.from, burst.to, burst.class) = (from, to, class);

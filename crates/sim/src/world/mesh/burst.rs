@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::super::causes::LossCause;
 use super::super::packet::{AckPacket, DataPacket};
 use super::super::train::Train;
+use super::Doomed;
 use super::feed::Load;
 use crate::measure::Recorder;
 
@@ -148,7 +149,7 @@ pub(in crate::world) struct Burst {
     /// The burst that was in its way where it was lost.
     pub(super) rival: Option<u64>,
     /// Where it is lost as the scenario prescribes: 0 at the ingress, and so on.
-    pub(super) doomed: Option<(usize, bool)>,
+    pub(super) doomed: Doomed,
     /// What it holds, hop by hop.
     pub(super) taken: Vec<Taken>,
     /// How often it was sent again, or asked for.
@@ -197,6 +198,10 @@ impl Burst {
     }
 }
 
+/// Cargoes that a path has room for from the beginning, and how many trains each holds.
+const STOCK: usize = 8;
+const STOCKED: usize = 64;
+
 /// The bursts that are under way.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Bursts {
@@ -208,6 +213,17 @@ pub(super) struct Bursts {
 }
 
 impl Bursts {
+    /// Room for the cargoes of as many bursts as are seldom in slots at once where most need none.
+    pub(super) fn stocked() -> Self {
+        let mut all = Self::default();
+        all.spare_data.extend((0..STOCK).map(|_| Vec::with_capacity(STOCKED)));
+        all.spare_acks.extend((0..STOCK).map(|_| Vec::with_capacity(STOCKED)));
+        let slot = |_| Burst { route: Vec::with_capacity(STOCKED), ..Burst::default() };
+        all.slots.extend((0..STOCK).map(slot));
+        all.free.extend(0..STOCK as u32);
+        all
+    }
+
     /// A slot for a burst called `number`; its vectors are empty and keep their room.
     pub(super) fn open(&mut self, number: u64) -> u32 {
         let slot = self.free.pop().unwrap_or_else(|| {

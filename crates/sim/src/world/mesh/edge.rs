@@ -14,14 +14,16 @@ use super::burst::{BurstKind, Cargo, Taken};
 use super::feed::Feed;
 use super::inbox::Inbox;
 use super::rules::Rules;
-use super::{Mesh, MeshEvent, Prescribed};
+use super::{Doomed, Mesh, MeshEvent, Prescribed};
 use crate::measure::{PacketCause, Step};
-use crate::scenario::{Edge, EdgeAssembly, Protocol, Queues, RouteChoice, Scenario};
+use crate::scenario::{
+    CoreForwarding, Edge, EdgeAssembly, Protocol, Queues, RouteChoice, Scenario,
+};
 
 /// An assembly queue, with the burst that is open in it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Queue {
-    from: u32,
+    pub(super) from: u32,
     to: u32,
     class: u32,
     pub(super) place: u32,
@@ -31,8 +33,14 @@ pub(super) struct Queue {
     pub(super) inbox: Inbox,
     /// Batches that enter it.
     pub(super) feed: Option<Box<Feed>>,
+    /// The way that its bursts have for themselves; `NO_WAY`: none, or a timer alone closes them.
+    pub(super) way: u32,
     /// Number of the open burst; 0: it has none yet.
     pub(super) number: u64,
+    /// Where packets leave spaced: how many have come to the open burst, lost ones too, and how
+    /// many before each that is in it.
+    entered: u64,
+    positions: Vec<u64>,
 }
 
 impl Queue {
@@ -49,7 +57,36 @@ impl Queue {
         let assembler = Assembler::new(policy).with_minimum(edge.min_size.unwrap_or_default());
         let assembler = assembler.with_at_most(edge.at_most && !acks);
         let (cargo, inbox) = (Cargo::default(), Inbox::default());
-        Self { from, to, class, place, assembler, cargo, inbox, feed: None, number: 0 }
+        let (feed, way, positions) = (None, NO_WAY, Vec::new());
+        let (number, entered) = (0, 0);
+        Self {
+            from,
+            to,
+            class,
+            place,
+            assembler,
+            cargo,
+            inbox,
+            feed,
+            way,
+            number,
+            entered,
+            positions,
+        }
+    }
+
+    /// Whether it is taken in as far ahead as what reaches it is known.
+    #[inline]
+    pub(super) fn is_flushed(&self) -> bool {
+        self.way != NO_WAY
+    }
+
+    /// A packet comes to the open burst, and is in it unless a script loses it.
+    fn space(&mut self, killed: bool) {
+        if !killed {
+            self.positions.push(self.entered);
+        }
+        self.entered += 1;
     }
 }
 
@@ -58,8 +95,13 @@ impl Queue {
 pub(super) fn expects(scenario: &Scenario, rules: &Rules, loss: &Prescribed) -> (bool, bool) {
     let only_timed = |policy: AssemblyPolicy| policy.timer_alone().is_some();
     let timed = (0..rules.classes).all(|class| only_timed(rules.assembly.data.policy(class)));
-    let data = timed && !loss.script.names_packets() && few_batches(scenario, rules);
-    (data, if rules.acks_with_data { data } else { only_timed(rules.assembly.ack) })
+    let singly = loss.script.names_packets() || !rules.spacing.is_zero();
+    // On a way that bursts have for themselves they may be closed ahead of the clock.
+    let cut = scenario.core.forwarding == CoreForwarding::CutThrough;
+    let alone = !rules.control && cut;
+    let data = (timed || alone) && !singly && few_batches(scenario, rules);
+    let acks = alone || only_timed(rules.assembly.ack);
+    (data, if rules.acks_with_data { data } else { acks })
 }
 
 /// Whether no queue takes so many batches in one event that nobody is heard meanwhile.
@@ -87,6 +129,12 @@ pub(super) fn places(rules: &Rules, sites: u32) -> Vec<u32> {
 
 /// Attempts to send a burst that have draws of their own.
 const ATTEMPTS: u64 = 1 << 12;
+
+/// Trains that a queue of a path has room for from the beginning.
+const PATH_TRAINS: usize = 256;
+
+/// Stands for no way.
+const NO_WAY: u32 = u32::MAX;
 
 /// Stands for a queue that is not there yet.
 const NO_QUEUE: u32 = u32::MAX;
@@ -123,18 +171,25 @@ impl Mesh {
         context: &mut Context,
         flows: &mut [Flow],
     ) {
-        if self.data_loss.script.kills(&packet) {
-            let loss = Loss { cause: LossCause::Scripted, burst: 0, node: 0, port: 0, at: now };
-            flows[packet.flow as usize].lose(packet.transmission(), loss);
-            context.recorder.lost(packet.row, PacketCause::Scripted);
-            return;
-        }
         let flow = &flows[packet.flow as usize];
         let class = self.rules.class_of(&packet, flow.kind.class);
         let ends = (flow.from, flow.to);
         let queue = self.queue_of(ends, class, packet.flow, false);
-        self.make_room(now, queue, packet.bytes(), context, flows);
+        let killed = self.data_loss.script.kills(&packet);
+        if !killed {
+            self.make_room(now, queue, packet.bytes(), context, flows);
+        }
         self.number(now, queue, packet.row, context);
+        if !self.rules.spacing.is_zero() {
+            self.queues[queue].space(killed);
+        }
+        if killed {
+            let loss = Loss { cause: LossCause::Scripted, burst: 0, node: 0, port: 0, at: now };
+            flows[packet.flow as usize].lose(packet.transmission(), loss);
+            context.recorder.lost(packet.row, PacketCause::Scripted);
+            self.opens_in_vain(now, queue, context);
+            return;
+        }
         self.queues[queue].cargo.data.push(Train::one(packet));
         self.joined(now, queue, packet.bytes(), context, flows);
     }
@@ -182,6 +237,9 @@ impl Mesh {
     /// The queue for packets of a flow, or of another source, from one node to another.
     #[inline]
     pub(super) fn queue_of(&mut self, ends: (u32, u32), class: u32, flow: u32, ack: bool) -> usize {
+        if let Some(only) = self.only[usize::from(ack)] {
+            return only as usize;
+        }
         let rules = &self.rules;
         let (other, flow) = (flow & OTHER != 0, flow & !OTHER);
         let own = ack && !rules.acks_with_data;
@@ -212,21 +270,35 @@ impl Mesh {
             return queue;
         }
         self.places[place] = self.queues.len() as u32;
-        let queue =
+        let mut queue =
             Queue::new(&self.scenario.edge, &self.rules.assembly, ends, class, (own, place));
+        let announced = if ack { self.expects.1 } else { self.expects.0 };
+        if announced && queue.assembler.policy().timer_alone().is_none() {
+            queue.way = self.way(ends.0, ends.1).map_or(NO_WAY, |way| way as u32);
+        }
         self.queues.push(queue);
-        self.queues.len() - 1
+        let number = self.queues.len() - 1;
+        let rules = &self.rules;
+        let one = rules.classes == 1 && rules.burstifiers == 1;
+        if !rules.control && one && rules.queues != Queues::Flow {
+            self.only[usize::from(ack)] = Some(number as u32);
+            // A path has two queues: they have room from the beginning.
+            let inbox = &mut self.queues[number].inbox;
+            inbox.data.reserve(PATH_TRAINS);
+            inbox.acks.reserve(PATH_TRAINS);
+            self.due.reserve(PATH_TRAINS);
+            self.landing.reserve(PATH_TRAINS);
+        }
+        number
     }
 
     /// A packet enters a queue: numbers the burst it opens.
     #[inline]
-    fn number(&mut self, now: Time, queue: usize, row: u32, context: &mut Context) {
-        let place = &mut self.queues[queue];
-        if place.number == 0 {
-            self.numbered += 1;
-            place.number = self.numbered;
+    pub(super) fn number(&mut self, now: Time, queue: usize, row: u32, context: &mut Context) {
+        if self.queues[queue].number == 0 {
+            self.queues[queue].number = self.next_number(self.queues[queue].from);
         }
-        context.recorder.joined(row, now, place.number);
+        context.recorder.joined(row, now, self.queues[queue].number);
     }
 
     /// A packet has entered a queue: closes the burst, or starts its timer.
@@ -255,6 +327,22 @@ impl Mesh {
         }
     }
 
+    /// A packet that a script loses has come to a queue: it opens a burst as any packet does.
+    fn opens_in_vain(&mut self, now: Time, queue: usize, context: &mut Context) {
+        let place = &mut self.queues[queue];
+        if place.assembler.policy() == AssemblyPolicy::None {
+            // It was a burst of its own.
+            place.number = 0;
+            self.data_loss.closed += 1;
+            return;
+        }
+        let idle = place.assembler.poll_timeout().is_none();
+        place.assembler.open(now);
+        if idle && let Some(deadline) = place.assembler.poll_timeout() {
+            context.queue_timer(deadline, place.place, queue);
+        }
+    }
+
     /// The timer of a queue fires; it is stale where its burst is closed already.
     pub(super) fn timer(
         &mut self,
@@ -264,6 +352,13 @@ impl Mesh {
         flows: &mut [Flow],
     ) {
         let queue = queue as usize;
+        if self.queues[queue].is_flushed() {
+            match self.queues[queue].due() == Some(now) {
+                true => self.flush(now, queue, context, flows),
+                false => context.stale += 1,
+            }
+            return;
+        }
         let due = |queue: &Queue| queue.assembler.poll_timeout().is_some_and(|at| at <= now);
         if !self.expects_data() && self.queues[queue].feed.is_some() {
             self.fed_timer(now, queue, context, flows);
@@ -282,12 +377,42 @@ impl Mesh {
         context: &mut Context,
         flows: &mut [Flow],
     ) {
-        let place = &mut self.queues[queue];
-        if place.number == 0 {
-            self.numbered += 1;
-            place.number = self.numbered;
+        self.close_as(now, queue, None, context, flows);
+    }
+
+    /// As [`close`](Self::close), where what the scenario prescribes for the burst may be `known`.
+    pub(super) fn close_as(
+        &mut self,
+        now: Time,
+        queue: usize,
+        known: Option<Doomed>,
+        context: &mut Context,
+        flows: &mut [Flow],
+    ) {
+        if self.queues[queue].number == 0 {
+            self.queues[queue].number = self.next_number(self.queues[queue].from);
         }
+        let place = &mut self.queues[queue];
         let closed = place.assembler.close(&mut Vec::new());
+        if !self.rules.spacing.is_zero() {
+            self.positions.clear();
+            self.positions.append(&mut place.positions);
+            place.entered = 0;
+        }
+        if place.cargo.is_empty() {
+            // A script lost all of it.
+            place.number = 0;
+            self.data_loss.closed += 1;
+            return;
+        }
+        let (from, to) = (place.from, place.to);
+        if let Some(way) = self.way(from, to).filter(|&way| self.lands_ahead(way, context))
+            && known.is_none()
+            && self.crosses_ahead((now, way), queue, &closed, context, flows)
+        {
+            return;
+        }
+        let place = &mut self.queues[queue];
         let slot = self.bursts.open(std::mem::take(&mut place.number));
         self.bursts.load(slot, &mut place.cargo);
         let burst = self.bursts.get_mut(slot);
@@ -298,9 +423,14 @@ impl Mesh {
         (burst.opened, burst.closed) = (closed.opened, now);
         burst.kind = burst.cargo.kind();
         let took = now.since(closed.opened);
-        self.tally.assembled(burst.kind as usize, burst.packets, closed.bytes, took);
+        if self.rules.control {
+            self.tally.assembled(burst.kind as usize, burst.packets, closed.bytes, took);
+        }
         self.count_flows(slot, flows);
-        self.prescribe(slot);
+        match known.or(self.asked.take()) {
+            Some(doomed) => self.bursts.get_mut(slot).doomed = doomed,
+            None => self.prescribe(slot),
+        }
         self.send(now, slot, context, flows);
     }
 
@@ -311,10 +441,12 @@ impl Mesh {
         for (flow, segments) in self.census.take(&cargo.data) {
             carried += 1;
             whole += segments;
-            self.tally.segments_of_flow(segments);
+            if self.rules.control {
+                self.tally.segments_of_flow(segments);
+            }
             flows[flow as usize].tally.bursts += 1;
         }
-        if carried > 0 {
+        if carried > 0 && self.rules.control {
             self.tally.carries(whole, carried);
         }
     }
@@ -327,13 +459,8 @@ impl Mesh {
             BurstKind::Ack => &mut self.ack_loss,
             BurstKind::Background => return,
         };
-        rule.closed += 1;
+        burst.doomed = rule.next(burst.cargo.data.iter().map(|train| &train.first));
         burst.turn = rule.closed;
-        let Prescribed { process, script, node, stream, closed } = rule;
-        let hit = process.hits(*closed, || stream.uniforms(*closed));
-        let scripted = script.dooms(burst.cargo.data.iter().map(|train| &train.first));
-        let listed = matches!(process, burstlab_link::LossProcess::Listed(_));
-        burst.doomed = (hit || scripted).then_some((*node, scripted || listed));
     }
 
     /// A closed burst is counted, gets its copy, and is launched.
@@ -367,6 +494,10 @@ impl Mesh {
         flows: &mut [Flow],
     ) {
         let rules = &self.rules;
+        let burst = self.bursts.get(slot);
+        if let Some(way) = self.way(burst.from, burst.to) {
+            return self.set_out(now, slot, way, context, flows);
+        }
         let burst = self.bursts.get_mut(slot);
         let routes = self.routes.of(burst.from, burst.to);
         let pick = match rules.choice {

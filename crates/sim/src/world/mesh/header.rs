@@ -280,6 +280,7 @@ impl Mesh {
             self.bursts.close(slot);
             return None;
         }
+        self.landed(slot);
         self.ends(now, slot, None, context, flows);
         if !self.fed.is_empty() {
             self.batches.delivered += self.bursts.get(slot).cargo.of_batches();

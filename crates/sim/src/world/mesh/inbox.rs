@@ -3,6 +3,7 @@
 //! by then, in order, at once.
 
 use burstlab_kernel::Rank;
+use burstlab_link::Wire;
 use burstlab_tcp::Sender;
 use burstlab_units::{Bytes, Time};
 use serde::{Deserialize, Serialize};
@@ -13,16 +14,17 @@ use super::super::train::{Coming, Train};
 use super::super::{Context, Event, Place};
 use super::edge::Queue;
 use super::joins::Joins;
+use super::pending::{Pending, Tail};
 use super::rules::Rules;
 use super::{Mesh, MeshEvent};
 
 /// The packets that will enter a queue, by the time they do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Inbox {
-    data: Vec<Coming<DataPacket>>,
-    acks: Vec<Coming<AckPacket>>,
+    pub(super) data: Pending<DataPacket>,
+    pub(super) acks: Pending<AckPacket>,
     /// When the first of them enters.
-    first: Time,
+    pub(super) first: Time,
 }
 
 /// Where the data packets of a flow go.
@@ -57,13 +59,43 @@ impl DataQueue {
     }
 }
 
+/// Where the last trains of flows lie that are known to come, by slot.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Tails {
+    data: Vec<Tail>,
+    acks: Vec<Tail>,
+}
+
+impl Tails {
+    /// Of the data of a flow, where trains may be joined.
+    #[inline]
+    fn data(&mut self, packet: &DataPacket, trains: bool) -> Option<&mut Tail> {
+        (trains && !packet.is_other()).then(|| tail(&mut self.data, packet.flow))
+    }
+
+    /// Of the ACKs of a flow.
+    #[inline]
+    fn ack(&mut self, flow: u32, trains: bool) -> Option<&mut Tail> {
+        trains.then(|| tail(&mut self.acks, flow))
+    }
+}
+
+#[inline]
+fn tail(tails: &mut Vec<Tail>, flow: u32) -> &mut Tail {
+    let slot = flow as usize;
+    if tails.len() <= slot {
+        tails.resize(slot + 1, Tail::NONE);
+    }
+    &mut tails[slot]
+}
+
 /// Where a packet of an inbox lies, in the order in which they enter: by time, flow, and then as
 /// they were put on the link.
 type Entry = (Time, u32, u32);
 
 impl Default for Inbox {
     fn default() -> Self {
-        Self { data: Vec::new(), acks: Vec::new(), first: Time::MAX }
+        Self { data: Pending::default(), acks: Pending::default(), first: Time::MAX }
     }
 }
 
@@ -110,57 +142,46 @@ impl Entering {
     }
 }
 
+impl Entering {
+    /// Adds a train to what a burst carries.
+    #[inline]
+    pub(super) fn add<P: Parcel>(&mut self, cargo: &mut Vec<Train<P>>, train: Train<P>) {
+        match self {
+            Self::Joined(joins) => joins.add(cargo, train),
+            Self::Sorted(_) | Self::OneByOne => cargo.push(train),
+        }
+    }
+}
+
 /// Moves the packets that enter before `now` out of `coming` to `cargo`; answers how many bytes
 /// they are, and when the first of the others enters.
 fn take<P: Parcel>(
-    coming: &mut Vec<Coming<P>>,
+    coming: &mut Pending<P>,
     cargo: &mut Vec<Train<P>>,
     entering: &mut Entering,
     now: Time,
     mut each: impl FnMut(Time, &P),
 ) -> (Bytes, Time) {
-    let (mut bytes, mut first) = (Bytes::ZERO, Time::MAX);
-    let sorted = matches!(entering, Entering::Sorted(_));
+    let mut bytes = Bytes::ZERO;
     if let Entering::Sorted(order) = entering {
-        let due = (0..).zip(coming.iter()).filter(|(_, coming)| coming.at < now);
+        let near = coming.near(now);
+        let due = (0..).zip(near.iter()).filter(|(_, coming)| coming.at < now);
         order.extend(due.map(|(index, coming)| (coming.at, coming.train.first.flow(), index)));
         order.sort_unstable();
         for (at, _, index) in order.drain(..) {
-            let train = coming[index as usize].train;
+            let train = near[index as usize].train;
             bytes += train.bytes();
             each(at, &train.first);
             cargo.push(train);
         }
+        return (bytes, coming.split(now, |_| {}));
     }
-    coming.retain_mut(|coming| {
-        if coming.at < now {
-            if sorted {
-                return false;
-            }
-            each(coming.at, &coming.train.first);
-            let train = coming.take_before(now);
-            bytes += train.bytes();
-            match entering {
-                Entering::Joined(joins) => joins.add(cargo, train),
-                _ => cargo.push(train),
-            }
-        }
-        let stays = coming.train.count > 0;
-        if stays {
-            first = first.min(coming.at);
-        }
-        stays
+    let first = coming.split(now, |due| {
+        each(due.at, &due.train.first);
+        bytes += due.train.bytes();
+        entering.add(cargo, due.train);
     });
     (bytes, first)
-}
-
-/// Adds a packet to those that are coming, to the last train if it goes on as that does.
-#[inline]
-fn announce<P: Parcel>(coming: &mut Vec<Coming<P>>, at: Time, packet: P, trains: bool) {
-    let joins = trains && coming.last_mut().is_some_and(|last| last.admits(at, &packet));
-    if !joins {
-        coming.push(Coming::one(at, packet));
-    }
 }
 
 impl Context {
@@ -184,8 +205,18 @@ impl Queue {
         }
     }
 
-    /// When the burst that the first packet opens is closed.
-    fn due(&self) -> Option<Time> {
+    /// When the burst that the first packet opens is closed; of a queue that is [flushed], when it
+    /// is to be looked at.
+    ///
+    /// [flushed]: Mesh::flush
+    pub(super) fn due(&self) -> Option<Time> {
+        if self.is_flushed() {
+            let due = self
+                .assembler
+                .poll_timeout()
+                .map_or(self.inbox.first, |at| at.min(self.inbox.first));
+            return Some(due).filter(|&at| at < Time::MAX);
+        }
         let timer = self.assembler.policy().timer_alone();
         timer.filter(|_| self.opens() < Time::MAX).map(|span| self.opens() + span)
     }
@@ -237,9 +268,7 @@ impl Mesh {
         packet: DataPacket,
         context: &mut Context,
     ) {
-        let place = &mut self.queues[queue];
-        announce(&mut place.inbox.data, at, packet, self.trains);
-        place.expect(at, queue, context);
+        self.expect_run_in(queue, Coming::one(at, packet), context);
     }
 
     /// An ACK of `flow` will reach the edge node of its receiver at `at`.
@@ -264,22 +293,62 @@ impl Mesh {
         packet: AckPacket,
         context: &mut Context,
     ) {
+        let tail = self.tails.ack(packet.flow, self.trains);
         let place = &mut self.queues[queue];
-        announce(&mut place.inbox.acks, at, packet, self.trains);
+        place.inbox.acks.push(Coming::one(at, packet), tail, queue);
         place.expect(at, queue, context);
     }
 
-    /// ACKs will enter a queue.
+    /// ACKs that are `sent` over an access link will enter a queue.
     #[inline]
-    pub(in crate::world) fn expect_acks_in(
+    pub(in crate::world) fn expect_acks_over(
         &mut self,
         queue: usize,
-        coming: Coming<AckPacket>,
+        link: &mut Wire,
+        sent: &Coming<AckPacket>,
+        context: &mut Context,
+    ) {
+        let (train, size) = (&sent.train, sent.train.first.bytes());
+        match link.carry_evenly((sent.at, sent.gap), train.count, size, Time::MAX) {
+            Some((at, gap)) if self.trains || train.count == 1 => {
+                let tail = self.tails.ack(train.first.flow, self.trains);
+                let place = &mut self.queues[queue];
+                place.inbox.acks.push(Coming { train: *train, at, gap }, tail, queue);
+                place.expect(at, queue, context);
+            }
+            Some((at, gap)) => {
+                let coming = Coming { train: *train, at, gap };
+                for (number, ack) in (0..).zip(train.packets()) {
+                    self.expect_ack_in(queue, coming.at(number), ack, context);
+                }
+            }
+            None => {
+                for (number, ack) in (0..).zip(train.packets()) {
+                    let at = link.carry(sent.at(number), size);
+                    self.expect_ack_in(queue, at, ack, context);
+                }
+            }
+        }
+    }
+
+    /// Data packets will enter a queue.
+    #[inline]
+    pub(in crate::world) fn expect_run_in(
+        &mut self,
+        queue: usize,
+        run: Coming<DataPacket>,
         context: &mut Context,
     ) {
         let place = &mut self.queues[queue];
-        place.inbox.acks.push(coming);
-        place.expect(coming.at, queue, context);
+        if self.trains || run.train.count == 1 {
+            let tail = self.tails.data(&run.train.first, self.trains);
+            place.inbox.data.push(run, tail, queue);
+        } else {
+            let packets = (0..).zip(run.train.packets());
+            let packets = packets.map(|(n, packet)| Coming::one(run.at(n), packet));
+            packets.for_each(|one| place.inbox.data.push(one, None, queue));
+        }
+        place.expect(run.at, queue, context);
     }
 
     /// The queue of the ACKs of `flow`, which is in slot `index`.
@@ -305,8 +374,9 @@ impl Mesh {
         if place.due() != Some(now) {
             return false;
         }
-        self.numbered += 1;
-        place.number = self.numbered;
+        let next = self.next_number(self.queues[queue].from);
+        let place = &mut self.queues[queue];
+        place.number = next;
         let opened = place.opens();
         let (number, entering) = (place.number, &mut self.entering);
         let (cargo, inbox) = (&mut place.cargo, &mut place.inbox);
@@ -327,7 +397,11 @@ impl Mesh {
 
     /// Packets that have entered a queue by the end of the run and are in no burst.
     pub(super) fn record_waiting(&self, now: Time, recorder: &mut crate::measure::Recorder) {
-        for (number, queue) in (self.numbered + 1..).zip(&self.queues) {
+        let mut numbered = self.numbered;
+        for queue in &self.queues {
+            let last = &mut numbered[self.counter(queue.from)];
+            *last += 1;
+            let number = *last;
             queue.inbox.rows(now).for_each(|(row, at)| recorder.joined(row, at, number));
         }
     }

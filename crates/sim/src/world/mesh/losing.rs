@@ -22,7 +22,7 @@ impl Mesh {
         flows: &mut [Flow],
     ) {
         let hop = self.bursts.get(slot).hop;
-        let node = self.node_at(slot, hop) as usize + 1;
+        let node = self.number_of(self.node_at(slot, hop));
         self.ends(now, slot, Some(cause), context, flows);
         if !self.fed.is_empty() {
             self.batches.lost += self.bursts.get(slot).cargo.of_batches();
@@ -89,8 +89,10 @@ impl Mesh {
             load_left: burst.load_left,
             took: now.since(burst.closed),
         };
-        self.tally.ended(&ended, lost.zip(node), link);
-        if lost.is_some() && link.is_some() {
+        if self.rules.control {
+            self.tally.ended(&ended, lost.zip(node), link);
+        }
+        if lost.is_some() && link.is_some() && self.rules.control {
             self.note((now, slot), Step::Lost, link, Span::ZERO, &mut context.recorder);
         }
         if context.recorder.traces_bursts() {
@@ -99,7 +101,7 @@ impl Mesh {
             let refused = lost.is_some_and(|cause| cause != LossCause::Blocked);
             self.record_hops(burst, refused, &mut context.recorder);
         }
-        if self.reports {
+        if self.reports && self.rules.control {
             self.tell(now, slot, lost, context, flows);
         }
     }
@@ -114,7 +116,7 @@ impl Mesh {
         BurstRow {
             number: burst.number,
             kind: burst.kind as u8,
-            ends: (burst.from + 1, burst.to + 1),
+            ends: if self.rules.control { (burst.from + 1, burst.to + 1) } else { (0, 0) },
             hops: burst.planned as u32,
             attempts: burst.attempts,
             rival: burst.rival,
@@ -129,12 +131,15 @@ impl Mesh {
                 Some(_) => None,
                 None => Some(Time::MAX),
             },
-            lost: lost.map(|(at, cause)| (at, node as usize + 1, cause.into())),
+            lost: lost.map(|(at, cause)| (at, self.number_of(node), cause.into())),
         }
     }
 
     /// Adds the fibres that a burst was given to the trace, and the one it is refused.
     pub(super) fn record_hops(&self, burst: &Burst, refused: bool, recorder: &mut Recorder) {
+        if !self.rules.control {
+            return;
+        }
         let ends = |link: u32| {
             let link = self.graph.link(link);
             (link.from + 1, link.to + 1)
@@ -199,7 +204,7 @@ impl Mesh {
     }
 
     /// The data packets of flows in a burst.
-    fn own_data(&self, slot: u32) -> Vec<DataPacket> {
+    pub(super) fn own_data(&self, slot: u32) -> Vec<DataPacket> {
         let data = &self.bursts.get(slot).cargo.data;
         let packets = data.iter().flat_map(|train| train.packets());
         packets.filter(|packet| !packet.is_other()).collect()

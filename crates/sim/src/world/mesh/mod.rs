@@ -8,15 +8,20 @@ mod contention;
 mod cutting;
 mod edge;
 mod feed;
+mod flush;
 mod header;
 mod inbox;
 mod injection;
 mod joins;
 mod losing;
+mod pending;
+mod periods;
 mod report;
 mod rules;
+mod runs;
 mod steps;
 mod under_way;
+mod ways;
 
 use burstlab_kernel::{Lane, RandomSource, Rank, Stream};
 use burstlab_link::LossProcess;
@@ -32,12 +37,16 @@ use self::burst::Bursts;
 use self::census::Census;
 use self::edge::Queue;
 use self::feed::BatchCounts;
+use self::flush::Due;
 use self::header::Signal;
-use self::inbox::Entering;
+pub(super) use self::inbox::DataQueue;
+use self::inbox::{Entering, Tails};
 use self::injection::Injection;
 use self::rules::Rules;
 pub(super) use self::under_way::UnderWay;
+use self::ways::{Landing, Way};
 use super::flow::Flow;
+use super::packet::{DataPacket, Packet};
 use super::script::Script;
 use super::{Context, Event, World};
 use crate::measure::NetworkTally;
@@ -70,7 +79,14 @@ pub(crate) enum MeshEvent {
     Again(u32),
     /// A source of bursts sends one.
     Background(u32),
+    /// The burst in a slot comes to the node of its way where it is lost.
+    Lost(u32),
+    /// A packet that nodes store and forward reaches the egress of a way.
+    Stored(u32),
 }
+
+/// Where a burst is lost as the scenario prescribes, 0 at the ingress, and whether a script says so.
+type Doomed = Option<(usize, bool)>;
 
 /// Losses that a scenario prescribes for bursts of one kind.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -88,6 +104,22 @@ impl Prescribed {
         let (process, script) = (rule.process.clone(), Script::new(&rule.script));
         Self { process, script, node: rule.node, stream, closed: 0 }
     }
+
+    /// Whether no burst is lost.
+    fn loses_none(&self) -> bool {
+        matches!(self.process, LossProcess::None) && self.script.is_empty()
+    }
+
+    /// The next burst is closed: whether it is lost, for what it is or for its first packets.
+    #[inline]
+    fn next<'a>(&mut self, firsts: impl Iterator<Item = &'a DataPacket>) -> Doomed {
+        self.closed += 1;
+        let Self { process, script, node, stream, closed } = self;
+        let hit = process.hits(*closed, || stream.uniforms(*closed));
+        let scripted = script.dooms(firsts);
+        let listed = matches!(process, LossProcess::Listed(_));
+        (hit || scripted).then_some((*node, scripted || listed))
+    }
 }
 
 /// Totals by kind of burst.
@@ -102,6 +134,17 @@ pub(super) struct BurstCounts {
     pub(super) bytes_lost: u64,
 }
 
+impl BurstCounts {
+    /// Bursts crossed a way, and carried so many bytes.
+    #[inline]
+    fn passed(&mut self, bursts: u64, bytes: u64) {
+        self.sent += bursts;
+        self.delivered += bursts;
+        self.bytes_sent += bytes;
+        self.bytes_delivered += bytes;
+    }
+}
+
 /// The mesh.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Mesh {
@@ -114,6 +157,30 @@ pub(super) struct Mesh {
     routes: Routes,
     #[serde(skip)]
     rules: Rules,
+    /// Ways that pairs of nodes have for themselves: those of a path.
+    ways: Vec<Way>,
+    /// How long before a packet reaches an edge node that is known at least, of data and of ACKs:
+    /// the delay of its access link.
+    #[serde(skip)]
+    lookahead: [Span; 2],
+    /// Whether hosts are there that are never ahead of the clock.
+    #[serde(skip)]
+    by_the_clock: bool,
+    /// Whether there are flows that never end, and with them the run.
+    #[serde(skip)]
+    endless: bool,
+    /// Reused: what a queue takes in at once.
+    #[serde(skip)]
+    due: Due,
+    /// What crosses ways ahead of the clock, and is yet to be handed to the hosts.
+    #[serde(skip)]
+    landing: Landing,
+    /// Whether the burst that sets out is lost, where that was asked already.
+    #[serde(skip)]
+    asked: Option<Doomed>,
+    /// Packets that entered before each of the burst that sets out, where these are spaced.
+    #[serde(skip)]
+    positions: Vec<u64>,
     /// By fibre.
     ports: Vec<Port>,
     control: Vec<ControlChannels>,
@@ -126,9 +193,12 @@ pub(super) struct Mesh {
     sites: Vec<Option<u32>>,
     site_count: u32,
     queues: Vec<Queue>,
+    /// Of a path with one queue for all data, and one for all ACKs: these.
+    only: [Option<u32>; 2],
     /// Whether queues need only be told in advance of data packets, and of ACKs.
     expects: (bool, bool),
     entering: Entering,
+    tails: Tails,
     /// Which queue is in which place.
     places: Vec<u32>,
     bursts: Bursts,
@@ -144,8 +214,8 @@ pub(super) struct Mesh {
     /// Draws of the wavelengths on which bursts set out.
     wavelengths: Stream,
     injection: Option<Injection>,
-    /// Bursts numbered so far.
-    numbered: u64,
+    /// Bursts numbered so far; on a path those of each direction by themselves.
+    numbered: [u64; 2],
     /// Whether a sender listens to what becomes of its bursts.
     reports: bool,
     /// Whether packets may be kept as trains: where no one looks at their order, or at one of them.
@@ -160,9 +230,9 @@ pub(super) struct Mesh {
 }
 
 impl Mesh {
-    pub(super) fn new(resolved: &Resolved, mesh: &(Graph, Routes), random: &RandomSource) -> Self {
+    pub(super) fn new(resolved: &Resolved, random: &RandomSource) -> Self {
         let scenario = &resolved.scenario;
-        let (graph, routes) = mesh.clone();
+        let (graph, routes) = resolved.graph_and_routes();
         let (signalling, core) = (&scenario.signalling, &scenario.core);
         let rules = Rules::new(scenario, &resolved.assembly);
         let nodes = graph.nodes.len();
@@ -190,12 +260,25 @@ impl Mesh {
             lines: vec![lines; nodes],
             copies: vec![0; nodes],
             sites,
+            ways: match rules.control {
+                true => Vec::new(),
+                false => ways::of_path(scenario, &graph, &routes),
+            },
+            lookahead: [scenario.access.delay, scenario.access.receiver_side().1],
+            by_the_clock: true,
+            endless: false,
+            due: Due::default(),
+            landing: Landing::default(),
+            asked: None,
+            positions: Vec::new(),
             expects,
             entering: Entering::new(&rules, trains),
+            tails: Tails::default(),
             site_count,
             queues: Vec::new(),
+            only: [None; 2],
             places: edge::places(&rules, site_count),
-            bursts: Bursts::default(),
+            bursts: if rules.control { Bursts::default() } else { Bursts::stocked() },
             background: background::sources(resolved, &graph, &rules, random),
             fed: Vec::new(),
             batches: BatchCounts::default(),
@@ -208,7 +291,7 @@ impl Mesh {
             },
             wavelengths: random.stream("wavelengths"),
             injection: Injection::new(scenario, random),
-            numbered: 0,
+            numbered: [0; 2],
             reports: resolved.listens(),
             trains,
             census: Census::default(),
@@ -230,6 +313,8 @@ impl Mesh {
     pub(in crate::world) fn adopt(&mut self, fresh: Self) {
         (self.scenario, self.rules) = (fresh.scenario, fresh.rules);
         (self.graph, self.routes) = (fresh.graph, fresh.routes);
+        (self.lookahead, self.by_the_clock) = (fresh.lookahead, fresh.by_the_clock);
+        self.endless = fresh.endless;
     }
 
     pub(super) fn background_sources(&self) -> usize {
@@ -253,6 +338,23 @@ impl Mesh {
         let [data, _, background] = &self.counts;
         let alone = self.background.is_empty() && self.fed.is_empty();
         if alone { data.sent } else { data.sent + background.sent }
+    }
+
+    /// Whether headers reserve what bursts need; over a path nothing has to be reserved.
+    pub(super) fn has_control(&self) -> bool {
+        self.rules.control
+    }
+
+    /// Learns what flows there are.
+    pub(super) fn learn_of(&mut self, flows: &[Flow]) {
+        self.by_the_clock = flows.iter().any(|flow| flow.kind.is_by_the_clock());
+        self.endless = flows.iter().any(|flow| flow.bytes.is_none());
+    }
+
+    /// What the scenario prescribes for bursts of data, or of ACKs.
+    #[inline]
+    fn prescribed(&mut self, kind: BurstKind) -> &mut Prescribed {
+        if kind == BurstKind::Data { &mut self.data_loss } else { &mut self.ack_loss }
     }
 
     /// That of a wavelength.
@@ -301,6 +403,26 @@ impl Mesh {
         }
     }
 
+    /// The number of a node in tables: from 1, and on a path from the first core node on, behind
+    /// the ingress.
+    fn number_of(&self, node: u32) -> usize {
+        node as usize + usize::from(self.rules.control)
+    }
+
+    /// Which count of bursts those from a node belong to.
+    #[inline]
+    fn counter(&self, from: u32) -> usize {
+        usize::from(!self.rules.control && from > 0)
+    }
+
+    /// The number of the next burst from a node.
+    #[inline]
+    fn next_number(&mut self, from: u32) -> u64 {
+        let counter = self.counter(from);
+        self.numbered[counter] += 1;
+        self.numbered[counter]
+    }
+
     /// Propagation over the first `hops` fibres of a burst's way.
     fn reach(&self, slot: u32, hops: usize) -> Span {
         let route = &self.bursts.get(slot).route[..hops];
@@ -317,7 +439,10 @@ impl Mesh {
             MeshEvent::Refused(slot) => self.refused(now, slot, context, flows),
             MeshEvent::Again(slot) => self.launch(now, slot, context, flows),
             MeshEvent::Background(source) => self.background(now, source, context, flows),
-            MeshEvent::Landed(_) => unreachable!("a landing goes to the hosts"),
+            MeshEvent::Lost(slot) => self.lost_on_way(now, slot, context, flows),
+            MeshEvent::Landed(_) | MeshEvent::Stored(_) => {
+                unreachable!("a landing goes to the hosts")
+            }
         }
     }
 }
@@ -329,33 +454,32 @@ impl World {
         let super::Optics::Mesh(mesh) = &mut self.optics else {
             panic!("an event of a mesh happened on a path");
         };
+        if let MeshEvent::Stored(way) = event {
+            match mesh.unload(self.now, way, &mut self.context, &mut self.flows) {
+                Packet::Data(packet) => self.data_on_link(self.now, packet),
+                Packet::Ack(packet) => self.ack_on_link(self.now, packet),
+            }
+            return;
+        }
         let MeshEvent::Landed(slot) = event else {
             mesh.happen(self.now, event, &mut self.context, &mut self.flows);
+            if !mesh.landing.is_empty() {
+                let mut landing = std::mem::take(&mut mesh.landing);
+                self.data_land(&landing.data.all);
+                self.acks_land(&landing.acks.all);
+                landing.clear();
+                if let super::Optics::Mesh(mesh) = &mut self.optics {
+                    mesh.landing = landing;
+                }
+            }
             return;
         };
         let Some(mut cargo) = mesh.land(self.now, slot, &mut self.context, &mut self.flows) else {
             return;
         };
         self.context.work += (cargo.data.len() + cargo.acks.len()) as u32;
-        let mut data = &cargo.data[..];
-        while let Some((train, others)) = data.split_first() {
-            let done = self.stride_of_data(data);
-            data = if done > 0 { &data[done..] } else { others };
-            match done {
-                0 if train.first.is_of_batch() => {}
-                0 if train.first.is_other() => self.others_leave(train),
-                0 => train.packets().for_each(|packet| self.data_on_link(self.now, packet)),
-                _ => {}
-            }
-        }
-        let mut acks = &cargo.acks[..];
-        while let Some((train, others)) = acks.split_first() {
-            let done = self.stride_of_acks(acks);
-            acks = if done > 0 { &acks[done..] } else { others };
-            if done == 0 {
-                train.packets().for_each(|ack| self.ack_on_link(self.now, ack));
-            }
-        }
+        self.data_land(&cargo.data);
+        self.acks_land(&cargo.acks);
         cargo.clear();
         if let super::Optics::Mesh(mesh) = &mut self.optics {
             mesh.clear_away(slot, cargo);

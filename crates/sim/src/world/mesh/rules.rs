@@ -5,8 +5,8 @@ use burstlab_optical::signalling::offset_needed;
 use burstlab_units::{Bytes, Rate, Serializer, Span};
 
 use crate::scenario::{
-    ConversionKind, EdgeAssembly, FirstWavelength, IngressPort, Protocol, Queues, Resolution,
-    RouteChoice, Scenario,
+    ConversionKind, CoreForwarding, EdgeAssembly, FirstWavelength, IngressPort, Protocol, Queues,
+    Resolution, RouteChoice, Scenario, Topology,
 };
 
 /// Longer than any run.
@@ -15,9 +15,13 @@ const BEYOND: Span = Span::from_secs(9_000_000);
 #[derive(Clone, Debug)]
 pub(super) struct Rules {
     pub(super) rate: Rate,
+    /// Whether headers go ahead of bursts: in a mesh.
+    pub(super) control: bool,
     pub(super) protocol: Protocol,
     pub(super) processing: Span,
     pub(super) guard: Span,
+    /// From one packet of a burst to the next, where nodes store and forward.
+    pub(super) spacing: Span,
     pub(super) offset: Option<Span>,
     pub(super) switching: Span,
     /// Time of a header on a control channel.
@@ -69,9 +73,11 @@ impl Rules {
         let thresholds = assembly.data.thresholds();
         Self {
             rate: scenario.network.link_rate,
+            control: scenario.network.topology != Topology::Path,
             protocol: signalling.protocol,
             processing: signalling.processing,
             guard: signalling.guard,
+            spacing: edge.spacing,
             offset: signalling.offset,
             switching: signalling.switching,
             sending: Serializer::new(signalling.rate.unwrap_or(scenario.network.link_rate))
@@ -110,7 +116,9 @@ impl Rules {
             ack_class: edge.ack.class,
             passes: core.delay_lines.passes as usize,
             cuts: lists(Resolution::Segmentation),
-            ordered: scenario.access.shared || lists(Resolution::Segmentation),
+            ordered: scenario.access.shared
+                || lists(Resolution::Segmentation)
+                || core.forwarding == CoreForwarding::StoreAndForward,
         }
     }
 

@@ -6,6 +6,7 @@ use burstlab_units::Time;
 use super::Mesh;
 use super::burst::Cargo;
 use super::feed::Load;
+use super::ways::Way;
 
 /// What is under way.
 #[derive(Clone, Debug, Default)]
@@ -52,6 +53,14 @@ impl Mesh {
                 found.packets[kind] += u64::from(train.count);
             }
             found.packets[1] += queue.inbox.acks();
+        }
+        for (packet, alone) in self.ways.iter().flat_map(Way::packets) {
+            let kind = packet.burst_kind() as usize;
+            found.packets[kind] += 1;
+            if alone {
+                found.bursts[kind] += 1;
+                found.carried[kind] += packet.bytes().get();
+            }
         }
         for burst in self.bursts.live() {
             found.bursts[burst.kind as usize] += 1;
