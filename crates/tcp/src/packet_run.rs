@@ -99,7 +99,8 @@ mod tests {
             let time = |index: u32| Time::from_ps(at + gap * u64::from(index));
             let list: Vec<_> =
                 (0..count).map(|i| (first + u64::from(step * i), time(i))).collect();
-            let run = PacketRun { first, count, step, at: Time::from_ps(at), gap: Span::from_ps(gap) };
+            let (at, gap) = (Time::from_ps(at), Span::from_ps(gap));
+            let run = PacketRun { first, count, step, at, gap };
             let packets = |run: &PacketRun| -> Vec<_> {
                 (0..run.count).map(|index| (run.number(index), run.time(index))).collect()
             };

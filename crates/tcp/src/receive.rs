@@ -76,9 +76,9 @@ impl Receiver {
         })
     }
 
-    /// Segments of `run` arrive. Takes those in front that come in order, none having arrived before
-    /// its turn, at `until` or before, and before a delayed ACK is due; the caller sees to it that
-    /// nothing else happens to the receiver by then. All is as if each had come alone to
+    /// Segments of `run` arrive. Takes those in front that come in order, none having arrived
+    /// before its turn, at `until` or before, and before a delayed ACK is due; the caller sees to
+    /// it that nothing else happens to the receiver by then. All is as if each had come alone to
     /// [`on_segment`](Self::on_segment). Of a run that begins with the SYN only the SYN is taken
     /// where ACKs are delayed, since its own is not.
     #[inline(always)]

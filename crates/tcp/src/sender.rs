@@ -157,13 +157,13 @@ impl Sender {
         self.note_retransmissions(&out[from..]);
     }
 
-    /// ACKs of `run`, without SACK blocks, arrive. Takes those in front that are there at `until` or
-    /// before, and before the retransmission timer runs out, where nothing is being repaired, no
+    /// ACKs of `run`, without SACK blocks, arrive. Takes those in front that are there at `until`
+    /// or before, and before the retransmission timer runs out, where nothing is being repaired, no
     /// ACK was a duplicate, no detector listens, nothing is held back, and each ACK covers segments
     /// that had been sent before the run and were not acknowledged, while more is to follow; the
-    /// caller sees to it that nothing else happens to the sender by then. Calls `emit` for each with
-    /// the segments that it lets go, of [`segment_size`](Self::segment_size), and with the sender as
-    /// it is then. Returns how many it took. All is as if each had come alone to
+    /// caller sees to it that nothing else happens to the sender by then. Calls `emit` for each
+    /// with the segments that it lets go, of [`segment_size`](Self::segment_size), and with the
+    /// sender as it is then. Returns how many it took. All is as if each had come alone to
     /// [`on_ack`](Self::on_ack).
     #[inline(always)]
     pub fn take(

@@ -353,7 +353,8 @@ impl Senders {
         (self.acked() + 1..=sent).contains(&next) && next <= self.supplied
     }
 
-    /// Whether nothing is being repaired, nothing goes out again and the last ACK was none too many.
+    /// Whether nothing is being repaired, nothing goes out again and the last ACK was not one too
+    /// many.
     fn is_straight(&self) -> bool {
         self.slow.state() != State::Recovery
             && self.slow.outstanding().end == self.sent()
@@ -393,8 +394,8 @@ impl Senders {
         self.both(|sender, out| sender.on_notice(now, notice, burst, &segments, out));
     }
 
-    /// The ACKs at the front that are a run, at most `count`; if the first is none, that one goes to
-    /// both senders. Or what no network makes.
+    /// The ACKs at the front that are a run, at most `count`; if the first is none, that one goes
+    /// to both senders. Or what no network makes.
     fn any_run(&mut self, random: &mut Xorshift, at: Time) -> Option<PacketRun> {
         let gap = any_gap(random, at, self.slow.poll_timeout());
         let count = 1 + random.below(8) as u32;

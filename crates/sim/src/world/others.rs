@@ -106,7 +106,7 @@ impl World {
             let (context, flows) = (&mut self.context, &mut self.flows);
             match &mut self.optics {
                 Optics::Mesh(mesh) => {
-                    mesh.other_arrives(now, packet, (ends, class), context, flows)
+                    mesh.other_arrives(now, packet, (ends, class), context, flows);
                 }
                 Optics::Ops(ops) => ops.other_arrives(now, packet, ends, context),
             }

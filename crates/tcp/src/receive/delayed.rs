@@ -52,8 +52,8 @@ impl AckPolicy {
         true
     }
 
-    /// The first `count` segments of `run` arrive, in order and behind the SYN: takes those that come
-    /// before a delayed ACK is due.
+    /// The first `count` segments of `run` arrive, in order and behind the SYN: takes those that
+    /// come before a delayed ACK is due.
     pub(super) fn on_run(&mut self, run: &PacketRun, count: u32) -> Received {
         let (first, mut segments, mut acks) = (self.every - self.waiting, 0, 0);
         if let Some(due) = self.deadline {

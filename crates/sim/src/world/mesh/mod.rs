@@ -50,7 +50,7 @@ use super::packet::{DataPacket, Packet};
 use super::script::Script;
 use super::{Context, Event, World};
 use crate::measure::NetworkTally;
-use crate::scenario::{Interrupt, Losing, Resolved, RouteChoice, Scenario, TieBreak};
+use crate::scenario::{Interrupt, Losing, Resolved, Scenario, TieBreak};
 use crate::topology::{Graph, Routes};
 
 /// What a burst takes in memory, and a source of bursts, and an assembly queue with a source of
@@ -85,7 +85,7 @@ pub(crate) enum MeshEvent {
     Stored(u32),
 }
 
-/// Where a burst is lost as the scenario prescribes, 0 at the ingress, and whether a script says so.
+/// Where a burst is lost as the scenario prescribes, 0 at the ingress, and whether a script does.
 type Doomed = Option<(usize, bool)>;
 
 /// Losses that a scenario prescribes for bursts of one kind.
@@ -143,6 +143,15 @@ impl BurstCounts {
         self.bytes_sent += bytes;
         self.bytes_delivered += bytes;
     }
+}
+
+/// Which of the nodes with hosts each node is.
+fn sites(graph: &Graph) -> Vec<Option<u32>> {
+    let mut sites = vec![None; graph.nodes.len()];
+    for (site, node) in (0..).zip(graph.edges()) {
+        sites[node as usize] = Some(site);
+    }
+    sites
 }
 
 /// The mesh.
@@ -241,10 +250,6 @@ impl Mesh {
         let control = ControlChannels::new(signalling.channels, rate, signalling.header_size);
         let processor = HeaderProcessor::new(signalling.processors, signalling.processing);
         let lines = DelayLines::new(&core.delay_lines.delays, core.delay_lines.channels);
-        let mut sites = vec![None; nodes];
-        for (site, node) in (0..).zip(graph.edges()) {
-            sites[node as usize] = Some(site);
-        }
         let data_loss = Prescribed::new(&resolved.loss.data, random.stream("loss/data"));
         // What is announced enters by time and flow: drawn ties need an event for each packet.
         let drawn = scenario.run.tie_break == TieBreak::Random;
@@ -259,11 +264,8 @@ impl Mesh {
             processors: vec![processor; nodes],
             lines: vec![lines; nodes],
             copies: vec![0; nodes],
-            sites,
-            ways: match rules.control {
-                true => Vec::new(),
-                false => ways::of_path(scenario, &graph, &routes),
-            },
+            sites: sites(&graph),
+            ways: ways::of(scenario, &rules, &graph, &routes),
             lookahead: [scenario.access.delay, scenario.access.receiver_side().1],
             by_the_clock: true,
             endless: false,
@@ -285,10 +287,7 @@ impl Mesh {
             data_loss,
             ack_loss: Prescribed::new(&resolved.loss.ack, random.stream("loss/ack")),
             choices: random.stream("routes"),
-            turns: match rules.choice {
-                RouteChoice::RoundRobin => vec![0; (site_count * site_count) as usize],
-                RouteChoice::First | RouteChoice::Random => Vec::new(),
-            },
+            turns: rules.turns(site_count),
             wavelengths: random.stream("wavelengths"),
             injection: Injection::new(scenario, random),
             numbered: [0; 2],

@@ -57,8 +57,8 @@ impl<P: Parcel> Pending<P> {
         self.near.iter().chain(&self.far)
     }
 
-    /// Adds a train of which the last one of its flow, here or elsewhere, is at `tail`; that goes on
-    /// with it where it can, if trains may be joined at all.
+    /// Adds a train, the last one of whose flow, here or elsewhere, is at `tail`; that goes on with
+    /// it where it can, if trains may be joined at all.
     #[inline]
     pub(super) fn push(&mut self, coming: Coming<P>, tail: Option<&mut Tail>, queue: usize) {
         if coming.at < self.horizon {
@@ -68,10 +68,11 @@ impl<P: Parcel> Pending<P> {
         let count = self.far.len() as u32;
         if let Some(tail) = tail {
             let here = (tail.queue, tail.refills) == (queue as u32, self.refills);
-            if here && let Some(last) = self.far.get_mut(tail.place as usize) {
-                if last.admits_train(&coming, tail.place + 1 == count) {
-                    return;
-                }
+            if here
+                && let Some(last) = self.far.get_mut(tail.place as usize)
+                && last.admits_train(&coming, tail.place + 1 == count)
+            {
+                return;
             }
             *tail = Tail { queue: queue as u32, refills: self.refills, place: count };
         }

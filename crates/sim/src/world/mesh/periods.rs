@@ -1,6 +1,6 @@
-//! Bursts of one packet that reach a way evenly, from several flows at once. Flows whose data landed
-//! together send their ACKs in step: as long as the same flows take part, what happens on the fibre
-//! in one period happens in the next, and only the first period is worked out.
+//! Bursts of one packet that reach a way evenly, from several flows at once. Flows whose data
+//! landed together send their ACKs in step: as long as the same flows take part, what happens on
+//! the fibre in one period happens in the next, and only the first period is worked out.
 
 use burstlab_units::{Span, Time};
 

@@ -122,6 +122,14 @@ impl Rules {
         }
     }
 
+    /// By pair of so many nodes with hosts, where routes take turns: which is next.
+    pub(super) fn turns(&self, sites: u32) -> Vec<u32> {
+        match self.choice {
+            RouteChoice::RoundRobin => vec![0; (sites * sites) as usize],
+            RouteChoice::First | RouteChoice::Random => Vec::new(),
+        }
+    }
+
     /// Offset time of a burst of `class` whose route has `hops` fibres.
     pub(super) fn offset(&self, hops: usize, class: u32) -> Span {
         let headers = (hops + self.detour) as u32;

@@ -13,6 +13,7 @@ use super::super::packet::{AckPacket, DataPacket, Packet, Parcel};
 use super::super::train::{Coming, Train};
 use super::super::{Context, Event};
 use super::burst::{BurstKind, Cargo};
+use super::rules::Rules;
 use super::runs::Runs;
 use super::{Mesh, MeshEvent};
 use crate::scenario::Scenario;
@@ -104,8 +105,11 @@ impl Way {
     }
 }
 
-/// The ways of a path: of its data, of its ACKs.
-pub(super) fn of_path(scenario: &Scenario, graph: &Graph, routes: &Routes) -> Vec<Way> {
+/// The ways that pairs of nodes have for themselves: those of a path, of its data and of its ACKs.
+pub(super) fn of(scenario: &Scenario, rules: &Rules, graph: &Graph, routes: &Routes) -> Vec<Way> {
+    if rules.control {
+        return Vec::new();
+    }
     let forwarding = scenario.core.forwarding.into();
     let (edge, last) = (&scenario.edge, graph.nodes.len() as u32 - 1);
     let way = |from, to, offset, spacing| {
