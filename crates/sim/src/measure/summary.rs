@@ -187,7 +187,7 @@ pub struct FlowSummary {
     pub detector: Option<Confusion>,
     /// Times duplicate ACKs began a fast retransmission.
     pub fast_retransmits: u64,
-    /// Bursts of a mesh that carried a segment of the flow.
+    /// Bursts that carried a segment of the flow.
     pub bursts: u64,
     /// Of these, bursts that were lost while such a segment was in them, not cut off before.
     pub bursts_lost: u64,

@@ -38,7 +38,7 @@ pub(super) struct Tally {
     pub(super) spurious_retransmissions: u64,
     /// Time-outs by what they were, and whether the detector excused them.
     pub(super) timeouts: [[u64; 2]; 3],
-    /// Bursts of a mesh that carried a segment, and those of them that were lost.
+    /// Bursts that carried a segment, and those of them that were lost.
     pub(super) bursts: u64,
     pub(super) bursts_lost: u64,
 }
