@@ -19,7 +19,7 @@ SCENARIO: dict[str, Any] = {
     "access": {"rate": "100 Mb/s"},
     "edge": {"assembly": "timer", "timer": "1 ms"},
     "flows": [{"count": 4}],
-    "run": {"duration": "20 s", "seed": 3},
+    "run": {"duration": "600 s", "seed": 3},
 }
 
 

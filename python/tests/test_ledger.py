@@ -93,9 +93,7 @@ class Segments:
     def lost_at(self, packet: dict[str, Any]) -> int:
         """Answer when it was certain that a transmission is lost."""
         if packet["cause"] == "burst-lost":
-            burst = self.bursts[packet["burst"]]
-            # Whether a burst of a path is lost is known as it is closed.
-            return burst["lost_ps"] if burst["from"] else burst["closed_ps"]
+            return self.bursts[packet["burst"]]["lost_ps"]
         if packet["cause"] == "access-overflow":
             at = packet["egress_ps"]
             return packet["sent_ps"] if at == NEVER else at

@@ -192,11 +192,15 @@ def _events(run: Run, number: int) -> dict[str, float | None]:
 
 
 def _bursts(run: Run, mine: Any) -> dict[str, float | None]:
-    """Bursts of a mesh that were closed with a segment, and those that were lost with one."""
+    """Bursts that were closed with a segment, and those that were lost with one."""
     packets, bursts = run.table("packets"), run.table("bursts")
-    if not bursts or run.scenario["network"]["topology"] == "path":
+    if not bursts:
         return {"bursts": 0, "bursts_lost": 0}
-    closed = np.isin(packets["burst"], bursts["burst"]) & mine & (packets["burst"] != NONE)
+    # On a path each direction counts its own, and a segment may be lost before its burst is closed.
+    data = bursts["burst"][bursts["direction"] != "ack"]
+    alone = (packets["fate"] == "lost") & (packets["cause"] == "scripted")
+    mine = mine & ~alone
+    closed = np.isin(packets["burst"], data) & mine & (packets["burst"] != NONE)
     with_it = closed & (packets["fate"] == "lost") & (packets["cause"] == "burst-lost")
     return {
         "bursts": len(np.unique(packets["burst"][closed])),

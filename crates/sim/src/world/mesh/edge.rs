@@ -179,7 +179,10 @@ impl Mesh {
         if !killed {
             self.make_room(now, queue, packet.bytes(), context, flows);
         }
-        self.number(now, queue, packet.row, context);
+        // On a path it is lost in the queue, as in the traces of ns-2, and in a mesh before.
+        if !(killed && self.rules.control) {
+            self.number(now, queue, packet.row, context);
+        }
         if !self.rules.spacing.is_zero() {
             self.queues[queue].space(killed);
         }
@@ -187,7 +190,9 @@ impl Mesh {
             let loss = Loss { cause: LossCause::Scripted, burst: 0, node: 0, port: 0, at: now };
             flows[packet.flow as usize].lose(packet.transmission(), loss);
             context.recorder.lost(packet.row, PacketCause::Scripted);
-            self.opens_in_vain(now, queue, context);
+            if !self.rules.control {
+                self.opens_in_vain(now, queue, context);
+            }
             return;
         }
         self.queues[queue].cargo.data.push(Train::one(packet));
@@ -399,7 +404,7 @@ impl Mesh {
             self.positions.append(&mut place.positions);
             place.entered = 0;
         }
-        if place.cargo.is_empty() {
+        if place.cargo.is_empty() && !self.rules.control {
             // A script lost all of it.
             place.number = 0;
             self.data_loss.closed += 1;

@@ -219,15 +219,18 @@ impl Mesh {
             }
             (_, Forwarding::StoreAndForward) => self.forward(now, slot, number, context),
         };
+        // The burst may set out ahead of the clock.
+        let later = passage.lost.filter(|&at| at > context.clock);
+        if let Some(at) = later {
+            // Before anyone who is told of it at that instant.
+            let event = Event::Mesh(MeshEvent::Lost(slot));
+            context.queue.push(at, Rank::Arrival, event);
+        }
         if self.reports && self.bursts.get(slot).kind == BurstKind::Data {
             self.tell_passage(slot, &passage, context, flows);
         }
         match (passage.arrives, passage.lost) {
-            // The burst may set out ahead of the clock.
-            (_, Some(at)) if at > context.clock => {
-                let event = Event::Mesh(MeshEvent::Lost(slot));
-                context.queue.push(at, Rank::Arrival, event);
-            }
+            (_, Some(_)) if later.is_some() => {}
             (_, Some(at)) => self.lost_on_way(at, slot, context, flows),
             (Some(at), None) => {
                 self.bursts.get_mut(slot).lands = at;
