@@ -1,7 +1,7 @@
 //! Packets that follow one another, dealt with all at once. Where a flow has its links to itself,
 //! nothing is repaired and nothing is late, all that the packets of a landed burst do at a host is
-//! known, and when. Whatever is not as it should be ends a stride; the packets from there on are
-//! taken one by one (`hosts`), which is also what strides are tested against.
+//! known, and when. Whatever is not as it should be ends a run; the packets from there on are taken
+//! one by one (`hosts`), which is also what runs are tested against.
 
 use burstlab_units::{Bytes, Span, Time};
 
