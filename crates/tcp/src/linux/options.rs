@@ -19,7 +19,7 @@ pub enum Congestion {
     Bbr,
 }
 
-/// The parameters of a [`Linux`] sender. What they are by default is Linux 6.12's.
+/// The parameters of a [`super::Linux`] sender. What they are by default is Linux 6.12's.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LinuxOptions {
