@@ -30,7 +30,7 @@ pub enum Notice {
 }
 
 /// What a sender is to be told of its bursts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listens {
     /// Burst ACKs of the ingress.
     pub left: bool,

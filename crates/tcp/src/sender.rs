@@ -212,14 +212,13 @@ impl Sender {
     #[inline]
     #[must_use]
     pub fn covers(&self, next: u64) -> bool {
-        self.flow.acked < next && next <= self.flow.sent && self.goes_on_after(next)
+        self.flow.acked < next && next <= self.flow.sent && next < self.flow.limit
     }
 
-    /// Whether there is more to send when all below `next` is acknowledged.
-    #[inline]
+    /// One past the last segment that it was given to send, the SYN counted.
     #[must_use]
-    pub fn goes_on_after(&self, next: u64) -> bool {
-        next < self.flow.limit
+    pub fn limit(&self) -> u64 {
+        self.flow.limit
     }
 
     /// As [`Sender::on_ack`], for an ACK without SACK blocks that comes in stride and covers new

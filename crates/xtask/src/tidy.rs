@@ -9,13 +9,14 @@ mod metrics;
 mod names;
 mod pages;
 mod ratchet;
+mod rooms;
 mod words;
 
 use crate::tree::Tree;
 
 /// What is to be mended, one line each: place and mend.
 pub(crate) fn problems(tree: &Tree) -> Vec<String> {
-    let checks: [fn(&Tree) -> Vec<String>; 8] = [
+    let checks: [fn(&Tree) -> Vec<String>; 9] = [
         arrows::check,
         imports::check,
         lengths::check,
@@ -23,6 +24,7 @@ pub(crate) fn problems(tree: &Tree) -> Vec<String> {
         names::check,
         heads::check,
         pages::check,
+        rooms::check,
         words::check,
     ];
     checks.iter().flat_map(|check| check(tree)).collect()

@@ -4,9 +4,9 @@
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-use super::flow::{Achieved, Flow};
-use super::optics::Optics;
-use super::{Event, World};
+use super::World;
+use super::events::Event;
+use super::hosts::{Achieved, Flow};
 use crate::measure::{DemandSummary, FlowSummary, WlanSummary};
 
 /// What was measured of flows and cells; the optics keep their own.
@@ -41,7 +41,7 @@ impl World {
         self.end += drain;
         // The run may end with any ACK that is the last of its flow. Where others have no last one,
         // nothing of theirs may be done by then that would come later.
-        if !self.flows.iter().any(|flow| !flow.vacant && flow.bytes.is_none()) {
+        if !self.hosts.live().any(|flow| flow.bytes.is_none()) {
             self.hurry(self.end);
         }
         match later {
@@ -56,22 +56,17 @@ impl World {
     /// The measured time is over.
     fn measure(&mut self) {
         let span = self.measured_span();
-        let under_way = self.demands.measured(self.now);
-        let listed = self.listed().filter(|flow| flow.start <= self.now);
+        let under_way = self.hosts.demands.measured(self.now);
+        let listed = self.hosts.listed().filter(|flow| flow.start <= self.now);
         let finite = listed.filter(|flow| flow.bytes.is_some() && flow.completed.is_none());
         self.active = under_way + finite.count();
-        self.optics.measured(self.now);
+        self.core.measured(self.now);
         self.measured = Some(Box::new(Measured {
             at: self.now,
             left: self.active,
-            flows: self.listed().map(|flow| flow.achieved(span)).collect(),
-            wlan: self.wireless.summaries(),
+            flows: self.hosts.listed().map(|flow| flow.achieved(span)).collect(),
+            wlan: self.access.wireless.summaries(),
         }));
-    }
-
-    /// The flows that the scenario lists.
-    fn listed(&self) -> impl Iterator<Item = &Flow> {
-        self.flows.iter().filter(|flow| flow.demand.is_none() && !flow.vacant)
     }
 
     /// How long was measured so far.
@@ -82,12 +77,17 @@ impl World {
 
     /// The numbers of the first flows that the scenario lists, of which so much time was measured.
     pub(super) fn flow_summaries(&self, span: Span, most: usize) -> Vec<FlowSummary> {
-        let listed = self.listed().take(most);
+        let listed = self.hosts.listed().take(most);
+        // A flow that is listed keeps the slot of its number.
+        let bursts = |flow: &Flow| {
+            let carried = self.core.bursts_of(flow.id);
+            (carried.bursts, carried.lost)
+        };
         match &self.measured {
-            None => listed.map(|flow| flow.summary(&flow.achieved(span))).collect(),
+            None => listed.map(|flow| flow.summary(&flow.achieved(span), bursts(flow))).collect(),
             Some(measured) => {
                 let flows = listed.zip(&measured.flows);
-                flows.map(|(flow, achieved)| flow.summary(achieved)).collect()
+                flows.map(|(flow, achieved)| flow.summary(achieved, bursts(flow))).collect()
             }
         }
     }
@@ -95,7 +95,7 @@ impl World {
     /// What the cells did.
     pub(super) fn wlan_summaries(&self) -> Vec<WlanSummary> {
         match &self.measured {
-            None => self.wireless.summaries(),
+            None => self.access.wireless.summaries(),
             Some(measured) => measured.wlan.clone(),
         }
     }
@@ -119,7 +119,7 @@ impl World {
             )
         });
         let (mut all, mut finite, mut open) = (0, 0, 0);
-        for flow in self.listed() {
+        for flow in self.hosts.listed() {
             all += 1;
             finite += usize::from(flow.bytes.is_some());
             open += usize::from(flow.bytes.is_some() && flow.received.is_none());
@@ -140,7 +140,7 @@ impl World {
 
     /// How much of the run is done, from 0 to 1.
     pub(crate) fn progress(&self) -> f64 {
-        let bursts = self.optics.closed() as f64 / self.burst_limit as f64;
+        let bursts = self.core.closed() as f64 / self.burst_limit as f64;
         let share = |from: Time, to: Time| {
             let whole = to.since(from).as_ps().max(1) as f64;
             self.now.since(from).as_ps() as f64 / whole
@@ -161,15 +161,5 @@ impl World {
             }
         };
         time.max(bursts).min(1.0)
-    }
-}
-
-impl Optics {
-    /// The measured time is over, and the run goes on.
-    fn measured(&mut self, now: Time) {
-        match self {
-            Self::Mesh(mesh) => mesh.measured(now),
-            Self::Ops(ops) => ops.measured(now),
-        }
     }
 }

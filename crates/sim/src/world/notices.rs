@@ -1,21 +1,7 @@
 //! Burst ACKs and burst NAKs on their way to the senders.
 
-use burstlab_kernel::Rank;
-use burstlab_tcp::{NakDelay, Notice};
-use burstlab_units::{Span, Time};
+use burstlab_tcp::Notice;
 use serde::{Deserialize, Serialize};
-
-use super::flow::Flow;
-use super::packet::Parcel;
-use super::{Context, Event};
-use crate::scenario::{NoticeTransport, Scenario};
-
-/// When a burst leaves, and when it arrives or is lost.
-pub(super) struct Passage {
-    pub(super) departs: Option<Time>,
-    pub(super) arrives: Option<Time>,
-    pub(super) lost: Option<Time>,
-}
 
 /// A message to a sender.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -57,100 +43,5 @@ impl Notices {
     pub(super) fn take(&mut self, slot: u32) -> Message {
         self.free.push(slot);
         self.slots[slot as usize].take().expect("a message waits for its event")
-    }
-}
-
-/// The edge and core nodes as far as they write to senders: who is told what, and when.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct NoticeDesk {
-    /// From the dropping node back to the ingress.
-    from_node: Span,
-    /// From the egress back to the ingress.
-    from_egress: Span,
-    /// From the dropping node on to a receiver, and from there back to the ingress.
-    round: Span,
-    /// From the ingress to a sender.
-    access: Span,
-    in_band: bool,
-}
-
-impl NoticeDesk {
-    /// For a burst of a mesh: `back` is the way from where it is lost to its ingress, `on` the way
-    /// from there to its egress, `home` the way of the ACKs.
-    pub(super) fn of_route(scenario: &Scenario, back: Span, on: Span, home: Span) -> Self {
-        let (_, receiver, _) = scenario.access.receiver_side();
-        Self {
-            from_node: back,
-            from_egress: home,
-            round: on + receiver + receiver + home,
-            access: scenario.access.delay,
-            in_band: scenario.edge.notices == NoticeTransport::InBand,
-        }
-    }
-
-    /// Writes to each listening sender of a burst what becomes of it.
-    pub(super) fn notify(
-        &self,
-        burst: u64,
-        packets: &[impl Parcel],
-        passage: &Passage,
-        flows: &[Flow],
-        context: &mut Context,
-    ) {
-        let mut told: Vec<u32> = packets.iter().map(Parcel::flow).collect();
-        told.sort_unstable();
-        told.dedup();
-        for flow in told {
-            let listens = flows[flow as usize].kind.listens;
-            if !listens.at_all() {
-                continue;
-            }
-            let mut segments: Vec<u64> = packets
-                .iter()
-                .filter(|packet| packet.flow() == flow)
-                .filter_map(|packet| packet.segment().map(|(seq, _)| seq))
-                .collect();
-            segments.sort_unstable();
-            segments.dedup();
-            let message = |notice| Message {
-                flow,
-                id: flows[flow as usize].id,
-                notice,
-                burst,
-                segments: segments.clone(),
-                in_band: self.in_band,
-            };
-            if let Some(at) = passage.departs.filter(|_| listens.left) {
-                self.send(at, message(Notice::Left), context);
-            }
-            if let Some(at) = passage.arrives.filter(|_| listens.arrived) {
-                self.send(at + self.from_egress, message(Notice::Arrived), context);
-            }
-            match (passage.lost, listens.dropped) {
-                (Some(at), Some(NakDelay::Path)) => {
-                    self.send(at + self.from_node, message(Notice::Dropped), context);
-                }
-                (Some(at), Some(NakDelay::Rtt)) => {
-                    self.send(at + self.round, message(Notice::Dropped), context);
-                }
-                (Some(at), Some(NakDelay::None)) => {
-                    let message = Message { in_band: false, ..message(Notice::Dropped) };
-                    self.schedule(at, message, context);
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// A message is at the ingress at `at`; from there it takes the access link.
-    fn send(&self, at: Time, message: Message, context: &mut Context) {
-        let arrives = if message.in_band { at } else { at + self.access };
-        self.schedule(arrives, message, context);
-    }
-
-    fn schedule(&self, at: Time, message: Message, context: &mut Context) {
-        context.notices.sent += 1;
-        let slot = context.notices.keep(message);
-        context.queue.push(at, Rank::Arrival, Event::Notice(slot));
     }
 }

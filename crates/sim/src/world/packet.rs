@@ -4,13 +4,12 @@ use burstlab_tcp::{Ack, SackBlocks};
 use burstlab_units::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::mesh::BurstKind;
 use crate::measure::NO_ROW;
 
 /// A data packet.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct DataPacket {
-    /// Slot of its flow, or a source of other traffic (see [`OTHER`]).
+    /// Slot of its flow, or a source of cross-traffic (see [`CROSS`]).
     pub(super) flow: u32,
     /// Which transmission of its segment this is, from 1; the highest number stands for all above.
     pub(super) nth: u16,
@@ -30,8 +29,8 @@ pub(super) fn stamp(cwnd: f64) -> u16 {
     cwnd.min(f64::from(u16::MAX)) as u16
 }
 
-/// Marks, in [`DataPacket::flow`], the number of a source of other traffic.
-pub(super) const OTHER: u32 = 1 << 31;
+/// Marks, in [`DataPacket::flow`], the number of a source of cross-traffic.
+pub(super) const CROSS: u32 = 1 << 31;
 
 /// A packet of a batch, where packets are kept one by one; its `seq` is 1 if it is the last of its
 /// batch, and 0 otherwise.
@@ -50,10 +49,10 @@ impl DataPacket {
         (self.seq, u32::from(self.nth))
     }
 
-    /// Whether it belongs to other traffic.
+    /// Whether it belongs to cross-traffic.
     #[inline]
-    pub(super) fn is_other(&self) -> bool {
-        self.flow & OTHER != 0
+    pub(super) fn is_cross(&self) -> bool {
+        self.flow & CROSS != 0
     }
 
     /// Whether it belongs to a batch.
@@ -108,12 +107,6 @@ impl AckPacket {
         Self { row, written: true, ..Self::plain(flow, next, size) }
     }
 
-    /// Bytes on the wire.
-    #[inline]
-    pub(super) fn size(&self) -> u32 {
-        self.size
-    }
-
     /// Whether it has no SACK blocks.
     #[inline]
     pub(super) fn is_plain(&self) -> bool {
@@ -154,15 +147,6 @@ impl Packet {
         match self {
             Self::Data(packet) => Some(packet),
             Self::Ack(_) => None,
-        }
-    }
-
-    /// The kind of burst that it makes by itself.
-    #[inline]
-    pub(super) fn burst_kind(&self) -> BurstKind {
-        match self {
-            Self::Data(_) => BurstKind::Data,
-            Self::Ack(_) => BurstKind::Ack,
         }
     }
 

@@ -2,18 +2,19 @@
 
 use std::mem::size_of;
 
-use super::mesh::{BATCH_SOURCE_SIZE, BURST_SIZE, BURST_SOURCE_SIZE};
+use super::access::{Link, Source};
+use super::core::bursts::{BATCH_SOURCE_SIZE, BURST_SIZE, BURST_SOURCE_SIZE};
+use super::events::Event;
+use super::hosts::Flow;
 use super::packet::{AckPacket, DataPacket};
-use super::source::Source;
 use super::train::Train;
-use super::{Access, Event, Flow};
 
 /// An entry of the event queue.
 const ENTRY: usize = 16 + size_of::<Event>() + 8;
 
 /// A flow that has sent a few packets, with its links if it has any of its own.
 pub(crate) fn flow(shared: bool) -> usize {
-    let links = 2 * (size_of::<Access<DataPacket>>() + size_of::<Access<AckPacket>>());
+    let links = 2 * (size_of::<Link<DataPacket>>() + size_of::<Link<AckPacket>>());
     // Its queues, its segments that are not acknowledged, its writes, its alarms.
     size_of::<Flow>() + 1024 + 3 * ENTRY + if shared { 0 } else { links + 512 }
 }
@@ -25,10 +26,10 @@ pub(crate) const FLOW_NUMBERS: usize = 3000;
 /// The numbers of a run without flows, and those of a fibre.
 pub(crate) const NUMBERS: usize = 8000;
 pub(crate) const LINK_NUMBERS: usize = 1200;
-/// A source of other traffic, and one of its sessions.
+/// A source of cross-traffic, and one of its sessions.
 pub(crate) const SOURCE: usize = size_of::<Source>() + ENTRY + 64;
 pub(crate) const SESSION: usize = 48;
-/// A packet of other traffic that waits on a link: an event.
+/// A packet of cross-traffic that waits on a link: an event.
 pub(crate) const WAITING_PACKET: usize = ENTRY;
 /// Connections under way at a node, at one time.
 pub(crate) const SAMPLE: usize = 24;

@@ -1,0 +1,121 @@
+//! What lies between hosts and the optical network: access links, wireless cells before them, and
+//! the cross-traffic that loads them.
+
+mod cross;
+mod source;
+mod wlan;
+
+use burstlab_kernel::{Lane, RandomSource};
+use burstlab_link::Wire;
+use serde::{Deserialize, Serialize};
+
+pub(super) use self::cross::Cross;
+pub(super) use self::source::Source;
+pub(super) use self::wlan::{AirLoss, Crossed, Wireless};
+use super::packet::{AckPacket, DataPacket};
+use crate::scenario::{Resolved, Side};
+
+/// One direction of an access link, and what is on it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Link<P> {
+    pub(super) wire: Wire,
+    pub(super) lane: Lane<P>,
+}
+
+impl<P> Link<P> {
+    fn several(count: usize, wire: &Wire) -> Vec<Self> {
+        (0..count).map(|_| Self { wire: wire.clone(), lane: Lane::default() }).collect()
+    }
+
+    /// Whether nothing on it has an event of its own, and nothing is ever dropped.
+    #[inline]
+    pub(super) fn is_clear(&self) -> bool {
+        self.lane.is_empty() && !self.wire.is_bounded()
+    }
+}
+
+/// The access links, each in both directions, and what else is on them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Access {
+    pub(super) data_up: Vec<Link<DataPacket>>,
+    pub(super) data_down: Vec<Link<DataPacket>>,
+    pub(super) ack_up: Vec<Link<AckPacket>>,
+    pub(super) ack_down: Vec<Link<AckPacket>>,
+    pub(super) cross: Cross,
+    pub(super) wireless: Wireless,
+    /// Links as they are before anything was sent: of senders, of receivers.
+    wires: (Wire, Wire),
+    /// Whether the flows of an edge node share its links.
+    pub(super) shared: bool,
+    /// Data packets of flows that a full queue dropped, on either side.
+    pub(super) sender_drops: u64,
+    pub(super) receiver_drops: u64,
+}
+
+impl Access {
+    /// The links of a scenario with so many flows and nodes.
+    pub(super) fn new(
+        resolved: &Resolved,
+        random: &RandomSource,
+        (flows, nodes): (usize, usize),
+    ) -> Self {
+        let access = &resolved.scenario.access;
+        let links = if access.shared { nodes } else { flows };
+        let (rate, delay, queue) = access.receiver_side();
+        let near = Wire::new(access.rate, access.delay, access.queue);
+        let far = Wire::new(rate, delay, queue);
+        Self {
+            data_up: Link::several(links, &near),
+            data_down: Link::several(links, &far),
+            ack_up: Link::several(links, &far),
+            ack_down: Link::several(links, &near),
+            cross: Cross::new(resolved, random),
+            wireless: Wireless::new(resolved, random),
+            wires: (near, far),
+            shared: access.shared,
+            sender_drops: 0,
+            receiver_drops: 0,
+        }
+    }
+
+    /// A connection takes a slot, and with it links of its own where these are not shared.
+    pub(super) fn seat(&mut self, slot: u32) {
+        if self.shared {
+            return;
+        }
+        let (place, (near, far)) = (slot as usize, &self.wires);
+        if place < self.data_up.len() {
+            self.data_up[place].wire = near.clone();
+            self.ack_down[place].wire = near.clone();
+            self.data_down[place].wire = far.clone();
+            self.ack_up[place].wire = far.clone();
+        } else {
+            self.data_up.extend(Link::several(1, near));
+            self.ack_down.extend(Link::several(1, near));
+            self.data_down.extend(Link::several(1, far));
+            self.ack_up.extend(Link::several(1, far));
+        }
+    }
+
+    /// The link that cross-traffic between two nodes loads.
+    pub(super) fn loaded(&mut self, side: Side, (from, to): (u32, u32)) -> &mut Wire {
+        match side {
+            Side::Sender => &mut self.data_up[from as usize].wire,
+            Side::Receiver => &mut self.data_down[to as usize].wire,
+        }
+    }
+
+    /// Data packets, and ACKs, on links.
+    pub(super) fn aboard(&self) -> [u64; 2] {
+        [on(&self.data_up) + on(&self.data_down), on(&self.ack_up) + on(&self.ack_down)]
+    }
+
+    /// Data packets on links to receivers.
+    pub(super) fn going_down(&self) -> u64 {
+        on(&self.data_down)
+    }
+}
+
+fn on<P>(links: &[Link<P>]) -> u64 {
+    links.iter().map(|link| link.lane.iter().count() as u64).sum()
+}

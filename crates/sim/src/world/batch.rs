@@ -1,0 +1,240 @@
+//! Packets that follow one another, dealt with all at once. Where a flow has its links to itself,
+//! nothing is repaired and nothing is late, all that the packets of a landed burst do at a host is
+//! known, and when. Whatever is not as it should be ends a run; the packets from there on are taken
+//! one by one (`transit`), which is also what runs are tested against.
+
+use burstlab_units::{Bytes, Span, Time};
+
+use super::World;
+use super::context::Context;
+use super::core::{Core, DataQueue};
+use super::packet::{AckPacket, DataPacket, Parcel};
+use super::train::{Coming, Timed, Train};
+
+impl World {
+    /// Data packets leave the fibres: each goes on its receiver's link.
+    pub(super) fn data_land(&mut self, mut trains: &[impl Timed<DataPacket>]) {
+        while let Some((next, others)) = trains.split_first() {
+            let done = self.receive_run(trains);
+            trains = if done > 0 { &trains[done..] } else { others };
+            let (train, (at, gap)) = (next.train(), next.ready(self.now));
+            match done {
+                0 if train.first.is_of_batch() => {}
+                0 if train.first.is_cross() => {
+                    self.access.cross.leave(self.now, train, &mut self.context.recorder);
+                }
+                0 => {
+                    let each = Coming { train: *train, at, gap };
+                    let packets = (0..).zip(train.packets());
+                    packets.for_each(|(number, one)| self.data_on_link(each.at(number), one));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// ACKs leave the fibres: each goes on its sender's link.
+    pub(super) fn acks_land(&mut self, mut trains: &[impl Timed<AckPacket>]) {
+        while let Some((next, others)) = trains.split_first() {
+            let done = self.hear_run(trains);
+            trains = if done > 0 { &trains[done..] } else { others };
+            if done == 0 {
+                let (train, (at, gap)) = (next.train(), next.ready(self.now));
+                let each = Coming { train: *train, at, gap };
+                let acks = (0..).zip(train.packets());
+                acks.for_each(|(number, one)| self.ack_on_link(each.at(number), one));
+            }
+        }
+    }
+
+    /// Data packets land, or will; answers how many trains of the first one's flow it has dealt
+    /// with, up to the ACKs that are announced.
+    fn receive_run(&mut self, trains: &[impl Timed<DataPacket>]) -> usize {
+        let (now, safe) = (self.now, self.context.safe);
+        let first = &trains[0].train().first;
+        let index = first.flow;
+        if safe == Time::ZERO || first.is_cross() {
+            return 0;
+        }
+        let flow = &mut self.hosts.flows[index as usize];
+        let down = &mut self.access.data_down[index as usize];
+        let up = &mut self.access.ack_up[index as usize];
+        if !down.is_clear() || up.wire.is_bounded() {
+            return 0;
+        }
+        let (core, context) = (&mut self.core, &mut self.context);
+        let Some(queue) = core.ack_queue(index) else { return 0 };
+        let until = flow.receives_until(now, safe);
+        let size = flow.receiver.ack_size();
+        let (mut done, mut late) = (0, None);
+        for timed in trains {
+            let (train, ready) = (timed.train(), timed.ready(now));
+            let (packet, count) = (&train.first, train.count);
+            if packet.flow != index || !flow.receiver.takes_in_stride(packet.seq) {
+                break;
+            }
+            let arrives = down.wire.carry_evenly(ready, count, packet.bytes(), Time::MAX);
+            let Some((at, gap)) = arrives else { break };
+            done += 1;
+            let coming = Coming { train: *train, at, gap };
+            let mut run = coming.run(packet.seq);
+            loop {
+                let received = flow.receiver.take(&run, until);
+                let taken = received.segments;
+                if taken == 0 {
+                    break;
+                }
+                if flow.has_received() {
+                    flow.received = Some(run.time(taken - 1));
+                }
+                flow.count(u64::from(taken), packet.bytes().get() * u64::from(taken));
+                if let Some(acks) = received.acks {
+                    flow.tally.acks_sent += u64::from(acks.count);
+                    let first = AckPacket::plain(index, acks.first, size);
+                    let sent = Coming::of(&acks, first);
+                    core.expect_acks_over(queue, &mut up.wire, &sent, context);
+                }
+                if taken == run.count {
+                    run.count = 0;
+                    break;
+                }
+                run = run.behind(taken);
+            }
+            if run.count > 0 {
+                late = Some((coming, train.count - run.count));
+                break;
+            }
+        }
+        flow.arm_receiver(index, context);
+        if let Some((coming, from)) = late {
+            for number in from..coming.train.count {
+                self.data_comes(coming.at(number), index, coming.train.packet(number));
+            }
+        }
+        done
+    }
+
+    /// ACKs land, or will; answers how many trains of the first one's flow it has dealt with, up to
+    /// the packets that are announced.
+    fn hear_run(&mut self, trains: &[impl Timed<AckPacket>]) -> usize {
+        let (now, safe) = (self.now, self.context.safe);
+        if safe == Time::ZERO {
+            return 0;
+        }
+        let index = trains[0].train().first.flow;
+        let flow = &mut self.hosts.flows[index as usize];
+        let down = &mut self.access.ack_down[index as usize];
+        let up = &mut self.access.data_up[index as usize];
+        if !down.is_clear() || up.wire.is_bounded() || !flow.goes_straight_on() {
+            return 0;
+        }
+        let (core, context) = (&mut self.core, &mut self.context);
+        let Some(queue) = core.data_queue(index) else { return 0 };
+        let (mut done, mut late) = (0, None);
+        let mut digest = flow.digest.clone();
+        let mut sending = Sending::default();
+        for timed in trains {
+            let (train, ready) = (timed.train(), timed.ready(now));
+            let (ack, count) = (&train.first, train.count);
+            if ack.flow != index || !ack.is_plain() {
+                break;
+            }
+            let arrives = down.wire.carry_evenly(ready, count, ack.bytes(), Time::MAX);
+            let Some((at, gap)) = arrives else { break };
+            done += 1;
+            let coming = Coming { train: *train, at, gap };
+            let taken = flow.sender.take(&coming.run(ack.next), safe, |sender, heard| {
+                digest.add(heard.at, 2, heard.next);
+                let mut seq = heard.segments.start;
+                while seq < heard.segments.end {
+                    digest.add(heard.at, 1, seq);
+                    let size = sender.segment_size(seq);
+                    let at = up.wire.carry(heard.at, size);
+                    if !sending.goes_on(at, seq, size) {
+                        let cwnd = if queue.is_by_window() { sender.cwnd() } else { 0.0 };
+                        let packet = DataPacket::first(index, seq, size, cwnd);
+                        sending.begin(core, queue, at, packet, context);
+                    }
+                    seq += 1;
+                }
+            });
+            if taken < count {
+                late = Some((coming, taken));
+                break;
+            }
+        }
+        sending.end(core, context);
+        flow.digest = digest;
+        flow.arm_sender(index, context);
+        if let Some((coming, from)) = late {
+            for number in from..coming.train.count {
+                self.ack_comes(coming.at(number), index, coming.train.packet(number));
+            }
+        }
+        done
+    }
+}
+
+/// Data packets that a sender lets go: as long as they are even, they are announced together.
+#[derive(Default)]
+struct Sending {
+    /// The first packet, the queue it goes to, and when it is there.
+    first: Option<(DataQueue, DataPacket, Time)>,
+    count: u32,
+    gap: Span,
+    /// What the next packet has to be to go on: when it is there, its segment, its size.
+    at: Time,
+    seq: u64,
+    size: Bytes,
+}
+
+impl Sending {
+    /// Whether a packet goes on as those before it; then it is one of them.
+    #[inline(always)]
+    fn goes_on(&mut self, at: Time, seq: u64, size: Bytes) -> bool {
+        if (seq, size) != (self.seq, self.size) || at != self.at && !self.sets_gap(at) {
+            return false;
+        }
+        self.count += 1;
+        (self.at, self.seq) = (at + self.gap, seq + 1);
+        true
+    }
+
+    /// Whether the packet at `at` is the second one, which says how far apart all are.
+    #[inline]
+    fn sets_gap(&mut self, at: Time) -> bool {
+        if let Some((DataQueue::One(_), _, first)) = self.first
+            && self.count == 1
+        {
+            self.gap = at.since(first);
+            return true;
+        }
+        false
+    }
+
+    /// A packet begins a run, and ends the one before.
+    #[inline]
+    fn begin(
+        &mut self,
+        core: &mut Core,
+        queue: DataQueue,
+        at: Time,
+        packet: DataPacket,
+        context: &mut Context,
+    ) {
+        self.end(core, context);
+        // Of one packet nothing but the next one says when that is there.
+        (self.at, self.seq, self.size) = (Time::MAX, packet.seq + 1, packet.bytes());
+        (self.count, self.gap) = (1, Span::ZERO);
+        self.first = Some((queue, packet, at));
+    }
+
+    /// There are no more packets.
+    #[inline]
+    fn end(&mut self, core: &mut Core, context: &mut Context) {
+        if let Some((queue, first, at)) = self.first.take() {
+            let train = Train { first, count: self.count, step: u32::from(self.count > 1) };
+            core.expect_run(queue, Coming { train, at, gap: self.gap }, context);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! What every part of the world may touch: the order of events, what is recorded, what is counted.
+
+use burstlab_kernel::{EventQueue, Rank, Ticket};
+use burstlab_units::Time;
+use serde::{Deserialize, Serialize};
+
+use super::events::Event;
+use super::notices::Notices;
+use super::place::Place;
+use crate::measure::{Digest, Recorder};
+
+/// What every part of the world may touch.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Context {
+    pub(crate) queue: EventQueue<Event>,
+    /// Not stored: a run that is traced is not.
+    #[serde(skip)]
+    pub(crate) recorder: Recorder,
+    pub(crate) digest: Digest,
+    pub(super) notices: Notices,
+    /// The time.
+    pub(super) clock: Time,
+    /// Up to when hosts, and bursts on ways of their own, may be ahead of the clock: the end of the
+    /// warm-up, or of the run; zero where they may not.
+    pub(super) safe: Time,
+    /// Alarms that came before their time, or too late.
+    pub(super) stale: u64,
+    /// What events have done beyond what one does: batches that were looked at, bursts closed.
+    #[serde(skip)]
+    pub(super) work: u32,
+}
+
+impl Context {
+    pub(super) fn new(queue: EventQueue<Event>, recorder: Recorder) -> Self {
+        let (digest, notices) = (Digest::default(), Notices::default());
+        let (clock, safe) = (Time::ZERO, Time::ZERO);
+        Self { queue, recorder, digest, notices, clock, safe, stale: 0, work: 0 }
+    }
+
+    /// The place in the order of an instant of what happens at `place`: ties of what happens at
+    /// hosts are broken by place, not by who was queued first, so that hosts may be ahead of the
+    /// clock.
+    #[inline]
+    pub(super) fn ticket(&mut self, rank: Rank, place: Place) -> Ticket {
+        if self.queue.draws_ties() { self.queue.ticket(rank) } else { place.ticket(rank) }
+    }
+}

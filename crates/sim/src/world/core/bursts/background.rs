@@ -1,0 +1,110 @@
+//! Sources of bursts that carry no packets of flows.
+
+use burstlab_kernel::{RandomSource, Rank, Stream};
+use burstlab_units::{Span, Time};
+use serde::{Deserialize, Serialize};
+
+use super::Mesh;
+use super::burst::BurstKind;
+use super::rules::Rules;
+use crate::run::LOOK;
+use crate::scenario::{Per, Resolved};
+use crate::topology::Graph;
+use crate::traffic::{Sampler, exponential_of, mean_ps};
+use crate::world::context::Context;
+use crate::world::events::{CoreEvent, Event};
+
+/// A Poisson source of bursts from one edge node to another.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Background {
+    from: u32,
+    to: u32,
+    class: u32,
+    /// Mean time from one burst to the next, in ps.
+    mean: f64,
+    length: Sampler,
+    stream: Stream,
+    sent: u64,
+    next: Time,
+    stop: Time,
+}
+
+impl Background {
+    /// When it sends next, if ever.
+    pub(super) fn next(&self) -> Option<Time> {
+        (self.next < self.stop).then_some(self.next)
+    }
+}
+
+/// The sources of a scenario, one for each pair of edge nodes.
+pub(super) fn sources(
+    resolved: &Resolved,
+    graph: &Graph,
+    rules: &Rules,
+    random: &RandomSource,
+) -> Vec<Background> {
+    let mut sources = Vec::new();
+    let loads = resolved.scenario.bursts.iter().zip(&resolved.lengths);
+    for (index, (load, length)) in loads.enumerate() {
+        let froms = graph.edges_called(load.from.as_ref());
+        let tos = graph.edges_called(load.to.as_ref());
+        let pairs = froms.iter().flat_map(|&from| tos.iter().map(move |&to| (from, to)));
+        let pairs: Vec<_> = pairs.filter(|(from, to)| from != to).collect();
+        let hold = length.mean() * 8.0 / rules.rate.as_bps() as f64;
+        for &(from, to) in &pairs {
+            if sources.len().is_multiple_of(LOOK) && !resolved.watch.goes_on() {
+                break;
+            }
+            let share = match load.per {
+                Per::Pair => 1.0,
+                Per::Network => pairs.len() as f64,
+                Per::Node => (tos.len() - usize::from(tos.contains(&from))) as f64,
+            };
+            if load.erlangs == 0.0 {
+                continue;
+            }
+            let name = format!("bursts/{index}/{from}/{to}");
+            let mut source = Background {
+                from,
+                to,
+                class: load.class,
+                mean: mean_ps(hold * share / load.erlangs),
+                length: length.clone(),
+                stream: random.stream(&name),
+                sent: 0,
+                next: Time::ZERO + load.start,
+                stop: load.stop.map_or(Time::MAX, |stop| Time::ZERO + stop),
+            };
+            let [wait, _] = source.stream.uniforms(0);
+            source.next = source.next.saturating_add(exponential_of(source.mean, wait));
+            sources.push(source);
+        }
+    }
+    sources
+}
+
+impl Mesh {
+    /// A source sends a burst.
+    pub(super) fn background(&mut self, now: Time, number: u32, context: &mut Context) {
+        let source = &mut self.background[number as usize];
+        source.sent += 1;
+        let [wait, length] = source.stream.uniforms(source.sent);
+        let longest = self.rules.bytes_in(Span::from_secs(10_000));
+        let bytes = source.length.draw(length).min(longest);
+        source.next = now.saturating_add(exponential_of(source.mean, wait));
+        let (from, to, class) = (source.from, source.to, source.class);
+        if let Some(at) = source.next() {
+            let event = Event::Core(CoreEvent::Background(number));
+            context.queue.push(at, Rank::Arrival, event);
+        }
+        let number = self.next_number(from);
+        let slot = self.bursts.open(number);
+        let burst = self.bursts.get_mut(slot);
+        burst.kind = BurstKind::Background;
+        (burst.from, burst.to, burst.class) = (from, to, class);
+        (burst.bytes, burst.load) = (bytes, bytes.get());
+        (burst.opened, burst.closed) = (now, now);
+        self.tally.drawn(BurstKind::Background as usize, bytes);
+        self.send(now, slot, context);
+    }
+}

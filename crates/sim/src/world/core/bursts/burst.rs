@@ -1,0 +1,333 @@
+//! Bursts of a mesh, in slots that are used again.
+
+use burstlab_units::{Bytes, Span, Time};
+use serde::{Deserialize, Serialize};
+
+use super::Doomed;
+use super::feed::Load;
+use crate::measure::Recorder;
+use crate::measure::loss::LossCause;
+use crate::world::packet::{AckPacket, DataPacket, Packet};
+use crate::world::train::Train;
+
+/// What a burst carries. Data packets lie in it in the order they came, ACKs behind them, padding
+/// last; the order of packets of different flows is kept where it matters (`Rules::ordered`), and
+/// there every packet is a train of its own.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(in crate::world) struct Cargo {
+    pub(in crate::world) data: Vec<Train<DataPacket>>,
+    pub(in crate::world) acks: Vec<Train<AckPacket>>,
+    /// What it has of batches, where their packets need not be told apart; otherwise they are
+    /// among `data`.
+    pub(super) load: Load,
+}
+
+impl Cargo {
+    pub(super) fn packets(&self) -> u64 {
+        let acks = self.acks.iter().map(|train| u64::from(train.count)).sum::<u64>();
+        u64::from(self.segments()) + acks + self.load.packets
+    }
+
+    /// What kind of burst it makes.
+    pub(super) fn kind(&self) -> BurstKind {
+        if self.data.iter().any(|train| !train.first.is_of_batch()) {
+            BurstKind::Data
+        } else if !self.acks.is_empty() {
+            BurstKind::Ack
+        } else {
+            BurstKind::Background
+        }
+    }
+
+    /// One packet.
+    pub(in crate::world) fn one(packet: Packet) -> Self {
+        let mut cargo = Self::default();
+        cargo.push(packet);
+        cargo
+    }
+
+    /// Adds a packet that is kept by itself.
+    pub(in crate::world) fn push(&mut self, packet: Packet) {
+        match packet {
+            Packet::Data(packet) => self.data.push(Train::one(packet)),
+            Packet::Ack(packet) => self.acks.push(Train::one(packet)),
+        }
+    }
+
+    /// Packets of cross-traffic, those of batches not counted.
+    pub(super) fn cross(&self) -> u64 {
+        let crossing =
+            |train: &&Train<DataPacket>| train.first.is_cross() && !train.first.is_of_batch();
+        self.data.iter().filter(crossing).map(|train| u64::from(train.count)).sum()
+    }
+
+    /// Bytes of all packets that are kept one by one or as trains.
+    pub(super) fn bytes(&self) -> u64 {
+        let data = self.data.iter().map(|train| train.bytes().get());
+        data.chain(self.acks.iter().map(|train| train.bytes().get())).sum()
+    }
+
+    /// All that it has of batches.
+    pub(super) fn of_batches(&self) -> Load {
+        let single = self.data.iter().filter(|train| train.first.is_of_batch());
+        single.fold(self.load, |sum, train| sum + Load::of(&train.first))
+    }
+
+    /// Data packets, without those of `load`.
+    pub(super) fn segments(&self) -> u32 {
+        self.data.iter().map(|train| train.count).sum()
+    }
+
+    pub(in crate::world) fn is_empty(&self) -> bool {
+        self.data.is_empty() && self.acks.is_empty() && self.load.packets == 0
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.data.clear();
+        self.acks.clear();
+        self.load = Load::default();
+    }
+
+    /// The length of the packet in front, of those that are kept one by one; zero: there is none.
+    pub(super) fn first(&self) -> Bytes {
+        let data = self.data.first().map(Train::bytes);
+        data.or_else(|| self.acks.first().map(Train::bytes)).unwrap_or(Bytes::ZERO)
+    }
+
+    /// How many data packets and ACKs lie wholly in the first `kept` bytes.
+    pub(super) fn within(&self, kept: Bytes) -> (usize, usize) {
+        let mut room = kept.get();
+        let mut fits = |size: u64| {
+            let inside = size <= room;
+            room = room.saturating_sub(size);
+            inside
+        };
+        let data = self.data.iter().take_while(|train| fits(train.bytes().get())).count();
+        let all = data == self.data.len();
+        let acks = self.acks.iter().take_while(|train| all && fits(train.bytes().get())).count();
+        (data, acks)
+    }
+}
+
+/// What a burst is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::world) enum BurstKind {
+    /// It carries data packets, and perhaps ACKs.
+    #[default]
+    Data,
+    /// It carries ACKs alone.
+    Ack,
+    /// It carries nothing that is followed: a burst of others, or one of batches alone.
+    Background,
+}
+
+impl BurstKind {
+    /// That of a burst of one packet.
+    #[inline]
+    pub(super) fn of(packet: &Packet) -> Self {
+        match packet {
+            Packet::Data(_) => Self::Data,
+            Packet::Ack(_) => Self::Ack,
+        }
+    }
+
+    /// All kinds, each in its place.
+    pub(super) const ALL: [Self; 3] = [Self::Data, Self::Ack, Self::Background];
+}
+
+/// A wavelength that a burst holds at the output of a node.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Taken {
+    pub(super) link: u32,
+    pub(super) wavelength: u32,
+    /// When the reservation begins.
+    pub(super) start: Time,
+    /// When the first bit of the burst leaves.
+    pub(super) departs: Time,
+    /// How much of the burst passes here: what was not cut before or here.
+    pub(super) passes: Span,
+}
+
+/// A burst between its closing and its end.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(in crate::world) struct Burst {
+    /// Its number in the run, from 1; 0: the slot is free.
+    pub(super) number: u64,
+    pub(super) kind: BurstKind,
+    /// Its number among the bursts of its kind, as they close, from 1; 0: not counted.
+    pub(super) turn: u64,
+    pub(super) from: u32,
+    pub(super) to: u32,
+    pub(super) class: u32,
+    pub(super) cargo: Cargo,
+    /// Packets it was closed with.
+    pub(super) packets: u64,
+    /// Length it was closed with, padding included.
+    pub(super) bytes: Bytes,
+    /// Of this, bytes of packets; all of it where it carries none. And what of them was not cut.
+    pub(super) load: u64,
+    pub(super) load_left: u64,
+    pub(super) opened: Time,
+    pub(super) closed: Time,
+    pub(super) departs: Time,
+    /// The fibres of its way.
+    pub(super) route: Vec<u32>,
+    /// Fibres of the way it was first given.
+    pub(super) planned: usize,
+    /// The fibre that is to be reserved next.
+    pub(super) hop: usize,
+    /// When its first bit reaches the node that schedules it next.
+    pub(super) arrives: Time,
+    /// How long it is, as its header says.
+    pub(super) hold: Span,
+    /// How long it is, as far as it was not cut.
+    pub(super) left: Span,
+    pub(super) wavelength: u32,
+    /// The burst that was in its way where it was lost.
+    pub(super) rival: Option<u64>,
+    /// Where it is lost as the scenario prescribes: 0 at the ingress, and so on.
+    pub(super) doomed: Doomed,
+    /// What it holds, hop by hop.
+    pub(super) taken: Vec<Taken>,
+    /// How often it was sent again, or asked for.
+    pub(super) attempts: u32,
+    /// Whether its ingress keeps a copy.
+    pub(super) copy: bool,
+    pub(super) deflected: bool,
+    /// When its last bit reaches the egress, once all is reserved.
+    pub(super) lands: Time,
+}
+
+/// Bits of a [`Burst::owner`] that name the slot.
+const SLOT_BITS: u32 = 24;
+
+/// The slot and the number of the burst that owns a reservation.
+pub(super) fn owner_of(owner: u64) -> (u32, u64) {
+    ((owner & ((1 << SLOT_BITS) - 1)) as u32, owner >> SLOT_BITS)
+}
+
+impl Burst {
+    /// What its reservations are marked with.
+    pub(super) fn owner(&self, slot: u32) -> u64 {
+        self.number << SLOT_BITS | u64::from(slot)
+    }
+
+    /// Why it is lost at this hop, if the scenario prescribes that. A node beyond the last one that
+    /// schedules the burst stands for that one.
+    pub(super) fn doomed_here(&self) -> Option<LossCause> {
+        let (node, scripted) = self.doomed?;
+        let cause = if scripted { LossCause::Scripted } else { LossCause::Burst };
+        (self.hop == node.min(self.planned - 1)).then_some(cause)
+    }
+
+    /// Notes in the trace of each packet when it leaves the ingress.
+    pub(super) fn record_departure(&self, recorder: &mut Recorder) {
+        let data = self.cargo.data.iter().map(|train| train.first.row);
+        let acks = self.cargo.acks.iter().map(|train| train.first.row);
+        data.chain(acks).for_each(|row| recorder.departed(row, self.departs));
+    }
+
+    /// The reservation of `wavelength` of `link` that begins at `start`, if the burst holds it.
+    pub(super) fn holds(&self, link: u32, wavelength: u32, start: Time) -> Option<usize> {
+        self.taken.iter().position(|taken| {
+            (taken.link, taken.wavelength, taken.start) == (link, wavelength, start)
+        })
+    }
+}
+
+/// Cargoes that a path has room for from the beginning, and how many trains each holds.
+const STOCK: usize = 8;
+const STOCKED: usize = 64;
+
+/// The bursts that are under way.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Bursts {
+    slots: Vec<Burst>,
+    free: Vec<u32>,
+    /// Emptied cargoes, for the next ones: there are as many as bursts with such cargo at a time.
+    spare_data: Vec<Vec<Train<DataPacket>>>,
+    spare_acks: Vec<Vec<Train<AckPacket>>>,
+}
+
+impl Bursts {
+    /// Room for the cargoes of as many bursts as are seldom in slots at once where most need none.
+    pub(super) fn stocked() -> Self {
+        let mut all = Self::default();
+        all.spare_data.extend((0..STOCK).map(|_| Vec::with_capacity(STOCKED)));
+        all.spare_acks.extend((0..STOCK).map(|_| Vec::with_capacity(STOCKED)));
+        let slot = |_| Burst { route: Vec::with_capacity(STOCKED), ..Burst::default() };
+        all.slots.extend((0..STOCK).map(slot));
+        all.free.extend(0..STOCK as u32);
+        all
+    }
+
+    /// A slot for a burst called `number`; its vectors are empty and keep their room.
+    pub(super) fn open(&mut self, number: u64) -> u32 {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(Burst::default());
+            assert!(self.slots.len() < 1 << SLOT_BITS, "a mesh has fewer bursts under way");
+            self.slots.len() as u32 - 1
+        });
+        self.slots[slot as usize].number = number;
+        slot
+    }
+
+    /// Puts what a queue holds into a burst, and leaves the queue with room for as much.
+    pub(super) fn load(&mut self, slot: u32, queued: &mut Cargo) {
+        let cargo = std::mem::take(queued);
+        if !cargo.data.is_empty() {
+            queued.data = self.spare_data.pop().unwrap_or_default();
+        }
+        if !cargo.acks.is_empty() {
+            queued.acks = self.spare_acks.pop().unwrap_or_default();
+        }
+        self.slots[slot as usize].cargo = cargo;
+    }
+
+    /// Frees a slot.
+    pub(super) fn close(&mut self, slot: u32) {
+        let burst = &mut self.slots[slot as usize];
+        let (cargo, mut route) =
+            (std::mem::take(&mut burst.cargo), std::mem::take(&mut burst.route));
+        let mut taken = std::mem::take(&mut burst.taken);
+        route.clear();
+        taken.clear();
+        *burst = Burst { route, taken, ..Burst::default() };
+        self.free.push(slot);
+        self.reuse(cargo);
+    }
+
+    /// Keeps the vectors of a cargo for the next ones.
+    pub(super) fn reuse(&mut self, mut cargo: Cargo) {
+        cargo.clear();
+        if cargo.data.capacity() > 0 {
+            self.spare_data.push(cargo.data);
+        }
+        if cargo.acks.capacity() > 0 {
+            self.spare_acks.push(cargo.acks);
+        }
+    }
+
+    /// Whether there are nearly as many as there can be: as many more as are opened between two
+    /// looks still fit.
+    pub(super) fn is_full(&self) -> bool {
+        self.slots.len() > (1 << SLOT_BITS) - (1 << 18)
+    }
+
+    pub(super) fn get(&self, slot: u32) -> &Burst {
+        &self.slots[slot as usize]
+    }
+
+    pub(super) fn get_mut(&mut self, slot: u32) -> &mut Burst {
+        &mut self.slots[slot as usize]
+    }
+
+    /// Whether `slot` holds burst `number`.
+    pub(super) fn is(&self, slot: u32, number: u64) -> bool {
+        self.slots[slot as usize].number == number
+    }
+
+    pub(super) fn live(&self) -> impl Iterator<Item = &Burst> {
+        self.slots.iter().filter(|burst| burst.number != 0)
+    }
+}

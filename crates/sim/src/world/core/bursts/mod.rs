@@ -1,0 +1,433 @@
+//! A mesh of edge and core nodes in which bursts meet. A header walks from node to node ahead of
+//! its burst and reserves; the burst itself costs nothing until it lands.
+
+mod background;
+mod burst;
+mod census;
+mod contention;
+mod cutting;
+mod edge;
+mod feed;
+mod flush;
+mod header;
+mod inbox;
+mod injection;
+mod joins;
+mod losing;
+mod pending;
+mod periods;
+mod report;
+mod rules;
+mod steps;
+mod under_way;
+mod ways;
+
+use burstlab_kernel::{Lane, RandomSource, Rank, Stream};
+use burstlab_link::LossProcess;
+use burstlab_optical::delay_lines::DelayLines;
+use burstlab_optical::scheduling::Port;
+use burstlab_optical::signalling::{ControlChannels, HeaderProcessor};
+use burstlab_units::{Rate, Span, Time};
+use serde::{Deserialize, Serialize};
+
+use self::background::Background;
+pub(super) use self::burst::BurstKind;
+use self::burst::Bursts;
+pub(in crate::world) use self::burst::Cargo;
+use self::census::Census;
+use self::edge::Queue;
+pub(in crate::world) use self::feed::BatchCounts;
+use self::flush::Due;
+use self::header::Signal;
+pub(in crate::world) use self::inbox::DataQueue;
+use self::inbox::{Entering, Tails};
+use self::injection::Injection;
+use self::rules::Rules;
+pub(in crate::world) use self::under_way::UnderWay;
+use self::ways::Way;
+use super::effects::Effects;
+use super::flows::Flows;
+use super::script::Script;
+use crate::measure::NetworkTally;
+use crate::scenario::{Interrupt, Losing, Resolved, Scenario, TieBreak};
+use crate::topology::{Graph, Routes};
+use crate::world::context::Context;
+use crate::world::events::{CoreEvent, Event};
+use crate::world::packet::DataPacket;
+
+/// What a burst takes in memory, and a source of bursts, and an assembly queue with a source of
+/// batches.
+pub(in crate::world) const BURST_SIZE: usize = size_of::<burst::Burst>();
+pub(in crate::world) const BURST_SOURCE_SIZE: usize = size_of::<Background>();
+pub(in crate::world) const BATCH_SOURCE_SIZE: usize =
+    size_of::<Queue>() + size_of::<feed::Feed>() + size_of::<crate::traffic::BatchSource>();
+
+/// Where a burst is lost as the scenario prescribes, 0 at the ingress, and whether a script does.
+type Doomed = Option<(usize, bool)>;
+
+/// Losses that a scenario prescribes for bursts of one kind.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Prescribed {
+    process: LossProcess,
+    script: Script,
+    node: usize,
+    stream: Stream,
+    /// Bursts of this kind so far.
+    closed: u64,
+}
+
+impl Prescribed {
+    fn new(rule: &Losing, stream: Stream) -> Self {
+        let (process, script) = (rule.process.clone(), Script::new(&rule.script));
+        Self { process, script, node: rule.node, stream, closed: 0 }
+    }
+
+    /// Whether no burst is lost.
+    fn loses_none(&self) -> bool {
+        matches!(self.process, LossProcess::None) && self.script.is_empty()
+    }
+
+    /// The next burst is closed: whether it is lost, for what it is or for its first packets.
+    #[inline]
+    fn next<'a>(&mut self, firsts: impl Iterator<Item = &'a DataPacket>) -> Doomed {
+        self.closed += 1;
+        let Self { process, script, node, stream, closed } = self;
+        let hit = process.hits(*closed, || stream.uniforms(*closed));
+        let scripted = script.dooms(firsts);
+        let listed = matches!(process, LossProcess::Listed(_));
+        (hit || scripted).then_some((*node, scripted || listed))
+    }
+}
+
+/// Totals by kind of burst.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(in crate::world) struct BurstCounts {
+    pub(in crate::world) sent: u64,
+    pub(in crate::world) delivered: u64,
+    pub(in crate::world) lost: u64,
+    /// What they carried, in a mesh.
+    pub(in crate::world) bytes_sent: u64,
+    pub(in crate::world) bytes_delivered: u64,
+    pub(in crate::world) bytes_lost: u64,
+}
+
+impl BurstCounts {
+    /// Bursts crossed a way, and carried so many bytes.
+    #[inline]
+    fn passed(&mut self, bursts: u64, bytes: u64) {
+        self.sent += bursts;
+        self.delivered += bursts;
+        self.bytes_sent += bytes;
+        self.bytes_delivered += bytes;
+    }
+}
+
+/// Which of the nodes with hosts each node is.
+fn sites(graph: &Graph) -> Vec<Option<u32>> {
+    let mut sites = vec![None; graph.nodes.len()];
+    for (site, node) in (0..).zip(graph.edges()) {
+        sites[node as usize] = Some(site);
+    }
+    sites
+}
+
+/// The mesh.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::world) struct Mesh {
+    /// What does not change is not stored: the scenario says it.
+    #[serde(skip)]
+    scenario: Scenario,
+    #[serde(skip)]
+    graph: Graph,
+    #[serde(skip)]
+    routes: Routes,
+    #[serde(skip)]
+    rules: Rules,
+    /// What it knows of the flows.
+    pub(super) flows: Flows,
+    /// Ways that pairs of nodes have for themselves: those of a path.
+    ways: Vec<Way>,
+    /// How long before a packet reaches an edge node that is known at least, of data and of ACKs:
+    /// the delay of its access link.
+    #[serde(skip)]
+    lookahead: [Span; 2],
+    /// Whether hosts are there that are never ahead of the clock.
+    #[serde(skip)]
+    by_the_clock: bool,
+    /// Whether there are flows that never end, and with them the run.
+    #[serde(skip)]
+    endless: bool,
+    /// Reused: what a queue takes in at once.
+    #[serde(skip)]
+    due: Due,
+    /// What the hosts and links are yet to deal with.
+    #[serde(skip)]
+    pub(super) effects: Effects,
+    /// Whether the burst that sets out is lost, where that was asked already.
+    #[serde(skip)]
+    asked: Option<Doomed>,
+    /// Packets that entered before each of the burst that sets out, where these are spaced.
+    #[serde(skip)]
+    positions: Vec<u64>,
+    /// By fibre.
+    ports: Vec<Port>,
+    control: Vec<ControlChannels>,
+    signals: Vec<Lane<Signal>>,
+    /// By node.
+    processors: Vec<HeaderProcessor>,
+    lines: Vec<DelayLines>,
+    copies: Vec<u64>,
+    /// Which of the nodes with hosts a node is.
+    sites: Vec<Option<u32>>,
+    site_count: u32,
+    queues: Vec<Queue>,
+    /// Of a path with one queue for all data, and one for all ACKs: these.
+    only: [Option<u32>; 2],
+    /// Whether queues need only be told in advance of data packets, and of ACKs.
+    expects: (bool, bool),
+    entering: Entering,
+    tails: Tails,
+    /// Which queue is in which place.
+    places: Vec<u32>,
+    bursts: Bursts,
+    background: Vec<Background>,
+    /// Queues that batches enter, and what became of these.
+    fed: Vec<u32>,
+    pub(super) batches: BatchCounts,
+    data_loss: Prescribed,
+    ack_loss: Prescribed,
+    choices: Stream,
+    /// By pair of nodes with hosts: which of its routes comes next, where they take turns.
+    turns: Vec<u32>,
+    /// Draws of the wavelengths on which bursts set out.
+    wavelengths: Stream,
+    injection: Option<Injection>,
+    /// Bursts numbered so far; on a path those of each direction by themselves.
+    numbered: [u64; 2],
+    /// Whether a sender listens to what becomes of its bursts.
+    reports: bool,
+    /// Whether packets may be kept as trains: where no one looks at their order, or at one of them.
+    trains: bool,
+    census: Census,
+    pub(super) counts: [BurstCounts; 3],
+    pub(super) cross_lost: u64,
+    pub(super) tally: NetworkTally,
+    /// What was counted by the end of the measured time, where the run goes on.
+    measured: Option<Box<report::Measured>>,
+    measured_from: Time,
+}
+
+impl Mesh {
+    pub(super) fn new(resolved: &Resolved, random: &RandomSource) -> Self {
+        let scenario = &resolved.scenario;
+        let (graph, routes) = resolved.graph_and_routes();
+        let (signalling, core) = (&scenario.signalling, &scenario.core);
+        let rules = Rules::new(scenario, &resolved.assembly);
+        let nodes = graph.nodes.len();
+        let port = |wavelengths| Port::new(wavelengths, core.scheduler);
+        let rate = signalling.rate.unwrap_or(rules.rate);
+        let control = ControlChannels::new(signalling.channels, rate, signalling.header_size);
+        let processor = HeaderProcessor::new(signalling.processors, signalling.processing);
+        let lines = DelayLines::new(&core.delay_lines.delays, core.delay_lines.channels);
+        let data_loss = Prescribed::new(&resolved.loss.data, random.stream("loss/data"));
+        // What is announced enters by time and flow: drawn ties need an event for each packet.
+        let drawn = scenario.run.tie_break == TieBreak::Random;
+        let (data, acks) = edge::expects(scenario, &rules, &data_loss);
+        let expects = (data && !drawn, acks && !drawn);
+        let trains = !rules.ordered && !resolved.listens() && data_loss.script.is_empty();
+        let site_count = graph.edges().len() as u32;
+        let mut mesh = Self {
+            ports: graph.links.iter().map(|link| port(link.wavelengths)).collect(),
+            control: vec![control; graph.links.len()],
+            signals: vec![Lane::default(); graph.links.len()],
+            processors: vec![processor; nodes],
+            lines: vec![lines; nodes],
+            copies: vec![0; nodes],
+            sites: sites(&graph),
+            ways: ways::of(scenario, &rules, &graph, &routes),
+            lookahead: [scenario.access.delay, scenario.access.receiver_side().1],
+            by_the_clock: true,
+            endless: false,
+            due: Due::default(),
+            effects: Effects::default(),
+            flows: Flows::default(),
+            asked: None,
+            positions: Vec::new(),
+            expects,
+            entering: Entering::new(&rules, trains),
+            tails: Tails::default(),
+            site_count,
+            queues: Vec::new(),
+            only: [None; 2],
+            places: edge::places(&rules, site_count),
+            bursts: if rules.control { Bursts::default() } else { Bursts::stocked() },
+            background: background::sources(resolved, &graph, &rules, random),
+            fed: Vec::new(),
+            batches: BatchCounts::default(),
+            data_loss,
+            ack_loss: Prescribed::new(&resolved.loss.ack, random.stream("loss/ack")),
+            choices: random.stream("routes"),
+            turns: rules.turns(site_count),
+            wavelengths: random.stream("wavelengths"),
+            injection: Injection::new(scenario, random),
+            numbered: [0; 2],
+            reports: resolved.listens(),
+            trains,
+            census: Census::default(),
+            counts: [BurstCounts::default(); 3],
+            cross_lost: 0,
+            tally: NetworkTally::new(&graph),
+            measured: None,
+            measured_from: Time::ZERO,
+            scenario: scenario.clone(),
+            graph,
+            routes,
+            rules,
+        };
+        mesh.feed_queues(resolved, random);
+        mesh
+    }
+
+    /// Takes what is not stored from a mesh of the same scenario.
+    pub(in crate::world) fn adopt(&mut self, fresh: Self) {
+        (self.scenario, self.rules) = (fresh.scenario, fresh.rules);
+        (self.graph, self.routes) = (fresh.graph, fresh.routes);
+        (self.lookahead, self.by_the_clock) = (fresh.lookahead, fresh.by_the_clock);
+        self.endless = fresh.endless;
+    }
+
+    pub(super) fn background_sources(&self) -> usize {
+        self.background.len() + self.fed.len()
+    }
+
+    /// Queues the first bursts of others, and the first closing of each queue that batches enter.
+    pub(super) fn begin(&mut self, watch: &Interrupt, context: &mut Context) {
+        for (number, source) in (0..).zip(&self.background) {
+            if let Some(at) = source.next() {
+                let event = Event::Core(CoreEvent::Background(number));
+                context.queue.push(at, Rank::Arrival, event);
+            }
+        }
+        self.begin_feeding(watch, context);
+    }
+
+    /// Bursts with data closed so far; where there are only bursts of others, these.
+    #[inline]
+    pub(super) fn closed(&self) -> u64 {
+        let [data, _, background] = &self.counts;
+        let alone = self.background.is_empty() && self.fed.is_empty();
+        if alone { data.sent } else { data.sent + background.sent }
+    }
+
+    /// Whether headers reserve what bursts need; over a path nothing has to be reserved.
+    pub(super) fn has_control(&self) -> bool {
+        self.rules.control
+    }
+
+    /// Learns of the flows that are listed: whether hosts of theirs are never ahead of the clock,
+    /// and whether some never end, and with them the run.
+    pub(super) fn learn(&mut self, by_the_clock: bool, endless: bool) {
+        (self.by_the_clock, self.endless) = (by_the_clock, endless);
+    }
+
+    /// What the scenario prescribes for bursts of data, or of ACKs.
+    #[inline]
+    fn prescribed(&mut self, kind: BurstKind) -> &mut Prescribed {
+        if kind == BurstKind::Data { &mut self.data_loss } else { &mut self.ack_loss }
+    }
+
+    /// That of a wavelength.
+    pub(super) fn rate(&self) -> Rate {
+        self.rules.rate
+    }
+
+    /// Whether there is no room for more bursts.
+    pub(super) fn is_full(&self) -> bool {
+        self.bursts.is_full()
+    }
+
+    /// Measuring begins.
+    pub(super) fn warmed_up(&mut self, now: Time) {
+        self.measured_from = now;
+        self.tally = NetworkTally::new(&self.graph);
+        for port in &mut self.ports {
+            port.forget(now);
+            port.measure_from(now);
+        }
+    }
+
+    /// What was scripted and never came.
+    pub(super) fn unmet(&self) -> Vec<String> {
+        let tables = [("loss.data", &self.data_loss), ("loss.ack", &self.ack_loss)];
+        let unmet = tables.into_iter().flat_map(|(table, rule)| {
+            let closed = rule.closed;
+            let listed = match &rule.process {
+                LossProcess::Listed(bursts) => bursts.as_slice(),
+                _ => &[],
+            };
+            let bursts = listed.iter().filter(move |&&burst| burst > closed).map(move |burst| {
+                format!("bursts: there was no burst {burst}; the run closed {closed} bursts")
+            });
+            rule.script.unmet().chain(bursts).map(move |what| format!("{table}.{what}"))
+        });
+        unmet.collect()
+    }
+
+    /// The node at which a header stands that has `hop` fibres behind it.
+    fn node_at(&self, slot: u32, hop: usize) -> u32 {
+        let burst = self.bursts.get(slot);
+        match hop {
+            0 => burst.from,
+            _ => self.graph.link(burst.route[hop - 1]).to,
+        }
+    }
+
+    /// The number of a node in tables: from 1, and on a path from the first core node on, behind
+    /// the ingress.
+    fn number_of(&self, node: u32) -> usize {
+        node as usize + usize::from(self.rules.control)
+    }
+
+    /// Which count of bursts those from a node belong to.
+    #[inline]
+    fn counter(&self, from: u32) -> usize {
+        usize::from(!self.rules.control && from > 0)
+    }
+
+    /// The number of the next burst from a node.
+    #[inline]
+    fn next_number(&mut self, from: u32) -> u64 {
+        let counter = self.counter(from);
+        self.numbered[counter] += 1;
+        self.numbered[counter]
+    }
+
+    /// Propagation over the first `hops` fibres of a burst's way.
+    fn reach(&self, slot: u32, hops: usize) -> Span {
+        let route = &self.bursts.get(slot).route[..hops];
+        route.iter().fold(Span::ZERO, |sum, &link| sum + self.graph.link(link).delay)
+    }
+
+    /// Something happens.
+    #[inline]
+    pub(super) fn happen(&mut self, now: Time, event: CoreEvent, context: &mut Context) {
+        match event {
+            CoreEvent::Landed(slot) => self.land(now, slot, context),
+            CoreEvent::Stored(way) => self.unload(now, way, context),
+            CoreEvent::Signal(link) => self.signal(now, link, context),
+            CoreEvent::Assembly(queue) => self.timer(now, queue, context),
+            CoreEvent::Submit(slot) => self.submit(now, slot, context),
+            CoreEvent::Served(slot) => self.schedule(now, slot, context),
+            CoreEvent::Refused(slot) => self.refused(now, slot, context),
+            CoreEvent::Again(slot) => self.launch(now, slot, context),
+            CoreEvent::Background(source) => self.background(now, source, context),
+            CoreEvent::Lost(slot) => self.lost_on_way(now, slot, context),
+            event => panic!("{event:?} happened in a network without slots"),
+        }
+    }
+
+    /// The vectors of what was carried are used again.
+    pub(super) fn reuse(&mut self, cargo: Cargo) {
+        self.bursts.reuse(cargo);
+    }
+}

@@ -1,0 +1,143 @@
+//! Bursts of one packet that reach a way evenly, from several flows at once. Flows whose data
+//! landed together send their ACKs in step: as long as the same flows take part, what happens on
+//! the fibre in one period happens in the next, and only the first period is worked out.
+
+use burstlab_units::{Span, Time};
+
+use super::Mesh;
+use super::burst::BurstKind;
+use crate::world::context::Context;
+use crate::world::core::runs::Runs;
+use crate::world::packet::Parcel;
+use crate::world::train::{Coming, Train};
+
+/// Puts trains in the order in which their first packets are there.
+fn sort<P: Parcel>(trains: &mut [Coming<P>]) {
+    if !trains.is_sorted_by(|one, other| !is_before(other, one)) {
+        trains.sort_unstable_by_key(|coming| (coming.at, coming.train.first.flow()));
+    }
+}
+
+/// Whether the first packet of a train is there before that of another one.
+fn is_before<P: Parcel>(one: &Coming<P>, other: &Coming<P>) -> bool {
+    (one.at, one.train.first.flow()) < (other.at, other.train.first.flow())
+}
+
+/// How many of the first trains take part from now on, for how many periods, and how long these
+/// are. Nobody else comes meanwhile. `None`: their packets are not equally far apart.
+fn in_step<P: Parcel>(trains: &[Coming<P>]) -> Option<(usize, u32, Span)> {
+    let begun = trains.first()?.at;
+    let gap = trains.iter().find(|coming| coming.train.count > 1).map_or(Span::ZERO, |one| one.gap);
+    let end = begun + gap.max(Span::from_ps(1));
+    let active = trains.partition_point(|coming| coming.at < end);
+    let (mut periods, mut even) = (u32::MAX, true);
+    for coming in &trains[..active] {
+        periods = periods.min(coming.train.count);
+        even &= coming.train.count == 1 || coming.gap == gap && !gap.is_zero();
+    }
+    if let Some(next) = trains.get(active).filter(|_| !gap.is_zero()) {
+        let whole = next.at.since(begun).as_ps() / gap.as_ps();
+        periods = periods.min(u32::try_from(whole).unwrap_or(u32::MAX));
+    }
+    even.then_some((active, periods, gap))
+}
+
+impl Mesh {
+    /// Packets that are bursts of their own cross a way ahead of the clock, as far as they are in
+    /// step, none of them is lost and all land in time; the others are left.
+    pub(super) fn pass_in_step<P: Parcel>(
+        &mut self,
+        (queue, kind): (usize, BurstKind),
+        trains: &mut Vec<Coming<P>>,
+        landed: &mut Runs<P>,
+        context: &Context,
+    ) {
+        let way = self.queues[queue].way as usize;
+        if !self.prescribed(kind).loses_none() || !self.lands_ahead(way, context) {
+            return;
+        }
+        sort(trains);
+        let (mut packets, mut bytes, mut done) = (0, 0, 0);
+        while let Some((active, periods, gap)) = in_step(&trains[done..]) {
+            let rest = &mut trains[done..];
+            if !rest[..active].iter().all(|coming| self.outlasts(&coming.train)) {
+                break;
+            }
+            let way = &mut self.ways[way];
+            let Some(periods) =
+                way.pass_periods(&rest[..active], (periods, gap), context.safe, landed)
+            else {
+                break;
+            };
+            let mut empty = 0;
+            for coming in &mut rest[..active] {
+                let (first, count) = (&coming.train.first, u64::from(periods));
+                packets += count;
+                bytes += count * first.bytes().get();
+                if kind == BurstKind::Data {
+                    self.flows.carried(first.flow(), count);
+                }
+                coming.skip(periods);
+            }
+            for place in 0..active {
+                if rest[place].train.count == 0 {
+                    rest.swap(empty, place);
+                    empty += 1;
+                }
+            }
+            // The others have moved on, mostly not far.
+            for place in (empty..active).rev() {
+                let moved = (place + 1..rest.len())
+                    .take_while(|&next| is_before(&rest[next], &rest[place]));
+                let behind = moved.last().unwrap_or(place);
+                rest[place..=behind].rotate_left(1);
+            }
+            done += empty;
+        }
+        trains.drain(..done);
+        let counter = self.counter(self.queues[queue].from);
+        self.numbered[counter] += packets;
+        self.prescribed(kind).closed += packets;
+        self.counts[kind as usize].passed(packets, bytes);
+    }
+}
+
+impl super::ways::Way {
+    /// One packet of each of these trains crosses in each of at most so many periods: answers how
+    /// many have, and adds to `landed` what. `None`: one would land after `safe`, or is not a whole
+    /// number of picoseconds long.
+    fn pass_periods<P: Parcel>(
+        &mut self,
+        trains: &[Coming<P>],
+        (mut periods, gap): (u32, Span),
+        safe: Time,
+        landed: &mut Runs<P>,
+    ) -> Option<u32> {
+        let (begun, known) = (trains[0].at + self.offset, landed.all.len());
+        let (mut free, reach) = (self.path.free_at(), self.path.reach(self.fibres.len()));
+        if free > begun {
+            // What was before still takes the fibre; it may not next time.
+            periods = 1;
+        }
+        for coming in trains {
+            let Some(hold) = self.path.hold(coming.train.first.bytes()) else {
+                landed.truncate(known);
+                return None;
+            };
+            free = free.max(coming.at + self.offset) + hold;
+            let train = Train { count: 1, ..coming.train };
+            landed.push(Coming { train, at: free + reach, gap });
+        }
+        if free > begun + gap {
+            periods = 1;
+        }
+        let last = free + gap.saturating_mul(u64::from(periods - 1));
+        if last + reach > safe {
+            landed.truncate(known);
+            return None;
+        }
+        landed.all[known..].iter_mut().for_each(|coming| coming.train.count = periods);
+        self.path.is_free_at(last);
+        Some(periods)
+    }
+}

@@ -1,0 +1,72 @@
+//! What is under way in a mesh, counted where it is. There may be millions of bursts, and whoever
+//! stops a run waits for this: all that is counted of them is counted in one go.
+
+use burstlab_units::Time;
+
+use super::Mesh;
+use super::burst::{BurstKind, Cargo};
+use super::feed::Load;
+use super::ways::Way;
+
+/// What is under way.
+#[derive(Clone, Debug, Default)]
+pub(in crate::world) struct UnderWay {
+    /// Bursts by kind, and what they carry in bytes.
+    pub(in crate::world) bursts: [u64; 3],
+    pub(in crate::world) carried: [u64; 3],
+    /// Data packets of flows, ACKs, and packets of cross-traffic that are known to come, wait for
+    /// assembly, or are in bursts.
+    pub(in crate::world) packets: [u64; 3],
+    /// What has come of batches, and what of it is in queues and in bursts.
+    pub(in crate::world) arrived: Load,
+    pub(in crate::world) batches: Load,
+}
+
+impl UnderWay {
+    fn add(&mut self, cargo: &Cargo) {
+        for train in &cargo.data {
+            let packet = &train.first;
+            if packet.is_of_batch() {
+                self.batches += Load::of(packet);
+            } else {
+                self.packets[if packet.is_cross() { 2 } else { 0 }] += u64::from(train.count);
+            }
+        }
+        self.packets[1] += cargo.acks.iter().map(|train| u64::from(train.count)).sum::<u64>();
+        self.batches += cargo.load;
+    }
+}
+
+impl Mesh {
+    /// What is under way at `now`.
+    pub(in crate::world) fn under_way(&self, now: Time) -> UnderWay {
+        let mut found = UnderWay::default();
+        for queue in &self.queues {
+            if let Some(feed) = &queue.feed {
+                let waiting = feed.waiting(now);
+                found.arrived += feed.taken + waiting;
+                found.batches += waiting;
+            }
+            found.add(&queue.cargo);
+            for train in queue.inbox.data() {
+                let kind = if train.first.is_cross() { 2 } else { 0 };
+                found.packets[kind] += u64::from(train.count);
+            }
+            found.packets[1] += queue.inbox.acks();
+        }
+        for (packet, alone) in self.ways.iter().flat_map(Way::packets) {
+            let kind = BurstKind::of(packet) as usize;
+            found.packets[kind] += 1;
+            if alone {
+                found.bursts[kind] += 1;
+                found.carried[kind] += packet.bytes().get();
+            }
+        }
+        for burst in self.bursts.live() {
+            found.bursts[burst.kind as usize] += 1;
+            found.carried[burst.kind as usize] += burst.load;
+            found.add(&burst.cargo);
+        }
+        found
+    }
+}

@@ -1,0 +1,304 @@
+//! Ways that one pair of nodes has for itself, in one direction: bursts meet no others on them, so
+//! that what becomes of a burst is known as it sets out, and no header goes ahead of it.
+
+use crate::world::core::effects::Effect;
+use crate::world::core::notify::{NoticeDesk, Passage};
+use burstlab_kernel::{Lane, Rank};
+use burstlab_optical::{ClosedBurst, Departure, Forwarding, OpticalPath};
+use burstlab_units::{Bytes, Span, Time};
+use serde::{Deserialize, Serialize};
+
+use super::Mesh;
+use super::burst::{BurstKind, Cargo};
+use super::rules::Rules;
+use crate::measure::loss::LossCause;
+use crate::scenario::Scenario;
+use crate::topology::{Graph, Routes};
+use crate::world::context::Context;
+use crate::world::events::{CoreEvent, Event};
+use crate::world::packet::{Packet, Parcel};
+use crate::world::train::{Coming, Train};
+
+/// A packet that reaches the egress by itself, and whether it is the last of its burst.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Stored {
+    /// That of the burst; `NO_SLOT`: the packet is the burst.
+    slot: u32,
+    packet: Packet,
+    last: bool,
+}
+
+/// Stands for no slot.
+const NO_SLOT: u32 = u32::MAX;
+
+/// When a burst leaves, and when it lands.
+pub(super) struct Crossed {
+    pub(super) departs: Time,
+    pub(super) lands: Time,
+}
+
+/// A way.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Way {
+    pub(super) fibres: Vec<u32>,
+    pub(super) path: OpticalPath,
+    forwarding: Forwarding,
+    /// From the closing of a burst until it may leave.
+    pub(super) offset: Span,
+    /// Where nodes store and forward: from one packet of a burst to the next, as they leave.
+    spacing: Span,
+    /// Packets that nodes store and forward, or that are bursts of their own.
+    lane: Lane<Stored>,
+    /// Bursts in slots that will land.
+    flying: u32,
+}
+
+impl Way {
+    /// Packets on the way that are not in a slot, and those of them that are bursts.
+    pub(super) fn packets(&self) -> impl Iterator<Item = (&Packet, bool)> {
+        self.lane.iter().map(|stored| (&stored.packet, stored.slot == NO_SLOT))
+    }
+
+    /// Whether nothing on it has an event of its own.
+    #[inline]
+    pub(super) fn is_clear(&self) -> bool {
+        self.lane.is_empty() && self.flying == 0
+    }
+
+    /// When a burst of `size` that is closed at `now` would land at the latest.
+    #[inline]
+    fn reaches(&mut self, now: Time, size: Bytes) -> Time {
+        self.path.would_cross(now + self.offset, size)
+    }
+}
+
+/// The ways that pairs of nodes have for themselves: those of a path, of its data and of its ACKs.
+pub(super) fn of(scenario: &Scenario, rules: &Rules, graph: &Graph, routes: &Routes) -> Vec<Way> {
+    if rules.control {
+        return Vec::new();
+    }
+    let forwarding = scenario.core.forwarding.into();
+    let (edge, last) = (&scenario.edge, graph.nodes.len() as u32 - 1);
+    let way = |from, to, offset, spacing| {
+        let fibres = routes.of(from, to)[0].clone();
+        let delays: Vec<Span> = fibres.iter().map(|&fibre| graph.link(fibre).delay).collect();
+        let path = OpticalPath::new(forwarding, scenario.network.link_rate, &delays);
+        Way { fibres, path, forwarding, offset, spacing, lane: Lane::default(), flying: 0 }
+    };
+    vec![way(0, last, edge.offset, edge.spacing), way(last, 0, edge.ack.offset, Span::ZERO)]
+}
+
+impl Mesh {
+    /// The way that bursts from one node to another have for themselves.
+    #[inline]
+    pub(super) fn way(&self, from: u32, to: u32) -> Option<usize> {
+        if self.ways.is_empty() { None } else { Some(usize::from(from > to)) }
+    }
+
+    /// Whether what crosses a way may be with its hosts ahead of the clock: so is all that crossed
+    /// before, and no host goes by the clock.
+    #[inline]
+    pub(super) fn lands_ahead(&self, way: usize, context: &Context) -> bool {
+        context.safe > Time::ZERO && !self.by_the_clock && self.ways[way].is_clear()
+    }
+
+    /// Whether the run goes on for certain until a packet has landed, with those behind it in its
+    /// train: a segment that is sent for the first time, or an ACK after which its flow goes on, is
+    /// followed by others.
+    #[inline]
+    pub(super) fn outlasts<P: Parcel>(&self, train: &Train<P>) -> bool {
+        self.endless || self.flows.go_on_behind(train)
+    }
+
+    /// The burst that a queue has `closed` crosses its way ahead of the clock, unless it is lost or
+    /// lands too late; answers whether it does.
+    pub(super) fn crosses_ahead(
+        &mut self,
+        (now, way): (Time, usize),
+        queue: usize,
+        closed: &ClosedBurst,
+        context: &mut Context,
+    ) -> bool {
+        let cargo = &self.queues[queue].cargo;
+        let kind = cargo.kind();
+        let rule = if kind == BurstKind::Data { &mut self.data_loss } else { &mut self.ack_loss };
+        let doomed = rule.next(cargo.data.iter().map(|train| &train.first));
+        let outlasts = cargo.data.iter().any(|train| self.outlasts(train))
+            || cargo.acks.iter().any(|train| self.outlasts(train));
+        let way = &mut self.ways[way];
+        if doomed.is_some()
+            || !outlasts
+            || way.forwarding == Forwarding::StoreAndForward
+            || way.reaches(now, closed.bytes) > context.safe
+        {
+            self.asked = Some(doomed);
+            return false;
+        }
+        let lands = way.crosses(now, closed.bytes).lands;
+        let place = &mut self.queues[queue];
+        place.number = 0;
+        self.counts[kind as usize].passed(1, closed.bytes.get() - closed.padding.get());
+        if let [alone] = &place.cargo.data[..] {
+            self.flows.carried(alone.first.flow, 1);
+        } else {
+            for (flow, _) in self.census.take(&place.cargo.data) {
+                self.flows.carried(flow, 1);
+            }
+        }
+        let Cargo { data, acks, .. } = &mut place.cargo;
+        let landed = |train| Coming { train, at: lands, gap: Span::ZERO };
+        data.drain(..).map(landed).for_each(|run| self.effects.landing.data.push(run));
+        let landed = |train| Coming { train, at: lands, gap: Span::ZERO };
+        acks.drain(..).map(landed).for_each(|run| self.effects.landing.acks.push(run));
+        true
+    }
+
+    /// A closed burst sets out on its way, or is lost at once.
+    pub(super) fn set_out(&mut self, now: Time, slot: u32, number: usize, context: &mut Context) {
+        let way = &mut self.ways[number];
+        let hops = way.fibres.len();
+        let burst = self.bursts.get_mut(slot);
+        burst.route.clear();
+        burst.route.extend_from_slice(&way.fibres);
+        burst.planned = hops;
+        burst.hold = self.rules.hold(burst.bytes);
+        burst.left = burst.hold;
+        let node = burst.doomed.map(|(node, _)| node.min(hops - 1));
+        burst.hop = node.unwrap_or(hops);
+        let passage = match (node, way.forwarding) {
+            (Some(0), _) => Passage { departs: None, arrives: None, lost: Some(now) },
+            (_, Forwarding::CutThrough) => {
+                let departure = way.path.start(now + way.offset, burst.bytes);
+                burst.departs = departure.departs;
+                if context.recorder.traces_packets() {
+                    burst.record_departure(&mut context.recorder);
+                }
+                way.passage(departure.departs, &departure, node)
+            }
+            (_, Forwarding::StoreAndForward) => self.forward(now, slot, number, context),
+        };
+        // The burst may set out ahead of the clock.
+        let later = passage.lost.filter(|&at| at > context.clock);
+        if let Some(at) = later {
+            // Before anyone who is told of it at that instant.
+            let event = Event::Core(CoreEvent::Lost(slot));
+            context.queue.push(at, Rank::Arrival, event);
+        }
+        if self.reports && self.bursts.get(slot).kind == BurstKind::Data {
+            self.tell_passage(slot, &passage, context);
+        }
+        match (passage.arrives, passage.lost) {
+            (_, Some(_)) if later.is_some() => {}
+            (_, Some(at)) => self.lost_on_way(at, slot, context),
+            (Some(at), None) => {
+                self.bursts.get_mut(slot).lands = at;
+                if self.ways[number].forwarding == Forwarding::CutThrough {
+                    self.ways[number].flying += 1;
+                    let event = Event::Core(CoreEvent::Landed(slot));
+                    context.queue.push(at, Rank::Arrival, event);
+                }
+            }
+            (None, None) => unreachable!("a burst lands or is lost"),
+        }
+    }
+
+    /// The packets of a burst set out one by one: each is stored and forwarded by itself.
+    fn forward(&mut self, now: Time, slot: u32, number: usize, context: &mut Context) -> Passage {
+        let (way, burst) = (&mut self.ways[number], self.bursts.get_mut(slot));
+        let event = Event::Core(CoreEvent::Stored(number as u32));
+        let (hops, ready, count) = (way.fibres.len(), now + way.offset, burst.packets as usize);
+        let doomed = burst.doomed.is_some();
+        let data = burst.cargo.data.iter().flat_map(|train| train.packets()).map(Packet::Data);
+        let acks = burst.cargo.acks.iter().flat_map(|train| train.packets()).map(Packet::Ack);
+        let mut passage = Passage { departs: None, arrives: None, lost: None };
+        for (index, packet) in data.chain(acks).enumerate() {
+            let place = self.positions.get(index).copied().unwrap_or(0);
+            let ready = ready + way.spacing.saturating_mul(place);
+            let departure = way.path.start(ready, packet.bytes());
+            context.recorder.departed(packet.row(), departure.departs);
+            passage.departs.get_or_insert(departure.departs);
+            let at = way.path.cross(departure, burst.hop);
+            if doomed {
+                passage.lost = Some(at);
+                continue;
+            }
+            passage.arrives = Some(at);
+            let stored = Stored { slot, packet, last: index + 1 == count };
+            way.lane.push(&mut context.queue, at, event, stored);
+        }
+        debug_assert!(doomed || burst.hop == hops, "it goes all the way");
+        burst.departs = passage.departs.unwrap_or(now);
+        if !doomed {
+            burst.cargo.clear();
+        }
+        passage
+    }
+
+    /// Who listens is told what becomes of a burst, as it sets out.
+    fn tell_passage(&self, slot: u32, passage: &Passage, context: &mut Context) {
+        let burst = self.bursts.get(slot);
+        let (back, whole) = (self.reach(slot, burst.hop), self.reach(slot, burst.planned));
+        let on = Span::from_ps(whole.as_ps() - back.as_ps());
+        let desk = NoticeDesk::of_route(&self.scenario, back, on, whole);
+        desk.notify(burst.number, &self.own_data(slot), passage, &self.flows, context);
+    }
+
+    /// A packet that is a burst of its own sets out.
+    pub(super) fn flies(&mut self, way: usize, lands: Time, packet: Packet, context: &mut Context) {
+        let event = Event::Core(CoreEvent::Stored(way as u32));
+        let stored = Stored { slot: NO_SLOT, packet, last: true };
+        self.ways[way].lane.push(&mut context.queue, lands, event, stored);
+    }
+
+    /// A burst in a slot has landed.
+    pub(super) fn landed(&mut self, slot: u32) {
+        let burst = self.bursts.get(slot);
+        if let Some(way) = self.way(burst.from, burst.to) {
+            self.ways[way].flying -= 1;
+        }
+    }
+
+    /// A burst comes to the node where it is lost.
+    pub(super) fn lost_on_way(&mut self, now: Time, slot: u32, context: &mut Context) {
+        let scripted = self.bursts.get(slot).doomed.is_some_and(|(_, scripted)| scripted);
+        let cause = if scripted { LossCause::Scripted } else { LossCause::Burst };
+        self.lose(now, slot, cause, context);
+    }
+
+    /// The next packet that was stored and forwarded is at its egress.
+    pub(super) fn unload(&mut self, now: Time, way: u32, context: &mut Context) {
+        let event = Event::Core(CoreEvent::Stored(way));
+        let Stored { slot, packet, last } =
+            self.ways[way as usize].lane.pop(&mut context.queue, event);
+        if slot == NO_SLOT {
+            let kind = BurstKind::of(&packet);
+            let counts = &mut self.counts[kind as usize];
+            counts.delivered += 1;
+            counts.bytes_delivered += packet.bytes().get();
+        } else if last {
+            self.ends(now, slot, None, context);
+            self.bursts.close(slot);
+        }
+        self.effects.list.push(Effect::Left(now, packet));
+    }
+}
+
+impl Way {
+    /// What becomes of a burst that is switched optically and leaves as one, lost at a node if at
+    /// any: there its first bit is the last that anyone sees.
+    fn passage(&mut self, departs: Time, departure: &Departure, node: Option<usize>) -> Passage {
+        let (arrives, lost) = match node {
+            None => (Some(self.path.cross(*departure, self.fibres.len())), None),
+            Some(node) => (None, Some(departs + self.path.reach(node))),
+        };
+        Passage { departs: Some(departs), arrives, lost }
+    }
+
+    /// When a burst of `size` that is ready at `ready` has crossed.
+    #[inline]
+    pub(super) fn crosses(&mut self, ready: Time, size: Bytes) -> Crossed {
+        let departure = self.path.start(ready + self.offset, size);
+        let lands = self.path.cross(departure, self.fibres.len());
+        Crossed { departs: departure.departs, lands }
+    }
+}

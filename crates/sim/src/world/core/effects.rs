@@ -1,0 +1,78 @@
+//! What the optical network brings about, for the hosts and links around it. It is gathered while
+//! an event happens, and dealt with when that is done.
+
+use burstlab_units::Time;
+
+use super::bursts::Cargo;
+use super::runs::Runs;
+use crate::measure::PacketCause;
+use crate::measure::loss::Loss;
+use crate::world::packet::{AckPacket, DataPacket, Packet};
+
+/// Something that the optical network brings about.
+#[derive(Clone, Debug)]
+pub(in crate::world) enum Effect {
+    /// Packets are lost together.
+    Lost(Cargo, Loss, PacketCause),
+    /// A burst has landed.
+    Landed(Cargo),
+    /// A packet leaves the network by itself, and is there at a time.
+    Left(Time, Packet),
+    /// An edge node writes a set of ACKs for this number to the sender of the flow in a slot.
+    Acknowledge(u32, u64),
+}
+
+/// All that an event brings about; reused, so that it costs no memory.
+#[derive(Clone, Debug, Default)]
+pub(in crate::world) struct Effects {
+    /// In order.
+    pub(in crate::world) list: Vec<Effect>,
+    /// What crosses ways ahead of the clock; dealt with behind all others.
+    pub(in crate::world) landing: Landing,
+}
+
+impl Effects {
+    #[inline]
+    pub(in crate::world) fn is_empty(&self) -> bool {
+        self.list.is_empty() && self.landing.is_empty()
+    }
+
+    /// A packet is lost by itself.
+    pub(super) fn lose_one(&mut self, packet: Packet, loss: Loss, cause: PacketCause) {
+        self.list.push(Effect::Lost(Cargo::one(packet), loss, cause));
+    }
+}
+
+/// What has crossed ways ahead of the clock, and is yet to be handed to the hosts.
+#[derive(Clone, Debug, Default)]
+pub(in crate::world) struct Landing {
+    pub(in crate::world) data: Runs<DataPacket>,
+    pub(in crate::world) acks: Runs<AckPacket>,
+}
+
+impl Landing {
+    /// Makes room for so many trains.
+    pub(super) fn reserve(&mut self, trains: usize) {
+        self.data.all.reserve(trains);
+        self.acks.all.reserve(trains);
+    }
+
+    #[inline]
+    pub(in crate::world) fn is_empty(&self) -> bool {
+        self.data.all.is_empty() && self.acks.all.is_empty()
+    }
+
+    /// Adds a packet.
+    #[inline]
+    pub(super) fn add(&mut self, at: Time, packet: Packet) {
+        match packet {
+            Packet::Data(packet) => self.data.add(at, packet),
+            Packet::Ack(packet) => self.acks.add(at, packet),
+        }
+    }
+
+    pub(in crate::world) fn clear(&mut self) {
+        self.data.clear();
+        self.acks.clear();
+    }
+}

@@ -1,0 +1,105 @@
+//! What the optical network knows of a flow: between which nodes its packets go, who is to be told
+//! of its bursts, and how many carried it. Hosts tell it; it asks them nothing.
+
+use burstlab_tcp::Listens;
+use serde::{Deserialize, Serialize};
+
+use crate::world::packet::Parcel;
+use crate::world::train::Train;
+
+/// A flow as its host registers it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::world) struct Address {
+    /// The flow's number: its slot may hold another one by now.
+    pub(in crate::world) id: u32,
+    /// Nodes of the sender and of the receiver.
+    pub(in crate::world) from: u32,
+    pub(in crate::world) to: u32,
+    /// Class of its packets, where queues are kept by class.
+    pub(in crate::world) class: u32,
+    /// What its sender is to be told of its bursts.
+    pub(in crate::world) listens: Listens,
+}
+
+/// A flow that is there.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Entry {
+    address: Address,
+    /// Whether the connection is gone, and its slot empty.
+    vacant: bool,
+    /// One past the last segment that its application has written.
+    limit: u64,
+    carried: Carried,
+}
+
+/// Bursts that carried a segment of a flow, and those of them that were lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::world) struct Carried {
+    pub(in crate::world) bursts: u64,
+    pub(in crate::world) lost: u64,
+}
+
+/// All flows, by slot.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(in crate::world) struct Flows {
+    entries: Vec<Entry>,
+}
+
+impl Flows {
+    /// A flow takes a slot.
+    pub(in crate::world) fn register(&mut self, slot: u32, address: Address) {
+        let slot = slot as usize;
+        if self.entries.len() <= slot {
+            self.entries.resize_with(slot + 1, Entry::default);
+        }
+        self.entries[slot] = Entry { address, ..Entry::default() };
+    }
+
+    /// The connection in a slot is gone.
+    pub(in crate::world) fn vacate(&mut self, slot: u32) {
+        self.entries[slot as usize].vacant = true;
+    }
+
+    /// The application of a flow has written all segments below `limit`.
+    pub(in crate::world) fn supply(&mut self, slot: u32, limit: u64) {
+        self.entries[slot as usize].limit = limit;
+    }
+
+    #[inline]
+    pub(super) fn address(&self, slot: u32) -> &Address {
+        &self.entries[slot as usize].address
+    }
+
+    /// Whether flow `id` is still in its slot.
+    pub(super) fn is_there(&self, slot: u32, id: u32) -> bool {
+        let entry = &self.entries[slot as usize];
+        entry.address.id == id && !entry.vacant
+    }
+
+    /// Bursts carried a segment of a flow.
+    #[inline]
+    pub(super) fn carried(&mut self, slot: u32, bursts: u64) {
+        self.entries[slot as usize].carried.bursts += bursts;
+    }
+
+    /// A burst that carried a segment of a flow is lost.
+    pub(super) fn lost(&mut self, slot: u32) {
+        self.entries[slot as usize].carried.lost += 1;
+    }
+
+    /// The bursts of a flow.
+    pub(in crate::world) fn bursts_of(&self, slot: u32) -> Carried {
+        self.entries[slot as usize].carried
+    }
+
+    /// Whether more comes for certain behind a train: behind a segment that is sent for the first
+    /// time, and behind an ACK after which its flow goes on.
+    #[inline]
+    pub(super) fn go_on_behind<P: Parcel>(&self, train: &Train<P>) -> bool {
+        let last = train.packet(train.count - 1);
+        match last.segment() {
+            Some((_, nth)) => nth == 1,
+            None => last.number() < self.entries[last.flow() as usize].limit,
+        }
+    }
+}

@@ -1,0 +1,396 @@
+//! What lies between the access links: edge and core nodes, fibres, bursts or slots. It knows
+//! packets, and of a flow its address; what happens to a packet here, hosts and links learn from
+//! its [effects](Effects).
+
+pub(super) mod bursts;
+mod effects;
+mod flows;
+mod notify;
+mod runs;
+mod script;
+mod slots;
+
+use burstlab_kernel::RandomSource;
+use burstlab_link::Wire;
+use burstlab_optical::slotted::{Passed, SlotClock};
+use burstlab_units::{Rate, Span, Time};
+use serde::{Deserialize, Serialize};
+
+use self::bursts::Mesh;
+pub(super) use self::bursts::{BurstCounts, Cargo, DataQueue, UnderWay};
+pub(super) use self::effects::{Effect, Effects};
+pub(super) use self::flows::{Address, Carried, Flows};
+use self::slots::Ops;
+use super::context::Context;
+use super::events::CoreEvent;
+use super::packet::{AckPacket, DataPacket, Packet};
+use super::train::Coming;
+use crate::measure::{NetworkSummary, OpsSummary, Piece, Recorder};
+use crate::scenario::{Interrupt, Resolved};
+use crate::topology::Graph;
+
+/// The optical network.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) enum Core {
+    /// Bursts, over a path or a mesh.
+    Bursts(Box<Mesh>),
+    /// Slots instead of bursts.
+    Slots(Box<Ops>),
+}
+
+/// What the network did, for the summary.
+pub(super) struct Report {
+    /// Where headers reserve what bursts need.
+    pub(super) network: Option<NetworkSummary>,
+    pub(super) ops: Option<OpsSummary>,
+    pub(super) warnings: Vec<String>,
+    pub(super) tables: Vec<Piece>,
+}
+
+/// Totals of what the network carries and has lost.
+#[derive(Default)]
+pub(super) struct Totals {
+    /// Bursts of data, of ACKs, of others: those that ended, and how many are under way.
+    pub(super) bursts: [(BurstCounts, u64); 3],
+    /// Data packets of flows, ACKs and packets of cross-traffic aboard.
+    pub(super) aboard: [u64; 3],
+    /// Packets of cross-traffic that were lost.
+    pub(super) cross_lost: u64,
+    pub(super) batches: bursts::BatchCounts,
+}
+
+impl Core {
+    pub(super) fn new(resolved: &Resolved, random: &RandomSource) -> Self {
+        match (&resolved.mesh, &resolved.scenario.ops) {
+            (Some(mesh), Some(ops)) => {
+                let clock = SlotClock::new(ops.slot_size, resolved.scenario.network.link_rate);
+                Self::Slots(Box::new(Ops::new(mesh.clone(), ops.clone(), clock, random)))
+            }
+            _ => Self::Bursts(Box::new(Mesh::new(resolved, random))),
+        }
+    }
+
+    /// Takes what is not stored from the network of the same scenario; `None` where it is of
+    /// another.
+    pub(super) fn adopt(&mut self, fresh: Self) -> Option<()> {
+        match (self, fresh) {
+            (Self::Bursts(mesh), Self::Bursts(fresh)) => mesh.adopt(*fresh),
+            (Self::Slots(ops), Self::Slots(fresh)) => ops.adopt(*fresh),
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// What it knows of the flows.
+    #[inline]
+    pub(super) fn flows(&mut self) -> &mut Flows {
+        match self {
+            Self::Bursts(mesh) => &mut mesh.flows,
+            Self::Slots(ops) => &mut ops.flows,
+        }
+    }
+
+    /// The bursts that carried a segment of the flow in a slot; without bursts, none.
+    pub(super) fn bursts_of(&self, slot: u32) -> Carried {
+        match self {
+            Self::Bursts(mesh) => mesh.flows.bursts_of(slot),
+            Self::Slots(_) => Carried::default(),
+        }
+    }
+
+    /// Learns of the flows that are listed: whether hosts of theirs are never ahead of the clock,
+    /// and whether some never end, and with them the run.
+    pub(super) fn learn(&mut self, by_the_clock: bool, endless: bool) {
+        if let Self::Bursts(mesh) = self {
+            mesh.learn(by_the_clock, endless);
+        }
+    }
+
+    /// The nodes and fibres.
+    pub(super) fn graph(&self) -> &Graph {
+        match self {
+            Self::Bursts(mesh) => mesh.graph(),
+            Self::Slots(ops) => ops.graph(),
+        }
+    }
+
+    /// Sources of bursts, which never end.
+    pub(super) fn endless(&self) -> usize {
+        match self {
+            Self::Slots(_) => 0,
+            Self::Bursts(mesh) => mesh.background_sources(),
+        }
+    }
+
+    /// Queues what happens first.
+    pub(super) fn begin(&mut self, watch: &Interrupt, context: &mut Context) {
+        match self {
+            Self::Bursts(mesh) => mesh.begin(watch, context),
+            Self::Slots(ops) => ops.begin(context),
+        }
+    }
+
+    /// Measuring begins.
+    pub(super) fn warmed_up(&mut self, now: Time) {
+        match self {
+            Self::Bursts(mesh) => mesh.warmed_up(now),
+            Self::Slots(ops) => ops.warmed_up(now),
+        }
+    }
+
+    /// The measured time is over, and the run goes on.
+    pub(super) fn measured(&mut self, now: Time) {
+        match self {
+            Self::Bursts(mesh) => mesh.measured(now),
+            Self::Slots(ops) => ops.measured(now),
+        }
+    }
+
+    /// Something happens.
+    #[inline]
+    pub(super) fn happen(&mut self, now: Time, event: CoreEvent, context: &mut Context) {
+        match self {
+            Self::Bursts(mesh) => mesh.happen(now, event, context),
+            Self::Slots(ops) => ops.happen(now, event, context),
+        }
+    }
+
+    /// What is to be dealt with.
+    #[inline]
+    pub(super) fn effects(&mut self) -> &mut Effects {
+        match self {
+            Self::Bursts(mesh) => &mut mesh.effects,
+            Self::Slots(ops) => &mut ops.effects,
+        }
+    }
+
+    /// The vectors of what was carried are used again.
+    #[inline]
+    pub(super) fn reuse(&mut self, cargo: Cargo) {
+        if let Self::Bursts(mesh) = self {
+            mesh.reuse(cargo);
+        }
+    }
+
+    /// Bursts with data closed so far.
+    #[inline]
+    pub(super) fn closed(&self) -> u64 {
+        match self {
+            Self::Bursts(mesh) => mesh.closed(),
+            Self::Slots(_) => 0,
+        }
+    }
+
+    /// A data packet is at its first edge node.
+    #[inline]
+    pub(super) fn data_arrives(&mut self, now: Time, packet: DataPacket, context: &mut Context) {
+        match self {
+            Self::Bursts(mesh) => mesh.data_arrives(now, packet, context),
+            Self::Slots(ops) => ops.arrives(now, Packet::Data(packet), context),
+        }
+    }
+
+    /// An ACK is at the edge node of its receiver.
+    #[inline]
+    pub(super) fn ack_arrives(&mut self, now: Time, packet: AckPacket, context: &mut Context) {
+        match self {
+            Self::Bursts(mesh) => mesh.ack_arrives(now, packet, context),
+            Self::Slots(ops) => ops.arrives(now, Packet::Ack(packet), context),
+        }
+    }
+
+    /// A packet of cross-traffic between two nodes is at the first.
+    pub(super) fn cross_arrives(
+        &mut self,
+        now: Time,
+        packet: DataPacket,
+        (ends, class): ((u32, u32), u32),
+        context: &mut Context,
+    ) {
+        match self {
+            Self::Bursts(mesh) => mesh.cross_arrives(now, packet, (ends, class), context),
+            Self::Slots(ops) => ops.cross_arrives(now, packet, ends, context),
+        }
+    }
+
+    /// Takes a data packet that will be at its first edge node at `at`, where it need not be told
+    /// again as that comes; answers whether it does.
+    #[inline]
+    pub(super) fn expects_data(
+        &mut self,
+        at: Time,
+        packet: DataPacket,
+        context: &mut Context,
+    ) -> bool {
+        match self {
+            Self::Bursts(mesh) if mesh.expects_data() => mesh.expect_data(at, packet, context),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Takes an ACK that will be at the edge node of its receiver at `at`, where it need not be
+    /// told again as that comes; answers whether it does.
+    #[inline]
+    pub(super) fn expects_ack(
+        &mut self,
+        at: Time,
+        packet: AckPacket,
+        context: &mut Context,
+    ) -> bool {
+        match self {
+            Self::Bursts(mesh) if mesh.expects_acks() => mesh.expect_ack(at, packet, context),
+            Self::Slots(ops) if ops.frees_acks() => ops.ack_flies(at, packet, context),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Where runs of ACKs of a flow may be announced, if they may.
+    #[inline]
+    pub(super) fn ack_queue(&mut self, flow: u32) -> Option<usize> {
+        match self {
+            Self::Bursts(mesh) if mesh.expects_acks() => Some(mesh.ack_queue(flow)),
+            _ => None,
+        }
+    }
+
+    /// Where runs of data packets of a flow may be announced, if they may.
+    #[inline]
+    pub(super) fn data_queue(&mut self, flow: u32) -> Option<DataQueue> {
+        match self {
+            Self::Bursts(mesh) if mesh.expects_data() => Some(mesh.data_queue(flow)),
+            _ => None,
+        }
+    }
+
+    /// ACKs that are `sent` over an access link will enter a [queue](Self::ack_queue).
+    #[inline]
+    pub(super) fn expect_acks_over(
+        &mut self,
+        queue: usize,
+        link: &mut Wire,
+        sent: &Coming<AckPacket>,
+        context: &mut Context,
+    ) {
+        if let Self::Bursts(mesh) = self {
+            mesh.expect_acks_over(queue, link, sent, context);
+        }
+    }
+
+    /// Data packets will enter a [queue](Self::data_queue).
+    #[inline]
+    pub(super) fn expect_run(
+        &mut self,
+        queue: DataQueue,
+        run: Coming<DataPacket>,
+        context: &mut Context,
+    ) {
+        if let Self::Bursts(mesh) = self {
+            let queue = queue.of(mesh, &run.train.first);
+            mesh.expect_run_in(queue, run, context);
+        }
+    }
+
+    /// What an edge node lets pass of an ACK that has come to it over the network.
+    #[inline]
+    pub(super) fn passes(&mut self, at: Time, packet: &AckPacket) -> Passed<DataPacket> {
+        match self {
+            Self::Bursts(_) => Passed { on: true, copy: None },
+            Self::Slots(ops) => ops.passes(at, packet),
+        }
+    }
+
+    /// An edge node sends a copy of a data packet.
+    pub(super) fn sends_copy(&mut self, at: Time, copy: DataPacket, context: &mut Context) {
+        if let Self::Slots(ops) = self {
+            ops.sends_copy(at, copy, context);
+        }
+    }
+
+    /// An ACK that an edge node wrote began a fast retransmission.
+    pub(super) fn repaired(&mut self) {
+        if let Self::Slots(ops) = self {
+            ops.tally.retransmissions += 1;
+        }
+    }
+
+    /// A connection is done: it travelled in so many bursts, of which so many were lost.
+    pub(super) fn connection(&mut self, carried: Carried) {
+        if let Self::Bursts(mesh) = self {
+            mesh.tally.connection(carried.bursts, carried.lost);
+        }
+    }
+
+    /// The rate of a wavelength, where there is no room for more bursts.
+    pub(super) fn is_full(&self) -> Option<Rate> {
+        match self {
+            Self::Bursts(mesh) => mesh.is_full().then(|| mesh.rate()),
+            Self::Slots(_) => None,
+        }
+    }
+
+    /// What was scripted and never came.
+    pub(super) fn unmet(&self) -> Vec<String> {
+        match self {
+            Self::Bursts(mesh) => mesh.unmet(),
+            Self::Slots(_) => Vec::new(),
+        }
+    }
+
+    /// What is under way.
+    pub(super) fn under_way(&self, now: Time) -> UnderWay {
+        match self {
+            Self::Bursts(mesh) => mesh.under_way(now),
+            Self::Slots(_) => UnderWay::default(),
+        }
+    }
+
+    /// The totals, with what is `under_way`.
+    pub(super) fn totals(&self, under_way: &UnderWay) -> Totals {
+        match self {
+            Self::Bursts(mesh) => Totals {
+                bursts: [0, 1, 2].map(|kind| (mesh.counts[kind], under_way.bursts[kind])),
+                aboard: under_way.packets,
+                cross_lost: mesh.cross_lost,
+                batches: mesh.batches,
+            },
+            Self::Slots(ops) => {
+                Totals { aboard: ops.aboard(), cross_lost: ops.cross_lost, ..Totals::default() }
+            }
+        }
+    }
+
+    /// Packets a burst, of so many packets that crossed in so many bursts.
+    pub(super) fn per_burst(&self, packets: u64, bursts: u64) -> f64 {
+        match self {
+            Self::Bursts(_) => packets as f64 / bursts.max(1) as f64,
+            Self::Slots(_) => 0.0,
+        }
+    }
+
+    /// What the network did in the `measured` time; the run ends at `now`.
+    pub(super) fn report(
+        &self,
+        now: Time,
+        measured: Span,
+        under_way: &UnderWay,
+        recorder: &mut Recorder,
+    ) -> Report {
+        let mut report =
+            Report { network: None, ops: None, warnings: Vec::new(), tables: Vec::new() };
+        match self {
+            Self::Bursts(mesh) => {
+                if mesh.has_control() {
+                    let network = mesh.summary(now, measured, under_way);
+                    report.warnings.extend(mesh.late_headers(&network));
+                    report.network = Some(network);
+                    report.tables.push(Piece::Rows(mesh.table()));
+                }
+                mesh.record_rest(now, recorder);
+            }
+            Self::Slots(ops) => report.ops = Some(ops.summary(now)),
+        }
+        report
+    }
+}

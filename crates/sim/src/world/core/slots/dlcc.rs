@@ -1,0 +1,199 @@
+//! What a dropped slot brings about: losses, and with congestion control notifications, a lower
+//! rate, and ACKs in the name of receivers.
+
+use burstlab_kernel::Rank;
+use burstlab_optical::slotted::{DropCause, Passed};
+use burstlab_units::{Span, Time};
+use serde::{Deserialize, Serialize};
+
+use super::{InFlight, Ops};
+use crate::measure::loss::{Loss, LossCause};
+use crate::measure::{NO_BURST, PacketCause};
+use crate::scenario::{Notification, Share};
+use crate::world::context::Context;
+use crate::world::core::bursts::Cargo;
+use crate::world::core::effects::Effect;
+use crate::world::core::flows::Address;
+use crate::world::events::{CoreEvent, Event};
+use crate::world::packet::{AckPacket, DataPacket, Packet};
+
+/// A notification of a slot lost by congestion.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Notice {
+    /// The edge that sent the slot, and when.
+    edge: u32,
+    left: Time,
+    /// The congested link and its loss rate.
+    link: u32,
+    loss: f64,
+    /// Segments that were in the slot: slot of the flow, its number, the segment.
+    segments: Vec<(u32, u32, u64)>,
+    /// Time from the drop to the edge.
+    delay: Span,
+    /// When it leaves by itself at the latest.
+    leaves: Time,
+}
+
+impl Ops {
+    /// The switch before `link` drops a cell.
+    pub(super) fn drops(&mut self, slot: u64, link: u32, cell: u32, context: &mut Context) {
+        let now = self.clock.start(slot);
+        let fibre = &mut self.fibres[link as usize];
+        let why = fibre.descriptor.drops(slot);
+        let congested = why == DropCause::Congestion;
+        fibre.tally.dropped[usize::from(congested)] += 1;
+        let flying = self.cells.take(cell);
+        self.tally.kinds[flying.kind()].dropped[usize::from(congested)] += 1;
+        let InFlight { cell, pair, hop, number, left } = flying;
+        context.digest.add(now, 5, number);
+        let ends = self.fixed.graph.link(link);
+        let cause = if congested { LossCause::Congestion } else { LossCause::Contention };
+        let (node, port) = (ends.from as usize + 1, ends.to + 1);
+        let loss = Loss { cause, burst: number, node, port, at: now };
+        let (mut segments, mut lost) = (Vec::new(), Cargo::default());
+        for piece in cell.pieces() {
+            let whole = &mut self.pairs[pair as usize].whole;
+            if piece.parts > 1 && !whole.loses(piece.number, piece.parts) {
+                continue;
+            }
+            match piece.datagram {
+                Packet::Data(packet) if packet.is_cross() => self.cross_lost += 1,
+                Packet::Data(packet) => {
+                    let id = self.flows.address(packet.flow).id;
+                    segments.push((packet.flow, id, packet.seq));
+                }
+                Packet::Ack(_) => {}
+            }
+            lost.push(piece.datagram);
+        }
+        if !lost.is_empty() {
+            self.effects.list.push(Effect::Lost(lost, loss, PacketCause::Slot));
+        }
+        if congested {
+            self.notify(slot, link, (pair, hop), left, segments, context);
+        }
+    }
+
+    /// The edge of a slot that is lost by congestion is told.
+    fn notify(
+        &mut self,
+        slot: u64,
+        link: u32,
+        (pair, hop): (u32, u32),
+        left: u64,
+        segments: Vec<(u32, u32, u64)>,
+        context: &mut Context,
+    ) {
+        let Some(dlcc) = &self.fixed.rules.dlcc else { return };
+        let now = self.clock.start(slot);
+        let pair = &self.pairs[pair as usize];
+        let back = &pair.route[..hop as usize];
+        let delay = dlcc.notification_delay.unwrap_or_else(|| self.fixed.graph.delay(back));
+        let ends = back.last().map(|&last| self.fixed.graph.link(last));
+        let home = ends.and_then(|last| self.fixed.graph.link_between(last.to, last.from));
+        let loss = self.fibres[link as usize].descriptor.loss_rate(slot);
+        let (edge, leaves) = (pair.ends.0, now + dlcc.piggyback_wait);
+        let left = self.clock.start(left);
+        let notice = Notice { edge, left, link, loss, segments, delay, leaves };
+        self.tally.notifications += 1;
+        match (dlcc.notification, home) {
+            (Notification::Piggybacked, Some(home)) => {
+                let waiting = &mut self.fibres[home as usize].waiting;
+                waiting.push(notice);
+                if waiting.len() == 1 {
+                    let event = Event::Core(CoreEvent::NoticesLeave(home));
+                    context.queue.push(leaves, Rank::Timer, event);
+                }
+            }
+            _ => self.leaves_by_itself(now, notice, context),
+        }
+    }
+
+    fn leaves_by_itself(&mut self, now: Time, notice: Notice, context: &mut Context) {
+        let at = now + notice.delay;
+        let slot = self.free_notices.pop().unwrap_or_else(|| {
+            self.notices.push(None);
+            self.notices.len() as u32 - 1
+        });
+        self.notices[slot as usize] = Some(notice);
+        context.queue.push(at, Rank::Timer, Event::Core(CoreEvent::CongestionNotice(slot)));
+    }
+
+    /// A slot leaves on `link` at `now`, or its notifications have waited long enough: they leave.
+    pub(super) fn flush(&mut self, now: Time, link: u32, context: &mut Context) {
+        let waiting = std::mem::take(&mut self.fibres[link as usize].waiting);
+        for notice in waiting {
+            self.leaves_by_itself(now, notice, context);
+        }
+    }
+
+    /// The buffers of `edge` over the congested link of a notification cut their rates.
+    fn cut(&mut self, now: Time, notice: &Notice, share: Share, context: &mut Context) {
+        for index in 0..self.nodes[notice.edge as usize].pairs.len() {
+            let number = self.nodes[notice.edge as usize].pairs[index] as usize;
+            let pair = &mut self.pairs[number];
+            let Some(smooth) = pair.smooth.as_mut().filter(|_| pair.route.contains(&notice.link))
+            else {
+                continue;
+            };
+            let part = match share {
+                Share::Full => 1.0,
+                Share::Proportional => {
+                    smooth.rate.scheduled() / self.admission.granted(notice.link)
+                }
+            };
+            if !smooth.rate.is_frozen() {
+                smooth.mark = pair.buffer.bytes() as f64 * 8.0;
+            }
+            smooth.rate.hears(notice.loss * part);
+            pair.tally.cuts += 1;
+            self.paces(now, number, context);
+        }
+    }
+}
+
+impl Ops {
+    /// A notification reaches its edge: it cuts rates, and writes ACKs in the name of receivers.
+    pub(super) fn notified(&mut self, now: Time, slot: u32, context: &mut Context) {
+        self.free_notices.push(slot);
+        let notice = self.notices[slot as usize].take().expect("a notification arrives once");
+        let Some(dlcc) = &self.fixed.rules.dlcc else { return };
+        let (rate_cut, share) = (dlcc.rate_cut, dlcc.share);
+        if rate_cut {
+            self.cut(now, &notice, share, context);
+        }
+        let Some(rules) = self.fixed.proxy else { return };
+        for (flow, id, segment) in notice.segments {
+            if !self.flows.is_there(flow, id) {
+                continue;
+            }
+            let proxy = &mut self.known(flow, id).proxy;
+            if let Some(number) = proxy.loses(now, segment, notice.left, &rules) {
+                self.tally.ack_sets += 1;
+                self.effects.list.push(Effect::Acknowledge(flow, number));
+            }
+        }
+    }
+
+    /// An ACK of a receiver is at the edge of its sender: what that lets pass.
+    pub(in crate::world) fn passes(&mut self, at: Time, packet: &AckPacket) -> Passed<DataPacket> {
+        let Some(rules) = self.fixed.proxy else { return Passed { on: true, copy: None } };
+        let id = self.flows.address(packet.flow).id;
+        let passed = self.known(packet.flow, id).proxy.passes(at, packet.next, &rules);
+        self.tally.copies += u64::from(passed.copy.is_some());
+        self.tally.filtered += u64::from(!passed.on);
+        passed
+    }
+
+    /// An edge node sends a copy of a data packet.
+    pub(in crate::world) fn sends_copy(
+        &mut self,
+        at: Time,
+        copy: DataPacket,
+        context: &mut Context,
+    ) {
+        context.recorder.joined(copy.row, at, NO_BURST);
+        let &Address { from, to, .. } = self.flows.address(copy.flow);
+        self.enters(at, (from, to), Packet::Data(copy), context);
+    }
+}

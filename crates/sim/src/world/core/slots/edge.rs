@@ -1,0 +1,171 @@
+//! The buffers of the edge nodes, and the rates at which they are served.
+
+use burstlab_kernel::Rank;
+use burstlab_optical::slotted::{
+    Negotiation, Pacer, RateCut, Reading, Reassembly, Slotter, Smoother,
+};
+use burstlab_units::Time;
+use serde::{Deserialize, Serialize};
+
+use super::Ops;
+use super::report::PairTally;
+use crate::world::context::Context;
+use crate::world::events::{CoreEvent, Event};
+use crate::world::packet::Packet;
+
+/// The buffer of an edge node for another one, and what comes out of it there.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Pair {
+    pub(super) ends: (u32, u32),
+    pub(super) route: Vec<u32>,
+    pub(super) buffer: Slotter<Packet>,
+    pub(super) pacer: Pacer,
+    /// Absent where it sends in the next free slot.
+    pub(super) smooth: Option<Smooth>,
+    pub(super) whole: Reassembly,
+    pub(super) tally: PairTally,
+}
+
+/// The rate of a buffer.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Smooth {
+    smoother: Smoother,
+    pub(super) rate: RateCut,
+    /// Bits that waited when its rate was first cut since the last negotiation.
+    pub(super) mark: f64,
+}
+
+impl Ops {
+    /// A packet enters the buffer between two edge nodes.
+    #[inline]
+    pub(super) fn enters(
+        &mut self,
+        now: Time,
+        ends: (u32, u32),
+        packet: Packet,
+        context: &mut Context,
+    ) {
+        let number = self.pair_of(ends);
+        let pair = &mut self.pairs[number as usize];
+        let idle = pair.buffer.is_empty();
+        let slots = pair.buffer.push(packet, packet.bytes().get() as u32);
+        if let Some(smooth) = &mut pair.smooth {
+            smooth.smoother.arrives(slots);
+        }
+        if idle {
+            let next = self.clock.after(now);
+            pair.pacer.wakes(next);
+            let due = pair.pacer.due();
+            self.wake(ends.0, due, context);
+        }
+    }
+
+    /// The buffer between two edge nodes, which comes to be when it is first used.
+    #[inline]
+    fn pair_of(&mut self, ends: (u32, u32)) -> u32 {
+        match self.numbers.get(&ends) {
+            Some(&number) => number,
+            None => self.new_pair(ends),
+        }
+    }
+
+    fn new_pair(&mut self, ends: (u32, u32)) -> u32 {
+        let rules = &self.fixed.rules;
+        let route = self.fixed.routes.of(ends.0, ends.1)[0].clone();
+        let payload = (rules.slot_size.get() - rules.slot_header.get()) as u32;
+        let smoothing = &rules.smoothing;
+        let reading = rules.dlcc.as_ref().map_or(Reading::default(), |dlcc| dlcc.reading);
+        let line = f64::from(self.fixed.graph.link(route[0]).wavelengths);
+        let unit = smoothing.unit.as_ps() as f64 / self.clock.slot().as_ps() as f64;
+        let least = smoothing.min_rate;
+        let smooth = (!self.fixed.unsmoothed[ends.0 as usize]).then(|| Smooth {
+            smoother: Smoother::new(smoothing.weight, smoothing.units, unit),
+            rate: RateCut::new(reading, least, least),
+            mark: 0.0,
+        });
+        if smooth.is_some() {
+            self.admission.claim(route.iter().copied(), least);
+        }
+        let number = self.pairs.len() as u32;
+        self.pairs.push(Pair {
+            ends,
+            route,
+            buffer: Slotter::new(payload, rules.packing),
+            pacer: Pacer::new(if smooth.is_some() { least } else { line }),
+            smooth,
+            whole: Reassembly::default(),
+            tally: PairTally::default(),
+        });
+        self.numbers.insert(ends, number);
+        self.nodes[ends.0 as usize].pairs.push(number);
+        number
+    }
+
+    /// A unit of time ends: estimates move, and buffers negotiate whose interval is over, each time
+    /// another one first.
+    pub(super) fn ends_unit(&mut self, now: Time, context: &mut Context) {
+        self.units += 1;
+        let count = self.pairs.len();
+        let first = (self.units % count.max(1) as u64) as usize;
+        let mut extra = 0.0;
+        for number in (first..count).chain(0..first) {
+            let pair = &mut self.pairs[number];
+            let bits = pair.buffer.bytes() as f64 * 8.0;
+            pair.tally.samples(bits);
+            let backlog = pair.buffer.backlog();
+            let Some(smooth) = &mut pair.smooth else { continue };
+            if smooth.rate.is_frozen() {
+                extra += (bits - smooth.mark).max(0.0);
+            }
+            if let Some(wish) = smooth.smoother.ends_unit(backlog) {
+                self.negotiate(now, number, wish, backlog, context);
+            }
+        }
+        self.tally.samples(self.backlog_bits(), extra);
+        let at = now + self.fixed.rules.smoothing.unit;
+        context.queue.push(at, Rank::Timer, Event::Core(CoreEvent::SmoothingUnit));
+    }
+
+    /// A buffer asks for the rate `wish`.
+    fn negotiate(
+        &mut self,
+        now: Time,
+        number: usize,
+        wish: f64,
+        backlog: f64,
+        context: &mut Context,
+    ) {
+        let pair = &mut self.pairs[number];
+        let Some(smooth) = &mut pair.smooth else { return };
+        if smooth.rate.negotiates(backlog) == Negotiation::Frozen {
+            pair.tally.frozen += 1;
+            return;
+        }
+        let graph = &self.fixed.graph;
+        let links = pair.route.iter().map(|&link| (link, f64::from(graph.link(link).wavelengths)));
+        let line = links.clone().fold(f64::INFINITY, |line, (_, capacity)| line.min(capacity));
+        // No buffer can ask for more than the line carries, or do with less than the least rate.
+        let wish = wish.max(self.fixed.rules.smoothing.min_rate).min(line);
+        let got = self.admission.ask(links, smooth.rate.scheduled(), wish);
+        pair.tally.requests += 1;
+        pair.tally.refused += u64::from(got < wish);
+        smooth.rate.grant(got);
+        self.paces(now, number, context);
+    }
+
+    /// A buffer sends at the rate it has now.
+    pub(super) fn paces(&mut self, now: Time, number: usize, context: &mut Context) {
+        let pair = &mut self.pairs[number];
+        let Some(smooth) = &pair.smooth else { return };
+        pair.pacer.set_rate(smooth.rate.rate());
+        if !pair.buffer.is_empty() {
+            let (node, due) = (pair.ends.0, pair.pacer.due().max(self.clock.after(now)));
+            self.wake(node, due, context);
+        }
+    }
+
+    /// Bits that wait in all buffers.
+    fn backlog_bits(&self) -> f64 {
+        self.pairs.iter().map(|pair| pair.buffer.bytes() as f64 * 8.0).sum()
+    }
+}

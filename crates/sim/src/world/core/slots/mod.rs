@@ -1,0 +1,362 @@
+//! A slotted network of optical packets. Slots are numbered, and all nodes switch in step: one
+//! event is what happens at one node in one slot, and slots in which nothing does cost nothing.
+
+mod dlcc;
+mod edge;
+mod report;
+mod switching;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use burstlab_kernel::{Lane, RandomSource, Rank, Stream, Ticket};
+use burstlab_optical::slotted::{
+    AckProxy, Admission, Cell, Descriptor, ProxyRules, SlotClock, Switch,
+};
+use burstlab_units::{Span, Time};
+use serde::{Deserialize, Serialize};
+
+use self::dlcc::Notice;
+use self::edge::Pair;
+use self::report::{LinkTally, OpsTally};
+use super::effects::{Effect, Effects};
+use super::flows::{Address, Flows};
+use crate::measure::{NO_BURST, OpsSummary};
+use crate::scenario::{AckWay, Ops as Rules};
+use crate::topology::{Graph, Routes};
+use crate::world::context::Context;
+use crate::world::events::{CoreEvent, Event};
+use crate::world::packet::{AckPacket, DataPacket, Packet};
+use crate::world::place::Place;
+
+/// An optical packet on its way.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct InFlight {
+    cell: Cell<Packet>,
+    pair: u32,
+    /// Fibres that it has been sent on.
+    hop: u32,
+    /// Counted from 1, over the whole network.
+    number: u64,
+    /// The slot in which it left its edge.
+    left: u64,
+}
+
+impl InFlight {
+    /// Place of its kind: 0 if it carries a part of a data packet, 1 if ACKs alone.
+    #[inline]
+    fn kind(&self) -> usize {
+        let mut pieces = self.cell.pieces();
+        usize::from(!pieces.any(|piece| matches!(piece.datagram, Packet::Data(_))))
+    }
+}
+
+/// The optical packets on their way, by the slot that they are known by.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Cells {
+    slots: Vec<Option<InFlight>>,
+    free: Vec<u32>,
+}
+
+impl Cells {
+    #[inline]
+    fn keep(&mut self, cell: InFlight) -> u32 {
+        if let Some(slot) = self.free.pop() {
+            self.slots[slot as usize] = Some(cell);
+            return slot;
+        }
+        self.slots.push(Some(cell));
+        self.slots.len() as u32 - 1
+    }
+
+    #[inline]
+    fn get(&mut self, slot: u32) -> &mut InFlight {
+        self.slots[slot as usize].as_mut().expect("a cell on its way is kept")
+    }
+
+    #[inline]
+    fn take(&mut self, slot: u32) -> InFlight {
+        self.free.push(slot);
+        self.slots[slot as usize].take().expect("a cell ends once")
+    }
+
+    fn live(&self) -> impl Iterator<Item = &InFlight> {
+        self.slots.iter().flatten()
+    }
+}
+
+/// A node: its switch, and the buffers of its edge.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Node {
+    switch: Switch<u32>,
+    /// Fibres that end here, and those that begin here: the outputs of the switch.
+    incoming: Vec<u32>,
+    outgoing: Vec<u32>,
+    /// Buffers for other edge nodes.
+    pairs: Vec<u32>,
+    /// The slot that its next event is for.
+    next: u64,
+    random: Stream,
+}
+
+impl Node {
+    /// A node whose outputs share a buffer of so many slots; what arrives is served as `random`
+    /// draws.
+    fn new(graph: &Graph, node: u32, buffer: u32, random: Stream) -> Self {
+        let outgoing = graph.outgoing(node).to_vec();
+        let widths = outgoing.iter().map(|&link| graph.link(link).wavelengths);
+        let switch = Switch::new(widths, buffer);
+        let (incoming, pairs) = (Vec::new(), Vec::new());
+        Self { switch, incoming, outgoing, pairs, next: u64::MAX, random }
+    }
+}
+
+/// A fibre and the output it begins at.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Fibre {
+    /// What is on it, by the slot in which it arrives.
+    flying: VecDeque<(u64, u32)>,
+    /// Slots that it takes.
+    slots: u64,
+    /// Which output of its node it begins at.
+    port: u32,
+    descriptor: Descriptor,
+    /// Notifications that wait for a slot to take them along.
+    waiting: Vec<Notice>,
+    tally: LinkTally,
+}
+
+/// What does not change, and is not stored.
+#[derive(Clone, Debug, Default)]
+struct Fixed {
+    graph: Graph,
+    routes: Routes,
+    rules: Rules,
+    /// Rules of the edge for connections, if it writes ACKs.
+    proxy: Option<ProxyRules>,
+    /// Edge nodes that do not smooth.
+    unsmoothed: Vec<bool>,
+}
+
+/// What an edge knows of a connection.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Known {
+    /// The flow's number: its slot may hold another one by now.
+    id: u32,
+    proxy: AckProxy<DataPacket>,
+}
+
+/// A slotted network.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::world) struct Ops {
+    #[serde(skip)]
+    fixed: Fixed,
+    /// What it knows of the flows.
+    pub(super) flows: Flows,
+    /// What the hosts and links are yet to deal with.
+    #[serde(skip)]
+    pub(super) effects: Effects,
+    clock: SlotClock,
+    nodes: Vec<Node>,
+    fibres: Vec<Fibre>,
+    cells: Cells,
+    /// Buffers by ingress and egress, as they come to be used.
+    pairs: Vec<Pair>,
+    numbers: BTreeMap<(u32, u32), u32>,
+    admission: Admission,
+    /// By slot of the flow.
+    known: Vec<Known>,
+    home: Vec<Lane<AckPacket>>,
+    notices: Vec<Option<Notice>>,
+    free_notices: Vec<u32>,
+    /// Optical packets sent so far.
+    numbered: u64,
+    /// Units of time of the smoothing so far.
+    units: u64,
+    pub(super) cross_lost: u64,
+    pub(super) tally: OpsTally,
+    /// The numbers at the end of the measured time, where the run goes on.
+    measured: Option<Box<OpsSummary>>,
+    /// Reused buffers: what arrives at a node, what leaves its buffer, what lands there.
+    #[serde(skip)]
+    arrived: Vec<u32>,
+    #[serde(skip)]
+    left: Vec<(usize, u32)>,
+    #[serde(skip)]
+    landed: Vec<u32>,
+}
+
+impl Ops {
+    pub(super) fn new(
+        (graph, routes): (Graph, Routes),
+        rules: Rules,
+        clock: SlotClock,
+        random: &RandomSource,
+    ) -> Self {
+        let mut nodes: Vec<Node> = (0..graph.nodes.len() as u32)
+            .map(|node| {
+                let order = random.stream(&format!("ops/order/{node}"));
+                Node::new(&graph, node, rules.buffer, order)
+            })
+            .collect();
+        let mut fibres: Vec<Fibre> = Vec::new();
+        let slots = |span: Span| (span.as_ps() / clock.slot().as_ps()).max(1);
+        let seen = (slots(rules.congestion.rtt_max * 2), slots(rules.congestion.loss_window));
+        for (number, link) in (0..).zip(&graph.links) {
+            nodes[link.to as usize].incoming.push(number);
+            let ports = &nodes[link.from as usize].outgoing;
+            let port = ports.iter().position(|&one| one == number).expect("a link begins") as u32;
+            let threshold = rules.congestion.threshold;
+            fibres.push(Fibre {
+                flying: VecDeque::new(),
+                slots: clock.over(link.delay),
+                port,
+                descriptor: Descriptor::new(link.wavelengths, threshold, seen.0, seen.1),
+                waiting: Vec::new(),
+                tally: LinkTally::default(),
+            });
+        }
+        let named = |name: &str| rules.unsmoothed.iter().any(|one| one == name);
+        let every = !rules.smoothing.enabled;
+        let unsmoothed = graph.nodes.iter().map(|node| every || named(&node.name)).collect();
+        let writes = rules.dlcc.as_ref().filter(|dlcc| dlcc.acks);
+        let proxy = writes.map(|dlcc| ProxyRules {
+            keep: dlcc.keep(rules.congestion.rtt_max),
+            filter: dlcc.filter,
+            guard: dlcc.guard,
+            again: rules.congestion.rtt_max,
+        });
+        Self {
+            flows: Flows::default(),
+            effects: Effects::default(),
+            clock,
+            nodes,
+            admission: Admission::new(fibres.len(), rules.smoothing.refusal),
+            fibres,
+            cells: Cells::default(),
+            pairs: Vec::new(),
+            numbers: BTreeMap::new(),
+            known: Vec::new(),
+            home: Vec::new(),
+            notices: Vec::new(),
+            free_notices: Vec::new(),
+            numbered: 0,
+            units: 0,
+            cross_lost: 0,
+            tally: OpsTally::new(rules.smoothing.unit),
+            measured: None,
+            arrived: Vec::new(),
+            left: Vec::new(),
+            landed: Vec::new(),
+            fixed: Fixed { graph, routes, rules, proxy, unsmoothed },
+        }
+    }
+
+    /// Takes what is not stored from a network of the same scenario.
+    pub(super) fn adopt(&mut self, fresh: Self) {
+        self.fixed = fresh.fixed;
+    }
+
+    pub(super) fn graph(&self) -> &Graph {
+        &self.fixed.graph
+    }
+
+    /// Queues what happens first.
+    pub(super) fn begin(&self, context: &mut Context) {
+        let at = Time::ZERO + self.fixed.rules.smoothing.unit;
+        context.queue.push(at, Rank::Timer, Event::Core(CoreEvent::SmoothingUnit));
+    }
+
+    /// Whether ACKs travel beside the slots.
+    #[inline]
+    pub(super) fn frees_acks(&self) -> bool {
+        self.fixed.rules.acks == AckWay::Free
+    }
+
+    /// Sees to it that `node` has an event for slot `slot`, or one before.
+    #[inline]
+    fn wake(&mut self, node: u32, slot: u64, context: &mut Context) {
+        let state = &mut self.nodes[node as usize];
+        if slot < state.next {
+            state.next = slot;
+            let ticket = Ticket::fixed(Rank::Timer, Place::ASSEMBLY.of(node).number());
+            let event = Event::Core(CoreEvent::SlotAt(node));
+            context.queue.push_at(self.clock.start(slot), ticket, event);
+        }
+    }
+
+    /// A packet is at its first edge node.
+    #[inline]
+    pub(super) fn arrives(&mut self, now: Time, packet: Packet, context: &mut Context) {
+        context.recorder.joined(packet.row(), now, NO_BURST);
+        let &Address { id, from, to, .. } = self.flows.address(packet.flow());
+        match packet {
+            Packet::Data(data) => {
+                if self.fixed.proxy.is_some() {
+                    self.known(data.flow, id).proxy.forwards(data.seq, data);
+                }
+                self.enters(now, (from, to), packet, context);
+            }
+            Packet::Ack(_) => self.enters(now, (to, from), packet, context),
+        }
+    }
+
+    /// A packet of cross-traffic is at its edge.
+    pub(super) fn cross_arrives(
+        &mut self,
+        now: Time,
+        packet: DataPacket,
+        ends: (u32, u32),
+        context: &mut Context,
+    ) {
+        context.recorder.joined(packet.row, now, NO_BURST);
+        self.enters(now, ends, Packet::Data(packet), context);
+    }
+
+    /// An ACK that travels beside the slots will be at the edge of its receiver at `at`.
+    #[inline]
+    pub(super) fn ack_flies(&mut self, at: Time, packet: AckPacket, context: &mut Context) {
+        let index = packet.flow as usize;
+        if self.home.len() <= index {
+            self.home.resize_with(index + 1, Lane::default);
+        }
+        let &Address { from, to, .. } = self.flows.address(packet.flow);
+        let route = &self.fixed.routes.of(to, from)[0];
+        let at = at + self.fixed.graph.delay(route);
+        let ticket = Ticket::fixed(Rank::Arrival, Place::ACK_UP.of(packet.flow).number());
+        let event = Event::Core(CoreEvent::FreeAck(packet.flow));
+        self.home[index].push_in(&mut context.queue, at, ticket, event, packet);
+    }
+
+    /// What the edge knows of the flow with number `id` in slot `flow`.
+    #[inline]
+    fn known(&mut self, flow: u32, id: u32) -> &mut Known {
+        let index = flow as usize;
+        if self.known.len() <= index {
+            self.known.resize_with(index + 1, Known::default);
+        }
+        let known = &mut self.known[index];
+        if known.id != id {
+            *known = Known { id, proxy: AckProxy::default() };
+        }
+        known
+    }
+}
+
+impl Ops {
+    /// Something happens.
+    #[inline]
+    pub(super) fn happen(&mut self, now: Time, event: CoreEvent, context: &mut Context) {
+        match event {
+            CoreEvent::SlotAt(node) => self.slot_at(now, node, context),
+            CoreEvent::SmoothingUnit => self.ends_unit(now, context),
+            CoreEvent::CongestionNotice(slot) => self.notified(now, slot, context),
+            CoreEvent::NoticesLeave(link) => self.flush(now, link, context),
+            CoreEvent::FreeAck(flow) => {
+                let event = Event::Core(CoreEvent::FreeAck(flow));
+                let packet = self.home[flow as usize].pop(&mut context.queue, event);
+                self.effects.list.push(Effect::Left(now, Packet::Ack(packet)));
+            }
+            event => panic!("{event:?} happened in a network of slots"),
+        }
+    }
+}

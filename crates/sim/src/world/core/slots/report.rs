@@ -1,0 +1,273 @@
+//! The numbers of a slotted network. Counts and what is the most are of the whole run, means of the
+//! time after the warm-up.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use burstlab_units::{Span, Time};
+use serde::{Deserialize, Serialize};
+
+use super::Ops;
+use crate::measure::{
+    MeasuredSlots, OpsSummary, PairSummary, PortSummary, SlotSummary, SwitchSummary,
+};
+use crate::world::packet::Packet;
+
+/// What an output has seen.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct LinkTally {
+    pub(super) arrived: u64,
+    pub(super) carried: u64,
+    /// Of these, in the warm-up.
+    early: u64,
+    /// By contention, by congestion.
+    pub(super) dropped: [u64; 2],
+}
+
+/// What the buffer between two edge nodes has seen.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct PairTally {
+    pub(super) slots: u64,
+    pub(super) requests: u64,
+    pub(super) refused: u64,
+    pub(super) frozen: u64,
+    pub(super) cuts: u64,
+    backlog: f64,
+    most: f64,
+}
+
+impl PairTally {
+    /// So many bits wait at the end of a unit.
+    pub(super) fn samples(&mut self, bits: f64) {
+        self.backlog += bits;
+        self.most = self.most.max(bits);
+    }
+}
+
+/// What became of slots of a kind.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(super) struct SlotTally {
+    pub(super) sent: u64,
+    pub(super) delivered: u64,
+    /// By contention, by congestion.
+    pub(super) dropped: [u64; 2],
+}
+
+impl SlotTally {
+    fn summary(self, in_flight: u64) -> SlotSummary {
+        let [contention, congestion] = self.dropped;
+        SlotSummary {
+            slots_sent: self.sent,
+            slots_delivered: self.delivered,
+            slots_dropped_contention: contention,
+            slots_dropped_congestion: congestion,
+            slots_in_flight: in_flight,
+        }
+    }
+}
+
+/// What the network has seen.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(in crate::world) struct OpsTally {
+    pub(super) delivered: u64,
+    /// With data, of ACKs alone.
+    pub(super) kinds: [SlotTally; 2],
+    pub(super) padding: u64,
+    pub(super) notifications: u64,
+    pub(super) ack_sets: u64,
+    pub(super) filtered: u64,
+    pub(super) copies: u64,
+    /// Fast retransmissions that ACKs of an edge began.
+    pub(in crate::world) retransmissions: u64,
+    backlog: f64,
+    most: f64,
+    /// Bits above those at the first notification: sum, those of the last second, and their most.
+    extra: f64,
+    /// The sum in the warm-up.
+    extra_early: f64,
+    last: VecDeque<f64>,
+    window: usize,
+    extra_most: f64,
+    /// The slot and the unit with which measuring begins.
+    from: (u64, u64),
+    /// When that is, and what was sent, delivered and dropped before.
+    early: (Time, [u64; 3]),
+}
+
+impl OpsTally {
+    pub(super) fn new(unit: Span) -> Self {
+        let window = (Span::from_secs(1).as_ps() / unit.as_ps()).max(1) as usize;
+        Self { window, ..Self::default() }
+    }
+
+    /// So many bits wait in all buffers at the end of a unit, and so many of them since
+    /// notifications.
+    pub(super) fn samples(&mut self, bits: f64, extra: f64) {
+        self.backlog += bits;
+        self.most = self.most.max(bits);
+        self.extra += extra;
+        if self.last.len() == self.window {
+            self.last.pop_front();
+        }
+        self.last.push_back(extra);
+        if extra > 0.0 {
+            let mean = self.last.iter().sum::<f64>() / self.last.len() as f64;
+            self.extra_most = self.extra_most.max(mean);
+        }
+    }
+}
+
+impl Ops {
+    /// Data packets of flows, ACKs, and packets of cross-traffic that wait at an edge or are in
+    /// slots.
+    pub(in crate::world) fn aboard(&self) -> [u64; 3] {
+        let mut aboard = [0; 3];
+        let kind = |packet: &Packet| match packet {
+            Packet::Data(packet) if packet.is_cross() => 2,
+            Packet::Data(_) => 0,
+            Packet::Ack(_) => 1,
+        };
+        for load in self.pairs.iter().flat_map(|pair| pair.buffer.waiting()) {
+            aboard[kind(load)] += 1;
+        }
+        // Of what travels in several slots, parts may have arrived, or be still to leave.
+        let mut parts: BTreeSet<(u32, u64)> = BTreeSet::new();
+        for (flying, piece) in
+            self.cells.live().flat_map(|flying| flying.cell.pieces().map(move |p| (flying, p)))
+        {
+            let whole = &self.pairs[flying.pair as usize].whole;
+            let counts = piece.parts == 1
+                || !whole.is_damaged(piece.number) && parts.insert((flying.pair, piece.number));
+            aboard[kind(&piece.datagram)] += u64::from(counts);
+        }
+        for (number, pair) in (0..).zip(&self.pairs) {
+            if let Some((load, id)) = pair.buffer.begun()
+                && !pair.whole.is_damaged(id)
+                && parts.insert((number, id))
+            {
+                aboard[kind(load)] += 1;
+            }
+        }
+        aboard[1] += self.home.iter().map(|lane| lane.iter().count() as u64).sum::<u64>();
+        aboard
+    }
+
+    /// Measuring begins.
+    pub(in crate::world) fn warmed_up(&mut self, now: Time) {
+        self.nodes.iter_mut().for_each(|node| node.switch.measures());
+        self.fibres.iter_mut().for_each(|fibre| fibre.tally.early = fibre.tally.carried);
+        self.pairs.iter_mut().for_each(|pair| pair.tally.backlog = 0.0);
+        let tally = &mut self.tally;
+        tally.backlog = 0.0;
+        tally.extra_early = std::mem::take(&mut tally.extra);
+        // The slot that begins now is still to come.
+        tally.from = (self.clock.from(now), self.units);
+        self.tally.early = (now, self.counts());
+    }
+
+    /// Slots sent, delivered and dropped so far.
+    fn counts(&self) -> [u64; 3] {
+        let dropped = self.fibres.iter().flat_map(|fibre| fibre.tally.dropped).sum();
+        [self.numbered, self.tally.delivered, dropped]
+    }
+
+    fn measured_slots(&self, now: Time) -> MeasuredSlots {
+        let (from, early) = self.tally.early;
+        let [sent, delivered, dropped] = self.counts();
+        MeasuredSlots {
+            time_s: now.since(from).as_secs_f64(),
+            sent: sent - early[0],
+            delivered: delivered - early[1],
+            dropped: dropped - early[2],
+        }
+    }
+
+    /// The measured time is over, and the run goes on.
+    pub(in crate::world) fn measured(&mut self, now: Time) {
+        self.measured = Some(Box::new(self.summary(now)));
+    }
+
+    /// The numbers of the run without its drain; it ends at `now`.
+    pub(in crate::world) fn summary(&self, now: Time) -> OpsSummary {
+        match &self.measured {
+            Some(measured) => (**measured).clone(),
+            None => self.summary_now(now),
+        }
+    }
+
+    fn summary_now(&self, now: Time) -> OpsSummary {
+        let (first, before) = self.tally.from;
+        let slots = self.clock.after(now) - first;
+        let units = (self.units - before).max(1) as f64;
+        let extra_whole = self.tally.extra_early + self.tally.extra;
+        let graph = &self.fixed.graph;
+        let name = |node: u32| graph.name(node).to_string();
+        let switches: Vec<SwitchSummary> = (0..)
+            .zip(&self.nodes)
+            .map(|(node, state)| {
+                let [arrived, left, dropped] = state.switch.counts();
+                let (buffer_mean, buffer_max) = state.switch.occupancy(slots);
+                let waiting = u64::from(state.switch.occupied());
+                let node = name(node);
+                SwitchSummary { node, arrived, left, dropped, waiting, buffer_mean, buffer_max }
+            })
+            .collect();
+        let ports = self.port_summaries(slots);
+        let edges = self.pairs.iter().map(|pair| PairSummary {
+            from: name(pair.ends.0),
+            to: name(pair.ends.1),
+            slots: pair.tally.slots,
+            requests: pair.tally.requests,
+            refused: pair.tally.refused,
+            frozen: pair.tally.frozen,
+            cuts: pair.tally.cuts,
+            backlog_mean_bits: pair.tally.backlog / units,
+            backlog_max_bits: pair.tally.most,
+        });
+        let largest = |of: fn(&SwitchSummary) -> f64| switches.iter().map(of).fold(0.0, f64::max);
+        let in_flight =
+            |kind| self.cells.live().filter(|flying| flying.kind() == kind).count() as u64;
+        OpsSummary {
+            slot_s: self.clock.slot().as_secs_f64(),
+            slots_sent: self.numbered,
+            slots_delivered: self.tally.delivered,
+            slots_dropped_contention: ports.iter().map(|port| port.dropped_contention).sum(),
+            slots_dropped_congestion: ports.iter().map(|port| port.dropped_congestion).sum(),
+            slots_in_flight: self.cells.live().count() as u64,
+            measured: self.measured_slots(now),
+            data: self.tally.kinds[0].summary(in_flight(0)),
+            acks: self.tally.kinds[1].summary(in_flight(1)),
+            padding_bytes: self.tally.padding,
+            notifications: self.tally.notifications,
+            ack_sets: self.tally.ack_sets,
+            ack_retransmissions: self.tally.retransmissions,
+            acks_filtered: self.tally.filtered,
+            copies: self.tally.copies,
+            buffer_mean: largest(|switch| switch.buffer_mean),
+            buffer_max: switches.iter().map(|switch| switch.buffer_max).max().unwrap_or(0),
+            backlog_mean_bits: self.tally.backlog / units,
+            backlog_max_bits: self.tally.most,
+            extra_buffer_mean_bits: self.tally.extra / units,
+            extra_buffer_whole_bits: extra_whole / self.units.max(1) as f64,
+            extra_buffer_max_bits: self.tally.extra_most,
+            switches,
+            ports,
+            edges: edges.collect(),
+        }
+    }
+    /// Each output, over the slots since measuring began.
+    fn port_summaries(&self, slots: u64) -> Vec<PortSummary> {
+        let graph = &self.fixed.graph;
+        let name = |node: u32| graph.name(node).to_string();
+        let ports = graph.links.iter().zip(&self.fibres).map(|(link, fibre)| PortSummary {
+            from: name(link.from),
+            to: name(link.to),
+            arrived: fibre.tally.arrived,
+            carried: fibre.tally.carried,
+            dropped_contention: fibre.tally.dropped[0],
+            dropped_congestion: fibre.tally.dropped[1],
+            utilisation: (fibre.tally.carried - fibre.tally.early) as f64
+                / (slots.max(1) as f64 * f64::from(link.wavelengths)),
+        });
+        ports.collect()
+    }
+}

@@ -1,0 +1,201 @@
+//! What happens at a node in a slot.
+
+use burstlab_optical::slotted::{Arrival, Offer};
+use burstlab_units::Time;
+
+use super::{InFlight, Ops};
+use crate::scenario::Order;
+use crate::world::context::Context;
+use crate::world::core::effects::Effect;
+
+impl Ops {
+    /// The slot of the event of `node` at `now`; `None` if it has come before its time, or again.
+    #[inline]
+    fn due(&mut self, node: u32, now: Time) -> Option<u64> {
+        let next = &mut self.nodes[node as usize].next;
+        if *next == u64::MAX || self.clock.start(*next) != now {
+            return None;
+        }
+        Some(std::mem::replace(next, u64::MAX))
+    }
+
+    /// Slot `slot` begins at `node`: what waits leaves, what arrives leaves, waits or is dropped,
+    /// and then the edge may send; `landed` gets what is for this node.
+    fn slot(&mut self, node: u32, slot: u64, context: &mut Context, landed: &mut Vec<u32>) {
+        let mut left = std::mem::take(&mut self.left);
+        let state = &mut self.nodes[node as usize];
+        state.switch.begin(slot, |port, cell| left.push((port, cell)));
+        for (port, cell) in left.drain(..) {
+            self.leaves(node, port, slot, cell, context);
+        }
+        self.left = left;
+        let mut arrived = std::mem::take(&mut self.arrived);
+        self.arrive(node, slot, &mut arrived, landed);
+        for cell in arrived.drain(..) {
+            let InFlight { pair, hop, .. } = *self.cells.get(cell);
+            let link = self.pairs[pair as usize].route[hop as usize];
+            let fibre = &mut self.fibres[link as usize];
+            fibre.descriptor.arrives(slot);
+            fibre.tally.arrived += 1;
+            let port = fibre.port as usize;
+            match self.nodes[node as usize].switch.offer(port, cell) {
+                Offer::Leaves(cell) => self.leaves(node, port, slot, cell, context),
+                Offer::Waits => {}
+                Offer::Dropped(cell) => self.drops(slot, link, cell, context),
+            }
+        }
+        self.arrived = arrived;
+        self.send(node, slot, context);
+        self.nodes[node as usize].switch.end();
+        self.wake_again(node, slot, context);
+    }
+
+    /// Takes what arrives at `node` in `slot` from its fibres, in the order in which it is served.
+    #[inline]
+    fn arrive(&mut self, node: u32, slot: u64, arrived: &mut Vec<u32>, landed: &mut Vec<u32>) {
+        let state = &self.nodes[node as usize];
+        for &link in &state.incoming {
+            let flying = &mut self.fibres[link as usize].flying;
+            while let Some(&(at, cell)) = flying.front()
+                && at <= slot
+            {
+                assert!(at == slot, "nothing arrives unseen");
+                flying.pop_front();
+                let InFlight { pair, hop, .. } = *self.cells.get(cell);
+                let ends = self.pairs[pair as usize].route.len() == hop as usize;
+                if ends { landed.push(cell) } else { arrived.push(cell) }
+            }
+        }
+        if arrived.len() < 2 {
+            return;
+        }
+        let count = arrived.len();
+        match self.fixed.rules.order {
+            Order::Fixed => {}
+            Order::Rotating => arrived.rotate_left((slot % count as u64) as usize),
+            Order::Random => {
+                let [first, sense] = state.random.uniforms(slot);
+                if sense < 0.5 {
+                    arrived.reverse();
+                }
+                arrived.rotate_left(((first * count as f64) as usize).min(count - 1));
+            }
+        }
+    }
+
+    /// A cell leaves `node` by its output `port`.
+    #[inline]
+    fn leaves(&mut self, node: u32, port: usize, slot: u64, cell: u32, context: &mut Context) {
+        let link = self.nodes[node as usize].outgoing[port];
+        self.cells.get(cell).hop += 1;
+        let fibre = &mut self.fibres[link as usize];
+        fibre.tally.carried += 1;
+        let at = slot + fibre.slots;
+        fibre.flying.push_back((at, cell));
+        let waiting = !fibre.waiting.is_empty();
+        let to = self.fixed.graph.link(link).to;
+        self.wake(to, at, context);
+        if waiting {
+            self.flush(self.clock.start(slot), link, context);
+        }
+    }
+
+    /// The buffers of the edge at `node` send what is due where an output is free, each slot
+    /// another one first.
+    #[inline]
+    fn send(&mut self, node: u32, slot: u64, context: &mut Context) {
+        let count = self.nodes[node as usize].pairs.len();
+        let first = if count > 1 { (slot % count as u64) as usize } else { 0 };
+        for index in (first..count).chain(0..first) {
+            let pair = self.nodes[node as usize].pairs[index];
+            while self.sends_one(node, pair, slot, context) {}
+        }
+    }
+
+    /// The buffer `number` of `node` sends a slot, if it may; answers whether it did.
+    #[inline]
+    fn sends_one(&mut self, node: u32, number: u32, slot: u64, context: &mut Context) -> bool {
+        let pair = &mut self.pairs[number as usize];
+        if pair.pacer.due() > slot || pair.buffer.is_empty() {
+            return false;
+        }
+        let fibre = &mut self.fibres[pair.route[0] as usize];
+        let port = fibre.port as usize;
+        if !self.nodes[node as usize].switch.insert(port) {
+            return false;
+        }
+        let Some(cell) = pair.buffer.fill() else { return false };
+        fibre.tally.arrived += 1;
+        fibre.descriptor.arrives(slot);
+        pair.pacer.sends(slot);
+        pair.tally.slots += 1;
+        self.numbered += 1;
+        self.tally.padding += u64::from(cell.padding);
+        if context.recorder.traces_packets() {
+            let at = self.clock.start(slot);
+            for piece in cell.pieces() {
+                context.recorder.departed_in(piece.datagram.row(), at, self.numbered);
+            }
+        }
+        let flying = InFlight { cell, pair: number, hop: 0, number: self.numbered, left: slot };
+        self.tally.kinds[flying.kind()].sent += 1;
+        let cell = self.cells.keep(flying);
+        self.leaves(node, port, slot, cell, context);
+        true
+    }
+
+    /// Queues the next slot in which `node` has something to do.
+    #[inline]
+    fn wake_again(&mut self, node: u32, slot: u64, context: &mut Context) {
+        let state = &self.nodes[node as usize];
+        let mut next = if state.switch.occupied() > 0 { slot + 1 } else { u64::MAX };
+        for &link in &state.incoming {
+            if let Some(&(at, _)) = self.fibres[link as usize].flying.front() {
+                next = next.min(at);
+            }
+        }
+        for &pair in &state.pairs {
+            let pair = &self.pairs[pair as usize];
+            if !pair.buffer.is_empty() {
+                next = next.min(pair.pacer.due().max(slot + 1));
+            }
+        }
+        if next < u64::MAX {
+            self.wake(node, next, context);
+        }
+    }
+}
+
+impl Ops {
+    /// A slot begins at a node.
+    #[inline]
+    pub(super) fn slot_at(&mut self, now: Time, node: u32, context: &mut Context) {
+        let Some(slot) = self.due(node, now) else {
+            context.stale += 1;
+            return;
+        };
+        let mut landed = std::mem::take(&mut self.landed);
+        self.slot(node, slot, context, &mut landed);
+        // All of a slot is there when the next one begins.
+        let at = self.clock.start(slot + 1);
+        for cell in landed.drain(..) {
+            self.land(at, cell);
+        }
+        self.landed = landed;
+    }
+
+    /// All of a cell is at its egress at `at`.
+    #[inline]
+    fn land(&mut self, at: Time, cell: u32) {
+        let flying = self.cells.take(cell);
+        self.tally.delivered += 1;
+        self.tally.kinds[flying.kind()].delivered += 1;
+        let InFlight { cell, pair, .. } = flying;
+        for piece in cell.pieces() {
+            let whole = &mut self.pairs[pair as usize].whole;
+            if piece.parts == 1 || whole.arrives(piece.number, piece.parts) == Arrival::Whole {
+                self.effects.list.push(Effect::Left(at, piece.datagram));
+            }
+        }
+    }
+}

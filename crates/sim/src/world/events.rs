@@ -1,0 +1,79 @@
+//! Everything that can happen next. The number names the flow, the link or the node it happens at.
+
+use serde::{Deserialize, Serialize};
+
+use crate::scenario::Side;
+
+/// What can happen in a world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Event {
+    /// A flow opens its connection.
+    Start(u32),
+    /// The application of a flow writes.
+    Write(u32),
+    /// The retransmission timer of a flow may be due.
+    SenderTimer(u32),
+    /// A sender has held back what it sends for long enough.
+    Release(u32),
+    /// The delayed-ACK timer of a flow may be due.
+    ReceiverTimer(u32),
+    /// A data packet reaches the ingress edge over a sender's link.
+    DataAtIngress(u32),
+    /// A data packet reaches its receiver over a receiver's link.
+    DataAtReceiver(u32),
+    /// An ACK reaches the egress edge over a receiver's link.
+    AckAtEgress(u32),
+    /// An ACK reaches its sender over a sender's link.
+    AckAtSender(u32),
+    /// A message of an edge or core node reaches its sender, or the sender's access link.
+    Notice(u32),
+    /// A source of cross-traffic sends a packet.
+    Cross(u32),
+    /// A packet of cross-traffic reaches the far end of the senders' link, or of the receivers'.
+    CrossArrived(Side),
+    /// A connection of a demand arrives.
+    Demand(u32),
+    /// Something may have become of packets of a wireless cell.
+    Cell(u32),
+    /// Something in the optical network.
+    Core(CoreEvent),
+    /// The network is sampled.
+    Sample,
+    /// Measuring begins.
+    WarmedUp,
+}
+
+/// What can happen in the optical network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum CoreEvent {
+    /// The timer of an assembly queue may be due.
+    Assembly(u32),
+    /// The header of the burst in a slot enters the processor of its ingress.
+    Submit(u32),
+    /// A header or trailer reaches the end of a fibre.
+    Signal(u32),
+    /// A node begins to work on the header of the burst in a slot.
+    Served(u32),
+    /// The last bit of the burst in a slot reaches its egress.
+    Landed(u32),
+    /// A refusal of a two-way reservation reaches a node on its way back.
+    Refused(u32),
+    /// The ingress offers the burst in a slot again.
+    Again(u32),
+    /// A source of bursts sends one.
+    Background(u32),
+    /// The burst in a slot comes to the node of its way where it is lost.
+    Lost(u32),
+    /// A packet that nodes store and forward reaches the egress of a way.
+    Stored(u32),
+    /// A slot begins at a node of a slotted network that has something to do in it.
+    SlotAt(u32),
+    /// A unit of time of the edge smoothing ends.
+    SmoothingUnit,
+    /// A notification of congestion reaches its edge.
+    CongestionNotice(u32),
+    /// Notifications have waited long enough for a slot on a fibre.
+    NoticesLeave(u32),
+    /// An ACK of a flow that travels beside the slots reaches the edge of its sender.
+    FreeAck(u32),
+}

@@ -1,0 +1,541 @@
+//! One TCP connection: its two hosts, its application, and its alarms.
+
+mod achieved;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use burstlab_kernel::{Rank, Stream};
+use burstlab_tcp::{
+    Ack, Classes, Config, Detector, Listens, Overrides, Receiver, Sender, Transmission, Variant,
+};
+use burstlab_units::{Bytes, Span, Time};
+use serde::{Deserialize, Serialize};
+
+pub(in crate::world) use self::achieved::Achieved;
+use self::achieved::Before;
+use super::resent::Resent;
+use crate::measure::loss::{Causes, Loss, Truth};
+use crate::measure::{Digest, SenderBefore, SenderState};
+use crate::run::LOOK;
+use crate::scenario::{Resolved, Write};
+use crate::world::context::Context;
+use crate::world::events::Event;
+use crate::world::place::Place;
+
+/// What a flow has sent and received. Of a flow that is there, what its sender counts is left out
+/// (see [`Flow::tally`]).
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(in crate::world) struct Tally {
+    /// Of a flow that is there: copies that edge nodes sent.
+    pub(in crate::world) sent: u64,
+    pub(in crate::world) delivered: u64,
+    pub(in crate::world) delivered_bytes: u64,
+    pub(in crate::world) lost: u64,
+    pub(in crate::world) acks_sent: u64,
+    pub(in crate::world) acks_delivered: u64,
+    pub(in crate::world) acks_lost: u64,
+    /// Segments sent again though their last transmission was not lost.
+    pub(in crate::world) spurious_retransmissions: u64,
+    /// Time-outs by what they were, and whether the detector excused them.
+    pub(in crate::world) timeouts: [[u64; 2]; 3],
+}
+
+impl Tally {
+    /// Adds what another flow has sent and received.
+    pub(in crate::world) fn add(&mut self, other: &Self) {
+        self.sent += other.sent;
+        self.delivered += other.delivered;
+        self.delivered_bytes += other.delivered_bytes;
+        self.lost += other.lost;
+        self.acks_sent += other.acks_sent;
+        self.acks_delivered += other.acks_delivered;
+        self.acks_lost += other.acks_lost;
+    }
+
+    /// Whether nothing is on its way.
+    fn settled(&self) -> bool {
+        self.sent == self.delivered + self.lost
+            && self.acks_sent == self.acks_delivered + self.acks_lost
+    }
+}
+
+/// What flows of one entry of the scenario have in common.
+#[derive(Clone, Debug)]
+pub(in crate::world) struct FlowKind {
+    pub(in crate::world) label: String,
+    pub(in crate::world) variant: String,
+    config: Config,
+    /// Who makes its classes of Python, if it has any.
+    classes: Option<Arc<dyn Classes>>,
+    pub(in crate::world) listens: Listens,
+    /// Whether its hosts hear of more than packets, hold them back, or are on the air: they are
+    /// never ahead.
+    by_the_clock: bool,
+    detects: bool,
+    /// No time-out is shorter.
+    shortest_rto: Span,
+    /// Whether it sends again by a clock of its own too, at a duplicate ACK or after one.
+    impatient: bool,
+    /// Bytes of application data in a full segment.
+    payload: u64,
+    pub(in crate::world) class: u32,
+}
+
+impl FlowKind {
+    pub(in crate::world) fn new(
+        resolved: &Resolved,
+        label: Option<&String>,
+        class: u32,
+        config: &Config,
+    ) -> Self {
+        let mut kind = Self::plain(label, class, config);
+        kind.classes.clone_from(&resolved.classes);
+        kind
+    }
+
+    /// The same without classes of Python.
+    fn plain(label: Option<&String>, class: u32, config: &Config) -> Self {
+        let variant = serde_json::to_value(config.variant).unwrap_or_default();
+        let variant = variant.as_str().unwrap_or_default().to_string();
+        Self {
+            label: label.cloned().unwrap_or_else(|| variant.clone()),
+            variant,
+            config: config.clone(),
+            classes: None,
+            listens: Listens::of(config),
+            by_the_clock: Listens::of(config).at_all() || !config.send_jitter.is_zero(),
+            detects: config.detector != Detector::None,
+            shortest_rto: match config.rto_fixed {
+                Span::ZERO => config.rto_min,
+                fixed => fixed,
+            },
+            impatient: config.variant == Variant::Vegas,
+            payload: config.segment_size.get() - config.headers().get(),
+            class,
+        }
+    }
+}
+
+impl FlowKind {
+    /// The same with these hosts on the air.
+    fn with_stations(mut self, on_air: [bool; 2]) -> Self {
+        self.by_the_clock |= on_air != [false; 2];
+        self
+    }
+
+    /// That of a flow that was read and is yet to be told its own.
+    fn unknown() -> Arc<Self> {
+        let config = Config::resolve(&Overrides::default()).expect("the defaults are sound");
+        Arc::new(Self::plain(None, 0, &config))
+    }
+
+    /// Whether its hosts are never ahead of the clock.
+    pub(in crate::world) fn is_by_the_clock(&self) -> bool {
+        self.by_the_clock
+    }
+
+    /// Bytes on a link of all segments of a transfer, the SYN not counted.
+    pub(in crate::world) fn on_wire(&self, bytes: u64) -> u64 {
+        let headers = self.config.headers().get();
+        bytes.saturating_add(headers.saturating_mul(bytes.div_ceil(self.payload)))
+    }
+}
+
+/// When a timer's event stands in the queue. A timer that moves to later is not taken out: its
+/// event comes, sees that it is early, and is put back.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Alarm(Time);
+
+impl Alarm {
+    const OFF: Self = Self(Time::MAX);
+
+    /// Sees to it that an event is queued at `deadline` or before.
+    #[inline]
+    fn arm(&mut self, deadline: Option<Time>, context: &mut Context, place: Place, event: Event) {
+        if let Some(at) = deadline
+            && at < self.0
+        {
+            self.0 = at;
+            let ticket = context.ticket(Rank::Timer, place);
+            context.queue.push_at(at, ticket, event);
+        }
+    }
+
+    /// Whether an event at `now` is the one that was armed last.
+    fn takes(&mut self, now: Time) -> bool {
+        let mine = self.0 == now;
+        if mine {
+            *self = Self::OFF;
+        }
+        mine
+    }
+}
+
+/// A connection.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::world) struct Flow {
+    pub(in crate::world) id: u32,
+    /// Not stored: a flow that is read has one [of no use](FlowKind::unknown).
+    #[serde(skip, default = "FlowKind::unknown")]
+    pub(in crate::world) kind: Arc<FlowKind>,
+    /// Nodes of the sender and of the receiver; both 0 on a path.
+    pub(in crate::world) from: u32,
+    pub(in crate::world) to: u32,
+    /// Entry of the scenario's `demand` that it came from.
+    pub(in crate::world) demand: Option<u32>,
+    /// Whether the slot is empty.
+    pub(in crate::world) vacant: bool,
+    pub(in crate::world) start: Time,
+    pub(in crate::world) sender: Sender,
+    pub(in crate::world) receiver: Receiver,
+    pub(in crate::world) tally: Tally,
+    pub(in crate::world) causes: Causes,
+    /// Writes still to come, last first, by absolute time; `None` where data never ends.
+    writes: Option<Vec<(Time, u64)>>,
+    written: u64,
+    /// All that its application will ever write; `None` where data never ends.
+    pub(in crate::world) bytes: Option<u64>,
+    /// Its segments with the SYN; no receiver gets as many where data never ends.
+    whole: u64,
+    /// When the last of them was at the receiver, and when it was acknowledged at the sender.
+    pub(in crate::world) received: Option<Time>,
+    pub(in crate::world) completed: Option<Time>,
+    /// Delays of `send_jitter` so far.
+    delays: u32,
+    sender_alarm: Alarm,
+    receiver_alarm: Alarm,
+    resent: Resent,
+    /// Of a sender that went back after duplicate ACKs: one past the last segment it had sent.
+    gone_back: u64,
+    /// The latest duplicate ACK asks for this segment.
+    asked_again: u64,
+    /// What happened at its sender, in a mesh.
+    pub(in crate::world) digest: Digest,
+    /// What there was before measuring began.
+    before: Before,
+}
+
+impl Flow {
+    /// The flows of a scenario that are there from the beginning, numbered in order.
+    pub(in crate::world) fn all(resolved: &Resolved) -> Vec<Self> {
+        let mut flows = Vec::new();
+        let entries = resolved.scenario.flows().iter().zip(&resolved.tcp);
+        for ((one, config), &ends) in entries.zip(&resolved.flow_ends) {
+            let cells = resolved.scenario.wlan.iter().map(|wlan| wlan.seats(one));
+            let on_air = cells.fold([false; 2], |all, one| [all[0] || one[0], all[1] || one[1]]);
+            let kind = FlowKind::new(resolved, one.label.as_ref(), one.class, config);
+            let kind = Arc::new(kind.with_stations(on_air));
+            for copy in 0..one.count {
+                if flows.len().is_multiple_of(LOOK) && !resolved.watch.goes_on() {
+                    return flows;
+                }
+                let start = Time::ZERO + one.start + one.stagger.saturating_mul(u64::from(copy));
+                let whole = one.bytes.map(|bytes| vec![Write { at: Span::ZERO, bytes }]);
+                let script = one.script.clone().or(whole);
+                let writes = script.map(|script| {
+                    let write = |write: &Write| (start + write.at, write.bytes.get());
+                    script.iter().rev().map(write).collect()
+                });
+                flows.push(Self::new(flows.len() as u32, &kind, ends, start, writes));
+            }
+        }
+        flows
+    }
+
+    pub(in crate::world) fn new(
+        id: u32,
+        kind: &Arc<FlowKind>,
+        (from, to): (u32, u32),
+        start: Time,
+        writes: Option<Vec<(Time, u64)>>,
+    ) -> Self {
+        let sum = |sum: u64, &(_, bytes): &(Time, u64)| sum.saturating_add(bytes);
+        let bytes = writes.as_ref().map(|writes| writes.iter().fold(0, sum));
+        Self {
+            id,
+            from,
+            to,
+            demand: None,
+            vacant: false,
+            start,
+            sender: Sender::with_classes(&kind.config, kind.classes.as_deref()),
+            receiver: Receiver::new(&kind.config),
+            kind: Arc::clone(kind),
+            tally: Tally::default(),
+            causes: Causes::default(),
+            writes,
+            written: 0,
+            bytes,
+            whole: bytes.map_or(u64::MAX, |bytes| 1 + bytes.div_ceil(kind.payload)),
+            received: None,
+            completed: None,
+            delays: 0,
+            sender_alarm: Alarm::OFF,
+            receiver_alarm: Alarm::OFF,
+            resent: Resent::default(),
+            gone_back: 0,
+            asked_again: 0,
+            digest: Digest::of_flow(id),
+            before: Before::default(),
+        }
+    }
+
+    /// The connection is gone; the slot is empty.
+    pub(in crate::world) fn vacate(&mut self) {
+        self.demand = None;
+        self.vacant = true;
+        self.resent = Resent::default();
+        self.causes = Causes::default();
+    }
+
+    /// Whether nothing of it is on its way or still to come.
+    pub(in crate::world) fn settled(&self) -> bool {
+        self.tally().settled()
+            && self.sender.poll_timeout().is_none()
+            && self.receiver.poll_timeout().is_none()
+    }
+
+    /// Time-outs whose losses were all in one burst.
+    pub(in crate::world) fn false_timeouts(&self) -> u64 {
+        self.tally.timeouts[Truth::False as usize].iter().sum()
+    }
+
+    /// Application data that it has been given so far, in bytes.
+    pub(in crate::world) fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// When the application writes next; a greedy application writes once, at the start.
+    pub(in crate::world) fn next_write(&self) -> Option<Time> {
+        match &self.writes {
+            None => (self.written == 0).then_some(self.start),
+            Some(writes) => writes.last().map(|&(at, _)| at),
+        }
+    }
+
+    /// The application writes what is due.
+    pub(in crate::world) fn write(&mut self, now: Time, sending: &mut Vec<Transmission>) {
+        self.written = match &mut self.writes {
+            None => u64::MAX,
+            Some(writes) => self.written + writes.pop().map_or(0, |(_, bytes)| bytes),
+        };
+        match &self.writes {
+            None => self.sender.supply(now, u64::MAX, sending),
+            // The last write: its last segment may be short.
+            Some(rest) if rest.is_empty() => {
+                self.sender.supply_bytes(now, Bytes::new(self.written), sending);
+            }
+            Some(_) => {
+                self.sender.supply(now, self.written.div_ceil(self.kind.payload), sending);
+            }
+        }
+    }
+
+    /// A transmission is lost, the `nth` of segment `seq`.
+    pub(in crate::world) fn lose(&mut self, (seq, nth): (u64, u32), loss: Loss) {
+        self.tally.lost += 1;
+        // A later transmission may be under way, or lost for a reason of its own; and an earlier
+        // one may have arrived: then nothing is missing.
+        let latest = self.resent.transmissions(seq).min(u32::from(u16::MAX));
+        if nth >= latest && !self.receiver.holds(seq) {
+            self.causes.lost(seq, loss);
+        }
+    }
+
+    /// An edge node sends a copy of `seq`; answers which transmission it is.
+    pub(in crate::world) fn copied(&mut self, seq: u64) -> u32 {
+        self.tally.sent += 1;
+        self.causes.found(seq);
+        self.resent.again(seq, 0)
+    }
+
+    /// What the ledger says of the sender when something happens to it; its state too, where that
+    /// is asked for. It waits for all segments up to the last one sent since the last time-out or
+    /// repair: those that are acknowledged are there, unless an edge node acknowledged them in the
+    /// name of the receiver.
+    #[inline]
+    pub(in crate::world) fn before(&self, state: bool) -> SenderBefore {
+        SenderBefore {
+            waits_until: self.sender.outstanding().end.max(self.gone_back),
+            state: state.then(|| SenderState::of(&self.sender)),
+        }
+    }
+
+    /// Duplicate ACKs let the sender cut its window; it may have gone back to the first segment
+    /// that is missing, as Tahoe does, and yet waits for all that it waited for `before`.
+    pub(in crate::world) fn cut(&mut self, before: &SenderBefore) {
+        self.gone_back = before.waits_until;
+    }
+
+    /// The sender begins again from the first segment that is missing.
+    pub(in crate::world) fn begins_again(&mut self) {
+        self.gone_back = 0;
+    }
+
+    /// Which transmission of its segment `sent` is, from 1.
+    #[inline]
+    pub(in crate::world) fn transmission(&mut self, sent: &Transmission) -> u32 {
+        if !sent.retransmission {
+            return 1;
+        }
+        let missing = self.causes.found(sent.seq);
+        self.tally.spurious_retransmissions += u64::from(!missing);
+        self.resent.again(sent.seq, self.sender.highest_acked().unwrap_or(0))
+    }
+
+    #[inline(always)]
+    pub(in crate::world) fn arm_sender(&mut self, index: u32, context: &mut Context) {
+        let (due, place) = (self.sender.poll_timeout(), Place::SENDER.of(index));
+        self.sender_alarm.arm(due, context, place, Event::SenderTimer(index));
+    }
+
+    #[inline(always)]
+    pub(in crate::world) fn arm_receiver(&mut self, index: u32, context: &mut Context) {
+        let (due, place) = (self.receiver.poll_timeout(), Place::RECEIVER.of(index));
+        self.receiver_alarm.arm(due, context, place, Event::ReceiverTimer(index));
+    }
+
+    /// Whether all that an ACK without SACK blocks does at the sender is to let new segments go, if
+    /// it is heard [in time](Self::hears_until); and then the same holds of the next.
+    #[inline]
+    pub(in crate::world) fn goes_straight_on(&self) -> bool {
+        self.sender.is_in_stride()
+            && self.next_write().is_none()
+            && self.completed.is_none()
+            && !self.kind.by_the_clock
+    }
+
+    /// Until when an ACK that is on its way to the sender may be dealt with now: nothing happens
+    /// there before.
+    #[inline(always)]
+    pub(in crate::world) fn hears_until(&self, ahead: Time) -> Time {
+        match self.sender.poll_timeout() {
+            Some(due) if due <= ahead => due.before(),
+            _ => ahead,
+        }
+    }
+
+    /// The ACK `next` is at the sender, which [goes straight on](Self::goes_straight_on); answers
+    /// the segments that it sends, each to be added to the digest as it is put on the link. `now`
+    /// may be ahead of the clock; nothing is traced in such runs.
+    #[inline(always)]
+    pub(in crate::world) fn go_on(
+        &mut self,
+        now: Time,
+        next: u64,
+        digest: &mut Digest,
+    ) -> Range<u64> {
+        digest.add(now, 2, next);
+        self.sender.on_ack_in_stride(now, next)
+    }
+
+    /// Segment `seq` is at the receiver; answers its ACK, if it sends one at once.
+    #[inline]
+    pub(in crate::world) fn receives(&mut self, now: Time, seq: u64) -> Option<Ack> {
+        let next = self.receiver.next();
+        let ack = self.receiver.on_segment(now, seq);
+        if self.receiver.next() == next {
+            self.asked_again = next;
+        } else if self.has_received() {
+            self.received = Some(now);
+        }
+        ack
+    }
+
+    /// Whether all segments have just come to the receiver, after which
+    /// [`received`](Self::received) is to be set.
+    #[inline(always)]
+    pub(in crate::world) fn has_received(&self) -> bool {
+        self.receiver.next() >= self.whole && self.received.is_none()
+    }
+
+    /// Counts packets received in stride, and their bytes.
+    #[inline]
+    pub(in crate::world) fn count(&mut self, packets: u64, bytes: u64) {
+        self.tally.delivered += packets;
+        self.tally.delivered_bytes += bytes;
+    }
+
+    /// What it has sent and received, by the counts of its sender too.
+    pub(in crate::world) fn tally(&self) -> Tally {
+        let counters = self.sender.counters();
+        let sent = counters.segments_sent + self.tally.sent;
+        let acks_delivered = counters.acks;
+        Tally { sent, acks_delivered, ..self.tally.clone() }
+    }
+
+    /// Until when a packet that is on its way to the receiver may be dealt with now, if it comes
+    /// [in stride](burstlab_tcp::Receiver::takes_in_stride) and [in time](Self::receives_by); zero:
+    /// not at all. Whoever else looks at the receiver asks what it holds, for a segment that was
+    /// lost; to make a difference that segment would have to be sent again and lost before the
+    /// packet arrives, which a time-out later than that rules out; and with Vegas a sender in
+    /// stride that ignores all duplicate ACKs under way.
+    #[inline]
+    pub(in crate::world) fn receives_until(&self, now: Time, ahead: Time) -> Time {
+        let calm = self.resent.is_below(self.receiver.next())
+            && self.causes.is_empty()
+            && self.completed.is_none()
+            && !self.kind.by_the_clock
+            && (!self.kind.impatient || self.hears_nothing_twice());
+        if !calm {
+            return Time::ZERO;
+        }
+        let repeats = now.saturating_add(self.kind.shortest_rto);
+        let due = self.sender.poll_timeout().map_or(repeats, |due| due.min(repeats));
+        ahead.min(due.before())
+    }
+
+    /// Whether the sender is in stride and has heard an ACK beyond all duplicate ones: those that
+    /// are still under way say nothing to it.
+    #[inline]
+    fn hears_nothing_twice(&self) -> bool {
+        self.sender.is_in_stride()
+            && self.sender.highest_acked().is_some_and(|acked| acked >= self.asked_again)
+    }
+
+    /// Whether nothing happens at the receiver before a packet at `at`.
+    #[inline(always)]
+    pub(in crate::world) fn receives_by(&self, at: Time) -> bool {
+        self.receiver.poll_timeout().is_none_or(|due| due > at)
+    }
+
+    /// Holds back what it sends, for a time below `below` that `jitter` draws; answers until when.
+    pub(in crate::world) fn hold(&mut self, now: Time, below: Span, jitter: &Stream) -> Time {
+        let [share, _] = jitter.uniforms(u64::from(self.id) << 32 | u64::from(self.delays));
+        self.delays = self.delays.wrapping_add(1);
+        let until = now + Span::from_ps((share * below.as_ps() as f64) as u64);
+        self.sender.hold_until(until);
+        until
+    }
+
+    pub(in crate::world) fn sender_alarm_due(&mut self, now: Time) -> bool {
+        self.sender_alarm.takes(now)
+    }
+
+    pub(in crate::world) fn receiver_alarm_due(&mut self, now: Time) -> bool {
+        self.receiver_alarm.takes(now)
+    }
+
+    /// Whether the flow is done with `now`, for the first time: all that its application will ever
+    /// write is acknowledged.
+    #[inline]
+    pub(in crate::world) fn has_completed(&mut self, now: Time) -> bool {
+        let done = self.writes.as_ref().is_some_and(Vec::is_empty)
+            && self.completed.is_none()
+            && self.sender.finished();
+        if done {
+            self.completed = Some(now);
+        }
+        done
+    }
+
+    pub(in crate::world) fn detects(&self) -> bool {
+        self.kind.detects
+    }
+
+    /// The first segment that is not acknowledged.
+    pub(in crate::world) fn first_missing(&self) -> u64 {
+        self.sender.highest_acked().map_or(0, |seq| seq + 1)
+    }
+}

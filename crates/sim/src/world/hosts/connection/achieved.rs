@@ -1,0 +1,119 @@
+//! What a flow achieved: in the measured time, and by the end of the run.
+
+use burstlab_units::{Span, Time};
+use serde::{Deserialize, Serialize};
+
+use super::Flow;
+use crate::measure::loss::Truth;
+use crate::measure::{Confusion, FlowSummary};
+
+/// What a flow had received and measured when measuring began.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Before {
+    segments: u64,
+    /// Runs of segments beyond these that were there already.
+    early: Vec<(u64, u64)>,
+    bytes: u64,
+    round_trips: u64,
+    /// Their sum.
+    round_trip: Span,
+}
+
+/// What a flow achieved in the measured time.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::world) struct Achieved {
+    goodput_bps: f64,
+    throughput_bps: f64,
+    bytes_delivered: u64,
+    bytes_in_order: u64,
+    segments: u64,
+    rtt_s: Option<f64>,
+    round_trips: u64,
+}
+
+impl Flow {
+    /// Measuring begins now.
+    pub(in crate::world) fn warmed_up(&mut self) {
+        let rtt = self.sender.rtt();
+        self.before = Before {
+            segments: self.receiver.delivered(),
+            early: self.receiver.early(),
+            bytes: self.tally.delivered_bytes,
+            round_trips: rtt.samples,
+            round_trip: rtt.total,
+        };
+    }
+
+    /// What it achieved in the measured time, which ends now and is so long.
+    pub(in crate::world) fn achieved(&self, measured: Span) -> Achieved {
+        let rate = |bytes: u64| {
+            if measured.is_zero() { 0.0 } else { bytes as f64 * 8.0 / measured.as_secs_f64() }
+        };
+        // Application data of so many segments, and of runs of them, the SYN not counted; the last
+        // segment of all may be short.
+        let bytes = |segments: u64| (segments * self.kind.payload).min(self.written);
+        let sum = |runs: &[(u64, u64)], up_to: u64| -> u64 {
+            let run = |&(from, to): &(u64, u64)| bytes(to.min(up_to) - 1) - bytes(from - 1);
+            runs.iter().filter(|(from, _)| *from < up_to).map(run).sum()
+        };
+        let in_order = bytes(self.receiver.delivered()) - bytes(self.before.segments);
+        let early = &self.before.early;
+        let arrived = in_order + sum(&self.receiver.early(), u64::MAX) - sum(early, u64::MAX);
+        let rtt = self.sender.rtt();
+        let round_trips = rtt.samples - self.before.round_trips;
+        let round_trip = (rtt.total - self.before.round_trip).as_secs_f64();
+        Achieved {
+            goodput_bps: rate(in_order - sum(early, self.receiver.next())),
+            throughput_bps: rate(self.tally.delivered_bytes - self.before.bytes),
+            bytes_delivered: arrived,
+            bytes_in_order: in_order,
+            segments: self.receiver.delivered() - self.before.segments,
+            rtt_s: (round_trips > 0).then(|| round_trip / round_trips as f64),
+            round_trips,
+        }
+    }
+
+    /// The flow's numbers at the end of the run, with the bursts that carried it and those of them
+    /// that were lost.
+    pub(in crate::world) fn summary(
+        &self,
+        achieved: &Achieved,
+        (bursts, bursts_lost): (u64, u64),
+    ) -> FlowSummary {
+        let counters = self.sender.counters();
+        let of = |truth: Truth| self.tally.timeouts[truth as usize].iter().sum();
+        let after = |at: Time| at.since(self.start).as_secs_f64();
+        FlowSummary {
+            id: self.id,
+            label: self.kind.label.clone(),
+            variant: self.kind.variant.clone(),
+            goodput_bps: achieved.goodput_bps,
+            throughput_bps: achieved.throughput_bps,
+            bytes_delivered: achieved.bytes_delivered,
+            bytes_in_order: achieved.bytes_in_order,
+            segments_delivered: achieved.segments,
+            packets_sent: counters.segments_sent,
+            packets_delivered: self.tally.delivered,
+            packets_lost: self.tally.lost,
+            duplicates: self.receiver.duplicates(),
+            retransmissions: counters.retransmissions,
+            timeouts: counters.timeouts,
+            false_timeouts: self.false_timeouts(),
+            true_timeouts: of(Truth::True),
+            spurious_timeouts: of(Truth::Spurious),
+            early_repairs: counters.early_repairs,
+            spurious_retransmissions: self.tally.spurious_retransmissions,
+            detector: self.kind.detects.then(|| Confusion::of(&self.tally.timeouts)),
+            fast_retransmits: counters.fast_retransmits,
+            bursts,
+            bursts_lost,
+            rtt_s: achieved.rtt_s,
+            round_trips: achieved.round_trips,
+            bytes: self.bytes,
+            received_after_s: self.received.map(after),
+            acknowledged_after_s: self.completed.map(after),
+            received_s: self.received.map(Time::as_secs_f64),
+            completed_s: self.completed.map(Time::as_secs_f64),
+        }
+    }
+}

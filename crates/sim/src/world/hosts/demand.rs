@@ -1,0 +1,461 @@
+//! Connections that come and go: they arrive at random, take a slot, and leave a row.
+
+use std::sync::Arc;
+
+use burstlab_kernel::{RandomSource, Rank, Stream};
+use burstlab_units::{Span, Time};
+use serde::{Deserialize, Serialize};
+
+use super::Hosts;
+use super::connection::{Flow, FlowKind, Tally};
+use super::ideal::Ideal;
+use crate::measure::{ConnectionRow, Connections, DemandSummary, DepartedSummary, Digest, Piece};
+use crate::measure::{Samples, Spread, Took, Transfer, slowdowns};
+use crate::scenario::{Demand, Per, Resolved, Weights};
+use crate::topology::Graph;
+use crate::traffic::{Sampler, exponential_of, mean_ps};
+use crate::world::context::Context;
+use crate::world::events::Event;
+
+/// Arrivals of one demand at one edge node, a Poisson process.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Arrivals {
+    demand: u32,
+    from: u32,
+    /// Where connections go, with the share of those that go there or to one before it.
+    targets: Vec<(f64, u32)>,
+    /// Mean time from one arrival to the next, in ps.
+    mean: f64,
+    times: Stream,
+    sizes: Stream,
+    arrived: u64,
+    next: Time,
+    stop: Time,
+}
+
+/// What became of the connections of a demand.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Outcome {
+    started: u64,
+    completed: u64,
+    /// Those that began in the measured time and have left their rows.
+    cohort: Vec<Transfer>,
+    /// Those that were done in the measured time.
+    departed: u64,
+    active: u64,
+    /// Connections x picoseconds since measuring began, up to `counted`.
+    active_time: u128,
+    /// That at the end of the measured time, where the run goes on.
+    measured_time: Option<u128>,
+    counted: Time,
+    time_s: f64,
+    rate: f64,
+    rate_squared: f64,
+    least: f64,
+    greatest: f64,
+    bytes: f64,
+}
+
+impl Outcome {
+    /// The number of connections under way is about to change.
+    fn count_to(&mut self, now: Time) {
+        self.active_time += u128::from(self.active) * u128::from(now.since(self.counted).as_ps());
+        self.counted = now;
+    }
+
+    fn done(&mut self, took: Span, bytes: u64) {
+        let rate = bytes as f64 * 8.0 / took.as_secs_f64();
+        self.departed += 1;
+        self.time_s += took.as_secs_f64();
+        self.rate += rate;
+        self.rate_squared += rate * rate;
+        self.least = if self.departed == 1 { rate } else { self.least.min(rate) };
+        self.greatest = self.greatest.max(rate);
+        self.bytes += bytes as f64;
+    }
+
+    fn departed(&self) -> DepartedSummary {
+        let n = self.departed.max(1) as f64;
+        let mean = self.rate / n;
+        DepartedSummary {
+            connections: self.departed,
+            completion_time_s: self.time_s / n,
+            throughput_bps: mean,
+            throughput_variance: (self.rate_squared / n - mean * mean).max(0.0),
+            throughput_range_bps: (self.least, self.greatest),
+            size_bytes: self.bytes / n,
+        }
+    }
+
+    fn summary(&self, label: &str, measured: Span) -> DemandSummary {
+        let span = measured.as_ps().max(1) as f64;
+        let received = Spread::of_received(&self.cohort);
+        let acknowledged = Spread::of_acknowledged(&self.cohort);
+        let slowdown = Spread::of_slowdown(&self.cohort);
+        DemandSummary {
+            label: label.into(),
+            started: self.started,
+            completed: self.completed,
+            active: self.measured_time.unwrap_or(self.active_time) as f64 / span,
+            cohort: self.cohort.len() as u64,
+            censored: received.censored(),
+            received_mean_s: received.mean(),
+            received_mean_bound_s: received.mean_bound(),
+            received_p50_s: received.quantile(500),
+            received_p90_s: received.quantile(900),
+            received_p99_s: received.quantile(990),
+            received_p999_s: received.quantile(999),
+            unacknowledged: acknowledged.censored(),
+            acknowledged_mean_s: acknowledged.mean(),
+            acknowledged_mean_bound_s: acknowledged.mean_bound(),
+            acknowledged_p50_s: acknowledged.quantile(500),
+            acknowledged_p90_s: acknowledged.quantile(900),
+            acknowledged_p99_s: acknowledged.quantile(990),
+            acknowledged_p999_s: acknowledged.quantile(999),
+            slowdown_mean: slowdown.mean(),
+            slowdown_p50: slowdown.quantile(500),
+            slowdown_p99: slowdown.quantile(990),
+            slowdown: slowdowns(&self.cohort),
+            departed: self.departed(),
+        }
+    }
+}
+
+/// All demands, and the slots of their connections.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::world) struct Demands {
+    /// Of each entry; not stored, as the scenario says what they are.
+    #[serde(skip)]
+    kinds: Vec<Arc<FlowKind>>,
+    #[serde(skip)]
+    samplers: Vec<Sampler>,
+    #[serde(skip)]
+    ideal: Ideal,
+    arrivals: Vec<Arrivals>,
+    outcomes: Vec<Outcome>,
+    /// Slots of connections that are gone.
+    free: Vec<u32>,
+    /// Slots of connections that are done while something of theirs is still on its way.
+    lingering: Vec<u32>,
+    /// What connections that are gone have sent and received.
+    pub(in crate::world) gone: Tally,
+    pub(in crate::world) digest: Digest,
+    connections: Connections,
+    samples: Samples,
+    /// Connections under way, by the node where they started.
+    active: Vec<u32>,
+    ids: u32,
+}
+
+impl Demands {
+    pub(in crate::world) fn new(resolved: &Resolved, random: &RandomSource) -> Self {
+        let demands = &resolved.scenario.demand;
+        let mut arrivals = Vec::new();
+        let nodes = resolved.mesh.as_ref().map_or(0, |(graph, _)| graph.nodes.len());
+        if let Some((graph, _)) = &resolved.mesh {
+            // The run goes on after the last of them.
+            let run = &resolved.scenario.run;
+            let stop = Time::ZERO + run.duration + Span::from_ps(1);
+            for (index, (demand, law)) in (0..).zip(demands.iter().zip(&resolved.demand)) {
+                arrivals.extend(Arrivals::of(index, (demand, &law.weights), graph, random));
+            }
+            for arrivals in arrivals.iter_mut().filter(|_| run.drain.is_some()) {
+                arrivals.stop = arrivals.stop.min(stop);
+            }
+        }
+        let kinds = demands.iter().zip(&resolved.demand_tcp).map(|(demand, config)| {
+            Arc::new(FlowKind::new(resolved, demand.label.as_ref(), demand.class, config))
+        });
+        Self {
+            kinds: kinds.collect(),
+            samplers: resolved.demand.iter().map(|law| law.sizes.clone()).collect(),
+            ideal: Ideal::new(resolved),
+            arrivals,
+            outcomes: vec![Outcome::default(); demands.len()],
+            free: Vec::new(),
+            lingering: Vec::new(),
+            gone: Tally::default(),
+            digest: Digest::of_none(),
+            connections: Connections::default(),
+            samples: Samples::default(),
+            active: vec![0; nodes],
+            ids: resolved.scenario.flows().iter().map(|flow| flow.count).sum(),
+        }
+    }
+
+    /// Takes what is not stored from the demands of the same scenario.
+    pub(in crate::world) fn adopt(&mut self, fresh: Self) {
+        (self.kinds, self.samplers, self.ideal) = (fresh.kinds, fresh.samplers, fresh.ideal);
+    }
+
+    /// What connections of an entry have in common.
+    pub(in crate::world) fn kind(&self, demand: u32) -> Option<&Arc<FlowKind>> {
+        self.kinds.get(demand as usize)
+    }
+
+    /// When each process has its first arrival.
+    pub(in crate::world) fn starts(&self) -> Vec<(u32, Time)> {
+        let live = (0..).zip(&self.arrivals).filter(|(_, arrivals)| arrivals.next < arrivals.stop);
+        live.map(|(number, arrivals)| (number, arrivals.next)).collect()
+    }
+
+    /// Measuring begins.
+    pub(in crate::world) fn warmed_up(&mut self, now: Time) {
+        for outcome in &mut self.outcomes {
+            outcome.active_time = 0;
+            outcome.counted = now;
+        }
+    }
+
+    /// The measured time is over, and the run goes on: answers how many connections are under way.
+    pub(in crate::world) fn measured(&mut self, now: Time) -> usize {
+        for outcome in &mut self.outcomes {
+            outcome.count_to(now);
+            outcome.measured_time = Some(outcome.active_time);
+        }
+        self.outcomes.iter().map(|outcome| outcome.active as usize).sum()
+    }
+
+    /// Whether any connection ever comes.
+    pub(in crate::world) fn any(&self) -> bool {
+        !self.kinds.is_empty()
+    }
+
+    /// Sets the rows of a chunk of the tables.
+    pub(in crate::world) fn set_chunk(&mut self, rows: u32) {
+        self.connections.set_chunk(rows);
+        self.samples.set_chunk(rows);
+    }
+
+    /// Rows of connections and samples that were not handed over.
+    pub(in crate::world) fn held(&self) -> u64 {
+        self.connections.held() + self.samples.held()
+    }
+
+    /// Hands over the chunks of the tables that are full.
+    pub(in crate::world) fn drain(&mut self, graph: &Graph) -> impl Iterator<Item = Piece> {
+        self.connections.drain(graph).chain(self.samples.drain(graph))
+    }
+
+    /// Hands over what is left of the tables of connections and samples.
+    pub(in crate::world) fn take_tables(&mut self, graph: &Graph, sampled: bool) -> Vec<Piece> {
+        let (connections, samples) =
+            (std::mem::take(&mut self.connections), std::mem::take(&mut self.samples));
+        let connections = self.any().then(|| connections.finish(graph));
+        let samples = sampled.then(|| samples.finish(graph));
+        connections.into_iter().flatten().chain(samples.into_iter().flatten()).collect()
+    }
+}
+
+impl Arrivals {
+    /// The processes of a demand, one for each node where its connections start.
+    fn of(
+        number: u32,
+        (demand, weights): (&Demand, &Weights),
+        graph: &Graph,
+        random: &RandomSource,
+    ) -> Vec<Self> {
+        let edges = graph.edges();
+        let weight = |from: u32, to: u32| weights.of(from, to);
+        let row = |from: u32| edges.iter().map(move |&to| (weight(from, to), to));
+        let sum = |from: u32| row(from).map(|(weight, _)| weight).sum::<f64>();
+        let whole: f64 = edges.iter().map(|&from| sum(from)).sum();
+        let mut all = Vec::new();
+        for &from in &edges {
+            let own = sum(from);
+            let pairs = row(from).filter(|(weight, _)| *weight > 0.0).count() as f64;
+            let rate = demand.flows_per_second
+                * match (demand.per, weights) {
+                    (Per::Network, _) => own / whole,
+                    (Per::Node | Per::Pair, Weights::Matrix(_)) => own,
+                    (Per::Node, _) => 1.0,
+                    (Per::Pair, _) => pairs,
+                };
+            if own <= 0.0 || rate <= 0.0 {
+                continue;
+            }
+            let mut shares = 0.0;
+            let targets = row(from).filter(|(weight, _)| *weight > 0.0).map(|(weight, to)| {
+                shares += weight / own;
+                (shares, to)
+            });
+            let targets: Vec<_> = targets.collect();
+            let name = format!("demand/{number}/{from}");
+            let mut arrivals = Self {
+                demand: number,
+                from,
+                targets,
+                mean: mean_ps(1.0 / rate),
+                times: random.stream(&name),
+                sizes: random.stream(&format!("{name}/size")),
+                arrived: 0,
+                next: Time::ZERO + demand.start,
+                stop: demand.stop.map_or(Time::MAX, |stop| Time::ZERO + stop),
+            };
+            arrivals.draw();
+            all.push(arrivals);
+        }
+        all
+    }
+
+    /// Moves to the next arrival; answers the destination of the present one and the uniform
+    /// number of its size.
+    fn draw(&mut self) -> (u32, f64) {
+        let [wait, place] = self.times.uniforms(self.arrived);
+        let [size, _] = self.sizes.uniforms(self.arrived);
+        self.arrived += 1;
+        self.next = self.next.saturating_add(exponential_of(self.mean, wait));
+        let last = self.targets.len() - 1;
+        let target = self.targets.partition_point(|&(share, _)| share <= place).min(last);
+        (self.targets[target].1, size)
+    }
+}
+
+impl Hosts {
+    /// A connection arrives, and takes a slot; answers that.
+    pub(in crate::world) fn arrive(
+        &mut self,
+        now: Time,
+        number: u32,
+        context: &mut Context,
+    ) -> u32 {
+        let demands = &mut self.demands;
+        let arrivals = &mut demands.arrivals[number as usize];
+        let (to, share) = arrivals.draw();
+        let (demand, from) = (arrivals.demand, arrivals.from);
+        if arrivals.next < arrivals.stop {
+            context.queue.push(arrivals.next, Rank::Arrival, Event::Demand(number));
+        }
+        let bytes = demands.samplers[demand as usize].draw(share);
+        let writes = Some(vec![(now, bytes.get())]);
+        let kind = &demands.kinds[demand as usize];
+        let mut flow = Flow::new(demands.ids, kind, (from, to), now, writes);
+        flow.demand = Some(demand);
+        demands.ids += 1;
+        demands.active[from as usize] += 1;
+        let outcome = &mut demands.outcomes[demand as usize];
+        outcome.count_to(now);
+        outcome.started += 1;
+        outcome.active += 1;
+        match demands.free.pop() {
+            Some(slot) => {
+                self.flows[slot as usize] = flow;
+                slot
+            }
+            None => {
+                self.flows.push(flow);
+                self.flows.len() as u32 - 1
+            }
+        }
+    }
+
+    /// The slots of connections that are done, of which nothing is on its way any more.
+    pub(in crate::world) fn settled(&mut self) -> Vec<u32> {
+        let flows = &self.flows;
+        self.demands.lingering.extract_if(.., |slot| flows[*slot as usize].settled()).collect()
+    }
+
+    /// A connection of a demand is done; answers whether nothing of it is on its way. `told`:
+    /// whether it counts among those that were done in the measured time.
+    pub(in crate::world) fn complete(&mut self, now: Time, slot: u32, told: bool) -> bool {
+        let flow = &self.flows[slot as usize];
+        let Some(demand) = flow.demand else { return false };
+        let outcome = &mut self.demands.outcomes[demand as usize];
+        outcome.count_to(now);
+        outcome.active -= 1;
+        outcome.completed += 1;
+        self.demands.active[flow.from as usize] -= 1;
+        if told {
+            outcome.done(now.since(flow.start), flow.written());
+        }
+        let settled = flow.settled();
+        if !settled {
+            self.demands.lingering.push(slot);
+        }
+        settled
+    }
+
+    /// A connection frees its slot.
+    pub(in crate::world) fn vacate(&mut self, slot: u32) {
+        let flow = &mut self.flows[slot as usize];
+        self.demands.gone.add(&flow.tally());
+        self.demands.digest.absorb(&flow.digest);
+        flow.vacate();
+        self.demands.free.push(slot);
+    }
+
+    /// A connection leaves its row, with the bursts that carried it and those of them that were
+    /// lost, and is one of its cohort if it began after `since`; a flow that is listed does not.
+    pub(in crate::world) fn leave_row(
+        &mut self,
+        now: Time,
+        slot: u32,
+        since: Option<Time>,
+        bursts: (u64, u64),
+    ) {
+        let flow = &self.flows[slot as usize];
+        let Some(demand) = flow.demand else { return };
+        let row = row(flow, demand, &self.demands.ideal, bursts);
+        if since.is_some_and(|since| row.started >= since) {
+            let age = now.since(row.started);
+            let took = |at: Option<Time>| Took::new(at.map(|at| at.since(row.started)), age);
+            self.demands.outcomes[demand as usize].cohort.push(Transfer {
+                bytes: row.bytes,
+                ideal: row.ideal,
+                received: took(row.received),
+                acknowledged: took(row.completed),
+            });
+        }
+        self.demands.connections.add(&row);
+    }
+}
+
+impl Demands {
+    /// Notes how many connections are under way at nodes with hosts.
+    pub(in crate::world) fn sample(&mut self, now: Time, nodes: &[u32]) {
+        for &node in nodes {
+            self.samples.add(now, node, self.active[node as usize]);
+        }
+    }
+
+    /// What the demands achieved in the `measured` time.
+    pub(in crate::world) fn summaries(&mut self, now: Time, measured: Span) -> Vec<DemandSummary> {
+        let outcomes = self.kinds.iter().zip(&mut self.outcomes);
+        let summary = |(kind, outcome): (&Arc<FlowKind>, &mut Outcome)| {
+            outcome.count_to(now);
+            outcome.summary(&kind.label, measured)
+        };
+        outcomes.map(summary).collect()
+    }
+}
+
+/// The row of a connection of a demand.
+fn row(
+    flow: &Flow,
+    demand: u32,
+    ideal: &Ideal,
+    (bursts, bursts_lost): (u64, u64),
+) -> ConnectionRow {
+    let counters = flow.sender.counters();
+    let bytes = flow.bytes.unwrap_or_default();
+    ConnectionRow {
+        id: flow.id,
+        demand,
+        from: flow.from,
+        to: flow.to,
+        class: flow.kind.class,
+        started: flow.start,
+        received: flow.received,
+        completed: flow.completed,
+        bytes,
+        ideal: ideal.of(&flow.kind, (flow.from, flow.to), bytes),
+        packets_sent: flow.sender.counters().segments_sent,
+        packets_lost: flow.tally.lost,
+        retransmissions: counters.retransmissions,
+        timeouts: counters.timeouts,
+        false_timeouts: flow.false_timeouts(),
+        fast_retransmits: counters.fast_retransmits,
+        bursts,
+        bursts_lost,
+    }
+}

@@ -1,0 +1,52 @@
+//! How long transfers would take alone, at the least: what slow-down is measured against.
+
+use burstlab_units::{Rate, Span};
+
+use super::connection::FlowKind;
+use crate::scenario::Resolved;
+
+/// The ideal times of transfers between the nodes of a network.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ideal {
+    /// That of the slowest of a sender's link, a wavelength and a receiver's link.
+    slowest: Option<Rate>,
+    /// One way, by first and last node.
+    delays: Vec<Span>,
+    nodes: usize,
+}
+
+impl Ideal {
+    /// Those of a scenario with demands; of others none is asked for.
+    pub(super) fn new(resolved: &Resolved) -> Self {
+        let scenario = &resolved.scenario;
+        let Some((graph, routes)) = &resolved.mesh else { return Self::default() };
+        if scenario.demand.is_empty() {
+            return Self::default();
+        }
+        let (rate, delay, _) = scenario.access.receiver_side();
+        let outside = scenario.access.delay + delay;
+        let nodes = graph.nodes.len();
+        let mut delays = vec![Span::ZERO; nodes * nodes];
+        let edges = graph.edges();
+        for &from in &edges {
+            for &to in edges.iter().filter(|&&to| to != from) {
+                let ways = routes.of(from, to).iter().map(|route| graph.delay(route));
+                let inside = ways.min().unwrap_or_default();
+                delays[from as usize * nodes + to as usize] = outside + inside;
+            }
+        }
+        let slowest = scenario.access.rate.min(rate).min(scenario.network.link_rate);
+        Self { slowest: Some(slowest), delays, nodes }
+    }
+
+    /// That of `bytes` of application data between two nodes: the bytes and the headers of their
+    /// segments at the slowest rate, rounded up to a picosecond, and the delay.
+    pub(super) fn of(&self, kind: &FlowKind, (from, to): (u32, u32), bytes: u64) -> Span {
+        let Some(rate) = self.slowest else { return Span::ZERO };
+        let bits = u128::from(kind.on_wire(bytes)) * 8;
+        let ps = (bits * 1_000_000_000_000).div_ceil(u128::from(rate.as_bps()));
+        // A transfer that would take longer than any run is as good as one that never ends.
+        let ps = u64::try_from(ps).map_or(i64::MAX as u64, |ps| ps.min(i64::MAX as u64));
+        Span::from_ps(ps) + self.delays[from as usize * self.nodes + to as usize]
+    }
+}

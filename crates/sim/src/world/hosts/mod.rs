@@ -1,0 +1,83 @@
+//! The hosts: connections with their senders and receivers, and the demands that they come from.
+//! They know packets and TCP, and nothing of what lies between them.
+
+mod connection;
+mod demand;
+mod ideal;
+mod receiver;
+mod resent;
+mod sender;
+
+use burstlab_kernel::{RandomSource, Stream};
+use burstlab_tcp::Transmission;
+use serde::{Deserialize, Serialize};
+
+pub(super) use self::connection::{Achieved, Flow};
+use self::demand::Demands;
+use super::packet::DataPacket;
+use crate::scenario::Resolved;
+
+/// All connections.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Hosts {
+    /// By slot.
+    pub(super) flows: Vec<Flow>,
+    pub(super) demands: Demands,
+    /// Draws the delays of `send_jitter`.
+    jitter: Stream,
+    /// Reused buffer of what a sender sends.
+    #[serde(skip)]
+    pub(super) sending: Vec<Transmission>,
+    /// The same, on the fast path.
+    #[serde(skip)]
+    pub(super) released: Vec<DataPacket>,
+}
+
+impl Hosts {
+    pub(super) fn new(resolved: &Resolved, random: &RandomSource) -> Self {
+        Self {
+            flows: Flow::all(resolved),
+            demands: Demands::new(resolved, random),
+            jitter: random.stream("send-jitter"),
+            sending: Vec::new(),
+            released: Vec::new(),
+        }
+    }
+
+    /// Takes what is not stored from the hosts of the same scenario; `None` where they are of
+    /// another.
+    pub(super) fn adopt(&mut self, fresh: Self) -> Option<()> {
+        self.demands.adopt(fresh.demands);
+        for flow in self.flows.iter_mut().filter(|flow| !flow.vacant) {
+            let listed = || fresh.flows.get(flow.id as usize).map(|flow| &flow.kind);
+            let kind = flow.demand.map_or_else(listed, |demand| self.demands.kind(demand));
+            flow.kind = kind?.clone();
+        }
+        Some(())
+    }
+
+    /// Whether hosts of listed flows are never ahead of the clock.
+    pub(super) fn by_the_clock(&self) -> bool {
+        self.flows.iter().any(|flow| flow.kind.is_by_the_clock())
+    }
+
+    /// Whether listed flows never end.
+    pub(super) fn endless(&self) -> bool {
+        self.flows.iter().any(|flow| flow.bytes.is_none())
+    }
+
+    #[inline]
+    pub(super) fn flow(&mut self, slot: u32) -> &mut Flow {
+        &mut self.flows[slot as usize]
+    }
+
+    /// The flows that the scenario lists.
+    pub(super) fn listed(&self) -> impl Iterator<Item = &Flow> {
+        self.flows.iter().filter(|flow| flow.demand.is_none() && !flow.vacant)
+    }
+
+    /// Connections that are there.
+    pub(super) fn live(&self) -> impl Iterator<Item = &Flow> {
+        self.flows.iter().filter(|flow| !flow.vacant)
+    }
+}

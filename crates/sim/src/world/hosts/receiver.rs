@@ -1,0 +1,91 @@
+//! What happens at a receiver: a segment comes, or its delayed ACK is due.
+
+use burstlab_tcp::Ack;
+use burstlab_units::Time;
+
+use super::Hosts;
+use crate::measure::SentRow;
+use crate::world::context::Context;
+use crate::world::packet::{AckPacket, DataPacket};
+
+impl Hosts {
+    /// A data packet is at its receiver; answers the ACK that is sent now, if there is one.
+    #[inline(always)]
+    pub(in crate::world) fn receive(
+        &mut self,
+        now: Time,
+        packet: &DataPacket,
+        context: &mut Context,
+    ) -> Option<AckPacket> {
+        let flow = &mut self.flows[packet.flow as usize];
+        flow.tally.delivered += 1;
+        flow.causes.found(packet.seq);
+        flow.tally.delivered_bytes += u64::from(packet.size);
+        context.recorder.delivered(packet.row, now);
+        let ack = flow.receives(now, packet.seq);
+        flow.arm_receiver(packet.flow, context);
+        self.answer(now, packet.flow, ack, context)
+    }
+
+    /// A packet will be at its receiver at `at`, and no other before: if it comes in order and in
+    /// time it is received now. Answers whether it is, with the ACK that is sent then.
+    #[inline]
+    pub(in crate::world) fn receives_ahead(
+        &mut self,
+        (now, at): (Time, Time),
+        packet: &DataPacket,
+        context: &mut Context,
+    ) -> (bool, Option<AckPacket>) {
+        let flow = &mut self.flows[packet.flow as usize];
+        let may = flow.receiver.takes_in_stride(packet.seq)
+            && at <= flow.receives_until(now, context.safe)
+            && flow.receives_by(at);
+        if !may {
+            return (false, None);
+        }
+        flow.count(1, u64::from(packet.size));
+        let acks = flow.receiver.on_segment_in_stride(at, packet.seq);
+        if flow.has_received() {
+            flow.received = Some(at);
+        }
+        flow.arm_receiver(packet.flow, context);
+        let receiver = &flow.receiver;
+        let ack = || AckPacket::plain(packet.flow, receiver.next(), receiver.ack_size());
+        (true, acks.then(ack))
+    }
+
+    /// The ACK of a receiver as a packet.
+    #[inline]
+    fn answer(
+        &mut self,
+        now: Time,
+        index: u32,
+        ack: Option<Ack>,
+        context: &mut Context,
+    ) -> Option<AckPacket> {
+        let id = self.flows[index as usize].id;
+        ack.map(|ack| {
+            let row = context.recorder.sent(now, id, &SentRow::Ack(&ack));
+            AckPacket::new(index, row, &ack)
+        })
+    }
+
+    /// The delayed-ACK timer of a flow may be due; answers the ACK.
+    pub(in crate::world) fn receiver_timer(
+        &mut self,
+        now: Time,
+        index: u32,
+        context: &mut Context,
+    ) -> Option<AckPacket> {
+        let flow = &mut self.flows[index as usize];
+        if !flow.receiver_alarm_due(now) {
+            context.stale += 1;
+            return None;
+        }
+        let due = flow.receiver.poll_timeout().is_some_and(|at| at <= now);
+        context.stale += u64::from(!due);
+        let ack = if due { flow.receiver.on_timeout(now) } else { None };
+        flow.arm_receiver(index, context);
+        self.answer(now, index, ack, context)
+    }
+}

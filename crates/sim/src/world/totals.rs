@@ -1,0 +1,64 @@
+//! The totals of a world. What is in flight is counted where it is, not worked out from the rest.
+
+use super::World;
+use super::core::UnderWay;
+use crate::measure::Counters;
+
+/// The totals, with what is under way in the mesh, if there is one.
+pub(super) fn counters(world: &World, under_way: &UnderWay) -> Counters {
+    let (access, cross) = (&world.access, &world.access.cross);
+    let mut all = world.hosts.demands.gone.clone();
+    world.hosts.live().for_each(|flow| all.add(&flow.tally()));
+    let core = world.core.totals(under_way);
+    let (aboard, batches, on_links) = (core.aboard, core.batches, access.aboard());
+    let (on_air, [down, up]) = (access.wireless.aboard(), access.wireless.kept());
+    let crossed = all.delivered + down;
+    let reached_egress = crossed + access.going_down() + access.receiver_drops;
+    let [data, ack, background] = core.bursts;
+    let (arrived, waiting) = (under_way.arrived, under_way.batches);
+    Counters {
+        packets_sent: all.sent,
+        packets_delivered: all.delivered,
+        packets_lost: all.lost,
+        packets_in_flight: on_links[0] + aboard[0] + on_air.data,
+        acks_sent: all.acks_sent,
+        acks_delivered: all.acks_delivered,
+        acks_lost: all.acks_lost,
+        acks_in_flight: on_links[1] + aboard[1] + on_air.acks,
+        bursts_sent: data.0.sent,
+        bursts_delivered: data.0.delivered,
+        bursts_lost: data.0.lost,
+        bursts_in_flight: data.1,
+        ack_bursts_sent: ack.0.sent,
+        ack_bursts_delivered: ack.0.delivered,
+        ack_bursts_lost: ack.0.lost,
+        ack_bursts_in_flight: ack.1,
+        background_bursts_sent: background.0.sent,
+        background_bursts_delivered: background.0.delivered,
+        background_bursts_lost: background.0.lost,
+        background_bursts_in_flight: background.1,
+        other_sent: cross.sent,
+        other_delivered: cross.delivered,
+        other_lost: cross.lost + core.cross_lost,
+        other_in_flight: cross.in_flight() + aboard[2],
+        packets_crossed: reached_egress,
+        access_offered: all.sent - up + reached_egress + cross.on_access(),
+        access_lost: access.sender_drops + access.receiver_drops + cross.lost,
+        notices_sent: world.context.notices.sent,
+        notices_lost: world.context.notices.lost,
+        batches_sent: arrived.batches,
+        batches_delivered: batches.delivered.batches,
+        batches_lost: batches.lost.batches,
+        batches_in_flight: waiting.batches,
+        batch_packets_sent: arrived.packets,
+        batch_packets_delivered: batches.delivered.packets,
+        batch_packets_lost: batches.lost.packets,
+        batch_packets_in_flight: waiting.packets,
+        batch_bytes_sent: arrived.bytes,
+        batch_bytes_delivered: batches.delivered.bytes,
+        batch_bytes_lost: batches.lost.bytes,
+        batch_bytes_in_flight: waiting.bytes,
+        events: world.events,
+        core_events: world.core_events,
+    }
+}

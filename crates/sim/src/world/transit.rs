@@ -1,0 +1,356 @@
+//! Where packets pass from one room to the next: from a host to its access link, from there to the
+//! optical network, and back. What a packet does at a host may be done ahead of the clock: as it
+//! leaves its burst, at the time it will be there, where nothing else can happen to that host
+//! before.
+
+use burstlab_kernel::Rank;
+use burstlab_tcp::{Ack, SackBlocks, Transmission};
+use burstlab_units::Time;
+
+use super::World;
+use super::core::{Cargo, Effect};
+use super::events::Event;
+use super::packet::{AckPacket, DataPacket, Packet, Parcel};
+use super::place::Place;
+use crate::measure::loss::{Loss, LossCause};
+use crate::measure::{PacketCause, SenderBefore, SentRow};
+
+/// ACKs of a set that an edge node writes: one that may be new to the sender, and three that repeat
+/// it.
+const ACKS: usize = 4;
+
+impl World {
+    /// The sender's access link of the flow in slot `flow`.
+    #[inline]
+    pub(super) fn near_link(&self, flow: u32) -> u32 {
+        if self.access.shared { self.hosts.flows[flow as usize].from } else { flow }
+    }
+
+    /// The receiver's access link of the flow in slot `flow`.
+    #[inline]
+    pub(super) fn far_link(&self, flow: u32) -> u32 {
+        if self.access.shared { self.hosts.flows[flow as usize].to } else { flow }
+    }
+
+    /// Puts what a sender sends on its access link; what it was `before` is for the ledger.
+    #[inline]
+    pub(super) fn transmit(&mut self, index: u32, before: &SenderBefore) {
+        let link = self.near_link(index);
+        let now = self.now;
+        let mut sending = std::mem::take(&mut self.hosts.sending);
+        self.context.work += sending.len() as u32;
+        for sent in sending.drain(..) {
+            let packet = self.hosts.packet(now, index, (&sent, before), &mut self.context);
+            if self.access.wireless.has(index, 0) {
+                self.on_air((Packet::Data(packet), 0), false);
+            } else {
+                self.send(now, link, packet);
+            }
+        }
+        self.hosts.sending = sending;
+        self.hosts.has_sent(now, index, &mut self.context);
+    }
+
+    /// Puts a packet on its sender's access link at `now`, which may be ahead of the clock.
+    #[inline]
+    pub(super) fn send(&mut self, now: Time, link: u32, packet: DataPacket) {
+        let access = &mut self.access.data_up[link as usize];
+        let Some(at) = access.wire.send(now, packet.bytes()) else {
+            let loss = Loss::at_access(LossCause::SenderAccess, now);
+            self.hosts.flow(packet.flow).lose(packet.transmission(), loss);
+            self.access.sender_drops += 1;
+            self.context.recorder.lost(packet.row, PacketCause::Overflow);
+            return;
+        };
+        if !self.core.expects_data(at, packet, &mut self.context) {
+            let ticket = self.context.ticket(Rank::Arrival, Place::DATA_UP.of(link));
+            let (queue, event) = (&mut self.context.queue, Event::DataAtIngress(link));
+            access.lane.push_in(queue, at, ticket, event, packet);
+        }
+    }
+
+    #[inline]
+    pub(super) fn data_at_ingress(&mut self, link: u32) {
+        let event = Event::DataAtIngress(link);
+        let packet = self.access.data_up[link as usize].lane.pop(&mut self.context.queue, event);
+        self.core.data_arrives(self.now, packet, &mut self.context);
+        self.apply();
+    }
+
+    /// Puts a packet on its receiver's link at `out`, which may be ahead of the clock.
+    #[inline]
+    pub(super) fn data_on_link(&mut self, out: Time, packet: DataPacket) {
+        self.context.recorder.crossed(packet.row, out);
+        let link = self.far_link(packet.flow);
+        let access = &mut self.access.data_down[link as usize];
+        let Some(at) = access.wire.send(out, packet.bytes()) else {
+            let loss = Loss::at_access(LossCause::ReceiverAccess, out);
+            self.hosts.flow(packet.flow).lose(packet.transmission(), loss);
+            self.access.receiver_drops += 1;
+            self.context.recorder.lost(packet.row, PacketCause::Overflow);
+            return;
+        };
+        if access.lane.is_empty() {
+            let times = (self.now, at);
+            let (received, ack) = self.hosts.receives_ahead(times, &packet, &mut self.context);
+            if received {
+                if let Some(ack) = ack {
+                    self.acknowledge(at, ack);
+                }
+                return;
+            }
+        }
+        self.data_comes(at, link, packet);
+    }
+
+    /// A packet will be at its receiver at `at`.
+    #[inline]
+    pub(super) fn data_comes(&mut self, at: Time, link: u32, packet: DataPacket) {
+        let ticket = self.context.ticket(Rank::Arrival, Place::DATA_DOWN.of(link));
+        let (queue, event) = (&mut self.context.queue, Event::DataAtReceiver(link));
+        self.access.data_down[link as usize].lane.push_in(queue, at, ticket, event, packet);
+    }
+
+    #[inline]
+    pub(super) fn data_at_receiver(&mut self, link: u32) {
+        let event = Event::DataAtReceiver(link);
+        let packet = self.access.data_down[link as usize].lane.pop(&mut self.context.queue, event);
+        if self.access.wireless.has(packet.flow, 1) {
+            self.on_air((Packet::Data(packet), 1), true);
+        } else {
+            self.receive(&packet);
+        }
+    }
+
+    /// A data packet is at its receiver.
+    #[inline(always)]
+    pub(super) fn receive(&mut self, packet: &DataPacket) {
+        let ack = self.hosts.receive(self.now, packet, &mut self.context);
+        self.answer(ack);
+    }
+
+    /// A receiver sends an ACK now, if there is one.
+    #[inline]
+    pub(super) fn answer(&mut self, ack: Option<AckPacket>) {
+        let Some(ack) = ack else { return };
+        if self.access.wireless.has(ack.flow, 1) {
+            self.hosts.flow(ack.flow).tally.acks_sent += 1;
+            self.on_air((Packet::Ack(ack), 1), false);
+        } else {
+            self.acknowledge(self.now, ack);
+        }
+    }
+
+    /// Puts an ACK on its receiver's access link at `now`, which may be ahead of the clock.
+    #[inline]
+    fn acknowledge(&mut self, now: Time, packet: AckPacket) {
+        self.hosts.flow(packet.flow).tally.acks_sent += 1;
+        self.ack_on_wire(now, packet);
+    }
+
+    /// Puts an ACK that is counted on its access link.
+    #[inline]
+    pub(super) fn ack_on_wire(&mut self, now: Time, packet: AckPacket) {
+        let link = self.far_link(packet.flow);
+        let access = &mut self.access.ack_up[link as usize];
+        let Some(at) = access.wire.send(now, packet.bytes()) else {
+            self.hosts.flow(packet.flow).tally.acks_lost += 1;
+            self.context.recorder.lost(packet.row, PacketCause::Overflow);
+            return;
+        };
+        if !self.core.expects_ack(at, packet, &mut self.context) {
+            let ticket = self.context.ticket(Rank::Arrival, Place::ACK_UP.of(link));
+            let (queue, event) = (&mut self.context.queue, Event::AckAtEgress(link));
+            access.lane.push_in(queue, at, ticket, event, packet);
+        }
+    }
+
+    #[inline]
+    pub(super) fn ack_at_egress(&mut self, link: u32) {
+        let event = Event::AckAtEgress(link);
+        let packet = self.access.ack_up[link as usize].lane.pop(&mut self.context.queue, event);
+        self.core.ack_arrives(self.now, packet, &mut self.context);
+        self.apply();
+    }
+
+    /// Puts an ACK on its sender's link at `now`, which may be ahead of the clock.
+    #[inline]
+    pub(super) fn ack_on_link(&mut self, now: Time, packet: AckPacket) {
+        self.context.recorder.crossed(packet.row, now);
+        let link = self.near_link(packet.flow);
+        let access = &mut self.access.ack_down[link as usize];
+        let Some(at) = access.wire.send(now, packet.bytes()) else {
+            self.hosts.flow(packet.flow).tally.acks_lost += 1;
+            self.context.recorder.lost(packet.row, PacketCause::Overflow);
+            return;
+        };
+        let clear = access.lane.is_empty() && packet.is_plain();
+        let flow = &self.hosts.flows[packet.flow as usize];
+        if clear
+            && flow.goes_straight_on()
+            && flow.sender.covers(packet.next)
+            && at <= flow.hears_until(self.context.safe)
+        {
+            self.hear_ahead(at, &packet);
+        } else {
+            self.ack_comes(at, link, packet);
+        }
+    }
+
+    /// A sender hears an ACK ahead of the clock, and goes straight on.
+    #[inline]
+    fn hear_ahead(&mut self, at: Time, ack: &AckPacket) {
+        let link = self.near_link(ack.flow);
+        self.hosts.hear_ahead(at, ack, &mut self.context);
+        let mut released = std::mem::take(&mut self.hosts.released);
+        for packet in released.drain(..) {
+            self.send(at, link, packet);
+        }
+        self.hosts.released = released;
+    }
+
+    /// An ACK will be at its sender at `at`.
+    #[inline]
+    pub(super) fn ack_comes(&mut self, at: Time, link: u32, packet: AckPacket) {
+        let ticket = self.context.ticket(Rank::Arrival, Place::ACK_DOWN.of(link));
+        let (queue, event) = (&mut self.context.queue, Event::AckAtSender(link));
+        self.access.ack_down[link as usize].lane.push_in(queue, at, ticket, event, packet);
+    }
+
+    /// An ACK is at its sender, or at the base station of it.
+    #[inline]
+    pub(super) fn ack_at_sender(&mut self, link: u32) {
+        let event = Event::AckAtSender(link);
+        let packet = self.access.ack_down[link as usize].lane.pop(&mut self.context.queue, event);
+        if self.access.wireless.has(packet.flow, 0) {
+            self.on_air((Packet::Ack(packet), 0), true);
+        } else {
+            self.hear(&packet);
+        }
+    }
+
+    /// A sender hears an ACK.
+    #[inline(always)]
+    pub(super) fn hear(&mut self, packet: &AckPacket) {
+        let heard = self.hosts.hear(self.now, packet, &mut self.context);
+        if heard.by_edge {
+            self.core.repaired();
+        }
+        self.active -= usize::from(heard.completed);
+        self.transmit(packet.flow, &heard.before);
+        if heard.completed {
+            self.leave(packet.flow);
+        }
+    }
+
+    /// A message reaches the sender's access link, or the sender itself.
+    pub(super) fn notice(&mut self, slot: u32) {
+        let mut message = self.context.notices.take(slot);
+        let index = message.flow;
+        if self.hosts.flows[index as usize].id != message.id {
+            return;
+        }
+        if !message.in_band {
+            let before = self.hosts.notice(self.now, &message, &mut self.context);
+            return self.transmit(index, &before);
+        }
+        let link = self.near_link(index);
+        match self.access.ack_down[link as usize].wire.send(self.now, self.notice_size) {
+            Some(at) => {
+                message.in_band = false;
+                let slot = self.context.notices.keep(message);
+                self.context.queue.push(at, Rank::Arrival, Event::Notice(slot));
+            }
+            None => self.context.notices.lost += 1,
+        }
+    }
+
+    /// Deals with what the optical network has brought about: the one place where a landing or a
+    /// loss meets a connection.
+    #[inline]
+    pub(super) fn apply(&mut self) {
+        if !self.core.effects().is_empty() {
+            self.apply_effects();
+        }
+    }
+
+    fn apply_effects(&mut self) {
+        let mut effects = std::mem::take(self.core.effects());
+        for effect in effects.list.drain(..) {
+            match effect {
+                Effect::Lost(cargo, loss, cause) => self.lose(cargo, loss, cause),
+                Effect::Landed(cargo) => {
+                    self.data_land(&cargo.data);
+                    self.acks_land(&cargo.acks);
+                    self.core.reuse(cargo);
+                }
+                Effect::Left(at, Packet::Data(packet)) if packet.is_cross() => {
+                    let train = super::train::Train::one(packet);
+                    self.access.cross.leave(at, &train, &mut self.context.recorder);
+                }
+                Effect::Left(at, Packet::Data(packet)) => self.data_on_link(at, packet),
+                Effect::Left(at, Packet::Ack(packet)) => self.ack_home(at, packet),
+                Effect::Acknowledge(flow, number) => self.acknowledge_for(flow, number),
+            }
+        }
+        if !effects.landing.is_empty() {
+            self.data_land(&effects.landing.data.all);
+            self.acks_land(&effects.landing.acks.all);
+            effects.landing.clear();
+        }
+        *self.core.effects() = effects;
+    }
+
+    /// Packets are lost in the optical network.
+    fn lose(&mut self, cargo: Cargo, loss: Loss, cause: PacketCause) {
+        for packet in cargo.data.iter().flat_map(|train| train.packets()) {
+            self.context.recorder.lost(packet.row, cause);
+            if !packet.is_cross() {
+                self.hosts.flow(packet.flow).lose(packet.transmission(), loss);
+            }
+        }
+        for train in &cargo.acks {
+            self.hosts.flow(train.first.flow).tally.acks_lost += u64::from(train.count);
+            self.context.recorder.lost(train.first.row, cause);
+        }
+        self.core.reuse(cargo);
+    }
+
+    /// An ACK of a receiver is at the edge of its sender at `at`.
+    #[inline]
+    fn ack_home(&mut self, at: Time, packet: AckPacket) {
+        let passed = self.core.passes(at, &packet);
+        if let Some(mut copy) = passed.copy {
+            let flow = self.hosts.flow(packet.flow);
+            let nth = flow.copied(copy.seq);
+            copy.nth = u16::try_from(nth).unwrap_or(u16::MAX);
+            let (none, size) = (f64::NAN, copy.bytes());
+            let sent = Transmission {
+                seq: copy.seq,
+                size,
+                retransmission: true,
+                cwnd: none,
+                ssthresh: none,
+            };
+            copy.row = self.context.recorder.sent(at, flow.id, &SentRow::Data(&sent, nth));
+            self.core.sends_copy(at, copy, &mut self.context);
+        }
+        if passed.on {
+            return self.ack_on_link(at, packet);
+        }
+        self.hosts.flow(packet.flow).tally.acks_lost += 1;
+        self.context.recorder.lost(packet.row, PacketCause::Filtered);
+    }
+
+    /// An edge node writes ACKs for `number` in the name of the receiver of a flow.
+    fn acknowledge_for(&mut self, index: u32, number: u64) {
+        let flow = self.hosts.flow(index);
+        flow.tally.acks_sent += ACKS as u64;
+        let (id, size) = (flow.id, flow.receiver.ack_size());
+        let ack = Ack { next: number, sack: SackBlocks::NONE, size };
+        for _ in 0..ACKS {
+            let row = self.context.recorder.sent(self.now, id, &SentRow::Ack(&ack));
+            self.ack_on_link(self.now, AckPacket::of_edge(index, row, number, size));
+        }
+    }
+}
