@@ -12,6 +12,7 @@ use super::core::{Cargo, Effect};
 use super::events::Event;
 use super::packet::{AckPacket, DataPacket, Packet, Parcel};
 use super::place::Place;
+use super::train::Train;
 use crate::measure::loss::{Loss, LossCause};
 use crate::measure::{PacketCause, SenderBefore, SentRow};
 
@@ -275,30 +276,37 @@ impl World {
     }
 
     fn apply_effects(&mut self) {
-        let mut effects = std::mem::take(self.core.effects());
-        for effect in effects.list.drain(..) {
-            match effect {
-                Effect::Lost(cargo, loss, cause) => self.lose(cargo, loss, cause),
-                Effect::Landed(cargo) => {
-                    self.data_land(&cargo.data);
-                    self.acks_land(&cargo.acks);
-                    self.core.reuse(cargo);
-                }
-                Effect::Left(at, Packet::Data(packet)) if packet.is_cross() => {
-                    let train = super::train::Train::one(packet);
-                    self.access.cross.leave(at, &train, &mut self.context.recorder);
-                }
-                Effect::Left(at, Packet::Data(packet)) => self.data_on_link(at, packet),
-                Effect::Left(at, Packet::Ack(packet)) => self.ack_home(at, packet),
-                Effect::Acknowledge(flow, number) => self.acknowledge_for(flow, number),
-            }
+        if !self.core.effects().list.is_empty() {
+            let mut list = std::mem::take(&mut self.core.effects().list);
+            list.drain(..).for_each(|effect| self.apply_one(effect));
+            self.core.effects().list = list;
         }
+        let effects = self.core.effects();
         if !effects.landing.is_empty() {
-            self.data_land(&effects.landing.data.all);
-            self.acks_land(&effects.landing.acks.all);
-            effects.landing.clear();
+            let mut landing = std::mem::take(&mut effects.landing);
+            self.data_land(&landing.data.all);
+            self.acks_land(&landing.acks.all);
+            landing.clear();
+            self.core.effects().landing = landing;
+        } else if !effects.landed.is_empty() {
+            let mut landed = std::mem::take(&mut effects.landed);
+            self.data_land(&landed.data);
+            self.acks_land(&landed.acks);
+            landed.clear();
+            self.core.effects().landed = landed;
         }
-        *self.core.effects() = effects;
+    }
+
+    fn apply_one(&mut self, effect: Effect) {
+        match effect {
+            Effect::Lost(cargo, loss, cause) => self.lose(cargo, loss, cause),
+            Effect::Left(at, Packet::Data(packet)) if packet.is_cross() => {
+                self.access.cross.leave(at, &Train::one(packet), &mut self.context.recorder);
+            }
+            Effect::Left(at, Packet::Data(packet)) => self.data_on_link(at, packet),
+            Effect::Left(at, Packet::Ack(packet)) => self.ack_home(at, packet),
+            Effect::Acknowledge(flow, number) => self.acknowledge_for(flow, number),
+        }
     }
 
     /// Packets are lost in the optical network.

@@ -14,8 +14,6 @@ use crate::world::packet::{AckPacket, DataPacket, Packet};
 pub(in crate::world) enum Effect {
     /// Packets are lost together.
     Lost(Cargo, Loss, PacketCause),
-    /// A burst has landed.
-    Landed(Cargo),
     /// A packet leaves the network by itself, and is there at a time.
     Left(Time, Packet),
     /// An edge node writes a set of ACKs for this number to the sender of the flow in a slot.
@@ -27,6 +25,8 @@ pub(in crate::world) enum Effect {
 pub(in crate::world) struct Effects {
     /// In order.
     pub(in crate::world) list: Vec<Effect>,
+    /// What the burst carried that has landed, if one has.
+    pub(in crate::world) landed: Cargo,
     /// What crosses ways ahead of the clock; dealt with behind all others.
     pub(in crate::world) landing: Landing,
 }
@@ -34,7 +34,10 @@ pub(in crate::world) struct Effects {
 impl Effects {
     #[inline]
     pub(in crate::world) fn is_empty(&self) -> bool {
-        self.list.is_empty() && self.landing.is_empty()
+        self.landing.is_empty()
+            && self.landed.data.is_empty()
+            && self.landed.acks.is_empty()
+            && self.list.is_empty()
     }
 
     /// A packet is lost by itself.

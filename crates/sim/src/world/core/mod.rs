@@ -265,7 +265,8 @@ impl Core {
     }
 
     /// ACKs that are `sent` over an access link will enter a [queue](Self::ack_queue).
-    #[inline]
+    // Inlined, it takes registers from the loop over the packets of a run.
+    #[inline(never)]
     pub(super) fn expect_acks_over(
         &mut self,
         queue: usize,
@@ -279,7 +280,8 @@ impl Core {
     }
 
     /// Data packets will enter a [queue](Self::data_queue).
-    #[inline]
+    // Inlined, it takes registers from the loop over the packets of a run.
+    #[inline(never)]
     pub(super) fn expect_run(
         &mut self,
         queue: DataQueue,

@@ -82,7 +82,7 @@ impl Cargo {
         self.data.is_empty() && self.acks.is_empty() && self.load.packets == 0
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(in crate::world) fn clear(&mut self) {
         self.data.clear();
         self.acks.clear();
         self.load = Load::default();

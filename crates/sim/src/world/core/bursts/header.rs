@@ -1,6 +1,5 @@
 //! Headers: from node to node, reserving ahead of their bursts.
 
-use crate::world::core::effects::Effect;
 use burstlab_kernel::Rank;
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
@@ -256,10 +255,10 @@ impl Mesh {
         if !self.fed.is_empty() {
             self.batches.delivered += self.bursts.get(slot).cargo.of_batches();
         }
-        let cargo = std::mem::take(&mut self.bursts.get_mut(slot).cargo);
-        context.work += (cargo.data.len() + cargo.acks.len()) as u32;
+        let landed = &mut self.effects.landed;
+        std::mem::swap(landed, &mut self.bursts.get_mut(slot).cargo);
+        context.work += (landed.data.len() + landed.acks.len()) as u32;
         self.bursts.close(slot);
-        self.effects.list.push(Effect::Landed(cargo));
     }
 }
 
