@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import errno
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,9 @@ from burstlab.shown import brief
 if TYPE_CHECKING:
     from burstlab.results import Result
     from burstlab.studies.outcome import Study
+
+#: A disk, a quota, or what a file may hold, is full.
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class InputError(ValueError):

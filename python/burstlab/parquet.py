@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 from collections import deque
@@ -12,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from burstlab.errors import InputError
+from burstlab.errors import FULL, InputError
 from burstlab.files import sync
 from burstlab.marks import Marks
 from burstlab.tables import BATCH, STORED, Table, from_engine
@@ -25,10 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _SUFFIX = ".parquet"
-
-
-#: A disk, a quota, or what a file may hold, is full.
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def number_of(error: BaseException) -> int | None:

@@ -1,5 +1,28 @@
 """The command `burstlab`."""
 
-from burstlab.cli.app import main
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+
+def main(tokens: Sequence[str] | None = None) -> None:
+    """Entry point of the command line; leaves with the exit status.
+
+    Parameters
+    ----------
+    tokens
+        What stands behind the name of the command; by default that of the process.
+    """
+    if (sys.argv[1:] if tokens is None else list(tokens)) == ["--version"]:
+        # What scripts ask first needs nothing of what reads other flags.
+        import burstlab
+
+        print(f"burstlab {burstlab.__version__}")
+        sys.exit(0)
+    from burstlab.cli.app import main as answer
+
+    answer(tokens)
+
 
 __all__ = ["main"]

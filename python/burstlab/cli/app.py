@@ -1,7 +1,7 @@
 """The application: its commands, and what becomes of an error.
 
-Each command lives in a file of its own and imports what is heavy inside its function, so that
-``burstlab --help`` answers at once.
+Each command lives in a file of its own, which is read when the command is called, and imports what
+is heavy inside its function: a run starts in the time that its own parts take.
 """
 
 from __future__ import annotations
@@ -12,22 +12,8 @@ from collections.abc import Sequence
 
 from cyclopts import App, CycloptsError
 
-from burstlab.cli import (
-    check,
-    export,
-    listing,
-    model,
-    oracle,
-    page,
-    plot,
-    reproduce,
-    results,
-    run,
-    study,
-)
-from burstlab.cli.printing import warn
-from burstlab.errors import EngineError, InputError
-from burstlab.parquet import FULL
+from burstlab.errors import FULL, EngineError, InputError
+from burstlab.shown import shown
 
 DONE, FAILED, BAD_INPUT, ENGINE_FAILED, INTERRUPTED = 0, 1, 2, 70, 130
 
@@ -46,19 +32,22 @@ app = App(
     help_epilogue="Exit status: 0 done, 1 a check or claim failed, 2 bad input, 70 the engine "
     "failed by a fault of its own, 130 interrupted.",
 )
-app.command(run.run)
-app.command(listing.list_, name="list")
-app.command(reproduce.reproduce)
-app.command(study.study)
-app.command(results.results)
-app.command(export.export)
-app.command(plot.plot)
-app.command(check.check)
-app.command(check.schema)
-app.command(oracle.oracle)
-app.command(model.model)
-app.command(page.view)
-app.command(page.play)
+for _command in (
+    "run:run",
+    "listing:list_",
+    "reproduce:reproduce",
+    "study:study",
+    "results:results",
+    "export:export",
+    "plot:plot",
+    "check:check",
+    "check:schema",
+    "oracle:oracle",
+    "model:model",
+    "page:view",
+    "page:play",
+):
+    app.command(f"burstlab.cli.{_command}", name=_command.partition(":")[2].rstrip("_"))
 
 
 @app.command
@@ -96,6 +85,10 @@ def main(tokens: Sequence[str] | None = None) -> None:
 
 
 def _answer(tokens: Sequence[str] | None) -> int:
+    given = sys.argv[1:] if tokens is None else list(tokens)
+    if not given or given[0] in ("-h", "--help"):
+        # What is listed tells what each command does, as its file says.
+        app.resolved_commands()
     try:
         status = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
         return status if isinstance(status, int) else DONE
@@ -112,7 +105,7 @@ def _answer(tokens: Sequence[str] | None) -> int:
 
 
 def _complain(message: str) -> int:
-    warn(f"error: {message}")
+    print(shown(f"error: {message}", lines=True), file=sys.stderr)
     return BAD_INPUT
 
 

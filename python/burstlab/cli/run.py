@@ -133,9 +133,10 @@ def run(
 def _given(scenario: str, point: int | None, scheme: str | None) -> str | Mapping[str, Any]:
     """Answer the file of the scenario, or the scenario of a point of a study."""
     from burstlab.errors import InputError
-    from burstlab.studies import read
 
     if point is not None:
+        from burstlab.studies import read
+
         return read(scenario).scenario(point, scheme)
     if (Path(scenario) / "study.json").is_file():
         fix = f"burstlab run {scenario} --point 0 runs one of its points"
