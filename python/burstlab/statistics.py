@@ -7,6 +7,8 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
+from burstlab import student
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
@@ -69,20 +71,17 @@ class Estimate:
         return f"{self.mean:.4g} ± {self.ci95:.2g} (n = {self.n})"
 
 
-def t_quantile(degrees: int, probability: float = 0.975) -> float:
+def t_quantile(degrees: float, probability: float = 0.975) -> float:
     """Quantile of Student's t distribution.
 
     Parameters
     ----------
     degrees
-        Degrees of freedom, at least 1.
+        Degrees of freedom, more than 0.
     probability
         The share of the distribution below the quantile.
     """
-    # scipy.special is imported here: scipy.stats alone would cost a second at every start.
-    from scipy.special import stdtrit
-
-    return float(stdtrit(degrees, probability))
+    return student.quantile(degrees, probability)
 
 
 def mean_ci95(values: ArrayLike) -> Estimate:
@@ -283,7 +282,6 @@ def paired_difference(x: ArrayLike, y: ArrayLike) -> Comparison:
 def welch_difference(x: ArrayLike, y: ArrayLike) -> Comparison:
     """Compare independent samples whose variances may differ (Welch, Biometrika 34, 1947)."""
     import numpy as np
-    from scipy.special import stdtrit
 
     a, b = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     n = int(min(a.size, b.size))
@@ -296,7 +294,7 @@ def welch_difference(x: ArrayLike, y: ArrayLike) -> Comparison:
         return Comparison(Estimate(gap, 0.0, n), _two_sided(gap, 0.0, 1.0), False)
     degrees = both**2 / sum(s**2 / (one.size - 1) for s, one in zip(shares, (a, b), strict=True))
     spread = math.sqrt(both)
-    half = float(stdtrit(degrees, 0.975)) * spread
+    half = t_quantile(degrees) * spread
     return Comparison(Estimate(gap, half, n), _two_sided(gap, spread, degrees), False)
 
 
@@ -313,21 +311,18 @@ def two_sided(
         Numbers of pairs, at least two.
     """
     import numpy as np
-    from scipy.special import stdtr, stdtrit
 
     degrees = counts - 1.0
-    spread = halves / stdtrit(degrees, 0.975)
+    spread = halves / student.quantiles(degrees, 0.975)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(gaps == 0.0, 0.0, np.abs(gaps / spread))
-    return 2.0 * stdtr(degrees, -t)
+    return student.two_sided(t, degrees)
 
 
 def _two_sided(gap: float, spread: float, degrees: float) -> float:
-    from scipy.special import stdtr
-
     if spread == 0.0:
         return 1.0 if gap == 0.0 else 0.0
-    return float(2.0 * stdtr(degrees, -abs(gap / spread)))
+    return 2.0 * student.below(degrees, -abs(gap / spread))
 
 
 def holm(p: ArrayLike) -> list[float]:

@@ -219,14 +219,32 @@ def _places(
 
 
 def _laid_out(count: int, fibres: Sequence[Fibre]) -> list[tuple[float, float]]:
-    """Lay out a graph by its distances, which tangles small ones least."""
+    """Lay out a graph by its distances, which tangles small ones least.
+
+    Stress majorisation (Gansner, Koren and North, Graph Drawing 2004) with weights of the distance
+    to the power of -2, from a circle.
+    """
     import networkx
+    import numpy as np
 
     graph = networkx.Graph()
     graph.add_nodes_from(range(count))
     graph.add_edges_from(fibre.ends for fibre in fibres)
-    found = networkx.kamada_kawai_layout(graph)
-    return [(float(found[n][0]) * 1.4, float(found[n][1])) for n in range(count)]
+    far = np.full((count, count), float(count))
+    for node, reached in networkx.all_pairs_shortest_path_length(graph):
+        far[node, list(reached)] = list(reached.values())
+    np.fill_diagonal(far, 1.0)
+    weights = far**-2.0
+    np.fill_diagonal(weights, 0.0)
+    angles = 2.0 * np.pi * np.arange(count) / count
+    places = np.stack([np.cos(angles), np.sin(angles)], axis=1) * count / 4.0
+    for _ in range(300):
+        gaps = places[:, None] - places[None]
+        lengths = np.maximum(np.sqrt((gaps**2).sum(axis=2)), 1e-9)
+        pulled = (weights * far / lengths)[:, :, None] * gaps
+        wanted = (weights[:, :, None] * places[None] + pulled).sum(axis=1)
+        places = wanted / weights.sum(axis=1)[:, None]
+    return [(float(x) * 1.4, float(y)) for x, y in places]
 
 
 def _fit(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:

@@ -193,9 +193,11 @@ def _shares(count: int, axes: int, seed: int, *, latin: bool) -> NDArray[Any]:
     generator = np.random.default_rng(seed)
     if not latin:
         return generator.random((count, axes))
-    from scipy.stats import qmc  # takes a second to import
-
-    return qmc.LatinHypercube(axes, rng=generator).random(count)
+    # After McKay, Beckman and Conover (Technometrics 21, 1979): on each axis, one point a stratum.
+    (own,) = generator.spawn(1)
+    offsets = own.random((count, axes))
+    strata = np.stack([own.permutation(count) for _ in range(axes)], axis=1)
+    return (strata + 1 - offsets) / count
 
 
 def crossed(designs: Mapping[str, Sequence[Point]]) -> list[Point]:

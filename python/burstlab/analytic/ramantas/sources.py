@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any
+from typing import Annotated
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from burstlab.analytic.arguments import Argument, FloatArray, Relation, arrays
@@ -100,15 +99,19 @@ def file_shape(
     >>> file_shape(700, 40, 2000)
     nan
     """
-    from scipy.optimize import brentq
-
     if as_printed:
         return mean / (mean - smallest)
     least, most = 1e-9, 1e3
     if not file_mean(most, smallest, largest) < mean < file_mean(least, smallest, largest):
         return math.nan
-    root: Any = brentq(lambda a: file_mean(a, smallest, largest) - mean, least, most, xtol=1e-13)
-    return float(root)
+    # The mean falls as the shape grows.
+    for _ in range(100):
+        middle = 0.5 * (least + most)
+        if file_mean(middle, smallest, largest) > mean:
+            least = middle
+        else:
+            most = middle
+    return 0.5 * (least + most)
 
 
 @declared("Bursts", "Section 3: 5, 4 and 4 of 80, 40 and 34 bursts at a loss of 2 %")
@@ -127,6 +130,10 @@ def lost_bursts(
     >>> [lost_bursts(n, 0.02) for n in (80, 40, 34)]
     [3, 1, 1]
     """
-    from scipy.special import bdtr
-
-    return int(np.argmax(bdtr(np.arange(bursts + 1.0), bursts, loss) >= share))
+    lost, below = 0, (1.0 - loss) ** bursts
+    chance = below
+    while below < share and lost < bursts:
+        lost += 1
+        chance *= (bursts - lost + 1) / lost * loss / (1.0 - loss)
+        below += chance
+    return lost
