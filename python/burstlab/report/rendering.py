@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +55,7 @@ def render(template: str, charts: Sequence[Chart], **values: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template(template).render(charts=charts, vega=_vega(), **values)
+    return environment.get_template(template).render(charts=charts, vega=drawn_by(), **values)
 
 
 def script_safe(text: str) -> str:
@@ -71,35 +67,6 @@ def script_safe(text: str) -> str:
     return text.replace("<!--", "<\\!--")
 
 
-def _vega() -> str:
-    """Answer the program that draws, which takes two seconds to put together and is kept."""
-    kept = _kept()
-    if kept is not None:
-        with suppress(OSError, ValueError):
-            head, _, text = kept.read_text(encoding="utf-8").partition("\n")
-            if head == _sum(text):
-                return text
-    import vl_convert
-
-    # The stub wants an argument that the function does not.
-    text = script_safe(vl_convert.javascript_bundle())  # pyright: ignore[reportCallIssue]
-    if kept is not None:
-        from burstlab.files import put
-
-        with suppress(OSError):  # it is made anew the next time
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            put(kept, f"{_sum(text)}\n{text}".encode())
-    return text
-
-
-def _kept() -> Path | None:
-    """Answer where the program is kept: among what the user's system may throw away."""
-    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
-    with suppress(RuntimeError):  # nobody's home
-        directory = Path(base) if base else Path.home() / ".cache"
-        return directory / "burstlab" / f"vega-{version('vl-convert-python')}.js"
-    return None
-
-
-def _sum(text: str) -> str:
-    return f"// {hashlib.sha256(text.encode()).hexdigest()}"
+def drawn_by() -> str:
+    """Answer the program that draws the charts of a page, to stand in a script element."""
+    return (Path(__file__).parent / "vendor/vega.js").read_text(encoding="utf-8")
