@@ -330,3 +330,16 @@ def test_no_json_is_a_crash(tmp_path, document):
     path = tmp_path / "net.json"
     path.write_text(json.dumps(document))
     tried(path)
+
+
+def test_an_edge_of_graphml_to_a_node_that_is_not_listed_is_told(tmp_path):
+    (tmp_path / "net.graphml").write_text(
+        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
+        '<key id="l" for="edge" attr.name="length_km" attr.type="double"/>'
+        '<graph edgedefault="undirected"><node id="a"/><node id="b"/>'
+        '<edge source="a" target="b"><data key="l">10</data></edge>'
+        '<edge source="b" target="c"/></graph></graphml>'
+    )
+    scenario = {"network": {"file": str(tmp_path / "net.graphml")}}
+    with pytest.raises(bl.ScenarioError, match=r"edge b to c = c: there is no such node"):
+        bl.resolve(scenario)

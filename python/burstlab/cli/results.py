@@ -61,10 +61,19 @@ def _query(entries: Sequence[Entry], sql: str, json_: bool) -> None:
     if json_:
         print(json.dumps(found.to_pylist(), default=str))
         return
+    rows = [list(row.values()) for row in found.to_pylist()]
     made = table(found.columns, fold=True)
-    for row in found.to_pylist():
-        made.add_row(*(_cell(value) for value in row.values()))
-    console(_WIDE).print(made)
+    for index, (name, column) in enumerate(zip(found.columns, made.columns, strict=True)):
+        # A number over two lines is two numbers to whoever reads it: the table may rather be too
+        # wide.
+        widest = max(map(len, [name, *(_cell(row[index]) for row in rows)]))
+        words = any(isinstance(row[index], str) for row in rows)
+        column.justify = "left" if words else "right"
+        column.min_width = min(widest, _WORDS) if words else widest
+    for row in rows:
+        made.add_row(*map(_cell, row))
+    terminal = console(_WIDE)
+    terminal.print(made, width=max(terminal.width, terminal.measure(made).minimum), crop=False)
 
 
 def _sources(entries: Sequence[Entry]) -> dict[str, dict[str, Any]]:
@@ -87,8 +96,8 @@ def _sources(entries: Sequence[Entry]) -> dict[str, dict[str, Any]]:
 
 _ROWS_SHOWN = 20
 
-#: Columns of a table in a pipe.
-_WIDE = 160
+#: Columns of a table in a pipe, and those that words keep.
+_WIDE, _WORDS = 160, 20
 
 
 def _print(compared: Compared) -> None:

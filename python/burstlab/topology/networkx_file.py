@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from typing import Any
+from xml.etree import ElementTree
 
 from burstlab.topology.parts import Part, Parts, refuse
 
@@ -13,7 +14,12 @@ def graphml(file: str, content: bytes) -> Parts:
     """Read GraphML, such as that of the Internet Topology Zoo."""
     import networkx
 
-    return _read(file, "GraphML", lambda: networkx.read_graphml(io.BytesIO(content)))
+    found = _read(file, "GraphML", lambda: networkx.read_graphml(io.BytesIO(content)))
+    # NetworkX makes a node of whatever an edge names; that is an error, told where the edge is.
+    listed = {
+        one.get("id") for one in ElementTree.fromstring(content).iter() if one.tag.endswith("node")
+    }
+    return Parts([node for node in found.nodes if node.ends[0] in listed], found.links)
 
 
 def gml(file: str, content: bytes) -> Parts:
