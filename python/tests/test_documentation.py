@@ -95,6 +95,7 @@ def test_links_lead_somewhere(root):
     "command",
     [
         "run",
+        "examples",
         "study",
         "results",
         "list",

@@ -34,6 +34,7 @@ app = App(
 )
 for _command in (
     "run:run",
+    "examples:examples",
     "listing:list_",
     "reproduce:reproduce",
     "study:study",

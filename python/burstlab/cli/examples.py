@@ -1,0 +1,45 @@
+"""``burstlab examples``: scenarios to start from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from burstlab.cli.flags import Switch
+from burstlab.cli.printing import say
+
+
+def examples(directory: str = "examples", /, *, force: Switch = False) -> int:
+    """Write the example scenarios, plans and scripts of the documentation into a directory.
+
+    Parameters
+    ----------
+    directory
+        Where; it is made if it is not there. Files in it that were changed are refused.
+    force
+        Replace these too.
+    """
+    import burstlab
+    from burstlab.errors import InputError
+    from burstlab.files import put
+    from burstlab.parquet import writing
+
+    origin, out = Path(burstlab.__file__).parent / "examples", Path(directory)
+    files = [one for one in sorted(origin.rglob("*")) if one.suffix in (".toml", ".py")]
+    found = {one.relative_to(origin): one.read_bytes() for one in files}
+    with writing(out, "directory"):
+        changed = [
+            name
+            for name, content in found.items()
+            if (out / name).exists() and (out / name).read_bytes() != content
+        ]
+        if changed and not force:
+            raise InputError(
+                f"{out / changed[0]}: is there, and is not what would be written\n"
+                "  fix: give another directory, or add --force to replace it"
+            )
+        for name, content in found.items():
+            (out / name).parent.mkdir(parents=True, exist_ok=True)
+            put(out / name, content)
+    first = out / "one_burst.toml"
+    say(f"{len(found)} files in {out}\nnext: burstlab run {first}")
+    return 0
