@@ -25,7 +25,7 @@ export PYRIGHT_PYTHON_GLOBAL_NODE := 0
 # The extension links against no particular interpreter, but the build asks one for its version.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help demo audit test fuzz fingerprints bench instructions flame docs site lint format codegen lock browser setup check clean
+.PHONY: help demo audit test fuzz fingerprints bench instructions flame docs site lint format codegen vega lock browser setup check clean
 .DELETE_ON_ERROR:
 
 help: ## show this list
@@ -93,6 +93,9 @@ format: setup ## format the sources in place
 
 codegen: ## write what is generated from the types of a scenario and of a summary
 	cargo run -q --locked -p xtask -- codegen
+
+vega: setup ## write the program that draws in reports anew, after a change of vl-convert
+	$(BIN)/python docs/vega.py
 
 lock: $(VENV)/.deps ## bring the locks up to date with pyproject.toml
 	$(UV) pip compile -q pyproject.toml --group dev --all-extras --universal --python-version 3.11 \

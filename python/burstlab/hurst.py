@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from burstlab.extras import extra
 
 __all__ = ["ESTIMATORS", "Estimate", "abry_veitch", "aggregated_variance", "gph", "local_whittle"]
 __all__ += ["rescaled_range"]
@@ -149,8 +149,6 @@ def local_whittle(sequence: ArrayLike, *, bandwidth: float = 0.6) -> Estimate:
     Estimate
         The interval is from the asymptotic variance, 1 / (4 m) for m frequencies.
     """
-    from scipy.optimize import minimize_scalar
-
     frequencies, powers = _periodogram(_checked(sequence), bandwidth)
     logs = np.log(frequencies)
 
@@ -160,8 +158,8 @@ def local_whittle(sequence: ArrayLike, *, bandwidth: float = 0.6) -> Estimate:
             - (2.0 * h - 1.0) * np.mean(logs)
         )
 
-    found: Any = minimize_scalar(loss, bounds=(0.001, 1.2), method="bounded")
-    return _with_error(float(found.x), 0.5 / np.sqrt(len(frequencies)), "local Whittle")
+    found = _least(loss, 0.001, 1.2)
+    return _with_error(found, 0.5 / np.sqrt(len(frequencies)), "local Whittle")
 
 
 def abry_veitch(
@@ -188,9 +186,8 @@ def abry_veitch(
     Estimate
         The interval is that of the regression, for coefficients that are independent of each other.
     """
-    pywt: Any = import_module("pywt")
-    from scipy.special import digamma, polygamma
-
+    pywt = extra("pywt", "abry_veitch()")
+    special = extra("scipy.special", "abry_veitch()")
     numbers = _checked(sequence)
     length = int(pywt.Wavelet(wavelet).dec_len)
     points: list[tuple[int, float, float]] = []
@@ -202,8 +199,9 @@ def abry_veitch(
         inner = detail[length // 2 : -(length // 2)]
         count = len(inner) / 2.0
         if scale >= first and len(inner) >= fewest:
-            energy = np.log2(np.mean(inner**2)) - (digamma(count) / np.log(2.0) - np.log2(count))
-            points.append((scale, float(energy), float(polygamma(1, count) / np.log(2.0) ** 2)))
+            bias = special.digamma(count) / np.log(2.0) - np.log2(count)
+            variance = special.polygamma(1, count) / np.log(2.0) ** 2
+            points.append((scale, float(np.log2(np.mean(inner**2)) - bias), float(variance)))
     if len(points) < 3:
         raise ValueError(
             f"{len(points)} scales from {first} on: {len(numbers)} numbers are too few"
@@ -267,6 +265,23 @@ def _periodogram(numbers: _Numbers, bandwidth: float) -> tuple[_Numbers, _Number
     many = int(len(numbers) ** bandwidth)
     powers = np.abs(np.fft.rfft(numbers - numbers.mean())[1 : many + 1]) ** 2
     return 2.0 * np.pi * np.arange(1, many + 1) / len(numbers), powers
+
+
+def _least(loss: Callable[[float], float], low: float, high: float) -> float:
+    """Answer where a function with one valley is least, by golden sections, to 10^-7."""
+    golden = (5.0**0.5 - 1.0) / 2.0
+    left, right = high - golden * (high - low), low + golden * (high - low)
+    at_left, at_right = loss(left), loss(right)
+    while high - low > 1e-7:
+        if at_left < at_right:
+            high, right, at_right = right, left, at_left
+            left = high - golden * (high - low)
+            at_left = loss(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + golden * (high - low)
+            at_right = loss(right)
+    return 0.5 * (low + high)
 
 
 def _with_error(h: float, error: float, method: str) -> Estimate:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from burstlab.extras import extra
 from burstlab.shown import shown
 
 if TYPE_CHECKING:
@@ -67,20 +68,14 @@ class Table:
 
     def to_pandas(self) -> pd.DataFrame:
         """Answer a pandas frame; times stay whole picoseconds (nullable integers)."""
-        import pandas as pd
         import pyarrow as pa
 
+        pd = extra("pandas", "to_pandas()")
         return self.to_arrow().to_pandas(types_mapper={pa.uint64(): pd.UInt64Dtype()}.get)
 
     def to_polars(self) -> pl.DataFrame:
         """Answer a polars frame."""
-        try:
-            import polars as pl
-        except ImportError:
-            raise ImportError("to_polars() needs polars: pip install polars") from None
-        frame = pl.from_arrow(self.to_arrow())
-        assert isinstance(frame, pl.DataFrame)
-        return frame
+        return extra("polars", "to_polars()").from_arrow(self.to_arrow())
 
     def to_pylist(self) -> list[dict[str, Any]]:
         """Answer one dictionary per row."""

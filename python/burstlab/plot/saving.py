@@ -6,10 +6,12 @@ import csv
 import json
 import os
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
 from burstlab.errors import InputError
+from burstlab.extras import extra
 from burstlab.files import put, whole
 from burstlab.parquet import writing
 from burstlab.shown import shown
@@ -19,7 +21,7 @@ KINDS = (".svg", ".pdf", ".png")
 
 
 def save(chart: Any, rows: Sequence[Mapping[str, Any]], path: Path) -> list[Path]:
-    """Write ``path.png``, ``path.svg`` and ``path.csv``.
+    """Write ``path.png``, ``path.svg`` and ``path.csv``; no pictures where nothing can draw them.
 
     Parameters
     ----------
@@ -30,7 +32,8 @@ def save(chart: Any, rows: Sequence[Mapping[str, Any]], path: Path) -> list[Path
     path
         Where, without extension.
     """
-    pictures = [write(chart, path.with_suffix(kind)) for kind in (".png", ".svg")]
+    kinds = (".png", ".svg") if find_spec("vl_convert") else ()
+    pictures = [write(chart, path.with_suffix(kind)) for kind in kinds]
     return [*pictures, *([write_csv(rows, path.with_suffix(".csv"))] if rows else [])]
 
 
@@ -44,12 +47,10 @@ def write(chart: Any, out: str | os.PathLike[str]) -> Path:
     out
         The file; its extension says what it is.
     """
-    import vl_convert
-
     path = Path(out)
-
     if path.suffix not in KINDS:
         raise InputError(f"{path}: no picture is called so\n  fix: end it in {', '.join(KINDS)}")
+    vl_convert = extra("vl_convert", f"a picture ({path.name})")
     spec = json.dumps(specification(chart))
     version = _vegalite_version()
     with writing(path):

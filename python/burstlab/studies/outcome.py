@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from burstlab import _core
 from burstlab.completion import FIX
 from burstlab.errors import InputError, PlanError, unknown
+from burstlab.extras import extra
 from burstlab.loading import Document
 from burstlab.studies import plan as plans
 from burstlab.studies import rows, store
@@ -217,11 +218,9 @@ class Study:
         are a dimension where there are any. Each metric has a variable, and one that ends in
         ``_ci95``.
         """
-        try:
-            import xarray as xr
-        except ImportError:
-            raise ImportError("to_xarray() needs xarray: pip install burstlab[xarray]") from None
         import numpy as np
+
+        xr = extra("xarray", "to_xarray()")
 
         names, schemes = self.metrics, self.plan.names
         shape, dims, coords = self._axes()

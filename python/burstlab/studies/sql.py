@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from burstlab.errors import InputError
+from burstlab.extras import extra
 from burstlab.tables import Table
 
 if TYPE_CHECKING:
@@ -31,8 +32,7 @@ def query(sql: str, sources: Mapping[str, Source]) -> Table:
     InputError
         If DuckDB refuses it; the error says where.
     """
-    import duckdb
-
+    duckdb = extra("duckdb", "a query in SQL")
     with duckdb.connect(":memory:") as database:
         database.execute("set autoinstall_known_extensions = false")
         for name, source in sources.items():

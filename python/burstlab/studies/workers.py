@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from burstlab.errors import InputError
+from burstlab.extras import extra
 from burstlab.underway import workers_asked
 
 #: Seconds that a task takes in threads of this process: between two looks of the main thread.
@@ -83,17 +84,12 @@ def scheduler(address: str, jobs: int | None) -> Iterator[Workers]:
     jobs
         Tasks at a time; by default the threads of all workers.
     """
-    try:
-        from distributed import Client
-    except ImportError:
-        raise InputError(
-            f"--scheduler {address}: Dask is not installed\n  fix: pip install burstlab[dask]"
-        ) from None
+    opened = extra("distributed", f"--scheduler {address}").Client
     try:
         if address.endswith(".json"):
-            client = Client(scheduler_file=address, timeout=_CONNECT)
+            client = opened(scheduler_file=address, timeout=_CONNECT)
         else:
-            client = Client(address, timeout=_CONNECT)
+            client = opened(address, timeout=_CONNECT)
     except (OSError, ValueError, TypeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(

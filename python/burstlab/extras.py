@@ -1,0 +1,55 @@
+"""Packages that some of the work needs and an installation may lack.
+
+``pip install burstlab`` brings what runs, studies, reproductions and the page need. What else there
+is belongs to an extra, which the error names with the line that installs it.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from burstlab.errors import InputError
+
+#: The extra that brings a package, by the module that is imported.
+EXTRAS = {
+    "distributed": "dask",
+    "duckdb": "sql",
+    "pandas": "pandas",
+    "polars": "polars",
+    "pywt": "wavelets",
+    "scipy.special": "wavelets",
+    "vl_convert": "pictures",
+    "xarray": "xarray",
+}
+
+
+class MissingExtra(InputError, ImportError):
+    """A package is not installed; the message says which line installs it."""
+
+
+def extra(module: str, what: str) -> Any:
+    """Import a module of an extra.
+
+    Parameters
+    ----------
+    module
+        Its name, one of `EXTRAS`.
+    what
+        What needs it, such as ``"to_polars()"``.
+
+    Raises
+    ------
+    MissingExtra
+        If it is not installed.
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not module.startswith(error.name):
+            raise
+        package = module.partition(".")[0]
+        raise MissingExtra(
+            f"{what} needs {package}, which is not installed\n"
+            f"  fix: pip install 'burstlab[{EXTRAS[module]}]'"
+        ) from None
