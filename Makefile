@@ -34,6 +34,9 @@ help: ## show this list
 demo: setup ## set up, then reproduce a small part of a paper: data, figures and a report in out/demo
 	$(BIN)/burstlab reproduce yu2004/fig2a yu2004/fig3 yu2004/table1 --quick --out out/demo
 	@echo "The report: $(CURDIR)/out/demo/report.html"
+	@echo "Next: $(BIN)/burstlab demo                             a burst on its way to a loss, in the browser"
+	@echo "      $(BIN)/burstlab play                             TCP beside Burst TCP, under your hands"
+	@echo "      $(BIN)/burstlab reproduce yu2004 --quick         the rest of this paper"
 
 test: setup ## set up, then run every test (Rust and Python)
 	cargo test $(TESTED) --no-fail-fast

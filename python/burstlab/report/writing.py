@@ -18,15 +18,23 @@ from burstlab.errors import InputError
 from burstlab.files import Lock, put
 from burstlab.parquet import writing
 from burstlab.plot.saving import save, specification, write_csv
+from burstlab.report import titles
+from burstlab.report.errata import errata
 from burstlab.report.rendering import Chart, render
-from burstlab.report.titles import titled
 from burstlab.reproduce.claims import VERDICTS
 from burstlab.reproduce.engine import Options, TargetReport
+
+#: What to do after a first report: the command, and what it does.
+NEXT = (
+    ("burstlab demo", "a burst on its way to a loss, step by step, in the browser"),
+    ("burstlab play", "the same path under your hands: TCP beside Burst TCP"),
+    ("burstlab reproduce yu2004 --quick", "the rest of this paper, in a few minutes"),
+)
 
 LIST, PAGE = "reproduce.json", "report.html"
 
 #: Goes up with every change of what is stored of a target.
-FORMAT = 2
+FORMAT = 3
 
 #: What the report shows of a target.
 Section = Mapping[str, Any]
@@ -179,7 +187,7 @@ def _section(report: TargetReport, aside: Path, options: Options) -> Section:
     findings, key = report.findings, report.paper.key
     charts: list[dict[str, Any]] = []
     for name, chart in findings.charts.items():
-        spec = titled(specification(chart), report, options)
+        spec = titles.titled(specification(chart), report, options)
         drawn = Chart.of(f"{key}-{name}", spec)
         paths = save(spec, findings.data.get(name, ()), aside / name)
         charts.append(
@@ -187,6 +195,7 @@ def _section(report: TargetReport, aside: Path, options: Options) -> Section:
                 "id": drawn.id,
                 "spec": drawn.spec,
                 "zooms": '"bind":"scales"' in drawn.spec,
+                "caption": _caption(report),
                 "files": [f"{key}/{path.name}" for path in paths],
             }
         )
@@ -224,6 +233,12 @@ def _section(report: TargetReport, aside: Path, options: Options) -> Section:
     }
 
 
+def _caption(report: TargetReport) -> str:
+    """Answer what a figure shows: as the plan of the target says, or its title."""
+    plan = report.paper.plans[report.target]
+    return f"{titles.place(report.target, plan)} of the paper: {plan.get('caption', plan['title'])}"
+
+
 def command(target: str, options: Options) -> str:
     """Answer the command that repeats a target."""
     seed = "" if options.seed is None else f" --seed {options.seed}"
@@ -242,7 +257,10 @@ def _render(sections: Sequence[Section], interrupted: bool) -> str:
         "reproduction.html.j2",
         [Chart(chart["id"], chart["spec"]) for one in sections for chart in one["charts"]],
         papers=papers,
+        errata={key: errata(about) for key, about in papers.items()},
         sections=sections,
+        lead=next((one for one in sections if one["charts"] and one["claims"]), None),
+        next_steps=NEXT,
         counts={name: verdicts.count(name) for name in VERDICTS},
         versions=list(dict.fromkeys(version for version, _, _ in commands)),
         quick=any(effort == "quick" for _, effort, _ in commands),
@@ -259,7 +277,7 @@ def _parameters(report: TargetReport, options: Options) -> list[dict[str, str]]:
     import tomli_w
 
     plan = report.paper.plans[report.target]
-    kept = {name: value for name, value in plan.items() if name not in ("title", *_EFFORTS)}
+    kept = {name: value for name, value in plan.items() if name not in ("title", "caption", *_EFFORTS)}
     if options.effort in plan:
         kept[options.effort] = plan[options.effort]
     found = [{"title": "Parameters of this target", "text": tomli_w.dumps(kept)}]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -60,7 +60,7 @@ def _draw(context: Context, results: Mapping[str, Result], findings: Findings) -
             entry["label"],
             results[entry["label"]],
             *entry["draw"],
-            published=entry.get("published", ()),
+            published=_published(entry, results[entry["label"]]),
         )
         for entry in context.plan["runs"]
         if "draw" in entry
@@ -70,6 +70,29 @@ def _draw(context: Context, results: Mapping[str, Result], findings: Findings) -
         panels, modulus=context.plan["modulus"], width=width
     )
     findings.data[context.target] = [row for panel in panels for row in panel_rows(panel)]
+
+
+def _published(entry: Mapping[str, Any], result: Result) -> list[tuple[float, float]]:
+    """Answer windows that the paper prints, with their instants.
+
+    Where it prints an event in place of an instant, that is the first such event of the run.
+    """
+    found = [(t_s, window) for t_s, window in entry.get("published", ())]
+    return found + [(_instant(result, event), w) for event, w in entry.get("printed", {}).items()]
+
+
+def _instant(result: Result, event: str) -> float:
+    """Find the first loss, time-out, or end of a recovery."""
+    if event == "loss":
+        return _first_loss_s(result)
+    if event == "timeout":
+        return float(_event_times(result, "timeout")[0])
+    # Recovery ends with an ACK of all that was sent before it began.
+    cut = float(_event_times(result, "fast-retransmit")[0])
+    packets = result.packets.where(kind="data")
+    highest = int(packets["seq"][packets.seconds("sent_ps") <= cut].max())
+    acks = result.cwnd.where(event="ack")
+    return float(acks.seconds("t_ps")[acks["ack"] >= highest][0])
 
 
 def fig1(context: Context) -> Findings:
