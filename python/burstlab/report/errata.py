@@ -25,9 +25,7 @@ def errata(paper: Mapping[str, Any]) -> list[dict[str, str]]:
 
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     for part in re.split(r"^## ", _PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
-        texts = dict(
-            one.split("\n", 1) for one in re.split(r"^### ", part, flags=re.MULTILINE)[1:]
-        )
+        texts = dict(one.split("\n", 1) for one in re.split(r"^### ", part, flags=re.MULTILINE)[1:])
         if set(places) <= set(texts):
             return [
                 {

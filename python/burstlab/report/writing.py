@@ -277,7 +277,9 @@ def _parameters(report: TargetReport, options: Options) -> list[dict[str, str]]:
     import tomli_w
 
     plan = report.paper.plans[report.target]
-    kept = {name: value for name, value in plan.items() if name not in ("title", "caption", *_EFFORTS)}
+    kept = {
+        name: value for name, value in plan.items() if name not in ("title", "caption", *_EFFORTS)
+    }
     if options.effort in plan:
         kept[options.effort] = plan[options.effort]
     found = [{"title": "Parameters of this target", "text": tomli_w.dumps(kept)}]
