@@ -8,9 +8,12 @@ from burstlab.errors import EngineError as EngineError
 from burstlab.errors import InputError as InputError
 from burstlab.errors import Interrupted as Interrupted
 from burstlab.errors import MemoryExceeded as MemoryExceeded
+from burstlab.errors import NotRecorded as NotRecorded
 from burstlab.errors import PlanError as PlanError
 from burstlab.errors import ScenarioError as ScenarioError
 from burstlab.errors import StudyInterrupted as StudyInterrupted
+from burstlab.laws import Laws as Laws
+from burstlab.laws import compare as compare
 from burstlab.loading import to_document as to_document
 from burstlab.results import Result as Result
 from burstlab.results import read as read

@@ -24,6 +24,10 @@ class InputError(ValueError):
     """
 
 
+class NotRecorded(InputError, AttributeError):
+    """What is asked of a result was not recorded; `hasattr` answers that it is not there."""
+
+
 class FieldError(InputError):
     """A field of a document is wrong.
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from burstlab.completion import is_biased, is_of_completion, is_open
 from burstlab.directories import SCENARIO, SUMMARY, Place, settle
-from burstlab.errors import InputError, unknown
+from burstlab.errors import InputError, NotRecorded, unknown
 from burstlab.marks import Marks
 from burstlab.parquet import Store, StoredPart, write_hidden, writing
 from burstlab.statistics import mean_ci95
@@ -24,6 +24,7 @@ from burstlab.tables import MESH, RECORDED, TRACES, WITH, Table, from_rows, join
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from burstlab.plot.of_result import Plots
     from burstlab.summaries import (
         Counters,
         DemandSummary,
@@ -36,6 +37,10 @@ if TYPE_CHECKING:
 __all__ = ["MESH", "PARTS", "RECORDED", "TRACES", "WITH", "Replication", "Result", "read"]
 
 Part = TypeVar("Part")
+
+#: Columns and rows of the flows that a notebook shows.
+_SHOWN = ("id", "label", "variant", "goodput_bps", "packets_sent", "retransmissions", "timeouts")
+_ROWS_SHOWN = 10
 
 #: Parts of a summary that a mesh has, wireless cells, slots, or demands.
 PARTS = ("network", "ops", "wlan", "demand")
@@ -77,7 +82,7 @@ class Replication:
         return self.summary.get("demand", [])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """A finished run.
 
@@ -182,6 +187,13 @@ class Result:
     def demand(self) -> list[list[DemandSummary]]:
         """What each replication measured of each demand."""
         return [one.demand for one in self.replications]
+
+    @property
+    def plot(self) -> Plots:
+        """Its figures: ``sequence()``, ``window()``, ``distribution()``, ``occupancy()``."""
+        from burstlab.plot.of_result import Plots
+
+        return Plots(self)
 
     @property
     def counters(self) -> Counters:
@@ -291,7 +303,7 @@ class Result:
             fix = f"run it with trace=({name.split('_')[0]!r},)"
             if name in MESH:
                 fix = "run a mesh; connections need [[demand]], samples need run.sample"
-            raise InputError(f"the table {name} of this run was not recorded\n  fix: {fix}")
+            raise NotRecorded(f"the table {name} of this run was not recorded\n  fix: {fix}")
         store = found[0].store if isinstance(found[0], StoredPart) else None
         if store is not None and len(store.replications) == len(self.replications):
             return store.table(name)
@@ -352,13 +364,35 @@ class Result:
             scenario = tomli_w.dumps(without_none(self.scenario)).encode()
             return place.move_in(["flows", *names], scenario, self.summary)
 
+    def document(self) -> dict[str, Any]:
+        """Answer what ``burstlab run --json`` prints, for one replication as for more.
+
+        It is `summary` with ``replications`` and ``summary`` in any case.
+        """
+        found = self.summary
+        found.setdefault("replications", [dict(one.summary) for one in self.replications])
+        found.setdefault("summary", self.estimates())
+        return found
+
+    def __repr__(self) -> str:
+        """Answer one line: what was run, and what became of the flows."""
+        count = len(self.replications)
+        told = [f"{count} replications" if count > 1 else "1 run", f"seed {self.seed}"]
+        flows = [flow for one in self.replications for flow in one.summary["flows"]]
+        if flows:
+            each = sum(float(flow["goodput_bps"]) for flow in flows) / len(flows)
+            told.append(f"{len(flows) // count} flows of {each / 1e6:.4g} Mb/s")
+        told += [f"{self.counters['bursts_lost']:,} bursts lost"]
+        told += ["interrupted"] if self.interrupted else []
+        return f"<Result: {', '.join(told)}; tables {', '.join(self.recorded)}>"
+
     def _repr_html_(self) -> str:
-        state = " (interrupted)" if self.interrupted else ""
-        head = html.escape(
-            f"seed {self.seed}, fingerprint {self.fingerprint}, "
-            f"{self.summary['simulated_s']:g} s simulated in {self.wall_s:.3g} s{state}"
-        )
-        return f"<p>{head}</p>{self.flows.to_html()}"
+        head = html.escape(f"{repr(self)[1:-1]}; fingerprint {self.fingerprint}")
+        flows = self.flows
+        names = [name for name in _SHOWN if name in flows.columns]
+        rows = min(len(flows), _ROWS_SHOWN)
+        more = f"<p>and {len(flows) - rows} more flows</p>" if rows < len(flows) else ""
+        return f"<p>{head}</p>{flows.to_html(rows, names)}{more}"
 
 
 def read(directory: str | os.PathLike[str]) -> Result:
@@ -459,7 +493,7 @@ def together(prints: Sequence[str]) -> str:
 
 def _there(part: Part | None, what: str) -> Part:
     if part is None:
-        raise InputError(f"the run has no {what}\n  fix: run a scenario that has one")
+        raise NotRecorded(f"the run has no {what}\n  fix: run a scenario that has one")
     return part
 
 

@@ -112,13 +112,14 @@ class Table:
     def _repr_html_(self) -> str:
         return self.to_html(rows=20) + f"<p>{len(self):,} rows</p>"
 
-    def to_html(self, rows: int | None = None) -> str:
-        """Answer the first rows, or all, as an HTML table."""
-        names = "".join(f"<th>{html.escape(name)}</th>" for name in self.columns)
+    def to_html(self, rows: int | None = None, columns: Sequence[str] | None = None) -> str:
+        """Answer the first rows, or all, as an HTML table; of the columns named, or of all."""
+        kept = self.columns if columns is None else list(columns)
+        names = "".join(f"<th>{html.escape(name)}</th>" for name in kept)
         shown = self.to_arrow() if rows is None else self._head(rows)
         body = "".join(
-            "<tr>" + "".join(f"<td>{_html_cell(value)}</td>" for value in row.values()) + "</tr>"
-            for row in shown.to_pylist()
+            "<tr>" + "".join(f"<td>{_html_cell(row[name])}</td>" for name in kept) + "</tr>"
+            for row in shown.select(kept).to_pylist()
         )
         return f"<table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>"
 

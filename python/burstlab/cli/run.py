@@ -116,7 +116,7 @@ def run(
     for warning in result.warnings:
         warn(f"warning: {warning}")
     if json_:
-        print(json.dumps(result.summary, allow_nan=False))
+        print(json.dumps(result.document(), allow_nan=False))
     else:
         _print_tables(result)
         if result.directory is not None:

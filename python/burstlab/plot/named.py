@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,12 +24,15 @@ class Named:
         Half of its 95 % interval, if it has one.
     n
         Number of replications.
+    least
+        The least value that it can have: no interval goes below.
     """
 
     name: str
     value: float
     ci95: float | None = None
     n: int | None = None
+    least: float = -math.inf
 
 
 def named_rows(values: Sequence[Named]) -> list[dict[str, Any]]:
@@ -37,7 +41,7 @@ def named_rows(values: Sequence[Named]) -> list[dict[str, Any]]:
         {
             "name": one.name,
             "value": one.value,
-            "low": one.value - (one.ci95 or 0.0),
+            "low": max(one.least, one.value - (one.ci95 or 0.0)),
             "high": one.value + (one.ci95 or 0.0),
             "n": one.n,
         }
@@ -47,6 +51,30 @@ def named_rows(values: Sequence[Named]) -> list[dict[str, Any]]:
 
 def named_chart(values: Sequence[Named], title: str) -> Any:
     """Draw values from the first, on top, to the last; ``title`` is that of their axis."""
+    return theme.configured(named_panel(values, title))
+
+
+def named_panel(
+    values: Sequence[Named],
+    title: str,
+    *,
+    each: bool = False,
+    named: bool = True,
+    width: int = 460,
+) -> Any:
+    """Draw the same, to stand beside others.
+
+    Parameters
+    ----------
+    values, title
+        As of `named_chart`.
+    each
+        Whether each value has a colour of its own.
+    named
+        Whether the names are written.
+    width
+        In points.
+    """
     import altair as alt
 
     rows = named_rows(values)
@@ -55,7 +83,7 @@ def named_chart(values: Sequence[Named], title: str) -> Any:
             "name:N",
             title=None,
             sort=[one.name for one in values],
-            axis=alt.Axis(labelLimit=400, grid=True, ticks=False, labelPadding=8),
+            axis=alt.Axis(labelLimit=400, labels=named, grid=True, ticks=False, labelPadding=8),
         ),
         tooltip=[
             alt.Tooltip("name:N"),
@@ -66,17 +94,21 @@ def named_chart(values: Sequence[Named], title: str) -> Any:
     scale = alt.Scale(zero=False, nice=True, padding=8)
 
     def at(field: str) -> Any:
-        return alt.X(f"{field}:Q", title=title, scale=scale, axis=alt.Axis(format="~g"))
-
-    colour = theme.SERIES[0]
-    whiskers = base.mark_rule(strokeWidth=1.8, color=colour).encode(x=at("low"), x2="high:Q")
-    caps = [
-        base.mark_tick(thickness=1.8, size=9, orient="vertical", opacity=1, color=colour).encode(
-            x=at(end)
+        return alt.X(
+            f"{field}:Q", title=title, scale=scale, axis=alt.Axis(format=".6~g", tickCount=5)
         )
+
+    if each:
+        names = [one.name for one in values]
+        colours = [theme.MANY[i % len(theme.MANY)] for i in range(len(names))]
+        scale_of = alt.Scale(domain=names, range=colours)
+        base = base.encode(color=alt.Color("name:N", scale=scale_of, legend=None))
+    else:
+        base = base.encode(color=alt.value(theme.SERIES[0]))
+    whiskers = base.mark_rule(strokeWidth=1.8).encode(x=at("low"), x2="high:Q")
+    caps = [
+        base.mark_tick(thickness=1.8, size=9, orient="vertical", opacity=1).encode(x=at(end))
         for end in ("low", "high")
     ]
-    marks = base.mark_point(size=60, filled=True, opacity=1, color=colour).encode(x=at("value"))
-    return theme.configured(
-        alt.layer(whiskers, *caps, marks).properties(width=460, height=alt.Step(26))
-    )
+    marks = base.mark_point(size=60, filled=True, opacity=1).encode(x=at("value"))
+    return alt.layer(whiskers, *caps, marks).properties(width=width, height=alt.Step(26))

@@ -22,6 +22,9 @@ PENDING = "#9aa3b0"
 #: Series of a comparison, in the order in which they are drawn.
 SERIES = ("#3b6fb6", "#d1651b", "#27ab71", "#662959")
 
+#: More of them, where there are more series than four.
+MANY = (*SERIES, "#b58900", "#0f8a94", "#c44e86", "#7a7f2a")
+
 FONT = "Inter, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
 
 

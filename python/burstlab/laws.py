@@ -1,0 +1,282 @@
+"""Window laws beside each other: `compare` runs them with the same random numbers."""
+
+from __future__ import annotations
+
+import ast
+import html
+import inspect
+import sys
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
+
+from burstlab.errors import InputError, unknown
+from burstlab.loading import ScenarioLike, to_document
+from burstlab.simulation import override
+
+if TYPE_CHECKING:
+    import os
+
+    from burstlab.studies import Study
+
+#: A law: the name of one that is built in, ``"FILE.py:CLASS"``, a class, or fields of ``tcp``.
+Law: TypeAlias = "str | type | Mapping[str, Any]"
+
+#: What is told of each law, in this order: name, unit, factor, and where it is in a summary.
+MEASURES: tuple[tuple[str, str, float, str], ...] = (
+    ("goodput", "Mb/s", 1e-6, "flows.mean.goodput_bps"),
+    ("segments sent again", "", 1.0, "flows.mean.retransmissions"),
+    ("time-outs", "", 1.0, "flows.mean.timeouts"),
+    ("false time-outs", "", 1.0, "flows.mean.false_timeouts"),
+    ("mean round trip", "ms", 1e3, "flows.mean.rtt_s"),
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Laws:
+    """Laws that were compared.
+
+    Attributes
+    ----------
+    study
+        Their runs, as a study with a scheme a law: all other numbers, and its tables.
+    names
+        The laws, in the order that they were given.
+    """
+
+    study: Study
+    names: Sequence[str]
+
+    def estimates(self) -> list[dict[str, Any]]:
+        """Answer a row for each law and measure.
+
+        Each has ``law``, ``measure``, ``unit``, ``mean``, ``ci95`` (half the width of the 95 %
+        interval; None with one replication), ``n``, and over the first law ``ratio`` with
+        ``ratio_ci95``, paired run by run (None for the first, and where that has nothing).
+        """
+        table = self.study.estimates.to_pylist()
+        found = {(row["scheme"], row["metric"]): row for row in table}
+        ratios = {
+            (row["scheme"], row["metric"]): row
+            for row in self.study.differences.to_pylist()
+            if row["over"] == self.names[0]
+        }
+        rows: list[dict[str, Any]] = []
+        for measure, unit, factor, path in MEASURES:
+            for law in self.names:
+                row = found.get((law, path))
+                if row is None or row["mean"] is None:
+                    continue
+                half, ratio = row["ci95"], ratios.get((law, path), {})
+                rows.append(
+                    {
+                        "law": law,
+                        "measure": measure,
+                        "unit": unit,
+                        "mean": row["mean"] * factor,
+                        "ci95": None if half is None else half * factor,
+                        "n": row["n"],
+                        "ratio": ratio.get("ratio"),
+                        "ratio_ci95": ratio.get("ratio_ci95"),
+                    }
+                )
+        return rows
+
+    def plot(
+        self, measures: Sequence[str] = ("goodput", "segments sent again", "time-outs")
+    ) -> Any:
+        """Draw each measure, a row and a colour a law, with 95 % intervals (an Altair chart).
+
+        Parameters
+        ----------
+        measures
+            Which, of those that `estimates` has.
+        """
+        import altair as alt
+
+        from burstlab.plot import theme
+        from burstlab.plot.named import Named, named_panel
+
+        rows = self.estimates()
+        known = list(dict.fromkeys(row["measure"] for row in rows))
+        for name in measures:
+            if name not in known:
+                raise unknown("measure", name, known)
+        panels = []
+        for index, name in enumerate(measures):
+            of = [row for row in rows if row["measure"] == name]
+            unit = of[0]["unit"]
+            values = [
+                Named(row["law"], row["mean"], row["ci95"], row["n"], least=0.0) for row in of
+            ]
+            title = f"{name} ({unit})" if unit else name
+            panels.append(named_panel(values, title, each=True, named=index == 0, width=230))
+        return theme.configured(alt.hconcat(*panels, spacing=26))
+
+    def __repr__(self) -> str:
+        """Answer a line a law: its goodput, and that over the first law's."""
+        rows = [row for row in self.estimates() if row["measure"] == MEASURES[0][0]]
+        width = max(map(len, self.names))
+        lines = [f"{row['law']:{width}}  {_told(row)}{_over(row, self.names[0])}" for row in rows]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = self.estimates()
+        measures = list(dict.fromkeys(row["measure"] for row in rows))
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in ("", *measures))
+        body = ""
+        for law in self.names:
+            of = {row["measure"]: row for row in rows if row["law"] == law}
+            cells = "".join(f"<td>{_told(of[name])}</td>" for name in measures if name in of)
+            body += f"<tr><th>{html.escape(law)}</th>{cells}</tr>"
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def compare(
+    laws: Sequence[Law] | Mapping[str, Law],
+    scenario: ScenarioLike,
+    *,
+    replications: int = 10,
+    seed: int | None = None,
+    jobs: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    progress: bool = False,
+) -> Laws:
+    """Run window laws on one scenario, with the same losses and other random numbers for each.
+
+    Parameters
+    ----------
+    laws
+        At least two. Each is the name of a law or variant (``"reno"``, ``"sack"``, ``"cubic"``,
+        ``"bbr"``), a class of Python as of `burstlab.control`, the place of one
+        (``"laws/scalable.py:Scalable"``), or fields of ``tcp`` such as
+        ``{"variant": "sack", "window": 64}``. A dictionary gives them names.
+    scenario
+        A `Scenario`, a dictionary, or the path of a TOML file; its own law gives way.
+    replications
+        Runs of each, 1 to 10^6; from 2 on there are intervals.
+    seed
+        0 to 2^63 - 1; by default that of the scenario.
+    jobs
+        Runs at a time; by default the number of processors. It changes no number.
+    out
+        Directory to store the study in.
+    progress
+        Whether a bar is shown, on a terminal as in Jupyter.
+
+    Raises
+    ------
+    InputError
+        If a law is none, or two have one name.
+    ScenarioError
+        If a field of the scenario is wrong, or does not go with a law.
+
+    Examples
+    --------
+    >>> laws = compare(["reno", "sack"], "examples/one_burst.toml")  # doctest: +SKIP
+    >>> laws.plot()  # doctest: +SKIP
+    """
+    from burstlab.studies import study
+
+    named = laws if isinstance(laws, Mapping) else _by_name(laws)
+    if len(named) < 2:
+        raise InputError(f"{len(named)} law: there is nothing to compare\n  fix: give at least two")
+    document = to_document(scenario)
+    override(document, seed=seed, replications=None)
+    run = document.get("run")
+    given = run.pop("seed", 1) if isinstance(run, dict) else 1
+    if isinstance(run, dict):
+        run.pop("replications", None)
+    plan = {
+        "scenario": document,
+        "seed": given,
+        "replications": replications,
+        "metrics": [path for *_, path in MEASURES],
+        "schemes": {name: {"tcp": _fields(name, law)} for name, law in named.items()},
+    }
+    # The classes are the caller's own.
+    found = study(plan, out=out, jobs=jobs, progress=progress, allow_code=True)
+    return Laws(found, list(named))
+
+
+def _by_name(laws: Sequence[Law]) -> dict[str, Law]:
+    named: dict[str, Law] = {}
+    for law in laws:
+        name = _name(law)
+        if name in named:
+            raise InputError(
+                f"two laws are called {name!r}\n  fix: give names, in a dictionary: "
+                "{'one': ..., 'other': ...}"
+            )
+        named[name] = law
+    return named
+
+
+def _name(law: Law) -> str:
+    if isinstance(law, str):
+        return law.rpartition(":")[2] if ".py:" in law else law
+    if isinstance(law, type):
+        return law.__name__
+    return ", ".join(f"{key} = {value}" for key, value in law.items())
+
+
+def _fields(name: str, law: Law) -> dict[str, Any]:
+    """Answer the fields of ``tcp`` that a law is."""
+    from burstlab import scenario
+
+    if isinstance(law, Mapping):
+        return dict(law)
+    if isinstance(law, type):
+        given = {"source": _source(law), "name": f"{law.__name__}.py", "class": law.__name__}
+        return {"window_law": "python", "window_law_class": given}
+    if ".py:" in law:
+        file, _, of = law.rpartition(":")
+        given = {"file": str(Path(file).absolute()), "class": of}
+        return {"window_law": "python", "window_law_class": given}
+    variants, windows = get_args(scenario.Variant), get_args(scenario.WindowLaw)
+    if law in variants:
+        return {"variant": law}
+    if law in ("cubic", "dctcp", "bbr"):
+        return {"variant": "linux", "profile": "linux", "window_law": law}
+    if law in windows and law != "python":
+        return {"window_law": law}
+    raise unknown("law", name, [*variants, *(one for one in windows if one != "python")])
+
+
+def _source(law: type) -> str:
+    """Answer the text of a class, behind the imports of the module that it stands in."""
+    try:
+        text = textwrap.dedent(inspect.getsource(law))
+    except (OSError, TypeError):
+        raise InputError(
+            f"the text of class {law.__name__} is nowhere to be read\n"
+            "  fix: write it into a file, and give 'FILE.py:CLASS'"
+        ) from None
+    module = sys.modules.get(law.__module__)
+    imports = ["from burstlab.control import *"]
+    try:
+        whole = inspect.getsource(module) if module is not None else ""
+    except (OSError, TypeError):
+        whole = ""
+    if whole:
+        imports += [
+            ast.unparse(node)
+            for node in ast.parse(whole).body
+            if isinstance(node, (ast.Import, ast.ImportFrom))
+            and getattr(node, "module", "") != "__future__"
+        ]
+    return "\n".join(["from __future__ import annotations", *imports, "", "", text])
+
+
+def _told(row: Mapping[str, Any]) -> str:
+    half = "" if row["ci95"] is None else f" ± {row['ci95']:.2g}"
+    return f"{row['mean']:.4g}{half} {row['unit']}".strip()
+
+
+def _over(row: Mapping[str, Any], first: str) -> str:
+    if row["ratio"] is None or row["law"] == first:
+        return ""
+    half = "" if row["ratio_ci95"] is None else f" ± {row['ratio_ci95']:.2g}"
+    return f"  ({row['ratio']:.3g}{half} times {first})"
