@@ -26,9 +26,11 @@ def export(
     directory
         A result: what burstlab run wrote with --out.
     format
-        pcapng (Wireshark, tshark, tcptrace), perfetto (ui.perfetto.dev), qlog (qvis), xplot or csv.
+        pcapng (Wireshark, tshark, tcptrace), perfetto (ui.perfetto.dev), qlog (qvis), xplot,
+        flowmon (ns-3's flow monitor) or csv.
     at
-        Of pcapng, where the packets are seen: sender (the default), receiver, ingress or egress.
+        Of pcapng, where the packets are seen: sender (the default), receiver, ingress, egress, or a
+        core node by its number or name, as in node:3.
     flow
         The only flow to write; by default all, of qlog and xplot flow 0.
     replication

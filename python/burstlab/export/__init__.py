@@ -22,6 +22,7 @@ FORMATS = {
     "perfetto": "perfetto.json",
     "qlog": "flow{flow}.qlog",
     "xplot": "flow{flow}.xpl",
+    "flowmon": "flowmon.xml",
     "csv": "csv",
 }
 
@@ -44,17 +45,19 @@ def export(
     Parameters
     ----------
     result
-        A run that recorded the tables that the format needs: ``packets`` for ``pcapng``, ``qlog``
-        and ``xplot``, ``bursts`` for ``perfetto``; with ``cwnd`` and ``ledger`` there is more in
-        ``qlog`` and ``perfetto``.
+        A run that recorded the tables that the format needs: ``packets`` for ``pcapng``,
+        ``qlog``, ``xplot`` and ``flowmon``, ``bursts`` for ``perfetto``; with ``cwnd`` and
+        ``ledger`` there is more in ``qlog`` and ``perfetto``.
     format
         ``"pcapng"``: a capture for Wireshark, tshark and tcptrace. ``"perfetto"``: a trace for
         ui.perfetto.dev and chrome://tracing. ``"qlog"``: a log of one sender for qvis.
-        ``"xplot"``: a time-sequence diagram of one flow for xplot. ``"csv"``: every table.
+        ``"xplot"``: a time-sequence diagram of one flow for xplot. ``"flowmon"``: counts and delays
+        of each flow as ns-3's flow monitor writes them. ``"csv"``: every table.
     out
         The file; of ``csv`` the directory.
     at
-        Of ``pcapng``: ``"sender"`` (the default), ``"receiver"``, ``"ingress"`` or ``"egress"``.
+        Of ``pcapng``: ``"sender"`` (the default), ``"receiver"``, ``"ingress"``, ``"egress"``, or
+        a core node by its number or name, ``"node:3"``, which needs ``bursts`` too.
     flow
         The only flow to write; by default all, of ``qlog`` and ``xplot`` the first.
     replication
@@ -102,22 +105,24 @@ def default_name(format: str, at: str | None, flow: int | None) -> str:
     """Answer the name of the file of a format, where none is given."""
     if format not in FORMATS:
         raise unknown("format", format, FORMATS)
+    place = (at or "sender").replace(":", "-")
     if flow is not None and format not in _OF_A_FLOW:
-        return FORMATS[format].format(place=f"{at or 'sender'}-{flow}")
-    return FORMATS[format].format(place=at or "sender", flow=flow or 0)
+        return FORMATS[format].format(place=f"{place}-{flow}")
+    return FORMATS[format].format(place=place, flow=flow or 0)
 
 
 _Write = Callable[["Result", Path, "str | None", "int | None", int], list[Path]]
 
 
 def _writer(format: str) -> _Write:
-    from burstlab.export import packets, perfetto, qlog, xplot
+    from burstlab.export import flowmon, packets, perfetto, qlog, xplot
 
     return {
         "pcapng": packets.write,
         "perfetto": perfetto.write,
         "qlog": qlog.write,
         "xplot": xplot.write,
+        "flowmon": flowmon.write,
     }[format]
 
 

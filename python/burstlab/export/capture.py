@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from burstlab.errors import InputError, unknown
+from burstlab.export.core import NODE, passing
 from burstlab.tables import NULL
 
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ PLACES = {
     "ingress": ("departed_ps", "egress_ps"),
     "egress": ("egress_ps", "departed_ps"),
 }
+
+#: At a core node (``node:3``) packets pass as the first bit of their burst leaves it.
+_CORE = ("sent_ps", "sent_ps")
 
 _EDGES = ("ingress", "egress")
 _OUTGOING = ("sent_ps", "departed_ps")
@@ -87,7 +91,7 @@ def sights(
     result
         A run that traced packets.
     place
-        One of `PLACES`.
+        One of `PLACES`, or a core node: ``"node:3"``, which needs ``bursts`` too.
     flow
         The only flow to look at; by default all, and at an edge node UDP too.
     replication
@@ -95,8 +99,7 @@ def sights(
     """
     import numpy as np
 
-    if place not in PLACES:
-        raise unknown("place", place, PLACES)
+    check(place)
     waiting: list[dict[str, NDArray[Any]]] = []
     sacks = _Sacks(result, replication)
     blocks: dict[int, list[tuple[int, int]]] = {}
@@ -111,6 +114,12 @@ def sights(
     if waiting:
         blocks.update(sacks.below(None))
         yield from _in_order(waiting[0], np.ones(len(waiting[0]["time_ps"]), dtype=bool), blocks)
+
+
+def check(place: str) -> None:
+    """Refuse a place that there is not."""
+    if place not in PLACES and not place.startswith(NODE):
+        raise unknown("place", place, (*PLACES, f"{NODE}N"))
 
 
 def _in_order(
@@ -132,8 +141,10 @@ class _Rows:
 
     def __init__(self, result: Result, place: str, flow: int | None, replication: int) -> None:
         self._packets = result.packets
-        self._data, self._ack = PLACES[place]
-        self._udp = self._data if place in _EDGES and flow is None else None
+        self._data, self._ack = PLACES.get(place, _CORE)
+        core = place.startswith(NODE)
+        self._core = passing(result, place, replication) if core else None
+        self._udp = self._data if (core or place in _EDGES) and flow is None else None
         self._flow = flow
         self._replication = replication
         self._begun: set[int] = set()
@@ -176,7 +187,18 @@ class _Rows:
             if self._flow is not None:
                 passes &= (found["flow"] == self._flow) & (kind != UDP)
             sent = int(numbers["sent_ps"][-1])
-            yield {name: column[passes] for name, column in found.items()}, count, sent
+            found = {name: column[passes] for name, column in found.items()}
+            yield self._at_core(found), count, sent
+
+    def _at_core(self, found: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """Answer rows with the times at which they leave the core node, if it is one."""
+        import numpy as np
+
+        if self._core is None:
+            return found
+        rows, times = self._core.of(found["burst"], found["kind"] == ACK)
+        passed = {name: column[rows] for name, column in found.items()}
+        return passed | {"time_ps": times, "goes_out": np.ones(len(rows), dtype=bool)}
 
     def _opening(
         self, kind: NDArray[Any], seq: NDArray[Any], flow: NDArray[Any]

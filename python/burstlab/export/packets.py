@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from burstlab.errors import unknown
 from burstlab.export import headers
-from burstlab.export.capture import ACK, DATA, PLACES, UDP, Sight, equal, sights
+from burstlab.export.capture import ACK, DATA, UDP, Sight, check, equal, sights
 from burstlab.export.flows import FlowFacts, Flows
 from burstlab.export.pcapng import Writer
 from burstlab.tables import NULL
@@ -76,8 +75,7 @@ class Capture:
         replication: int = 0,
         snap: int = SNAP,
     ) -> None:
-        if place not in PLACES:
-            raise unknown("place", place, PLACES)
+        check(place)
         self._result = result
         self._place = place
         self._flows = Flows(result, replication)
