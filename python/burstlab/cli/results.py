@@ -133,7 +133,7 @@ def _print_differences(terminal: Console, compared: Compared) -> None:
     if not compared.differences:
         return
     tested = [one for one in compared.differences if one.p_holm is not None]
-    apart = sorted((one for one in tested if one.significant), key=lambda one: one.p_holm or 0.0)
+    apart = sorted((one for one in tested if one.significant), key=_rank)
     if apart:
         numbers = ("mean", "over's mean", "difference", "p (Holm)", "test")
         made = table(["result", "over", "point", "metric"], numbers, fold=True)
@@ -151,6 +151,15 @@ def _print_differences(terminal: Console, compared: Compared) -> None:
         f"test; {equal} are equal in every run"
         + (f", {alone} have too few runs to tell" if alone else "")
     )
+
+
+def _rank(one: Difference) -> tuple[int, float]:
+    """Answer where a difference stands: what users ask for first, counters of the engine last."""
+    from burstlab.studies.verdicts import USUAL
+
+    if one.metric in USUAL:
+        return USUAL.index(one.metric), one.p_holm or 0.0
+    return len(USUAL) + one.metric.startswith("counters."), one.p_holm or 0.0
 
 
 def _row(one: Difference) -> list[str]:

@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from burstlab.plot import theme
+from burstlab.studies.called import called
 from burstlab.studies.design import columns
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ CLOSE = 40
 
 #: Values of a parameter that can be told apart by colour.
 COLOURS = 6
+
+#: Points between the intervals of two series at one place.
+_APART = 5.0
 
 _COLOURS = (*theme.SERIES, "#c8102e", "#8a6d00")
 
@@ -120,9 +124,9 @@ def figures(study: Study, metrics: Sequence[str]) -> list[Figure]:
         ratios = _by_metric(study.differences.to_arrow(), metrics, "ratio", "ratio_ci95")
     for metric in metrics:
         if rows := means.get(metric):
-            found.append(_figure(metric, "mean", layout, rows))
+            found.append(_figure(metric, "mean", layout, rows, plan.names))
         if rows := ratios.get(metric):
-            found.append(_figure(metric, "ratio", layout, rows))
+            found.append(_figure(metric, "ratio", layout, rows, plan.names))
     return found
 
 
@@ -170,7 +174,7 @@ def _layout(plan: Plan, *, schemes: bool) -> _Layout:
     kept = _some(list(groups.items()), PANELS)
     panels = [
         _Panel(
-            ", ".join(f"{axis.path} = {text}" for axis, text in zip(rest, texts, strict=True)),
+            ", ".join(f"{called(axis.path)} = {t}" for axis, t in zip(rest, texts, strict=True)),
             along,
             _some(members, VALUES),
         )
@@ -190,7 +194,7 @@ def _first_few(axes: Sequence[_Axis]) -> _Axis | None:
 def _scattered(numeric: Sequence[_Axis], points: Sequence[int], by: _Axis | None) -> _Layout:
     """Draw each parameter by itself where points do not line up."""
     shown, drawn = numeric[:PANELS], _some(points, VALUES)
-    panels = [_Panel(axis.path, axis, drawn) for axis in shown]
+    panels = [_Panel(called(axis.path), axis, drawn) for axis in shown]
     left = "The others vary along with it."
     if len(shown) < len(numeric):
         left += f" {len(shown)} of {len(numeric)} parameters are drawn."
@@ -219,9 +223,15 @@ def _some(given: Sequence[Any], most: int) -> list[Any]:
     return [given[i * (len(given) - 1) // (most - 1)] for i in range(most)]
 
 
-def _figure(metric: str, kind: str, layout: _Layout, found: Sequence[Row]) -> Figure:
+def _figure(
+    metric: str, kind: str, layout: _Layout, found: Sequence[Row], schemes: Sequence[str]
+) -> Figure:
     largest = max(abs(row["y"]) for row in found)
-    name, scale = (f"ratio of {metric}", 1.0) if kind == "ratio" else scaled(metric, largest)
+    name, scale = scaled(metric, largest)
+    if kind == "ratio":
+        name, scale = f"ratio of {called(metric)}", 1.0
+    # What is never negative has no interval that says so.
+    least = 0.0 if all(row["y"] >= 0.0 for row in found) else -math.inf
     rows, panels = [], []
     by_point: dict[int, list[Row]] = {}
     for row in found:
@@ -233,12 +243,17 @@ def _figure(metric: str, kind: str, layout: _Layout, found: Sequence[Row]) -> Fi
             for row in by_point.get(point, ()):
                 series = row["series"]
                 if layout.by is not None:
-                    series = f"{layout.by.path} = {layout.by.written[point]}"
+                    series = f"{called(layout.by.path)} = {layout.by.written[point]}"
                 x: Any = series
                 if axis is not None:
                     x = axis.values[point] * unit if axis.numeric else axis.written[point]
                 y, half = row["y"] * scale, row["half"] * scale
-                ends = {"low": y - half, "high": y + half, "n": row["n"], "point": point}
+                ends = {
+                    "low": max(least, y - half),
+                    "high": y + half,
+                    "n": row["n"],
+                    "point": point,
+                }
                 rows.append({"panel": number, "series": series, "x": x, "y": y, **ends})
         panels.append((panel, title))
     series = list(dict.fromkeys(row["series"] for row in rows))
@@ -246,7 +261,15 @@ def _figure(metric: str, kind: str, layout: _Layout, found: Sequence[Row]) -> Fi
         _panel(number, panel, title, name if number % 2 == 0 else None, layout, kind, rows)
         for number, (panel, title) in enumerate(panels)
     ]
-    return Figure(metric, kind, _caption(kind, layout), _together(drawn, rows, series, layout))
+    spec = _together(drawn, rows, series, _colours(series, schemes))
+    return Figure(metric, kind, _caption(kind, layout), spec)
+
+
+def _colours(series: Sequence[str], schemes: Sequence[str]) -> list[str]:
+    """Answer the colour of each series: of schemes that of the scheme, in all figures alike."""
+    cycled = list(itertools.islice(itertools.cycle(_COLOURS), max(len(series), len(schemes))))
+    by_scheme = dict(zip(schemes, cycled, strict=False))
+    return [by_scheme.get(name.split(" / ")[0], cycled[place]) for place, name in enumerate(series)]
 
 
 def _largest(panel: _Panel) -> float:
@@ -266,14 +289,16 @@ def _caption(kind: str, layout: _Layout) -> str:
 
 
 def _together(
-    drawn: Sequence[Mapping[str, Any]], rows: Sequence[Row], series: Sequence[str], layout: _Layout
+    drawn: Sequence[dict[str, Any]],
+    rows: Sequence[Row],
+    series: Sequence[str],
+    colours: Sequence[str],
 ) -> dict[str, Any]:
     text, numbers = theme.as_csv(rows, ["panel", "series", "x", "y", "low", "high", "n", "point"])
-    colours = [colour for colour, _ in zip(itertools.cycle(_COLOURS), series, strict=False)]
     dashes = [[1, 0] if i % 2 == 0 else [7, 4] for i in range(len(series))]
     colour: dict[str, Any] = {
         "field": "series", "type": "nominal", "title": None,
-        "scale": {"domain": list(series), "range": colours},
+        "scale": {"domain": list(series), "range": list(colours)},
         "legend": {"columns": 4, "labelLimit": 420} if len(series) > 1 else None,
     }  # fmt: skip
     dash = {**colour, "scale": {"domain": list(series), "range": dashes}}
@@ -283,6 +308,9 @@ def _together(
                 layer["encoding"]["color"] = colour
             if layer["mark"]["type"] == "line":
                 layer["encoding"]["strokeDash"] = dash
+        panel["layer"] = [
+            one for layer in panel["layer"] for one in _side_by_side(layer, list(series))
+        ]
     return {
         "$schema": _SCHEMA,
         "config": theme.CONFIG,
@@ -292,6 +320,25 @@ def _together(
         "spacing": 24,
         "resolve": {"scale": {"color": "shared", "strokeDash": "shared"}},
     }
+
+
+def _side_by_side(layer: dict[str, Any], series: Sequence[str]) -> list[dict[str, Any]]:
+    """Answer a layer for each series, a little apart, so that no interval hides another.
+
+    Bands stay where they are, and so do categories, which have places side by side.
+    """
+    encoding, kind = layer["encoding"], layer["mark"]["type"]
+    apart = "color" in encoding and "xOffset" not in encoding and kind != "area"
+    if not apart or not 1 < len(series) <= COLOURS or encoding["x"]["type"] == "nominal":
+        return [layer]
+    return [
+        {
+            **layer,
+            "transform": [{"filter": {"field": "series", "equal": name}}],
+            "mark": {**layer["mark"], "xOffset": _APART * (place - (len(series) - 1) / 2)},
+        }
+        for place, name in enumerate(series)
+    ]
 
 
 def _panel(
@@ -379,8 +426,9 @@ def scaled(name: str, largest: float) -> tuple[str, float]:
         if name.endswith(end):
             for least, unit, factor in units:
                 if largest >= least:
-                    return f"{name.removesuffix(end)} ({unit})", factor
-    return name, 1.0
+                    told = called(name) if "." in name else name.removesuffix(end)
+                    return f"{told} ({unit})", factor
+    return called(name), 1.0
 
 
 _UNITS: dict[str, Sequence[tuple[float, str, float]]] = {

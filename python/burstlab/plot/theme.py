@@ -56,7 +56,10 @@ CONFIG: dict[str, Any] = {
 
 
 def configured(chart: Any) -> Any:
-    """Give a chart the common look."""
+    """Give a chart the common look; in a notebook it needs no network."""
+    from burstlab.plot.notebook import offline
+
+    offline()
     return chart.configure(**CONFIG)
 
 

@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+#: The page leads to others of the documentation, which a report does not have beside it.
+_LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")
+
 _PAGE = Path(__file__).parent.parent / "papers/errata.md"
 
 
@@ -31,7 +34,7 @@ def errata(paper: Mapping[str, Any]) -> list[dict[str, str]]:
                 {
                     "place": place,
                     "id": f"erratum-{paper['key']}-{index}",
-                    "html": markdown.render(texts[place]),
+                    "html": markdown.render(_LINK.sub(r"\1", texts[place])),
                 }
                 for index, place in enumerate(places, start=1)
             ]

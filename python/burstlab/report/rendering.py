@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from burstlab.shown import shown
+from burstlab.studies.called import called
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ def render(template: str, charts: Sequence[Chart], **values: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["called"] = called
     return environment.get_template(template).render(charts=charts, vega=drawn_by(), **values)
 
 

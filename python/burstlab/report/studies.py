@@ -16,6 +16,7 @@ from burstlab.plot.study import figures, of_metrics, scaled
 from burstlab.report.rendering import Chart, render
 from burstlab.results import together
 from burstlab.statistics import LEVEL
+from burstlab.studies.called import called
 from burstlab.studies.fields import flat
 from burstlab.studies.verdicts import Versus, main_metrics, order, significance, versus
 
@@ -260,7 +261,7 @@ def _first(one: tuple[float, Any, int]) -> float:
 
 
 def _settings(point: Mapping[str, Any]) -> str:
-    return ", ".join(f"{path} = {_text(value)}" for path, value in point.items())
+    return ", ".join(f"{called(path)} = {_text(value)}" for path, value in point.items())
 
 
 def _parameters(study: Study) -> dict[str, Any]:
@@ -407,7 +408,7 @@ def _measure(mean: float | None, half: float | None, metric: str = "") -> str:
     if mean is None or not math.isfinite(mean):
         return "–"
     title, factor = scaled(metric, abs(mean))
-    unit = "" if title == metric else f" {title.rpartition('(')[2].rstrip(')')}"
+    unit = "" if title == called(metric) else f" {title.rpartition('(')[2].rstrip(')')}"
     if half is None or not math.isfinite(half):
         return f"{_short_number(mean * factor, 4)}{unit}"
     return f"{_short_number(mean * factor, 4)} ± {_short_number(half * factor, 2)}{unit}"
