@@ -64,6 +64,18 @@ class Round:
     @property
     def used(self) -> bool:
         """Whether the sender made use of its window."""
+    @property
+    def sent(self) -> int:
+        """Segments that went out in it, those sent again included."""
+    @property
+    def acked(self) -> int:
+        """Segments that were acknowledged in it for the first time."""
+    @property
+    def lost(self) -> int:
+        """Segments that went out again in it, having been taken for lost."""
+    @property
+    def duration(self) -> float:
+        """How long it took, in seconds."""
 
 @final
 class Event:
@@ -118,6 +130,9 @@ class Event:
     @property
     def round(self) -> Round | None:
         """The round trip that this ACK ended, for a law."""
+    @property
+    def delivery_rate(self) -> float | None:
+        """Segments acknowledged a second in the last whole round trip; None before there is one."""
     @property
     def in_recovery(self) -> bool:
         """Whether losses are being repaired; a law is not asked then, a detector is."""

@@ -1,6 +1,6 @@
 //! What a class of Python is told.
 
-use burstlab_sim::{Moment, Round};
+use burstlab_sim::{Moment, Round, Tallied};
 use pyo3::prelude::*;
 
 /// What is so at a sender: times in s, windows in segments.
@@ -21,6 +21,7 @@ pub(crate) struct Event {
     rttvar: Option<f64>,
     rto: f64,
     round: Option<RoundTrip>,
+    delivery_rate: Option<f64>,
     in_recovery: bool,
     repeated: bool,
 }
@@ -42,7 +43,11 @@ impl Event {
             srtt: moment.smoothed.map(|(smoothed, _)| smoothed.as_secs_f64()),
             rttvar: moment.smoothed.map(|(_, variance)| variance.as_secs_f64()),
             rto: moment.rto.as_secs_f64(),
-            round: moment.round.map(RoundTrip),
+            round: moment.round.map(|round| RoundTrip {
+                round,
+                tallied: moment.tallied.unwrap_or_default(),
+            }),
+            delivery_rate: moment.tallied.and_then(|tallied| tallied.delivery_rate()),
             in_recovery: moment.repairing,
             repeated: moment.repeated,
         }
@@ -52,25 +57,52 @@ impl Event {
 /// A round trip that has ended, as its delay tells it.
 #[pyclass(frozen, name = "Round", module = "burstlab._core")]
 #[derive(Clone, Copy)]
-pub(crate) struct RoundTrip(Round);
+pub(crate) struct RoundTrip {
+    round: Round,
+    tallied: Tallied,
+}
 
 #[pymethods]
 impl RoundTrip {
     /// The shortest round-trip time over the mean of this round, 0 to 1.
     #[getter]
     fn base_over_rtt(&self) -> f64 {
-        self.0.base_over_rtt
+        self.round.base_over_rtt
     }
 
     /// Segments of this connection that wait in queues.
     #[getter]
     fn queued(&self) -> f64 {
-        self.0.queued
+        self.round.queued
     }
 
     /// Whether the sender made use of its window.
     #[getter]
     fn used(&self) -> bool {
-        self.0.used
+        self.round.used
+    }
+
+    /// Segments that went out in it, those sent again included.
+    #[getter]
+    fn sent(&self) -> u64 {
+        self.tallied.sent
+    }
+
+    /// Segments that were acknowledged in it for the first time.
+    #[getter]
+    fn acked(&self) -> u64 {
+        self.tallied.acked
+    }
+
+    /// Segments that went out again in it, having been taken for lost.
+    #[getter]
+    fn lost(&self) -> u64 {
+        self.tallied.lost
+    }
+
+    /// How long it took, in seconds.
+    #[getter]
+    fn duration(&self) -> f64 {
+        self.tallied.span.as_secs_f64()
     }
 }

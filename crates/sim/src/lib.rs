@@ -14,7 +14,7 @@ pub use burstlab_traffic as traffic;
 
 pub use batches::sequence;
 pub use burstlab_tcp::{
-    Classes, Decision, ForeignDetector, ForeignLaw, Moment, PythonClass, Round, Verdict,
+    Classes, Decision, ForeignDetector, ForeignLaw, Moment, PythonClass, Round, Tallied, Verdict,
 };
 pub use checkpoint::CheckpointError;
 pub use measure::{

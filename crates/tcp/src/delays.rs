@@ -7,7 +7,7 @@ use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, Variant, VegasRules, WindowLaw};
-use crate::round::Round;
+use crate::round::{Round, Tallied};
 use send_times::SendTimes;
 
 /// What the delays of a connection were.
@@ -31,6 +31,10 @@ pub(crate) struct Delays {
     /// run with that is not stored either.
     #[serde(skip)]
     news: News,
+    /// What is counted in the round that is running, and what was in the last one; not stored for
+    /// the same reason.
+    #[serde(skip)]
+    counted: (Tallied, Option<Tallied>),
 }
 
 /// What an ACK of new data says.
@@ -71,6 +75,7 @@ impl Delays {
             patience: None,
             ended: None,
             news: News::default(),
+            counted: (Tallied::default(), None),
         }))
     }
 
@@ -81,6 +86,9 @@ impl Delays {
             self.tally.begun = now;
             self.sent.clear();
         }
+        let (running, _) = &mut self.counted;
+        running.sent += 1;
+        running.lost += u64::from(self.sent.of(seq).is_some());
         self.sent.record(now, seq);
     }
 
@@ -95,6 +103,7 @@ impl Delays {
         window: f64,
     ) {
         self.news = News { acked: next - acked, rtt: None };
+        self.counted.0.acked += next - acked;
         if self.as_ns2 && self.patience.is_none() {
             let rtt = now.since(self.origin);
             self.base = Some(rtt);
@@ -107,6 +116,7 @@ impl Delays {
         self.ended = None;
         if next > self.tally.first {
             self.ended = self.round(now, following - self.tally.first, following - next, window);
+            self.end_count(now);
             self.queued = self.ended.as_ref().map(|round| round.queued).or(self.queued);
             self.tally = Tally { first: following, begun: now, sum: Span::ZERO, count: 0 };
         }
@@ -173,8 +183,21 @@ impl Delays {
     /// All from `first` on goes out again: a round begins. In ns-2 the last one goes on.
     pub(crate) fn begin_again(&mut self, now: Time, first: u64) {
         if !self.as_ns2 {
+            self.end_count(now);
             self.tally = Tally { first, begun: now, sum: Span::ZERO, count: 0 };
         }
+    }
+
+    /// The round is over for what is counted.
+    fn end_count(&mut self, now: Time) {
+        let (running, last) = &mut self.counted;
+        let span = now.since(self.tally.begun);
+        *last = Some(Tallied { span, ..std::mem::take(running) });
+    }
+
+    /// What was counted in the last round trip that has ended.
+    pub(crate) fn tallied(&self) -> Option<Tallied> {
+        self.counted.1
     }
 
     /// The round that the last ACK ended, once.

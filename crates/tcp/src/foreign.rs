@@ -4,7 +4,7 @@
 use std::fmt;
 
 use crate::config::{Config, PythonClass};
-use crate::round::Round;
+use crate::round::{Round, Tallied};
 use crate::verdict::Verdict;
 use burstlab_units::{Span, Time};
 
@@ -41,6 +41,8 @@ pub struct Moment {
     pub rto: Span,
     /// The round trip that this ACK ended.
     pub round: Option<Round>,
+    /// What was counted in the last round trip that has ended; `None` before there is one.
+    pub tallied: Option<Tallied>,
     /// Whether losses are being repaired; only detectors are told.
     pub repairing: bool,
     /// Whether the same segment times out again.

@@ -74,7 +74,7 @@ pub use linux::{Arrival, Congestion, Linux, LinuxOptions, Stage};
 pub use packet_run::PacketRun;
 pub use receive::{Received, Receiver};
 pub use replay::{ReplayCase, ReplayOutcome, replay};
-pub use round::Round;
+pub use round::{Round, Tallied};
 pub use rto::RttView;
 pub use segment::{Ack, SackBlocks, Transmission};
 pub use sender::{Clocked, Sender, State};

@@ -1,6 +1,29 @@
 //! What a round trip tells a window law.
 
+use burstlab_units::Span;
 use serde::{Deserialize, Serialize};
+
+/// What a sender counted in a round trip, which ends with the ACK of the first segment that was sent
+/// in it, or is cut short where all outstanding goes out again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tallied {
+    /// Segments that went out, those sent again included.
+    pub sent: u64,
+    /// Segments that were acknowledged for the first time.
+    pub acked: u64,
+    /// Segments that went out again, having been taken for lost.
+    pub lost: u64,
+    /// How long it took.
+    pub span: Span,
+}
+
+impl Tallied {
+    /// Segments acknowledged a second, the delivery rate of the round; `None` where it took no time.
+    #[must_use]
+    pub fn delivery_rate(&self) -> Option<f64> {
+        (!self.span.is_zero()).then(|| self.acked as f64 / self.span.as_secs_f64())
+    }
+}
 
 /// A round trip, as a law that goes by delay sees it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

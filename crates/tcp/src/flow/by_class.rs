@@ -26,6 +26,7 @@ impl Flow {
             smoothed: (!rtt.smoothed.is_zero()).then_some((rtt.smoothed, rtt.variance)),
             rto: self.timer.rto(),
             round: None,
+            tallied: self.delays.as_ref().and_then(|delays| delays.tallied()),
             repairing: false,
             repeated: false,
         }
