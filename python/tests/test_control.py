@@ -494,7 +494,7 @@ def test_a_class_goes_with_whatever_else_there_is(name):
 
 def test_the_page_shows_what_works(root, tmp_path, burstlab):
     text = (root / "docs" / "howto" / "python-control.md").read_text()
-    (shown,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    shown = re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0]
     file = source(tmp_path, shown)
     half = bl.run(having(LOSSY, law("Scalable", file, a=0.0, b=0.5)))
     less = bl.run(having(LOSSY, law("Scalable", file)))
