@@ -4,13 +4,15 @@
 
 A result of 800 flows in NSFNET is simulated first. ``drawing`` is what the page's script spends on
 a frame, ``between`` the time from one frame to the next (16.7 ms at 60 Hz), ``slider`` the time
-from the move of a slider until both runs are drawn.
+from the move of a slider until the bars of 20 runs on each side and the drawn run are there, of
+which ``answer`` is the server's part. What a machine does beside it stands in ``load``.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import statistics
 import tempfile
@@ -75,6 +77,7 @@ def serving(page: Page) -> Iterator[Server]:
         finally:
             server.shutdown()
             thread.join()
+            page.close()
 
 
 def tab(browser: Browser, server: Server) -> Tab:
@@ -105,22 +108,22 @@ def frames(browser: Browser, where: Path, images: Path | None) -> None:
     with serving(viewer(where)) as server:
         page = tab(browser, server)
         for speed in ("default", "0.1"):
-            page.evaluate("burstlab.transport.seek(0.3); burstlab.frames.length = 0")
+            page.evaluate("burstlab.view.transport.seek(0.3); burstlab.view.frames.length = 0")
             if speed != "default":
-                page.evaluate(f"burstlab.transport.setSpeed({speed})")
+                page.evaluate(f"burstlab.view.transport.setSpeed({speed})")
             page.wait_for_timeout(1500)
-            page.evaluate("burstlab.frames.length = 0; burstlab.transport.toggle()")
+            page.evaluate("burstlab.view.frames.length = 0; burstlab.view.transport.toggle()")
             page.wait_for_timeout(8000)
-            page.evaluate("burstlab.transport.toggle()")
-            rows = page.evaluate("burstlab.frames.slice(1)")
+            page.evaluate("burstlab.view.transport.toggle()")
+            rows = page.evaluate("burstlab.view.frames.slice(1)")
             shown = page.evaluate("document.getElementById('speed').selectedOptions[0].text")
             moving = page.inner_text("#under-way")
             print(f"{FLOWS} flows at {shown}: {moving}")
             spread("drawing", [row[0] for row in rows])
             spread("between", [row[1] for row in rows])
-        page.evaluate("burstlab.transport.setSpeed(burstlab.about.speed)")
+        page.evaluate("burstlab.view.transport.setSpeed(burstlab.view.about.speed)")
         for number, moment in enumerate(MOMENTS_S, 1):
-            page.evaluate(f"burstlab.transport.seek({moment})")
+            page.evaluate(f"burstlab.view.transport.seek({moment})")
             page.wait_for_timeout(1000)
             if images is not None:
                 page.screenshot(path=images / f"nsfnet-{number}.png")
@@ -133,18 +136,24 @@ def sliders(browser: Browser, images: Path | None) -> None:
         page.wait_for_timeout(2000)
         if images is not None:
             page.screenshot(path=images / "play.png")
-        page.evaluate("burstlab.latencies.length = 0")
+        page.evaluate("burstlab.play.latencies.length = 0")
+        answers: list[float] = []
+        runs: list[int] = []
         for control in ("loss", "timer", "window", "seed"):
-            page.focus(f"#{control}")
+            page.focus(f"#control-{control}")
             for key in ("ArrowLeft", "ArrowRight", "ArrowRight", "ArrowLeft") * 3:
-                before = page.evaluate("burstlab.latencies.length")
-                moved = page.evaluate(f"document.getElementById('{control}').value")
+                before = page.evaluate("burstlab.play.latencies.length")
+                moved = page.evaluate(f"document.getElementById('control-{control}').value")
                 page.keyboard.press(key)
-                if page.evaluate(f"document.getElementById('{control}').value") == moved:
+                if page.evaluate(f"document.getElementById('control-{control}').value") == moved:
                     continue
-                while page.evaluate("burstlab.latencies.length") == before:
+                while page.evaluate("burstlab.play.latencies.length") == before:
                     page.wait_for_timeout(5)
-        spread("slider", page.evaluate("burstlab.latencies"))
+                answers.append(page.evaluate("burstlab.play.found.about.milliseconds"))
+                runs.append(page.evaluate("burstlab.play.found.about.runs"))
+        spread("slider", page.evaluate("burstlab.play.latencies"))
+        spread("answer", answers)
+        print(json.dumps({"runs": sorted(set(runs)), "load": os.getloadavg()[0]}), flush=True)
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from chromium import chromium, quiet_tab
 from hypothesis import settings
 
 from burstlab.cli import main
@@ -65,6 +66,20 @@ def burstlab(capsys):
         return Answer(left.value.code or 0, printed.out, printed.err)  # pyright: ignore
 
     return call
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Run a Chromium for the tests of one file."""
+    with chromium() as running:
+        yield running
+
+
+@pytest.fixture
+def tab(browser):
+    """Open a tab that has to stay quiet."""
+    with quiet_tab(browser) as found:
+        yield found
 
 
 @pytest.fixture

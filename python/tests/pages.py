@@ -98,6 +98,7 @@ def serving(page: Page) -> Iterator[Server]:
         finally:
             server.shutdown()
             thread.join()
+            page.close()
 
 
 def ask(

@@ -19,11 +19,13 @@ import pytest
 from pages import MESH, PATH, about, ask, data, recorded, serving, unpack
 
 import burstlab as bl
-from burstlab.page import Page, Server, player, viewer
+from burstlab.page import Server, player, viewer
 from burstlab.page.columns import pack
-from burstlab.page.controls import CONTROLS, START, applied, controls
+from burstlab.page.controls import CONTROLS, applied, controls
+from burstlab.page.controls import START as PLAYED
 from burstlab.page.flow import AGAIN, GONE, thinned
-from burstlab.page.serving import SHARED, Body
+from burstlab.page.serving import SCRIPTS, START, Body
+from burstlab.page.serving import STATIC as SERVED
 from burstlab.page.slices import ROWS
 from burstlab.plot import theme
 
@@ -113,8 +115,8 @@ def test_without_the_token_there_is_nothing(server, asked):
         "js",
         "js/",
         "view.html",
-        "play.html",
-        "js/play.js",
+        "page.html",
+        "presets.toml",
         "data",
         "data/",
         "data/nothing",
@@ -188,26 +190,32 @@ def test_a_flow_that_is_not_there_has_no_segments(path):
 
 
 def test_what_is_served_is_in_the_package():
-    for page in (player(), Page("", "view.html", ("js/view.js",), {})):
-        for name in (*SHARED, *page.scripts, page.start):
-            assert STATIC.joinpath(*name.split("/")).is_file(), name
+    for name in SERVED:
+        assert STATIC.joinpath(*name.split("/")).is_file(), name
+    scripts = {f"js/{part.name}" for part in STATIC.joinpath("js").iterdir()}
+    assert scripts == set(SCRIPTS), "what is there is served"
 
 
 def test_pages_ask_for_nothing_from_elsewhere():
-    for name in ("view.html", "play.html", "style.css"):
+    for name in (START, "style.css", "layout.css"):
         text = STATIC.joinpath(name).read_text("utf-8")
         assert "http:" not in text
         assert "https:" not in text
         assert not re.search(r"<script>|<style|\son\w+=|style=", text), "the policy forbids these"
 
 
-def test_scripts_import_only_what_is_served(path):
-    for page in (viewer(path), player()):
-        known = {name.removeprefix("js/") for name in (*SHARED, *page.scripts)}
-        for name in known:
-            if name.endswith(".js") and "/" not in name:
-                text = STATIC.joinpath("js", name).read_text("utf-8")
-                assert set(re.findall(r'from "\./([^"]+)"', text)) <= known, name
+def test_every_script_is_asked_for_at_once():
+    page = STATIC.joinpath(START).read_text("utf-8")
+    asked = re.findall(r'<link rel="modulepreload" href="([^"]+)">', page)
+    assert [*asked, "js/main.js"] == list(SCRIPTS)
+
+
+def test_scripts_import_only_what_stands_before_them():
+    known: set[str] = set()
+    for name in SCRIPTS:
+        text = STATIC.joinpath(*name.split("/")).read_text("utf-8")
+        assert set(re.findall(r'from "\./([^"]+)"', text)) <= known, name
+        known.add(name.removeprefix("js/"))
 
 
 def test_scripts_are_short():
@@ -425,27 +433,28 @@ def test_each_topology_can_be_drawn(tmp_path):
 
 def test_sliders_change_the_scenario_they_name():
     wanted = {"timer": "20 ms", "loss": 0.1, "window": 8, "variant": "sack", "detector": "ble"}
-    changed = applied(START, {**wanted, "seed": 4, "delay": "1 ms", "access": "1 Mb/s"})
+    changed = applied(PLAYED, {**wanted, "seed": 4, "delay": "1 ms", "access": "1 Mb/s"})
     assert changed["edge"]["timer"] == "20 ms"
     assert changed["loss"]["data"] == {"process": "bernoulli", "probability": 0.1}
     assert changed["tcp"] == {"variant": "sack", "window": 8, "detector": "ble"}
     assert (changed["run"]["seed"], changed["network"]["link_delay"]) == (4, "1 ms")
-    assert START["edge"]["timer"] == "5 ms", "the start is left alone"
+    assert PLAYED["edge"]["timer"] == "5 ms", "the start is left alone"
 
 
 def test_controls_begin_where_a_scenario_is(root):
-    found = {control.name: control for control in controls(bl.resolve(START))}
+    found = {control.name: control for control in controls(bl.resolve(PLAYED))[0]}
     for control in CONTROLS:
         value = found[control.name].value
         assert value in found[control.name].values
         assert value == (control.value if control.name != "seed" else 1)
-    other = controls(bl.resolve(root / "examples" / "one_burst.toml"))
+    other, note = controls(bl.resolve(root / "examples" / "one_burst.toml"))
+    assert note == ""
     values = {control.name: control.value for control in other}
     assert values["timer"] == "40 ms"
     assert values["loss"] == "as given", "its losses are a script"
     assert values["variant"] == "sack"
-    half = applied(START, {"timer": "500 us", "access": "3 Mb/s"})
-    moved = {control.name: control for control in controls(bl.resolve(half))}
+    half = applied(PLAYED, {"timer": "500 us", "access": "3 Mb/s"})
+    moved = {control.name: control for control in controls(bl.resolve(half))[0]}
     assert moved["timer"].value == "0.5 ms"
     assert moved["access"].values[1:4] == ["2 Mb/s", "3 Mb/s", "5 Mb/s"]
 
@@ -459,26 +468,72 @@ def test_what_is_played_is_what_a_run_gives():
         result = bl.run(document, trace="packets")
         assert result.fingerprint == said["fingerprints"][index]
         flow = result.flows.to_pylist()[0]
-        assert said["runs"][index]["goodput_bps"] == flow["goodput_bps"]
-        assert said["runs"][index]["timeouts"] == flow["timeouts"]
+        assert said["drawn"][index]["goodput_bps"] == flow["goodput_bps"]
+        assert said["drawn"][index]["timeouts"] == flow["timeouts"]
         sent = result.packets.where(kind="data").seconds("sent_ps")
         np.testing.assert_allclose(found[f"{index}/sent_s"], sent, rtol=1e-12)
 
 
-def test_several_runs_have_an_interval():
+def test_the_bars_and_the_gain_are_of_the_same_runs():
     page = player()
-    body = page.data["data/several"]({"runs": "4", "loss": "0.03", "duration": "5 s"})
-    several = json.loads(body.content)
-    from burstlab.statistics import paired_ratio
+    said, _ = data(page, "play", loss=0.03, duration="5 s")
+    from burstlab.statistics import mean_ci95, paired_ratio
 
-    document = applied(START, {"duration": "5 s", "loss": 0.03, "detector": "none"})
+    document = applied(PLAYED, {"duration": "5 s", "loss": 0.03, "detector": "none"})
     goodputs = []
-    for detector in ("bnak", "none"):
+    for detector in ("none", "bnak"):
         document["tcp"]["detector"] = detector
-        result = bl.run(document, replications=4)
+        result = bl.run(document, replications=20)
         goodputs.append([one.summary["flows"][0]["goodput_bps"] for one in result.replications])
-    ratio = paired_ratio(*goodputs)
-    assert several == {"runs": 4, "gain": ratio.mean - 1, "interval": ratio.ci95}
+    assert said["runs"] == 20
+    for side, runs in zip(said["sides"], goodputs, strict=True):
+        mean = mean_ci95(runs)
+        assert (side["goodput_bps"], side["goodput_ci95"]) == (mean.mean, mean.ci95)
+    ratio = paired_ratio(goodputs[1], goodputs[0])
+    assert (said["gain"], said["interval"]) == (ratio.mean - 1, ratio.ci95)
+    # The one that is drawn is the first of them.
+    assert [one["goodput_bps"] for one in said["drawn"]] == [runs[0] for runs in goodputs]
+    several = page.data["data/several"]({"runs": "4", "loss": "0.03", "duration": "5 s"})
+    ratio = paired_ratio(goodputs[1][:4], goodputs[0][:4])
+    found = json.loads(several.content)
+    assert (found["runs"], found["gain"]) == (4, ratio.mean - 1)
+    page.close()
+
+
+def test_a_full_window_of_the_start_leaves_in_one_burst():
+    page = player()
+    said, found = data(page, "play")
+    assert "leaves in one burst" in said["spread"]
+    assert found["1/packets"].max() == PLAYED["tcp"]["window"]
+    said, found = data(page, "play", timer="1 ms")
+    assert "leaves in 3 bursts" in said["spread"]
+    assert found["1/packets"].max() < PLAYED["tcp"]["window"] / 2
+    page.close()
+
+
+def test_what_the_detector_took_time_outs_for_is_said():
+    page = player()
+    said, found = data(page, "play", loss=0.05, detector="ble", seed=2, duration="20 s")
+    outs = found["1/event"] == 0
+    truth, verdict = found["1/truth"][outs], found["1/verdict"][outs]
+    judged = said["judged"]
+    assert judged["false"] == (truth == 1).sum() > 0
+    assert judged["false_wrong"] == ((truth == 1) & (verdict == 2)).sum()
+    assert judged["true_wrong"] == ((truth == 2) & (verdict == 1)).sum()
+    page.close()
+
+
+def test_a_scenario_without_losses_begins_with_some(root, tmp_path):
+    (tmp_path / "first.toml").write_text('[run]\nduration = "5 s"\n')
+    page = player(str(tmp_path / "first.toml"))
+    told = json.loads(page.data["data/controls"]({"preset": ""}).content)
+    loss = next(one for one in told["controls"] if one["name"] == "loss")
+    assert (loss["value"], loss["values"][0]) == (0.03, "as given")
+    assert "first.toml loses no burst by itself; Burst loss stands at 3 %" in told["note"]
+    said, _ = data(page, "play")
+    assert "probability = 0.03" in said["toml"]
+    assert sum(one["retransmissions"] for one in said["sides"]) > 0
+    page.close()
 
 
 @pytest.mark.parametrize(
@@ -572,7 +627,7 @@ def test_a_replication_that_is_not_there_is_an_error(burstlab, path):
 def test_a_mesh_cannot_be_played_with(burstlab, root):
     answer = burstlab("play", root / "examples" / "nsfnet.toml", "--no-open")
     assert answer.status == 2
-    assert "then burstlab view" in answer.err
+    assert "or burstlab view" in answer.err
 
 
 def test_a_wrong_scenario_cannot_be_played_with(burstlab, tmp_path):

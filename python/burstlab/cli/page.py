@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from burstlab.cli.flags import Switch, Whole
+from typing import TYPE_CHECKING
+
+from burstlab.cli.flags import Settings, Switch, Whole
+
+if TYPE_CHECKING:
+    from burstlab.page import Page
 
 
 def view(
@@ -10,36 +15,44 @@ def view(
     /,
     *,
     port: Whole = None,
+    token: str | None = None,
     replication: Whole = None,
     point: Whole = None,
     scheme: str | None = None,
+    set_: Settings = None,
     map_: str | None = None,
     allow_code: Switch = False,
     no_open: Switch = False,
 ) -> int:
-    """Open the page of a result in a browser: bursts in the network, and a flow, over time.
+    """Open the page of a run in a browser: bursts in the network, and a flow, over time.
 
     Parameters
     ----------
     result
-        The directory that burstlab run --out wrote, with --trace bursts,packets,cwnd,ledger; or
-        that of a study, whose runs are made again as they are chosen.
+        The directory that burstlab run --out wrote, with --trace bursts,packets,cwnd,ledger; that
+        of a study, whose runs are made again as they are chosen; or the TOML file of a scenario,
+        which is run.
     port
         Port on 127.0.0.1 (default: any that is free).
+    token
+        Part of the address, 16 to 128 letters, digits, - and _; with --port, links can be kept
+        (default: one is drawn).
     replication
         Which repetition to show, from 0 (the default).
     point
         Of a study, the point to show first (default: 0).
     scheme
         Of a study, the scheme to show first.
+    set_
+        Of a scenario, change a field: path=value. Repeatable.
     map_
         A topology file with latitudes and longitudes, to place the nodes that it names.
     allow_code
-        Of a study, execute Python code that stands in it, as runs are made again; read it before.
+        Of a study or a scenario, execute Python code that stands in it; read it before.
     no_open
         Print the address, and leave the browser alone.
     """
-    from burstlab.page import serve, viewer
+    from burstlab.page import viewer
 
     page = viewer(
         result,
@@ -47,10 +60,10 @@ def view(
         map_file=map_,
         point=point,
         scheme=scheme,
+        settings=set_ or [],
         allow_code=allow_code,
     )
-    serve(page, port=port or 0, browse=not no_open)
-    return 0
+    return _show(page, port, token, no_open)
 
 
 def play(
@@ -58,6 +71,7 @@ def play(
     /,
     *,
     port: Whole = None,
+    token: str | None = None,
     no_open: Switch = False,
 ) -> int:
     """Open a page with sliders that rerun a path as they move: TCP beside Burst TCP.
@@ -68,10 +82,18 @@ def play(
         The TOML file of a path to start from (default: three fibres that lose bursts).
     port
         Port on 127.0.0.1 (default: any that is free).
+    token
+        Part of the address, as of burstlab view.
     no_open
         Print the address, and leave the browser alone.
     """
-    from burstlab.page import player, serve
+    from burstlab.page import player
 
-    serve(player(scenario), port=port or 0, browse=not no_open)
+    return _show(player(scenario), port, token, no_open)
+
+
+def _show(page: Page, port: int | None, token: str | None, no_open: bool) -> int:
+    from burstlab.page import serve
+
+    serve(page, port=port or 0, browse=not no_open, token=token)
     return 0

@@ -1,4 +1,4 @@
-"""The interactive page: a result to watch (`view`), or a path to try out (`play`), in a browser.
+"""The interactive page: a result to watch, or a path to try out, in a browser.
 
 The page is served on the loopback interface by this process, and by nobody else.
 """

@@ -54,6 +54,30 @@ def pack(columns: Mapping[str, NDArray[Any]], about: Any = None) -> Body:
     return Body(lead + b"".join(parts), "application/octet-stream")
 
 
+def unpack(content: bytes) -> tuple[Any, dict[str, NDArray[Any]]]:
+    """Answer what `pack` was told, and its columns.
+
+    Parameters
+    ----------
+    content
+        Of its answer.
+    """
+    import numpy as np
+
+    size = int.from_bytes(content[:4], "little")
+    head = json.loads(content[4 : 4 + size])
+    begin = len(_padded(content[: 4 + size]))
+    kinds = {written: name for name, written in TYPES.items()}
+    columns = {
+        one["name"]: np.frombuffer(
+            content, np.dtype(kinds[one["type"]]).newbyteorder("<"), one["length"],
+            begin + one["start"],
+        )
+        for one in head["columns"]
+    }  # fmt: skip
+    return head["about"], columns
+
+
 def values(table: pa.Table, name: str) -> NDArray[Any]:
     """Answer a column of a table of a result; times (``_ps``) in seconds.
 

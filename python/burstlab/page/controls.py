@@ -15,6 +15,9 @@ from burstlab.loading import Document, set_at
 #: What the scenario says, where a control has no value for it.
 AS_GIVEN = "as given"
 
+#: A loss at which there is something to see.
+_LOSS = 0.03
+
 _TIMES = ("0.5 ms", "1 ms", "2 ms", "5 ms", "10 ms", "20 ms", "50 ms")
 
 
@@ -74,7 +77,7 @@ CONTROLS = (
         "Burst loss",
         "loss.data.probability",
         (0.0, 0.0001, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1),
-        0.03,
+        _LOSS,
         "Probability that the core loses a burst, with all its packets.",
     ),
     Control(
@@ -82,7 +85,7 @@ CONTROLS = (
         "Window",
         "tcp.window",
         (4, 8, 16, 32, 64, 128, 256),
-        64,
+        32,
         "Most segments outstanding: the receiver's window.",
     ),
     Control(
@@ -125,7 +128,7 @@ CONTROLS = (
         "Simulated",
         "run.duration",
         ("5 s", "10 s", "20 s", "60 s"),
-        "20 s",
+        "10 s",
         "How long the run is.",
         choice=True,
     ),
@@ -139,26 +142,34 @@ CONTROLS = (
     ),
 )
 
-#: What is played where no scenario is given.
+#: What is played where no scenario is given: a window leaves in one burst.
 START: Document = {
     "network": {"core_nodes": 2, "link_rate": "10 Gb/s", "link_delay": "5 ms"},
     "access": {"rate": "100 Mb/s", "delay": "1 ms"},
     "edge": {"assembly": "timer", "timer": "5 ms"},
-    "tcp": {"variant": "reno", "window": 64, "detector": "bnak"},
+    "tcp": {"variant": "reno", "window": 32, "detector": "bnak"},
     "loss": {"data": {"process": "bernoulli", "probability": 0.03}},
-    "run": {"duration": "20 s", "seed": 1},
+    "run": {"duration": "10 s", "seed": 1},
 }
 
 
-def controls(resolved: Mapping[str, Any]) -> list[Control]:
-    """Set the controls to what a scenario says.
+def controls(resolved: Mapping[str, Any]) -> tuple[list[Control], str]:
+    """Set the controls to what a scenario says; and answer what is to be said of that.
 
     Parameters
     ----------
     resolved
         A scenario with its defaults filled in; of a path.
     """
-    return [_set(control, _value(resolved, control.path)) for control in CONTROLS]
+    found = [_set(control, _value(resolved, control.path)) for control in CONTROLS]
+    if resolved["loss"]["data"]["process"] != "none":
+        return found, ""
+    # Where nothing is lost both sides do the same, and there is nothing to see.
+    place = next(n for n, control in enumerate(found) if control.path == "loss.data.probability")
+    lossless = found[place]
+    found[place] = replace(lossless, value=CONTROLS[place].value)
+    begun = f"{lossless.label} stands at {_LOSS * 100:g} % to begin with."
+    return found, f"loses no burst by itself; {begun}"
 
 
 def applied(document: Mapping[str, Any], wanted: Mapping[str, Any]) -> Document:

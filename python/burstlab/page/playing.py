@@ -2,76 +2,173 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
 
 from burstlab import classes
 from burstlab.errors import ControlError, InputError, ScenarioError
 from burstlab.loading import Document, to_document
-from burstlab.page.columns import document, pack, values
+from burstlab.page.columns import document, pack
 from burstlab.page.controls import AS_GIVEN, START, applied, controls, read
 from burstlab.page.flow import columns, thinned
-from burstlab.page.serving import BadRequest, Body, Page
-from burstlab.results import Result
-from burstlab.simulation import resolve, run, run_resolved
-from burstlab.statistics import paired_ratio
+from burstlab.page.memory import Played, bursts
+from burstlab.page.presets import preset, presets
+from burstlab.page.sampling import Sampler, counted, together
+from burstlab.page.scenes import Scene, Scenes
+from burstlab.page.serving import Answer, BadRequest, Body, Page
+from burstlab.page.spread import remark
+from burstlab.page.viewing import page_about, watched
+from burstlab.simulation import resolve, run
 
 if TYPE_CHECKING:
-    import pyarrow.compute as pc
     from numpy.typing import NDArray
 
-_SCRIPTS = ("js/controls.js", "js/play.js")
+    from burstlab.results import Result
 
 #: Segments that are drawn one by one.
-SEGMENTS = 12_000
+SEGMENTS = 6_000
 
-#: Replications over which a gain can be asked for.
+#: Runs on each side, behind the bars and the gain.
 RUNS = 20
 
-#: What is counted, by name, over all flows.
-_COUNTED = (
-    "goodput_bps",
-    "packets_sent",
-    "retransmissions",
-    "timeouts",
-    "false_timeouts",
-    "true_timeouts",
-    "spurious_timeouts",
-    "fast_retransmits",
-    "early_repairs",
-)
+#: Packets that all runs of one answer may send together; where they send more, fewer runs answer
+#: at once and the others follow.
+PACKETS = 250_000
+
+_FEWEST = 2
+
+#: The two sides, as the page and the key of a run call them.
+SIDES = ("plain", "burst")
 
 
-class Played:
-    """The tables of a run that is in memory, as those of a result on disk are read.
+class Player:
+    """Answers to the sliders.
 
     Parameters
     ----------
-    result
-        A traced run.
+    given
+        A scenario to start from, by default a path of three fibres that loses bursts.
+    title
+        What it is called.
     """
 
-    def __init__(self, result: Result) -> None:
-        self._result = result
-        # The rows of a flow that is alone are all there are.
-        self._several = len(result.flows) > 1
+    def __init__(self, given: Document, title: str) -> None:
+        self._given, self._title = given, title
+        self._pool = ThreadPoolExecutor(max_workers=2)
+        self._sampler = Sampler()
+        self._bases: dict[str, tuple[Document, list[Any], str]] = {"": self._base(given, title)}
 
-    def has(self, name: str) -> bool:
-        """Whether a table was recorded."""
-        return name in self._result.recorded
+    def close(self) -> None:
+        """End the workers."""
+        self._pool.shutdown(cancel_futures=True)
+        self._sampler.close()
 
-    def rows(
-        self, name: str, columns: Sequence[str], condition: pc.Expression | None = None
-    ) -> dict[str, NDArray[Any]]:
-        """Read columns of the rows that meet a condition, times in seconds."""
-        table = self._result.table(name).to_arrow().select([*{"flow", *columns}])
-        if condition is not None and self._several:
-            table = table.filter(condition)
-        return {column: values(table, column) for column in columns}
+    def answers(self) -> dict[str, Answer]:
+        """Answer what the page asks for."""
+        return {
+            "data/controls": lambda query: document(self._controls(query.get("preset", ""))),
+            "data/play": self._play,
+            "data/several": self._several,
+        }
+
+    def scene(self, key: str) -> Scene:
+        """Answer a side as it stands, to be watched.
+
+        Parameters
+        ----------
+        key
+            ``plain?`` or ``burst?``, and the values of the controls as a query.
+        """
+        side, _, text = key.partition("?")
+        if side not in SIDES:
+            raise BadRequest(f"run is {SIDES[0]}? or {SIDES[1]}? and the controls")
+        base, wanted = self._wanted(dict(parse_qsl(text)))
+        detector = "none" if side == "plain" else _detector(wanted)
+        name = "without a detector" if side == "plain" else f"with {detector}"
+        note = "The first of the runs behind the bars."
+        return Scene(f"played, {name}", applied(base, {**wanted, "detector": detector}), note=note)
+
+    def _base(self, given: Document, title: str) -> tuple[Document, list[Any], str]:
+        resolved = resolve(given)
+        base: Document = {**given, "run": {**given.get("run", {}), "replications": 1}}
+        found, note = controls(resolved)
+        return base, found, f"{title} {note}".strip() if note else ""
+
+    def _of(self, name: str) -> tuple[Document, list[Any], str]:
+        if name not in self._bases:
+            chosen = preset(name)
+            if not chosen.play:
+                raise BadRequest(f"preset {name} is no path; it can be watched")
+            self._bases[name] = self._base(chosen.scenario, chosen.label)
+        return self._bases[name]
+
+    def _controls(self, name: str) -> dict[str, Any]:
+        _, found, note = self._of(name)
+        return {
+            "title": self._title if not name else preset(name).label,
+            "preset": name,
+            "note": " ".join(part for part in (preset(name).note if name else "", note) if part),
+            "controls": [control.to_json() for control in found],
+        }
+
+    def _wanted(self, query: Mapping[str, str]) -> tuple[Document, dict[str, Any]]:
+        base, found, _ = self._of(query.get("preset", ""))
+        asked = read({name: value for name, value in query.items() if name != "preset"})
+        # What is not said stands as the page begins.
+        return base, {**{control.name: control.value for control in found}, **asked}
+
+    def _play(self, query: Mapping[str, str]) -> Body:
+        base, wanted = self._wanted(query)
+        started = time.perf_counter()
+        try:
+            return self._answer(base, wanted, started)
+        except (ControlError, ScenarioError) as error:
+            return document({"error": str(error)})
+
+    def _answer(self, base: Document, wanted: Mapping[str, Any], started: float) -> Body:
+        import tomli_w
+
+        scenarios = _sides(base, wanted)
+        trace = ("packets", "bursts", "cwnd", "ledger")
+        drawn = list(self._pool.map(lambda one: run(one, trace=trace, jobs=1), scenarios))
+        first = [counted(result.replications[0].summary) for result in drawn]
+        sent = sum(one["packets_sent"] for one in first)
+        runs = max(_FEWEST, min(RUNS, int(PACKETS / max(sent, 1))))
+        shown = scenarios[1]
+        about = {
+            **self._together(scenarios, runs),
+            "most": RUNS,
+            "drawn": first,
+            "end_s": float(drawn[0].replications[0].summary["simulated_s"]),
+            "spread": remark(drawn[1].scenario),
+            "judged": _judged(drawn[1]),
+            "toml": tomli_w.dumps(shown),
+            "fingerprints": [result.fingerprint for result in drawn],
+        }
+        columns = _columns(drawn)
+        about["milliseconds"] = round((time.perf_counter() - started) * 1e3, 1)
+        return pack(columns, about)
+
+    def _several(self, query: Mapping[str, str]) -> Body:
+        """Answer the gain over as many replications as ``runs`` says, with its interval."""
+        try:
+            runs = int(query.get("runs", ""))
+        except ValueError:
+            runs = 0
+        if not _FEWEST <= runs <= RUNS:
+            raise BadRequest(f"runs is {_FEWEST} to {RUNS}")
+        base, wanted = self._wanted({name: v for name, v in query.items() if name != "runs"})
+        try:
+            return document(self._together(_sides(base, wanted), runs))
+        except (ControlError, ScenarioError) as error:
+            return document({"error": str(error)})
+
+    def _together(self, scenarios: Sequence[Document], runs: int) -> dict[str, Any]:
+        sides = [self._sampler.resolved(one) for one in scenarios]
+        return together(*self._sampler.counts(sides, range(runs)))
 
 
 def player(scenario: str | None = None) -> Page:
@@ -87,89 +184,54 @@ def player(scenario: str | None = None) -> Page:
     InputError
         If the scenario is wrong, or not of a path with flows.
     """
-    given = to_document(scenario) if scenario is not None else START
+    playing = Player(*starting(scenario))
+    scenes = Scenes(playing.scene, f"{SIDES[1]}?")
+    # The first answer loads what takes longest to load.
+    playing.answers()["data/play"]({})
+
+    def close() -> None:
+        scenes.close()
+        playing.close()
+
+    listed = [one.to_json() for one in presets().values() if one.play]
+    return Page(
+        "the page to play with",
+        {
+            "data/page": page_about("play", presets=listed),
+            **playing.answers(),
+            **watched(scenes.shown),
+        },
+        close,
+    )
+
+
+def starting(scenario: str | None) -> tuple[Document, str]:
+    """Answer what is played first, and its title.
+
+    Parameters
+    ----------
+    scenario
+        A TOML file; by default a path of three fibres that loses bursts.
+    """
+    if scenario is None:
+        return START, "a path of three fibres"
+    given = to_document(scenario)
     # What the controls run is what was given at the start.
     classes.refuse(classes.written(given), allow=False)
     resolved = resolve(given)
     if resolved["network"]["topology"] != "path":
         raise InputError(
             f"{scenario}: a mesh takes too long to answer a slider\n"
-            "  fix: give a path, or burstlab run --trace, then burstlab view"
+            f"  fix: give a path, or burstlab view {scenario}"
         )
     if not resolved.get("flows"):
         raise InputError(f"{scenario}: there is no flow\n  fix: add [[flows]]")
-    base: Document = {**given, "run": {**given.get("run", {}), "replications": 1}}
-    about = {
-        "title": scenario or "a path of three fibres",
-        "controls": [control.to_json() for control in controls(resolved)],
-    }
-    # Two runs side by side; a request waits for its own.
-    pool = ThreadPoolExecutor(max_workers=2)
-
-    def play(query: Mapping[str, str]) -> Body:
-        wanted = read(query)
-        started = time.perf_counter()
-        try:
-            found = _both(pool, base, wanted)
-        except (ControlError, ScenarioError) as error:
-            return document({"error": str(error)})
-        return _answer(found, base, wanted, started)
-
-    # The first answer loads what takes longest to load.
-    play({})
-    several = Several(base)
-    return Page(
-        title="the page to play with",
-        start="play.html",
-        scripts=_SCRIPTS,
-        data={
-            "data/about": lambda _query: document(about),
-            "data/play": play,
-            "data/several": several.answer,
-        },
-    )
+    return given, scenario
 
 
-class Several:
-    """Goodput with and without the detector over several replications, run as they are asked for.
-
-    Parameters
-    ----------
-    base
-        The scenario before the controls change it.
-    """
-
-    def __init__(self, base: Document) -> None:
-        self._base = base
-        self._goodput = lru_cache(maxsize=2048)(self._run)
-
-    def answer(self, query: Mapping[str, str]) -> Body:
-        """Answer the gain over as many replications as ``runs`` says, with its interval."""
-        try:
-            runs = int(query.get("runs", ""))
-        except ValueError:
-            runs = 0
-        if not 2 <= runs <= RUNS:
-            raise BadRequest(f"runs is 2 to {RUNS}")
-        wanted = read({name: value for name, value in query.items() if name != "runs"})
-        detector = _detector(wanted)
-        try:
-            plain = self._all(wanted, "none", runs)
-            burst = self._all(wanted, detector, runs)
-        except (ControlError, ScenarioError) as error:
-            return document({"error": str(error)})
-        if not any(plain):
-            return document({"runs": runs, "gain": None, "interval": None})
-        ratio = paired_ratio(burst, plain)
-        return document({"runs": runs, "gain": ratio.mean - 1.0, "interval": ratio.ci95})
-
-    def _all(self, wanted: Mapping[str, Any], detector: str, runs: int) -> list[float]:
-        text = json.dumps(applied(self._base, {**wanted, "detector": detector}))
-        return [self._goodput(text, number) for number in range(runs)]
-
-    def _run(self, text: str, number: int) -> float:
-        result = run_resolved(resolve(json.loads(text)), [number])
-        return sum(flow["goodput_bps"] for flow in result.replications[0].summary["flows"])
+def _sides(base: Document, wanted: Mapping[str, Any]) -> list[Document]:
+    """Answer the scenario without a detector, and with it."""
+    return [applied(base, {**wanted, "detector": one}) for one in ("none", _detector(wanted))]
 
 
 def _detector(wanted: Mapping[str, Any]) -> str:
@@ -177,37 +239,25 @@ def _detector(wanted: Mapping[str, Any]) -> str:
     return "bnak" if found == AS_GIVEN else found
 
 
-def _both(pool: ThreadPoolExecutor, base: Document, wanted: Mapping[str, Any]) -> list[Result]:
-    """Run the scenario without and with the detector."""
+def _judged(result: Result) -> dict[str, int]:
+    """Count the false and the true time-outs of a run, and what the detector took them for."""
+    rows = result.ledger.where(kind="timeout").to_pylist()
+    found = {"false": 0, "false_wrong": 0, "true": 0, "true_wrong": 0}
+    for row in rows:
+        if row["truth"] in ("false", "true"):
+            found[row["truth"]] += 1
+            found[f"{row['truth']}_wrong"] += row["verdict"] not in (row["truth"], "none")
+    return found
 
-    def one(detector: str) -> Result:
-        changed = applied(base, {**wanted, "detector": detector})
-        return run(changed, trace=("packets", "cwnd", "ledger"), jobs=1)
 
-    return list(pool.map(one, ["none", _detector(wanted)]))
-
-
-def _answer(
-    found: Sequence[Result], base: Document, wanted: Mapping[str, Any], started: float
-) -> Body:
-    import tomli_w
-
-    drawn: dict[str, NDArray[Any]] = {}
-    numbers: list[dict[str, float]] = []
-    for index, result in enumerate(found):
-        flow, _ = thinned(columns(Played(result), 0, path=False), SEGMENTS)
-        drawn.update({f"{index}/{name}": flow[name] for name in flow if name in _DRAWN})
-        flows = result.replications[0].summary["flows"]
-        numbers.append({name: sum(flow[name] for flow in flows) for name in _COUNTED})
-    shown = applied(base, wanted)
-    about = {
-        "runs": numbers,
-        "end_s": float(found[0].replications[0].summary["simulated_s"]),
-        "toml": tomli_w.dumps(shown),
-        "fingerprints": [result.fingerprint for result in found],
-        "milliseconds": round((time.perf_counter() - started) * 1e3, 1),
-    }
-    return pack(drawn, about)
+def _columns(drawn: Sequence[Result]) -> dict[str, NDArray[Any]]:
+    found: dict[str, NDArray[Any]] = {}
+    for index, result in enumerate(drawn):
+        played = Played(result)
+        flow, _ = thinned(columns(played, 0, path=False), SEGMENTS)
+        found.update({f"{index}/{name}": flow[name] for name in flow if name in _DRAWN})
+        found.update({f"{index}/{name}": value for name, value in bursts(played).items()})
+    return found
 
 
 _DRAWN = frozenset(

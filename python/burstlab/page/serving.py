@@ -9,9 +9,11 @@ add its dependencies and take nothing away from what is checked here.
 from __future__ import annotations
 
 import hmac
+import re
 import secrets  # noqa: TID251 - a token that could be guessed from a seed would be none
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -24,6 +26,9 @@ from burstlab.shown import shown
 
 HOST = "127.0.0.1"
 PORT_MAX = 65535
+
+#: How long it takes at most until Ctrl-C is heard.
+_HEARD_S = 0.2
 
 _TYPES = {
     "html": "text/html; charset=utf-8",
@@ -45,18 +50,49 @@ _HEADERS = {
     "Cache-Control": "no-store",
 }
 
-#: What both pages consist of.
-SHARED = (
-    "favicon.svg",
-    "style.css",
-    "js/chart.js",
+#: The document at the root.
+START = "page.html"
+
+#: The modules of the page; none imports one that stands behind it.
+SCRIPTS = (
+    "js/search.js",
+    "js/file.js",
     "js/data.js",
-    "js/marks.js",
+    "js/link.js",
     "js/theme.js",
-    "vendor/uPlot.iife.min.js",
-    "vendor/uPlot.min.css",
-    "vendor/uPlot-LICENSE.txt",
+    "js/terms.js",
+    "js/tip.js",
+    "js/point.js",
+    "js/telling.js",
+    "js/marks.js",
+    "js/chart.js",
+    "js/burstchart.js",
+    "js/bursts.js",
+    "js/network.js",
+    "js/gantt.js",
+    "js/chosen.js",
+    "js/transport.js",
+    "js/view.js",
+    "js/controls.js",
+    "js/bars.js",
+    "js/side.js",
+    "js/play.js",
+    "js/svg.js",
+    "js/axes.js",
+    "js/picture.js",
+    "js/save.js",
+    "js/tour.js",
+    "js/main.js",
 )
+
+STYLES = ("vendor/uPlot.min.css", "style.css", "layout.css")
+LIBRARY = "vendor/uPlot.iife.min.js"
+
+#: All files that are served.
+STATIC = (START, "favicon.svg", *STYLES, *SCRIPTS, LIBRARY, "vendor/uPlot-LICENSE.txt")
+
+#: A token that can be kept: long enough that nobody guesses it, and part of an address as it is.
+_KEPT = re.compile(r"[A-Za-z0-9_-]{16,128}")
 
 
 @dataclass(frozen=True)
@@ -82,18 +118,15 @@ class Page:
     ----------
     title
         What is shown, for the line that is printed.
-    start
-        The file at the root.
-    scripts
-        Files beside those that every page has.
     data
         Answers by name; each takes the query of the request.
+    close
+        Lets go of what the answers hold, such as a temporary directory.
     """
 
     title: str
-    start: str
-    scripts: tuple[str, ...]
     data: Mapping[str, Answer]
+    close: Callable[[], object] = lambda: None
 
     def answer(self, path: str, query: Mapping[str, str]) -> Body | None:
         """Answer what lies at a path, or nothing.
@@ -107,11 +140,21 @@ class Page:
         """
         if path in self.data:
             return self.data[path](query)
-        name = path or self.start
-        if path and path not in (*SHARED, *self.scripts):
+        name = path or START
+        if path and (path == START or path not in STATIC):
             return None
-        content = files("burstlab.page").joinpath("static", *name.split("/")).read_bytes()
-        return Body(content, _TYPES[name.rsplit(".", 1)[1]])
+        return Body(content(name), _TYPES[name.rsplit(".", 1)[1]])
+
+
+def content(name: str) -> bytes:
+    """Read a file of the page.
+
+    Parameters
+    ----------
+    name
+        One of `STATIC`.
+    """
+    return files("burstlab.page").joinpath("static", *name.split("/")).read_bytes()
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -189,11 +232,13 @@ class Server(ThreadingHTTPServer):
         What is served.
     port
         Where; 0 takes any that is free.
+    token
+        Part of the address: 16 to 128 letters, digits, ``-`` and ``_``. By default one is drawn.
 
     Raises
     ------
     InputError
-        If the port cannot be had.
+        If the port cannot be had, or the token is none.
     """
 
     daemon_threads = True
@@ -201,11 +246,16 @@ class Server(ThreadingHTTPServer):
     allow_reuse_address = False
     allow_reuse_port = False
 
-    def __init__(self, page: Page, port: int = 0) -> None:
+    def __init__(self, page: Page, port: int = 0, token: str | None = None) -> None:
+        if token is not None and not _KEPT.fullmatch(token):
+            raise InputError(
+                f"--token {token}: is none\n"
+                "  fix: use 16 to 128 letters, digits, - and _, which nobody guesses"
+            )
         if not 0 <= port <= PORT_MAX:
             raise InputError(f"--port {port}: there is no such port\n  fix: use 0 to {PORT_MAX}")
         self.page = page
-        self.token = secrets.token_urlsafe(24)
+        self.token = token or secrets.token_urlsafe(24)
         try:
             super().__init__((HOST, port), _Handler)
         except OSError as error:
@@ -228,7 +278,7 @@ class Server(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
-def serve(page: Page, *, port: int, browse: bool) -> None:
+def serve(page: Page, *, port: int, browse: bool, token: str | None = None) -> None:
     """Serve a page until Ctrl-C.
 
     Parameters
@@ -239,8 +289,10 @@ def serve(page: Page, *, port: int, browse: bool) -> None:
         Where; 0 takes any that is free.
     browse
         Whether to open a browser.
+    token
+        Part of the address; by default one is drawn.
     """
-    with Server(page, port) as server:
+    with closing(page), Server(page, port, token) as server:
         worker = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1})
         try:
             worker.start()
@@ -249,7 +301,9 @@ def serve(page: Page, *, port: int, browse: bool) -> None:
                 import webbrowser
 
                 webbrowser.open(server.address)
-            worker.join()
+            # Ctrl-C that comes just before a wait without an end is heard at its end.
+            while worker.is_alive():
+                worker.join(_HEARD_S)
         except KeyboardInterrupt:
             print()
         finally:

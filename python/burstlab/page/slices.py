@@ -134,16 +134,24 @@ class Slices:
         return numbers
 
     @cached_property
-    def _kinds(self) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-        """Kind and fate of each burst of a mesh, by its number."""
-        bursts = self._tables.rows("bursts", ("burst", "direction", "fate"))
-        size = int(bursts["burst"].max(initial=0)) + 1
-        kinds, lost = np.zeros(size, np.uint8), np.zeros(size, np.uint8)
-        number = bursts["burst"].astype(np.int64)
+    def _each(self) -> Columns:
+        """Kind, fate and load of each burst of a mesh, by its number; of others zeros."""
+        rows = self._tables.rows("bursts", ("burst", "direction", "fate", "packets", "bytes"))
+        # A burst under way at the end of the run has no row of its own: the last place is of those.
+        size = int(rows["burst"].max(initial=0)) + 2
+        found: Columns = {
+            "kind": np.zeros(size, np.uint8),
+            "lost": np.zeros(size, np.uint8),
+            "packets": np.zeros(size, np.uint32),
+            "bytes": np.zeros(size, np.uint32),
+        }
+        number = rows["burst"].astype(np.int64)
         for code, kind in enumerate(KINDS):
-            kinds[number[bursts["direction"] == kind]] = code
-        lost[number[bursts["fate"] == "lost"]] = _LOST
-        return kinds, lost
+            found["kind"][number[rows["direction"] == kind]] = code
+        found["lost"][number[rows["fate"] == "lost"]] = _LOST
+        for name in ("packets", "bytes"):
+            found[name][number] = rows[name]
+        return found
 
     def bursts(self, begin_s: float, end_s: float) -> tuple[Columns, dict[str, Any]]:
         """Answer each fibre that a burst is on, or is refused, from one time to another.
@@ -169,17 +177,14 @@ class Slices:
         names = ("burst", "from", "to", "wavelength", "reserved_ps", "departed_ps", "end_ps")
         when = (pc.field("departed_ps") <= _ps(end_s)) & (pc.field("end_ps") >= _ps(begin_s))
         hops = self._tables.rows("bursts_hops", names, when)
-        kinds, lost = self._kinds
         burst = hops["burst"].astype(np.int64)
-        # A burst under way at the end of the run has no row of its own.
-        known = np.minimum(burst, len(kinds) - 1)
+        known = np.minimum(burst, len(self._each["kind"]) - 1)
         held = np.nan_to_num(hops["wavelength"].astype(np.float64), nan=REFUSED)
         return {
             "burst": burst.astype(np.uint32),
             "fibre": self._fibre(hops["from"], hops["to"]).astype(np.uint16),
             "wavelength": held.astype(np.int16),
-            "kind": np.where(burst < len(kinds), kinds[known], 0).astype(np.uint8),
-            "lost": np.where(burst < len(lost), lost[known], 0).astype(np.uint8),
+            **{name: column[known] for name, column in self._each.items()},
             "reserved_s": hops["reserved_ps"],
             "left_s": hops["departed_ps"],
             "end_s": hops["end_ps"],
@@ -194,7 +199,7 @@ class Slices:
         when = (pc.field("departed_ps") <= _ps(end_s)) & (
             pc.field("departed_ps") >= _ps(begin_s - total_s - 1.0)
         )
-        bursts = self._tables.rows("bursts", (*names, "bytes"), when)
+        bursts = self._tables.rows("bursts", (*names, "packets", "bytes"), when)
         return _along(bursts, self.delays_s[: len(self.delays_s) // 2], self._length_s)
 
     @cached_property
@@ -207,12 +212,15 @@ class Slices:
         seen = each[np.isfinite(each)]
         return max(float(seen.min()), 0.0) if len(seen) else 0.0
 
-    def losses(self) -> Columns:
-        """Answer when and where bursts died, in order: node from 0, -1 where none is known."""
+    def losses(self) -> tuple[Columns, dict[str, Any]]:
+        """Answer when, where and why bursts died, in order.
+
+        Nodes count from 0, -1 where none is known; so does the burst that was in the way.
+        """
         import pyarrow.compute as pc
 
         gone = pc.field("fate").cast("string") == "lost"
-        names = ("burst", "direction", "lost_ps", "node")
+        names = ("burst", "direction", "lost_ps", "node", "cause", "rival")
         rows = self._tables.rows("bursts", names, gone)
         node = rows["node"].astype(np.int64)
         if self._network.path:
@@ -226,11 +234,16 @@ class Slices:
         burst = rows["burst"].astype(np.int64)
         if self._network.path:
             burst = burst * 2 + (rows["direction"] == "ack")
-        return {
+        causes, cause = np.unique(rows["cause"][order][known].astype(str), return_inverse=True)
+        rival = np.nan_to_num(rows["rival"].astype(np.float64), nan=-1.0)[order][known]
+        found: Columns = {
             "t_s": when[known],
             "node": node[order][known].astype(np.int16),
             "burst": burst[order][known].astype(np.uint32),
+            "cause": cause.astype(np.uint8),
+            "rival": rival.astype(np.int32),
         }
+        return found, {"causes": causes.tolist()}
 
     def _flow(self, number: int) -> Mapping[str, NDArray[Any]]:
         from burstlab.page.flow import columns
@@ -260,6 +273,8 @@ def _along(bursts: Columns, delays_s: Sequence[float], byte_s: float) -> Columns
             "wavelength": np.where(refused, REFUSED, 0).astype(np.int16),
             "kind": back.astype(np.uint8),
             "lost": gone.astype(np.uint8),
+            "packets": bursts["packets"].astype(np.uint32),
+            "bytes": bursts["bytes"].astype(np.uint32),
             "reserved_s": left,
             "left_s": left,
             "end_s": left + length_s,

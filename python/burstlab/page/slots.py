@@ -189,14 +189,15 @@ class SlotSlices:
             part = {name: column[kept] for name, column in part.items()}
         return part, {"every": int(max(every, self._every))}
 
-    def losses(self) -> Columns:
+    def losses(self) -> tuple[Columns, dict[str, Any]]:
         """Answer when and where slots were dropped, in order: node from 0."""
         dropped = self._dropped
-        return {
+        found: Columns = {
             "t_s": dropped["lost_ps"],
             "node": (dropped["node"] - 1).astype(np.int16),
             "burst": dropped["burst"].astype(np.uint32),
         }
+        return found, {"causes": []}
 
     def _flow(self, number: int) -> Mapping[str, NDArray[Any]]:
         from burstlab.page.flow import columns

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +13,21 @@ from burstlab import _core
 from burstlab.errors import InputError
 from burstlab.page.columns import document, pack
 from burstlab.page.flow import thinned
-from burstlab.page.network import network
-from burstlab.page.serving import BadRequest, Body, Page
+from burstlab.page.network import Network, network
+from burstlab.page.serving import Answer, BadRequest, Body, Page
 from burstlab.page.slices import Slices, Tables
 from burstlab.page.slots import SlotSlices
 from burstlab.results import TRACES, Result, read, version_of
 from burstlab.shown import shown
+
+#: Which of the runs a page has is meant, as the page asks.
+RUN = "run"
 
 #: Flows that can be chosen; of more, those with most time-outs.
 FLOWS = 1000
 
 #: Segments of a flow that are drawn one by one.
 SEGMENTS = 40_000
-
-SCRIPTS = ("js/bursts.js", "js/gantt.js", "js/network.js", "js/transport.js", "js/view.js")
 
 
 class Shown:
@@ -48,6 +49,8 @@ class Shown:
         How it is called.
     record
         The command that records all that the page could show.
+    note
+        What else is to be said of the run.
 
     Raises
     ------
@@ -65,9 +68,10 @@ class Shown:
         places: Mapping[str, tuple[float, float]],
         title: str,
         record: str,
+        note: str = "",
     ) -> None:
         self._result, self._index = result, index
-        self._title, self._record = title, record
+        self._title, self._record, self._note = title, record, note
         self._network = network(result, index, places)
         self._tables = Tables(result.stored, number)
         for name in self._network.needs:
@@ -76,6 +80,31 @@ class Shown:
         self._end_s = float(result.replications[index].summary["simulated_s"])
         kind = SlotSlices if self._network.slots else Slices
         self._slices = kind(self._tables, self._network, self._end_s)
+
+    @property
+    def result(self) -> Result:
+        """The run."""
+        return self._result
+
+    @property
+    def slices(self) -> Slices | SlotSlices:
+        """What is drawn of a stretch of time."""
+        return self._slices
+
+    @property
+    def network(self) -> Network:
+        """Nodes and fibres."""
+        return self._network
+
+    @property
+    def tables(self) -> Tables:
+        """What was recorded."""
+        return self._tables
+
+    @property
+    def end_s(self) -> float:
+        """How long the run was."""
+        return self._end_s
 
     def about(self) -> dict[str, Any]:
         """Answer what the page is told first."""
@@ -92,6 +121,7 @@ class Shown:
             "missing": [name for name in TRACES if not self._tables.has(name)],
             "record": self._record,
             "study": None,
+            "note": self._note,
         }
 
     def bursts(self, query: Mapping[str, str]) -> Body:
@@ -105,32 +135,74 @@ class Shown:
 
     def losses(self, _query: Mapping[str, str]) -> Body:
         """Answer when and where bursts died."""
-        return pack(self._slices.losses())
+        return pack(*self._slices.losses())
+
+
+def watched(choose: Callable[[Mapping[str, str]], Shown]) -> dict[str, Answer]:
+    """Answer what the page asks of a run that it shows.
+
+    Parameters
+    ----------
+    choose
+        Answers the run that a query means.
+    """
+    return {
+        "data/about": lambda query: document(choose(query).about()),
+        "data/bursts": lambda query: choose(query).bursts(query),
+        "data/flow": lambda query: choose(query).flow(query),
+        "data/losses": lambda query: choose(query).losses(query),
+    }
+
+
+def page_about(kind: str, **parts: Any) -> Answer:
+    """Answer what a page consists of, before any run is looked at.
+
+    Parameters
+    ----------
+    kind
+        ``view``, ``play`` or ``demo``.
+    **parts
+        What else there is: ``runs`` to choose from, ``steps`` of a tour, ``presets`` to play with.
+    """
+    found = {
+        "kind": kind,
+        "version": _core.__version__,
+        "play": kind != "view",
+        "runs": [],
+        "steps": 0,
+        "presets": [],
+        **parts,
+    }
+    return lambda _query: document(found)
 
 
 def viewer(
-    directory: str | os.PathLike[str],
+    source: str | os.PathLike[str],
     *,
     replication: int = 0,
     map_file: str | os.PathLike[str] | None = None,
     point: int | None = None,
     scheme: str | None = None,
+    settings: Sequence[str] = (),
     allow_code: bool = False,
 ) -> Page:
-    """Make the page of a result, or of a study.
+    """Make the page of a result, of a study, or of a scenario that is run for it.
 
     Parameters
     ----------
-    directory
-        What ``burstlab run --out`` or ``burstlab study --out`` wrote.
+    source
+        What ``burstlab run --out`` or ``burstlab study --out`` wrote, or the TOML file of a
+        scenario, which is run with its tables in a temporary directory.
     replication
         Which repetition to show, from 0.
     map_file
         A topology with latitudes and longitudes, to place the nodes that it names.
     point, scheme
         Of a study, what to show first.
+    settings
+        Changes of a scenario before it is run, as ``path=value``.
     allow_code
-        Of a study, execute Python code that stands in it; see `burstlab.run`.
+        Of a study or a scenario, execute Python code that stands in it; see `burstlab.run`.
 
     Raises
     ------
@@ -139,18 +211,29 @@ def viewer(
     """
     from burstlab.topology import positions
 
-    where = Path(directory)
+    where = Path(source)
     places = positions(map_file) if map_file is not None else {}
-    if (where / "study.json").is_file():
+    study = (where / "study.json").is_file()
+    if not study and (point is not None or scheme is not None):
+        flag = "--scheme" if point is None else "--point"
+        raise InputError(f"{where}: {flag} is of a study, and this is none\n  fix: leave it out")
+    if where.is_file() or where.suffix == ".toml":
+        from burstlab.page.scenes import scenario_viewer
+
+        return scenario_viewer(
+            where, settings, replication=replication, places=places, allow_code=allow_code
+        )
+    if settings:
+        raise InputError(
+            f"{where}: --set is of a scenario, and this has been run\n  fix: leave it out"
+        )
+    if study:
         from burstlab.page.watching import study_viewer
 
         return study_viewer(
             where, point=point or 0, scheme=scheme, replication=replication, places=places,
             allow_code=allow_code,
         )  # fmt: skip
-    if point is not None or scheme is not None:
-        flag = "--scheme" if point is None else "--point"
-        raise InputError(f"{where}: {flag} is of a study, and this is none\n  fix: leave it out")
     result = _readable(where, replication)
     number = result.replications[replication].summary["replication"]
     shown = Shown(
@@ -158,15 +241,7 @@ def viewer(
         number=number, places=places, title=where.resolve().name, record=recording(where),
     )  # fmt: skip
     return Page(
-        title=f"the page of {where}",
-        start="view.html",
-        scripts=SCRIPTS,
-        data={
-            "data/about": lambda _query: document(shown.about()),
-            "data/bursts": shown.bursts,
-            "data/flow": shown.flow,
-            "data/losses": shown.losses,
-        },
+        f"the page of {where}", {"data/page": page_about("view"), **watched(lambda _query: shown)}
     )
 
 

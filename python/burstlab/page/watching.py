@@ -15,7 +15,7 @@ from burstlab import classes
 from burstlab.errors import InputError
 from burstlab.page.columns import document
 from burstlab.page.serving import BadRequest, Body, Page
-from burstlab.page.viewing import SCRIPTS, Shown
+from burstlab.page.viewing import Shown, page_about, watched
 from burstlab.results import TRACES, read
 from burstlab.simulation import run_resolved
 from burstlab.studies import Study
@@ -69,6 +69,10 @@ class Runs:
         self._shown: dict[Choice, Shown] = {}
         self._made = 0
         self._lock = threading.Lock()
+
+    def close(self) -> None:
+        """Remove what was recorded."""
+        self._directory.cleanup()
 
     def shown(self, choice: Choice) -> Shown:
         """Answer the page of a run; several that ask at once wait for one run."""
@@ -166,16 +170,11 @@ def study_viewer(
         choice = chosen(query)
         return document({**runs.shown(choice).about(), "study": _about(study, choice)})
 
+    answers = watched(lambda query: runs.shown(chosen(query)))
     return Page(
-        title=f"the page of {where}",
-        start="view.html",
-        scripts=SCRIPTS,
-        data={
-            "data/about": about,
-            "data/bursts": lambda query: runs.shown(chosen(query)).bursts(query),
-            "data/flow": lambda query: runs.shown(chosen(query)).flow(query),
-            "data/losses": lambda query: runs.shown(chosen(query)).losses(query),
-        },
+        f"the page of {where}",
+        {"data/page": page_about("view"), **answers, "data/about": about},
+        runs.close,
     )
 
 

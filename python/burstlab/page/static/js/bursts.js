@@ -6,9 +6,10 @@ const KEPT = 12;
 
 export class Bursts {
   /** `changed` is called when a stretch has come, `failed` when one cannot. */
-  constructor(end, changed, failed) {
+  constructor(end, choice, changed, failed) {
     this.failed = failed;
     this.end = end;
+    this.choice = choice;
     this.changed = changed;
     this.stretches = new Map();
     this.speed = 0;
@@ -47,7 +48,8 @@ export class Bursts {
     this.stretches.set(number, stretch);
     // What has just died is still seen to fade.
     const from = number * this.span - this.speed;
-    columns("bursts", { from, to: (number + 1) * this.span }).then((found) => {
+    const query = { ...this.choice, from, to: (number + 1) * this.span };
+    columns("bursts", query).then((found) => {
       stretch.found = { ...measured(found), begin: number * this.span };
       this.changed();
     }, this.failed);

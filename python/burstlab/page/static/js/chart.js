@@ -1,9 +1,11 @@
 // Charts over time with uPlot: one of segments, one of the window; they zoom and scroll together.
 
-import { drawFlow } from "./marks.js";
-import { colours } from "./theme.js";
+import { lowerBound, seconds } from "./data.js";
+import { drawFlow, eventLines, segmentLines } from "./marks.js";
+import { pointed } from "./point.js";
+import { colours, font, type } from "./theme.js";
 
-const FONT = "12px Inter, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif";
+const NEAR = 12; // pixels between the pointer and what it means
 const COUNT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 2 });
 
 /** What uPlot calls for the words at an axis. */
@@ -47,7 +49,7 @@ export class Stretch {
   }
 }
 
-class Chart {
+export class Chart {
   constructor(place, stretch, title, unit) {
     this.unit = unit;
     this.place = place;
@@ -56,6 +58,7 @@ class Chart {
     this.plot = null;
     this.top = null;
     this.onSeek = () => {};
+    this.hooks = {};
     this.head = document.createElement("div");
     this.head.className = "playhead";
     this.head.hidden = true;
@@ -70,9 +73,10 @@ class Chart {
   /** Draws anew; `series` are those of uPlot, `hooks` what is drawn over them. */
   draw(data, series, hooks = {}) {
     this.plot?.destroy();
+    this.hooks = hooks;
     const axis = () => ({
-      stroke: colours.muted,
-      font: FONT,
+      stroke: colours.soft,
+      font: font(),
       grid: { stroke: colours.grid, width: 1 },
       ticks: { stroke: colours.grid, width: 1, size: 4 },
     });
@@ -87,8 +91,16 @@ class Chart {
           y: { range: (_, low, high) => this.heights(low ?? 0, high ?? 1) },
         },
         axes: [
-          { ...axis(), size: 30, values: written((value) => `${+value.toFixed(7)} s`) },
-          { ...axis(), ...this.label(), size: 46, values: written(COUNT.format) },
+          {
+            ...axis(),
+            size: 14 + 16 * type.scale,
+            space: 64 * type.scale,
+            values: written((value) => `${+value.toFixed(7)} s`),
+          },
+          {
+            ...axis(), ...this.label(), size: 14 + 32 * type.scale, space: 30 * type.scale,
+            values: written(COUNT.format),
+          },
         ],
         series: [{}, ...series],
         hooks: { ...hooks, setSelect: [(plot) => this.zoom(plot)] },
@@ -100,6 +112,7 @@ class Chart {
     this.plot.root.setAttribute("aria-label", this.title);
     this.plot.over.append(this.head);
     this.plot.over.addEventListener("click", (event) => this.seek(event));
+    pointed(this.plot.over, (x, y) => this.about(x, y));
     this.plot.over.addEventListener("dblclick", () => this.stretch.showWhole());
   }
 
@@ -111,7 +124,28 @@ class Chart {
   }
 
   label() {
-    return { label: this.unit, labelFont: FONT, labelSize: 18, labelGap: 2 };
+    return {
+      label: this.unit, labelFont: font(), labelSize: 4 + 14 * type.scale, labelGap: 2,
+    };
+  }
+
+  /** Lines about what lies at a place of the chart, or nothing. */
+  about() {
+    return null;
+  }
+
+  /** The row of the nearest of some points, in pixels, among those about a time. */
+  nearest(times, values, x, y, near = NEAR) {
+    const { plot } = this;
+    const [from, to] = [plot.posToVal(x - near, "x"), plot.posToVal(x + near, "x")];
+    let best = { row: -1, far: near };
+    for (let i = lowerBound(times, from); i < times.length && times[i] <= to; i += 1) {
+      const far = Math.hypot(
+        plot.valToPos(times[i], "x") - x, plot.valToPos(values[i], "y") - y,
+      );
+      if (far < best.far) best = { row: i, far };
+    }
+    return best.row;
   }
 
   zoom(plot) {
@@ -141,20 +175,42 @@ export class SequenceChart extends Chart {
   closer = true;
 
   setFlow(flow) {
+    this.flow = flow;
     const hidden = { paths: () => null, points: { show: false } };
     this.draw([flow.sent_s, flow.seq], [hidden], { draw: [(plot) => drawFlow(plot, flow)] });
+  }
+
+  about(x, y) {
+    const { flow } = this;
+    const event = this.nearest(flow.event_s, flow.event_seq, x, y);
+    if (event >= 0) return eventLines(flow, event);
+    const segment = this.nearest(flow.sent_s, flow.seq, x, y);
+    return segment >= 0 ? segmentLines(flow, segment) : null;
   }
 }
 
 /** cwnd and ssthresh against time. */
 export class WindowChart extends Chart {
   setFlow(flow) {
+    this.flow = flow;
     const paths = uPlot.paths.stepped({ align: 1 });
     const points = { show: false };
     const threshold = {
-      stroke: colours.muted, width: 1.2, dash: [4, 4], paths, points, auto: false,
+      stroke: colours.soft, width: 1.2, dash: [4, 4], paths, points, auto: false,
     };
     const window = { stroke: colours.first, width: 1.6, paths, points };
     this.draw([flow.window_s, flow.ssthresh, flow.cwnd], [threshold, window]);
+  }
+
+  about(x) {
+    const { window_s: at, cwnd, ssthresh } = this.flow;
+    const time = this.plot.posToVal(x, "x");
+    const row = lowerBound(at, time) - 1;
+    if (row < 0) return null;
+    return [
+      `cwnd ${+cwnd[row].toFixed(2)} segments`,
+      `ssthresh ${+ssthresh[row].toFixed(2)} segments`,
+      `since ${seconds(at[row], 1e-5)}`,
+    ];
   }
 }

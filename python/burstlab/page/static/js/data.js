@@ -1,33 +1,41 @@
-// What the server answers: JSON, or columns as typed arrays (burstlab/page/columns.py).
+// What the server answers, or the file: JSON, or columns as typed arrays (page/columns.py).
+
+import { alone, inFile, stretch } from "./file.js";
+
+export { lowerBound } from "./search.js";
 
 const ARRAYS = {
   Float64Array, Float32Array, Uint32Array, Int32Array, Uint16Array, Int16Array, Uint8Array,
 };
+const unpacked = new WeakMap();
 
-/** Which run of a study is meant: what the address says, else what the command said. */
-const RUN = ["point", "scheme", "replication"];
-
-export function chosenRun() {
-  const asked = new URLSearchParams(location.hash.slice(1));
-  return Object.fromEntries(RUN.filter((name) => asked.has(name)).map((n) => [n, asked.get(n)]));
-}
-
-async function get(name, query, signal) {
-  const every = new URLSearchParams({ ...query, ...chosenRun() });
-  const answer = await fetch(`data/${name}?${every}`, { signal });
+async function get(name, query) {
+  const asked = new URLSearchParams(query);
+  const answer = await fetch(`data/${name}?${asked}`);
   if (!answer.ok) throw new Error(`${name}: ${(await answer.text()).trim()}`);
   return answer;
 }
 
-export async function json(name, query = {}, signal = undefined) {
-  return (await get(name, query, signal)).json();
+export async function json(name, query = {}) {
+  if (!alone) return (await get(name, query)).json();
+  const { content } = await inFile(name, query);
+  return JSON.parse(new TextDecoder().decode(content));
 }
 
 /** Answers { about, columnName: typedArray, ... }; of a JSON answer, the document. */
-export async function columns(name, query = {}, signal = undefined) {
-  const answer = await get(name, query, signal);
+export async function columns(name, query = {}) {
+  if (alone) return fromFile(name, query);
+  const answer = await get(name, query);
   if (answer.headers.get("Content-Type").startsWith("application/json")) return answer.json();
   return unpack(await answer.arrayBuffer());
+}
+
+async function fromFile(name, { from, to, ...query }) {
+  const found = await inFile(name, query);
+  if (found.json) return JSON.parse(new TextDecoder().decode(found.content));
+  if (!unpacked.has(found.content)) unpacked.set(found.content, unpack(found.content));
+  const all = unpacked.get(found.content);
+  return from === undefined ? all : stretch(all, from, to);
 }
 
 export function unpack(buffer) {
@@ -39,18 +47,6 @@ export function unpack(buffer) {
     found[name] = new ARRAYS[type](buffer, begin + start, length);
   }
   return found;
-}
-
-/** The place of the first value that is not below `value`, in an array that rises. */
-export function lowerBound(array, value) {
-  let low = 0;
-  let high = array.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (array[middle] < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** A time as text, as exact as a step asks for. */

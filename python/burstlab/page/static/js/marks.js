@@ -1,15 +1,16 @@
 // The marks of a time-sequence diagram, as tcptrace's users know them: segments, those sent again,
 // those lost, the line of ACKs; and time-outs by what they truly were.
 
-import { lowerBound } from "./data.js";
+import { lowerBound, seconds } from "./data.js";
+import { term } from "./terms.js";
 import { colours } from "./theme.js";
 
 const AGAIN = 1;
 const LOST = 2;
 
-export const EVENTS = ["time-out", "fast retransmission", "early repair", "spurious resend"];
-export const TRUTHS = ["unknown", "false", "true", "spurious"];
-export const VERDICTS = ["none", "false", "true"];
+const EVENTS = ["time-out", "fast retransmission", "early repair", "spurious resend"];
+const TRUTHS = ["unknown", "false", "true", "spurious"];
+const VERDICTS = ["none", "false", "true"];
 
 /** Each mark: its name, its colour, its shape about (0, 0), and whether it is filled. */
 const SHAPES = {
@@ -27,6 +28,43 @@ const PATHS = Object.fromEntries(
   Object.entries(SHAPES).map(([name, shape]) => [name, new Path2D(shape[2])]),
 );
 
+/** Lines about a segment of a flow. */
+export function segmentLines(flow, i) {
+  const state = [
+    flow.flags[i] & AGAIN ? "sent again" : "", flow.flags[i] & LOST ? "lost" : "",
+  ].filter(Boolean);
+  return [
+    `segment ${flow.seq[i].toLocaleString("en")}`,
+    [`sent at ${seconds(flow.sent_s[i], 1e-5)}`, ...state].join(", "),
+  ];
+}
+
+/** Lines about an event of a flow: what it truly was, and what it was taken for. */
+export function eventLines(flow, i) {
+  const [packets, bursts] = [flow.event_packets[i], flow.event_bursts[i]];
+  const truth = flow.event[i] === 0 && flow.truth[i] ? `${TRUTHS[flow.truth[i]]} ` : "";
+  const verdict = flow.verdict[i] ? `taken for ${VERDICTS[flow.verdict[i]]}` : "";
+  return [
+    `${truth}${EVENTS[flow.event[i]]}`,
+    `at ${seconds(flow.event_s[i], 1e-5)}, segment ${flow.event_seq[i].toLocaleString("en")}`,
+    `behind it: ${packets} lost packet${packets === 1 ? "" : "s"} in ${bursts} `
+      + `burst${bursts === 1 ? "" : "s"}`,
+    verdict,
+  ];
+}
+
+/** Fills a list with what the lines of a chart of the window mean. */
+export function windowLegend(list) {
+  for (const [word, colour, dashed] of [["cwnd", "first", false], ["ssthresh", "soft", true]]) {
+    const item = document.createElement("li");
+    item.className = colour;
+    const line = document.createElement("i");
+    line.classList.toggle("dashed", dashed);
+    item.append(line, term(word));
+    list.append(item);
+  }
+}
+
 /** Fills a list with what the marks mean. */
 export function legend(list) {
   const space = "http://www.w3.org/2000/svg";
@@ -42,9 +80,7 @@ export function legend(list) {
     path.setAttribute("stroke", "currentColor");
     path.setAttribute("stroke-width", "1.8");
     svg.append(path);
-    const label = document.createElement("span");
-    label.textContent = text;
-    item.append(svg, label);
+    item.append(svg, term(text));
     list.append(item);
   }
 }
@@ -52,7 +88,7 @@ export function legend(list) {
 /** Draws a flow on a chart of uPlot, whose context counts in device pixels. */
 export function drawFlow(chart, flow) {
   const { ctx, bbox } = chart;
-  const ratio = devicePixelRatio || 1;
+  const ratio = chart.ratio ?? (devicePixelRatio || 1);
   const x = (value) => chart.valToPos(value, "x", true);
   const y = (value) => chart.valToPos(value, "y", true);
   const { min, max } = chart.scales.x;
@@ -112,21 +148,22 @@ function drawSegments(ctx, flow, x, y, [min, max], ratio) {
 }
 
 function stamp(ctx, name, left, top, ratio) {
-  const [, colour, , filled] = SHAPES[name];
+  const [, colour, d, filled] = SHAPES[name];
   const turn = ctx.getTransform();
   ctx.translate(left, top);
   ctx.scale(ratio, ratio);
+  const path = ctx.track?.(d) ?? PATHS[name];
   if (filled) {
     ctx.fillStyle = colours[colour];
-    ctx.fill(PATHS[name]);
+    ctx.fill(path);
   } else {
     if (colour === "timeout") {
       ctx.fillStyle = colours.panel;
-      ctx.fill(PATHS[name]);
+      ctx.fill(path);
     }
     ctx.strokeStyle = colours[colour];
     ctx.lineWidth = 1.7;
-    ctx.stroke(PATHS[name]);
+    ctx.stroke(path);
   }
   ctx.setTransform(turn);
 }

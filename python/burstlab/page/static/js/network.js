@@ -1,7 +1,8 @@
 // The network: fibres and nodes on one canvas, and on another what moves, drawn every frame.
 
 import { lowerBound } from "./data.js";
-import { colours, fit } from "./theme.js";
+import { burstLines, fibreLines } from "./telling.js";
+import { colours, fit, font, type } from "./theme.js";
 
 const FADE = 0.9; // seconds on the screen that a death is seen
 const NODE = 12;
@@ -9,16 +10,23 @@ const DOT = 2.6;
 const CELL = 6.4; // of a packet that waits
 
 export class NetworkView {
-  constructor(network, still, moving) {
-    this.network = network;
+  constructor(still, moving) {
     this.still = still;
     this.moving = moving;
+    this.burst = null;
+    this.onFibre = () => {};
+    this.onBurst = () => {};
+    moving.addEventListener("click", (event) => this.choose(event));
+  }
+
+  /** Shows another network. */
+  setNetwork(network) {
+    this.network = network;
     this.chosen = 0;
     this.longest = Math.max(...network.fibres.map((fibre) => fibre.delay_s));
-    this.carrier = new Set();
-    this.flow = null;
-    this.onChoose = () => {};
-    moving.addEventListener("click", (event) => this.choose(event));
+    this.setFlow(null);
+    this.burst = null;
+    this.drawn = null;
   }
 
   /** Places nodes and fibres in the canvas, and draws what does not move. */
@@ -26,17 +34,22 @@ export class NetworkView {
     const { context, width, height } = fit(this.still);
     this.place(width, height);
     context.clearRect(0, 0, width, height);
+    this.paintStill(context);
+    fit(this.moving);
+  }
+
+  paintStill(context) {
     context.lineCap = "round";
     for (const [index, line] of this.lines.entries()) this.drawFibre(context, index, line);
     this.drawNodes(context);
-    fit(this.moving);
   }
 
   place(width, height) {
     const { nodes, fibres, path } = this.network;
-    const side = path ? Math.max(90, width * 0.14) : 34;
+    // The hosts of a path stand beside it.
+    const side = path ? Math.max(Math.min(90, width * 0.2), width * 0.14) : 34;
     // Names too long for their node stand below it.
-    const above = 48;
+    const above = 36 + 12 * type.scale;
     const [xs, ys] = [nodes.map((node) => node.x), nodes.map((node) => node.y)];
     const [west, east] = [Math.min(...xs), Math.max(...xs)];
     const [north, south] = [Math.min(...ys), Math.max(...ys)];
@@ -86,7 +99,8 @@ export class NetworkView {
     const { nodes, path } = this.network;
     context.textAlign = "center";
     context.textBaseline = "middle";
-    context.font = "600 12px Inter, Arial, 'DejaVu Sans', sans-serif";
+    context.font = font(600);
+    const below = NODE + 10 + 12 * type.scale;
     for (const [index, { x, y }] of this.points.entries()) {
       context.beginPath();
       context.arc(x, y, NODE, 0, 2 * Math.PI);
@@ -98,7 +112,7 @@ export class NetworkView {
       const { name } = nodes[index];
       const inside = context.measureText(name).width < 2 * NODE - 4;
       context.fillStyle = colours.ink;
-      context.fillText(name, x, inside ? y + 0.5 : y + NODE + 22);
+      context.fillText(name, x, inside ? y + 0.5 : y + below);
     }
     if (path) this.drawHosts(context);
   }
@@ -121,13 +135,14 @@ export class NetworkView {
       context.strokeStyle = colours.muted;
       context.stroke();
       context.fillStyle = colours.ink;
-      context.fillText(name, x, y + 34);
+      context.fillText(name, x, y + 22 + 12 * type.scale);
     }
   }
 
   host(far) {
     const { x, y } = far ? this.points.at(-1) : this.points[0];
-    return { x: far ? Math.min(this.width - 34, x + 150) : Math.max(34, x - 150), y };
+    const out = 22 + 12 * type.scale;
+    return { x: far ? Math.min(this.width - out, x + 150) : Math.max(out, x - 150), y };
   }
 
   /** Which flow's bursts are bright; on a path its packets are drawn on the access links too. */
@@ -137,61 +152,122 @@ export class NetworkView {
   }
 
   choose(event) {
-    const box = this.moving.getBoundingClientRect();
-    const [px, py] = [event.clientX - box.left, event.clientY - box.top];
+    const { x, y } = placeOf(event, this.moving);
+    const row = this.burstAt(x, y);
+    if (row !== null) {
+      this.onBurst(this.drawn.found, row);
+      return;
+    }
+    const index = this.fibreAt(x, y);
+    if (index >= 0) this.onFibre(index);
+  }
+
+  /** Where a place of the canvas is beside a fibre: how far along it, and how far off. */
+  beside(line, x, y, off = line.gap + line.wide / 2) {
+    const [rx, ry] = [x - line.x - line.nx * off, y - line.y - line.ny * off];
+    return { along: rx * line.dx + ry * line.dy, far: Math.abs(rx * line.nx + ry * line.ny) };
+  }
+
+  fibreAt(x, y) {
     let best = { index: -1, far: 14 };
     for (const [index, line] of this.lines.entries()) {
-      const off = line.gap + line.wide / 2;
-      const [rx, ry] = [px - line.x - line.nx * off, py - line.y - line.ny * off];
-      const along = rx * line.dx + ry * line.dy;
-      const far = Math.abs(rx * line.nx + ry * line.ny);
+      const { along, far } = this.beside(line, x, y);
       if (along > 0 && along < line.length && far < best.far) best = { index, far };
     }
-    if (best.index >= 0) this.onChoose(best.index);
+    return best.index;
+  }
+
+  /** The row of the burst at a place, of those that were drawn last. */
+  burstAt(x, y) {
+    if (!this.drawn) return null;
+    let best = { row: null, far: 9 };
+    for (const { i, head, tail } of this.under(this.drawn.time, this.drawn.found)) {
+      const line = this.lines[this.drawn.found.fibre[i]];
+      const off = line.gap + (this.drawn.found.wavelength[i] + 0.5) * line.lane;
+      const { along, far } = this.beside(line, x, y, off);
+      const [from, to] = this.extent(line, head, tail);
+      const away = Math.hypot(far, Math.max(0, from - along, along - to));
+      if (away < best.far) best = { row: i, far: away };
+    }
+    return best.row;
+  }
+
+  /** Lines about what lies at a place. */
+  about(x, y) {
+    const row = this.burstAt(x, y);
+    if (row !== null) return burstLines(this.network, this.drawn.found, row);
+    const node = this.points.findIndex((one) => Math.hypot(one.x - x, one.y - y) < NODE + 2);
+    if (node >= 0) return [`node ${this.network.nodes[node].name}`];
+    const index = this.fibreAt(x, y);
+    return index < 0 ? null : fibreLines(this.network, index);
+  }
+
+  /** Rows of the bursts that are on fibres at a time, with where their first and last bit are. */
+  * under(time, found) {
+    const begin = lowerBound(found.left_s, time - found.longest - this.longest);
+    for (let i = begin; i < found.left_s.length && found.left_s[i] <= time; i += 1) {
+      if (found.wavelength[i] < 0) continue;
+      const delay = this.network.fibres[found.fibre[i]].delay_s || 1e-9;
+      const tail = (time - found.end_s[i]) / delay;
+      if (tail < 1) yield { i, head: Math.min(1, (time - found.left_s[i]) / delay), tail };
+    }
   }
 
   /** Draws bursts at a time; answers how many there are, and how many are doomed. */
   draw(time, speed, found) {
     const { context, width, height } = fit(this.moving);
     context.clearRect(0, 0, width, height);
-    if (!found) return { moving: 0, doomed: 0 };
+    this.drawn = found ? { time, speed, found } : null;
+    return this.paintMoving(context);
+  }
+
+  paintMoving(context) {
+    if (!this.drawn) return { moving: 0, doomed: 0 };
+    const { time, speed, found } = this.drawn;
     const fade = FADE * speed;
     const strokes = new Map();
-    const deaths = [];
-    const begin = lowerBound(found.left_s, time - found.longest - this.longest - fade);
     let [moving, doomed] = [0, 0];
-    for (let i = begin; i < found.left_s.length && found.left_s[i] <= time; i += 1) {
-      if (found.wavelength[i] < 0) {
-        if (time < found.left_s[i] + fade) deaths.push(i);
-        continue;
-      }
-      const fibre = found.fibre[i];
-      const delay = this.network.fibres[fibre].delay_s || 1e-9;
-      const tail = (time - found.end_s[i]) / delay;
-      if (tail >= 1) continue;
+    for (const { i, head, tail } of this.under(time, found)) {
       moving += 1;
       doomed += found.lost[i];
-      this.addBurst(strokes, found, i, Math.min(1, (time - found.left_s[i]) / delay), tail);
+      this.addBurst(context, strokes, found, i, head, tail);
     }
     this.stroke(context, strokes);
-    for (const i of deaths) this.drawDeath(context, found, i, (time - found.left_s[i]) / fade);
+    const begin = lowerBound(found.left_s, time - fade);
+    for (let i = begin; i < found.left_s.length && found.left_s[i] <= time; i += 1) {
+      if (found.wavelength[i] >= 0) continue;
+      this.drawDeath(context, found, i, (time - found.left_s[i]) / fade);
+    }
     if (this.network.path && this.flow) this.drawPackets(context, time);
     return { moving, doomed };
   }
 
-  addBurst(strokes, found, i, head, tail) {
+  extent(line, head, tail) {
+    const least = Math.max(0, head - (this.network.path ? 11 : 5) / line.length);
+    return [Math.max(0, Math.min(tail, least)) * line.length, head * line.length];
+  }
+
+  addBurst(context, strokes, found, i, head, tail) {
     const line = this.lines[found.fibre[i]];
     const bright = this.carrier.has(found.burst[i]);
     const key = (found.lost[i] ? 3 : Math.min(found.kind[i], 2)) * 2 + (bright ? 1 : 0);
-    if (!strokes.has(key)) strokes.set(key, { path: new Path2D(), lane: line.lane });
-    const least = Math.max(0, head - (this.network.path ? 11 : 5) / line.length);
-    const from = Math.max(0, Math.min(tail, least)) * line.length;
-    const to = head * line.length;
+    if (!strokes.has(key)) {
+      strokes.set(key, { path: context.track?.() ?? new Path2D(), lane: line.lane });
+    }
+    const [from, to] = this.extent(line, head, tail);
     const off = line.gap + (found.wavelength[i] + 0.5) * line.lane;
     const [x, y] = [line.x + line.nx * off, line.y + line.ny * off];
     const { path } = strokes.get(key);
     path.moveTo(x + line.dx * from, y + line.dy * from);
     path.lineTo(x + line.dx * to, y + line.dy * to);
+    if (found.burst[i] === this.burst) {
+      const middle = (from + to) / 2;
+      context.beginPath();
+      context.arc(x + line.dx * middle, y + line.dy * middle, 13, 0, 2 * Math.PI);
+      context.strokeStyle = colours.ink;
+      context.lineWidth = 1.8;
+      context.stroke();
+    }
   }
 
   stroke(context, strokes) {
@@ -259,7 +335,7 @@ export class NetworkView {
   tell(context, { x, y }, waiting, kind) {
     const high = Math.ceil(Math.min(waiting, 8 * 6) / 8) * CELL;
     const side = kind === "data" ? -1 : 1;
-    context.font = "12px Inter, Arial, 'DejaVu Sans', sans-serif";
+    context.font = font();
     context.textAlign = "center";
     context.textBaseline = "middle";
     context.fillText(`${waiting} waiting`, x, y + side * (NODE + (side > 0 ? 40 : 22) + high));
@@ -290,4 +366,9 @@ export class NetworkView {
     const y = edge.y + side * (NODE + (side > 0 ? 36 : 12) + row * CELL);
     context.fillRect(edge.x - 4 * CELL + column * CELL, y - 2.5, 5, 5);
   }
+}
+
+function placeOf(event, canvas) {
+  const box = canvas.getBoundingClientRect();
+  return { x: event.clientX - box.left, y: event.clientY - box.top };
 }

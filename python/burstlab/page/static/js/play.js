@@ -1,60 +1,94 @@
-// The page to play with: each move of a control reruns the path twice, and the later answer wins.
+// The page to play with: each move of a control reruns the path many times with and without a
+// detector, and the later answer wins.
 
-import { SequenceChart, Stretch, WindowChart } from "./chart.js";
+import { bars, percent } from "./bars.js";
+import { Stretch } from "./chart.js";
 import { Controls, NAMES } from "./controls.js";
 import { columns, json } from "./data.js";
+import { alone } from "./file.js";
 import { legend } from "./marks.js";
-import { onTheme, startTheme } from "./theme.js";
+import { Side } from "./side.js";
+import { onTheme } from "./theme.js";
 
 const element = (id) => document.getElementById(id);
-const COUNTED = [
-  ["false time-outs", "false_timeouts"],
-  ["true", "true_timeouts"],
-  ["spurious", "spurious_timeouts"],
-  ["sent again", "retransmissions"],
-  ["fast", "fast_retransmits"],
-];
-const RUNS = 20;
 const SIDES = ["plain", "burst"];
+const MORE = 4; // runs more in each question for the rest of them
 
-class Play {
-  constructor(about) {
-    element("title").textContent = `play · ${about.title}`;
-    legend(element("marks"));
+export class Play {
+  /** `watch` shows a run of the key that it is given. */
+  constructor(link, presets, watch) {
+    this.link = link;
+    this.preset = "";
+    legend(element("play-marks"));
     this.stretch = new Stretch();
-    this.sides = SIDES.map((name) => this.side(name));
-    this.controls = new Controls(element("controls"), about.controls, () => this.ask());
+    this.sides = SIDES.map((name) => new Side(name, element("pair"), this.stretch, (side) => {
+      watch(this.key(side));
+    }));
+    this.controls = new Controls(element("controls"), link, () => this.ask());
     this.busy = false;
     this.asked = null;
     this.found = null;
     this.latencies = [];
+    this.choosePresets(presets);
+    for (const name of SIDES) element(`watch-${name}`).hidden = alone;
     element("copy").addEventListener("click", () => copy(element("toml").textContent));
-    element("save").addEventListener("click", () => save(element("toml").textContent));
-    onTheme(() => this.found && this.drawFlows());
+    element("save-toml").addEventListener("click", () => save(element("toml").textContent));
+    onTheme(() => this.found && !element("play-page").hidden && this.drawFlows());
   }
 
-  side(name) {
-    const panel = document.createElement("section");
-    panel.className = "panel";
-    panel.id = name;
-    const title = document.createElement("h2");
-    title.id = `${name}-name`;
-    panel.setAttribute("aria-labelledby", title.id);
-    const numbers = document.createElement("dl");
-    numbers.className = "numbers";
-    const [sequence, window] = ["sequence", "window"].map((kind) => {
-      const place = document.createElement("div");
-      place.className = `chart ${kind}`;
-      return place;
+  choosePresets(presets) {
+    element("presets").hidden = !presets.length;
+    const place = element("preset");
+    place.add(new Option("as it was started", ""));
+    for (const { key, label, group } of presets) {
+      let part = [...place.children].find((one) => one.label === group);
+      if (!part || part.tagName !== "OPTGROUP") {
+        part = Object.assign(document.createElement("optgroup"), { label: group });
+        place.append(part);
+      }
+      part.append(new Option(label, key));
+    }
+    this.presets = presets.map(({ key }) => key);
+    place.addEventListener("change", () => {
+      this.link.clear(["tab", "large"]);
+      this.start(place.value);
     });
-    panel.append(title, numbers, sequence, window);
-    element("pair").append(panel);
-    return {
-      title,
-      numbers,
-      sequence: new SequenceChart(sequence, this.stretch, "Segments against time", "segment"),
-      window: new WindowChart(window, this.stretch, "Window against time", "window"),
-    };
+  }
+
+  /** Begins with a preset, or with what the address says. */
+  async start(preset = this.link.word("preset", this.presets) ?? "") {
+    const about = await json("controls", { preset });
+    this.preset = preset;
+    element("preset").value = preset;
+    element("title").textContent = `play · ${about.title}`;
+    document.title = `${about.title} · Burstlab`;
+    element("played-note").textContent = about.note;
+    element("played-note").hidden = !about.note;
+    this.link.put({ preset: preset || null });
+    this.controls.set(about.controls);
+    this.title = about.title;
+    this.stretch.range = this.stretch.whole;
+    await this.ask();
+  }
+
+  /** Names that an address may have for it. */
+  names() {
+    return this.controls.controls.map(({ name }) => name);
+  }
+
+  /** What the run of a side is called that can be watched. */
+  key(side) {
+    return `${side}?${new URLSearchParams(this.wanted())}`;
+  }
+
+  wanted() {
+    return { ...this.controls.values, ...(this.preset ? { preset: this.preset } : {}) };
+  }
+
+  /** As it was at the beginning. */
+  async reset() {
+    this.link.clear(["tab"]);
+    await this.start("");
   }
 
   /** Reruns; what is asked for meanwhile waits, and only the last of it is run. */
@@ -67,10 +101,10 @@ class Play {
       const began = this.asked;
       this.asked = null;
       try {
-        this.show(await columns("play", this.controls.values), began);
+        this.show(await columns("play", this.wanted()), began);
       } catch (error) {
         const gone = error instanceof TypeError;
-        this.complain(gone ? "Nothing answers: burstlab play has ended." : error.message);
+        this.complain(gone ? "Nothing answers: the command has ended." : error.message);
       }
     }
     this.busy = false;
@@ -78,20 +112,19 @@ class Play {
     this.askSeveral();
   }
 
-  /** Asks what many runs say, a few at a time, as long as nothing is moved. */
+  /** Asks for the runs that an answer had no time for, a few at a time, while nothing is moved. */
   async askSeveral() {
-    const values = { ...this.controls.values };
-    const query = this.controls.query();
-    for (let runs = 4; runs <= RUNS; runs += 4) {
-      await new Promise((resolve) => { setTimeout(resolve, runs === 4 ? 300 : 0); });
-      if (this.busy || query !== this.controls.query()) return;
-      const found = await json("several", { ...values, runs }).catch(() => null);
-      if (this.busy || query !== this.controls.query() || !found || found.error) return;
-      if (found.gain === null) return;
-      element("gain").textContent =
-        `${percent(found.gain)} ± ${(found.interval * 100).toFixed(0)} %`;
-      element("why").textContent =
-        `goodput with Burst TCP, over ${runs} runs that lose other bursts (95 % interval)`;
+    const wanted = this.wanted();
+    const query = new URLSearchParams(wanted).toString();
+    const same = () => !this.busy && query === new URLSearchParams(this.wanted()).toString();
+    const { runs = 0, most = 0 } = this.found?.about ?? {};
+    for (let count = runs; count < most;) {
+      count = Math.min(most, count + MORE);
+      await new Promise((resolve) => { setTimeout(resolve, count === runs + MORE ? 300 : 0); });
+      if (!same()) return;
+      const found = await json("several", { ...wanted, runs: count }).catch(() => null);
+      if (!same() || !found || found.error) return;
+      this.drawNumbers({ ...this.found.about, ...found });
     }
     document.body.dataset.several = query;
   }
@@ -103,17 +136,14 @@ class Play {
     }
     element("error").hidden = true;
     this.found = found;
-    this.drawNumbers();
+    this.drawNumbers(found.about);
     this.drawFlows();
     element("toml").textContent = found.about.toml;
     element("command").textContent =
       "burstlab run play.toml --trace bursts,packets,cwnd,ledger --out played\n"
       + "burstlab run play.toml --set tcp.detector=none\n"
       + "burstlab view played";
-    const took = performance.now() - began;
-    this.latencies.push(took);
-    element("took").textContent =
-      `two runs of ${found.about.end_s} s, from the slider to the screen in ${Math.round(took)} ms`;
+    this.latencies.push(performance.now() - began);
     document.body.dataset.drawn = String(this.latencies.length);
   }
 
@@ -122,30 +152,48 @@ class Play {
     element("error").hidden = false;
   }
 
-  drawNumbers() {
-    const { runs } = this.found.about;
-    const variant = NAMES[this.controls.values.variant] ?? this.controls.label("variant");
-    const detector = NAMES[this.controls.values.detector] ?? this.controls.label("detector");
+  /** The headline and the bars, which are of the same runs, and what is to be said of them. */
+  drawNumbers(about) {
+    const { runs, sides, gain, interval, drawn } = about;
+    const variant = this.controls.label("variant") || "TCP";
+    const detector = this.controls.label("detector") || NAMES.bnak;
+    element("gain").textContent = gain === null ? "" : percent(gain, interval);
+    const more = runs < about.most ? `; ${about.most} are on their way` : "";
+    element("why").textContent = gain === null
+      ? "Nothing arrives in these runs."
+      : `goodput with Burst TCP, over ${runs} runs on each side that lose other bursts `
+        + `(95 % interval)${more}`;
+    bars(element("bars"), sides.map(({ goodput_bps: mean, goodput_ci95: half }, side) => ({
+      name: side ? "Burst TCP" : variant,
+      mean,
+      half,
+      colour: side ? "var(--first)" : "var(--muted)",
+    })));
+    const [plain, burst] = drawn.map((one) => one.goodput_bps);
+    const one = plain > 0 ? `, in which Burst TCP gains ${percent(burst / plain - 1)}` : "";
+    element("took").textContent = `Below is the first of the ${runs} runs${one}; `
+      + `${about.end_s} s of each are simulated.`;
+    element("spread").textContent = about.spread;
+    element("spread").hidden = !about.spread;
+    this.drawJudged(about.judged, detector);
     const names = [variant, `Burst TCP: ${variant} with ${detector}`];
-    const [plain, burst] = runs.map((run) => run.goodput_bps);
-    const gain = percent(plain > 0 ? burst / plain - 1 : 0);
-    element("gain").textContent = gain;
-    element("why").textContent = "goodput with Burst TCP in one run; more are on their way";
-    element("one").textContent = `${gain} in the run below`;
-    element("bars").replaceChildren(
-      bar(variant, plain, Math.max(plain, burst), "var(--muted)"),
-      bar("Burst TCP", burst, Math.max(plain, burst), "var(--first)"),
-    );
     for (const [index, side] of this.sides.entries()) {
       side.title.textContent = names[index];
-      side.numbers.replaceChildren(...COUNTED.flatMap(([text, name]) => {
-        const [term, value] = [document.createElement("dt"), document.createElement("dd")];
-        term.textContent = text;
-        value.textContent = runs[index][name].toLocaleString("en");
-        value.dataset.counted = name;
-        return [term, value];
-      }));
+      side.count(drawn[index]);
     }
+  }
+
+  /** What the detector took the time-outs of the run for that is drawn. */
+  drawJudged({ false: falses, false_wrong: missed, true: trues, true_wrong: wrong }, detector) {
+    const outs = falses + trues;
+    element("judged").hidden = !outs;
+    const parts = [
+      falses && `${falses - missed} of ${falses} false time-outs for false`,
+      trues && `${trues - wrong} of ${trues} true ones for true`,
+    ].filter(Boolean);
+    element("judged").textContent =
+      `In the run below Burst TCP (${detector}) rightly takes ${parts.join(" and ")}`
+      + `${missed || wrong ? ": the others it judges wrongly." : "."}`;
   }
 
   drawFlows() {
@@ -154,14 +202,13 @@ class Play {
     this.stretch.whole = [0, end];
     const flows = SIDES.map((_, index) => side(this.found, `${index}/`));
     // One scale for both, or they could not be compared.
-    const segments = Math.max(1, ...flows.map((flow) => highest(flow.seq)));
-    const window = Math.max(1, ...flows.map((flow) => highest(flow.cwnd)));
-    for (const [index, flow] of flows.entries()) {
-      const { sequence, window: chart } = this.sides[index];
-      sequence.top = segments;
-      chart.top = window;
-      sequence.setFlow(flow);
-      chart.setFlow(flow);
+    const highest = (name) => Math.max(1, ...flows.map((flow) => largest(flow[name])));
+    const tops = {
+      sequence: highest("seq"), window: highest("cwnd"), bursts: highest("packets"),
+    };
+    for (const [index, parts] of this.sides.entries()) {
+      for (const [name, top] of Object.entries(tops)) parts[name].top = top;
+      parts.draw(flows[index]);
     }
   }
 }
@@ -171,36 +218,8 @@ function side(found, prefix) {
   return Object.fromEntries(names.map((name) => [name.slice(prefix.length), found[name]]));
 }
 
-function highest(values) {
-  return values.reduce((a, b) => Math.max(a, b), 0);
-}
-
-function percent(share) {
-  return `${share >= 0 ? "+" : "−"}${Math.abs(share * 100).toFixed(1)} %`;
-}
-
-function rate(bps) {
-  const [scale, unit] = bps >= 1e6 ? [1e6, "Mb/s"] : [1e3, "kb/s"];
-  return `${(bps / scale).toFixed(2)} ${unit}`;
-}
-
-function bar(name, value, most, colour) {
-  const space = "http://www.w3.org/2000/svg";
-  const line = document.createElement("div");
-  const label = document.createElement("span");
-  label.textContent = name;
-  const svg = document.createElementNS(space, "svg");
-  svg.setAttribute("aria-hidden", "true");
-  const rect = document.createElementNS(space, "rect");
-  rect.setAttribute("height", "16");
-  rect.setAttribute("rx", "4");
-  rect.setAttribute("width", `${most > 0 ? (value / most) * 100 : 0}%`);
-  rect.style.fill = colour;
-  svg.append(rect);
-  const number = document.createElement("b");
-  number.textContent = rate(value);
-  line.append(label, svg, number);
-  return line;
+function largest(column) {
+  return column.reduce((most, value) => Math.max(most, value), 0);
 }
 
 async function copy(text) {
@@ -216,9 +235,3 @@ function save(text) {
   link.click();
   URL.revokeObjectURL(link.href);
 }
-
-startTheme();
-const play = new Play(await json("about"));
-window.burstlab = play;
-await play.ask();
-document.body.dataset.ready = "yes";

@@ -8,34 +8,48 @@ const STEP = 0.05; // of a second on the screen
 const SCRUB = 10000;
 const AHEAD = 0.8; // seconds on the screen before a loss that is gone to
 
+const near = (a, b) => Math.abs(Math.log(a / b));
+
+export { SPEEDS };
+
 export class Transport {
-  constructor({ end, speed, losses }) {
-    this.end = end;
-    this.losses = losses;
-    this.carrier = new Set();
-    this.times = losses.t_s;
-    this.bursts = losses.burst;
-    // The first loss, so that there is something to see; Home is the beginning.
-    this.time = losses.t_s.length ? Math.max(0, losses.t_s[0] - AHEAD * speed) : 0;
-    this.speed = speed;
+  constructor() {
     this.playing = false;
-    this.changed = true;
+    this.speed = SPEEDS[0];
     this.find();
     this.fillSpeeds();
     this.listen();
   }
 
+  /** Shows another run, from just before its first loss on, so that there is something to see. */
+  setRun({ end, speed, losses }) {
+    this.end = end;
+    this.losses = losses;
+    this.usual = speed;
+    this.carrier = new Set();
+    this.times = losses.t_s;
+    this.bursts = losses.burst;
+    this.minePart.checked = false;
+    if (this.playing) this.toggle();
+    this.setSpeed(speed);
+    this.toStart();
+  }
+
+  /** Where a run begins: its first loss; Home is its first instant. */
+  toStart() {
+    const { t_s: at } = this.losses;
+    this.seek(at.length ? Math.max(0, at[0] - AHEAD * this.speed) : 0);
+  }
+
   find() {
-    const names = [
-      "play", "speed", "scrub", "time", "before", "after", "overview", "help", "mine",
-    ];
+    const names = ["play", "speed", "scrub", "time", "before", "after", "overview", "mine"];
     for (const name of names) this[`${name}Part`] = document.getElementById(name);
   }
 
   fillSpeeds() {
     for (const speed of SPEEDS) {
       const label = `${seconds(speed, speed)} a second`;
-      this.speedPart.add(new Option(label, speed, false, speed === this.speed));
+      this.speedPart.add(new Option(label, speed));
     }
   }
 
@@ -48,15 +62,16 @@ export class Transport {
     this.beforePart.addEventListener("click", () => this.toLoss(-1));
     this.afterPart.addEventListener("click", () => this.toLoss(1));
     this.minePart.addEventListener("change", () => this.choose());
-    document.getElementById("help-open").addEventListener("click", () => this.helpPart.showModal());
     document.addEventListener("keydown", (event) => this.key(event));
   }
 
   key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || this.helpPart.open) return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (document.body.dataset.tab !== "watch" || document.querySelector("dialog[open]")) return;
     const focused = event.target;
     if (focused.tagName === "SELECT") return;
-    if (event.key === " " && (focused.tagName === "BUTTON" || focused === this.minePart)) return;
+    const pressed = ["BUTTON", "SUMMARY"].includes(focused.tagName) || focused === this.minePart;
+    if (event.key === " " && pressed) return;
     const step = STEP * this.speed * (event.shiftKey ? 10 : 1);
     const actions = {
       " ": () => this.toggle(),
@@ -71,7 +86,7 @@ export class Transport {
       "=": () => this.shiftSpeed(1),
       "-": () => this.shiftSpeed(-1),
       0: () => this.onWhole?.(),
-      "?": () => this.helpPart.showModal(),
+      "?": () => document.getElementById("help-open").click(),
     };
     if (!actions[event.key]) return;
     event.preventDefault();
@@ -83,17 +98,20 @@ export class Transport {
     this.playing = !this.playing;
     this.playPart.textContent = this.playing ? "Pause" : "Play";
     this.changed = true;
+    this.onRest?.();
   }
 
   seek(time) {
     this.time = Math.min(Math.max(time, 0), this.end);
     this.changed = true;
+    this.onRest?.();
   }
 
   setSpeed(speed) {
-    this.speed = speed;
-    this.speedPart.value = speed;
+    this.speed = SPEEDS.reduce((a, b) => (near(b, speed) < near(a, speed) ? b : a));
+    this.speedPart.value = this.speed;
     this.changed = true;
+    this.onRest?.();
   }
 
   shiftSpeed(by) {
@@ -111,6 +129,15 @@ export class Transport {
     if (at[place] === undefined) return;
     this.seek(at[place] - ahead);
     this.onLoss?.(this.bursts[place]);
+  }
+
+  /** Goes to just before a burst dies; answers whether it does. */
+  toDeathOf(burst) {
+    const place = this.losses.burst.indexOf(burst);
+    if (place < 0) return false;
+    this.seek(this.losses.t_s[place] - AHEAD * this.speed);
+    this.onLoss?.(burst);
+    return true;
   }
 
   /** Which losses there are to go to: all, or those of the bursts of a flow. */
@@ -151,6 +178,7 @@ export class Transport {
 
   /** Draws how many bursts die when, under the slider. */
   drawOverview() {
+    if (!this.times) return;
     const { context, width, height } = fit(this.overviewPart);
     const bins = new Float64Array(Math.max(1, Math.floor(width / 3)));
     for (const at of this.times) {

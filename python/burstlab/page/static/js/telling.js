@@ -1,0 +1,39 @@
+// What is said of a fibre and of a burst.
+
+import { seconds } from "./data.js";
+
+const KINDS = ["data", "ACKs", "others"];
+
+/** Lines about a burst on a fibre, or refused there. */
+export function burstLines({ fibres, nodes, slots, path, why }, found, i) {
+  const fibre = fibres[found.fibre[i]];
+  const [from, to] = [nodes[fibre.from].name, nodes[fibre.to].name];
+  // On a path both directions count from 0, and the page has them in one row of numbers.
+  const number = path ? Math.floor(found.burst[i] / 2) : found.burst[i];
+  const load = [["packets", "packets"], ["bytes", "B"]]
+    .filter(([name]) => found[name]?.[i])
+    .map(([name, unit]) => `${found[name][i].toLocaleString("en")} ${unit}`).join(", ");
+  const where = found.wavelength[i] < 0
+    ? `${slots ? "dropped" : path ? "lost" : "refused"} at ${from}, on its way to ${to}`
+    : `${from} → ${to}${path || slots ? "" : `, λ${found.wavelength[i] + 1}`}`;
+  const fate = found.lost[i] && found.wavelength[i] >= 0 ? "will be lost" : "";
+  return [
+    `${slots ? "slot" : "burst"} ${number} · ${KINDS[Math.min(found.kind[i], 2)]}`,
+    [where, fate].filter(Boolean).join(", "),
+    load,
+    `${found.wavelength[i] < 0 ? "at" : "left at"} ${seconds(found.left_s[i], 1e-6)}`,
+    found.lost[i] ? why?.(found.burst[i]) ?? "" : "",
+  ];
+}
+
+/** Lines about a fibre. */
+export function fibreLines({ fibres, nodes, slots }, index) {
+  const fibre = fibres[index];
+  const waves = `${fibre.wavelengths} wavelength${fibre.wavelengths === 1 ? "" : "s"}`;
+  const used = fibre.used === null ? "" : `${(fibre.used * 100).toFixed(1)} % used`;
+  return [
+    `fibre ${nodes[fibre.from].name} → ${nodes[fibre.to].name}`,
+    [`${+(fibre.delay_s * 1e3).toPrecision(4)} ms`, slots ? "" : waves, used]
+      .filter(Boolean).join(" · "),
+  ];
+}

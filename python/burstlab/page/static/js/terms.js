@@ -1,0 +1,74 @@
+// What words mean, for whoever meets them here first.
+
+export const TERMS = {
+  segment: "What TCP numbers and sends: a packet with a piece of the data.",
+  window: "How many segments may be outstanding: sent, and not yet acknowledged.",
+  cwnd: "Congestion window: how many segments the sender trusts the network with. It grows with "
+    + "each ACK and falls at each loss.",
+  ssthresh: "Slow-start threshold: below it cwnd doubles in a round trip, above it cwnd grows by "
+    + "one segment.",
+  ACK: "Acknowledgement: the receiver says up to which segment it has everything.",
+  "duplicate ACK": "An ACK that repeats the one before, since a segment arrived out of order. "
+    + "Three of them tell the sender of a loss.",
+  acknowledged: "The line up to which the receiver has confirmed everything.",
+  "sent again": "A retransmission: a segment that is sent once more.",
+  lost: "A segment that never arrives, as its burst died or a queue was full.",
+  "retransmission timer": "If no ACK comes within this time (the RTO, about a round trip and four "
+    + "times its variation, at least a second by RFC 6298) the sender takes all for lost.",
+  "time-out": "The retransmission timer has ended. The sender starts again with a window of one.",
+  "false time-out": "A time-out behind which all that is missing died in one burst. One burst in "
+    + "the way of another is no congestion, but the sender takes it for one.",
+  "true time-out": "A time-out with losses in several bursts, or in an access network, behind it.",
+  "spurious time-out": "A time-out though nothing was lost: the ACKs were only late.",
+  "fast retransmission": "A segment is sent again after three duplicate ACKs, without waiting for "
+    + "the timer; the window is halved.",
+  "early repair": "Burst TCP sends again what a lost burst held as soon as it hears of it, before "
+    + "any time-out.",
+  burst: "Packets for one egress that the edge node sends together, as one unit of light.",
+  "data burst": "A burst with packets of data.",
+  "ACK burst": "A burst on the way back, with acknowledgements.",
+  background: "Bursts of others, which take wavelengths and carry no TCP.",
+  "lost burst": "A burst that a node further on has no way for. All packets in it die with it.",
+  wavelength: "One colour of light on a fibre: it carries one burst at a time. A burst that finds "
+    + "all of them taken is refused, and dies.",
+  slot: "A fixed time in which one packet of the switch passes; what finds no room is dropped.",
+  ingress: "The edge node where packets enter, wait and become bursts.",
+  egress: "The edge node where bursts are taken apart again.",
+  "assembly time": "How long the ingress collects packets, from the first of a burst on, before "
+    + "it sends the burst.",
+  "burst loss": "The probability that the core loses a burst, whatever it carries.",
+  "fibre delay": "How long light is on each fibre, one way.",
+  "access rate": "How fast the link between a host and its edge node is. It decides over how many "
+    + "bursts a window is spread.",
+  variant: "How TCP repairs losses. Reno leaves recovery with the first new ACK, New-Reno stays "
+    + "until all is repaired, SACK is told which segments arrived.",
+  detector: "How Burst TCP tells false time-outs from true ones.",
+  "Burst TCP": "TCP that treats a false time-out like a loss that duplicate ACKs found: it halves "
+    + "its window in place of starting from one (Yu, Qiao and Liu, 2004).",
+  "burst NAK": "The core node that drops a burst tells the sender which segments it held.",
+  "burst ACK": "An edge node tells the sender which segments left, or arrived, in which burst.",
+  "burst length estimation": "The sender guesses from its own losses how many segments a burst "
+    + "holds; no node helps it.",
+  oracle: "A detector that knows the truth: a bound for what detection can bring, not a protocol.",
+  goodput: "Data that arrived in order at the receiver, by time; what was sent twice counts once.",
+  interval: "95 % interval: of a hundred such sets of runs about 95 have the true mean within it.",
+  seed: "The number that all chance of a run comes from. The same seed loses the same bursts.",
+  simulated: "How much time passes in the simulated network.",
+  judged: "What the detector took a time-out for, beside what it was.",
+};
+
+/** Makes a button of a word that is explained. */
+export function term(word, text = word) {
+  const found = document.createElement("button");
+  found.type = "button";
+  found.className = "term";
+  found.dataset.term = word;
+  found.textContent = text;
+  return found;
+}
+
+/** Fills a place with text in which [[words]] are explained. */
+export function explained(place, text) {
+  const parts = text.split(/\[\[(.+?)\]\]/);
+  place.replaceChildren(...parts.map((part, i) => (i % 2 ? term(part) : part)));
+}
