@@ -47,6 +47,7 @@ for _command in (
     "model:model",
     "page:view",
     "page:play",
+    "page:demo",
 ):
     app.command(f"burstlab.cli.{_command}", name=_command.partition(":")[2].rstrip("_"))
 

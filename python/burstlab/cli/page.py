@@ -1,4 +1,4 @@
-"""``burstlab view`` and ``burstlab play``: the page."""
+"""``burstlab view``, ``burstlab play`` and ``burstlab demo``: the page."""
 
 from __future__ import annotations
 
@@ -90,6 +90,28 @@ def play(
     from burstlab.page import player
 
     return _show(player(scenario), port, token, no_open)
+
+
+def demo(
+    *,
+    port: Whole = None,
+    token: str | None = None,
+    no_open: Switch = False,
+) -> int:
+    """Open a guided tour: a burst dies, what TCP makes of it, and what Burst TCP does.
+
+    Parameters
+    ----------
+    port
+        Port on 127.0.0.1 (default: any that is free).
+    token
+        Part of the address, as of burstlab view.
+    no_open
+        Print the address, and leave the browser alone.
+    """
+    from burstlab.page import demonstration
+
+    return _show(demonstration(), port, token, no_open)
 
 
 def _show(page: Page, port: int | None, token: str | None, no_open: bool) -> int:
