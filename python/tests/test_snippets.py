@@ -104,7 +104,8 @@ class Reader:
                 elif words[1] in block.skipped:
                     unused.discard(words[1])
                 else:
-                    assert words[1] not in SERVERS, f"{words} does not end by itself"
+                    ends = words[1] not in SERVERS or "--export" in words
+                    assert ends, f"{words} does not end by itself"
                     answer = self.burstlab(*words[1:])
                     assert answer.status == 0, (words, answer.err)
                     self.printed += answer.out

@@ -21,6 +21,8 @@ def view(
     scheme: str | None = None,
     set_: Settings = None,
     map_: str | None = None,
+    export: str | None = None,
+    force: Switch = False,
     allow_code: Switch = False,
     no_open: Switch = False,
 ) -> int:
@@ -47,6 +49,10 @@ def view(
         Of a scenario, change a field: path=value. Repeatable.
     map_
         A topology file with latitudes and longitudes, to place the nodes that it names.
+    export
+        Write the page to this file, with all that it shows, in place of serving it.
+    force
+        Replace that file.
     allow_code
         Of a study or a scenario, execute Python code that stands in it; read it before.
     no_open
@@ -63,7 +69,7 @@ def view(
         settings=set_ or [],
         allow_code=allow_code,
     )
-    return _show(page, port, token, no_open)
+    return _show(page, port, token, export, force, no_open)
 
 
 def play(
@@ -72,6 +78,8 @@ def play(
     *,
     port: Whole = None,
     token: str | None = None,
+    export: str | None = None,
+    force: Switch = False,
     no_open: Switch = False,
 ) -> int:
     """Open a page with sliders that rerun a path as they move: TCP beside Burst TCP.
@@ -84,18 +92,24 @@ def play(
         Port on 127.0.0.1 (default: any that is free).
     token
         Part of the address, as of burstlab view.
+    export
+        Write the page to this file, with the answers to some of its controls.
+    force
+        Replace that file.
     no_open
         Print the address, and leave the browser alone.
     """
     from burstlab.page import player
 
-    return _show(player(scenario), port, token, no_open)
+    return _show(player(scenario), port, token, export, force, no_open)
 
 
 def demo(
     *,
     port: Whole = None,
     token: str | None = None,
+    export: str | None = None,
+    force: Switch = False,
     no_open: Switch = False,
 ) -> int:
     """Open a guided tour: a burst dies, what TCP makes of it, and what Burst TCP does.
@@ -106,16 +120,35 @@ def demo(
         Port on 127.0.0.1 (default: any that is free).
     token
         Part of the address, as of burstlab view.
+    export
+        Write the tour to this file, to be opened without Burstlab.
+    force
+        Replace that file.
     no_open
         Print the address, and leave the browser alone.
     """
     from burstlab.page import demonstration
 
-    return _show(demonstration(), port, token, no_open)
+    return _show(demonstration(), port, token, export, force, no_open)
 
 
-def _show(page: Page, port: int | None, token: str | None, no_open: bool) -> int:
-    from burstlab.page import serve
+def _show(
+    page: Page, port: int | None, token: str | None, file: str | None, force: bool, no_open: bool
+) -> int:
+    from contextlib import closing
 
-    serve(page, port=port or 0, browse=not no_open, token=token)
+    from burstlab.cli.printing import say
+    from burstlab.errors import InputError
+    from burstlab.page import export, serve
+
+    if file is None:
+        if force:
+            raise InputError("--force is of --export\n  fix: leave it out")
+        serve(page, port=port or 0, browse=not no_open, token=token)
+        return 0
+    from burstlab.progress import bar
+
+    with closing(page), bar("recording") as progress:
+        written = export(page, file, force=force, progress=progress or bool)
+    say(f"{written}: {written.stat().st_size / 1e6:.1f} MB; open it in any browser")
     return 0

@@ -4,8 +4,9 @@ The page is served on the loopback interface by this process, and by nobody else
 """
 
 from burstlab.page.demonstrating import demonstration
+from burstlab.page.exporting import export
 from burstlab.page.playing import player
 from burstlab.page.serving import Page, Server, serve
 from burstlab.page.viewing import viewer
 
-__all__ = ["Page", "Server", "demonstration", "player", "serve", "viewer"]
+__all__ = ["Page", "Server", "demonstration", "export", "player", "serve", "viewer"]
