@@ -30,6 +30,8 @@ pub mod topology;
 mod traffic;
 mod wlan;
 
+use std::sync::LazyLock;
+
 use burstlab_tcp::Overrides;
 use burstlab_units::{Bytes, Rate, Span, UnitError};
 use schemars::{JsonSchema, schema_for};
@@ -171,8 +173,11 @@ pub fn quantity(text: &str) -> Option<(f64, &'static str)> {
     text.parse::<Rate>().ok().map(|rate| (rate.as_bps() as f64, "b/s"))
 }
 
+/// What the types of a scenario say of themselves; made once, as it takes longer than a short run.
+static SCHEMA: LazyLock<serde_json::Value> = LazyLock::new(|| schema_for!(Scenario).to_value());
+
 /// The JSON schema of a scenario.
 #[must_use]
 pub fn schema_json() -> serde_json::Value {
-    schema_for!(Scenario).to_value()
+    SCHEMA.clone()
 }

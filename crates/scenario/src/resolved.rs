@@ -8,8 +8,8 @@ use burstlab_traffic::{BatchLaw, Sampler};
 use super::check_mesh::{self, Through};
 use super::topology::{Graph, Metric, Routes};
 use super::{
-    DemandLaw, EdgeAssembly, Flow, Interrupt, Losses, Scenario, ScenarioError, WlanLaw, check,
-    control, network, ranges, wlan,
+    DemandLaw, EdgeAssembly, Flow, Interrupt, Losses, SCHEMA, Scenario, ScenarioError, WlanLaw,
+    check, control, network, ranges, wlan,
 };
 
 /// A scenario that was read whole: with every default filled in, and beside it what follows from
@@ -51,7 +51,7 @@ pub struct Resolved {
 
 /// Reads `written` whole, unless `watch` is told to cancel.
 pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved, ScenarioError> {
-    ranges::check("", written)?;
+    ranges::check(&SCHEMA, "", written)?;
     let mut scenario = written.clone();
     let others = scenario.bursts.is_empty() && scenario.batches.is_empty();
     let alone = scenario.demand.is_empty() && others;

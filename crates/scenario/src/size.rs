@@ -1,10 +1,11 @@
 //! A distribution of sizes: how much a flow carries.
 
 use std::fmt::Display;
+use std::sync::LazyLock;
 
 use burstlab_traffic::{Law, SHAPE_MAX, SIZE_MAX, Sampler, Table, bounded_mean, bounded_shape};
 use burstlab_units::{Bytes, Probability};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use super::choice::{self, Choice, Either, Fields};
@@ -89,6 +90,9 @@ impl Distribution {
     ];
 }
 
+/// What the table says of itself.
+static SCHEMA: LazyLock<serde_json::Value> = LazyLock::new(|| schema_for!(Size).to_value());
+
 impl Size {
     /// What draws from the distribution; the table stands at `path` of the scenario, such as
     /// `demand[0].size`.
@@ -96,7 +100,7 @@ impl Size {
     /// # Errors
     /// The first mistake, with the path of its field, its value and the mend.
     pub fn sampler(&self, path: &str) -> Result<Sampler, ScenarioError> {
-        ranges::check(path, self)?;
+        ranges::check(&SCHEMA, path, self)?;
         let mut given = Choice::of(path, self, "distribution", Distribution::FIELDS);
         let law = match self.distribution {
             Distribution::Fixed => Law::Fixed(number(given.needs("mean", self.mean)?)),
