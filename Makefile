@@ -48,7 +48,7 @@ fuzz: setup ## random tests with other cases than those of `make test`: ROUNDS t
 	@for round in $$(seq $(ROUNDS)); do \
 	  seed=$${FUZZ_SEED:-$$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}; \
 	  echo "round $$round: make fuzz FUZZ_SEED=$$seed ROUNDS=1 repeats it"; \
-	  PROPTEST_RNG_SEED=$$seed cargo test $(TESTED) --no-fail-fast || exit 1; \
+	  BURSTLAB_FUZZ=1 PROPTEST_RNG_SEED=$$seed cargo test $(TESTED) --no-fail-fast || exit 1; \
 	  BURSTLAB_FUZZ=1 $(BIN)/python -m pytest $(PYTEST) --hypothesis-seed=$$seed -k "$(RANDOM)" || exit 1; \
 	  $(BIN)/python python/tests/fuzz_scenarios.py --cases $(FUZZ_CASES) --seed $$seed --out out/fuzz || exit 1; \
 	done

@@ -23,8 +23,8 @@ __all__ = [
     "NoticeTransport", "Notification", "Ops", "Order", "Packing", "PairWeight", "Pattern", "Per",
     "Profile", "Protocol", "PythonClass", "Queues", "Reading", "Refusal", "RenoFastRetransmits",
     "Resolution", "Retransmission", "RouteChoice", "Routing", "RtoEstimator", "Run", "SackRecovery",
-    "Scenario", "SchedulerKind", "Segmentation", "Share", "Side", "Signalling", "Size", "Smoothing",
-    "SsthreshBasis", "Tcp", "TieBreak", "Topology", "Traffic", "Variant", "VegasRules",
+    "Scenario", "SchedulerKind", "Segmentation", "Share", "Side", "Signalling", "Size", "SlowStart",
+    "Smoothing", "SsthreshBasis", "Tcp", "TieBreak", "Topology", "Traffic", "Variant", "VegasRules",
     "WindowHalving", "WindowLaw", "Wlan", "WlanFrames", "WlanLoss", "WlanPreamble", "Write",
 ]  # fmt: skip
 
@@ -310,7 +310,7 @@ Profile: TypeAlias = Literal["rfc", "ns2", "ns2-2003", "linux"]
 - `linux`: Linux 6.12.
 """
 
-WindowLaw: TypeAlias = Literal["aimd", "vegas", "fast", "python", "cubic", "dctcp", "bbr"]
+WindowLaw: TypeAlias = Literal["aimd", "vegas", "fast", "python", "cubic", "dctcp", "bbr", "bbr3"]
 """How the window grows and shrinks.
 
 - `aimd`: By a segment each round trip, to a half at a loss (RFC 5681).
@@ -321,6 +321,8 @@ WindowLaw: TypeAlias = Literal["aimd", "vegas", "fast", "python", "cubic", "dctc
 - `dctcp`: By a segment each round trip; by the share of marks at a mark (RFC 8257).
 - `bbr`: By the largest rate of delivery and the shortest round trip, paced (version 1 of Cardwell,
   Cheng, Gunn, Yeganeh and Jacobson 2016).
+- `bbr3`: As `"bbr"`, with bounds that losses set to what may be in flight (version 3,
+  draft-ietf-ccwg-bbr-06).
 """
 
 VegasRules: TypeAlias = Literal["paper", "ns2"]
@@ -434,6 +436,14 @@ BnakPartial: TypeAlias = Literal["true-timeout", "recheck"]
 
 - `true-timeout`: Taken for true.
 - `recheck`: Taken for false if the NAK covers what is outstanding now.
+"""
+
+SlowStart: TypeAlias = Literal["standard", "hystart", "hystart++"]
+"""What may end slow start before a loss.
+
+- `standard`: Nothing (RFC 5681).
+- `hystart`: The length of a train of ACKs, or a round trip that grew (Ha and Rhee 2008).
+- `hystart++`: A round trip that grew, if it does so for some slower rounds (RFC 9406).
 """
 
 Per: TypeAlias = Literal["node", "pair", "network"]
@@ -1553,17 +1563,20 @@ class Tcp(_Section):
     f_rto : bool, optional
         Whether a time-out is taken back when what arrives shows that not all was lost (F-RTO, RFC
         5682). Default true. Without effect unless `variant` is `"linux"`.
-    hystart : bool, optional
-        Whether CUBIC ends slow start when the train of ACKs is as long as half a round trip, or the
-        round trip has grown by an eighth (Ha and Rhee 2008). Default true. Without effect unless
-        `variant` is `"linux"` and `window_law` `"cubic"`.
+    slow_start : SlowStart, optional
+        What may end slow start before a loss: nothing (`"standard"`), a train of ACKs as long as
+        half a round trip or a round trip that has grown by an eighth (`"hystart"`, with `"cubic"`;
+        Ha and Rhee 2008), or a round trip that has grown and stays so for five slower rounds
+        (`"hystart++"`, with `"cubic"`, `"aimd"` and `"dctcp"`; RFC 9406). Default `"hystart"` with
+        `"cubic"`, else `"standard"`. Without effect unless `variant` is `"linux"`.
     grouping : bool, optional
         Whether segments are handed to the device in groups, as large as the pacing rate sends in a
         millisecond, and a group may wait for the next ACK so that it can be larger. Default false:
         a segment at a time. Without effect unless `variant` is `"linux"`.
     bbr_phase : int, optional
         What BBR draws for the phase in which its gain cycle begins, 0 to 6; Linux draws it anew
-        each time. Default 0. Without effect unless `variant` is `"linux"` and `window_law` `"bbr"`.
+        each time. Of `"bbr3"` it is what the times of its probes are drawn from. Default 0. Without
+        effect unless `variant` is `"linux"` and `window_law` `"bbr"` or `"bbr3"`.
     window_law_class : PythonClass, optional
         The class that is the window law. Default: none. Without effect unless `window_law` is
         `"python"`, which needs it.
@@ -1632,7 +1645,7 @@ class Tcp(_Section):
     rack: bool | None = None
     tail_loss_probe: bool | None = None
     f_rto: bool | None = None
-    hystart: bool | None = None
+    slow_start: SlowStart | None = None
     grouping: bool | None = None
     bbr_phase: int | None = None
     window_law_class: PythonClass | Mapping[str, Any] | None = None

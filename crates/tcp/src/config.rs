@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub use choices::{
     BackMode, BackoffEnd, BleOrder, BnakDelay, BnakPartial, Detector, EgressUnknown,
     FastRecoveryExit, NewRenoTimer, Profile, RenoFastRetransmits, RtoEstimator, SackRecovery,
-    SsthreshBasis, Variant, VegasRules, WindowHalving, WindowLaw,
+    SlowStart, SsthreshBasis, Variant, VegasRules, WindowHalving, WindowLaw,
 };
 pub use class::PythonClass;
 pub use validate::ConfigError;
@@ -378,10 +378,12 @@ parameters! {
     /// RFC 5682). Default true. Without effect unless `variant` is `"linux"`.
     f_rto: bool,
 
-    /// Whether CUBIC ends slow start when the train of ACKs is as long as half a round trip, or the
-    /// round trip has grown by an eighth (Ha and Rhee 2008). Default true. Without effect unless
-    /// `variant` is `"linux"` and `window_law` `"cubic"`.
-    hystart: bool,
+    /// What may end slow start before a loss: nothing (`"standard"`), a train of ACKs as long as
+    /// half a round trip or a round trip that has grown by an eighth (`"hystart"`, with `"cubic"`;
+    /// Ha and Rhee 2008), or a round trip that has grown and stays so for five slower rounds
+    /// (`"hystart++"`, with `"cubic"`, `"aimd"` and `"dctcp"`; RFC 9406). Default `"hystart"` with
+    /// `"cubic"`, else `"standard"`. Without effect unless `variant` is `"linux"`.
+    slow_start: SlowStart,
 
     /// Whether segments are handed to the device in groups, as large as the pacing rate sends in a
     /// millisecond, and a group may wait for the next ACK so that it can be larger. Default false:
@@ -389,7 +391,8 @@ parameters! {
     grouping: bool,
 
     /// What BBR draws for the phase in which its gain cycle begins, 0 to 6; Linux draws it anew
-    /// each time. Default 0. Without effect unless `variant` is `"linux"` and `window_law` `"bbr"`.
+    /// each time. Of `"bbr3"` it is what the times of its probes are drawn from. Default 0. Without
+    /// effect unless `variant` is `"linux"` and `window_law` `"bbr"` or `"bbr3"`.
     bbr_phase: u32,
 
     classes

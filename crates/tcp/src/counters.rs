@@ -13,6 +13,9 @@ pub struct SenderCounters {
     pub timeouts: u64,
     /// Of these, time-outs that the detector took for false.
     pub excused_timeouts: u64,
+    /// Reductions of the window by the variant `"linux"`, by a time-out or before one, that the
+    /// detector took for those of one lost burst, and that cost no window.
+    pub excused_reductions: u64,
     /// Lost bursts that a notice let the sender repair before the time-out.
     pub early_repairs: u64,
     /// Losses found by duplicate ACKs, each of which reduced the window; with Vegas every

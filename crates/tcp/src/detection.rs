@@ -219,6 +219,13 @@ impl Detection {
         repair && (enough || detector.is_sure())
     }
 
+    /// Whether a repair that a notice asks for may cost nothing: who knows the truth knows too
+    /// whether more than this is lost.
+    pub(crate) fn allows_repair(&mut self, lost: &Outstanding) -> bool {
+        let sure = self.detector().is_some_and(|detector| detector.is_sure());
+        !sure || self.on_timeout(lost) == Verdict::False
+    }
+
     pub(crate) fn tell(&mut self, truth: Verdict) {
         if let Some(detector) = self.detector() {
             detector.tell(truth);

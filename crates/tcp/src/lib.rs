@@ -64,18 +64,18 @@ mod window;
 pub use config::{
     BackMode, BackoffEnd, BleOrder, BnakDelay, BnakPartial, Config, ConfigError, Detector,
     EgressUnknown, FastRecoveryExit, NewRenoTimer, Overrides, Profile, PythonClass,
-    RenoFastRetransmits, RtoEstimator, SackRecovery, SsthreshBasis, Variant, VegasRules,
+    RenoFastRetransmits, RtoEstimator, SackRecovery, SlowStart, SsthreshBasis, Variant, VegasRules,
     WindowHalving, WindowLaw,
 };
 pub use counters::SenderCounters;
 pub use detection::{Listens, NakDelay, Notice};
 pub use foreign::{Classes, Decision, ForeignDetector, ForeignLaw, Moment};
-pub use linux::{Arrival, Congestion, Linux, LinuxOptions, Stage};
+pub use linux::{Arrival, CallEnds, Congestion, Linux, LinuxOptions, Stage};
 pub use packet_run::PacketRun;
 pub use receive::{Received, Receiver};
 pub use replay::{ReplayCase, ReplayOutcome, replay};
 pub use round::{Round, Tallied};
 pub use rto::RttView;
 pub use segment::{Ack, SackBlocks, Transmission};
-pub use sender::{Clocked, Sender, State};
+pub use sender::{Clocked, Reductions, Sender, State};
 pub use verdict::Verdict;

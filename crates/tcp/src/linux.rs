@@ -8,8 +8,10 @@
 mod acked;
 mod clock;
 mod estimator;
+mod excuse;
 mod face;
 mod hear;
+mod hystart_plus_plus;
 mod law;
 mod options;
 mod pace;
@@ -30,9 +32,12 @@ mod write;
 use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
+use crate::config::SlowStart;
 use crate::segment::Transmission;
 use clock::Clock;
 use estimator::Estimator;
+use excuse::{ReducedBy, Reductions};
+use hystart_plus_plus::HystartPlusPlus;
 use law::{Facts, Law};
 pub use options::{Congestion, LinuxOptions};
 use pace::Pace;
@@ -42,6 +47,7 @@ use rate::{Newest, Rate};
 use timer::{Purpose, Timer};
 use unsent::Unsent;
 use window::Window;
+pub use write::CallEnds;
 
 /// Most SACK blocks in an ACK (RFC 2018 section 3).
 const MOST_BLOCKS: usize = 4;
@@ -146,6 +152,7 @@ pub struct Linux {
     estimator: Estimator,
     window: Window,
     law: Law,
+    start: Option<HystartPlusPlus>,
     rack: Rack,
     queue: Queue,
     unsent: Unsent,
@@ -204,6 +211,7 @@ pub struct Linux {
     /// When the SYN was last sent, and how often again.
     syn: (Time, u32),
     undone: u64,
+    reductions: Reductions,
     last_sent: u64,
     rate: Rate,
     pace: Pace,
@@ -221,6 +229,8 @@ impl Linux {
             estimator: Estimator::new(options.rto_min_us),
             window: Window::new(),
             law: Law::new(options),
+            start: (options.slow_start == SlowStart::HystartPlusPlus)
+                .then(|| HystartPlusPlus::new(options.pacing)),
             rack: Rack::new(),
             queue: Queue::default(),
             unsent: Unsent::new(options.group_most > 1, options.payload, options.send_buffer),
@@ -261,9 +271,10 @@ impl Linux {
             segments_sent: 0,
             syn: (Time::ZERO, 0),
             undone: 0,
+            reductions: Reductions::default(),
             last_sent: 0,
             rate: Rate::default(),
-            pace: Pace::new(options.congestion == Congestion::Bbr),
+            pace: Pace::new(options.pacing || options.congestion.paces()),
             pacing_rate: 0,
             options: options.clone(),
         }
@@ -284,9 +295,7 @@ impl Linux {
         self.timer.clear();
         self.law.open(&self.facts(now));
         let (facts, around) = (self.facts(now), self.surroundings(now));
-        if let Law::Bbr(bbr) = &mut self.law {
-            bbr.open(&mut self.window, &facts, &around, self.estimator.shortest());
-        }
+        self.law.open_paced(&mut self.window, &facts, &around, self.estimator.shortest());
         self.update_pacing_rate();
     }
 
@@ -361,6 +370,40 @@ impl Linux {
         [self.outstanding(), self.sacked, self.lost, self.again, self.reordering]
     }
 
+    /// What else a kernel tells of a connection: the shortest round trip in microseconds if one was
+    /// measured, doublings of the time-out, time-outs since the last progress, segments delivered
+    /// and sent again in all, and the pacing rate in bytes a second.
+    #[must_use]
+    pub fn details(&self) -> (Option<u64>, [u64; 5]) {
+        let shortest = (self.estimator.measured().0 > 0).then(|| self.estimator.shortest());
+        let (backoff, timeouts) = (u64::from(self.backoff), u64::from(self.timeouts));
+        let counts = [backoff, timeouts, self.delivered, self.sent_again_ever, self.pacing_rate];
+        (shortest, counts)
+    }
+
+    /// Reductions of the window: all, those by marks, and those that were taken back.
+    #[must_use]
+    pub fn reductions(&self) -> [u64; 3] {
+        [self.reductions.all, self.reductions.by_marks, self.undone]
+    }
+
+    /// What the last reduction aims at, in segments: the threshold, but with a law that paces, and
+    /// after a time-out, what the window is.
+    #[must_use]
+    pub fn reduced_to(&self) -> u32 {
+        let at_once = self.law.paces() || self.reductions.last == Some(ReducedBy::Timeout);
+        if at_once { self.window.cwnd } else { self.window.ssthresh.min(self.window.prior_cwnd) }
+    }
+
+    /// Whether segment `seq`, which is outstanding, tells the receiver to hand over what it has
+    /// (PSH): where a call that wrote ended, and when it goes first at the end of a group.
+    #[must_use]
+    pub fn pushes(&self, seq: u64, again: bool) -> bool {
+        let marks = if again { queue::PUSHES } else { queue::PUSHES | queue::SEVERAL };
+        let outstanding = self.queue.first()..self.queue.end();
+        outstanding.contains(&seq) && self.queue.get(seq).is(marks)
+    }
+
     /// One past the highest segment sent.
     #[must_use]
     pub fn next(&self) -> u64 {
@@ -423,11 +466,10 @@ impl Linux {
         self.law.enters(stage, &mut self.window, &facts);
         if stage == Stage::Loss {
             let around = self.surroundings(Time::ZERO);
-            if let Law::Bbr(bbr) = &mut self.law {
-                bbr.times_out(&facts, &around);
-            }
+            self.law.times_out(&facts, &around);
         }
         self.stage = stage;
+        self.reductions.excused &= stage == Stage::Recovery;
     }
 
     fn settle_rto(&mut self) {
@@ -444,18 +486,23 @@ impl Linux {
         if !sent.is(LOST) {
             sent.marks |= LOST;
             self.lost += 1;
-            self.lost_ever += 1;
         } else if sent.is(AGAIN) {
             sent.marks &= !AGAIN;
             self.again -= 1;
-            self.lost_ever += 1;
+        } else {
+            return;
+        }
+        let stamp = sent.stamp;
+        self.lost_ever += 1;
+        if !self.reductions.excused {
+            self.law.loses(&self.window, seq, &stamp, (self.delivered, self.lost_ever));
         }
     }
 
     /// Twice the window a round trip in slow start, 1.2 times else, in bytes a second.
     fn update_pacing_rate(&mut self) {
-        if let Law::Bbr(bbr) = &self.law {
-            self.pacing_rate = bbr.pacing_rate;
+        if let Some(rate) = self.law.pacing_rate() {
+            self.pacing_rate = rate;
             return;
         }
         let srtt_8 = self.estimator.srtt_8();

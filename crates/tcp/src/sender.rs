@@ -1,5 +1,7 @@
 //! The sending endpoint.
 
+mod reductions;
+
 use std::ops::Range;
 
 use burstlab_units::{Bytes, Span, Time};
@@ -16,6 +18,7 @@ use crate::recovery::Recovery;
 use crate::rto::RttView;
 use crate::segment::{Ack, Transmission};
 use crate::verdict::Verdict;
+pub use reductions::Reductions;
 
 /// What a sender is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -53,6 +56,8 @@ pub struct Sender {
     headers: Bytes,
     /// Does all in place of `recovery`, if there is one.
     linux: Option<Box<Linux>>,
+    /// Whether the detector excused its last reduction.
+    last_excused: bool,
 }
 
 impl Sender {
@@ -74,6 +79,7 @@ impl Sender {
             payload: config.segment_size.get() - config.headers().get(),
             headers: config.headers(),
             linux: Linux::of(config),
+            last_excused: false,
         }
     }
 
@@ -135,7 +141,8 @@ impl Sender {
             self.flow.counters.duplicate_acks += 1;
         }
         if self.linux.is_some() {
-            return self.by_linux(out, |linux, out| linux.on_wire_ack(now, ack, out));
+            let act = |linux: &mut Linux, out: &mut Vec<_>| linux.on_wire_ack(now, ack, out);
+            return self.by_linux_judged(now, out, act);
         }
         if !self.detection.is_on() {
             self.recovery.on_ack(&mut self.flow, now, ack, out);
@@ -288,6 +295,9 @@ impl Sender {
         segments: &[u64],
         out: &mut Vec<Transmission>,
     ) {
+        if self.linux.is_some() {
+            return self.repair_by_linux(now, (notice, burst), segments, out);
+        }
         let outstanding = self.flow.outstanding();
         if self.detection.on_notice(notice, burst, segments, &outstanding) {
             self.flow.counters.early_repairs += 1;
@@ -353,7 +363,8 @@ impl Sender {
     /// The retransmission timer runs out. Does nothing before the deadline.
     pub fn on_timeout(&mut self, now: Time, out: &mut Vec<Transmission>) {
         if self.linux.is_some() {
-            return self.by_linux(out, |linux, out| linux.on_timeout(now, out));
+            let act = |linux: &mut Linux, out: &mut Vec<_>| linux.on_timeout(now, out);
+            return self.by_linux_judged(now, out, act);
         }
         if self.flow.timer.deadline().is_some_and(|deadline| now >= deadline) {
             let verdict = self.judge(now);

@@ -34,9 +34,11 @@ impl Window {
     pub(crate) fn new(config: &Config, classes: Option<&dyn Classes>) -> Self {
         let (law, slow_start) = match config.window_law {
             // Those of Linux are in its own sender.
-            WindowLaw::Aimd | WindowLaw::Cubic | WindowLaw::Dctcp | WindowLaw::Bbr => {
-                (Law::Aimd(Aimd), SlowStart::Standard)
-            }
+            WindowLaw::Aimd
+            | WindowLaw::Cubic
+            | WindowLaw::Dctcp
+            | WindowLaw::Bbr
+            | WindowLaw::Bbr3 => (Law::Aimd(Aimd), SlowStart::Standard),
             WindowLaw::Vegas => (
                 Law::Vegas(Vegas::new(config)),
                 SlowStart::EveryOther(EveryOther::new(f64::from(config.vegas_gamma))),

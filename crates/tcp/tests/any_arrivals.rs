@@ -1,11 +1,12 @@
 //! Whatever arrives, with time stamps, marks, windows and D-SACK of any content, the sender of
 //! Linux stays sane.
 
-use burstlab_tcp::{Arrival, Congestion, Linux, LinuxOptions};
+use burstlab_tcp::{Arrival, Congestion, Linux, LinuxOptions, SlowStart};
 use burstlab_units::{Span, Time};
 
-/// For each law.
-const STEPS: u64 = 1_000_000;
+/// For each law, in the tests and in `make fuzz`.
+const STEPS: u64 = 100_000;
+const FUZZ_STEPS: u64 = 1_000_000;
 /// Each life begins anew: the first states are the rarest.
 const LIFE: u64 = 20_000;
 
@@ -28,7 +29,13 @@ impl Xorshift {
 fn options(congestion: Congestion, random: &mut Xorshift) -> LinuxOptions {
     LinuxOptions {
         congestion,
-        hystart: random.coin(),
+        slow_start: match random.below(3) {
+            0 => SlowStart::Standard,
+            1 => SlowStart::Hystart,
+            _ => SlowStart::HystartPlusPlus,
+        },
+        pacing: random.below(4) == 0,
+        restart_after_idle: random.coin(),
         sack: random.below(4) > 0,
         timestamps: random.coin(),
         rack: random.coin(),
@@ -126,10 +133,13 @@ fn hear(
 
 #[test]
 fn no_stream_of_arrivals_breaks_a_law() {
-    use Congestion::{Bbr, Cubic, Dctcp, Reno, Vegas};
-    let mut random = Xorshift(0x9E37_79B9_7F4A_7C15);
-    for congestion in [Reno, Cubic, Dctcp, Vegas, Bbr] {
-        for _ in 0..STEPS / LIFE {
+    use Congestion::{Bbr, Bbr3, Cubic, Dctcp, Reno, Vegas};
+    let variable = |name: &str| std::env::var(name).ok();
+    let seed = variable("PROPTEST_RNG_SEED").and_then(|text| text.parse::<u64>().ok());
+    let steps = if variable("BURSTLAB_FUZZ").is_some() { FUZZ_STEPS } else { STEPS };
+    let mut random = Xorshift(0x9E37_79B9_7F4A_7C15 ^ seed.unwrap_or(0).rotate_left(17));
+    for congestion in [Reno, Cubic, Dctcp, Vegas, Bbr, Bbr3] {
+        for _ in 0..steps / LIFE {
             live(&options(congestion, &mut random), &mut random);
         }
     }

@@ -10,7 +10,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use burstlab_tcp::{Congestion, LinuxOptions, ReplayCase, ReplayOutcome, replay};
+use burstlab_tcp::{Congestion, LinuxOptions, ReplayCase, ReplayOutcome, SlowStart, replay};
 use burstlab_units::Span;
 use flate2::read::GzDecoder;
 use serde_json::Value;
@@ -122,7 +122,7 @@ fn a_sender_without_a_part_parts_from_the_recordings() {
     let parts: [(&str, Change); 5] = [
         ("rack", |options| options.rack = false),
         ("tlp", |options| options.tlp = false),
-        ("hystart", |options| options.hystart = false),
+        ("hystart", |options| options.slow_start = SlowStart::Standard),
         ("timestamps", |options| options.timestamps = false),
         ("ecn", |options| options.ecn = false),
     ];

@@ -54,6 +54,20 @@ choices! {
         /// By the largest rate of delivery and the shortest round trip, paced (version 1 of
         /// Cardwell, Cheng, Gunn, Yeganeh and Jacobson 2016).
         Bbr,
+        /// As `"bbr"`, with bounds that losses set to what may be in flight (version 3,
+        /// draft-ietf-ccwg-bbr-06).
+        Bbr3,
+    }
+
+    /// What may end slow start before a loss.
+    SlowStart {
+        /// Nothing (RFC 5681).
+        Standard,
+        /// The length of a train of ACKs, or a round trip that grew (Ha and Rhee 2008).
+        Hystart,
+        /// A round trip that grew, if it does so for some slower rounds (RFC 9406).
+        #[serde(rename = "hystart++")]
+        HystartPlusPlus,
     }
 
     /// What Vegas does in detail.

@@ -5,7 +5,7 @@ use burstlab_units::{Bytes, Span};
 use super::{
     BackMode, BackoffEnd, BleOrder, BnakDelay, BnakPartial, Config, Detector, EgressUnknown,
     FastRecoveryExit, NewRenoTimer, Overrides, Profile, RenoFastRetransmits, RtoEstimator,
-    SackRecovery, SsthreshBasis, Variant, VegasRules, WindowHalving, WindowLaw, headers,
+    SackRecovery, SlowStart, SsthreshBasis, Variant, VegasRules, WindowHalving, WindowLaw, headers,
 };
 
 /// The parameters of the profile that `given` names. Some defaults follow from other parameters
@@ -28,10 +28,13 @@ pub(super) fn complete(config: &mut Config) {
             &mut config.rack,
             &mut config.tail_loss_probe,
             &mut config.f_rto,
-            &mut config.hystart,
         ] {
             part.get_or_insert(true);
         }
+        config.slow_start.get_or_insert(match config.window_law {
+            WindowLaw::Cubic => SlowStart::Hystart,
+            _ => SlowStart::Standard,
+        });
         config.grouping.get_or_insert(false);
         config.bbr_phase.get_or_insert(0);
     }
@@ -141,7 +144,7 @@ fn ns2(given: &Overrides) -> Config {
         rack: None,
         tail_loss_probe: None,
         f_rto: None,
-        hystart: None,
+        slow_start: None,
         grouping: None,
         bbr_phase: None,
         window_law_class: None,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use burstlab_units::{Bytes, Span};
 
-use super::{Config, Detector, PythonClass, Variant, WindowLaw};
+use super::{Config, Detector, PythonClass, SlowStart, Variant, WindowLaw};
 use crate::segment::MAX_SACK_BLOCKS;
 
 /// Why parameters make no endpoint.
@@ -88,11 +88,11 @@ fn detection(config: &Config) -> Result<(), ConfigError> {
 
 /// The sender of Linux brings its own parts; the others have none of them.
 fn linux(config: &Config) -> Result<(), ConfigError> {
-    use WindowLaw::{Aimd, Bbr, Cubic, Dctcp, Vegas};
+    use WindowLaw::{Aimd, Bbr, Bbr3, Cubic, Dctcp, Vegas};
     let law = format!("{:?}", config.window_law).to_lowercase();
     if config.variant != Variant::Linux {
         return require(
-            !matches!(config.window_law, Cubic | Dctcp | Bbr),
+            !matches!(config.window_law, Cubic | Dctcp | Bbr | Bbr3),
             "window_law",
             law,
             "only the variant \"linux\" has it",
@@ -100,18 +100,18 @@ fn linux(config: &Config) -> Result<(), ConfigError> {
         );
     }
     require(
-        matches!(config.window_law, Aimd | Bbr | Cubic | Dctcp | Vegas),
+        matches!(config.window_law, Aimd | Bbr | Bbr3 | Cubic | Dctcp | Vegas),
         "window_law",
         law,
         "the variant \"linux\" has no such law",
-        "write \"cubic\", \"dctcp\", \"bbr\", \"aimd\" or \"vegas\", or the variant \"sack\"",
+        "write \"cubic\", \"dctcp\", \"bbr\", \"bbr3\", \"aimd\" or \"vegas\", or another variant",
     )?;
     require(
-        config.detector == Detector::None,
+        config.detector != Detector::Python,
         "detector",
-        format!("{:?}", config.detector).to_lowercase(),
-        "the variant \"linux\" takes back by itself what was for nothing",
-        "write \"none\", or another variant",
+        "python",
+        "the variant \"linux\" asks no class",
+        "write \"oracle\", \"bnak\", \"back\", \"ble\" or \"none\", or another variant",
     )?;
     require(
         config.send_jitter.is_zero(),
@@ -120,7 +120,28 @@ fn linux(config: &Config) -> Result<(), ConfigError> {
         "the variant \"linux\" holds nothing back",
         "write \"0 s\", or another variant",
     )?;
+    slow_start(config)?;
     within("bbr_phase", config.bbr_phase.unwrap_or(0), 0, 6)
+}
+
+/// Who may end slow start before a loss.
+fn slow_start(config: &Config) -> Result<(), ConfigError> {
+    use WindowLaw::{Aimd, Cubic, Dctcp};
+    let (able, mend) = match config.slow_start {
+        Some(SlowStart::Hystart) => (config.window_law == Cubic, "write the law \"cubic\""),
+        Some(SlowStart::HystartPlusPlus) => (
+            matches!(config.window_law, Aimd | Cubic | Dctcp),
+            "write the law \"cubic\", \"aimd\" or \"dctcp\"",
+        ),
+        _ => (true, ""),
+    };
+    require(
+        able,
+        "slow_start",
+        if config.slow_start == Some(SlowStart::Hystart) { "hystart" } else { "hystart++" },
+        "the window law has a beginning of its own",
+        format!("{mend}, or \"standard\""),
+    )
 }
 
 fn classes(config: &Config) -> Result<(), ConfigError> {

@@ -57,6 +57,9 @@ impl Linux {
         }
         let facts = self.facts(now);
         self.law.measured(&mut self.window, rtt, &facts);
+        if let (Some(start), Some(rtt)) = (&mut self.start, rtt) {
+            start.measured(&mut self.window, rtt, &facts);
+        }
         heard.rtt = rtt;
     }
 

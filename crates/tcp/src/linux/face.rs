@@ -5,7 +5,7 @@ use burstlab_units::{Span, Time};
 use super::clock::{ticks, whole_us};
 use super::timer::Purpose;
 use super::{Arrival, Congestion, Linux, LinuxOptions, Stage};
-use crate::config::{Config, Variant, WindowLaw};
+use crate::config::{Config, SlowStart, Variant, WindowLaw};
 use crate::rto::RttView;
 use crate::segment::{Ack, Transmission};
 use crate::sender::State;
@@ -27,9 +27,10 @@ impl LinuxOptions {
                 WindowLaw::Dctcp => Congestion::Dctcp,
                 WindowLaw::Vegas => Congestion::Vegas,
                 WindowLaw::Bbr => Congestion::Bbr,
+                WindowLaw::Bbr3 => Congestion::Bbr3,
                 _ => Congestion::Reno,
             },
-            hystart: on(config.hystart),
+            slow_start: config.slow_start.unwrap_or(SlowStart::Standard),
             bbr_phase: config.bbr_phase.unwrap_or(0) as u8,
             sack: on(config.sack),
             timestamps: false,
@@ -37,6 +38,8 @@ impl LinuxOptions {
             tlp: on(config.tail_loss_probe),
             frto: on(config.f_rto),
             ecn: false,
+            pacing: false,
+            restart_after_idle: config.idle_restart_window > 0,
             initial_window: config.initial_window,
             reordering: config.dupack_threshold,
             reordering_max: usual.reordering_max.max(config.dupack_threshold),
@@ -46,6 +49,8 @@ impl LinuxOptions {
             payload: config.segment_size.get() - config.headers().get(),
             segment_size: config.segment_size.get(),
             group_most: if grouping { u32::MAX } else { 1 },
+            group_least: usual.group_least,
+            group_divisor: usual.group_divisor,
             send_buffer: if grouping { usual.send_buffer } else { (UNBOUNDED, UNBOUNDED) },
             clock_phase: config.rto_clock_phase,
             wheel_phase: usual.wheel_phase,

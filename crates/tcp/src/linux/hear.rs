@@ -2,7 +2,7 @@
 
 use burstlab_units::Time;
 
-use super::law::{Law, Surroundings};
+use super::law::Surroundings;
 use super::prr::Delivery;
 use super::rate::Sample;
 use super::{Arrival, Heard, Linux, Rexmit, Stage};
@@ -85,13 +85,19 @@ impl Linux {
 
     /// What an ACK makes of the window.
     fn control(&mut self, now: Time, heard: &Heard, delivery: Delivery) {
-        if self.stage.reduces() {
+        if self.reductions.excused {
+            self.window.stamp = self.clock.tick(now);
+        } else if self.stage.reduces() {
             self.reduce(delivery);
         } else {
             let reorders = self.reordering > self.options.reordering;
             if heard.acked || (reorders && heard.sacked) {
                 let facts = self.facts(now);
-                self.law.grow(&mut self.window, delivery.delivered, &facts);
+                let acked = match &mut self.start {
+                    Some(start) => start.allow(&self.window, delivery.delivered),
+                    None => delivery.delivered,
+                };
+                self.law.grow(&mut self.window, acked, &facts);
                 self.window.stamp = facts.tick;
             }
         }
@@ -100,19 +106,22 @@ impl Linux {
 
     /// As [`control`](Self::control) for a law that goes by the rate of delivery.
     fn control_by_rate(&mut self, now: Time, heard: &Heard, delivery: Delivery, flight: u32) {
+        let excused = self.reductions.excused;
         let sample = Sample {
             acked: delivery.delivered,
-            lost: delivery.lost,
+            lost: if excused { 0 } else { delivery.lost },
             flight,
             rtt: heard.rtt,
             ..Sample::default()
         };
         let (us, shortest) = (self.clock.us(now), self.estimator.shortest());
-        let sample = self.rate.sample(us, self.delivered, &heard.newest, shortest, sample);
-        let (facts, around) = (self.facts(now), self.surroundings(now));
-        if let Law::Bbr(bbr) = &mut self.law
-            && bbr.control(&mut self.window, &sample, &facts, &around)
-        {
+        let mut sample = self.rate.sample(us, self.delivered, &heard.newest, shortest, sample);
+        (sample.sent_in_flight, sample.lost_since) = heard.newest.losses(self.lost_ever);
+        let (mut facts, around) = (self.facts(now), self.surroundings(now));
+        if excused {
+            (facts.stage, sample.lost_since) = (Stage::Open, 0);
+        }
+        if self.law.control(&mut self.window, &sample, &facts, &around) {
             self.rate.idle(self.delivered + u64::from(around.in_flight));
         }
         self.update_pacing_rate();
@@ -127,6 +136,8 @@ impl Linux {
             srtt: self.estimator.srtt_8() >> 3,
             ahead: self.pace.next().saturating_sub(self.clock.ns(now)) / 1000,
             payload: self.options.payload,
+            initial_window: self.options.initial_window,
+            group_most: self.options.group_most,
         }
     }
 }

@@ -2,17 +2,23 @@
 //! left of it after a loss. A law sends nothing and repairs nothing.
 
 mod bbr;
+mod bbr3;
 mod cubic;
 mod dctcp;
 mod hystart;
 mod vegas;
+mod windowed;
 
 use serde::{Deserialize, Serialize};
 
 use super::Stage;
+use super::rate::{Sample, Stamp};
 use super::window::Window;
+use crate::config::SlowStart;
 use crate::linux::{Congestion, LinuxOptions};
-pub(crate) use bbr::{Bbr, Surroundings};
+use bbr::Bbr;
+pub(crate) use bbr::Surroundings;
+use bbr3::Bbr3;
 use cubic::Cubic;
 use dctcp::Dctcp;
 use vegas::Vegas;
@@ -39,6 +45,8 @@ pub(crate) struct Facts {
 pub(crate) enum Event {
     /// Data are sent while nothing is in flight.
     Start,
+    /// It begins anew after it was idle.
+    Restart,
     /// A time-out.
     Loss,
 }
@@ -52,38 +60,43 @@ pub(crate) enum Law {
     Vegas(Vegas),
     /// It paces, and is told of rates: see `Linux::control_by_rate`.
     Bbr(Box<Bbr>),
+    Bbr3(Box<Bbr3>),
 }
 
 impl Law {
     pub(crate) fn new(options: &LinuxOptions) -> Self {
         match options.congestion {
             Congestion::Reno => Self::Reno,
-            Congestion::Cubic => Self::Cubic(Cubic::new(options.hystart)),
+            Congestion::Cubic => Self::Cubic(Cubic::new(options.slow_start == SlowStart::Hystart)),
             // Without ECN, DCTCP is Reno (RFC 8257 section 3.4 leaves it open; Linux does so).
             Congestion::Dctcp if !options.ecn => Self::Reno,
             Congestion::Dctcp => Self::Dctcp(Dctcp::new()),
             Congestion::Vegas => Self::Vegas(Vegas::new()),
             Congestion::Bbr => Self::Bbr(Box::new(Bbr::new(usize::from(options.bbr_phase % 7)))),
+            Congestion::Bbr3 => {
+                Self::Bbr3(Box::new(Bbr3::new(u64::from(options.bbr_phase), options.sack)))
+            }
         }
     }
 
     /// Whether it paces, and decides on the window in a repair too.
     pub(crate) fn paces(&self) -> bool {
-        matches!(self, Self::Bbr(_))
+        matches!(self, Self::Bbr(_) | Self::Bbr3(_))
     }
 
-    /// Segments of a group at least.
-    pub(crate) fn least_group(&self) -> u64 {
+    /// Segments of a group at least; `usual`: for a law that does not decide on it.
+    pub(crate) fn least_group(&self, usual: u32) -> u64 {
         match self {
             Self::Bbr(bbr) => bbr.least_group(),
-            _ => 2,
+            Self::Bbr3(bbr) => bbr.least_group(),
+            _ => u64::from(usual),
         }
     }
 
     /// The connection is open.
     pub(crate) fn open(&mut self, facts: &Facts) {
         match self {
-            Self::Reno | Self::Bbr(_) => {}
+            Self::Reno | Self::Bbr(_) | Self::Bbr3(_) => {}
             Self::Cubic(cubic) => cubic.open(facts),
             Self::Dctcp(dctcp) => dctcp.open(facts),
             Self::Vegas(vegas) => vegas.open(facts),
@@ -97,6 +110,7 @@ impl Law {
             Self::Cubic(cubic) => cubic.ssthresh(window.cwnd),
             Self::Dctcp(dctcp) => dctcp.ssthresh(window.cwnd),
             Self::Bbr(bbr) => bbr.ssthresh(window),
+            Self::Bbr3(bbr) => bbr.ssthresh(window),
         }
     }
 
@@ -106,7 +120,7 @@ impl Law {
             Self::Reno | Self::Dctcp(_) => window.reno(acked),
             Self::Cubic(cubic) => cubic.grow(window, acked, facts),
             Self::Vegas(vegas) => vegas.grow(window, acked, facts),
-            Self::Bbr(_) => {}
+            Self::Bbr(_) | Self::Bbr3(_) => {}
         }
     }
 
@@ -115,7 +129,7 @@ impl Law {
     pub(crate) fn measured(&mut self, window: &mut Window, rtt: Option<u64>, facts: &Facts) {
         let Some(rtt) = rtt else { return };
         match self {
-            Self::Reno | Self::Dctcp(_) | Self::Bbr(_) => {}
+            Self::Reno | Self::Dctcp(_) | Self::Bbr(_) | Self::Bbr3(_) => {}
             Self::Cubic(cubic) => cubic.measured(window, rtt, facts),
             Self::Vegas(vegas) => vegas.measured(rtt),
         }
@@ -123,15 +137,17 @@ impl Law {
 
     /// An ACK came, and what it acknowledges is counted as delivered.
     pub(crate) fn arrives(&mut self, facts: &Facts) {
-        if let Self::Dctcp(dctcp) = self {
-            dctcp.arrives(facts);
+        match self {
+            Self::Dctcp(dctcp) => dctcp.arrives(facts),
+            Self::Bbr3(bbr) => bbr.note_time(facts.us),
+            _ => {}
         }
     }
 
     /// The stage becomes `stage`.
     pub(crate) fn enters(&mut self, stage: Stage, window: &mut Window, facts: &Facts) {
         match self {
-            Self::Reno | Self::Bbr(_) => {}
+            Self::Reno | Self::Bbr(_) | Self::Bbr3(_) => {}
             Self::Cubic(cubic) => cubic.enters(stage, facts),
             Self::Dctcp(dctcp) => {
                 if stage == Stage::Recovery && stage != facts.stage {
@@ -145,7 +161,7 @@ impl Law {
     pub(crate) fn on_event(&mut self, event: Event, window: &mut Window, facts: &Facts) {
         match (self, event) {
             (Self::Cubic(cubic), Event::Start) => cubic.starts(facts),
-            (Self::Vegas(vegas), Event::Start) => vegas.open(facts),
+            (Self::Vegas(vegas), Event::Start | Event::Restart) => vegas.open(facts),
             (Self::Dctcp(dctcp), Event::Loss) => dctcp.loses(window),
             _ => {}
         }
@@ -155,8 +171,90 @@ impl Law {
     pub(crate) fn undone(&mut self, window: &Window) -> u32 {
         match self {
             Self::Bbr(bbr) => bbr.undone(window),
+            Self::Bbr3(bbr) => bbr.undone(window),
             Self::Dctcp(dctcp) => window.cwnd.max(dctcp.before_loss()),
             _ => window.cwnd.max(window.prior_cwnd),
+        }
+    }
+}
+
+/// Laws that pace, and that are told of rates of delivery.
+impl Law {
+    /// The connection is open; `shortest` is the round trip of the SYN.
+    pub(crate) fn open_paced(
+        &mut self,
+        window: &mut Window,
+        facts: &Facts,
+        around: &Surroundings,
+        shortest: u64,
+    ) {
+        match self {
+            Self::Bbr(bbr) => bbr.open(window, facts, around, shortest),
+            Self::Bbr3(bbr) => bbr.open(window, facts, around, shortest),
+            _ => {}
+        }
+    }
+
+    /// The pacing rate in bytes a second, where the law decides on it.
+    pub(crate) fn pacing_rate(&self) -> Option<u64> {
+        match self {
+            Self::Bbr(bbr) => Some(bbr.pacing_rate),
+            Self::Bbr3(bbr) => Some(bbr.pacing_rate),
+            _ => None,
+        }
+    }
+
+    /// An ACK; answers whether rates from now on say little, since the window is kept small.
+    pub(crate) fn control(
+        &mut self,
+        window: &mut Window,
+        sample: &Sample,
+        facts: &Facts,
+        around: &Surroundings,
+    ) -> bool {
+        match self {
+            Self::Bbr(bbr) => bbr.control(window, sample, facts, around),
+            Self::Bbr3(bbr) => bbr.control(window, sample, facts, around),
+            _ => false,
+        }
+    }
+
+    /// Segment `seq`, sent when `stamp` says, is taken for lost.
+    pub(crate) fn loses(&mut self, window: &Window, seq: u64, stamp: &Stamp, counts: (u64, u64)) {
+        if let Self::Bbr3(bbr) = self {
+            bbr.loses(window, seq, stamp, counts);
+        }
+    }
+
+    /// The time has come to `us`.
+    pub(crate) fn note_time(&mut self, us: u64) {
+        if let Self::Bbr3(bbr) = self {
+            bbr.note_time(us);
+        }
+    }
+
+    /// A time-out.
+    pub(crate) fn times_out(&mut self, facts: &Facts, around: &Surroundings) {
+        match self {
+            Self::Bbr(bbr) => bbr.times_out(facts, around),
+            Self::Bbr3(bbr) => bbr.times_out(facts.us),
+            _ => {}
+        }
+    }
+
+    /// A repair was for nothing.
+    pub(crate) fn undo(&mut self, facts: &Facts, around: &Surroundings) {
+        match self {
+            Self::Bbr(bbr) => bbr.undo(facts, around),
+            Self::Bbr3(bbr) => bbr.undo(facts.us),
+            _ => {}
+        }
+    }
+
+    /// Data go out while nothing is in flight and the application had nothing to send.
+    pub(crate) fn restarts(&mut self, window: &mut Window, us: u64, around: &Surroundings) {
+        if let Self::Bbr3(bbr) = self {
+            bbr.restarts(window, us, around);
         }
     }
 }

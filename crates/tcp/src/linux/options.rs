@@ -3,6 +3,8 @@
 use burstlab_units::Span;
 use serde::{Deserialize, Serialize};
 
+use crate::config::SlowStart;
+
 /// The window law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -17,6 +19,15 @@ pub enum Congestion {
     Vegas,
     /// Cardwell, Cheng, Gunn, Yeganeh and Jacobson 2016, version 1.
     Bbr,
+    /// draft-ietf-ccwg-bbr-06, version 3.
+    Bbr3,
+}
+
+impl Congestion {
+    /// Whether it paces.
+    pub(crate) fn paces(self) -> bool {
+        matches!(self, Self::Bbr | Self::Bbr3)
+    }
 }
 
 /// The parameters of a [`super::Linux`] sender. What they are by default is Linux 6.12's.
@@ -25,8 +36,9 @@ pub enum Congestion {
 pub struct LinuxOptions {
     /// The window law.
     pub congestion: Congestion,
-    /// Whether CUBIC may end slow start before a loss.
-    pub hystart: bool,
+    /// What may end slow start before a loss: HyStart with CUBIC alone, HyStart++ with any law that
+    /// has a slow start and goes by loss.
+    pub slow_start: SlowStart,
     /// What BBR draws for the phase of its gain cycle, 0 to 6.
     pub bbr_phase: u8,
     /// Whether the receiver reports what arrived out of order.
@@ -41,6 +53,11 @@ pub struct LinuxOptions {
     pub frto: bool,
     /// Whether marks are echoed (RFC 3168).
     pub ecn: bool,
+    /// Whether what is sent leaves at a rate whatever the law (the queue discipline `fq`); BBR
+    /// always does.
+    pub pacing: bool,
+    /// Whether a sender that was idle for a time-out begins anew (RFC 5681 section 4.1).
+    pub restart_after_idle: bool,
     /// Segments at the beginning (RFC 6928).
     pub initial_window: u32,
     /// Segments by which the network is taken to reorder, at first and at most.
@@ -59,6 +76,11 @@ pub struct LinuxOptions {
     pub segment_size: u64,
     /// Most segments that go as a group; 1: no grouping.
     pub group_most: u32,
+    /// Segments of a group at least, where there are as many (`tcp_min_tso_segs`); BBR has its own.
+    pub group_least: u32,
+    /// A group that could be larger waits only if less than this part of the window is free
+    /// (`tcp_tso_win_divisor`).
+    pub group_divisor: u32,
     /// Bytes of the send buffer, bookkeeping included: at first, and at most.
     pub send_buffer: (u64, u64),
     /// By how much the host's clock is ahead of a tick, and its count of ticks then.
@@ -71,7 +93,7 @@ impl Default for LinuxOptions {
     fn default() -> Self {
         Self {
             congestion: Congestion::Cubic,
-            hystart: true,
+            slow_start: SlowStart::Hystart,
             bbr_phase: 0,
             sack: true,
             timestamps: true,
@@ -79,6 +101,8 @@ impl Default for LinuxOptions {
             tlp: true,
             frto: true,
             ecn: false,
+            pacing: false,
+            restart_after_idle: true,
             initial_window: 10,
             reordering: 3,
             reordering_max: 300,
@@ -88,6 +112,8 @@ impl Default for LinuxOptions {
             payload: 1_448,
             segment_size: 1_500,
             group_most: 1,
+            group_least: 2,
+            group_divisor: 3,
             send_buffer: (4_194_304, 8_388_608),
             clock_phase: Span::ZERO,
             wheel_phase: 0,

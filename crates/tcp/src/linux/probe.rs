@@ -5,7 +5,7 @@ use burstlab_units::Time;
 use super::clock::ticks;
 use super::send::Push;
 use super::timer::Purpose;
-use super::{Heard, Linux, Stage, TIMEOUT_LEAST_US};
+use super::{Heard, Linux, ReducedBy, Stage, TIMEOUT_LEAST_US};
 use crate::segment::Transmission;
 
 impl Linux {
@@ -73,7 +73,7 @@ impl Linux {
         } else if ack > probed {
             // The probe repaired a loss, which has to cost what any loss does.
             let instant = self.instant(now);
-            self.begin_reduction();
+            self.begin_reduction(ReducedBy::Loss);
             self.set_stage(Stage::Cwr, instant);
             self.end_reduction(instant.1);
             self.keep_open(now);

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::window::{INFINITE, Window};
-use super::{Linux, Stage};
+use super::{Linux, ReducedBy, Stage};
 
 /// The threshold as it is while the window shrinks, else at least three quarters of the window.
 pub(crate) fn current_ssthresh(window: &Window, stage: Stage) -> u32 {
@@ -24,7 +24,8 @@ pub(crate) struct Delivery {
 
 impl Linux {
     /// Begins to shrink the window to what the law says.
-    pub(super) fn begin_reduction(&mut self) {
+    pub(super) fn begin_reduction(&mut self, by: ReducedBy) {
+        self.reductions.note(by);
         self.high = self.next;
         self.probed = None;
         let window = &mut self.window;
@@ -74,7 +75,7 @@ impl Linux {
         self.window.prior_ssthresh = 0;
         if self.stage < Stage::Cwr {
             self.undo_marker = None;
-            self.begin_reduction();
+            self.begin_reduction(ReducedBy::Mark);
             self.set_stage(Stage::Cwr, tick);
         }
     }

@@ -19,6 +19,10 @@ pub(crate) const EVER: u8 = 8;
 const LISTED: u8 = 16;
 /// The last of the segments that went as a group.
 pub(crate) const LAST: u8 = 32;
+/// The last of what a call wrote: the receiver is to hand over what it has.
+pub(crate) const PUSHES: u8 = 64;
+/// The last of a group of several, which pushes when it goes first.
+pub(crate) const SEVERAL: u8 = 128;
 
 /// No segment: the SYN is never listed.
 const NONE: u64 = 0;
@@ -108,10 +112,12 @@ impl Queue {
         self.list(seq);
     }
 
-    /// The segments pushed last were a group.
-    pub(crate) fn end_group(&mut self) {
+    /// The segments that came last were a group.
+    pub(crate) fn end_group(&mut self, segments: u32, pushes: bool) {
         if let Some(last) = self.segments.back_mut() {
             last.marks |= LAST;
+            last.marks |= if pushes { PUSHES } else { 0 };
+            last.marks |= if segments > 1 { SEVERAL } else { 0 };
             self.groups += 1;
         }
     }

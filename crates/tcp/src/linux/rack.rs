@@ -89,6 +89,7 @@ impl Linux {
 
     /// Marks what is lost by now; answers how long to wait for what may be, in microseconds.
     fn rack_detect(&mut self, us: u64) -> u64 {
+        self.law.note_time(us);
         let window = self.reordering_window();
         let mut wait = 0;
         let mut at = self.queue.oldest();
@@ -133,7 +134,7 @@ impl Linux {
         if flight != self.in_flight() {
             if self.stage != Stage::Recovery {
                 self.enter_recovery(now, false);
-                if !self.law.paces() {
+                if !self.law.paces() && !self.reductions.excused {
                     let lost = (self.lost_ever - lost) as u32;
                     self.reduce(Delivery { delivered: 1, lost, advanced: false });
                 }

@@ -12,7 +12,10 @@ pub(crate) struct Stamp {
     at: u64,
     first: u64,
     /// Whether the application had nothing more to send.
-    idle: bool,
+    pub(crate) idle: bool,
+    /// Segments in flight, this one included, and segments taken for lost until then.
+    pub(crate) flight: u32,
+    pub(crate) lost: u64,
 }
 
 /// What an ACK says about the rate.
@@ -29,6 +32,9 @@ pub(crate) struct Sample {
     /// Segments in flight before it.
     pub(crate) flight: u32,
     pub(crate) rtt: Option<u64>,
+    /// Segments in flight when the newest segment of this ACK was sent, and lost since then.
+    pub(crate) sent_in_flight: u64,
+    pub(crate) lost_since: u64,
 }
 
 /// The counts of a connection from which samples are made.
@@ -55,16 +61,36 @@ impl Newest {
     pub(crate) fn prior(&self) -> Option<u64> {
         self.stamp.delivered
     }
+
+    /// Segments in flight when it was sent, and lost since then, of `lost` in all.
+    pub(crate) fn losses(&self, lost: u64) -> (u64, u64) {
+        match self.key {
+            Some(_) => (u64::from(self.stamp.flight), lost.saturating_sub(self.stamp.lost)),
+            None => (0, 0),
+        }
+    }
 }
 
 impl Rate {
     /// A segment is sent at `at`, the first in flight if `alone`.
-    pub(crate) fn stamp(&mut self, at: u64, alone: bool, delivered: u64) -> Stamp {
+    pub(crate) fn stamp(
+        &mut self,
+        at: u64,
+        alone: bool,
+        delivered: u64,
+        (flight, lost): (u32, u64),
+    ) -> Stamp {
         if alone {
             (self.first_sent, self.delivered_at) = (at, at);
         }
-        let idle = self.idle_until > 0;
-        Stamp { delivered: Some(delivered), at: self.delivered_at, first: self.first_sent, idle }
+        let idle = self.is_idle();
+        let (at, first) = (self.delivered_at, self.first_sent);
+        Stamp { delivered: Some(delivered), at, first, idle, flight, lost }
+    }
+
+    /// Whether the application is what limits the rate.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.idle_until > 0
     }
 
     /// A segment that was sent at `at`, the last of which is below `end`, is delivered.

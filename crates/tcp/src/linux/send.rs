@@ -50,8 +50,8 @@ impl Linux {
             for _ in 0..count {
                 self.send_new(now, out);
             }
-            self.unsent.take(count);
-            self.queue.end_group();
+            let pushes = self.unsent.take(count);
+            self.queue.end_group(count, pushes);
             self.pace_group(now, count);
             let first = self.outstanding() == count;
             if first || self.timer.purpose() == Some(Purpose::Probe) {
@@ -91,7 +91,8 @@ impl Linux {
         let (seq, ns) = (self.next, self.clock.ns(now));
         self.note_sending(now);
         let alone = self.queue.is_empty();
-        let stamp = self.rate.stamp(ns / 1000, alone, self.delivered);
+        let losses = (self.in_flight() + 1, self.lost_ever);
+        let stamp = self.rate.stamp(ns / 1000, alone, self.delivered, losses);
         self.queue.push(seq, ns, stamp);
         self.next += 1;
         self.emit(seq, false, out);
@@ -102,6 +103,11 @@ impl Linux {
         if self.in_flight() == 0 {
             let facts = self.facts(now);
             self.law.on_event(Event::Start, &mut self.window, &facts);
+            if self.rate.is_idle() && self.law.paces() {
+                let around = self.surroundings(now);
+                self.law.restarts(&mut self.window, facts.us, &around);
+                self.update_pacing_rate();
+            }
         }
         self.last_sent = self.clock.tick(now);
     }
@@ -125,7 +131,8 @@ impl Linux {
         self.sent_again_ever += 1;
         self.note_sending(now);
         let ns = self.clock.ns(now);
-        let stamp = self.rate.stamp(ns / 1000, false, self.delivered);
+        let losses = (self.in_flight() + 1, self.lost_ever);
+        let stamp = self.rate.stamp(ns / 1000, false, self.delivered, losses);
         self.queue.send_again(seq, ns, stamp);
         self.emit(seq, true, out);
         true
@@ -278,7 +285,8 @@ impl Linux {
             bytes += GROUP_BYTES >> shift;
         }
         let segments = bytes.min(GROUP_BYTES) / self.options.payload;
-        (segments.max(self.law.least_group()) as u32).min(self.options.group_most)
+        (segments.max(self.law.least_group(self.options.group_least)) as u32)
+            .min(self.options.group_most)
     }
 
     /// Whether a group waits for more room, so that it can be larger.
@@ -297,7 +305,7 @@ impl Linux {
             return false;
         }
         let whole = self.window_bytes.min(u64::from(self.window.cwnd) * self.options.payload);
-        if least >= whole / 3 {
+        if least >= whole / u64::from(self.options.group_divisor.max(1)) {
             return false;
         }
         let Some(first) = self.queue.head() else { return false };

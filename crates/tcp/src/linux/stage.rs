@@ -5,7 +5,7 @@ use burstlab_units::Time;
 
 use super::queue::LOST;
 use super::timer::Purpose;
-use super::{Heard, Linux, Rexmit, Stage};
+use super::{Heard, Linux, ReducedBy, Rexmit, Stage};
 use crate::linux::law::Event;
 
 impl Linux {
@@ -154,7 +154,7 @@ impl Linux {
                 let stage = self.stage;
                 self.window.prior_ssthresh = super::prr::current_ssthresh(&self.window, stage);
             }
-            self.begin_reduction();
+            self.begin_reduction(if ece { ReducedBy::Mark } else { ReducedBy::Loss });
         }
         self.recoveries += 1;
         self.set_stage(Stage::Recovery, self.instant(now));
@@ -270,6 +270,7 @@ impl Linux {
             self.law.on_event(Event::Loss, &mut self.window, &facts);
             self.begin_undo();
         }
+        self.reductions.note(ReducedBy::Timeout);
         self.window.cwnd = self.in_flight() + 1;
         self.window.credit = 0;
         self.window.stamp = instant.1;

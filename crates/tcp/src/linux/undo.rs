@@ -3,7 +3,6 @@
 
 use burstlab_units::Time;
 
-use super::law::Law;
 use super::queue::{EVER, LOST};
 use super::rack::PERSIST;
 use super::{Linux, Stage};
@@ -40,9 +39,7 @@ impl Linux {
         if self.window.prior_ssthresh > 0 {
             self.window.cwnd = self.law.undone(&self.window);
             let (facts, around) = (self.facts(now), self.surroundings(now));
-            if let Law::Bbr(bbr) = &mut self.law {
-                bbr.undo(&facts, &around);
-            }
+            self.law.undo(&facts, &around);
             self.window.ssthresh = self.window.ssthresh.max(self.window.prior_ssthresh);
             self.undone += 1;
         }

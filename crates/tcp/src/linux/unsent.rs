@@ -10,11 +10,21 @@ const OVERHEAD: u64 = 832;
 /// What a segment is taken to need when the buffer grows: a power of two and a header.
 const SEGMENT_ROOM: u64 = 2_304;
 
+/// Data that wait to be sent together.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Group {
+    bytes: u64,
+    /// Whether the receiver is to hand over what it has (PSH) once the group has arrived.
+    pushes: bool,
+    /// Whether nothing is to be added: it ends a record.
+    sealed: bool,
+}
+
 /// Data that were written and not sent, and how much may be written.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Unsent {
-    /// Bytes of each group, in order; nothing where there is no grouping: each segment is a group.
-    groups: VecDeque<u64>,
+    /// In order; nothing where there is no grouping: each segment is a group.
+    groups: VecDeque<Group>,
     grouped: bool,
     payload: u64,
     /// Bytes that the application is to write in all, and has written.
@@ -59,30 +69,67 @@ impl Unsent {
     /// With grouping: whether there is room for another group; `acked` bytes are acknowledged and
     /// `sent` groups are outstanding.
     fn has_room(&self, acked: u64, sent: u64) -> bool {
+        self.used(acked, sent) < self.size
+    }
+
+    /// Bytes of the buffer that are in use.
+    pub(crate) fn used(&self, acked: u64, sent: u64) -> u64 {
         let groups = sent + self.groups.len() as u64;
-        self.written - acked + groups * OVERHEAD < self.size
+        self.written - acked + groups * OVERHEAD
+    }
+
+    /// The size of the buffer.
+    pub(crate) fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// The application sets the size of the buffer, which grows no more.
+    pub(crate) fn resize(&mut self, bytes: u64) {
+        (self.size, self.most) = (bytes, bytes);
     }
 
     /// Writes at most `bytes` into the last group, or into a new one; answers how many, and none if
     /// there is no room.
     pub(crate) fn write(&mut self, bytes: u64, goal: u64, acked: u64, sent: u64) -> u64 {
-        let open = self.groups.back().is_some_and(|&last| last < goal);
+        let open = self.groups.back().is_some_and(|last| last.bytes < goal && !last.sealed);
         if !open {
             if !self.has_room(acked, sent) {
                 return 0;
             }
-            self.groups.push_back(0);
+            self.groups.push_back(Group::default());
         }
         let last = self.groups.back_mut().expect("there is one");
-        let bytes = bytes.min(goal - *last);
-        *last += bytes;
+        let bytes = bytes.min(goal - last.bytes);
+        last.bytes += bytes;
         self.written += bytes;
         bytes
     }
 
     /// Whether the last group is full, and whether it is the only one.
     pub(crate) fn last(&self, goal: u64) -> (bool, bool) {
-        (self.groups.back().is_some_and(|&last| last >= goal), self.groups.len() == 1)
+        (self.groups.back().is_some_and(|last| last.bytes >= goal), self.groups.len() == 1)
+    }
+
+    /// A call that writes begins: what it adds to the last group, that group does not push.
+    pub(crate) fn begin_call(&mut self) {
+        if let Some(last) = self.groups.back_mut().filter(|last| !last.sealed) {
+            last.pushes = false;
+        }
+    }
+
+    /// A call that writes ends: the last group pushes.
+    pub(crate) fn end_call(&mut self) {
+        self.pushed = self.written;
+        if let Some(last) = self.groups.back_mut() {
+            last.pushes = true;
+        }
+    }
+
+    /// What is written ends a record.
+    pub(crate) fn seal(&mut self) {
+        if let Some(last) = self.groups.back_mut() {
+            last.sealed = true;
+        }
     }
 
     /// Whether so much was written since the last push, for half the receiver's `widest` window,
@@ -90,7 +137,7 @@ impl Unsent {
     pub(crate) fn must_push(&mut self, widest: u64) -> bool {
         let must = self.written > self.pushed + widest / 2;
         if must {
-            self.pushed = self.written;
+            self.end_call();
         }
         must
     }
@@ -98,7 +145,7 @@ impl Unsent {
     /// Segments in the first group.
     pub(crate) fn head(&self) -> u32 {
         match self.groups.front() {
-            Some(&bytes) => bytes.div_ceil(self.payload) as u32,
+            Some(group) => group.bytes.div_ceil(self.payload) as u32,
             None => 1,
         }
     }
@@ -106,24 +153,27 @@ impl Unsent {
     /// The first group takes from the next until it has `segments`.
     pub(crate) fn grow(&mut self, segments: u32) {
         let wanted = u64::from(segments) * self.payload;
-        if self.groups.len() > 1 && self.groups[0] < wanted {
-            let more = (wanted - self.groups[0]).min(self.groups[1]);
-            self.groups[0] += more;
-            self.groups[1] -= more;
-            if self.groups[1] == 0 {
+        if self.groups.len() > 1 && self.groups[0].bytes < wanted && !self.groups[0].sealed {
+            let more = (wanted - self.groups[0].bytes).min(self.groups[1].bytes);
+            self.groups[0].bytes += more;
+            self.groups[1].bytes -= more;
+            if self.groups[1].bytes == 0 {
+                self.groups[0].pushes |= self.groups[1].pushes;
+                self.groups[0].sealed |= self.groups[1].sealed;
                 self.groups.remove(1);
             }
         }
     }
 
-    /// `segments` of the first group are sent.
-    pub(crate) fn take(&mut self, segments: u32) {
-        if let Some(first) = self.groups.front_mut() {
-            *first = first.saturating_sub(u64::from(segments) * self.payload);
-            if *first == 0 {
-                self.groups.pop_front();
-            }
+    /// `segments` of the first group are sent; answers whether they push.
+    pub(crate) fn take(&mut self, segments: u32) -> bool {
+        let Some(first) = self.groups.front_mut() else { return false };
+        first.bytes = first.bytes.saturating_sub(u64::from(segments) * self.payload);
+        let (done, pushes) = (first.bytes == 0, first.pushes);
+        if done {
+            self.groups.pop_front();
         }
+        done && pushes
     }
 
     /// Whether the first group is the last.

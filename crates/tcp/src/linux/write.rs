@@ -3,11 +3,24 @@
 use burstlab_units::Time;
 
 use super::Linux;
+use super::law::Event;
+use super::prr::current_ssthresh;
 use super::send::{GROUP_BYTES, Push};
 use crate::segment::Transmission;
 
 /// What an application hands over at a time.
 const CALL: u64 = 65_536;
+
+/// How a call of an application that writes ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallEnds {
+    /// More will follow at once.
+    Usually,
+    /// The receiver is to hand over what it has.
+    Pushed,
+    /// It is, and nothing is to be added to the last segment (`MSG_EOR`).
+    Record,
+}
 
 impl Linux {
     /// The application is to write `segments` in all; [`Linux::write_more`] does.
@@ -23,8 +36,9 @@ impl Linux {
             return;
         }
         self.note_idleness();
+        self.restart_after_idle(now);
         if self.unsent.is_grouped() {
-            while self.call(now, out) {}
+            while self.call(now, CALL, CallEnds::Usually, out) {}
         } else {
             let limit = self.unsent.total / self.options.payload + 1;
             let room = self.acked.max(1) + self.unsent.room();
@@ -56,10 +70,45 @@ impl Linux {
         }
     }
 
-    /// One call of an application that has much to write; answers whether it may make another.
-    fn call(&mut self, now: Time, out: &mut Vec<Transmission>) -> bool {
+    /// The application writes `segments` more, all of them whole, in one call. Answers how many
+    /// there was room for: the others are not written.
+    pub fn append(
+        &mut self,
+        now: Time,
+        segments: u64,
+        ends: CallEnds,
+        out: &mut Vec<Transmission>,
+    ) -> u64 {
+        let before = self.unsent.written;
+        self.unsent.total = before + segments * self.options.payload;
+        self.restart_after_idle(now);
+        if self.unsent.is_grouped() {
+            self.unsent.begin_call();
+            self.call(now, u64::MAX, ends, out);
+        } else {
+            self.write_more(now, out);
+        }
+        self.unsent.total = self.unsent.written;
+        (self.unsent.written - before) / self.options.payload
+    }
+
+    /// The application sets the size of the send buffer, bookkeeping included.
+    pub fn set_send_buffer(&mut self, bytes: u64) {
+        self.unsent.resize(bytes);
+    }
+
+    /// Bytes of the send buffer that are in use where segments are grouped, and its size.
+    #[must_use]
+    pub fn send_buffer(&self) -> (u64, u64) {
+        let acked = self.acked.saturating_sub(1) * self.options.payload;
+        (self.unsent.used(acked.min(self.unsent.written), self.queue.groups()), self.unsent.size())
+    }
+
+    /// One call of an application that has much to write, `most` bytes of it; answers whether it
+    /// may make another.
+    fn call(&mut self, now: Time, most: u64, ends: CallEnds, out: &mut Vec<Transmission>) -> bool {
         let goal = self.group_goal() * self.options.payload;
-        let mut left = CALL.min(self.unsent.total - self.unsent.written);
+        let mut left = most.min(self.unsent.total - self.unsent.written);
         let whole = left;
         while left > 0 {
             let acked = (self.acked - 1) * self.options.payload;
@@ -82,10 +131,39 @@ impl Linux {
                 }
             }
         }
-        self.unsent.must_push(self.widest_window * self.options.payload);
+        let forced = self.unsent.must_push(self.widest_window * self.options.payload);
+        if !forced && matches!(ends, CallEnds::Pushed | CallEnds::Record) {
+            self.unsent.end_call();
+        }
+        if ends == CallEnds::Record {
+            self.unsent.seal();
+        }
         self.push(now, out);
         self.waiting = false;
         !self.unsent.is_done()
+    }
+
+    /// Nothing is outstanding and nothing was sent for a time-out: the window halves for each, to
+    /// what a connection begins with (RFC 5681 section 4.1, RFC 2861).
+    fn restart_after_idle(&mut self, now: Time) {
+        let tick = self.clock.tick(now);
+        let idle = tick.saturating_sub(self.last_sent);
+        let rests = self.queue.is_empty() && self.last_sent > 0 && !self.law.paces();
+        if !self.options.restart_after_idle || !rests || idle <= self.rto {
+            return;
+        }
+        let facts = self.facts(now);
+        self.law.on_event(Event::Restart, &mut self.window, &facts);
+        let window = &mut self.window;
+        window.ssthresh = current_ssthresh(window, self.stage);
+        let least = self.options.initial_window.min(window.cwnd);
+        let mut left = idle;
+        while left > self.rto && window.cwnd > least {
+            left -= self.rto;
+            window.cwnd >>= 1;
+        }
+        window.cwnd = window.cwnd.max(least);
+        (window.stamp, window.used) = (tick, 0);
     }
 
     /// After an ACK: the buffer grows where it, not the window, is what limits the connection.

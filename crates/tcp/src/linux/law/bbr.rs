@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::rate::Sample;
 use super::super::window::{INFINITE, Window};
+use super::windowed::WindowedMax;
 use super::{Facts, Stage};
 use policer::Policer;
 
@@ -56,6 +57,9 @@ pub(crate) struct Surroundings {
     /// By how much the next group has to wait, in us.
     pub(crate) ahead: u64,
     pub(crate) payload: u64,
+    pub(crate) initial_window: u32,
+    /// Most segments of a group; 1: there are no groups.
+    pub(crate) group_most: u32,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -65,8 +69,8 @@ pub(crate) struct Bbr {
     pub(crate) pacing_rate: u64,
     pacing_gain: u64,
     window_gain: u64,
-    /// The largest rates of the last rounds: round and rate, three at most.
-    rates: [(u64, u64); 3],
+    /// The largest rate of the last rounds.
+    rates: WindowedMax,
     rounds: u64,
     round_ends: u64,
     round_begins: bool,
@@ -100,7 +104,7 @@ impl Bbr {
             pacing_rate: 0,
             pacing_gain: HIGH_GAIN,
             window_gain: HIGH_GAIN,
-            rates: [(0, 0); 3],
+            rates: WindowedMax::default(),
             rounds: 0,
             round_ends: 0,
             round_begins: false,
@@ -182,7 +186,7 @@ impl Bbr {
     }
 
     fn max_rate(&self) -> u64 {
-        self.rates[0].1
+        self.rates.get()
     }
 
     fn rate(&self) -> u64 {
@@ -222,34 +226,7 @@ impl Bbr {
         self.sample_policer(sample, facts, around);
         let rate = (delivered << RATE_SHIFT) / interval;
         if !sample.idle || rate >= self.max_rate() {
-            self.note_rate(rate);
-        }
-    }
-
-    /// The largest of the last rounds, by the three best of parts of that time (Kathleen Nichols's
-    /// windowed filter).
-    fn note_rate(&mut self, rate: u64) {
-        let new = (self.rounds, rate);
-        let best = &mut self.rates;
-        if rate >= best[0].1 || self.rounds - best[2].0 > RATE_ROUNDS {
-            *best = [new; 3];
-            return;
-        }
-        if rate >= best[1].1 {
-            (best[1], best[2]) = (new, new);
-        } else if rate >= best[2].1 {
-            best[2] = new;
-        }
-        let age = self.rounds - best[0].0;
-        if age > RATE_ROUNDS {
-            *best = [best[1], best[2], new];
-            if self.rounds - best[0].0 > RATE_ROUNDS {
-                *best = [best[1], best[2], new];
-            }
-        } else if best[1].0 == best[0].0 && age > RATE_ROUNDS / 4 {
-            (best[1], best[2]) = (new, new);
-        } else if best[2].0 == best[1].0 && age > RATE_ROUNDS / 2 {
-            best[2] = new;
+            self.rates.take(self.rounds, rate, RATE_ROUNDS);
         }
     }
 

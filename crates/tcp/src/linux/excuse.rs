@@ -1,0 +1,124 @@
+//! Reductions of the window: how many there were and for what, and one that a detector of lost
+//! bursts excuses. Then the losses are repaired as ever, but the window, the threshold and the law
+//! are what they were before, and no time-out is longer for it (Yu et al. 2004, section IV, where a
+//! sender finds losses by time-outs).
+
+use burstlab_units::Time;
+use serde::{Deserialize, Serialize};
+
+use super::law::Law;
+use super::queue::{LOST, SACKED};
+use super::timer::Purpose;
+use super::window::Window;
+use super::{Linux, Stage};
+use crate::segment::Transmission;
+
+/// Why the window was reduced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum ReducedBy {
+    /// A repair began, or a probe made one.
+    Loss,
+    Timeout,
+    Mark,
+}
+
+/// Reductions so far: all, and by marks; the last one; and what was before it, where it may be
+/// excused.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Reductions {
+    pub(crate) all: u64,
+    pub(crate) by_marks: u64,
+    pub(crate) last: Option<ReducedBy>,
+    before: Option<Box<Before>>,
+    /// Whether the losses that are being repaired are excused.
+    pub(crate) excused: bool,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Before {
+    window: Window,
+    law: Law,
+    rto: u64,
+    backoff: u32,
+    timeouts: u32,
+}
+
+impl Reductions {
+    pub(crate) fn note(&mut self, by: ReducedBy) {
+        self.all += 1;
+        self.by_marks += u64::from(by == ReducedBy::Mark);
+        self.last = Some(by);
+    }
+}
+
+impl Linux {
+    /// Notes what a reduction that follows would change.
+    pub(crate) fn remember(&mut self) {
+        let before = Before {
+            window: self.window.clone(),
+            law: self.law.clone(),
+            rto: self.rto,
+            backoff: self.backoff,
+            timeouts: self.timeouts,
+        };
+        match &mut self.reductions.before {
+            Some(place) => **place = before,
+            None => self.reductions.before = Some(Box::new(before)),
+        }
+    }
+
+    /// The first segment that is taken for lost and was not sent again, and one past the last.
+    pub(crate) fn lost_segments(&self) -> std::ops::Range<u64> {
+        let lost = |seq: &u64| {
+            let sent = self.queue.get(*seq);
+            sent.is(LOST) && !sent.is(SACKED)
+        };
+        let mut all = (self.queue.first()..self.queue.end()).filter(lost);
+        let Some(first) = all.next() else { return 0..0 };
+        first..all.next_back().unwrap_or(first) + 1
+    }
+
+    /// The reduction that was just made is excused: all is as before it but for the repair.
+    pub(crate) fn excuse(&mut self, now: Time, out: &mut Vec<Transmission>) {
+        let Some(before) = self.reductions.before.take() else { return };
+        self.window = before.window;
+        self.law = before.law;
+        (self.rto, self.backoff, self.timeouts) = (before.rto, before.backoff, before.timeouts);
+        self.undo_marker = None;
+        self.frto = false;
+        if self.stage >= Stage::Recovery {
+            self.stage = Stage::Recovery;
+            self.reductions.excused = true;
+        }
+        self.update_pacing_rate();
+        self.send_lost(now, out);
+        self.push(now, out);
+        if !self.queue.is_empty() {
+            self.timer.set(now, Purpose::Timeout, self.rto);
+        }
+    }
+
+    /// A burst that held `segments`, which rise, is known to be lost: what is outstanding of them
+    /// goes out again, and costs no window.
+    pub(crate) fn repair_burst(
+        &mut self,
+        now: Time,
+        segments: &[u64],
+        out: &mut Vec<Transmission>,
+    ) {
+        self.remember();
+        let calm = self.stage < Stage::Recovery;
+        for &seq in segments {
+            if (self.queue.first()..self.queue.end()).contains(&seq) {
+                self.mark_lost(seq);
+                self.queue.unlist(seq);
+            }
+        }
+        if calm {
+            self.high = self.next;
+            self.probed = None;
+            self.stage = Stage::Recovery;
+        }
+        self.excuse(now, out);
+    }
+}

@@ -1,0 +1,107 @@
+//! The shortest round trip, and ProbeRTT (the draft's "ProbeRTT Logic").
+
+use super::super::super::rate::Sample;
+use super::super::bbr::Surroundings;
+use super::{Acks, Bbr3, Facts, Mode, PROBE_RTT_WINDOW, WINDOW_LEAST, Window};
+
+/// BBR.MinRTTFilterLen, BBR.ProbeRTTInterval and BBR.ProbeRTTDuration, in microseconds.
+const RTT_FILTER_US: u64 = 10_000_000;
+const INTERVAL_US: u64 = 5_000_000;
+const DURATION_US: u64 = 200_000;
+
+impl Bbr3 {
+    /// UpdateMinRTT.
+    pub(super) fn update_min_rtt(&mut self, sample: &Sample) {
+        let now = self.now;
+        self.probe_rtt_expired = now > self.probe_rtt_min_at + INTERVAL_US;
+        if let Some(rtt) = sample.rtt
+            && (self.probe_rtt_expired || self.probe_rtt_min.is_none_or(|least| rtt < least))
+        {
+            (self.probe_rtt_min, self.probe_rtt_min_at) = (Some(rtt), now);
+        }
+        let expired = now > self.min_rtt_at + RTT_FILTER_US;
+        if let Some(least) = self.probe_rtt_min
+            && (expired || self.min_rtt.is_none_or(|rtt| least < rtt))
+        {
+            (self.min_rtt, self.min_rtt_at) = (Some(least), self.probe_rtt_min_at);
+        }
+    }
+
+    /// CheckProbeRTT; answers whether the connection looks for the shortest round trip.
+    pub(super) fn check_probe_rtt(
+        &mut self,
+        window: &mut Window,
+        sample: &Sample,
+        facts: &Facts,
+        around: &Surroundings,
+    ) -> bool {
+        if self.mode != Mode::ProbeRtt && self.probe_rtt_expired && !self.idle_restart {
+            self.save(window);
+            self.mode = Mode::ProbeRtt;
+            self.probe_until = None;
+            self.acks = Acks::Stopping;
+            self.begin_round(facts);
+        }
+        let probes = self.mode == Mode::ProbeRtt;
+        if probes {
+            self.handle_probe_rtt(window, facts, around);
+        }
+        if sample.acked > 0 {
+            self.idle_restart = false;
+        }
+        probes
+    }
+
+    fn handle_probe_rtt(&mut self, window: &mut Window, facts: &Facts, around: &Surroundings) {
+        match self.probe_until {
+            None if u64::from(around.in_flight) <= self.probe_rtt_window(around) => {
+                self.probe_until = Some(self.now + DURATION_US);
+                self.probe_round_done = false;
+                self.begin_round(facts);
+            }
+            None => {}
+            Some(until) => {
+                self.probe_round_done |= self.round_begins;
+                if self.probe_round_done {
+                    self.end_probe_rtt(window, until);
+                }
+            }
+        }
+    }
+
+    /// CheckProbeRTTDone.
+    fn end_probe_rtt(&mut self, window: &mut Window, until: u64) {
+        if self.now <= until {
+            return;
+        }
+        self.probe_rtt_min_at = self.now;
+        self.probe_until = None;
+        self.restore(window);
+        self.forget_short_term();
+        if self.full {
+            self.start_down();
+            self.start_cruise();
+        } else {
+            self.mode = Mode::Startup;
+        }
+    }
+
+    /// ProbeRTTCwnd.
+    pub(super) fn probe_rtt_window(&self, around: &Surroundings) -> u64 {
+        self.bdp_times(PROBE_RTT_WINDOW, around).max(WINDOW_LEAST)
+    }
+
+    /// HandleRestartFromIdle.
+    pub(crate) fn restarts(&mut self, window: &mut Window, us: u64, around: &Surroundings) {
+        self.now = us;
+        self.idle_restart = true;
+        self.extra_at = us;
+        match (self.mode, self.probe_until) {
+            (Mode::Down | Mode::Cruise | Mode::Refill | Mode::Up, _) => {
+                self.pace_at_rate(around);
+            }
+            (Mode::ProbeRtt, Some(until)) => self.end_probe_rtt(window, until),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! What is remembered before a repair, and what comes back of it when the repair was for nothing.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Bbr3, Mode, Stage, Window};
+
+/// What was before a loss.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Undo {
+    /// The state that the loss ended, Startup or ProbeBW_UP.
+    pub(super) mode: Option<Mode>,
+    /// Whether it is of the loss that is being dealt with.
+    pub(super) is_fresh: bool,
+    rate_short: Option<u64>,
+    inflight_short: Option<u64>,
+    inflight_long: Option<u64>,
+}
+
+impl Bbr3 {
+    /// A repair begins (OnEnterFastRecovery, OnEnterRTO): the threshold stays.
+    pub(crate) fn ssthresh(&mut self, window: &Window) -> u32 {
+        if !self.undo.is_fresh {
+            self.save_state(window);
+        }
+        window.ssthresh
+    }
+
+    /// SaveCwnd.
+    pub(super) fn save(&mut self, window: &Window) {
+        let calm = self.prior_stage < Stage::Recovery && self.mode != Mode::ProbeRtt;
+        let cwnd = u64::from(window.cwnd);
+        self.prior_cwnd = if calm { cwnd } else { self.prior_cwnd.max(cwnd) };
+    }
+
+    /// SaveStateUponLoss.
+    pub(super) fn save_state(&mut self, window: &Window) {
+        self.save(window);
+        self.undo = Undo {
+            mode: None,
+            is_fresh: true,
+            rate_short: self.rate_short,
+            inflight_short: self.inflight_short,
+            inflight_long: self.inflight_long,
+        };
+    }
+
+    /// RestoreCwnd.
+    pub(super) fn restore(&self, window: &mut Window) {
+        window.cwnd = window.cwnd.max(self.prior_cwnd as u32);
+    }
+
+    /// A time-out.
+    pub(crate) fn times_out(&mut self, us: u64) {
+        self.now = us;
+        self.prior_stage = Stage::Loss;
+    }
+
+    /// HandleSpuriousLossDetection.
+    pub(crate) fn undo(&mut self, us: u64) {
+        self.now = us;
+        self.loss_in_round = false;
+        self.look_anew(0);
+        self.rate_short = larger(self.rate_short, self.undo.rate_short);
+        self.inflight_short = larger(self.inflight_short, self.undo.inflight_short);
+        self.inflight_long = larger(self.inflight_long, self.undo.inflight_long);
+        match self.undo.mode.take() {
+            Some(Mode::Startup) if self.mode != Mode::Startup => {
+                self.full = false;
+                if self.mode != Mode::ProbeRtt {
+                    self.mode = Mode::Startup;
+                }
+            }
+            Some(Mode::Up) if self.mode != Mode::Up && self.mode != Mode::ProbeRtt => {
+                self.start_refill();
+            }
+            _ => {}
+        }
+    }
+
+    /// The window that comes back.
+    pub(crate) fn undone(&self, window: &Window) -> u32 {
+        window.cwnd.max(self.prior_cwnd as u32)
+    }
+}
+
+/// The larger of two bounds, of which none is infinite.
+fn larger(one: Option<u64>, two: Option<u64>) -> Option<u64> {
+    Some(one?.max(two?))
+}
