@@ -108,6 +108,7 @@ class FlowSummary(TypedDict):
     spurious_timeouts: int
     early_repairs: int
     detector: Confusion | None
+    reductions: Reductions
     fast_retransmits: int
     bursts: int
     bursts_lost: int
@@ -132,6 +133,28 @@ class Confusion(TypedDict):
     true_kept: int
     spurious_excused: int
     spurious_kept: int
+
+
+class Reductions(TypedDict):
+    """What the window of a flow was reduced for: losses found before the time-out, time-outs ...
+
+    What the window of a flow was reduced for: losses found before the time-out, time-outs, early
+    repairs, marks. What a reduction costs are the segments by which it makes the window smaller at
+    first: to the threshold where a repair begins, to one segment at a time-out.
+    """
+
+    one_burst: int
+    several_bursts: int
+    congestion: int
+    reordering: int
+    outside: int
+    one_burst_segments: float
+    several_bursts_segments: float
+    congestion_segments: float
+    reordering_segments: float
+    outside_segments: float
+    excused: int
+    undone: int
 
 
 class NetworkSummary(TypedDict):

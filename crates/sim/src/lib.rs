@@ -16,13 +16,14 @@ pub use batches::sequence;
 pub use burstlab_tcp::{
     Classes, Decision, ForeignDetector, ForeignLaw, Moment, PythonClass, Round, Tallied, Verdict,
 };
+pub use burstlab_units::Time;
 pub use checkpoint::CheckpointError;
 pub use measure::{
     BurstSummary, Cause, Column, Confusion, Counters, DemandSummary, DepartedSummary, FlowSummary,
     HopSummary, LinkBursts, LinkSummary, MeasuredSlots, NetworkSummary, NodeLosses, NodeSummary,
-    OpsSummary, PairSummary, Piece, PortSummary, Resolutions, RouteSummary, RunBytes, SizeSummary,
-    SlotSummary, SlowdownSummary, Summary, SwitchSummary, Table, Trace, WlanSummary, WlanWay,
-    summary_schema,
+    OpsSummary, PairSummary, Piece, PortSummary, Reductions, Resolutions, RouteSummary, RunBytes,
+    SizeSummary, SlotSummary, SlowdownSummary, Summary, SwitchSummary, Table, Trace, WlanSummary,
+    WlanWay, summary_schema,
 };
 pub use needs::{Need, Needs};
 pub use run::{FLOWS_WHEN_STOPPED, Monitor, Output, Simulation};

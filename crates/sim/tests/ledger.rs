@@ -199,3 +199,71 @@ fn detectors_that_cannot_work_are_refused() {
     );
     refused(|s| s["tcp"]["back_mode"] = json!("egres"), "tcp.back_mode");
 }
+
+/// A sender of Linux over a path that loses lone bursts.
+fn of_today(law: &str, detector: &str) -> Value {
+    json!({
+        "access": {"rate": "20 Mb/s", "delay": "10 ms"},
+        "edge": {"assembly": "timer", "timer": "5 ms"},
+        "tcp": {"profile": "linux", "window_law": law, "detector": detector, "window": 150},
+        "loss": {"data": {"process": "script", "bursts": [300, 700, 1100, 1500, 1900, 2300]}},
+        "run": {"duration": "20 s"},
+    })
+}
+
+const LAWS: [&str; 6] = ["cubic", "aimd", "dctcp", "vegas", "bbr", "bbr3"];
+
+#[test]
+fn with_the_oracle_no_lone_burst_costs_window() {
+    for law in LAWS {
+        let without = run(&of_today(law, "none")).summary.flows[0].clone();
+        assert!(without.reductions.one_burst >= 5, "{law}: {:?}", without.reductions);
+        assert_eq!(without.reductions.excused, 0, "{law}");
+        let with = run(&of_today(law, "oracle")).summary.flows[0].clone();
+        let found = with.reductions;
+        assert!(found.one_burst >= 5, "{law}: {found:?}");
+        assert_eq!(found.one_burst_segments, 0.0, "{law}: {found:?}");
+        assert_eq!((found.excused, with.timeouts), (found.one_burst, 0), "{law}: {found:?}");
+        assert!(with.retransmissions > 0 && with.goodput_bps >= without.goodput_bps, "{law}");
+        if law != "bbr3" {
+            assert!(without.reductions.one_burst_segments > 10.0, "{law}: {without:?}");
+        }
+    }
+}
+
+#[test]
+fn reductions_add_up_to_the_rows_of_the_ledger() {
+    for (law, detector) in [("cubic", "none"), ("cubic", "bnak"), ("aimd", "back"), ("bbr", "ble")]
+    {
+        let mut scenario = of_today(law, detector);
+        scenario["loss"] = json!({"data": {"process": "bernoulli", "probability": 0.01}});
+        scenario["access"]["queue"] = json!(40);
+        let output = run(&scenario);
+        let found = output.summary.flows[0].reductions;
+        let ledger = table(&output, "ledger");
+        let classes = labels(ledger, "reduction");
+        let count = |class: &str| classes.iter().filter(|&&c| c == class).count() as u64;
+        assert_eq!(count("one-burst"), found.one_burst, "{law}, {detector}");
+        assert_eq!(count("several-bursts"), found.several_bursts, "{law}, {detector}");
+        assert_eq!(count("congestion"), found.congestion, "{law}, {detector}");
+        assert_eq!(count("reordering"), found.reordering, "{law}, {detector}");
+        assert!(found.one_burst > 5, "{law}, {detector}: {found:?}");
+        let kinds = labels(ledger, "kind");
+        for (kind, class) in kinds.iter().zip(&classes) {
+            let reduces = !["spurious-retransmission", "undone-reduction"].contains(kind);
+            assert_eq!(reduces, *class != "none", "{kind}: {class}");
+        }
+    }
+}
+
+#[test]
+fn a_full_queue_is_congestion_and_no_detector_excuses_it() {
+    for law in ["cubic", "aimd"] {
+        let mut scenario = of_today(law, "oracle");
+        scenario["loss"] = json!({});
+        scenario["access"]["queue"] = json!(30);
+        let found = run(&scenario).summary.flows[0].reductions;
+        assert!(found.congestion > 0 && found.congestion_segments > 10.0, "{law}: {found:?}");
+        assert_eq!((found.one_burst, found.excused), (0, 0), "{law}: {found:?}");
+    }
+}

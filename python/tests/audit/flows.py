@@ -130,6 +130,7 @@ def check(run: Run, audit: Audit) -> None:
         if end.variant == "vegas":
             _vegas(run, audit, number)
         _detector(run, audit, number, end)
+        _reductions(run, audit, number, end)
     _table(run, audit)
 
 
@@ -308,6 +309,65 @@ def acknowledged(run: Run, number: int, last: int) -> float | None:
     return int(times.min()) * 1e-12 if len(times) else None
 
 
+#: Losses that tell of a full queue.
+_FULL = ("sender-access", "receiver-access", "wireless-queue", "congestion")
+_CLASSES = ("one-burst", "several-bursts", "congestion", "reordering", "outside")
+#: Events at a sender that reduce its window.
+_REDUCE = ("timeout", "fast-retransmit", "early-repair", "edge-retransmit")
+
+
+def _reductions(run: Run, audit: Audit, number: int, end: Endpoint) -> None:
+    """What the window was reduced for, by the losses behind each event, and what that cost."""
+    ledger, losses = run.table("ledger"), run.table("ledger_losses")
+    count, cost = dict.fromkeys(_CLASSES, 0), dict.fromkeys(_CLASSES, 0.0)
+    for row in np.flatnonzero(ledger["flow"] == number).tolist():
+        found, here = str(ledger["reduction"][row]), f"ledger[{row}]"
+        if ledger["kind"][row] not in _REDUCE:
+            audit.claim(found == "none", f"{here}.reduction = {found}")
+            continue
+        behind = losses["event"] == ledger["event"][row]
+        bursts = losses["burst"][behind]
+        if np.isin(losses["cause"][behind], _FULL).any():
+            expected = "congestion"
+        elif not behind.any():
+            expected = "reordering"
+        elif (bursts == NONE).any():
+            expected = "outside"
+        else:
+            expected = "one-burst" if len(np.unique(bursts)) == 1 else "several-bursts"
+        audit.claim(found == expected, f"{here}.reduction = {found}, not {expected}")
+        count[expected] += 1
+        cost[expected] += float(ledger["cost"][row])
+    _costs(run, audit, number)
+    for name in _CLASSES:
+        path = f"flows[{number}].reductions.{name.replace('-', '_')}"
+        audit.equal(path, count[name])
+        audit.equal(f"{path}_segments", cost[name])
+    mine = ledger["flow"] == number
+    excused = (ledger["verdict"][mine] == "false").sum() + (
+        ledger["kind"][mine] == "early-repair"
+    ).sum()
+    audit.equal(f"flows[{number}].reductions.excused", int(excused))
+    undone = (ledger["kind"][mine] == "undone-reduction").sum()
+    audit.equal(f"flows[{number}].reductions.undone", int(undone))
+
+
+def _costs(run: Run, audit: Audit, number: int) -> None:
+    """A reduction costs what the window was before less what it is after."""
+    ledger, cwnd = run.table("ledger"), run.table("cwnd")
+    after: dict[tuple[int, str], float] = {}
+    for row in np.flatnonzero(cwnd["flow"] == number).tolist():
+        after[int(cwnd["t_ps"][row]), str(cwnd["event"][row])] = float(cwnd["cwnd"][row])
+    events = {"timeout": "timeout", "fast-retransmit": "fast-retransmit"}
+    events["edge-retransmit"] = "fast-retransmit"
+    for row in np.flatnonzero(ledger["flow"] == number).tolist():
+        kind, at = str(ledger["kind"][row]), int(ledger["t_ps"][row])
+        if kind in events and (at, events[kind]) in after:
+            fell = max(0.0, float(ledger["cwnd"][row]) - after[at, events[kind]])
+            told = float(ledger["cost"][row])
+            audit.claim(abs(fell - told) < 1e-9, f"ledger[{row}].cost = {told}, not {fell}")
+
+
 def _detector(run: Run, audit: Audit, number: int, end: Endpoint) -> None:
     found = run.summary["flows"][number]["detector"]
     if end.detector == "none":
@@ -328,6 +388,7 @@ def _table(run: Run, audit: Audit) -> None:
     for number, flow in enumerate(run.summary["flows"]):
         flat = {k: v for k, v in flow.items() if not isinstance(v, dict)}
         flat |= {f"detector_{k}": v for k, v in (flow["detector"] or {}).items()}
+        flat |= {f"reductions_{k}": v for k, v in flow["reductions"].items()}
         for name, value in flat.items():
             if value is None or isinstance(value, str) or name not in table:
                 continue

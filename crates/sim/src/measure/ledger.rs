@@ -6,10 +6,17 @@ use burstlab_units::{Span, Time};
 
 use super::chunks::Chunks;
 use super::columns::{Column, NONE, Piece, table};
-use super::loss::{Causes, Loss, LossCause, Truth};
+use super::loss::{Causes, Loss, LossCause, ReductionCause, Truth};
 
-const LEDGER_KINDS: &[&str] =
-    &["timeout", "fast-retransmit", "early-repair", "spurious-retransmission", "edge-retransmit"];
+const LEDGER_KINDS: &[&str] = &[
+    "timeout",
+    "fast-retransmit",
+    "early-repair",
+    "spurious-retransmission",
+    "edge-retransmit",
+    "reduction",
+    "undone-reduction",
+];
 const TRUTHS: &[&str] = &["false", "true", "spurious", "none"];
 const VERDICTS: &[&str] = &["none", "true", "false"];
 
@@ -26,6 +33,10 @@ pub(crate) enum LedgerKind {
     SpuriousRetransmission = 3,
     /// Duplicate ACKs that an edge node wrote found a loss.
     EdgeRetransmit = 4,
+    /// The window was reduced by none of these: by a mark, a probe, or a timer for reordering.
+    Reduction = 5,
+    /// A reduction was taken back, since what was taken for lost was not.
+    UndoneReduction = 6,
 }
 
 table! {
@@ -49,6 +60,8 @@ table! {
         lost_ps: u64 => Column::U64,
         truth: u8 => |codes| Column::Category(codes, TRUTHS),
         verdict: u8 => |codes| Column::Category(codes, VERDICTS),
+        reduction: u8 => |codes| Column::Category(codes, ReductionCause::LABELS),
+        cost: f64 => Column::F64,
     }
 }
 
@@ -106,6 +119,8 @@ pub(crate) struct LedgerRow {
     pub(crate) truth: Option<Truth>,
     /// Of a time-out with a detector: whether it was taken for false.
     pub(crate) excused: Option<bool>,
+    /// Of a reduction of the window: what it was for, and by how many segments.
+    pub(crate) reduction: Option<(ReductionCause, f64)>,
     before: SenderBefore,
 }
 
@@ -116,7 +131,16 @@ impl LedgerRow {
         seq: u64,
         before: &SenderBefore,
     ) -> Self {
-        Self { now, flow, kind, seq, truth: None, excused: None, before: before.clone() }
+        Self {
+            now,
+            flow,
+            kind,
+            seq,
+            truth: None,
+            excused: None,
+            reduction: None,
+            before: before.clone(),
+        }
     }
 }
 
@@ -181,6 +205,8 @@ impl LedgerTables {
         table.lost_ps.push(first.map_or(NONE, |loss| loss.at.as_ps()));
         table.truth.push(row.truth.map_or(3, |truth| truth as u8));
         table.verdict.push(row.excused.map_or(0, |excused| 1 + u8::from(excused)));
+        table.reduction.push(row.reduction.map_or(0, |(cause, _)| 1 + cause as u8));
+        table.cost.push(row.reduction.map_or(0.0, |(_, cost)| cost));
     }
 
     /// Rows that were not handed over.

@@ -107,6 +107,38 @@ pub(crate) enum Truth {
     Spurious = 2,
 }
 
+/// What a reduction of the window was for; the order is that of its labels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReductionCause {
+    /// All that was lost was in one burst, and no queue was full.
+    OneBurst = 0,
+    /// Several bursts were lost, and no queue was full.
+    SeveralBursts = 1,
+    /// A queue was full, or marked.
+    Congestion = 2,
+    /// Nothing was lost: reordering or delay.
+    Reordering = 3,
+    /// Packets were lost on the air, or alone by a script.
+    Outside = 4,
+}
+
+impl ReductionCause {
+    /// How many there are.
+    pub(crate) const COUNT: usize = 5;
+
+    /// What each is called in the ledger; 0: the event is no reduction.
+    pub(crate) const LABELS: &[&str] =
+        &["none", "one-burst", "several-bursts", "congestion", "reordering", "outside"];
+}
+
+impl LossCause {
+    /// Whether a full queue is the cause.
+    fn is_congestion(self) -> bool {
+        use LossCause::{Congestion, ReceiverAccess, SenderAccess, WirelessQueue};
+        matches!(self, SenderAccess | ReceiverAccess | WirelessQueue | Congestion)
+    }
+}
+
 /// The segments of a flow whose last transmission was lost, and by what.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Causes {
@@ -156,6 +188,28 @@ impl Causes {
         losses.take_while(move |&(seq, _)| seq < segments.end)
     }
 
+    /// What a reduction is for while `segments` are waited for; a mark tells of a queue.
+    pub(crate) fn reduction(&self, segments: Range<u64>, by_mark: bool) -> ReductionCause {
+        let mut losses = self.among(segments).map(|(_, loss)| loss);
+        if by_mark {
+            return ReductionCause::Congestion;
+        }
+        let Some(first) = losses.next() else { return ReductionCause::Reordering };
+        let (mut one, mut outside) = (true, first.burst == 0);
+        let mut congestion = first.cause.is_congestion();
+        for loss in losses {
+            one &= loss.burst == first.burst;
+            outside |= loss.burst == 0;
+            congestion |= loss.cause.is_congestion();
+        }
+        match (congestion, outside, one) {
+            (true, ..) => ReductionCause::Congestion,
+            (_, true, _) => ReductionCause::Outside,
+            (.., true) => ReductionCause::OneBurst,
+            _ => ReductionCause::SeveralBursts,
+        }
+    }
+
     /// What a time-out is that waits for `segments`.
     pub(crate) fn truth(&self, segments: Range<u64>) -> Truth {
         let mut losses = self.among(segments);
@@ -189,6 +243,24 @@ mod tests {
         assert_eq!(causes.truth(3..9), Truth::True, "an access loss");
         assert_eq!(causes.truth(6..7), Truth::True, "an access loss alone");
         assert_eq!(causes.truth(6..6), Truth::Spurious, "nothing is waited for");
+    }
+
+    #[test]
+    fn a_reduction_has_one_cause() {
+        use ReductionCause::{Congestion, OneBurst, Outside, Reordering, SeveralBursts};
+        let mut causes = Causes::default();
+        assert_eq!(causes.reduction(1..9, false), Reordering);
+        assert_eq!(causes.reduction(1..9, true), Congestion, "a mark");
+        causes.lost(4, loss(LossCause::Contention, 7));
+        causes.lost(5, loss(LossCause::Contention, 7));
+        assert_eq!(causes.reduction(1..9, false), OneBurst);
+        causes.lost(6, loss(LossCause::Burst, 8));
+        assert_eq!(causes.reduction(1..9, false), SeveralBursts);
+        causes.lost(7, loss(LossCause::Wireless, 0));
+        assert_eq!(causes.reduction(1..9, false), Outside, "one on the air is enough");
+        causes.lost(8, loss(LossCause::SenderAccess, 0));
+        assert_eq!(causes.reduction(1..9, false), Congestion, "and one full queue");
+        assert_eq!(causes.reduction(1..6, false), OneBurst, "of what is waited for");
     }
 
     #[test]

@@ -37,6 +37,7 @@ pub use recorder::Trace;
 pub(crate) use recorder::{BurstRow, CwndEvent, CwndRow, HopRow, Recorder, Step, StepRow};
 pub use schema::summary_schema;
 pub use summary::{
-    Confusion, Counters, DemandSummary, DepartedSummary, FlowSummary, SlowdownSummary, Summary,
+    Confusion, Counters, DemandSummary, DepartedSummary, FlowSummary, Reductions, SlowdownSummary,
+    Summary,
 };
 pub use wlan::{WlanSummary, WlanWay};

@@ -136,6 +136,37 @@ impl Confusion {
     }
 }
 
+/// What the window of a flow was reduced for: losses found before the time-out, time-outs, early
+/// repairs, marks. What a reduction costs are the segments by which it makes the window smaller at
+/// first: to the threshold where a repair begins, to one segment at a time-out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize)]
+pub struct Reductions {
+    /// All that was lost was in one burst, and no queue was full: contention, no congestion.
+    pub one_burst: u64,
+    /// Several bursts were lost, and no queue was full.
+    pub several_bursts: u64,
+    /// A queue was full, or it marked.
+    pub congestion: u64,
+    /// Nothing was lost: packets came late or in another order, or ACKs were lost.
+    pub reordering: u64,
+    /// Packets were lost on the air, or alone by a script.
+    pub outside: u64,
+    /// Segments that the reductions for one burst cost.
+    pub one_burst_segments: f64,
+    /// Segments that the reductions for several bursts cost.
+    pub several_bursts_segments: f64,
+    /// Segments that the reductions for congestion cost.
+    pub congestion_segments: f64,
+    /// Segments that the reductions for reordering or delay cost.
+    pub reordering_segments: f64,
+    /// Segments that the reductions for losses outside the optical network cost.
+    pub outside_segments: f64,
+    /// Of all these, reductions that the detector excused.
+    pub excused: u64,
+    /// Of all these, reductions that the sender took back.
+    pub undone: u64,
+}
+
 /// What one flow achieved. Counts are of the whole run; its rates, the segments delivered and its
 /// round trips of the measured time.
 #[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
@@ -185,6 +216,8 @@ pub struct FlowSummary {
     pub early_repairs: u64,
     /// How the detector judged the time-outs; absent without a detector.
     pub detector: Option<Confusion>,
+    /// What the window was reduced for, and what that cost.
+    pub reductions: Reductions,
     /// Times duplicate ACKs began a fast retransmission.
     pub fast_retransmits: u64,
     /// Bursts that carried a segment of the flow.

@@ -1,6 +1,7 @@
 //! One TCP connection: its two hosts, its application, and its alarms.
 
 mod achieved;
+mod reductions;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub(in crate::world) use self::achieved::Achieved;
 use self::achieved::Before;
 use super::resent::Resent;
-use crate::measure::loss::{Causes, Loss, Truth};
+use crate::measure::loss::{Causes, Loss, ReductionCause, Truth};
 use crate::measure::{Digest, SenderBefore, SenderState};
 use crate::run::LOOK;
 use crate::scenario::{Resolved, Write};
@@ -39,6 +40,8 @@ pub(in crate::world) struct Tally {
     pub(in crate::world) spurious_retransmissions: u64,
     /// Time-outs by what they were, and whether the detector excused them.
     pub(in crate::world) timeouts: [[u64; 2]; 3],
+    /// Reductions of the window by what they were for, and the segments that they cost.
+    pub(in crate::world) reductions: [(u64, f64); ReductionCause::COUNT],
 }
 
 impl Tally {
@@ -73,6 +76,8 @@ pub(in crate::world) struct FlowKind {
     /// never ahead.
     by_the_clock: bool,
     detects: bool,
+    /// Whether its detector is told the truth before anything happens to its window.
+    hears_truth: bool,
     /// No time-out is shorter.
     shortest_rto: Span,
     /// Whether it sends again by a clock of its own too, at a duplicate ACK or after one.
@@ -106,6 +111,7 @@ impl FlowKind {
             listens: Listens::of(config),
             by_the_clock: Listens::of(config).at_all() || !config.send_jitter.is_zero(),
             detects: config.detector != Detector::None,
+            hears_truth: config.detector == Detector::Oracle && config.variant == Variant::Linux,
             shortest_rto: match config.rto_fixed {
                 Span::ZERO => config.rto_min,
                 fixed => fixed,

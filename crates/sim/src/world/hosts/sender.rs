@@ -133,6 +133,8 @@ impl Hosts {
         context.recorder.delivered(packet.row, now);
         context.recorder.acked(flow.id, now, packet.next);
         let cuts = flow.sender.counters().fast_retransmits;
+        let was = flow.window_before();
+        flow.tell_truth(&before);
         let (measured, _) = flow.sender.round_trips();
         flow.sender.on_ack(now, &packet.ack(), &mut self.sending);
         if context.recorder.traces_cwnd() {
@@ -149,13 +151,16 @@ impl Hosts {
             }
         }
         let repairs = flow.sender.counters().fast_retransmits > cuts;
+        let after = flow.window_after(&was, &before);
         if repairs {
             flow.cut(&before);
             let by_edge = LedgerKind::EdgeRetransmit;
             let kind = if packet.written { by_edge } else { LedgerKind::FastRetransmit };
-            let row = LedgerRow::new((now, flow.id), kind, packet.next, &before);
+            let mut row = LedgerRow::new((now, flow.id), kind, packet.next, &before);
+            row.reduction = after.reduced;
             context.recorder.ledger(&row, &flow.causes);
         }
+        flow.note_window(now, &after, repairs, &before, context);
         Heard { before, completed: flow.has_completed(now), by_edge: repairs && packet.written }
     }
 
@@ -200,7 +205,9 @@ impl Hosts {
         let counters = *flow.sender.counters();
         let truth = flow.causes.truth(0..before.waits_until);
         flow.sender.tell(if truth == Truth::True { Verdict::True } else { Verdict::False });
+        let was = flow.window_before();
         flow.sender.on_timeout(now, &mut self.sending);
+        let changed = flow.window_after(&was, &before);
         flow.digest.add(now, 3, u64::from(index));
         let after = *flow.sender.counters();
         if after.timeouts > counters.timeouts {
@@ -208,6 +215,7 @@ impl Hosts {
             let (kind, seq) = (LedgerKind::Timeout, flow.first_missing());
             let mut row = LedgerRow::new((now, flow.id), kind, seq, &before);
             row.truth = Some(truth);
+            row.reduction = changed.reduced;
             let excused = after.excused_timeouts > counters.excused_timeouts;
             flow.tally.timeouts[truth as usize][usize::from(excused)] += 1;
             row.excused = flow.detects().then_some(excused);
@@ -216,6 +224,8 @@ impl Hosts {
             context.recorder.cwnd(&CwndRow { now, flow: id, event, ack, sample: None, sender });
             context.recorder.ledger(&row, &flow.causes);
         }
+        let told = after.timeouts > counters.timeouts;
+        flow.note_window(now, &changed, told, &before, context);
         Some(before)
     }
 
@@ -229,12 +239,15 @@ impl Hosts {
         let before = self.before(message.flow, context);
         let flow = &mut self.flows[message.flow as usize];
         let repairs = flow.sender.counters().early_repairs;
+        let was = flow.window_before();
+        flow.tell_truth(&before);
         let Message { notice, burst, segments, .. } = message;
         flow.sender.on_notice(now, *notice, *burst, segments, &mut self.sending);
         if flow.sender.counters().early_repairs > repairs {
             flow.begins_again();
             let (kind, seq) = (LedgerKind::EarlyRepair, flow.first_missing());
-            let row = LedgerRow::new((now, flow.id), kind, seq, &before);
+            let mut row = LedgerRow::new((now, flow.id), kind, seq, &before);
+            row.reduction = flow.window_after(&was, &before).reduced;
             context.recorder.ledger(&row, &flow.causes);
         }
         before

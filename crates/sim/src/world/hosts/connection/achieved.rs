@@ -104,6 +104,7 @@ impl Flow {
             early_repairs: counters.early_repairs,
             spurious_retransmissions: self.tally.spurious_retransmissions,
             detector: self.kind.detects.then(|| Confusion::of(&self.tally.timeouts)),
+            reductions: self.reductions(),
             fast_retransmits: counters.fast_retransmits,
             bursts,
             bursts_lost,

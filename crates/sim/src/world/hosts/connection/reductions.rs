@@ -1,0 +1,115 @@
+//! What reductions of a sender's window were for, and what they cost.
+
+use burstlab_tcp::{Reductions as SoFar, Verdict};
+use burstlab_units::Time;
+
+use super::Flow;
+use crate::measure::loss::{ReductionCause, Truth};
+use crate::measure::{LedgerKind, LedgerRow, Reductions, SenderBefore};
+use crate::world::context::Context;
+
+/// A sender's window and its reductions before something happens to it.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::world) struct WindowBefore {
+    window: f64,
+    reductions: SoFar,
+}
+
+/// What has become of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::world) struct WindowAfter {
+    /// What the window was reduced for, and by how many segments.
+    pub(in crate::world) reduced: Option<(ReductionCause, f64)>,
+    /// Whether a reduction was taken back.
+    pub(in crate::world) undone: bool,
+}
+
+impl Flow {
+    #[inline]
+    pub(in crate::world) fn window_before(&self) -> WindowBefore {
+        WindowBefore { window: self.sender.cwnd(), reductions: self.sender.reductions() }
+    }
+
+    /// Classes a reduction that was made since `was`, by what is missing of what the sender waited
+    /// for `before`.
+    #[inline]
+    pub(in crate::world) fn window_after(
+        &mut self,
+        was: &WindowBefore,
+        before: &SenderBefore,
+    ) -> WindowAfter {
+        let reductions = self.sender.reductions();
+        if reductions == was.reductions { WindowAfter::default() } else { self.class(was, before) }
+    }
+
+    fn class(&mut self, was: &WindowBefore, before: &SenderBefore) -> WindowAfter {
+        let reductions = self.sender.reductions();
+        let undone = reductions.undone > was.reductions.undone;
+        if reductions.all == was.reductions.all {
+            return WindowAfter { reduced: None, undone };
+        }
+        let by_mark = reductions.by_marks > was.reductions.by_marks;
+        let cause = self.causes.reduction(0..before.waits_until, by_mark);
+        let cost = (was.window - self.sender.reduced_to()).max(0.0);
+        let (count, segments) = &mut self.tally.reductions[cause as usize];
+        *count += 1;
+        *segments += cost;
+        WindowAfter { reduced: Some((cause, cost)), undone }
+    }
+
+    /// Records a reduction that has no other row in the ledger (`told`: it has), and one that was
+    /// taken back.
+    #[inline]
+    pub(in crate::world) fn note_window(
+        &self,
+        now: Time,
+        after: &WindowAfter,
+        told: bool,
+        before: &SenderBefore,
+        context: &mut Context,
+    ) {
+        let kinds = [
+            (after.reduced.is_some() && !told, LedgerKind::Reduction, after.reduced),
+            (after.undone, LedgerKind::UndoneReduction, None),
+        ];
+        for (_, kind, reduction) in kinds.into_iter().filter(|(happened, ..)| *happened) {
+            let mut row = LedgerRow::new((now, self.id), kind, self.first_missing(), before);
+            row.reduction = reduction;
+            context.recorder.ledger(&row, &self.causes);
+        }
+    }
+
+    /// Tells a detector that knows the truth what a reduction now would be for.
+    #[inline]
+    pub(in crate::world) fn tell_truth(&mut self, before: &SenderBefore) {
+        if self.kind.hears_truth {
+            let truth = self.causes.truth(0..before.waits_until);
+            self.sender.tell(if truth == Truth::True { Verdict::True } else { Verdict::False });
+        }
+    }
+
+    /// The reductions of the whole run.
+    pub(super) fn reductions(&self) -> Reductions {
+        let of = |cause: ReductionCause| self.tally.reductions[cause as usize];
+        let (one_burst, one_burst_segments) = of(ReductionCause::OneBurst);
+        let (several_bursts, several_bursts_segments) = of(ReductionCause::SeveralBursts);
+        let (congestion, congestion_segments) = of(ReductionCause::Congestion);
+        let (reordering, reordering_segments) = of(ReductionCause::Reordering);
+        let (outside, outside_segments) = of(ReductionCause::Outside);
+        let sender = self.sender.reductions();
+        Reductions {
+            one_burst,
+            several_bursts,
+            congestion,
+            reordering,
+            outside,
+            one_burst_segments,
+            several_bursts_segments,
+            congestion_segments,
+            reordering_segments,
+            outside_segments,
+            excused: sender.excused,
+            undone: sender.undone,
+        }
+    }
+}
