@@ -12,6 +12,7 @@ __all__ = [
     "EngineFault",
     "Event",
     "InvalidScenario",
+    "LinuxSender",
     "Monitor",
     "Output",
     "Round",
@@ -189,6 +190,41 @@ class Output:
         """What failed in the engine, and where; None where nothing did."""
     def tables(self) -> list[tuple[str, _Columns]]:
         """Hand over the recorded tables, once: chunks in order, each a name and its columns."""
+
+@final
+class LinuxSender:
+    """A sender as Linux has it, driven call by call; times in ns, segments by number from 1 on."""
+
+    def __new__(cls, options_json: str) -> LinuxSender: ...
+    def open(self, syn: int, now: int, window: int) -> None:
+        """Take the ACK of a SYN that left at ``syn``; ``window`` is the receiver's, in bytes."""
+    def write(self, now: int, segments: int, pushes: bool, record: bool) -> int:
+        """Write whole segments in one call; answers how many there was room for.
+
+        ``pushes``: the receiver is to hand over what it has; ``record``: nothing is added to them.
+        """
+    def resize(self, bytes: int) -> None:
+        """Set the size of the send buffer, bookkeeping included."""
+    def close(self, now: int) -> None:
+        """Write nothing more: the FIN goes with what waits, or as a segment of its own."""
+    def hear(
+        self,
+        now: int,
+        acked: int,
+        blocks: list[tuple[int, int]],
+        window: int,
+        echo: int | None,
+        ece: bool,
+    ) -> None:
+        """Take an ACK of all below ``acked`` that reports ``blocks`` and echoes ``echo`` ms."""
+    def deadline(self) -> int | None:
+        """Answer when its timer runs out."""
+    def expire(self, now: int) -> None:
+        """Let the timer run out; nothing happens before its time."""
+    def take(self) -> list[tuple[int, bool, bool]]:
+        """Take what left: number, whether it was sent before, whether it pushes."""
+    def state(self) -> dict[str, int | None]:
+        """Answer window, counts and times (us); ``min_rtt`` is None before a measurement."""
 
 def schema() -> str:
     """Answer the JSON schema of a scenario."""

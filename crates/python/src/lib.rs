@@ -2,6 +2,7 @@
 //! text, numbers go out as JSON text, tables as numpy arrays that take over Rust's memory.
 
 mod classes;
+mod endpoint;
 mod event;
 mod guard;
 mod left;
@@ -462,6 +463,8 @@ fn array(py: Python<'_>, column: Column) -> PyResult<Bound<'_, PyAny>> {
 mod _core {
     #[pymodule_export]
     use super::classes::ClassError;
+    #[pymodule_export]
+    use super::endpoint::LinuxSender;
     #[pymodule_export]
     use super::event::{Event, RoundTrip};
     #[pymodule_export]

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
 
 def oracle(
-    directory: str,
+    directory: str | None = None,
     /,
     *,
     level: Literal["replay"] | None = None,
+    packetdrill: str | None = None,
     jobs: Whole = None,
     json_: Json = False,
 ) -> int:
@@ -30,12 +31,18 @@ def oracle(
     send the same segments within 1 ms and stand as the kernel did after 99 % of them. Exit code 0:
     every case is a match or a tie; 1: one differs or cannot be run.
 
+    With --packetdrill the scripts of a directory run against the sender of Linux. Exit code 0: none
+    of them differs, and one passes; what needs something that the model has not is listed with its
+    reason, and is no pass.
+
     Parameters
     ----------
     directory
         Holds index.json and the traces it names.
     level
         What is judged of a connection of Linux: its sender alone (replay, the default).
+    packetdrill
+        A directory with scripts of packetdrill (*.pkt), in place of recorded traces, or one script.
     jobs
         Cases at a time (default: one per processor); it changes no answer.
     json_
@@ -45,6 +52,13 @@ def oracle(
     from burstlab.oracle.cases import wrong
     from burstlab.progress import bar
 
+    if packetdrill is not None:
+        if directory is not None or level is not None:
+            rest = directory if directory is not None else f"--level {level}"
+            raise wrong("--packetdrill", f"{rest} besides", "give one of the two")
+        return _run_scripts(packetdrill, json_=json_)
+    if directory is None:
+        raise wrong("burstlab oracle", "there is no directory", "give one, or --packetdrill DIR")
     if is_linux(Path(directory)):
         with bar("replaying") as progress:
             outcomes = replay_linux(directory, jobs=jobs, progress=progress)
@@ -61,6 +75,29 @@ def oracle(
     else:
         _print(report)
     return 0 if all(outcome.outcome in ("match", "tie") for outcome in report.outcomes) else 1
+
+
+def _run_scripts(directory: str, *, json_: bool) -> int:
+    from burstlab.oracle.packetdrill import matrix, run_scripts
+    from burstlab.progress import bar
+
+    with bar("running") as progress:
+        outcomes = run_scripts(directory, progress=progress)
+    features = matrix(outcomes)
+    counts = Counter(outcome.outcome for outcome in outcomes)
+    status = 0 if counts["passed"] and not counts["differs"] else 1
+    if json_:
+        scripts = [outcome.to_json() for outcome in outcomes]
+        print(json.dumps({"scripts": scripts, "features": features}))
+        return status
+    for outcome in outcomes:
+        if outcome.outcome != "passed":
+            say(f"{outcome.script}: {outcome.outcome}: {outcome.reason}")
+    print(f"{'feature':24} passed differs not modelled")
+    for feature, row in features.items():
+        print(f"{feature:24} {row['passed']:6} {row['differs']:7} {row['not modelled']:12}")
+    print(f"{counts['passed']} of {len(outcomes)} scripts pass")
+    return status
 
 
 def _tell_linux(outcomes: list[LinuxOutcome], *, json_: bool) -> int:
