@@ -43,10 +43,9 @@ impl Event {
             srtt: moment.smoothed.map(|(smoothed, _)| smoothed.as_secs_f64()),
             rttvar: moment.smoothed.map(|(_, variance)| variance.as_secs_f64()),
             rto: moment.rto.as_secs_f64(),
-            round: moment.round.map(|round| RoundTrip {
-                round,
-                tallied: moment.tallied.unwrap_or_default(),
-            }),
+            round: moment
+                .round
+                .map(|round| RoundTrip { round, tallied: moment.tallied.unwrap_or_default() }),
             delivery_rate: moment.tallied.and_then(|tallied| tallied.delivery_rate()),
             in_recovery: moment.repairing,
             repeated: moment.repeated,

@@ -14,8 +14,8 @@ use serde_json::Value;
 use super::ScenarioError;
 use super::error::{Check, brief};
 
-/// Whether every value of `table`, which stands at `path` and is of `schema`, is in the range of its
-/// field.
+/// Whether every value of `table`, which stands at `path` and is of `schema`, is in the range of
+/// its field.
 pub(super) fn check<T: Serialize>(schema: &Value, path: &str, table: &T) -> Check {
     let value = serde_json::to_value(table).unwrap_or_default();
     held(schema, path, &value, [schema, &Value::Null])
@@ -282,7 +282,8 @@ mod tests {
     #[test]
     fn what_is_no_number_is_refused() {
         let load = super::super::Bursts { erlangs: f64::NAN, ..Default::default() };
-        let error = check("bursts[0]", &load).expect_err("no number");
+        let schema = schema_for!(super::super::Bursts).to_value();
+        let error = check(&schema, "bursts[0]", &load).expect_err("no number");
         assert_eq!(error.path(), "bursts[0].erlangs");
     }
 }

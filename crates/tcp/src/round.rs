@@ -3,8 +3,8 @@
 use burstlab_units::Span;
 use serde::{Deserialize, Serialize};
 
-/// What a sender counted in a round trip, which ends with the ACK of the first segment that was sent
-/// in it, or is cut short where all outstanding goes out again.
+/// What a sender counted in a round trip, which ends with the ACK of the first segment that was
+/// sent in it, or is cut short where all outstanding goes out again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tallied {
     /// Segments that went out, those sent again included.
@@ -18,7 +18,7 @@ pub struct Tallied {
 }
 
 impl Tallied {
-    /// Segments acknowledged a second, the delivery rate of the round; `None` where it took no time.
+    /// Segments acknowledged a second, the delivery rate of the round; `None`: it took no time.
     #[must_use]
     pub fn delivery_rate(&self) -> Option<f64> {
         (!self.span.is_zero()).then(|| self.acked as f64 / self.span.as_secs_f64())

@@ -4,7 +4,7 @@
 mod random;
 
 use burstlab_tcp::{
-    Ack, Config, Overrides, Profile, Receiver, SackBlocks, Sender, Variant, WindowLaw,
+    Ack, Config, Overrides, Profile, Receiver, SackBlocks, Sender, SlowStart, Variant, WindowLaw,
 };
 use burstlab_units::{Bytes, Span, Time};
 use random::{Xorshift, mix};
@@ -136,9 +136,14 @@ fn of_linux(overrides: &mut Overrides, seed: u64) {
     let mut random = Xorshift(seed * 104_729);
     let mut bit = || Some(random.next() >> 40 & 1 == 0);
     (overrides.sack, overrides.rack, overrides.tail_loss_probe) = (bit(), bit(), bit());
-    (overrides.f_rto, overrides.hystart, overrides.grouping) = (bit(), bit(), bit());
-    use WindowLaw::{Aimd, Bbr, Cubic, Dctcp, Vegas};
-    overrides.window_law = Some([Aimd, Cubic, Dctcp, Vegas, Bbr][(seed % 5) as usize]);
+    (overrides.f_rto, overrides.grouping) = (bit(), bit());
+    use WindowLaw::{Aimd, Bbr, Bbr3, Cubic, Dctcp, Vegas};
+    let law = [Aimd, Cubic, Dctcp, Vegas, Bbr, Bbr3][(seed % 6) as usize];
+    overrides.window_law = Some(law);
+    overrides.slow_start = match law {
+        Aimd | Cubic | Dctcp if bit() == Some(true) => Some(SlowStart::HystartPlusPlus),
+        _ => None,
+    };
 }
 
 #[test]

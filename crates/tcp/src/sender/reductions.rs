@@ -79,7 +79,7 @@ impl Sender {
         self.last_excused &= after == before;
         if after > before && marks_after == marks {
             let timed_out = self.flow.counters.timeouts > timeouts;
-            self.judge_reduction(now, Outstanding { window, segments: lost }, timed_out, out);
+            self.judge_reduction(now, &Outstanding { window, segments: lost }, timed_out, out);
         }
         if progress {
             self.detection.on_progress(next);
@@ -91,11 +91,11 @@ impl Sender {
     fn judge_reduction(
         &mut self,
         now: Time,
-        lost: Outstanding,
+        lost: &Outstanding,
         timed_out: bool,
         out: &mut Vec<Transmission>,
     ) {
-        let excused = self.detection.on_timeout(&lost) == Verdict::False;
+        let excused = self.detection.on_timeout(lost) == Verdict::False;
         self.last_excused = excused;
         if excused {
             self.flow.counters.excused_reductions += 1;

