@@ -54,6 +54,7 @@ impl LinuxSender {
     }
 
     #[pyo3(signature = (now, acked, blocks, window, echo, ece))]
+    #[expect(clippy::needless_pass_by_value, reason = "a list of Python becomes a vector")]
     fn hear(
         &mut self,
         now: u64,
