@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from burstlab.oracle.packetdrill import assertions
 from burstlab.oracle.packetdrill.events import (
@@ -285,7 +285,7 @@ class Run:
         at = self.now if found is None else found
         return start - slack <= at <= end + slack
 
-    def _differs(self, event: Event, problem: str) -> Any:
+    def _differs(self, event: Event, problem: str) -> NoReturn:
         raise Differs(f"line {event.line}: {problem}")
 
 
