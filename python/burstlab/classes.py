@@ -6,13 +6,10 @@ scenario holds, anew in each run.
 
 from __future__ import annotations
 
-import difflib
-import hashlib
 import itertools
 import json
 import linecache
 import sys
-import traceback
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -91,6 +88,8 @@ def written(document: Any) -> str | None:
 
 def brief(path: str, value: Any) -> Any:
     """Answer the value of a field; the text of a class as one line tells it, by its hash."""
+    import hashlib
+
     if not (isinstance(value, str) and path.endswith("_class.source")):
         return value
     digest = hashlib.sha256(value.encode()).hexdigest()[:12]
@@ -226,6 +225,7 @@ def _code(value: Any, path: str) -> Iterator[str]:
 def _look(path: str, where: Path, text: str, name: str) -> None:
     """Look for a class without executing anything."""
     import ast  # loaded only where there is a file to read
+    import difflib
 
     try:
         body = ast.parse(text).body
@@ -264,6 +264,8 @@ def _executed(file: str, source: str) -> dict[str, Any]:
 
 
 def _check_methods(found: type, file: str, name: str, kind: str) -> None:
+    import difflib
+
     from burstlab._core import ClassError
 
     for method in dir(found):
@@ -282,6 +284,8 @@ def _check_methods(found: type, file: str, name: str, kind: str) -> None:
 
 def _line(error: BaseException, file: str) -> int:
     """Answer the innermost line of the file that an error came through."""
+    import traceback
+
     if isinstance(error, SyntaxError) and error.filename == _label(file):
         return error.lineno or 0
     frames = traceback.extract_tb(error.__traceback__)

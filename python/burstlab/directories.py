@@ -8,10 +8,8 @@ names, is done again by whoever comes next if the process ends in the middle of 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -109,6 +107,8 @@ class Place:
         Path
             The directory where it is.
         """
+        import hashlib
+
         if summary["interrupted"] and self._before and not self._before.get("interrupted"):
             return self._beside(names, scenario, summary)
         document = {
@@ -123,6 +123,8 @@ class Place:
         return self.path
 
     def _beside(self, names: Sequence[str], scenario: bytes, summary: Mapping[str, Any]) -> Path:
+        import shutil
+
         here = self.path.resolve()
         number, out = 1, here.with_name(f"{here.name}-interrupted")
         while out.exists():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import threading
@@ -127,6 +126,8 @@ class Bound:
 
 def fingerprint_of(resolved: Document) -> str:
     """Answer a hash of a scenario, but for how much memory it may take."""
+    import hashlib
+
     plain = json.loads(json.dumps(resolved))
     if isinstance(plain.get("run"), dict):
         plain["run"].pop("max_memory", None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import errno
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -164,6 +163,8 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
     known
         The names that exist.
     """
+    import difflib
+
     names = list(known)
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     if near:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -109,6 +108,8 @@ def _in_notebook(label: str) -> Iterator[_Show]:
     next_s = started
 
     def show(share: float, more: str) -> None:
+        import html
+
         nonlocal next_s
         now_s = time.perf_counter()
         if now_s < next_s:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import html
 import json
 import os
 import shlex
@@ -387,6 +385,8 @@ class Result:
         return f"<Result: {', '.join(told)}; tables {', '.join(self.recorded)}>"
 
     def _repr_html_(self) -> str:
+        import html
+
         head = html.escape(f"{repr(self)[1:-1]}; fingerprint {self.fingerprint}")
         flows = self.flows
         names = [name for name in _SHOWN if name in flows.columns]
@@ -486,6 +486,8 @@ def marks_of(version: str, seed: int, summaries: Sequence[Mapping[str, Any]]) ->
 
 def together(prints: Sequence[str]) -> str:
     """Answer the fingerprint of all replications."""
+    import hashlib
+
     if len(prints) == 1:
         return prints[0]
     return hashlib.sha256("\n".join(prints).encode()).hexdigest()[:16]
@@ -499,6 +501,8 @@ def _there(part: Part | None, what: str) -> Part:
 
 def _check_scenario(where: Path, document: Mapping[str, Any], version: str) -> None:
     """Refuse a result that does not say which files are its own, and a scenario that is not."""
+    import hashlib
+
     if "tables" not in document:
         again = shlex.join(["burstlab", "run", str(where / SCENARIO), "--out", f"{where}-again"])
         raise InputError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -114,6 +113,8 @@ class Table:
 
     def to_html(self, rows: int | None = None, columns: Sequence[str] | None = None) -> str:
         """Answer the first rows, or all, as an HTML table; of the columns named, or of all."""
+        import html
+
         kept = self.columns if columns is None else list(columns)
         names = "".join(f"<th>{html.escape(name)}</th>" for name in kept)
         shown = self.to_arrow() if rows is None else self._head(rows)
@@ -230,6 +231,8 @@ def join(tables: Sequence[pa.Table]) -> pa.Table:
 
 
 def _html_cell(value: object) -> str:
+    import html
+
     if value is None:
         return ""
     return html.escape(f"{value:.6g}" if isinstance(value, float) else shown(str(value)))
