@@ -238,7 +238,7 @@ fn alpha_of_dctcp_is_near_its_fixed_point() {
 /// each, in s.
 fn gains(options: &LinuxOptions, path: &Bottleneck, until: f64) -> Vec<(u64, f64)> {
     let rate = 1448.0 / path.service.as_secs_f64();
-    let mut network = Network::new(path.clone(), &[options.clone()], Span::ZERO);
+    let mut network = Network::new(path.clone(), std::slice::from_ref(options), Span::ZERO);
     let mut gains: Vec<(u64, f64)> = Vec::new();
     let mut last = Time::ZERO;
     network.run(seconds(until), |network, flow| {

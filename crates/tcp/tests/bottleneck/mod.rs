@@ -178,7 +178,7 @@ impl Network {
         self.chance ^= self.chance << 13;
         self.chance ^= self.chance >> 7;
         self.chance ^= self.chance << 17;
-        self.chance % 50 == 0
+        self.chance.is_multiple_of(50)
     }
 
     fn receive(&mut self, index: usize, seq: u64, marked: bool, sent: Time) -> Ack {
