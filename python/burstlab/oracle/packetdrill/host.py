@@ -94,10 +94,10 @@ class Host:
         NotModelled
             If the host has no such call.
         """
-        handler = CALLS.get(event.name)
+        handler = self._calls().get(event.name)
         if handler is None:
             raise NotModelled(f"the call {event.name}()")
-        return handler(self, event)
+        return handler(event)
 
     def socket(self, event: CallEvent) -> Socket:
         """Answer the socket of a call's first argument."""
@@ -276,6 +276,32 @@ class Host:
             raise Differs(f"{name} is {found}, not {wanted}")
         return _answer(0)
 
+    def _calls(self) -> Mapping[str, Callable[[CallEvent], Attempt]]:
+        """Answer what does each call."""
+        return {
+            "socket": self._socket,
+            "bind": lambda event: _answer(0),
+            "listen": self._listen,
+            "accept": self._accept,
+            "connect": self._connect,
+            "close": self._close,
+            "shutdown": self._shutdown,
+            "write": self._write,
+            "send": self._write,
+            "sendto": self._write,
+            "sendmsg": self._sendmsg,
+            "sendfile": self._send_file,
+            "open": lambda event: _answer(_whole(event.returns)),
+            "read": self._read,
+            "recv": self._read,
+            "recvfrom": self._read,
+            "recvmsg": self._receive,
+            "fcntl": self._fcntl,
+            "ioctl": self._ioctl,
+            "setsockopt": self._set_option,
+            "getsockopt": self._get_option,
+        }
+
 
 def _answer(value: int) -> Attempt:
     return lambda now: (value, "")
@@ -335,30 +361,6 @@ READABLE: Mapping[str, Callable[[Connection], int]] = {
     "TCP_MAXSEG": lambda connection: (
         connection.mss() if connection.outgoing else connection.mss_limit
     ),
-}
-
-CALLS: Mapping[str, Callable[[Host, CallEvent], Attempt]] = {
-    "socket": Host._socket,
-    "bind": lambda host, event: _answer(0),
-    "listen": Host._listen,
-    "accept": Host._accept,
-    "connect": Host._connect,
-    "close": Host._close,
-    "shutdown": Host._shutdown,
-    "write": Host._write,
-    "send": Host._write,
-    "sendto": Host._write,
-    "sendmsg": Host._sendmsg,
-    "sendfile": Host._send_file,
-    "open": lambda host, event: _answer(_whole(event.returns)),
-    "read": Host._read,
-    "recv": Host._read,
-    "recvfrom": Host._read,
-    "recvmsg": Host._receive,
-    "fcntl": Host._fcntl,
-    "ioctl": Host._ioctl,
-    "setsockopt": Host._set_option,
-    "getsockopt": Host._get_option,
 }
 
 _CONSTANTS: Mapping[str, int] = {
