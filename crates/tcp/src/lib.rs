@@ -24,6 +24,7 @@
 //! |---|---|---|
 //! | window law | `congestion` | AIMD, Vegas, FAST, [foreign](ForeignLaw) |
 //! | all of a sender | `linux` | Linux 6.12: Reno, CUBIC, DCTCP, Vegas, BBR; RACK, PRR, F-RTO |
+//! | besides, in it | `linux` | BBR 3, HyStart++, excused reductions |
 //! | slow start | `slow_start` | standard, every other round trip (Vegas) |
 //! | loss recovery | `recovery` | Tahoe, Reno, New-Reno, SACK (ns-2, RFC 6675), Vegas |
 //! | retransmission time-out | `rto` | ticks (4.4BSD, ns-2), RFC 6298 |

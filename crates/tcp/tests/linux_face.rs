@@ -1,7 +1,8 @@
 //! The sender of Linux behind the face of all senders: given these ACKs, exactly these segments.
 
 use burstlab_tcp::{
-    Ack, Config, Overrides, Profile, Receiver, SackBlocks, Sender, Transmission, WindowLaw,
+    Ack, Config, Detector, Overrides, Profile, Receiver, SackBlocks, Sender, SlowStart,
+    Transmission, WindowLaw,
 };
 use burstlab_units::{Bytes, Span, Time};
 
@@ -125,6 +126,16 @@ fn what_the_sender_lacks_is_refused_with_the_mend() {
             "bbr_phase",
         ),
         (Overrides { window_law: Some(WindowLaw::Cubic), ..Overrides::default() }, "window_law"),
+        (Overrides { slow_start: Some(SlowStart::Hystart), ..given() }, "slow_start"),
+        (
+            Overrides {
+                window_law: Some(WindowLaw::Bbr3),
+                slow_start: Some(SlowStart::HystartPlusPlus),
+                ..given()
+            },
+            "slow_start",
+        ),
+        (Overrides { detector: Some(Detector::Python), ..given() }, "detector"),
     ] {
         let error = Config::resolve(&wrong).expect_err("is refused");
         assert_eq!(error.field, field);
