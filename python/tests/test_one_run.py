@@ -171,7 +171,7 @@ def test_a_result_of_an_earlier_version_is_told(older, burstlab):
     (older / "summary.json").write_text(json.dumps(summary))
     answer = burstlab("results", older)
     assert answer.status == 2
-    assert "an earlier burstlab (0.1.0) wrote this result" in answer.err
+    assert f"an earlier burstlab ({bl.__version__}) wrote this result" in answer.err
     assert f"fix: make it again (burstlab run {older}/scenario.toml --out" in answer.err
     bl.run(SHORT, out=older, force=True)
     assert bl.read(older).recorded == ["flows"]
