@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "AbsentBurst",
     "BadCheckpoint",
+    "Branches",
     "Cancelled",
     "ClassError",
     "EngineFault",
@@ -15,11 +17,13 @@ __all__ = [
     "LinuxSender",
     "Monitor",
     "Output",
+    "Prices",
     "Round",
     "__version__",
     "batches",
     "check_checkpoint",
     "needs",
+    "part",
     "quantity",
     "replay",
     "resolve",
@@ -39,6 +43,9 @@ _Columns: TypeAlias = dict[str, NDArray[np.generic] | tuple[NDArray[np.uint8], l
 
 class InvalidScenario(ValueError):
     """Raised with ``args = (path, value, problem, fix)``."""
+
+class AbsentBurst(ValueError):
+    """Raised with ``args = (bursts, bursts back)``: how many the run has, each way of a path."""
 
 class BadCheckpoint(ValueError):
     """Raised with ``args = (problem, fix)``."""
@@ -231,6 +238,47 @@ def schema() -> str:
 
 def replay(case_json: str, trace: str) -> str:
     """Play a recorded connection of Linux to a sender; answers how that went, as JSON."""
+
+@final
+class Branches:
+    """A run, and the same run with operations on its bursts, where they part."""
+
+    @property
+    def parted_ps(self) -> int:
+        """Simulated time at which they part."""
+    def checkpoint(self) -> bytes:
+        """Answer a checkpoint of the run where they part."""
+    def run(self, operated: bool, trace: list[str], monitor: Monitor) -> tuple[Output, str]:
+        """Run one of them to its end; answer it, and how far connections came, as JSON."""
+
+def part(
+    first_json: str,
+    other_json: str,
+    random: tuple[int, int],
+    monitor: Monitor,
+    until_ps: int | None = None,
+    kept: bytes | None = None,
+) -> Branches:
+    """Run to just before the first burst that the surgery of the other scenario names."""
+
+@final
+class Prices:
+    """The prices of the bursts that a run loses, which is run to its end first."""
+
+    def __new__(cls, scenario_json: str, random: tuple[int, int], monitor: Monitor) -> Prices: ...
+    def lost(self) -> str:
+        """Answer the bursts with packets of connections that were lost, as JSON."""
+    def reached(self) -> str:
+        """Answer how far connections came, as JSON."""
+    @property
+    def fingerprint(self) -> str:
+        """That of the run."""
+    def pick(self, places: list[int], horizon_ps: int | None = None) -> None:
+        """Pick the bursts to be priced by their place among those lost."""
+    def next(self, monitor: Monitor) -> str | None:
+        """Answer the price of the next burst, as JSON; several threads may ask at once."""
+    def all(self, monitor: Monitor) -> str:
+        """Answer the price of all of them together, as JSON."""
 
 def resolve(scenario_json: str, monitor: Monitor | None = None) -> str:
     """Check a scenario and fill in every default; the interpreter is free meanwhile."""

@@ -40,8 +40,8 @@ Part = TypeVar("Part")
 _SHOWN = ("id", "label", "variant", "goodput_bps", "packets_sent", "retransmissions", "timeouts")
 _ROWS_SHOWN = 10
 
-#: Parts of a summary that a mesh has, wireless cells, slots, or demands.
-PARTS = ("network", "ops", "wlan", "demand")
+#: Parts of a summary that a mesh has, wireless cells, slots, demands, or surgery.
+PARTS = ("network", "ops", "wlan", "demand", "surgery")
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ class Summary(TypedDict):
     ops: NotRequired[OpsSummary]
     wlan: NotRequired[list[WlanSummary]]
     demand: NotRequired[list[DemandSummary]]
+    surgery: NotRequired[list[SurgerySummary]]
 
 
 class Counters(TypedDict):
@@ -545,3 +546,18 @@ class DepartedSummary(TypedDict):
     throughput_variance: float
     throughput_range_bps: list[float]
     size_bytes: float
+
+
+class SurgerySummary(TypedDict):
+    """What came of an operation on a burst."""
+
+    burst: int | None
+    direction: str | None
+    operation: str
+    delay_s: float | None
+    effect: str
+    bursts: int
+    at_s: float | None
+    cause: str | None
+    node: int | None
+    connections: list[int]

@@ -143,6 +143,13 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
+    /// When the earliest event is.
+    #[must_use]
+    pub fn next_at(&mut self) -> Option<Time> {
+        self.settle();
+        self.heap.first().map(|first| Time::from_ps((first.key >> 64) as u64))
+    }
+
     /// Removes the earliest event.
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, E)> {

@@ -6,6 +6,7 @@ mod endpoint;
 mod event;
 mod guard;
 mod left;
+mod parting;
 mod replay;
 
 use std::sync::Arc;
@@ -134,20 +135,26 @@ fn simulate(
     monitor: &RunMonitor,
     sink: Option<Py<PyAny>>,
 ) -> PyResult<RunOutput> {
-    let mut tables = Trace::default();
-    for name in trace {
-        if !tables.add(&name) {
-            let known = Trace::NAMES.join(", ");
-            let fix = format!("use some of {known}");
-            return Err(InvalidScenario::new_err(("trace", name, "no such table", fix)));
-        }
-    }
+    let tables = traced(trace)?;
     py.detach(move || {
         let (simulation, fault) = begin(scenario_json, (seed, replication), tables, monitor)?;
         let output = to_its_end(simulation, &monitor.inner, sink.as_ref())?;
         fault.map_or(Ok(()), |fault| fault.check())?;
         Ok(output)
     })
+}
+
+/// Which tables names stand for.
+fn traced(names: Vec<String>) -> PyResult<Trace> {
+    let mut tables = Trace::default();
+    for name in names {
+        if !tables.add(&name) {
+            let known = Trace::NAMES.join(", ");
+            let fix = format!("use some of {known}");
+            return Err(InvalidScenario::new_err(("trace", name, "no such table", fix)));
+        }
+    }
+    Ok(tables)
 }
 
 /// A run before its first event, and what tells of a fault in its classes.
@@ -469,6 +476,8 @@ mod _core {
     use super::event::{Event, RoundTrip};
     #[pymodule_export]
     use super::guard::EngineFault;
+    #[pymodule_export]
+    use super::parting::{AbsentBurst, RunBranches, RunPrices, part};
     #[pymodule_export]
     use super::replay::replay;
     #[pymodule_export]

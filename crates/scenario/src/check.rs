@@ -7,7 +7,7 @@ use super::error::Check;
 use super::limits::{DURATION_MAX, within};
 use super::{
     Assembly, CoreForwarding, Flow, LossKind, LossRule, Pattern, Scenario, ScenarioError, Topology,
-    Traffic, check_ops,
+    Traffic, check_ops, surgery,
 };
 
 /// Most flows of a scenario, and sources of other traffic.
@@ -19,6 +19,7 @@ const SAMPLES_MAX: u64 = 10_000_000;
 /// Checks `scenario`; answers what is allowed but probably not meant.
 pub(super) fn check(scenario: &Scenario) -> Result<Vec<String>, ScenarioError> {
     check_ops::check(scenario)?;
+    surgery::check(scenario)?;
     let edge = &scenario.edge;
     if !edge.spacing.is_zero() && scenario.core.forwarding == CoreForwarding::CutThrough {
         let fix = "remove it, or write core.forwarding = \"store-and-forward\"";

@@ -26,6 +26,7 @@ mod resolved;
 mod run;
 mod signalling;
 mod size;
+mod surgery;
 pub mod topology;
 mod traffic;
 mod wlan;
@@ -59,6 +60,7 @@ pub use resolved::Resolved;
 pub use run::{Run, TieBreak};
 pub use signalling::{Protocol, Signalling};
 pub use size::{Distribution, Size};
+pub use surgery::{Direction, Operation, Surgery};
 pub use traffic::{Pattern, Side, Traffic};
 pub use wlan::{Wlan, WlanFrames, WlanLaw, WlanLoss, WlanPreamble};
 
@@ -105,6 +107,9 @@ pub struct Scenario {
     pub batches: Vec<Batches>,
     /// What the core loses.
     pub loss: Loss,
+    /// What is done to single bursts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub surgery: Vec<Surgery>,
     /// How long to run, and how often.
     pub run: Run,
 }

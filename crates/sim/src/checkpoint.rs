@@ -11,7 +11,7 @@ use crate::scenario::{Resolved, Scenario};
 const MAGIC: &[u8; 8] = b"burst\x00ck";
 
 /// Goes up with every change of what is stored or how.
-const FORMAT: u64 = 9;
+const FORMAT: u64 = 10;
 
 /// Magic word, format, length of what follows, and its sum.
 const PREFIX: usize = 32;
@@ -57,8 +57,8 @@ impl std::error::Error for CheckpointError {}
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Head {
     version: String,
-    /// The resolved scenario as JSON, but for its seed, its number of replications, and the memory
-    /// that it may take.
+    /// The resolved scenario as JSON, but for its seed, its number of replications, the memory
+    /// that it may take, and its surgery, which the run knows.
     scenario: String,
     pub(crate) seed: u64,
     pub(crate) replication: u64,
@@ -69,6 +69,7 @@ impl Head {
         let mut scenario: Scenario = resolved.scenario.clone();
         (scenario.run.seed, scenario.run.replications) = (0, 1);
         scenario.run.max_memory = None;
+        scenario.surgery = Vec::new();
         let scenario = serde_json::to_string(&scenario).expect("a scenario can be written");
         Self { version: VERSION.into(), scenario, seed, replication }
     }

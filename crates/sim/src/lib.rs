@@ -5,6 +5,7 @@ mod batches;
 mod checkpoint;
 mod measure;
 mod needs;
+mod parting;
 mod run;
 mod world;
 
@@ -20,10 +21,11 @@ pub use burstlab_units::Time;
 pub use checkpoint::CheckpointError;
 pub use measure::{
     BurstSummary, Cause, Column, Confusion, Counters, DemandSummary, DepartedSummary, FlowSummary,
-    HopSummary, LinkBursts, LinkSummary, MeasuredSlots, NetworkSummary, NodeLosses, NodeSummary,
-    OpsSummary, PairSummary, Piece, PortSummary, Reductions, Resolutions, RouteSummary, RunBytes,
-    SizeSummary, SlotSummary, SlowdownSummary, Summary, SwitchSummary, Table, Trace, WlanSummary,
-    WlanWay, summary_schema,
+    HopSummary, LinkBursts, LinkSummary, LostBurst, MeasuredSlots, NetworkSummary, NodeLosses,
+    NodeSummary, OpsSummary, PairSummary, Piece, PortSummary, Reached, Reductions, Resolutions,
+    RouteSummary, RunBytes, SizeSummary, SlotSummary, SlowdownSummary, Summary, SurgerySummary,
+    SwitchSummary, Table, Trace, WlanSummary, WlanWay, summary_schema,
 };
 pub use needs::{Need, Needs};
+pub use parting::{Branches, Price, Prices, Undivided};
 pub use run::{FLOWS_WHEN_STOPPED, Monitor, Output, Simulation};

@@ -7,6 +7,7 @@ use burstlab_kernel::RandomSource;
 
 use crate::checkpoint::{self, CheckpointError, Head};
 use crate::measure::{Piece, Summary, Table, Trace};
+use crate::parting;
 use crate::scenario::{Interrupt, Resolved, ScenarioError};
 use crate::world::World;
 
@@ -110,13 +111,13 @@ pub struct Output {
 /// A scenario that runs. A plain value: a clone goes on from the same instant.
 #[derive(Clone, Debug)]
 pub struct Simulation {
-    world: World,
+    pub(crate) world: World,
     head: Head,
-    traced: bool,
+    pub(crate) traced: bool,
     /// Whether classes of Python take part.
     foreign: bool,
     warnings: Vec<String>,
-    running: bool,
+    pub(crate) running: bool,
 }
 
 impl Simulation {
@@ -144,7 +145,8 @@ impl Simulation {
     /// # Errors
     ///
     /// Where `bytes` are cut or damaged, or of another scenario, seed, replication or version. Not
-    /// compared are the seed and the number of replications that the scenario has.
+    /// compared are the seed and the number of replications that the scenario has. Where only the
+    /// scenario has surgery, it is taken up, as long as none of its bursts was closed before.
     pub fn resume(
         resolved: &Resolved,
         seed: u64,
@@ -153,6 +155,7 @@ impl Simulation {
     ) -> Result<Self, CheckpointError> {
         let mut fresh = Self::new(resolved, seed, replication, Trace::default());
         let (running, mut world): (bool, World) = checkpoint::read(&fresh.head, bytes)?;
+        parting::take_up(&mut world, &fresh.world)?;
         world.adopt(fresh.world).ok_or_else(|| {
             CheckpointError::damaged("it has flows that are of no entry of its scenario")
         })?;
@@ -290,6 +293,14 @@ impl Simulation {
             *monitor.shared.stuck.lock().unwrap_or_else(PoisonError::into_inner) = Some(stuck);
             return false;
         }
+        goes_on
+    }
+
+    /// Processes up to `events` events, and looks at the monitor; answers whether the run goes on.
+    pub(crate) fn steps(&mut self, events: u32, monitor: &Monitor) -> bool {
+        monitor.look();
+        let goes_on = monitor.goes_on() && self.advance(events);
+        monitor.report(self.world.progress());
         goes_on
     }
 

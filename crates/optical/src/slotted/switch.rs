@@ -119,6 +119,12 @@ impl<T> Switch<T> {
         }
     }
 
+    /// A packet that was dropped in this slot leaves all the same, beside the others.
+    pub fn leaves_beside(&mut self) {
+        self.dropped -= 1;
+        self.left += 1;
+    }
+
     /// Whether the node may add a packet of its own at output `port` in this slot: nothing waits
     /// there, and a wavelength is free. If so, the packet leaves.
     #[inline]

@@ -241,7 +241,9 @@ impl KindTally {
             cause: LossCause::LABELS[cause as usize].into(),
             bursts: self.causes[cause as usize],
         };
-        LossCause::OF_BURSTS.iter().map(cause).collect()
+        let causes = LossCause::OF_BURSTS.iter().map(cause);
+        let told = |one: &Cause| one.bursts > 0 || one.cause != LossCause::Operated.label();
+        causes.filter(told).collect()
     }
 
     fn by_route(&self, names: &[String]) -> Vec<RouteSummary> {

@@ -105,6 +105,11 @@ impl<T: Rows, M: Default> Chunks<T, M> {
     }
 
     /// The rows that are held, chunk by chunk.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &T> {
+        self.held.iter().map(|chunk| &chunk.rows)
+    }
+
+    /// The same, to be changed.
     pub(crate) fn rows_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.held.iter_mut().map(|chunk| &mut chunk.rows)
     }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::chunks::Chunks;
 use super::columns::{Column, NONE, Piece, table};
+use super::surgery::Reached;
 use crate::topology::Graph;
 
 table! {
@@ -82,6 +83,19 @@ impl Connections {
         table.fast_retransmits.push(row.fast_retransmits);
         table.bursts.push(row.bursts);
         table.bursts_lost.push(row.bursts_lost);
+    }
+
+    /// How far the connections have come whose rows were not handed over: to their end.
+    pub(crate) fn reached(&self) -> impl Iterator<Item = Reached> {
+        self.0.rows().flat_map(|table| {
+            (0..table.id.len()).map(|row| Reached {
+                id: table.id[row],
+                started_ps: table.started_ps[row],
+                bytes: table.bytes[row],
+                until_ps: Some(table.received_ps[row]),
+                whole: true,
+            })
+        })
     }
 
     /// Rows that were not handed over.

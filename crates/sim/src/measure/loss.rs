@@ -57,6 +57,8 @@ pub(crate) enum LossCause {
     WirelessQueue = 11,
     /// The output that its slot was for was congested, and no position of the buffer free.
     Congestion = 12,
+    /// Surgery killed its burst.
+    Operated = 13,
 }
 
 impl LossCause {
@@ -75,10 +77,11 @@ impl LossCause {
         "wireless",
         "wireless-queue",
         "congestion",
+        "operated",
     ];
 
     /// Those that end a whole burst, in the order in which a summary lists them.
-    pub(crate) const OF_BURSTS: [Self; 7] = [
+    pub(crate) const OF_BURSTS: [Self; 8] = [
         Self::Burst,
         Self::Scripted,
         Self::Contention,
@@ -86,7 +89,13 @@ impl LossCause {
         Self::LateHeader,
         Self::Cut,
         Self::Blocked,
+        Self::Operated,
     ];
+
+    /// What it is called.
+    pub(crate) fn label(self) -> &'static str {
+        Self::LABELS[self as usize]
+    }
 }
 
 impl From<LossCause> for u8 {

@@ -17,6 +17,7 @@ mod packets;
 mod recorder;
 mod schema;
 mod summary;
+mod surgery;
 mod wlan;
 
 pub use columns::{Column, Piece, Table};
@@ -40,4 +41,5 @@ pub use summary::{
     Confusion, Counters, DemandSummary, DepartedSummary, FlowSummary, Reductions, SlowdownSummary,
     Summary,
 };
+pub use surgery::{LostBurst, Reached, SurgerySummary};
 pub use wlan::{WlanSummary, WlanWay};

@@ -61,6 +61,7 @@ const STEPS: &[&str] = &[
     "refused",
     "no-copy",
     "trailer",
+    "spared",
 ];
 const CWND_EVENTS: &[&str] = &["ack", "timeout", "fast-retransmit"];
 
@@ -97,6 +98,8 @@ pub(crate) enum Step {
     NoCopy = 13,
     /// A trailer of it is put on a control channel.
     Trailer = 14,
+    /// Surgery lets it go on beside the others.
+    Spared = 15,
 }
 
 /// What happened at a sender; the order is that of its labels.

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::mesh_summary::NetworkSummary;
 use super::ops::OpsSummary;
+use super::surgery::SurgerySummary;
 use super::wlan::WlanSummary;
 
 /// Totals of a run. Units are conserved: sent = delivered + lost + in flight, where what is in
@@ -281,6 +282,9 @@ pub struct Summary {
     /// Each demand.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub demand: Vec<DemandSummary>,
+    /// What came of each operation on bursts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub surgery: Vec<SurgerySummary>,
 }
 
 /// What the connections of a demand achieved. Completion times are those of its cohort: the

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::events::Event;
 use super::notices::Notices;
 use super::place::Place;
+use super::surgery::Surgery;
 use crate::measure::{Digest, Recorder};
 
 /// What every part of the world may touch.
@@ -18,6 +19,7 @@ pub(crate) struct Context {
     pub(crate) recorder: Recorder,
     pub(crate) digest: Digest,
     pub(super) notices: Notices,
+    pub(super) surgery: Surgery,
     /// The time.
     pub(super) clock: Time,
     /// Up to when hosts, and bursts on ways of their own, may be ahead of the clock: the end of the
@@ -31,10 +33,10 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    pub(super) fn new(queue: EventQueue<Event>, recorder: Recorder) -> Self {
+    pub(super) fn new(queue: EventQueue<Event>, recorder: Recorder, surgery: Surgery) -> Self {
         let (digest, notices) = (Digest::default(), Notices::default());
         let (clock, safe) = (Time::ZERO, Time::ZERO);
-        Self { queue, recorder, digest, notices, clock, safe, stale: 0, work: 0 }
+        Self { queue, recorder, digest, notices, surgery, clock, safe, stale: 0, work: 0 }
     }
 
     /// The place in the order of an instant of what happens at `place`: ties of what happens at

@@ -13,9 +13,11 @@ mod events;
 mod hosts;
 mod notices;
 mod packet;
+mod parting;
 mod place;
 mod report;
 pub(crate) mod sizes;
+mod surgery;
 mod totals;
 mod train;
 mod transit;
@@ -30,6 +32,7 @@ use self::core::Core;
 use self::drain::Measured;
 use self::events::Event;
 use self::hosts::{Flow, Hosts};
+pub(crate) use self::surgery::Surgery;
 use crate::measure::{Recorder, Trace};
 use crate::scenario::{Resolved, ScenarioError, TieBreak};
 
@@ -85,7 +88,7 @@ impl World {
             false => EventQueue::new(),
         };
         let mut world = Self {
-            context: Context::new(queue, Recorder::new(trace)),
+            context: Context::new(queue, Recorder::new(trace), Surgery::new(scenario)),
             active: hosts.flows.len() + endless,
             hosts,
             access,

@@ -69,6 +69,7 @@ impl World {
             ops: None,
             wlan: self.wlan_summaries(),
             demand,
+            surgery: self.core.surgery(&self.context.surgery),
         };
         let core = self.core.report(self.now, measured, &under_way, &mut self.context.recorder);
         (summary.network, summary.ops) = (core.network, core.ops);

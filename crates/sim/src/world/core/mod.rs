@@ -24,8 +24,9 @@ use self::slots::Ops;
 use super::context::Context;
 use super::events::CoreEvent;
 use super::packet::{AckPacket, DataPacket, Packet};
+use super::surgery::Surgery;
 use super::train::Coming;
-use crate::measure::{NetworkSummary, OpsSummary, Piece, Recorder};
+use crate::measure::{NetworkSummary, OpsSummary, Piece, Recorder, SurgerySummary};
 use crate::scenario::{Interrupt, Resolved};
 use crate::topology::Graph;
 
@@ -330,6 +331,28 @@ impl Core {
             Self::Bursts(mesh) => mesh.is_full().then(|| mesh.rate()),
             Self::Slots(_) => None,
         }
+    }
+
+    /// What came of the operations on bursts.
+    pub(super) fn surgery(&self, surgery: &Surgery) -> Vec<SurgerySummary> {
+        let on_path = matches!(self, Self::Bursts(mesh) if !mesh.has_control());
+        surgery.summary(self.numbered(), on_path)
+    }
+
+    /// Bursts numbered so far: all; on a path those each way.
+    pub(super) fn numbered(&self) -> [u64; 2] {
+        match self {
+            Self::Bursts(mesh) => mesh.numbered(),
+            Self::Slots(ops) => [ops.numbered(), 0],
+        }
+    }
+
+    /// Whether nothing that is operated on was decided before now.
+    pub(super) fn is_before(&self, surgery: &Surgery) -> bool {
+        surgery.named().all(|(way, burst)| match self {
+            Self::Bursts(mesh) => mesh.is_before(way, burst),
+            Self::Slots(ops) => burst.unwrap_or(1) > ops.numbered(),
+        })
     }
 
     /// What was scripted and never came.

@@ -10,7 +10,7 @@ use super::Hosts;
 use super::connection::{Flow, FlowKind, Tally};
 use super::ideal::Ideal;
 use crate::measure::{ConnectionRow, Connections, DemandSummary, DepartedSummary, Digest, Piece};
-use crate::measure::{Samples, Spread, Took, Transfer, slowdowns};
+use crate::measure::{Reached, Samples, Spread, Took, Transfer, slowdowns};
 use crate::scenario::{Demand, Per, Resolved, Weights};
 use crate::topology::Graph;
 use crate::traffic::{Sampler, exponential_of, mean_ps};
@@ -214,6 +214,11 @@ impl Demands {
             outcome.measured_time = Some(outcome.active_time);
         }
         self.outcomes.iter().map(|outcome| outcome.active as usize).sum()
+    }
+
+    /// Connections that are gone, all of which is at their receivers.
+    pub(in crate::world) fn gone_by(&self) -> impl Iterator<Item = Reached> {
+        self.connections.reached()
     }
 
     /// Whether any connection ever comes.

@@ -194,6 +194,8 @@ pub(in crate::world) struct Burst {
     /// Whether its ingress keeps a copy.
     pub(super) copy: bool,
     pub(super) deflected: bool,
+    /// Whether every node can convert its wavelength: surgery wants it so.
+    pub(super) converts: bool,
     /// When its last bit reaches the egress, once all is reserved.
     pub(super) lands: Time,
 }
@@ -215,8 +217,7 @@ impl Burst {
     /// Why it is lost at this hop, if the scenario prescribes that. A node beyond the last one that
     /// schedules the burst stands for that one.
     pub(super) fn doomed_here(&self) -> Option<LossCause> {
-        let (node, scripted) = self.doomed?;
-        let cause = if scripted { LossCause::Scripted } else { LossCause::Burst };
+        let (node, cause) = self.doomed?;
         (self.hop == node.min(self.planned - 1)).then_some(cause)
     }
 

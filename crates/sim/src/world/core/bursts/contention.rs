@@ -89,11 +89,14 @@ impl Mesh {
     }
 
     /// The wavelengths of a fibre that a burst may take.
-    fn range(&self, link: u32, slot: u32, converts: bool) -> Option<(u32, u32)> {
+    pub(super) fn range(&self, link: u32, slot: u32, converts: bool) -> Option<(u32, u32)> {
         let wavelengths = self.ports[link as usize].wavelengths();
         let burst = self.bursts.get(slot);
         let last = wavelengths - 1;
         if burst.hop == 0 && !self.rules.random_wavelength {
+            return Some((0, last));
+        }
+        if burst.converts {
             return Some((0, last));
         }
         let rule = if converts { self.rules.conversion } else { Conversion::None };

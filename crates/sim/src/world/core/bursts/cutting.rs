@@ -63,6 +63,10 @@ impl Mesh {
         left: Span,
         context: &mut Context,
     ) {
+        if self.stays_whole(now, slot, hop, context) {
+            return;
+        }
+        let late = self.late(slot, context);
         let room = self.rules.bytes_in(left);
         let node = self.node_at(slot, hop) as usize + 1;
         let burst = self.bursts.get_mut(slot);
@@ -95,7 +99,7 @@ impl Mesh {
         }
         // Where the landing is certain already, it comes earlier now.
         if burst.lands > Time::ZERO {
-            burst.lands = burst.arrives + left;
+            burst.lands = burst.arrives + left + late;
             let event = Event::Core(CoreEvent::Landed(slot));
             context.queue.push(burst.lands, burstlab_kernel::Rank::Arrival, event);
         }

@@ -443,6 +443,7 @@ impl Mesh {
 
     /// A closed burst is counted, gets its copy, and is launched.
     pub(super) fn send(&mut self, now: Time, slot: u32, context: &mut Context) {
+        self.operate(now, slot, context);
         let burst = self.bursts.get_mut(slot);
         let counts = &mut self.counts[burst.kind as usize];
         counts.sent += 1;

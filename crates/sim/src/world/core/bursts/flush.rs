@@ -168,7 +168,9 @@ impl Mesh {
         let (from, way, size) = (place.from, place.way as usize, packet.bytes());
         let doomed = self.prescribed(kind).next(packet.data().into_iter());
         let told = self.reports && kind == BurstKind::Data;
-        if doomed.is_some() || told || context.recorder.traces_bursts() {
+        let burst = (self.counter(from), self.numbered[self.counter(from)] + 1);
+        let operated = context.surgery.changes(burst, doomed.is_some());
+        if doomed.is_some() || operated || told || context.recorder.traces_bursts() {
             self.load(at, queue, packet, context);
             self.close_as(at, queue, Some(doomed), context);
             return;

@@ -100,9 +100,12 @@ impl Mesh {
         match self.resolve(now, slot, context) {
             Outcome::Placed(taken) => {
                 let burst = self.bursts.get_mut(slot);
-                let taken = Taken { passes: burst.left, ..taken };
+                // One that is spared may be longer than what it holds.
+                let taken = Taken { passes: burst.left.min(burst.hold), ..taken };
                 let (end, owner) = (taken.departs + burst.hold, burst.owner(slot));
                 self.ports[taken.link as usize].reserve(taken.wavelength, taken.start, end, owner);
+                self.converted(now, slot, taken, context);
+                let burst = self.bursts.get_mut(slot);
                 burst.wavelength = taken.wavelength;
                 if burst.taken.is_empty() {
                     burst.departs = taken.departs;
@@ -153,6 +156,10 @@ impl Mesh {
 
     /// The fibre of this hop is reserved: the header goes on, or the burst's landing is certain.
     fn go_on(&mut self, done: Time, slot: u32, context: &mut Context) {
+        if self.is_killed(slot, context) {
+            return;
+        }
+        let late = self.late(slot, context);
         let burst = self.bursts.get_mut(slot);
         let taken = *burst.taken.last().expect("a fibre was reserved");
         let delay = self.graph.link(taken.link).delay;
@@ -175,7 +182,7 @@ impl Mesh {
         }
         let burst = self.bursts.get_mut(slot);
         if burst.hop == burst.route.len() {
-            burst.lands = burst.arrives + burst.left;
+            burst.lands = burst.arrives + burst.left + late;
             let event = Event::Core(CoreEvent::Landed(slot));
             context.queue.push(burst.lands, Rank::Arrival, event);
             return;
@@ -248,6 +255,9 @@ impl Mesh {
             // All of it, or all that it carried, was cut off on the way.
             self.ends(now, slot, Some(LossCause::Cut), context);
             self.bursts.close(slot);
+            return;
+        }
+        if self.is_killed_at_end(now, slot, context) {
             return;
         }
         self.landed(slot);

@@ -14,6 +14,9 @@ use crate::world::packet::DataPacket;
 impl Mesh {
     /// A burst is lost at the node its header has come to.
     pub(super) fn lose(&mut self, now: Time, slot: u32, cause: LossCause, context: &mut Context) {
+        if self.rules.control && self.goes_beside(now, slot, cause, context) {
+            return;
+        }
         let hop = self.bursts.get(slot).hop;
         let node = self.number_of(self.node_at(slot, hop));
         self.ends(now, slot, Some(cause), context);

@@ -19,6 +19,7 @@ mod periods;
 mod report;
 mod rules;
 mod steps;
+mod surgery;
 mod under_way;
 mod ways;
 
@@ -49,6 +50,7 @@ use super::effects::Effects;
 use super::flows::Flows;
 use super::script::Script;
 use crate::measure::NetworkTally;
+use crate::measure::loss::LossCause;
 use crate::scenario::{Interrupt, Losing, Resolved, Scenario, TieBreak};
 use crate::topology::{Graph, Routes};
 use crate::world::context::Context;
@@ -62,8 +64,8 @@ pub(in crate::world) const BURST_SOURCE_SIZE: usize = size_of::<Background>();
 pub(in crate::world) const BATCH_SOURCE_SIZE: usize =
     size_of::<Queue>() + size_of::<feed::Feed>() + size_of::<crate::traffic::BatchSource>();
 
-/// Where a burst is lost as the scenario prescribes, 0 at the ingress, and whether a script does.
-type Doomed = Option<(usize, bool)>;
+/// Where a burst is lost as the scenario prescribes, 0 at the ingress, and why.
+type Doomed = Option<(usize, LossCause)>;
 
 /// Losses that a scenario prescribes for bursts of one kind.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -95,7 +97,8 @@ impl Prescribed {
         let hit = process.hits(*closed, || stream.uniforms(*closed));
         let scripted = script.dooms(firsts);
         let listed = matches!(process, LossProcess::Listed(_));
-        (hit || scripted).then_some((*node, scripted || listed))
+        let cause = if scripted || listed { LossCause::Scripted } else { LossCause::Burst };
+        (hit || scripted).then_some((*node, cause))
     }
 }
 

@@ -56,6 +56,10 @@ impl Mesh {
         if !self.prescribed(kind).loses_none() || !self.lands_ahead(way, context) {
             return;
         }
+        let counter = self.counter(self.queues[queue].from);
+        if context.surgery.awaits((counter, self.numbered[counter])) {
+            return;
+        }
         sort(trains);
         let (mut packets, mut bytes, mut done) = (0, 0, 0);
         while let Some((active, periods, gap)) = in_step(&trains[done..]) {
@@ -95,7 +99,6 @@ impl Mesh {
             done += empty;
         }
         trains.drain(..done);
-        let counter = self.counter(self.queues[queue].from);
         self.numbered[counter] += packets;
         self.prescribed(kind).closed += packets;
         self.counts[kind as usize].passed(packets, bytes);

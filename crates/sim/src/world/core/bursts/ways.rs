@@ -125,8 +125,12 @@ impl Mesh {
         let doomed = rule.next(cargo.data.iter().map(|train| &train.first));
         let outlasts = cargo.data.iter().any(|train| self.outlasts(train))
             || cargo.acks.iter().any(|train| self.outlasts(train));
+        let place = &self.queues[queue];
+        let operated =
+            context.surgery.changes((self.counter(place.from), place.number), doomed.is_some());
         let way = &mut self.ways[way];
         if doomed.is_some()
+            || operated
             || !outlasts
             || way.forwarding == Forwarding::StoreAndForward
             || way.reaches(now, closed.bytes) > context.safe
@@ -155,6 +159,7 @@ impl Mesh {
 
     /// A closed burst sets out on its way, or is lost at once.
     pub(super) fn set_out(&mut self, now: Time, slot: u32, number: usize, context: &mut Context) {
+        let late = self.late(slot, context);
         let way = &mut self.ways[number];
         let hops = way.fibres.len();
         let burst = self.bursts.get_mut(slot);
@@ -175,7 +180,9 @@ impl Mesh {
                 }
                 way.passage(departure.departs, &departure, node)
             }
-            (_, Forwarding::StoreAndForward) => self.forward(now, slot, number, context),
+            (_, Forwarding::StoreAndForward) => {
+                self.forward((now, slot), number, !late.is_zero(), context)
+            }
         };
         // The burst may set out ahead of the clock.
         let later = passage.lost.filter(|&at| at > context.clock);
@@ -191,8 +198,10 @@ impl Mesh {
             (_, Some(_)) if later.is_some() => {}
             (_, Some(at)) => self.lost_on_way(at, slot, context),
             (Some(at), None) => {
+                let at = at + late;
                 self.bursts.get_mut(slot).lands = at;
-                if self.ways[number].forwarding == Forwarding::CutThrough {
+                let whole = self.ways[number].forwarding == Forwarding::CutThrough;
+                if whole || !late.is_zero() {
                     self.ways[number].flying += 1;
                     let event = Event::Core(CoreEvent::Landed(slot));
                     context.queue.push(at, Rank::Arrival, event);
@@ -202,8 +211,15 @@ impl Mesh {
         }
     }
 
-    /// The packets of a burst set out one by one: each is stored and forwarded by itself.
-    fn forward(&mut self, now: Time, slot: u32, number: usize, context: &mut Context) -> Passage {
+    /// The packets of a burst set out one by one: each is stored and forwarded by itself, and where
+    /// the burst is to be `late` is kept in it.
+    fn forward(
+        &mut self,
+        (now, slot): (Time, u32),
+        number: usize,
+        late: bool,
+        context: &mut Context,
+    ) -> Passage {
         let (way, burst) = (&mut self.ways[number], self.bursts.get_mut(slot));
         let event = Event::Core(CoreEvent::Stored(number as u32));
         let (hops, ready, count) = (way.fibres.len(), now + way.offset, burst.packets as usize);
@@ -223,12 +239,15 @@ impl Mesh {
                 continue;
             }
             passage.arrives = Some(at);
+            if late {
+                continue;
+            }
             let stored = Stored { slot, packet, last: index + 1 == count };
             way.lane.push(&mut context.queue, at, event, stored);
         }
         debug_assert!(doomed || burst.hop == hops, "it goes all the way");
         burst.departs = passage.departs.unwrap_or(now);
-        if !doomed {
+        if !doomed && !late {
             burst.cargo.clear();
         }
         passage
@@ -260,8 +279,8 @@ impl Mesh {
 
     /// A burst comes to the node where it is lost.
     pub(super) fn lost_on_way(&mut self, now: Time, slot: u32, context: &mut Context) {
-        let scripted = self.bursts.get(slot).doomed.is_some_and(|(_, scripted)| scripted);
-        let cause = if scripted { LossCause::Scripted } else { LossCause::Burst };
+        let doomed = self.bursts.get(slot).doomed;
+        let cause = doomed.map_or(LossCause::Burst, |(_, cause)| cause);
         self.lose(now, slot, cause, context);
     }
 

@@ -37,6 +37,9 @@ pub(super) struct Notice {
 impl Ops {
     /// The switch before `link` drops a cell.
     pub(super) fn drops(&mut self, slot: u64, link: u32, cell: u32, context: &mut Context) {
+        if self.goes_beside(slot, link, cell, context) {
+            return;
+        }
         let now = self.clock.start(slot);
         let fibre = &mut self.fibres[link as usize];
         let why = fibre.descriptor.drops(slot);
@@ -44,11 +47,30 @@ impl Ops {
         fibre.tally.dropped[usize::from(congested)] += 1;
         let flying = self.cells.take(cell);
         self.tally.kinds[flying.kind()].dropped[usize::from(congested)] += 1;
-        let InFlight { cell, pair, hop, number, left } = flying;
-        context.digest.add(now, 5, number);
-        let ends = self.fixed.graph.link(link);
+        let (pair, hop, left) = (flying.pair, flying.hop, flying.left);
         let cause = if congested { LossCause::Congestion } else { LossCause::Contention };
+        let segments = self.ends_lost((now, link), flying, cause, context);
+        if congested {
+            self.notify(slot, link, (pair, hop), left, segments, context);
+        }
+    }
+
+    /// A cell is lost at the node before `link`; answers the segments that are with it.
+    pub(super) fn ends_lost(
+        &mut self,
+        (now, link): (Time, u32),
+        flying: InFlight,
+        cause: LossCause,
+        context: &mut Context,
+    ) -> Vec<(u32, u32, u64)> {
+        let ends = self.fixed.graph.link(link);
         let (node, port) = (ends.from as usize + 1, ends.to + 1);
+        if context.surgery.notes_losses() {
+            let what = self.happened(&flying, (now, Some(cause), node));
+            context.surgery.lost(what, context.clock);
+        }
+        let InFlight { cell, pair, number, .. } = flying;
+        context.digest.add(now, 5, number);
         let loss = Loss { cause, burst: number, node, port, at: now };
         let (mut segments, mut lost) = (Vec::new(), Cargo::default());
         for piece in cell.pieces() {
@@ -69,9 +91,7 @@ impl Ops {
         if !lost.is_empty() {
             self.effects.list.push(Effect::Lost(lost, loss, PacketCause::Slot));
         }
-        if congested {
-            self.notify(slot, link, (pair, hop), left, segments, context);
-        }
+        segments
     }
 
     /// The edge of a slot that is lost by congestion is told.

@@ -4,6 +4,7 @@
 mod dlcc;
 mod edge;
 mod report;
+mod surgery;
 mod switching;
 
 use std::collections::{BTreeMap, VecDeque};

@@ -88,10 +88,11 @@ impl Ops {
     fn leaves(&mut self, node: u32, port: usize, slot: u64, cell: u32, context: &mut Context) {
         let link = self.nodes[node as usize].outgoing[port];
         self.cells.get(cell).hop += 1;
+        let late = self.late(cell, context);
         let fibre = &mut self.fibres[link as usize];
         fibre.tally.carried += 1;
-        let at = slot + fibre.slots;
-        fibre.flying.push_back((at, cell));
+        let at = slot + fibre.slots + late;
+        fibre.flies(at, cell);
         let waiting = !fibre.waiting.is_empty();
         let to = self.fixed.graph.link(link).to;
         self.wake(to, at, context);
@@ -179,7 +180,9 @@ impl Ops {
         // All of a slot is there when the next one begins.
         let at = self.clock.start(slot + 1);
         for cell in landed.drain(..) {
-            self.land(at, cell);
+            if !self.is_killed(at, cell, context) {
+                self.land(at, cell);
+            }
         }
         self.landed = landed;
     }

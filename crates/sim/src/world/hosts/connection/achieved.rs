@@ -73,6 +73,11 @@ impl Flow {
         }
     }
 
+    /// Bytes of application data that are in order at its receiver.
+    pub(in crate::world) fn in_order(&self) -> u64 {
+        (self.receiver.delivered() * self.kind.payload).min(self.written)
+    }
+
     /// The flow's numbers at the end of the run, with the bursts that carried it and those of them
     /// that were lost.
     pub(in crate::world) fn summary(

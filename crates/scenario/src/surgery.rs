@@ -1,0 +1,103 @@
+//! `[[surgery]]`: what is done to single bursts of a run, to see what hangs on them.
+
+use burstlab_units::Span;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::choice::{Choice, Fields};
+use super::error::Check;
+use super::limits::SPAN_MAX;
+use super::{Scenario, ScenarioError, Topology};
+
+/// Most entries of a scenario.
+const ENTRIES_MAX: usize = 100_000;
+
+/// What is done to a burst of the run, or to all of them. All else in the run is as it would be
+/// without: whatever is drawn is drawn for its number, and an operated burst takes nothing of what
+/// others have. Numbers are those of one seed, replication and version. With `run.tie_break` =
+/// `random` the ties behind an operated burst are drawn anew.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Surgery {
+    /// Number of the burst, as the tables `bursts` and `packets` have it; of a slotted network,
+    /// that of the optical packet. Absent: every burst.
+    #[schemars(range(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub burst: Option<u64>,
+    /// On a `path`, where bursts are numbered by themselves each way: which way. Absent: `data`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
+    /// What is done.
+    pub operation: Operation,
+    /// `delay`: by how much later it lands.
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = SPAN_MAX))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Span>,
+}
+
+/// A direction of a path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// From the ingress, with data.
+    #[default]
+    Data,
+    /// From the egress, with ACKs.
+    Ack,
+}
+
+/// What is done to a burst.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Operation {
+    /// It is not lost, and not cut. On a path it sets out as any burst; from the node of a mesh
+    /// where it would be lost, or whose switch would drop it, it travels on a wavelength that is
+    /// there for it alone, and takes nobody's. Of a burst that would be lost and is also to be
+    /// killed nothing is spared: it is lost as it would be.
+    #[default]
+    Spare,
+    /// It is lost, unless it is lost by itself before: on a path where the scenario's losses are
+    /// (`loss.data.node`), in a mesh at the last node of its way, whose fibre it then leaves free,
+    /// in slots at its egress. Where bursts are cut (`segmentation`), at its egress too.
+    Kill,
+    /// It lands later, by `delay`; until then all is as it was. In slots by whole slots, rounded
+    /// up; where nodes store and forward, all its packets together behind the last.
+    Delay,
+    /// In a mesh: every node can convert its wavelength to any other. It takes what it finds.
+    Convert,
+}
+
+impl Operation {
+    /// The fields that belong to some operations alone.
+    const FIELDS: Fields = &[("delay", "\"2 ms\"")];
+}
+
+/// Refuses what cannot be done to bursts of the network of the scenario.
+pub(super) fn check(scenario: &Scenario) -> Check {
+    if scenario.surgery.len() > ENTRIES_MAX {
+        let problem = format!("a scenario has at most {ENTRIES_MAX} entries");
+        let value = format!("{} entries", scenario.surgery.len());
+        return Err(ScenarioError::new("surgery", value, problem, "write fewer"));
+    }
+    let on_path = scenario.network.topology == Topology::Path;
+    for (index, entry) in scenario.surgery.iter().enumerate() {
+        let at = format!("surgery[{index}]");
+        let mut given = Choice::of(&at, entry, "operation", Operation::FIELDS);
+        if entry.operation == Operation::Delay {
+            given.needs("delay", entry.delay)?;
+        }
+        given.done()?;
+        if entry.direction.is_some() && !on_path {
+            let problem = "bursts of a mesh are numbered together, whichever way they go";
+            let path = format!("{at}.direction");
+            return Err(ScenarioError::new(path, "", problem, "remove it"));
+        }
+        if entry.operation == Operation::Convert && (on_path || scenario.ops.is_some()) {
+            let what = if on_path { "a path" } else { "a slotted network" };
+            let problem = format!("no wavelength of {what} is in the way of a burst");
+            let path = format!("{at}.operation");
+            return Err(ScenarioError::new(path, "\"convert\"", problem, "write \"spare\""));
+        }
+    }
+    Ok(())
+}

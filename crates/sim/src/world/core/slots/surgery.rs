@@ -1,0 +1,124 @@
+//! Operations on optical packets. One that is spared travels beside the slots from the switch that
+//! would drop it, on every fibre as long as in them, and takes nobody's position.
+
+use burstlab_units::Time;
+
+use super::{Fibre, InFlight, Ops};
+use crate::measure::loss::LossCause;
+use crate::scenario::Operation;
+use crate::world::context::Context;
+use crate::world::packet::Packet;
+use crate::world::surgery::{Happened, Named};
+
+impl Fibre {
+    /// Puts a cell on the fibre that is at its end in slot `at`; one that is late is overtaken.
+    #[inline]
+    pub(super) fn flies(&mut self, at: u64, cell: u32) {
+        if self.flying.back().is_none_or(|&(last, _)| last <= at) {
+            self.flying.push_back((at, cell));
+        } else {
+            let place = self.flying.partition_point(|&(other, _)| other <= at);
+            self.flying.insert(place, (at, cell));
+        }
+    }
+}
+
+impl InFlight {
+    fn named(&self) -> Named {
+        (0, self.number)
+    }
+}
+
+impl Ops {
+    /// Optical packets sent so far.
+    pub(in crate::world) fn numbered(&self) -> u64 {
+        self.numbered
+    }
+
+    /// By how many slots a cell that leaves on a fibre is late at its end.
+    #[inline]
+    pub(super) fn late(&mut self, cell: u32, context: &Context) -> u64 {
+        if context.surgery.is_empty() {
+            return 0;
+        }
+        let flying = self.cells.get(cell);
+        let (named, pair, hop) = (flying.named(), flying.pair, flying.hop);
+        if self.pairs[pair as usize].route.len() != hop as usize {
+            return 0;
+        }
+        context.surgery.delay(named).as_ps().div_ceil(self.clock.slot().as_ps())
+    }
+
+    /// What happened to a cell.
+    pub(super) fn happened(
+        &self,
+        flying: &InFlight,
+        (at, cause, node): (Time, Option<LossCause>, usize),
+    ) -> Happened {
+        let slots = flying.cell.pieces().filter_map(|piece| match piece.datagram {
+            Packet::Data(packet) if packet.is_cross() => None,
+            Packet::Data(packet) => Some(packet.flow),
+            Packet::Ack(packet) => Some(packet.flow),
+        });
+        let connections = slots.map(|slot| self.flows.address(slot).id).collect();
+        Happened { burst: flying.named(), at, cause, node, connections }.in_order()
+    }
+
+    /// Lets a cell that the switch before `link` would drop go on, if it is to be spared; answers
+    /// whether it does.
+    pub(super) fn goes_beside(
+        &mut self,
+        slot: u64,
+        link: u32,
+        cell: u32,
+        context: &mut Context,
+    ) -> bool {
+        if context.surgery.is_empty() || !context.surgery.spares(self.cells.get(cell).named()) {
+            return false;
+        }
+        let node = self.fixed.graph.link(link).from;
+        let now = self.clock.start(slot);
+        let flying = self.cells.get(cell).clone();
+        let cause = Some(LossCause::Contention);
+        let what = self.happened(&flying, (now, cause, node as usize + 1));
+        context.surgery.done(Operation::Spare, what);
+        let (pair, hop) = (flying.pair as usize, flying.hop as usize);
+        let rest = self.pairs[pair].route[hop..].to_vec();
+        self.cells.get(cell).hop += rest.len() as u32;
+        self.nodes[node as usize].switch.leaves_beside();
+        let on: u64 = rest.iter().map(|&link| self.fibres[link as usize].slots).sum();
+        let at = slot + on + self.late(cell, context);
+        let last = *rest.last().unwrap_or(&link);
+        self.fibres[last as usize].flies(at, cell);
+        let to = self.fixed.graph.link(last).to;
+        self.wake(to, at, context);
+        true
+    }
+
+    /// Loses a cell that has come to its egress, if it is to be killed; answers whether it does.
+    #[inline]
+    pub(super) fn is_killed(&mut self, at: Time, cell: u32, context: &mut Context) -> bool {
+        !context.surgery.is_empty() && self.lands_operated(at, cell, context)
+    }
+
+    #[cold]
+    fn lands_operated(&mut self, at: Time, cell: u32, context: &mut Context) -> bool {
+        let flying = self.cells.get(cell).clone();
+        let route = &self.pairs[flying.pair as usize].route;
+        let link = *route.last().expect("a route has a fibre");
+        let node = self.fixed.graph.link(link).from as usize + 1;
+        let what = self.happened(&flying, (at, None, node));
+        if !context.surgery.kills(flying.named()) {
+            if !context.surgery.delay(flying.named()).is_zero() {
+                context.surgery.done(Operation::Delay, what);
+            }
+            return false;
+        }
+        context.surgery.done(Operation::Kill, what);
+        let flying = self.cells.take(cell);
+        self.tally.kinds[flying.kind()].dropped[0] += 1;
+        self.fibres[link as usize].tally.dropped[0] += 1;
+        self.ends_lost((at, link), flying, LossCause::Operated, context);
+        true
+    }
+}

@@ -1,0 +1,94 @@
+//! What lets two runs part: the same world goes on with other operations on its bursts, is traced
+//! from an instant on, or ends sooner.
+
+use burstlab_units::Time;
+
+use super::World;
+use super::surgery::Surgery;
+use crate::measure::{LostBurst, Reached, Recorder, Trace};
+
+impl World {
+    /// Processes events before `at`, up to `count` of them; answers whether there may be more, and
+    /// whether the run goes on.
+    pub(crate) fn advance_before(&mut self, at: Time, mut count: u32) -> (bool, bool) {
+        while count > 0 {
+            if self.context.queue.next_at().is_none_or(|next| next >= at) {
+                return (false, true);
+            }
+            if !self.advance(1) {
+                return (false, false);
+            }
+            count -= 1;
+        }
+        (true, true)
+    }
+
+    /// Whether no burst that `surgery` names was decided yet.
+    pub(crate) fn is_before(&self, surgery: &Surgery) -> bool {
+        self.core.is_before(surgery)
+    }
+
+    /// Bursts numbered so far: all; on a path those each way.
+    pub(crate) fn numbered(&self) -> [u64; 2] {
+        self.core.numbered()
+    }
+
+    /// The time.
+    pub(crate) fn now(&self) -> Time {
+        self.now
+    }
+
+    /// The operations that are asked for.
+    pub(crate) fn surgery(&self) -> &Surgery {
+        &self.context.surgery
+    }
+
+    /// From now on these operations are asked for.
+    pub(crate) fn operate(&mut self, surgery: Surgery) {
+        self.context.surgery = surgery;
+    }
+
+    /// Notes from now on which bursts are lost.
+    pub(crate) fn note_losses(&mut self) {
+        self.context.surgery.note_losses();
+    }
+
+    /// Hands over the losses that were noted.
+    pub(crate) fn take_losses(&mut self) -> Vec<LostBurst> {
+        self.context.surgery.take_losses()
+    }
+
+    /// Records tables from now on: packets that are on their way have no row. Hosts that are ahead
+    /// of the clock stay so, and come no further ahead.
+    pub(crate) fn trace_from_here(&mut self, trace: Trace) {
+        self.context.recorder = Recorder::new(trace);
+        self.hurries = self.hurries && trace == Trace::default();
+        if !self.hurries {
+            self.context.safe = Time::ZERO;
+        }
+    }
+
+    /// Ends the run at `at`, if it would go on: what is measured is measured until then.
+    pub(crate) fn end_at(&mut self, at: Time) {
+        if at <= self.end {
+            self.drain = None;
+        }
+        self.end = self.end.min(at);
+        self.context.safe = self.context.safe.min(at);
+    }
+
+    /// How far each connection has come, by number.
+    pub(crate) fn reached(&self) -> Vec<Reached> {
+        let now = self.now;
+        let live = self.hosts.live().map(|flow| Reached {
+            id: flow.id,
+            started_ps: flow.start.as_ps(),
+            bytes: flow.in_order(),
+            until_ps: flow.bytes.map(|_| flow.received.unwrap_or(now).as_ps()),
+            whole: flow.received.is_some(),
+        });
+        let mut all: Vec<Reached> = live.chain(self.hosts.demands.gone_by()).collect();
+        all.sort_unstable_by_key(|one| one.id);
+        all
+    }
+}
