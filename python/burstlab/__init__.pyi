@@ -48,6 +48,7 @@ from burstlab.scenario import Segmentation as Segmentation
 from burstlab.scenario import Signalling as Signalling
 from burstlab.scenario import Size as Size
 from burstlab.scenario import Smoothing as Smoothing
+from burstlab.scenario import Surgery as Surgery
 from burstlab.scenario import Tcp as Tcp
 from burstlab.scenario import Traffic as Traffic
 from burstlab.scenario import Wlan as Wlan
@@ -58,4 +59,8 @@ from burstlab.simulation import run as run
 from burstlab.studies import Study as Study
 from burstlab.studies import study as study
 from burstlab.studies.outcome import read_study as read_study
+from burstlab.surgery import Blame as Blame
+from burstlab.surgery import WhatIf as WhatIf
+from burstlab.surgery import blame as blame
+from burstlab.surgery import what_if as what_if
 from burstlab.tables import Table as Table

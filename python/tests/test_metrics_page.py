@@ -36,7 +36,21 @@ def test_each_number_that_python_adds_has_a_row_and_each_row_is_one(root, tmp_pa
     ours = {*one.summary, *several.summary} - {"counters", "flows", "replications", "summary"}
     ours |= {f"summary.{name}" for entry in several.summary["summary"].values() for name in entry}
     ours |= study_columns(tmp_path)
+    ours |= surgery_columns()
     assert ours == rows(root)
+
+
+def surgery_columns() -> set[str]:
+    """Answer what is told of two runs that part, and of the prices of lost bursts."""
+    # Of a path the burst with number 10 is there in any run of this length.
+    asked = bl.what_if(SCENARIO, kill=10)
+    priced = bl.blame(SCENARIO)
+    tables = {"connections": asked.connections, "bursts": asked.bursts, "prices": priced.prices}
+    found = {f"{table}.{name}" for table, all in tables.items() for name in all.columns}
+    general = {"burstlab", "seed", "fingerprint", "wall_s", "replication"}
+    found |= {f"what-if.{name}" for name in asked.summary.keys() - general}
+    found |= {f"blame.{name}" for name in priced.summary.keys() - (general - {"replication"})}
+    return found
 
 
 def study_columns(where: Path) -> set[str]:

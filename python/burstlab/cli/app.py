@@ -39,6 +39,8 @@ for _command in (
     "reproduce:reproduce",
     "study:study",
     "results:results",
+    "what_if:what_if",
+    "blame:blame",
     "export:export",
     "plot:plot",
     "check:check",
@@ -49,7 +51,8 @@ for _command in (
     "page:play",
     "page:demo",
 ):
-    app.command(f"burstlab.cli.{_command}", name=_command.partition(":")[2].rstrip("_"))
+    _name = _command.partition(":")[2].rstrip("_").replace("_", "-")
+    app.command(f"burstlab.cli.{_command}", name=_name)
 
 
 @app.command

@@ -1,0 +1,300 @@
+"""Which lost burst cost the most: each is spared by itself in a run that is else the same."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from burstlab import _core
+from burstlab.engine import POLL_S, fault, heard, memory_allowed, scenario_error
+from burstlab.errors import InputError
+from burstlab.loading import ScenarioLike
+from burstlab.results import Result
+from burstlab.statistics import Estimate, mean_ci95
+from burstlab.surgery.ledger import Ledger
+from burstlab.surgery.source import Source, other_run, ps, source
+from burstlab.tables import Table
+from burstlab.underway import workers_asked
+
+Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True)
+class Blame:
+    """The prices of the bursts that a run has lost.
+
+    Attributes
+    ----------
+    prices
+        One row per burst that was priced, the dearest in time and then in bytes first: ``burst``,
+        ``direction`` (of a path), ``lost_ps`` the instant at which its loss was certain, ``cause``,
+        ``node``, ``connections`` aboard; ``bytes`` that connections would have had more at their
+        receivers at the end if it alone had lived, and ``seconds`` that finite transfers would have
+        taken less, each up to the end of the run; of these ``bytes_indirect``, ``seconds_indirect``
+        of connections with nothing in it; ``different`` connections fare otherwise,
+        ``different_indirect`` of them with nothing in it. Negative: the loss was a gain.
+    lost
+        Bursts with packets or ACKs of connections that the run lost, or of which some was cut off.
+    all
+        The price of all together: that of a run which loses none; ``bytes``, ``seconds``.
+    horizon_s
+        How long after its loss the price of a burst is counted; None: to the end of the run, which
+        alone is the whole price.
+    sampled
+        Whether a sample of those that were lost was priced.
+    fingerprint, seed, replication
+        The run.
+    wall_s
+        How long it took.
+    """
+
+    prices: Table
+    lost: int
+    all: Mapping[str, float]
+    horizon_s: float | None
+    sampled: bool
+    fingerprint: str
+    seed: int
+    replication: int
+    wall_s: float
+
+    @property
+    def sums(self) -> dict[str, Estimate]:
+        """The sum of the prices of all bursts that were lost: of a sample, an estimate."""
+        found: dict[str, Estimate] = {}
+        for name in ("bytes", "bytes_indirect", "seconds", "seconds_indirect"):
+            values = [float(value) for value in self.prices[name]]
+            found[name] = _sum(values, self.lost)
+        return found
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The document that ``burstlab blame --json`` prints, without single prices."""
+        return {
+            "burstlab": _core.__version__,
+            "seed": self.seed,
+            "replication": self.replication,
+            "fingerprint": self.fingerprint,
+            "lost": self.lost,
+            "priced": len(self.prices),
+            "sampled": self.sampled,
+            "horizon_s": self.horizon_s,
+            "sums": {name: one.to_json() for name, one in self.sums.items()},
+            "all": dict(self.all),
+            "wall_s": round(self.wall_s, 6),
+        }
+
+    def top(self, count: int = 20) -> list[dict[str, Any]]:
+        """Answer the dearest bursts."""
+        return self.prices.to_arrow().slice(0, count).to_pylist()
+
+    def write(self, directory: str | os.PathLike[str]) -> Path:
+        """Write ``prices.parquet`` and ``blame.json``."""
+        import pyarrow.parquet as pq
+
+        from burstlab.directories import ready_directory
+        from burstlab.files import put, whole
+        from burstlab.parquet import writing
+
+        where = ready_directory(directory)
+        with writing(where), whole(where / "prices.parquet") as part:
+            pq.write_table(self.prices.to_arrow(), part)
+        text = json.dumps(self.summary, indent=2, allow_nan=False)
+        with writing(where):
+            put(where / "blame.json", f"{text}\n".encode())
+        return where
+
+
+def blame(
+    given: Result | ScenarioLike,
+    *,
+    sample: int | None = None,
+    horizon: str | None = None,
+    seed: int | None = None,
+    replication: int | None = None,
+    jobs: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    progress: Progress | None = None,
+) -> Blame:
+    """Price the bursts that a run has lost, each by sparing it alone.
+
+    A price is exact: the run is cloned just before the loss and goes on to its end. Where a
+    horizon is given, both runs end so long after the loss, and what a loss brings about later is
+    not in its price.
+
+    Parameters
+    ----------
+    given
+        A result, or the directory of one; a scenario, or the file of one.
+    sample
+        Price so many of the lost bursts, drawn by the seed; by default all.
+    horizon
+        Simulated time after the loss for which its price is counted, such as ``"2 s"``.
+    seed, replication
+        Of a scenario: its seed; which replication, by default the first.
+    jobs
+        Runs at a time; by default one for each processor. It changes no number.
+    out
+        Directory to write to: ``prices.parquet``, ``blame.json``, and while it goes on the prices
+        that are known.
+    resume
+        Go on with the prices that ``out`` holds, however that ended.
+    progress
+        Called with the share done, 0 to 1.
+
+    Raises
+    ------
+    InputError
+        If the result is of another version, the run has lost no burst, or ``out`` holds the prices
+        of another run.
+    """
+    run = source(given, seed=seed, replication=replication)
+    if sample is not None and sample < 1:
+        raise InputError(f"sample = {sample}: at least one burst is priced\n  fix: use 1 or more")
+    if resume and out is None:
+        raise InputError("there is nothing to resume\n  fix: give the directory (--out DIR)")
+    workers = workers_asked(jobs)
+    horizon_ps = ps(horizon, "--horizon") if horizon is not None else None
+    started = time.perf_counter()
+    prices = _lost(run)
+    if run.fingerprint not in (None, prices.fingerprint):
+        raise other_run(run, prices.fingerprint)
+    lost = json.loads(prices.lost())
+    if not lost:
+        raise InputError(
+            f"{run.name}: replication {run.replication} has lost no burst with packets of "
+            "connections\n  fix: a longer run, or one with more load or loss"
+        )
+    places = _places(len(lost), sample, run.seed)
+    with Ledger.at(out, _marks(run, lost, horizon_ps), resume=resume) as ledger:
+        prices.pick([place for place in places if place not in ledger.known], horizon_ps)
+        whole = _priced(prices, run, places, workers, ledger, progress)
+        rows = [_row(lost[place], ledger.known[place]) for place in places]
+        rows.sort(key=lambda row: (-row["seconds"], -row["bytes"], row["lost_ps"], row["burst"]))
+        found = Blame(
+            _table(rows),
+            len(lost),
+            {"bytes": whole["bytes"], "seconds": whole["ps"] * 1e-12},
+            horizon_ps * 1e-12 if horizon_ps is not None else None,
+            len(places) < len(lost),
+            prices.fingerprint,
+            run.seed,
+            run.replication,
+            time.perf_counter() - started,
+        )
+        if out is not None:
+            found.write(out)
+    return found
+
+
+def _lost(run: Source) -> _core.Prices:
+    text, random = json.dumps(run.resolved), (run.seed, run.replication)
+    allowed = memory_allowed(run.resolved)
+    try:
+        _core.needs(text, _core.Monitor(allowed))
+        return heard(lambda monitor: _core.Prices(text, random, monitor))
+    except _core.InvalidScenario as error:
+        raise scenario_error(error) from None
+    except _core.EngineFault as error:
+        raise fault(run.resolved, error.args, f"seed {run.seed}") from None
+
+
+def _places(count: int, sample: int | None, seed: int) -> list[int]:
+    """Answer which of so many lost bursts are priced: a simple random sample, in order."""
+    if sample is None or sample >= count:
+        return list(range(count))
+    import numpy as np
+
+    drawn = np.random.Generator(np.random.Philox(seed)).permutation(count)[:sample]
+    return sorted(int(place) for place in drawn)
+
+
+def _marks(run: Source, lost: Sequence[Mapping[str, Any]], horizon_ps: int | None) -> Any:
+    from burstlab.engine import fingerprint_of
+
+    return {
+        "burstlab": _core.__version__,
+        "scenario": fingerprint_of(run.resolved),
+        "seed": run.seed,
+        "replication": run.replication,
+        "lost": len(lost),
+        "horizon_ps": horizon_ps,
+    }
+
+
+def _priced(
+    prices: _core.Prices,
+    run: Source,
+    places: Sequence[int],
+    workers: int,
+    ledger: Ledger,
+    progress: Progress | None,
+) -> Mapping[str, Any]:
+    """Have each picked burst priced, and all of them together."""
+    monitors = [_core.Monitor() for _ in range(workers + 1)]
+
+    def work(monitor: _core.Monitor) -> None:
+        while (price := prices.next(monitor)) is not None:
+            ledger.note(json.loads(price))
+
+    with ThreadPoolExecutor(max_workers=workers) as pool:
+        whole = pool.submit(prices.all, monitors[-1])
+        tasks: list[Future[None]] = [pool.submit(work, monitor) for monitor in monitors[:-1]]
+        try:
+            while not all(task.done() for task in [whole, *tasks]):
+                time.sleep(POLL_S)
+                if progress is not None:
+                    progress(len(ledger.known) / max(len(places), 1))
+            for task in tasks:
+                task.result()
+            return json.loads(whole.result())
+        except _core.EngineFault as error:
+            raise fault(run.resolved, error.args, f"seed {run.seed}") from None
+        except BaseException:
+            for monitor in monitors:
+                monitor.cancel()
+            raise
+
+
+def _row(lost: Mapping[str, Any], price: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "burst": lost["burst"],
+        "direction": "ack" if lost["back"] else "data",
+        "lost_ps": lost["decided_ps"],
+        "cause": lost["cause"],
+        "node": lost["node"],
+        "connections": len(lost["connections"]),
+        "bytes": price["bytes"],
+        "bytes_indirect": price["bytes_indirect"],
+        "seconds": price["ps"] * 1e-12,
+        "seconds_indirect": price["ps_indirect"] * 1e-12,
+        "different": price["connections"],
+        "different_indirect": price["connections_indirect"],
+        "until_ps": price["until_ps"],
+    }
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    from burstlab.tables import from_rows
+
+    return Table(from_rows(rows))
+
+
+def _sum(values: Sequence[float], count: int) -> Estimate:
+    """Estimate the sum over so many from the values of a simple random sample of them."""
+    n = len(values)
+    if n == count:
+        return Estimate(math.fsum(values), 0.0, n)
+    mean = mean_ci95(values)
+    # Cochran (1977), Sampling Techniques, section 2.6: without replacement, of a finite number.
+    shrinks = math.sqrt(1.0 - n / count)
+    half = mean.ci95 * count * shrinks if mean.ci95 is not None else None
+    return Estimate(mean.mean * count, half, n)

@@ -1,0 +1,43 @@
+"""What came of an operation, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from burstlab.surgery.operations import told
+
+_NOTHING = {
+    "spare": "it is not lost, so that there is nothing to spare and nothing changes",
+    "kill": "it is lost by itself, as it was",
+    "delay": "it is lost, and lands neither earlier nor later",
+    "convert": "it needs no other wavelength than it has",
+}
+
+_DONE = {
+    "spare": "it would be lost",
+    "kill": "it is lost",
+    "delay": "it is late",
+    "convert": "it takes a wavelength that it could not have had",
+}
+
+
+def sentence(entry: Mapping[str, Any]) -> str:
+    """Say what came of an operation.
+
+    Parameters
+    ----------
+    entry
+        One of ``operations`` of a `WhatIf`, or of ``surgery`` of a summary.
+    """
+    name, operation = told(entry), entry["operation"]
+    if entry["effect"] == "absent":
+        return f"{name}: the run has no such burst"
+    if entry["effect"] == "nothing":
+        return f"{name}: {_NOTHING[operation]}"
+    why = f", by {entry['cause']}" if entry.get("cause") else ""
+    where = f" at node {entry['node']}" if entry.get("node") else ""
+    aboard = len(entry["connections"])
+    many = f"; {entry['bursts']:,} bursts in all" if entry["bursts"] > 1 else ""
+    carried = f"; packets of {aboard} connections are in it" if aboard else ""
+    return f"{name}: {_DONE[operation]} at {entry['at_s']:.6f} s{where}{why}{carried}{many}"

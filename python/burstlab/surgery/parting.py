@@ -1,0 +1,297 @@
+"""What if this burst had lived: a run, and the same run with operations on its bursts."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from burstlab import _core
+from burstlab.checkpoints import Keeper
+from burstlab.engine import POLL_S, fault, heard, memory_allowed, scenario_error
+from burstlab.errors import InputError, unknown
+from burstlab.loading import Document, ScenarioLike
+from burstlab.results import Replication, Result
+from burstlab.surgery.operations import Burst, entries, operated, told
+from burstlab.surgery.source import Source, other_run, ps, source
+from burstlab.tables import TRACES, Recorded, Table
+
+if TYPE_CHECKING:
+    from burstlab.surgery.divergence import Divergence
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """Two runs that are one until a burst is operated on.
+
+    Attributes
+    ----------
+    first
+        The run as it is. Its tables begin where the two part.
+    other
+        The same with the operations, which its scenario lists under ``surgery``.
+    operations
+        What came of each: ``effect`` is ``"done"``, ``"nothing"`` or ``"absent"``.
+    parted_s
+        Simulated time at which they part, a little before the first burst that is operated on is
+        closed.
+    reached
+        How far each connection came, in the first and in the other: ``id``, ``bytes`` in order at
+        its receiver, ``until_ps`` when all of a finite transfer was there, or the end of the run.
+    wall_s
+        How long it took.
+    """
+
+    first: Result
+    other: Result
+    operations: Sequence[Mapping[str, Any]]
+    parted_s: float
+    reached: tuple[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]]
+    wall_s: float
+
+    @property
+    def same(self) -> bool:
+        """Whether the operations changed nothing: both runs have one fingerprint."""
+        return self.first.fingerprint == self.other.fingerprint
+
+    @cached_property
+    def divergence(self) -> Divergence:
+        """How the two differ."""
+        from burstlab.surgery.divergence import Divergence
+
+        return Divergence.of(self)
+
+    @property
+    def connections(self) -> Table:
+        """One row per connection that fares otherwise: see `Divergence`."""
+        return self.divergence.connections
+
+    @property
+    def bursts(self) -> Table:
+        """One row per burst that fares otherwise: see `Divergence`."""
+        return self.divergence.bursts
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The document that ``burstlab what-if --json`` prints."""
+        return {
+            "burstlab": self.first.version,
+            "seed": self.first.seed,
+            "replication": int(self.first.replications[0].summary["replication"]),
+            "parted_s": self.parted_s,
+            "same": self.same,
+            "fingerprints": [self.first.fingerprint, self.other.fingerprint],
+            "operations": [dict(one) for one in self.operations],
+            **self.divergence.totals,
+            "connections": self.connections.to_pylist(),
+            "bursts": self.bursts.to_pylist(),
+            "wall_s": round(self.wall_s, 6),
+        }
+
+    def write(self, directory: str | os.PathLike[str], *, force: bool = False) -> Path:
+        """Write both runs (``first``, ``other``) and how they differ.
+
+        That is ``connections.parquet``, ``bursts.parquet`` and ``what-if.json``.
+        """
+        import pyarrow.parquet as pq
+
+        from burstlab.directories import ready_directory
+        from burstlab.files import put, whole
+        from burstlab.parquet import writing
+
+        where = ready_directory(directory)
+        self.first.write(where / "first", force=force)
+        self.other.write(where / "other", force=force)
+        for name, table in (("connections", self.connections), ("bursts", self.bursts)):
+            path = where / f"{name}.parquet"
+            with writing(path), whole(path) as part:
+                pq.write_table(table.to_arrow(), part)
+        text = json.dumps(self.summary, indent=2, allow_nan=False)
+        with writing(where):
+            put(where / "what-if.json", f"{text}\n".encode())
+        return where
+
+
+def what_if(
+    given: Result | ScenarioLike,
+    *,
+    spare: Iterable[Burst] | Burst = (),
+    kill: Iterable[Burst] | Burst = (),
+    delay: Mapping[Burst, str] | None = None,
+    convert: Iterable[Burst] | Burst = (),
+    until: str | None = None,
+    seed: int | None = None,
+    replication: int | None = None,
+    trace: Iterable[str] = TRACES,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> WhatIf:
+    """Run a scenario up to some bursts, and from there twice: as it is, and with these operated on.
+
+    All randomness is that of one run, so that what differs, differs for these bursts alone. What
+    each operation does to a path, a mesh and a slotted network is said in `burstlab.Surgery`.
+
+    Parameters
+    ----------
+    given
+        A result, or the directory of one; a scenario, or the file of one.
+    spare, kill, convert
+        Bursts by their number in the tables ``bursts`` and ``packets`` (of slots: of the optical
+        packet), ``"ack:7"`` for those with ACKs on a path, ``"all"`` for every one.
+    delay
+        By burst, by how much later it lands, such as ``{4711: "2 ms"}``.
+    until
+        Simulated time at which both end, such as ``"5 s"``; by default the end of the run.
+    seed
+        Of a scenario: its seed.
+    replication
+        Which replication; by default the first.
+    trace
+        Tables to record from where the two part: any of ``"packets"``, ``"bursts"``, ``"cwnd"``,
+        ``"ledger"``; without packets no first different packet is found, without bursts no burst
+        that fares otherwise.
+    checkpoint
+        File of a checkpoint to go on from, which has to be before these bursts; where there is
+        none yet, one is written where the two part.
+    progress
+        Called with the share done, 0 to 1.
+
+    Raises
+    ------
+    ScenarioError
+        If a field of the scenario is wrong.
+    InputError
+        If a burst is not in the run, a result is of another version, or a checkpoint of another
+        run or behind the bursts.
+    """
+    run = source(given, seed=seed, replication=replication)
+    more = entries(spare=spare, kill=kill, convert=convert, delay=delay)
+    other = _resolved(operated(run.resolved, more))
+    tables = _traced(trace)
+    until_ps = ps(until, "--until") if until is not None else None
+    keeper = Keeper(Path(checkpoint)) if checkpoint is not None else None
+    if keeper is not None and until_ps is not None:
+        raise InputError(
+            "a checkpoint is of a run to its end, and --until ends it before\n"
+            "  fix: leave out one of the two"
+        )
+    started = time.perf_counter()
+    branches = _parted(run, other, more, until_ps, keeper)
+    outputs = _both(branches, run, tables, progress)
+    wall_s = time.perf_counter() - started
+    results = [
+        Result(scenario, run.seed, _core.__version__, wall_s, [_replication(output, run)], False)
+        for scenario, (output, _) in zip((run.resolved, other), outputs, strict=True)
+    ]
+    first, changed = results
+    if run.fingerprint is not None and until is None and first.fingerprint != run.fingerprint:
+        raise other_run(run, first.fingerprint)
+    done = changed.replications[0].summary.get("surgery", [])[-len(more) :]
+    for one in done:
+        if one["effect"] == "absent":
+            raise _absent(run, one, ", as it is operated on")
+    reached = tuple(json.loads(text) for _, text in outputs)
+    parted_s = branches.parted_ps * 1e-12
+    return WhatIf(first, changed, done, parted_s, (reached[0], reached[1]), wall_s)
+
+
+def _traced(trace: Iterable[str]) -> list[str]:
+    asked = list(trace)
+    for name in asked:
+        if name not in TRACES:
+            raise unknown("table to trace", name, TRACES)
+    return [name for name in TRACES if name in asked]
+
+
+def _resolved(scenario: Document) -> Document:
+    from burstlab.simulation import resolve
+
+    return resolve(scenario)
+
+
+def _parted(
+    run: Source,
+    other: Document,
+    more: Sequence[Document],
+    until_ps: int | None,
+    keeper: Keeper | None,
+) -> _core.Branches:
+    texts = json.dumps(run.resolved), json.dumps(other)
+    random = (run.seed, run.replication)
+    kept = keeper.kept() if keeper is not None else None
+    allowed = memory_allowed(run.resolved)
+
+    def part(monitor: _core.Monitor) -> _core.Branches:
+        return _core.part(*texts, random, monitor, until_ps, kept)
+
+    try:
+        _core.needs(texts[0], _core.Monitor(allowed))
+        branches = heard(part)
+    except _core.InvalidScenario as error:
+        raise scenario_error(error) from None
+    except _core.AbsentBurst as error:
+        data, acks = error.args
+        beyond = [
+            entry
+            for entry in more
+            if entry.get("burst", 0) > (acks if entry.get("direction") == "ack" else data)
+        ]
+        has = f": it has {data:,}" + (f", and {acks:,} with ACKs" if acks else "")
+        raise _absent(run, (beyond or more)[0], has) from None
+    except _core.BadCheckpoint as error:
+        if keeper is None:
+            raise
+        raise keeper.refusal(error) from None
+    except _core.EngineFault as error:
+        raise fault(run.resolved, error.args, f"seed {run.seed}") from None
+    if keeper is not None and kept is None:
+        keeper.keep(branches.checkpoint())
+    return branches
+
+
+def _absent(run: Source, entry: Mapping[str, Any], has: str) -> InputError:
+    return InputError(
+        f"{told(entry)}: there is no such burst in replication {run.replication} of {run.name}"
+        f"{has}\n  fix: name one of the table bursts of that run"
+    )
+
+
+def _both(
+    branches: _core.Branches,
+    run: Source,
+    tables: list[str],
+    progress: Callable[[float], None] | None,
+) -> list[tuple[_core.Output, str]]:
+    """Run both branches at once."""
+    monitors = [_core.Monitor(memory_allowed(run.resolved)) for _ in range(2)]
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        futures = [
+            pool.submit(branches.run, which, tables, monitor)
+            for which, monitor in zip((False, True), monitors, strict=True)
+        ]
+        try:
+            while not all(future.done() for future in futures):
+                time.sleep(POLL_S)
+                if progress is not None:
+                    progress(sum(monitor.progress() for monitor in monitors) / 2)
+            found = [future.result() for future in futures]
+        except _core.EngineFault as error:
+            raise fault(run.resolved, error.args, f"seed {run.seed}") from None
+        except BaseException:
+            for monitor in monitors:
+                monitor.cancel()
+            raise
+    for output, _ in found:
+        if output.fault is not None:
+            raise fault(run.resolved, output.fault, f"seed {run.seed}")
+    return found
+
+
+def _replication(output: _core.Output, run: Source) -> Replication:
+    return Replication(json.loads(output.summary), Recorded(output.tables, run.replication))
