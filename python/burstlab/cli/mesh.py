@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from burstlab.cli.lean import Lean
 from burstlab.cli.numbers import count, measure, seconds, share
-from burstlab.cli.tables import busiest, measured, table
+from burstlab.cli.tables import busiest, measured
 from burstlab.shown import brief
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from burstlab.results import Result
 
 _COUNTS = (("began", "cohort"), ("censored", "censored"))
@@ -57,7 +56,7 @@ _RESOLUTIONS = (
 )
 
 
-def demands(result: Result) -> Table | None:
+def demands(result: Result) -> Lean | None:
     """Make a table of the demands, or none where there are none.
 
     Times are those of the connections that began in the measured time, and tell what is not known
@@ -66,7 +65,7 @@ def demands(result: Result) -> Table | None:
     runs = result.demand
     if not runs[0]:
         return None
-    made = table(["demand"], (title for title, _ in (*_COUNTS, *_TIMES)))
+    made = Lean(["demand"], (title for title, _ in (*_COUNTS, *_TIMES)))
     for index, demand in enumerate(runs[0]):
         every = [one[index] for one in runs]
         cells = [measured(every, name, count) for _, name in _COUNTS]
@@ -86,12 +85,12 @@ def _time(runs: Sequence[Mapping[str, Any]], name: str) -> str:
     return "unknown" if any(one["cohort"] for one in runs) else "–"
 
 
-def slowdowns(result: Result) -> Table | None:
+def slowdowns(result: Result) -> Lean | None:
     """Make a table of slow-downs by size, or none where no connection began."""
     runs = result.demand
     if not any(demand["slowdown"] for one in runs for demand in one):
         return None
-    made = table(["slow-down"], ["began", "censored", *_SLOWDOWN])
+    made = Lean(["slow-down"], ["began", "censored", *_SLOWDOWN])
     for index, demand in enumerate(runs[0]):
         classes: dict[str, list[Mapping[str, Any]]] = {}
         for one in runs:
@@ -104,12 +103,12 @@ def slowdowns(result: Result) -> Table | None:
     return made
 
 
-def air(result: Result) -> Table | None:
+def air(result: Result) -> Lean | None:
     """Make a table of the wireless cells, or none where there are none."""
     runs = result.wlan
     if not runs[0]:
         return None
-    made = table(["wireless cell"], (title for title, _, _ in _AIR))
+    made = Lean(["wireless cell"], (title for title, _, _ in _AIR))
     for index, cell in enumerate(runs[0]):
         for way in ("down", "up"):
             ways = [one[index][way] for one in runs]
@@ -118,7 +117,7 @@ def air(result: Result) -> Table | None:
     return made
 
 
-def fibres(result: Result) -> Table | None:
+def fibres(result: Result) -> Lean | None:
     """Make a table of the fibres that are used most, or none on a path."""
     runs = [network["links"] for network in result.network]
     if not runs:
@@ -126,7 +125,7 @@ def fibres(result: Result) -> Table | None:
     kinds = [
         kind for kind, _ in KINDS if any(link[kind]["offered"] for links in runs for link in links)
     ]
-    made = table(["busiest fibres"], ["used", "bursts", "came", "found it taken", "lost there"])
+    made = Lean(["busiest fibres"], ["used", "bursts", "came", "found it taken", "lost there"])
     for fibre in busiest(runs):
         name = f"{fibre[0]['from']} to {fibre[0]['to']}"
         head = [name, measured(fibre, "utilisation", share)]

@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from burstlab.cli.flags import Json, Names, Settings, Switch, Whole
+from burstlab.cli.lean import Lean
 from burstlab.cli.numbers import count, rate
-from burstlab.cli.printing import console, say, warn
-from burstlab.cli.tables import measured, table
+from burstlab.cli.printing import say, warn
+from burstlab.cli.tables import measured
 from burstlab.shown import brief
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from burstlab.results import Result
 
 
@@ -86,7 +85,7 @@ def run(
     if checkpoint is None and (resume or checkpoint_every is not None):
         flag = "--resume" if resume else "--checkpoint-every"
         raise InputError(f"{flag} needs checkpoints\n  fix: add --checkpoint DIR")
-    meanwhile.want("rich.console", "rich.table", "burstlab.cli.mesh", "burstlab.cli.slots")
+    meanwhile.want("burstlab.cli.mesh", "burstlab.cli.slots")
     given = _given(scenario, point, scheme)
     document = to_document(given, set_ or [])
     interrupted = False
@@ -168,23 +167,22 @@ def _print_tables(result: Result) -> None:
 
     if not result.replications:
         return
-    terminal = console()
     flows = result.replications[0].summary["flows"]
     if flows:
-        terminal.print(_flow_table(result, flows[:_FLOWS_SHOWN]))
+        print(_flow_table(result, flows[:_FLOWS_SHOWN]))
     if len(flows) > _FLOWS_SHOWN:
         print(f"... and {len(flows) - _FLOWS_SHOWN} more flows; --json and --out have all\n")
     demands = (mesh.demands(result), mesh.slowdowns(result))
     for made in (*demands, mesh.air(result), mesh.fibres(result), slots.outputs(result)):
         if made is not None:
-            terminal.print(made)
+            print(made)
     for line in (*mesh.lines(result), *slots.lines(result)):
         say(line)
     print(_caption(result))
 
 
-def _flow_table(result: Result, flows: Sequence[Mapping[str, Any]]) -> Table:
-    made = table(["flow", "variant"], (title for title, _ in _COLUMNS))
+def _flow_table(result: Result, flows: Sequence[Mapping[str, Any]]) -> Lean:
+    made = Lean(["flow", "variant"], (title for title, _ in _COLUMNS))
     for index, flow in enumerate(flows):
         number = f"{flow['id']} " if len(flows) > 1 else ""
         found = [one.summary["flows"][index] for one in result.replications]

@@ -8,22 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from burstlab.cli.lean import Lean
 from burstlab.cli.numbers import count, seconds, share
-from burstlab.cli.tables import busiest, measured, table
+from burstlab.cli.tables import busiest, measured
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from burstlab.results import Result
 
 
-def outputs(result: Result) -> Table | None:
+def outputs(result: Result) -> Lean | None:
     """Make a table of the outputs that are used most, or none where there are no slots."""
     runs = [ops["ports"] for ops in result.ops]
     if not runs:
         return None
     titles = ("used", "slots asked", "lost by contention", "by congestion")
-    made = table(["busiest fibres"], titles)
+    made = Lean(["busiest fibres"], titles)
     for fibre in busiest(runs):
         cells = [measured(fibre, "utilisation", share)]
         for name in ("arrived", "dropped_contention", "dropped_congestion"):
