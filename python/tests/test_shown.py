@@ -225,7 +225,8 @@ def test_the_report_of_a_reproduction_shows_it(label):
         "limit": "after", "wrong_models": {label: "fails"},
     }  # fmt: skip
     section = {
-        "name": label, "id": "x", "title": label, "charts": [], "rows": [], "notes": [label],
+        "name": label, "id": "x", "title": label, "rows": [], "notes": [label],
+        "charts": [{"id": "c", "spec": "{}", "zooms": True, "caption": label, "files": ["a.svg"]}],
         "claims": [claim], "parameters": [{"title": label, "text": label}], "command": label,
         "fingerprint": "f", "seed": 1, "wall_s": 1.0,
         "again": {"burstlab": label, "effort": "quick", "seed": None},
@@ -234,7 +235,9 @@ def test_the_report_of_a_reproduction_shows_it(label):
     page = rendering.render(
         "reproduction.html.j2", [rendering.Chart.of("x", {"title": label})],
         papers={"x": about}, sections=[section], counts=dict.fromkeys(VERDICTS, 1),
-        versions=[label], quick=True, interrupted=False, commands=[label],
+        versions=[label], quick=True, interrupted=False, commands=[label], lead=section,
+        errata={"x": [{"place": label, "id": "e", "html": "<p>text</p>"}]},
+        next_steps=[(label, label)],
     )  # fmt: skip
     found = Elements(page)
     assert "img" not in found.names and found.names.count("script") == 2
