@@ -69,6 +69,7 @@ class Scenes:
         self._count = 0
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(max_workers=2)
+        self._closed = threading.Event()
 
     def shown(self, query: Mapping[str, str]) -> Shown:
         """Answer the run that a query means."""
@@ -85,7 +86,7 @@ class Scenes:
             if found is None:
                 scene = self._find(key)
                 self._count += 1
-                found = self._pool.submit(_shown, scene, Path(self._directory.name), self._count)
+                found = self._pool.submit(self._make, scene, self._count)
             # The last in the order is the one that was asked for last.
             self._made[key] = found
             while len(self._made) > KEPT:
@@ -103,19 +104,26 @@ class Scenes:
                 del self._made[key]
 
     def close(self) -> None:
-        """Remove what was recorded, once nothing is being recorded any more."""
+        """End what is being run, and remove what was recorded."""
+        self._closed.set()
         self._pool.shutdown(cancel_futures=True)
         self._directory.cleanup()
 
+    def _make(self, scene: Scene, number: int) -> Shown:
+        resolved = resolve(scene.scenario)
+        out = Path(self._directory.name) / str(number)
+        run_resolved(
+            resolved, [scene.replication], trace=TRACES, out=out, progress=self._unless_closed
+        )
+        return Shown(
+            read(out), 0, out, number=scene.replication, places=scene.places,
+            title=scene.title, record=scene.record, note=scene.note,
+        )  # fmt: skip
 
-def _shown(scene: Scene, room: Path, number: int) -> Shown:
-    resolved = resolve(scene.scenario)
-    out = room / str(number)
-    run_resolved(resolved, [scene.replication], trace=TRACES, out=out)
-    return Shown(
-        read(out), 0, out, number=scene.replication, places=scene.places,
-        title=scene.title, record=scene.record, note=scene.note,
-    )  # fmt: skip
+    def _unless_closed(self, _share: float) -> None:
+        """End a run that nobody waits for any more, as Ctrl-C ends one."""
+        if self._closed.is_set():
+            raise KeyboardInterrupt
 
 
 def scenario_viewer(
