@@ -16,16 +16,17 @@ from typing import Any, Literal, TypeAlias, cast
 __all__ = [
     "Access", "AccessSide", "AckWay", "Assembly", "BackMode", "BackoffEnd", "Batches", "BleOrder",
     "BnakDelay", "BnakPartial", "Bursts", "Congestion", "ConversionKind", "Core", "CoreForwarding",
-    "Deflection", "DelayLines", "Demand", "Destination", "Detector", "Distribution", "Dlcc", "Edge",
-    "EdgeAck", "EgressUnknown", "FastRecoveryExit", "Filter", "FirstWavelength", "Flow", "Guard",
-    "IngressPort", "InjectedPer", "Injection", "Loss", "LossKind", "LossRule", "Network",
-    "NetworkLink", "NetworkNode", "NetworkRoute", "NewRenoTimer", "NodeRole", "NodeWeight",
-    "NoticeTransport", "Notification", "Ops", "Order", "Packing", "PairWeight", "Pattern", "Per",
-    "Profile", "Protocol", "PythonClass", "Queues", "Reading", "Refusal", "RenoFastRetransmits",
-    "Resolution", "Retransmission", "RouteChoice", "Routing", "RtoEstimator", "Run", "SackRecovery",
-    "Scenario", "SchedulerKind", "Segmentation", "Share", "Side", "Signalling", "Size", "SlowStart",
-    "Smoothing", "SsthreshBasis", "Tcp", "TieBreak", "Topology", "Traffic", "Variant", "VegasRules",
-    "WindowHalving", "WindowLaw", "Wlan", "WlanFrames", "WlanLoss", "WlanPreamble", "Write",
+    "Deflection", "DelayLines", "Demand", "Destination", "Detector", "Direction", "Distribution",
+    "Dlcc", "Edge", "EdgeAck", "EgressUnknown", "FastRecoveryExit", "Filter", "FirstWavelength",
+    "Flow", "Guard", "IngressPort", "InjectedPer", "Injection", "Loss", "LossKind", "LossRule",
+    "MarkRule", "Marks", "Network", "NetworkLink", "NetworkNode", "NetworkRoute", "NewRenoTimer",
+    "NodeRole", "NodeWeight", "NoticeTransport", "Notification", "Operation", "Ops", "Order",
+    "Packing", "PairWeight", "Pattern", "Per", "Profile", "Protocol", "PythonClass", "Queues",
+    "Reading", "Refusal", "RenoFastRetransmits", "Resolution", "Retransmission", "RouteChoice",
+    "Routing", "RtoEstimator", "Run", "SackRecovery", "Scenario", "SchedulerKind", "Segmentation",
+    "Share", "Side", "Signalling", "Size", "SlowStart", "Smoothing", "SsthreshBasis", "Surgery",
+    "Tcp", "TieBreak", "Topology", "Traffic", "Variant", "VegasRules", "WindowHalving", "WindowLaw",
+    "Wlan", "WlanFrames", "WlanLoss", "WlanPreamble", "Write",
 ]  # fmt: skip
 
 Topology: TypeAlias = Literal[
@@ -71,6 +72,14 @@ NodeRole: TypeAlias = Literal["edge", "core", "both"]
 - `edge`: Hosts attach; bursts of others do not pass.
 - `core`: Bursts pass; no host attaches.
 - `both`: Hosts attach and bursts of others pass.
+"""
+
+MarkRule: TypeAlias = Literal["threshold", "red"]
+"""Which packets a queue marks.
+
+- `threshold`: Those that find more than `above` (RFC 8257 section 3.1).
+- `red`: At random, the more the longer the queue has been: RED (Floyd and Jacobson 1993), which
+  here drops nothing.
 """
 
 Side: TypeAlias = Literal["sender", "receiver"]
@@ -502,7 +511,29 @@ LossKind: TypeAlias = Literal["none", "bernoulli", "every", "batch", "gilbert-el
 - `every`: Each `n`-th burst.
 - `batch`: The last `size` of every `n` bursts.
 - `gilbert-elliott`: In spells, after Gilbert (1960) and Elliott (1963).
-- `script`: Exactly what `bursts`, `carrying` and `packets` name.
+- `script`: Exactly what `bursts`, `carrying`, `packets` and `departures` name.
+"""
+
+Direction: TypeAlias = Literal["data", "ack"]
+"""A direction of a path.
+
+- `data`: From the ingress, with data.
+- `ack`: From the egress, with ACKs.
+"""
+
+Operation: TypeAlias = Literal["spare", "kill", "delay", "convert"]
+"""What is done to a burst.
+
+- `spare`: It is not lost, and not cut. On a path it sets out as any burst; from the node of a mesh
+  where it would be lost, or whose switch would drop it, it travels on a wavelength that is there
+  for it alone, and takes nobody's. Of a burst that would be lost and is also to be killed nothing
+  is spared: it is lost as it would be.
+- `kill`: It is lost, unless it is lost by itself before: on a path where the scenario's losses are
+  (`loss.data.node`), in a mesh at the last node of its way, whose fibre it then leaves free, in
+  slots at its egress. Where bursts are cut (`segmentation`), at its egress too.
+- `delay`: It lands later, by `delay`; until then all is as it was. In slots by whole slots, rounded
+  up; where nodes store and forward, all its packets together behind the last.
+- `convert`: In a mesh: every node can convert its wavelength to any other. It takes what it finds.
 """
 
 TieBreak: TypeAlias = Literal["fixed", "random"]
@@ -577,6 +608,8 @@ class Scenario(_Section):
         Packets of others in a mesh, which enter the assembly queues in batches.
     loss : Loss, optional
         What the core loses.
+    surgery : sequence of Surgery, optional
+        What is done to single bursts.
     run : Run, optional
         How long to run, and how often.
     """
@@ -595,6 +628,7 @@ class Scenario(_Section):
     bursts: Sequence[Bursts | Mapping[str, Any]] | None = None
     batches: Sequence[Batches | Mapping[str, Any]] | None = None
     loss: Loss | Mapping[str, Any] | None = None
+    surgery: Sequence[Surgery | Mapping[str, Any]] | None = None
     run: Run | Mapping[str, Any] | None = None
 
 
@@ -749,6 +783,11 @@ class Access(_Section):
     queue : int, optional
         Packets that may wait for a link behind the one being sent; more are dropped. Absent: no
         bound.
+    queue_bytes : str (size), optional
+        Bytes that may be in a link's queue, with what has not left of the packet being sent; a
+        packet that would bring it above is dropped. Absent: no such bound. At least 1 B.
+    marking : Marks, optional
+        Which data packets the senders' links mark. Absent: none.
     shared : bool, default False
         Whether flows share links: on a path all of them one link a side, in a mesh or a slotted
         network all senders of an edge node one link, and all receivers of one another. Otherwise
@@ -760,8 +799,41 @@ class Access(_Section):
     rate: str | None = None
     delay: str | None = None
     queue: int | None = None
+    queue_bytes: str | None = None
+    marking: Marks | Mapping[str, Any] | None = None
     shared: bool | None = None
     receiver: AccessSide | Mapping[str, Any] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Marks(_Section):
+    """Which packets a queue marks (RFC 3168): of connections with `tcp.ecn`; it drops none of ...
+
+    Which packets a queue marks (RFC 3168): of connections with `tcp.ecn`; it drops none of others.
+
+    Parameters
+    ----------
+    rule : MarkRule, default "threshold"
+        The rule.
+    above : str (size), optional
+        `threshold`: a packet is marked that finds more than this in the queue, with what has not
+        left of the packet being sent (K of RFC 8257).
+    least : str (size), optional
+        `red`: mean of what packets find from which on some are marked.
+    most : str (size), optional
+        `red`: mean from which on all are. Above `least`.
+    chance : float, optional
+        `red`: chance of a mark just below `most`. Absent: 0.02. Above 0, at most 1.
+    weight : float, optional
+        `red`: weight of the latest packet in the mean. Absent: 0.002. Above 0, at most 1.
+    """
+
+    rule: MarkRule | None = None
+    above: str | None = None
+    least: str | None = None
+    most: str | None = None
+    chance: float | None = None
+    weight: float | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -776,11 +848,18 @@ class AccessSide(_Section):
         Propagation delay of a link, one way. At most 100000 s.
     queue : int, optional
         Packets that may wait for a link behind the one being sent; more are dropped.
+    queue_bytes : str (size), optional
+        Bytes that may be in a link's queue; a packet that would bring it above is dropped. At least
+        1 B.
+    marking : Marks, optional
+        Which data packets the receivers' links mark. Absent: none, whatever the senders' links do.
     """
 
     rate: str | None = None
     delay: str | None = None
     queue: int | None = None
+    queue_bytes: str | None = None
+    marking: Marks | Mapping[str, Any] | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -914,6 +993,9 @@ class Edge(_Section):
         Bursts that are shorter are padded to this length. At most 1 GB.
     port : IngressPort, optional
         How bursts get from an edge node of a mesh on a fibre.
+    marking : Marks, optional
+        In a mesh with `port = "fifo"`: which data packets are marked, by what waits before their
+        burst in that queue: the time until a wavelength is free, at the rate of one. Absent: none.
     wavelength : FirstWavelength, optional
         On which wavelength a burst sets out; needs `port = "shared"`.
     class_offsets : sequence of str (time), optional
@@ -947,6 +1029,7 @@ class Edge(_Section):
     burstifiers: int | None = None
     min_size: str | None = None
     port: IngressPort | None = None
+    marking: Marks | Mapping[str, Any] | None = None
     wavelength: FirstWavelength | None = None
     class_offsets: Sequence[str] | None = None
     offset: str | None = None
@@ -1198,6 +1281,9 @@ class Ops(_Section):
         lost if one of them is.
     buffer : int, default 20
         Slots that may wait at a node, for all its outputs together. At most 1000000.
+    marking : Marks, optional
+        Which data packets a node marks that have to wait, by the slots that wait there, in bytes.
+        Absent: none.
     order : Order, default "random"
         In which order the slots that arrive at a node at once are served: the first for an output
         leaves, and those that find the buffer full are dropped.
@@ -1217,6 +1303,7 @@ class Ops(_Section):
     slot_header: str | None = None
     packing: Packing | None = None
     buffer: int | None = None
+    marking: Marks | Mapping[str, Any] | None = None
     order: Order | None = None
     acks: AckWay | None = None
     unsmoothed: Sequence[str] | None = None
@@ -1577,6 +1664,40 @@ class Tcp(_Section):
         What BBR draws for the phase in which its gain cycle begins, 0 to 6; Linux draws it anew
         each time. Of `"bbr3"` it is what the times of its probes are drawn from. Default 0. Without
         effect unless `variant` is `"linux"` and `window_law` `"bbr"` or `"bbr3"`.
+    timestamps : bool, optional
+        Whether packets carry time stamps (RFC 7323 section 3), by which a sender measures round
+        trips, and tells the ACK of what it sent first from that of what it sent again (RFC 4015).
+        They are part of `syn_size` and `ack_size`, which without them are 40 B by default. Default
+        true. Without effect unless `variant` is `"linux"`.
+    ecn : bool, optional
+        Whether queues mark packets rather than drop them, where `mark_above` or `red` of a queue
+        says so, and the receiver echoes marks (RFC 3168; with `window_law` `"dctcp"` those of each
+        packet, RFC 8257). Default false, with `"dctcp"` true. Without effect unless `variant` is
+        `"linux"`.
+    receive_buffer : str (size), optional
+        Bytes of the receiver's buffer at first, bookkeeping included: the window that it advertises
+        grows by two segments with each that arrives, up to five eighths of it. 4 KB to 1 GB.
+        Default 128 KiB (Linux `tcp_rmem`). Without effect unless `variant` is `"linux"`.
+    receive_buffer_max : str (size), optional
+        Up to what the buffer grows, so that the application reads twice what it read in the last
+        round trip. At least `receive_buffer`, at most 1 GB. Default 6 MiB (Linux `tcp_rmem`).
+        Without effect unless `variant` is `"linux"`.
+    window_clamp : str (size), optional
+        The widest window that the receiver advertises before the first segment comes (Linux
+        `TCP_WINDOW_CLAMP`), from which on the buffer bounds it. At least `segment_size`. Default:
+        no such bound. Without effect unless `variant` is `"linux"`.
+    window_scaling : bool, optional
+        Whether windows are scaled (RFC 7323 section 2). Without it none is above 65,535 bytes.
+        Default true. Without effect unless `variant` is `"linux"`.
+    send_buffer : str (size), optional
+        Bytes of the sender's buffer, bookkeeping included, which grows to twice of that: what the
+        application has written and the receiver has not acknowledged. It writes 64 KiB at a time. 4
+        KB to 1 GB. Default: without bound, with `grouping` 4 MiB. Without effect unless `variant`
+        is `"linux"`.
+    wheel_phase : int, optional
+        The count of ticks of the sender's clock at time 0, as its timer wheel sees it: timers
+        beyond 62, 503 and 4031 ticks are late until the count is a multiple of 8, 64 and 512. 0 to
+        511. Default 0. Without effect unless `variant` is `"linux"`.
     window_law_class : PythonClass, optional
         The class that is the window law. Default: none. Without effect unless `window_law` is
         `"python"`, which needs it.
@@ -1648,6 +1769,14 @@ class Tcp(_Section):
     slow_start: SlowStart | None = None
     grouping: bool | None = None
     bbr_phase: int | None = None
+    timestamps: bool | None = None
+    ecn: bool | None = None
+    receive_buffer: str | None = None
+    receive_buffer_max: str | None = None
+    window_clamp: str | None = None
+    window_scaling: bool | None = None
+    send_buffer: str | None = None
+    wheel_phase: int | None = None
     window_law_class: PythonClass | Mapping[str, Any] | None = None
     detector_class: PythonClass | Mapping[str, Any] | None = None
 
@@ -2066,9 +2195,13 @@ class LossRule(_Section):
     packets : sequence of tuple[int, int], optional
         `script`: single packets that are lost as they reach the ingress edge: sequence number and
         which of its transmissions (1: the first).
+    departures : sequence of int, optional
+        `script`: single packets that are lost as they leave their host, before they take room on
+        the access link: which packet of the flow, from 1, in the order of sending; those of the
+        handshake and those sent again count. Each at least 1.
     flow : int, optional
-        `script`: number of the flow, from 0, whose packets `carrying` and `packets` name. Absent:
-        0.
+        `script`: number of the flow, from 0, whose packets `carrying`, `packets` and `departures`
+        name. Absent: 0.
     """
 
     process: LossKind | None = None
@@ -2083,7 +2216,35 @@ class LossRule(_Section):
     bursts: Sequence[int] | None = None
     carrying: Sequence[int] | None = None
     packets: Sequence[tuple[int, int]] | None = None
+    departures: Sequence[int] | None = None
     flow: int | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Surgery(_Section):
+    """What is done to a burst of the run, or to all of them.
+
+    All else in the run is as it would be without: whatever is drawn is drawn for its number, and an
+    operated burst takes nothing of what others have. Numbers are those of one seed, replication and
+    version. With `run.tie_break` = `random` the ties behind an operated burst are drawn anew.
+
+    Parameters
+    ----------
+    burst : int, optional
+        Number of the burst, as the tables `bursts` and `packets` have it; of a slotted network,
+        that of the optical packet. Absent: every burst. At least 1.
+    direction : Direction, optional
+        On a `path`, where bursts are numbered by themselves each way: which way. Absent: `data`.
+    operation : Operation, default "spare"
+        What is done.
+    delay : str (time), optional
+        `delay`: by how much later it lands. Above 0 s, at most 100000 s.
+    """
+
+    burst: int | None = None
+    direction: Direction | None = None
+    operation: Operation | None = None
+    delay: str | None = None
 
 
 @dataclass(kw_only=True, slots=True)

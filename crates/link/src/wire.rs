@@ -5,7 +5,9 @@ use std::collections::VecDeque;
 use burstlab_units::{Bytes, Evenly, Rate, Serializer, Span, Time};
 use serde::{Deserialize, Serialize};
 
-/// A store-and-forward link with a drop-tail queue in front of it.
+use crate::marking::{Marker, Marking};
+
+/// A store-and-forward link with a drop-tail queue in front of it, which may mark.
 ///
 /// A packet handed over at `t` leaves the head of the queue when the link is free, takes its
 /// serialisation time, and arrives a propagation delay later.
@@ -14,43 +16,123 @@ pub struct Wire {
     line: Serializer,
     delay: Span,
     free_at: Time,
-    queue: Option<DropTail>,
+    queue: Option<Box<Queue>>,
 }
 
-/// Which packets wait behind the one being sent, by the time each starts to be sent.
+/// What may wait for a link behind the packet being sent, and when it marks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Room {
+    /// Packets; `None`: no bound.
+    pub packets: Option<u32>,
+    /// Bytes, those of the packet being sent included as far as they have not left; `None`: no
+    /// bound.
+    pub bytes: Option<Bytes>,
+    /// Which packets are marked; `None`: none.
+    pub marking: Option<Marking>,
+}
+
+impl From<Option<u32>> for Room {
+    fn from(packets: Option<u32>) -> Self {
+        Self { packets, ..Self::default() }
+    }
+}
+
+/// A queue that drops or marks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct DropTail {
-    limit: usize,
+struct Queue {
+    packets: Option<usize>,
+    /// When those that wait start to be sent, where packets are counted.
     starts: VecDeque<Time>,
+    bytes: Option<Bytes>,
+    marker: Option<Marker>,
+    /// The chance that the packet is marked that was handed over last.
+    chance: f64,
+}
+
+impl Queue {
+    /// A packet of `size` comes at `now` to a link that is free at `free_at`, with `waiting` bytes
+    /// before it; answers whether there is room for it.
+    fn takes(&mut self, now: Time, size: Bytes, (free_at, waiting): (Time, Bytes)) -> bool {
+        let start = now.max(free_at);
+        while self.starts.front().is_some_and(|&started| started <= now) {
+            self.starts.pop_front();
+        }
+        if self.bytes.is_some_and(|most| waiting + size > most) {
+            return false;
+        }
+        if let Some(most) = self.packets.filter(|_| start > now) {
+            if self.starts.len() >= most {
+                return false;
+            }
+            self.starts.push_back(start);
+        }
+        if let Some(marker) = &mut self.marker {
+            self.chance = marker.chance(now, waiting, free_at);
+        }
+        true
+    }
 }
 
 impl Wire {
-    /// A link of `rate` and propagation `delay`; `queue` is how many packets may wait behind the
-    /// one being sent (`None`: no bound).
+    /// A link of `rate` and propagation `delay`; `queue` is what may wait behind the packet being
+    /// sent (`None`: no bound).
     #[must_use]
-    pub fn new(rate: Rate, delay: Span, queue: Option<u32>) -> Self {
-        let queue = queue.map(|limit| DropTail { limit: limit as usize, starts: VecDeque::new() });
+    pub fn new(rate: Rate, delay: Span, queue: impl Into<Room>) -> Self {
+        let Room { packets, bytes, marking } = queue.into();
+        let bounded = packets.is_some() || bytes.is_some() || marking.is_some();
+        let queue = bounded.then(|| {
+            Box::new(Queue {
+                packets: packets.map(|most| most as usize),
+                starts: VecDeque::new(),
+                bytes,
+                marker: marking.map(Marker::new),
+                chance: 0.0,
+            })
+        });
         Self { line: Serializer::new(rate), delay, free_at: Time::ZERO, queue }
+    }
+
+    /// Bytes that have not left at `now`, rounded down.
+    #[must_use]
+    pub fn waiting(&self, now: Time) -> Bytes {
+        let left = u128::from(self.free_at.max(now).since(now).as_ps());
+        let bytes = left * u128::from(self.line.rate().as_bps())
+            / (8 * u128::from(Span::from_secs(1).as_ps()));
+        Bytes::new(u64::try_from(bytes).unwrap_or(u64::MAX))
+    }
+
+    /// The chance that the packet is marked that was handed over last, where the queue marks at
+    /// all; then [`settle`](Self::settle) is to be told of what was drawn.
+    #[inline]
+    #[must_use]
+    pub fn chance(&self) -> Option<f64> {
+        let queue = self.queue.as_ref()?;
+        queue.marker.as_ref().map(|_| queue.chance)
+    }
+
+    /// Whether the packet that was handed over last is marked.
+    pub fn settle(&mut self, marked: bool) {
+        if let Some(marker) = self.queue.as_mut().and_then(|queue| queue.marker.as_mut()) {
+            marker.settle(marked);
+        }
     }
 
     /// Hands over a packet of `size` at `now`; answers when its last bit arrives at the far end, or
     /// `None` where the queue is full and the packet is dropped. Calls must come in order of time.
     #[inline(always)]
     pub fn send(&mut self, now: Time, size: Bytes) -> Option<Time> {
-        let start = now.max(self.free_at);
-        if let Some(queue) = &mut self.queue {
-            while queue.starts.front().is_some_and(|&started| started <= now) {
-                queue.starts.pop_front();
-            }
-            if start > now {
-                if queue.starts.len() >= queue.limit {
-                    return None;
-                }
-                queue.starts.push_back(start);
-            }
+        if self.queue.is_some() && !self.admits(now, size) {
+            return None;
         }
+        let start = now.max(self.free_at);
         self.free_at = start + self.line.next(size);
         Some(self.free_at + self.delay)
+    }
+
+    /// Whether the queue has room for a packet.
+    fn admits(&mut self, now: Time, size: Bytes) -> bool {
+        let before = (self.free_at, self.waiting(now));
+        self.queue.as_mut().is_none_or(|queue| queue.takes(now, size, before))
     }
 
     /// As [`send`](Self::send), on a link whose queue has no bound.
@@ -94,7 +176,7 @@ impl Wire {
         self.free_at = arrivals.last - self.delay;
     }
 
-    /// Whether packets are dropped where too many wait.
+    /// Whether packets are dropped, or marked, where too many wait.
     #[inline]
     #[must_use]
     pub fn is_bounded(&self) -> bool {
@@ -160,6 +242,30 @@ mod tests {
         assert_eq!(wire.send(ms(0), KILOBYTE), None, "the queue is full");
         assert_eq!(wire.send(ms(7), KILOBYTE), None, "still full");
         assert_eq!(wire.send(ms(8), KILOBYTE), Some(ms(34)), "the waiting one is on the wire");
+    }
+
+    #[test]
+    fn a_queue_of_bytes_counts_what_is_left_of_the_packet_on_the_wire() {
+        let room = Room { bytes: Some(Bytes::new(2500)), ..Room::default() };
+        let mut wire = Wire::new(Rate::from_bps(1_000_000), Span::from_ms(10), room);
+        assert!(wire.send(ms(0), KILOBYTE).is_some());
+        assert!(wire.send(ms(0), KILOBYTE).is_some());
+        assert_eq!(wire.send(ms(3), KILOBYTE), None, "1625 bytes have not left");
+        assert_eq!(wire.waiting(ms(4)), Bytes::new(1500));
+        assert_eq!(wire.send(ms(4), KILOBYTE), Some(ms(34)));
+    }
+
+    #[test]
+    fn a_link_marks_what_finds_more_than_the_threshold() {
+        let marking = Some(Marking::Above(Bytes::new(1500)));
+        let room = Room { marking, ..Room::default() };
+        let mut wire = Wire::new(Rate::from_bps(1_000_000), Span::from_ms(10), room);
+        let chances = [0, 0, 0, 12, 40].map(|at| {
+            wire.send(ms(at), KILOBYTE);
+            wire.chance()
+        });
+        // They find 0, 1000, 2000, 1500 and 0 bytes.
+        assert_eq!(chances, [0.0, 0.0, 1.0, 0.0, 0.0].map(Some));
     }
 
     #[test]

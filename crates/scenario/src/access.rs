@@ -1,10 +1,12 @@
 //! `[access]`: the links between hosts and edge nodes.
 
-use burstlab_units::{Rate, Span};
+use burstlab_link::{Marking, Room};
+use burstlab_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::limits::{RATE_MIN, SPAN_MAX};
+use super::{Marks, ScenarioError};
 
 /// The access links: sender to ingress edge and egress edge to receiver, in both directions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -20,6 +22,14 @@ pub struct Access {
     /// bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<u32>,
+    /// Bytes that may be in a link's queue, with what has not left of the packet being sent; a
+    /// packet that would bring it above is dropped. Absent: no such bound.
+    #[schemars(extend("x-minimum" = "1 B"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_bytes: Option<Bytes>,
+    /// Which data packets the senders' links mark. Absent: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub marking: Option<Marks>,
     /// Whether flows share links: on a path all of them one link a side, in a mesh or a slotted
     /// network all senders of an edge node one link, and all receivers of one another. Otherwise
     /// each flow has links of its own.
@@ -44,6 +54,13 @@ pub struct AccessSide {
     /// Packets that may wait for a link behind the one being sent; more are dropped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<u32>,
+    /// Bytes that may be in a link's queue; a packet that would bring it above is dropped.
+    #[schemars(extend("x-minimum" = "1 B"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_bytes: Option<Bytes>,
+    /// Which data packets the receivers' links mark. Absent: none, whatever the senders' links do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub marking: Option<Marks>,
 }
 
 impl Default for Access {
@@ -53,6 +70,8 @@ impl Default for Access {
             rate: Rate::from_bps(1_000_000),
             delay: Span::from_ms(10),
             queue: None,
+            queue_bytes: None,
+            marking: None,
             shared: false,
             receiver: None,
         }
@@ -62,8 +81,32 @@ impl Default for Access {
 impl Access {
     /// Rate, delay and queue of the receivers' links.
     #[must_use]
-    pub fn receiver_side(&self) -> (Rate, Span, Option<u32>) {
+    pub fn receiver_side(&self) -> (Rate, Span, Room) {
         let own = self.receiver.clone().unwrap_or_default();
-        (own.rate.unwrap_or(self.rate), own.delay.unwrap_or(self.delay), own.queue.or(self.queue))
+        let room = Room {
+            packets: own.queue.or(self.queue),
+            bytes: own.queue_bytes.or(self.queue_bytes),
+            marking: None,
+        };
+        (own.rate.unwrap_or(self.rate), own.delay.unwrap_or(self.delay), room)
+    }
+
+    /// The queue of the senders' links, where it does not mark.
+    #[must_use]
+    pub fn room(&self) -> Room {
+        Room { packets: self.queue, bytes: self.queue_bytes, marking: None }
+    }
+
+    /// Which data packets are marked by the senders' links, and by the receivers'.
+    pub(super) fn marks(&self) -> Result<[Option<Marking>; 2], ScenarioError> {
+        let own = self.receiver.clone().unwrap_or_default();
+        let rate = own.rate.unwrap_or(self.rate);
+        let read = |marks: &Option<Marks>, table: &str, rate| {
+            marks.as_ref().map(|marks| marks.marking(table, rate)).transpose()
+        };
+        Ok([
+            read(&self.marking, "access.marking", self.rate)?,
+            read(&own.marking, "access.receiver.marking", rate)?,
+        ])
     }
 }

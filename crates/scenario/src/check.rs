@@ -1,13 +1,14 @@
 //! What the types alone cannot say of a scenario.
 
-use burstlab_tcp::{Config, Listens};
+use burstlab_link::Marking;
+use burstlab_tcp::{Config, Listens, Overrides, WindowLaw};
 use burstlab_units::Span;
 
 use super::error::Check;
 use super::limits::{DURATION_MAX, within};
 use super::{
-    Assembly, CoreForwarding, Flow, LossKind, LossRule, Pattern, Scenario, ScenarioError, Topology,
-    Traffic, check_ops, surgery,
+    Assembly, CoreForwarding, Flow, IngressPort, LossKind, LossRule, Marks, Pattern, Scenario,
+    ScenarioError, Topology, Traffic, check_ops, surgery,
 };
 
 /// Most flows of a scenario, and sources of other traffic.
@@ -187,6 +188,43 @@ pub(super) fn detector(scenario: &Scenario, table: &str, tcp: &Config) -> Check 
         "no edge node assembles bursts that it could hear of",
         "write edge.assembly = \"timer\" (or size, hybrid), or the detector \"ble\"",
     ))
+}
+
+/// Refuses an endpoint that asks for marks where no queue makes any.
+pub(super) fn marks(scenario: &Scenario, at: &str, own: &Overrides, tcp: &Config) -> Check {
+    let access = &scenario.access;
+    let receivers = access.receiver.as_ref().and_then(|own| own.marking.as_ref());
+    let core = scenario.ops.as_ref().map_or(&scenario.edge.marking, |ops| &ops.marking);
+    let somewhere = access.marking.is_some() || receivers.is_some() || core.is_some();
+    if somewhere || tcp.ecn != Some(true) {
+        return Ok(());
+    }
+    let dctcp = tcp.window_law == WindowLaw::Dctcp;
+    let (field, value) = if dctcp { ("window_law", "dctcp") } else { ("ecn", "true") };
+    Err(ScenarioError::new(
+        format!("{}.{field}", ScenarioError::table_of(at, own, field)),
+        value,
+        "no queue marks packets",
+        "write access.marking = { above = \"30 KB\" }, or marking of access.receiver, edge or ops",
+    ))
+}
+
+/// What an ingress port marks, or a node with slots.
+pub(super) fn core_marks(scenario: &Scenario) -> Result<Option<Marking>, ScenarioError> {
+    let rate = scenario.network.link_rate;
+    if let Some(ops) = &scenario.ops {
+        let read = |marks: &Marks| marks.marking("ops.marking", rate);
+        return ops.marking.as_ref().map(read).transpose();
+    }
+    let Some(marks) = &scenario.edge.marking else { return Ok(None) };
+    let path = scenario.network.topology == Topology::Path;
+    if path || scenario.edge.port != IngressPort::Fifo {
+        let problem = "no bursts wait at an ingress port";
+        let fix = "remove it, write access.marking, or a mesh with edge.port = \"fifo\"";
+        let value = super::error::word(&marks.rule);
+        return Err(ScenarioError::new("edge.marking.rule", value, problem, fix));
+    }
+    marks.marking("edge.marking", rate).map(Some)
 }
 
 fn run(scenario: &Scenario) -> Check {

@@ -5,11 +5,11 @@ use burstlab_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ScenarioError;
 use super::choice::{Choice, Fields, listed};
 use super::core_network::{is_default, is_one};
 use super::error::word;
 use super::limits::SPAN_MAX;
+use super::{Marks, ScenarioError};
 
 /// What to write in place of an empty threshold.
 const EACH: &str = "assembly = \"none\" for a burst a packet";
@@ -65,6 +65,10 @@ pub struct Edge {
     /// How bursts get from an edge node of a mesh on a fibre.
     #[serde(skip_serializing_if = "is_default")]
     pub port: IngressPort,
+    /// In a mesh with `port = "fifo"`: which data packets are marked, by what waits before their
+    /// burst in that queue: the time until a wavelength is free, at the rate of one. Absent: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub marking: Option<Marks>,
     /// On which wavelength a burst sets out; needs `port = "shared"`.
     #[serde(skip_serializing_if = "is_default")]
     pub wavelength: FirstWavelength,
@@ -224,6 +228,7 @@ impl Default for Edge {
             burstifiers: 1,
             min_size: None,
             port: IngressPort::Fifo,
+            marking: None,
             wavelength: FirstWavelength::Free,
             class_offsets: Vec::new(),
             offset: Span::ZERO,

@@ -64,8 +64,14 @@ pub struct LossRule {
     /// which of its transmissions (1: the first).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<Vec<(u64, u32)>>,
-    /// `script`: number of the flow, from 0, whose packets `carrying` and `packets` name. Absent:
-    /// 0.
+    /// `script`: single packets that are lost as they leave their host, before they take room on
+    /// the access link: which packet of the flow, from 1, in the order of sending; those of the
+    /// handshake and those sent again count.
+    #[schemars(inner(range(min = 1)))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub departures: Option<Vec<u64>>,
+    /// `script`: number of the flow, from 0, whose packets `carrying`, `packets` and `departures`
+    /// name. Absent: 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow: Option<u32>,
 }
@@ -85,7 +91,7 @@ pub enum LossKind {
     Batch,
     /// In spells, after Gilbert (1960) and Elliott (1963).
     GilbertElliott,
-    /// Exactly what `bursts`, `carrying` and `packets` name.
+    /// Exactly what `bursts`, `carrying`, `packets` and `departures` name.
     Script,
 }
 
@@ -103,6 +109,7 @@ impl LossKind {
         ("bursts", "[3]"),
         ("carrying", "[40]"),
         ("packets", "[[40, 1]]"),
+        ("departures", "[40]"),
         ("flow", "0"),
     ];
 }
@@ -136,6 +143,8 @@ pub struct LossScript {
     pub carrying: Vec<u64>,
     /// Sequence number and transmission, from 1, of packets that are lost; rising.
     pub packets: Vec<(u64, u32)>,
+    /// Packets that are lost as they leave their host, from 1, in the order of sending; rising.
+    pub departures: Vec<u64>,
 }
 
 impl Loss {
@@ -174,6 +183,7 @@ impl LossRule {
                 script.flow = given.may("flow", self.flow).unwrap_or(0);
                 script.carrying = rising(given.may("carrying", self.carrying.as_deref()));
                 script.packets = rising(given.may("packets", self.packets.as_deref()));
+                script.departures = rising(given.may("departures", self.departures.as_deref()));
                 LossProcess::Listed(rising(given.may("bursts", self.bursts.as_deref())))
             }
         };

@@ -5,6 +5,7 @@ use burstlab_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Marks;
 use super::limits::SPAN_MAX;
 
 /// A slotted network of optical packets (Lu and Hunter 2009), which takes the place of `[edge]`,
@@ -25,6 +26,10 @@ pub struct Ops {
     /// Slots that may wait at a node, for all its outputs together.
     #[schemars(range(max = 1_000_000))]
     pub buffer: u32,
+    /// Which data packets a node marks that have to wait, by the slots that wait there, in bytes.
+    /// Absent: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub marking: Option<Marks>,
     /// In which order the slots that arrive at a node at once are served: the first for an output
     /// leaves, and those that find the buffer full are dropped.
     pub order: Order,
@@ -172,6 +177,7 @@ impl Default for Ops {
             slot_header: Bytes::ZERO,
             packing: Packing::One,
             buffer: 20,
+            marking: None,
             order: Order::Random,
             acks: AckWay::Slotted,
             unsmoothed: Vec::new(),

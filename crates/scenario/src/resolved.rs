@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use burstlab_link::Marking;
 use burstlab_tcp::{Classes, Config, Listens, Overrides};
 use burstlab_traffic::{BatchLaw, Sampler};
 
@@ -22,6 +23,10 @@ pub struct Resolved {
     pub assembly: EdgeAssembly,
     /// What the core loses.
     pub loss: Losses,
+    /// Which data packets the senders' access links mark, and the receivers'.
+    pub marks: [Option<Marking>; 2],
+    /// Which an ingress port marks, or a node with slots.
+    pub core_marks: Option<Marking>,
     /// What each entry of `scenario.wlan` goes by.
     pub wlan: Vec<WlanLaw>,
     /// TCP parameters of each entry of `scenario.flows`.
@@ -60,6 +65,8 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
     let mesh = network::check(&scenario.network, watch)?;
     let mut warnings = check::check(&scenario)?;
     let (assembly, loss) = (scenario.edge.assembly()?, scenario.loss.losses()?);
+    let marks = scenario.access.marks()?;
+    let core_marks = check::core_marks(&scenario)?;
     let through = check_mesh::through(&mut scenario, mesh.as_ref())?;
     let Through { ends: [flow_ends, traffic_ends], demand, lengths, batches } = through;
     if let Some((graph, routes)) = mesh.as_ref().filter(|_| scenario.ops.is_none()) {
@@ -72,6 +79,8 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
         scenario,
         assembly,
         loss,
+        marks,
+        core_marks,
         wlan,
         tcp,
         flow_ends,
@@ -117,6 +126,7 @@ fn endpoint(written: &Scenario, at: &str, own: &Overrides) -> Result<Config, Sce
         .map_err(|error| ScenarioError::of_tcp(at, own, &error))?;
     let table = ScenarioError::table_of(at, own, "detector");
     check::detector(written, &table, &config)?;
+    check::marks(written, at, own, &config)?;
     Ok(config)
 }
 

@@ -202,11 +202,11 @@ impl Needs {
             return;
         }
         let access = &scenario.access;
-        let (rate, _, queue) = access.receiver_side();
-        let lines = [("access", access.rate, access.queue), ("access.receiver", rate, queue)];
-        for ((table, rate, queue), (packets, bits, _, index)) in lines.into_iter().zip(sides) {
+        let (rate, _, room) = access.receiver_side();
+        let lines = [("access", access.rate, access.room()), ("access.receiver", rate, room)];
+        for ((table, rate, room), (packets, bits, _, index)) in lines.into_iter().zip(sides) {
             let line = rate.as_bps() as f64 * duration;
-            if queue.is_none() && bits > line {
+            if room.packets.is_none() && room.bytes.is_none() && bits > line {
                 let passes = line / bits;
                 let what = format!("the packets that wait for {table}.rate = {rate}");
                 let (path, value) =

@@ -395,6 +395,48 @@ parameters! {
     /// effect unless `variant` is `"linux"` and `window_law` `"bbr"` or `"bbr3"`.
     bbr_phase: u32,
 
+    /// Whether packets carry time stamps (RFC 7323 section 3), by which a sender measures round
+    /// trips, and tells the ACK of what it sent first from that of what it sent again (RFC 4015).
+    /// They are part of `syn_size` and `ack_size`, which without them are 40 B by default. Default
+    /// true. Without effect unless `variant` is `"linux"`.
+    timestamps: bool,
+
+    /// Whether queues mark packets rather than drop them, where `mark_above` or `red` of a queue
+    /// says so, and the receiver echoes marks (RFC 3168; with `window_law` `"dctcp"` those of each
+    /// packet, RFC 8257). Default false, with `"dctcp"` true. Without effect unless `variant` is
+    /// `"linux"`.
+    ecn: bool,
+
+    /// Bytes of the receiver's buffer at first, bookkeeping included: the window that it advertises
+    /// grows by two segments with each that arrives, up to five eighths of it. 4 KB to 1 GB.
+    /// Default 128 KiB (Linux `tcp_rmem`). Without effect unless `variant` is `"linux"`.
+    receive_buffer: Bytes,
+
+    /// Up to what the buffer grows, so that the application reads twice what it read in the last
+    /// round trip. At least `receive_buffer`, at most 1 GB. Default 6 MiB (Linux `tcp_rmem`).
+    /// Without effect unless `variant` is `"linux"`.
+    receive_buffer_max: Bytes,
+
+    /// The widest window that the receiver advertises before the first segment comes (Linux
+    /// `TCP_WINDOW_CLAMP`), from which on the buffer bounds it. At least `segment_size`. Default:
+    /// no such bound. Without effect unless `variant` is `"linux"`.
+    window_clamp: Bytes,
+
+    /// Whether windows are scaled (RFC 7323 section 2). Without it none is above 65,535 bytes.
+    /// Default true. Without effect unless `variant` is `"linux"`.
+    window_scaling: bool,
+
+    /// Bytes of the sender's buffer, bookkeeping included, which grows to twice of that: what the
+    /// application has written and the receiver has not acknowledged. It writes 64 KiB at a time.
+    /// 4 KB to 1 GB. Default: without bound, with `grouping` 4 MiB. Without effect unless `variant`
+    /// is `"linux"`.
+    send_buffer: Bytes,
+
+    /// The count of ticks of the sender's clock at time 0, as its timer wheel sees it: timers beyond
+    /// 62, 503 and 4031 ticks are late until the count is a multiple of 8, 64 and 512. 0 to 511.
+    /// Default 0. Without effect unless `variant` is `"linux"`.
+    wheel_phase: u32,
+
     classes
 
     /// The class that is the window law. Default: none. Without effect unless `window_law` is

@@ -14,7 +14,7 @@ use crate::detection::Outstanding;
 use crate::foreign::Classes;
 use crate::hold::Hold;
 use crate::rto::Timer;
-use crate::segment::Transmission;
+use crate::segment::{SegmentFlags, Transmission};
 use crate::window::Window;
 
 /// Why the window was last reduced (ns-2 `last_cwnd_action_`).
@@ -159,6 +159,7 @@ impl Flow {
             retransmission,
             cwnd: self.window.cwnd,
             ssthresh: self.window.ssthresh,
+            flags: SegmentFlags::default(),
         });
         if let Some(delays) = &mut self.delays {
             delays.on_send(now, seq);

@@ -73,10 +73,13 @@ pub use detection::{Listens, NakDelay, Notice};
 pub use foreign::{Classes, Decision, ForeignDetector, ForeignLaw, Moment};
 pub use linux::{Arrival, CallEnds, Congestion, Linux, LinuxOptions, Stage};
 pub use packet_run::PacketRun;
+pub use receive::linux::FullAck;
 pub use receive::{Received, Receiver};
-pub use replay::{ReplayCase, ReplayOutcome, replay};
+pub use replay::{
+    ReceiverCase, ReceiverOutcome, ReplayCase, ReplayOutcome, replay, replay_receiver,
+};
 pub use round::{Round, Tallied};
 pub use rto::RttView;
-pub use segment::{Ack, SackBlocks, Transmission};
+pub use segment::{Ack, AckOptions, SackBlocks, SegmentFlags, SegmentOptions, Transmission};
 pub use sender::{Clocked, Reductions, Sender, State};
 pub use verdict::Verdict;

@@ -34,7 +34,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::SlowStart;
 use crate::segment::Transmission;
-use clock::Clock;
+pub(crate) use clock::{Clock, ticks};
 use estimator::Estimator;
 use excuse::{ReducedBy, Reductions};
 use hystart_plus_plus::HystartPlusPlus;
@@ -169,8 +169,9 @@ pub struct Linux {
     closed: bool,
     /// What `next` was when the stage last changed for the worse.
     high: u64,
-    /// The receiver's window in bytes, and the widest ever in segments.
+    /// The receiver's window in bytes, now and the widest ever, and this in segments.
     window_bytes: u64,
+    widest_bytes: u64,
     widest_window: u64,
     /// Segments reported, lost, and sent again.
     sacked: u32,
@@ -195,6 +196,10 @@ pub struct Linux {
     frto: bool,
     /// The time stamp that the last ACK echoed.
     echo: Option<u64>,
+    /// The newest time stamp of the receiver.
+    heard: u32,
+    /// Whether the next new segment says that the window was reduced.
+    tells_reduction: bool,
     /// The time-out, in ticks, with back-off.
     rto: u64,
     backoff: u32,
@@ -242,6 +247,7 @@ impl Linux {
             closed: false,
             high: 0,
             window_bytes: 0,
+            widest_bytes: 0,
             widest_window: 0,
             sacked: 0,
             lost: 0,
@@ -258,6 +264,8 @@ impl Linux {
             probe_again: false,
             frto: false,
             echo: None,
+            heard: 0,
+            tells_reduction: false,
             rto: options.rto_initial,
             backoff: 0,
             timeouts: 0,
@@ -291,6 +299,7 @@ impl Linux {
         }
         self.window.cwnd = self.options.initial_window;
         self.window.stamp = self.clock.tick(now);
+        (self.widest_bytes, self.widest_window) = (0, 0);
         self.take_window(window);
         self.timer.clear();
         self.law.open(&self.facts(now));
@@ -316,7 +325,8 @@ impl Linux {
 
     fn take_window(&mut self, bytes: u64) {
         self.window_bytes = bytes;
-        self.widest_window = self.widest_window.max(bytes / self.options.payload);
+        self.widest_bytes = self.widest_bytes.max(bytes);
+        self.widest_window = self.widest_bytes / self.options.payload;
     }
 
     /// When [`Linux::on_timeout`] is due.

@@ -1,6 +1,8 @@
 //! The receiving endpoint.
 
 mod delayed;
+mod full;
+pub(crate) mod linux;
 mod sack_history;
 
 use burstlab_units::{Bytes, Time};
@@ -11,6 +13,7 @@ use crate::config::{Config, Variant};
 use crate::packet_run::PacketRun;
 use crate::segment::{Ack, SackBlocks};
 use delayed::AckPolicy;
+use linux::Answers;
 use sack_history::SackHistory;
 
 /// The receiving endpoint of one connection: puts segments in order and acknowledges them.
@@ -30,6 +33,8 @@ pub struct Receiver {
     duplicates: u64,
     ack_size: Bytes,
     sack_block_size: Bytes,
+    /// Answers in place of `policy`, if it is there.
+    answers: Option<Box<Answers>>,
 }
 
 /// What a receiver did with a run of segments.
@@ -59,6 +64,7 @@ impl Receiver {
             duplicates: 0,
             ack_size: config.ack_size,
             sack_block_size: config.sack_block_size,
+            answers: (config.variant == Variant::Linux).then(|| Box::new(Answers::new(config))),
         }
     }
 
@@ -119,7 +125,7 @@ impl Receiver {
     #[inline]
     #[must_use]
     pub fn takes_in_stride(&self, seq: u64) -> bool {
-        seq == self.next && self.high <= self.next
+        seq == self.next && self.high <= self.next && self.answers.is_none()
     }
 
     /// As [`Receiver::on_segment`], for a segment that it [takes in
@@ -197,7 +203,10 @@ impl Receiver {
     #[must_use]
     #[inline]
     pub fn poll_timeout(&self) -> Option<Time> {
-        self.policy.deadline()
+        match &self.answers {
+            None => self.policy.deadline(),
+            Some(answers) => answers.deadline(),
+        }
     }
 
     /// The delayed ACK is due. Does nothing before the deadline.

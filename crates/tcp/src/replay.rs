@@ -1,6 +1,8 @@
 //! A recorded connection of Linux played again to a [`Linux`] sender: the ACKs that came arrive at
 //! their times, and what it sends, when, and how it stands after each ACK is compared.
 
+mod receiver;
+
 use std::fmt::Write as _;
 
 use burstlab_units::{Span, Time};
@@ -8,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::linux::{Arrival, Congestion, Linux, LinuxOptions};
 use crate::segment::Transmission;
+pub use receiver::{ReceiverCase, ReceiverOutcome, replay_receiver};
 
 /// By how much a time may differ.
 const TOLERANCE: Span = Span::from_ms(1);

@@ -1,6 +1,7 @@
 //! What crosses the wire.
 
 use burstlab_units::Bytes;
+use serde::{Deserialize, Serialize};
 
 /// A segment that the sender hands to its link.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,13 +16,54 @@ pub struct Transmission {
     pub cwnd: f64,
     /// Slow-start threshold at this moment, in segments.
     pub ssthresh: f64,
+    /// What its header says, on a connection that has [options](crate::Sender::stamp).
+    pub flags: SegmentFlags,
+}
+
+/// What the header of a segment says besides its number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SegmentFlags {
+    /// It ends what the application wrote at a time (PSH): the receiver acknowledges it once the
+    /// data are read.
+    pub push: bool,
+    /// The sender has reduced its window for a mark (CWR, RFC 3168 section 6.1.2).
+    pub reduced: bool,
+    /// A queue may mark it rather than drop it (ECT, RFC 3168 section 5).
+    pub markable: bool,
+}
+
+/// What a data packet carries besides its segment, on a connection that has options.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SegmentOptions {
+    /// Time stamp of its sender, in ms of its clock (TSval, RFC 7323 section 3).
+    pub stamp: u32,
+    /// The last time stamp that its sender heard (TSecr).
+    pub echo: u32,
+    /// Flags of its header.
+    pub flags: SegmentFlags,
+    /// Whether a queue has marked it (CE).
+    pub marked: bool,
+}
+
+/// What an ACK carries besides its numbers, on a connection that has options.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AckOptions {
+    /// Time stamp of the receiver, in ms of its clock (TSval, RFC 7323 section 3).
+    pub stamp: u32,
+    /// The time stamp that it echoes (TSecr).
+    pub echo: u32,
+    /// The advertised window in bytes.
+    pub window: u32,
+    /// Whether it echoes a mark (ECE, RFC 3168 section 6.1.3).
+    pub marked: bool,
 }
 
 /// Most SACK blocks that an ACK carries.
 pub(crate) const MAX_SACK_BLOCKS: usize = 3;
 
 /// The SACK blocks of an ACK (RFC 2018): at most three runs of segments above the cumulative ACK,
-/// each `[left, right)`, the most recent first.
+/// each `[left, right)`, the most recent first; before them a run that arrived twice, which may lie
+/// below it (RFC 2883).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlocks {
     blocks: [(u64, u64); MAX_SACK_BLOCKS],

@@ -1,5 +1,6 @@
 //! The sending endpoint.
 
+mod options;
 mod reductions;
 
 use std::ops::Range;
@@ -29,6 +30,12 @@ pub enum State {
     CongestionAvoidance,
     /// Losses found by duplicate ACKs are being repaired.
     Recovery,
+    /// Of variant `"linux"`: something was reported out of order, or was sent again.
+    Disorder,
+    /// The window shrinks for a mark.
+    Cwr,
+    /// A time-out is being repaired.
+    Loss,
 }
 
 /// What an ACK of a run lets go.
@@ -87,7 +94,7 @@ impl Sender {
     /// beginning (`u64::MAX`: without end); sends what the window allows, once the SYN is
     /// acknowledged. Fewer than before changes nothing.
     pub fn supply(&mut self, now: Time, segments: u64, out: &mut Vec<Transmission>) {
-        self.offer(now, segments, None, out);
+        self.offer(now, segments, (None, false), out);
     }
 
     /// As [`Sender::supply`], in bytes of data without headers: the last segment has only what
@@ -96,14 +103,14 @@ impl Sender {
     pub fn supply_bytes(&mut self, now: Time, bytes: Bytes, out: &mut Vec<Transmission>) {
         let rest = bytes.get() % self.payload;
         let short = (rest > 0).then(|| self.headers + Bytes::new(rest));
-        self.offer(now, bytes.get().div_ceil(self.payload), short, out);
+        self.offer(now, bytes.get().div_ceil(self.payload), (short, true), out);
     }
 
     fn offer(
         &mut self,
         now: Time,
         segments: u64,
-        short: Option<Bytes>,
+        (short, closes): (Option<Bytes>, bool),
         out: &mut Vec<Transmission>,
     ) {
         if segments < self.flow.limit {
@@ -111,7 +118,7 @@ impl Sender {
         }
         self.flow.offer(segments, short);
         if self.linux.is_some() {
-            return self.by_linux(out, |linux, out| linux.supply(now, segments, out));
+            return self.by_linux(out, |linux, out| linux.supply(now, segments, closes, out));
         }
         if self.flow.acked > 0 {
             self.flow.end_idleness(now);
@@ -132,16 +139,11 @@ impl Sender {
 
     /// An ACK arrives. Any content is taken: what contradicts what was sent is ignored.
     pub fn on_ack(&mut self, now: Time, ack: &Ack, out: &mut Vec<Transmission>) {
-        self.flow.counters.acks += 1;
-        if ack.next == 0 || ack.next > self.sent() {
-            self.flow.counters.invalid_acks += 1;
+        if !self.counts(ack) {
             return;
         }
-        if ack.next == self.acked() && self.acked() < self.sent() {
-            self.flow.counters.duplicate_acks += 1;
-        }
         if self.linux.is_some() {
-            let act = |linux: &mut Linux, out: &mut Vec<_>| linux.on_wire_ack(now, ack, out);
+            let act = |linux: &mut Linux, out: &mut Vec<_>| linux.on_wire_ack(now, ack, None, out);
             return self.by_linux_judged(now, out, act);
         }
         if !self.detection.is_on() {
@@ -493,7 +495,11 @@ impl Sender {
         let from = out.len();
         act(linux, out);
         for sent in &mut out[from..] {
-            sent.size = self.flow.size(sent.seq);
+            sent.size = match sent.seq {
+                0 if linux.acked() > 0 => self.headers,
+                0 => self.flow.size(0) + linux.syn_options(),
+                seq => self.flow.size(seq),
+            };
         }
         let counters = &mut self.flow.counters;
         [

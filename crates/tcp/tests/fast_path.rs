@@ -9,8 +9,8 @@ use std::ops::Range;
 
 use burstlab_tcp::{
     Ack, Classes, Config, Decision, Detector, ForeignDetector, ForeignLaw, Moment, Notice,
-    Overrides, PacketRun, Profile, PythonClass, Receiver, SackBlocks, Sender, State, Transmission,
-    Variant, WindowLaw,
+    Overrides, PacketRun, Profile, PythonClass, Receiver, SackBlocks, SegmentFlags, Sender, State,
+    Transmission, Variant, WindowLaw,
 };
 use burstlab_units::{Span, Time};
 use proptest::prelude::*;
@@ -430,7 +430,14 @@ impl Senders {
             let (cwnd, ssthresh) = (sender.cwnd(), sender.ssthresh());
             let list = clocked.segments.map(|seq| {
                 let size = sender.segment_size(seq);
-                Transmission { seq, size, retransmission: false, cwnd, ssthresh }
+                Transmission {
+                    seq,
+                    size,
+                    retransmission: false,
+                    cwnd,
+                    ssthresh,
+                    flags: SegmentFlags::default(),
+                }
             });
             emitted.push((clocked.at, clocked.next, list.collect::<Vec<_>>()));
         });

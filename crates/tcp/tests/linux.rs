@@ -10,10 +10,13 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use burstlab_tcp::{Congestion, LinuxOptions, ReplayCase, ReplayOutcome, SlowStart, replay};
+use burstlab_tcp::{
+    Congestion, LinuxOptions, ReceiverCase, ReplayCase, ReplayOutcome, SlowStart, replay,
+    replay_receiver,
+};
 use burstlab_units::Span;
 use flate2::read::GzDecoder;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn options(case: &Value) -> Option<LinuxOptions> {
     let congestion = match case["cc"].as_str()? {
@@ -47,11 +50,16 @@ fn options(case: &Value) -> Option<LinuxOptions> {
 }
 
 fn replayed(directory: &Path, case: &Value, options: LinuxOptions) -> ReplayOutcome {
+    let text = text_of(directory, case);
+    let case = ReplayCase { options, bytes: case["bytes"].as_u64() };
+    replay(&case, &text).expect("is a recording")
+}
+
+fn text_of(directory: &Path, case: &Value) -> String {
     let file = directory.join(case["trace"].as_str().expect("trace"));
     let mut text = String::new();
     GzDecoder::new(File::open(file).expect("is there")).read_to_string(&mut text).expect("gzip");
-    let case = ReplayCase { options, bytes: case["bytes"].as_u64() };
-    replay(&case, &text).expect("is a recording")
+    text
 }
 
 fn directory() -> PathBuf {
@@ -139,3 +147,60 @@ fn a_sender_without_a_part_parts_from_the_recordings() {
 
 /// Takes a part away.
 type Change = fn(&mut LinuxOptions);
+
+/// The receiver of a recorded connection.
+fn receiver_of(case: &Value) -> Option<ReceiverCase> {
+    let congestion = case["cc"].as_str()?;
+    let sysctl = case["sysctl"].as_str().unwrap_or_default();
+    let off = |name: &str| sysctl.split(';').any(|pair| pair.strip_prefix(name) == Some("=0"));
+    let timestamps = !off("tcp_timestamps");
+    let law = if congestion == "reno" { "aimd" } else { congestion };
+    let mut tcp = json!({
+        "profile": "linux",
+        "window_law": law,
+        "window": 100_000,
+        "sack": !off("tcp_sack"),
+        "d_sack": !off("tcp_dsack"),
+        "timestamps": timestamps,
+        "window_scaling": !off("tcp_window_scaling"),
+        "ecn": congestion == "dctcp" || sysctl.contains("tcp_ecn=1"),
+        "receive_buffer": "16777216 B",
+        "receive_buffer_max": "134217728 B",
+        "rto_clock_phase": "51968 ns",
+    });
+    if let Some(clamp) = case["clamp"].as_u64() {
+        tcp["window_clamp"] = json!(format!("{clamp} B"));
+    }
+    let segment_ns = (1500.0 * 8e9 / case["rate"].as_f64()?) as u64;
+    let tcp = serde_json::from_value(tcp).expect("fields");
+    Some(ReceiverCase { tcp, segment_ns })
+}
+
+#[test]
+fn the_receiver_acknowledges_as_linux_does() {
+    let directory = directory();
+    let index = fs::read_to_string(directory.join("index.json")).expect("an index");
+    let index: Value = serde_json::from_str(&index).expect("JSON");
+    let only = std::env::var("BURSTLAB_LINUX_CASE").ok();
+    let (mut all, mut windows, mut rows) = (Vec::new(), 0, 0);
+    for case in index["cases"].as_array().expect("cases") {
+        let name = case["case"].as_str().expect("a name");
+        if only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
+            continue;
+        }
+        let Some(receiver) = receiver_of(case) else { continue };
+        let text = text_of(&directory, case);
+        let outcome = replay_receiver(&receiver, &text).expect("is a recording");
+        windows += outcome.windows_equal;
+        rows += outcome.rows_equal;
+        all.push((name.to_string(), outcome));
+    }
+    let matching = all.iter().filter(|(_, one)| one.matches).count();
+    let mut report = format!("{matching} of {}, windows {windows} of {rows}\n", all.len());
+    for (name, one) in all.iter().filter(|(_, one)| !one.matches) {
+        let (equal, rows) = (one.rows_equal, one.rows);
+        let text = one.first_difference.as_deref().unwrap_or_default();
+        writeln!(report, "{name}: {equal} of {rows}: {text}").expect("to a string");
+    }
+    assert!(only.is_none() && matching == all.len(), "{report}");
+}

@@ -18,7 +18,7 @@ def oracle(
     directory: str | None = None,
     /,
     *,
-    level: Literal["replay"] | None = None,
+    level: Literal["replay", "path"] | None = None,
     packetdrill: str | None = None,
     jobs: Whole = None,
     json_: Json = False,
@@ -28,8 +28,9 @@ def oracle(
     Where several flows share a queue, rows are compared up to the first tie, two events at the
     queue at one instant, whose order is each simulator's own: such a case is a tie, neither a match
     nor a difference. Of recorded connections of Linux the ACKs are given to a sender, which has to
-    send the same segments within 1 ms and stand as the kernel did after 99 % of them. Exit code 0:
-    every case is a match or a tie; 1: one differs or cannot be run.
+    send the same segments within 1 ms and stand as the kernel did after 99 % of them; or the whole
+    connection is run over its path, within 2 ms. Exit code 0: every case is a match or a tie; 1:
+    one differs or cannot be run.
 
     With --packetdrill the scripts of a directory run against the sender of Linux. Exit code 0: none
     of them differs, and one passes; what needs something that the model has not is listed with its
@@ -40,7 +41,8 @@ def oracle(
     directory
         Holds index.json and the traces it names.
     level
-        What is judged of a connection of Linux: its sender alone (replay, the default).
+        What is judged of a connection of Linux: its sender alone (replay, the default), or sender,
+        receiver and path (path).
     packetdrill
         A directory with scripts of packetdrill (*.pkt), in place of recorded traces, or one script.
     jobs
@@ -48,7 +50,7 @@ def oracle(
     json_
         Print one JSON document and nothing else.
     """
-    from burstlab.oracle import is_linux, replay, replay_linux
+    from burstlab.oracle import is_linux, path_linux, replay, replay_linux
     from burstlab.oracle.cases import wrong
     from burstlab.progress import bar
 
@@ -60,8 +62,9 @@ def oracle(
     if directory is None:
         raise wrong("burstlab oracle", "there is no directory", "give one, or --packetdrill DIR")
     if is_linux(Path(directory)):
+        judge = path_linux if level == "path" else replay_linux
         with bar("replaying") as progress:
-            outcomes = replay_linux(directory, jobs=jobs, progress=progress)
+            outcomes = judge(directory, jobs=jobs, progress=progress)
         return _tell_linux(outcomes, json_=json_)
     if level is not None:
         raise wrong("--level", f"{level} is of recordings of Linux", "leave it out")

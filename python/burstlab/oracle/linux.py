@@ -73,12 +73,15 @@ class LinuxCase:
         Bytes of a full segment with its headers.
     phase_ns
         How long after a tick of the kernel its SYN left.
+    core_bps
+        Rate of the core, in bit/s.
     """
 
     entry: Mapping[str, Any]
     directory: Path
     mtu: int
     phase_ns: int
+    core_bps: float = 1e10
 
     @property
     def name(self) -> str:
@@ -120,14 +123,16 @@ class LinuxOutcome:
     Attributes
     ----------
     match
-        Whether every segment has the recorded order, number, length and, to 1 ms, time, and at
-        least 99 % of the states are equal.
+        Whether every segment has the recorded order, number, length and, to 1 ms (as a scenario:
+        2 ms), time, and at least 99 % of the states are equal.
     rows, rows_equal
         Segments that were recorded, and those before the first that differs.
     state_rows, state_equal
         ACKs, and those after which window, threshold and stage are equal.
     first_difference
         Where the two part, with the state of both; why the case could not be run.
+    acked_bytes
+        Of a run as a scenario: bytes that were acknowledged to Linux, and to us.
     """
 
     case: LinuxCase
@@ -138,10 +143,11 @@ class LinuxOutcome:
     state_rows: int = 0
     state_equal: int = 0
     first_difference: str | None = None
+    acked_bytes: tuple[int, int] | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Answer the case as ``burstlab oracle --json`` prints it."""
-        return {
+        document: dict[str, Any] = {
             "case": self.case.name,
             "family": self.case.family,
             "level": self.level,
@@ -152,6 +158,10 @@ class LinuxOutcome:
             "state_equal": self.state_equal,
             "first_difference": self.first_difference,
         }
+        if self.acked_bytes is not None:
+            document["acked_bytes"] = self.acked_bytes[1]
+            document["acked_bytes_recorded"] = self.acked_bytes[0]
+        return document
 
 
 def is_linux(directory: Path) -> bool:
@@ -175,7 +185,10 @@ def read_linux_index(directory: Path) -> list[LinuxCase]:
     cases: list[LinuxCase] = []
     for number, entry in enumerate(index["cases"], start=1):
         _check_entry(f"{path}: case {number}", entry)
-        cases.append(LinuxCase(entry, directory, index["mtu"], index["syn_after_tick_ns"]))
+        core_bps = float(index.get("core_bps", 1e10))
+        cases.append(
+            LinuxCase(entry, directory, index["mtu"], index["syn_after_tick_ns"], core_bps)
+        )
     return cases
 
 

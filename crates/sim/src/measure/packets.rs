@@ -276,13 +276,14 @@ impl Unacked {
 
 #[cfg(test)]
 mod tests {
-    use burstlab_tcp::SackBlocks;
+    use burstlab_tcp::{SackBlocks, SegmentFlags};
 
     use super::*;
 
     fn data(seq: u64) -> Transmission {
         let size = Bytes::new(1000);
-        Transmission { seq, size, retransmission: false, cwnd: 4.0, ssthresh: 8.0 }
+        let flags = SegmentFlags::default();
+        Transmission { seq, size, retransmission: false, cwnd: 4.0, ssthresh: 8.0, flags }
     }
 
     fn ack(next: u64, blocks: &[(u64, u64)]) -> Ack {

@@ -1,6 +1,6 @@
 //! The tables of a traced run. What is not traced costs one test of a flag.
 
-use burstlab_tcp::{Sender, State};
+use burstlab_tcp::Sender;
 use burstlab_units::{Bytes, Span, Time};
 
 use super::chunks::Chunks;
@@ -44,7 +44,8 @@ impl Trace {
 }
 
 pub(super) const BURST_KINDS: &[&str] = &["data", "ack", "background"];
-const STATES: &[&str] = &["slow-start", "congestion-avoidance", "recovery"];
+const STATES: &[&str] =
+    &["slow-start", "congestion-avoidance", "recovery", "disorder", "cwr", "loss"];
 const STEPS: &[&str] = &[
     "port",
     "header",
@@ -450,11 +451,7 @@ impl Recorder {
             column.push(Span::as_ps(span));
         }
         table.backoff.push(rtt.backoff);
-        table.state.push(match row.sender.state() {
-            State::SlowStart => 0,
-            State::CongestionAvoidance => 1,
-            State::Recovery => 2,
-        });
+        table.state.push(row.sender.state() as u8);
         table.sample_ps.push(row.sample.map_or(NONE, Span::as_ps));
         table.base_rtt_ps.push(row.sender.base_rtt().map_or(NONE, Span::as_ps));
         table.queued.push(row.sender.queued().unwrap_or(f64::NAN));

@@ -81,7 +81,8 @@ impl World {
         // What is recorded is recorded in order of time, and a bound on bursts may end the run at
         // any of them.
         let drawn = scenario.run.tie_break == TieBreak::Random;
-        let alone = !scenario.access.shared && scenario.run.bursts.is_none();
+        let alone =
+            !scenario.access.shared && scenario.run.bursts.is_none() && !access.loses_departures();
         let hurries = trace == Trace::default() && !drawn && alone;
         let queue = match drawn {
             true => EventQueue::with_drawn_ties(random.stream("ties")),
@@ -212,10 +213,7 @@ impl World {
                     self.transmit(index, &before);
                 }
             }
-            Event::ReceiverTimer(index) => {
-                let ack = self.hosts.receiver_timer(self.now, index, &mut self.context);
-                self.answer(ack);
-            }
+            Event::ReceiverTimer(index) => self.receiver_timer(index),
             Event::Start(index) => self.start(index),
             Event::Write(index) => self.write(index),
             Event::Notice(slot) => self.notice(slot),

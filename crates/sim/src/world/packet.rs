@@ -77,8 +77,11 @@ pub(super) struct AckPacket {
     size: u32,
     /// Whether an edge node wrote it in the name of the receiver.
     pub(super) written: bool,
-    /// SACK blocks: where each begins above `next`, and its length; 0: none. Written so, a packet
-    /// takes half the room of its ACK, and packets of many flows are what fills the memory.
+    /// Of a connection with options: which of the ACKs for `next` it is, from 1; else 0.
+    pub(super) nth: u16,
+    /// SACK blocks: where each begins above `next`, a signed number, and its length; 0: none.
+    /// Written so, a packet takes half the room of its ACK, and packets of many flows are what
+    /// fills the memory.
     sack: [(u32, u32); 3],
 }
 
@@ -88,18 +91,23 @@ impl AckPacket {
         let near = |segments: u64| u32::try_from(segments).expect("a window has fewer than 2^32");
         let mut sack = [(0, 0); 3];
         for (packed, &(left, right)) in sack.iter_mut().zip(ack.sack.as_slice()) {
-            assert!(left >= ack.next, "SACK blocks lie above the cumulative ACK");
-            *packed = (near(left - ack.next), near(right - left));
+            let above = i32::try_from(left as i64 - ack.next as i64).expect("blocks are near");
+            *packed = (above as u32, near(right - left));
         }
         let size = near(ack.size.get());
-        Self { flow, row, next: ack.next, size, written: false, sack }
+        Self { flow, row, next: ack.next, size, written: false, nth: 0, sack }
     }
 
     /// An ACK of `size` without SACK blocks, in a run without a trace.
     #[inline]
     pub(super) fn plain(flow: u32, next: u64, size: Bytes) -> Self {
         let size = size.get() as u32;
-        Self { flow, row: NO_ROW, next, size, written: false, sack: [(0, 0); 3] }
+        Self { flow, row: NO_ROW, next, size, written: false, nth: 0, sack: [(0, 0); 3] }
+    }
+
+    /// The same, as the `nth` ACK for its segment.
+    pub(super) fn nth(self, nth: u16) -> Self {
+        Self { nth, ..self }
     }
 
     /// An ACK that an edge node writes in the name of the receiver.
@@ -117,7 +125,7 @@ impl AckPacket {
     pub(super) fn ack(&self) -> Ack {
         let mut sack = SackBlocks::NONE;
         for &(above, length) in self.sack.iter().take_while(|&&(_, length)| length > 0) {
-            let left = self.next + u64::from(above);
+            let left = self.next.wrapping_add_signed(i64::from(above as i32));
             sack.push(left, left + u64::from(length));
         }
         Ack { next: self.next, sack, size: Parcel::bytes(self) }
@@ -228,7 +236,7 @@ impl Parcel for AckPacket {
     #[inline]
     fn distance(&self, other: &Self) -> Option<u64> {
         let alike = self.flow == other.flow
-            && self.size == other.size
+            && (self.size, self.nth) == (other.size, other.nth)
             && self.is_plain()
             && other.is_plain()
             && self.row == NO_ROW;

@@ -40,6 +40,7 @@ impl World {
         mut warnings: Vec<String>,
     ) -> (Summary, Vec<Piece>) {
         warnings.extend(self.core.unmet());
+        warnings.extend(self.access.unmet());
         let measured = self.measured_span();
         let under_way = self.core.under_way(self.now);
         let counters = totals::counters(self, &under_way);

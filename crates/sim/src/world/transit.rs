@@ -4,7 +4,7 @@
 //! before.
 
 use burstlab_kernel::Rank;
-use burstlab_tcp::{Ack, SackBlocks, Transmission};
+use burstlab_tcp::{Ack, SackBlocks, SegmentFlags, Transmission};
 use burstlab_units::Time;
 
 use super::World;
@@ -55,6 +55,12 @@ impl World {
     /// Puts a packet on its sender's access link at `now`, which may be ahead of the clock.
     #[inline]
     pub(super) fn send(&mut self, now: Time, link: u32, packet: DataPacket) {
+        if self.access.departures[0].takes(packet.flow) {
+            let loss = Loss::at_access(LossCause::Scripted, now);
+            self.hosts.flow(packet.flow).lose(packet.transmission(), loss);
+            self.context.recorder.lost(packet.row, PacketCause::Scripted);
+            return;
+        }
         let access = &mut self.access.data_up[link as usize];
         let Some(at) = access.wire.send(now, packet.bytes()) else {
             let loss = Loss::at_access(LossCause::SenderAccess, now);
@@ -63,6 +69,9 @@ impl World {
             self.context.recorder.lost(packet.row, PacketCause::Overflow);
             return;
         };
+        if let Some(chance) = access.wire.chance() {
+            access.wire.settle(self.hosts.draws_mark(chance, &packet));
+        }
         if !self.core.expects_data(at, packet, &mut self.context) {
             let ticket = self.context.ticket(Rank::Arrival, Place::DATA_UP.of(link));
             let (queue, event) = (&mut self.context.queue, Event::DataAtIngress(link));
@@ -91,6 +100,9 @@ impl World {
             self.context.recorder.lost(packet.row, PacketCause::Overflow);
             return;
         };
+        if let Some(chance) = access.wire.chance() {
+            access.wire.settle(self.hosts.draws_mark(chance, &packet));
+        }
         if access.lane.is_empty() {
             let times = (self.now, at);
             let (received, ack) = self.hosts.receives_ahead(times, &packet, &mut self.context);
@@ -130,10 +142,26 @@ impl World {
         self.answer(ack);
     }
 
-    /// A receiver sends an ACK now, if there is one.
+    /// The delayed ACK of a flow may be due.
+    pub(super) fn receiver_timer(&mut self, index: u32) {
+        let ack = self.hosts.receiver_timer(self.now, index, &mut self.context);
+        self.answer(ack);
+    }
+
+    /// A receiver sends an ACK now, if there is one, and those behind it.
     #[inline]
     pub(super) fn answer(&mut self, ack: Option<AckPacket>) {
         let Some(ack) = ack else { return };
+        self.answer_one(ack);
+        if !self.hosts.more_acks.is_empty() {
+            let mut more = std::mem::take(&mut self.hosts.more_acks);
+            more.drain(..).for_each(|ack| self.answer_one(ack));
+            self.hosts.more_acks = more;
+        }
+    }
+
+    #[inline]
+    fn answer_one(&mut self, ack: AckPacket) {
         if self.access.wireless.has(ack.flow, 1) {
             self.hosts.flow(ack.flow).tally.acks_sent += 1;
             self.on_air((Packet::Ack(ack), 1), false);
@@ -153,6 +181,11 @@ impl World {
     #[inline]
     pub(super) fn ack_on_wire(&mut self, now: Time, packet: AckPacket) {
         let link = self.far_link(packet.flow);
+        if self.access.departures[1].takes(packet.flow) {
+            self.hosts.flow(packet.flow).tally.acks_lost += 1;
+            self.context.recorder.lost(packet.row, PacketCause::Scripted);
+            return;
+        }
         let access = &mut self.access.ack_up[link as usize];
         let Some(at) = access.wire.send(now, packet.bytes()) else {
             self.hosts.flow(packet.flow).tally.acks_lost += 1;
@@ -300,6 +333,9 @@ impl World {
     fn apply_one(&mut self, effect: Effect) {
         match effect {
             Effect::Lost(cargo, loss, cause) => self.lose(cargo, loss, cause),
+            Effect::Marked(packet) => {
+                self.hosts.flow(packet.flow).mark(&packet);
+            }
             Effect::Left(at, Packet::Data(packet)) if packet.is_cross() => {
                 self.access.cross.leave(at, &Train::one(packet), &mut self.context.recorder);
             }
@@ -339,6 +375,7 @@ impl World {
                 retransmission: true,
                 cwnd: none,
                 ssthresh: none,
+                flags: SegmentFlags::default(),
             };
             copy.row = self.context.recorder.sent(at, flow.id, &SentRow::Data(&sent, nth));
             self.core.sends_copy(at, copy, &mut self.context);

@@ -35,6 +35,11 @@ pub(super) fn complete(config: &mut Config) {
             WindowLaw::Cubic => SlowStart::Hystart,
             _ => SlowStart::Standard,
         });
+        config.timestamps.get_or_insert(true);
+        config.window_scaling.get_or_insert(true);
+        config.ecn.get_or_insert(config.window_law == WindowLaw::Dctcp);
+        let first = *config.receive_buffer.get_or_insert(RECEIVE_BUFFER);
+        config.receive_buffer_max.get_or_insert(first.max(RECEIVE_BUFFER_MAX));
         config.grouping.get_or_insert(false);
         config.bbr_phase.get_or_insert(0);
     }
@@ -47,17 +52,22 @@ fn usual_law(variant: Option<Variant>) -> WindowLaw {
     }
 }
 
+/// `tcp_rmem` of Linux 6.12.
+const RECEIVE_BUFFER: Bytes = Bytes::new(131_072);
+const RECEIVE_BUFFER_MAX: Bytes = Bytes::new(6_291_456);
+
 /// Linux 6.12 on links of 1500 bytes: headers with time stamps, IW10 (RFC 6928), a least time-out
 /// of 200 ms, the longest of 120 s, ticks of a millisecond.
 fn linux(given: &Overrides) -> Config {
     let base = ns2(given);
     let window = given.window.unwrap_or(8192);
+    let headers = Bytes::new(if given.timestamps == Some(false) { 40 } else { 52 });
     Config {
         variant: Variant::Linux,
         profile: Profile::Linux,
         segment_size: Bytes::new(1500),
-        syn_size: Bytes::new(52),
-        ack_size: Bytes::new(52),
+        syn_size: headers,
+        ack_size: headers,
         window,
         initial_window: 10,
         initial_ssthresh: window,
@@ -147,6 +157,14 @@ fn ns2(given: &Overrides) -> Config {
         slow_start: None,
         grouping: None,
         bbr_phase: None,
+        timestamps: None,
+        ecn: None,
+        receive_buffer: None,
+        receive_buffer_max: None,
+        window_clamp: None,
+        window_scaling: None,
+        send_buffer: None,
+        wheel_phase: None,
         window_law_class: None,
         detector_class: None,
     }

@@ -31,6 +31,9 @@ impl std::error::Error for ConfigError {}
 
 const WINDOW_MAX: u32 = 1_000_000;
 const SEGMENT_MAX: Bytes = Bytes::new(65_535);
+/// Of a receiver and of a sender.
+const BUFFER_MIN: Bytes = Bytes::new(4_000);
+const BUFFER_MAX: Bytes = Bytes::new(1_000_000_000);
 /// Far below where picoseconds in 64 bits end.
 const SPAN_MAX: Span = Span::from_secs(1_000_000);
 /// As long as the shortest time-out of the RFCs.
@@ -121,6 +124,15 @@ fn linux(config: &Config) -> Result<(), ConfigError> {
         "write \"0 s\", or another variant",
     )?;
     slow_start(config)?;
+    require(
+        config.ecn != Some(false) || config.window_law != Dctcp,
+        "ecn",
+        "false",
+        "DCTCP goes by marks",
+        "write true, or another law",
+    )?;
+    buffers(config)?;
+    within("wheel_phase", config.wheel_phase.unwrap_or(0), 0, 511)?;
     within("bbr_phase", config.bbr_phase.unwrap_or(0), 0, 6)
 }
 
@@ -141,6 +153,41 @@ fn slow_start(config: &Config) -> Result<(), ConfigError> {
         if config.slow_start == Some(SlowStart::Hystart) { "hystart" } else { "hystart++" },
         "the window law has a beginning of its own",
         format!("{mend}, or \"standard\""),
+    )
+}
+
+/// The buffers at both ends.
+fn buffers(config: &Config) -> Result<(), ConfigError> {
+    for (field, size) in [
+        ("receive_buffer", config.receive_buffer),
+        ("receive_buffer_max", config.receive_buffer_max),
+        ("send_buffer", config.send_buffer),
+    ] {
+        let Some(size) = size else { continue };
+        require(
+            (BUFFER_MIN..=BUFFER_MAX).contains(&size),
+            field,
+            size,
+            "no size of a buffer",
+            format!("write a size from {BUFFER_MIN} to {BUFFER_MAX}"),
+        )?;
+    }
+    if let (Some(first), Some(most)) = (config.receive_buffer, config.receive_buffer_max) {
+        require(
+            first <= most,
+            "receive_buffer",
+            first,
+            format!("more than receive_buffer_max = {most}"),
+            "lower it or raise receive_buffer_max",
+        )?;
+    }
+    let clamp = config.window_clamp.unwrap_or(config.segment_size);
+    require(
+        clamp >= config.segment_size,
+        "window_clamp",
+        clamp,
+        format!("below a segment, segment_size = {}", config.segment_size),
+        "write a larger size, or remove it",
     )
 }
 

@@ -1,17 +1,17 @@
 //! The sender of Linux behind the face that all senders have.
 
-use burstlab_units::{Span, Time};
+use burstlab_units::{Bytes, Span, Time};
 
 use super::clock::{ticks, whole_us};
 use super::timer::Purpose;
+use super::unsent::UNBOUNDED;
 use super::{Arrival, Congestion, Linux, LinuxOptions, Stage};
 use crate::config::{Config, SlowStart, Variant, WindowLaw};
+use crate::receive::linux::syn_options;
 use crate::rto::RttView;
-use crate::segment::{Ack, Transmission};
+use crate::segment::{Ack, AckOptions, SegmentFlags, SegmentOptions, Transmission};
 use crate::sender::State;
 
-/// Without grouping nothing bounds what waits to be sent.
-const UNBOUNDED: u64 = u64::MAX / 4;
 /// Lost SYNs after which the time-out begins to double (`tcp_syn_linear_timeouts`, Linux 6.12).
 const LINEAR_SYNS: u32 = 4;
 
@@ -33,11 +33,11 @@ impl LinuxOptions {
             slow_start: config.slow_start.unwrap_or(SlowStart::Standard),
             bbr_phase: config.bbr_phase.unwrap_or(0) as u8,
             sack: on(config.sack),
-            timestamps: false,
+            timestamps: on(config.timestamps),
             rack: on(config.rack),
             tlp: on(config.tail_loss_probe),
             frto: on(config.f_rto),
-            ecn: false,
+            ecn: config.ecn == Some(true),
             pacing: false,
             restart_after_idle: config.idle_restart_window > 0,
             initial_window: config.initial_window,
@@ -51,9 +51,13 @@ impl LinuxOptions {
             group_most: if grouping { u32::MAX } else { 1 },
             group_least: usual.group_least,
             group_divisor: usual.group_divisor,
-            send_buffer: if grouping { usual.send_buffer } else { (UNBOUNDED, UNBOUNDED) },
+            send_buffer: match config.send_buffer {
+                Some(size) => (size.get(), 2 * size.get()),
+                None if grouping => usual.send_buffer,
+                None => (UNBOUNDED, UNBOUNDED),
+            },
             clock_phase: config.rto_clock_phase,
-            wheel_phase: usual.wheel_phase,
+            wheel_phase: config.wheel_phase.map_or(usual.wheel_phase, u64::from),
         }
     }
 }
@@ -77,7 +81,7 @@ impl Linux {
         self.syn = (now, self.syn.1 + u32::from(again));
         self.next = 1;
         self.sent_again_ever += u64::from(again);
-        self.emit(0, again, out);
+        self.emit(0, again, SegmentFlags::default(), out);
         self.timer.set(now, Purpose::Timeout, self.rto);
     }
 
@@ -91,18 +95,32 @@ impl Linux {
         self.start(now, out);
     }
 
-    /// The application has data up to segment `segments` in all.
-    pub(crate) fn supply(&mut self, now: Time, segments: u64, out: &mut Vec<Transmission>) {
+    /// The application has data up to segment `segments` in all, and `closes` behind them.
+    pub(crate) fn supply(
+        &mut self,
+        now: Time,
+        segments: u64,
+        closes: bool,
+        out: &mut Vec<Transmission>,
+    ) {
         self.offer(segments);
+        self.closed = closes;
         if self.acked > 0 {
             self.write_more(now, out);
         }
     }
 
     /// An ACK as a receiver of ours sends it.
-    pub(crate) fn on_wire_ack(&mut self, now: Time, ack: &Ack, out: &mut Vec<Transmission>) {
-        let window = self.window_bytes;
+    pub(crate) fn on_wire_ack(
+        &mut self,
+        now: Time,
+        ack: &Ack,
+        options: Option<&AckOptions>,
+        out: &mut Vec<Transmission>,
+    ) {
+        let window = options.map_or(self.window_bytes, |options| u64::from(options.window));
         let blocks = ack.sack.as_slice();
+        self.heard = self.heard.max(options.map_or(0, |options| options.stamp));
         if self.acked == 0 {
             if ack.next == 1 && self.next == 1 {
                 let (sent, again) = self.syn;
@@ -110,22 +128,38 @@ impl Linux {
                 if again > 1 {
                     self.window.cwnd = 1;
                 }
+                // The third packet of the handshake: an ACK alone, which goes before data.
+                self.emit(0, false, SegmentFlags::default(), out);
                 self.write_more(now, out);
             }
             return;
         }
-        let arrival = Arrival { next: ack.next, blocks, window, echo: None, ece: false };
+        let echo = options.map(|options| u64::from(options.echo));
+        let ece = options.is_some_and(|options| options.marked);
+        let arrival = Arrival { next: ack.next, blocks, window, echo, ece };
         self.on_ack(now, &arrival, out);
         self.write_more(now, out);
     }
 
+    /// What the header of its SYN is longer by.
+    pub(crate) fn syn_options(&self) -> Bytes {
+        syn_options(self.options.timestamps)
+    }
+
+    /// What a segment that goes out now carries besides.
+    pub(crate) fn stamps(&self, now: Time, flags: SegmentFlags) -> SegmentOptions {
+        let stamp = (self.clock.us(now) / 1000) as u32;
+        SegmentOptions { stamp, echo: self.heard, flags, marked: false }
+    }
+
     pub(crate) fn state(&self) -> State {
-        if self.stage == Stage::Recovery {
-            State::Recovery
-        } else if self.window.in_slow_start() {
-            State::SlowStart
-        } else {
-            State::CongestionAvoidance
+        match self.stage {
+            Stage::Open if self.window.in_slow_start() => State::SlowStart,
+            Stage::Open => State::CongestionAvoidance,
+            Stage::Disorder => State::Disorder,
+            Stage::Cwr => State::Cwr,
+            Stage::Recovery => State::Recovery,
+            Stage::Loss => State::Loss,
         }
     }
 

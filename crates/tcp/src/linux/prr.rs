@@ -28,6 +28,7 @@ impl Linux {
         self.reductions.note(by);
         self.high = self.next;
         self.probed = None;
+        self.tells_reduction = self.options.ecn;
         let window = &mut self.window;
         window.credit = 0;
         window.prior_cwnd = window.cwnd;

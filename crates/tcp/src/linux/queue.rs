@@ -24,6 +24,12 @@ pub(crate) const PUSHES: u8 = 64;
 /// The last of a group of several, which pushes when it goes first.
 pub(crate) const SEVERAL: u8 = 128;
 
+/// It ends a push.
+pub(crate) const PUSH: u8 = 64;
+
+/// Reported right after the one before it, of which it then is a part in the send buffer.
+const MERGED: u8 = 128;
+
 /// No segment: the SYN is never listed.
 const NONE: u64 = 0;
 
@@ -48,6 +54,11 @@ impl Sent {
     pub(crate) fn is(&self, marks: u8) -> bool {
         self.marks & marks != 0
     }
+
+    /// Whether it is reported, and neither lost nor sent again.
+    fn rests(&self) -> bool {
+        self.marks & (SACKED | LOST | AGAIN) == SACKED
+    }
 }
 
 /// The retransmission queue.
@@ -58,6 +69,7 @@ pub(crate) struct Queue {
     oldest: u64,
     newest: u64,
     groups: u64,
+    merged: u64,
 }
 
 impl Queue {
@@ -127,11 +139,37 @@ impl Queue {
         self.groups
     }
 
+    /// Segment `seq` is now reported: with neighbours that are, and were not sent again, it becomes
+    /// one in the send buffer (`tcp_shift_skb_data`).
+    pub(crate) fn merge(&mut self, seq: u64) {
+        if seq > self.first && self.get(seq - 1).rests() {
+            self.join(seq);
+        }
+        if seq + 1 < self.end() && self.get(seq + 1).rests() {
+            self.join(seq + 1);
+        }
+    }
+
+    fn join(&mut self, seq: u64) {
+        if !self.get(seq).is(MERGED) {
+            self.get_mut(seq).marks |= MERGED;
+            self.merged += 1;
+            self.groups -= u64::from(self.get(seq - 1).is(LAST));
+            self.get_mut(seq - 1).marks &= !LAST;
+        }
+    }
+
+    /// Segments that are part of another one in the send buffer.
+    pub(crate) fn merged(&self) -> u64 {
+        self.merged
+    }
+
     /// Takes away the first segment.
     pub(crate) fn pop(&mut self) {
         self.unlist(self.first);
         let sent = self.segments.pop_front();
         self.groups -= u64::from(sent.is_some_and(|sent| sent.is(LAST)));
+        self.merged -= u64::from(sent.is_some_and(|sent| sent.is(MERGED)));
         self.first += 1;
     }
 

@@ -141,6 +141,7 @@ impl Linux {
     fn take_new(&mut self, us: u64, seq: u64, heard: &mut Heard) {
         let end = seq + 1;
         let sent = *self.queue.get(seq);
+        let repeated = sent.is(AGAIN) && !sent.is(LOST);
         self.rack_advance(us, sent.is(AGAIN | EVER), sent.at(), end);
         if sent.is(AGAIN) {
             // One that is not taken for lost may still be on its way again.
@@ -166,6 +167,9 @@ impl Linux {
             }
         }
         self.queue.get_mut(seq).marks |= SACKED;
+        if !repeated {
+            self.queue.merge(seq);
+        }
         self.sacked += 1;
         heard.sacked = true;
         heard.delivered += 1;

@@ -4,10 +4,10 @@
 use burstlab_units::{Bytes, Time};
 
 use super::law::Event;
-use super::queue::{AGAIN, EVER, LAST, LOST, SACKED};
+use super::queue::{AGAIN, EVER, LAST, LOST, PUSH, SACKED};
 use super::timer::Purpose;
-use super::{Linux, Rexmit, Stage};
-use crate::segment::Transmission;
+use super::{Congestion, Linux, Rexmit, Stage};
+use crate::segment::{SegmentFlags, Transmission};
 
 /// Why new data may go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +95,13 @@ impl Linux {
         let stamp = self.rate.stamp(ns / 1000, alone, self.delivered, losses);
         self.queue.push(seq, ns, stamp);
         self.next += 1;
-        self.emit(seq, false, out);
+        let push = self.ends_push(seq);
+        if push {
+            self.queue.get_mut(seq).marks |= PUSH;
+        }
+        let ecn = self.options.ecn;
+        let reduced = std::mem::take(&mut self.tells_reduction);
+        self.emit(seq, false, SegmentFlags { push, reduced, markable: ecn }, out);
     }
 
     /// Data are about to be sent.
@@ -112,7 +118,13 @@ impl Linux {
         self.last_sent = self.clock.tick(now);
     }
 
-    pub(super) fn emit(&mut self, seq: u64, retransmission: bool, out: &mut Vec<Transmission>) {
+    pub(super) fn emit(
+        &mut self,
+        seq: u64,
+        retransmission: bool,
+        flags: SegmentFlags,
+        out: &mut Vec<Transmission>,
+    ) {
         self.segments_sent += 1;
         out.push(Transmission {
             seq,
@@ -120,6 +132,7 @@ impl Linux {
             retransmission,
             cwnd: f64::from(self.window.cwnd),
             ssthresh: f64::from(self.window.ssthresh),
+            flags,
         });
     }
 
@@ -134,7 +147,9 @@ impl Linux {
         let losses = (self.in_flight() + 1, self.lost_ever);
         let stamp = self.rate.stamp(ns / 1000, false, self.delivered, losses);
         self.queue.send_again(seq, ns, stamp);
-        self.emit(seq, true, out);
+        let push = self.queue.get(seq).is(PUSH);
+        let markable = self.options.ecn && self.options.congestion == Congestion::Dctcp;
+        self.emit(seq, true, SegmentFlags { push, reduced: false, markable }, out);
         true
     }
 

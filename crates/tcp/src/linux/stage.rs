@@ -280,6 +280,7 @@ impl Linux {
         self.set_stage(Stage::Loss, instant);
         self.high = self.next;
         self.probed = None;
+        self.tells_reduction = self.options.ecn;
         self.frto = self.options.frto && (begins || self.timeouts > 0);
     }
 

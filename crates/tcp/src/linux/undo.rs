@@ -40,7 +40,10 @@ impl Linux {
             self.window.cwnd = self.law.undone(&self.window);
             let (facts, around) = (self.facts(now), self.surroundings(now));
             self.law.undo(&facts, &around);
-            self.window.ssthresh = self.window.ssthresh.max(self.window.prior_ssthresh);
+            if self.window.prior_ssthresh > self.window.ssthresh {
+                self.window.ssthresh = self.window.prior_ssthresh;
+                self.tells_reduction = false;
+            }
             self.undone += 1;
         }
         self.window.stamp = self.clock.tick(now);

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 /// What the kernel's bookkeeping takes for each group in the buffer, on its 64-bit architectures:
 /// `SKB_TRUESIZE` of an empty one.
 const OVERHEAD: u64 = 832;
+/// A buffer of this size has no bound.
+pub(crate) const UNBOUNDED: u64 = u64::MAX / 4;
 /// What a segment is taken to need when the buffer grows: a power of two and a header.
 const SEGMENT_ROOM: u64 = 2_304;
 
@@ -32,6 +34,8 @@ pub(crate) struct Unsent {
     pub(super) written: u64,
     /// What was written when the last push was due.
     pushed: u64,
+    /// Where pushes end that were not sent.
+    pushes: VecDeque<u64>,
     /// Size of the buffer, and up to what it grows.
     size: u64,
     most: u64,
@@ -46,6 +50,7 @@ impl Unsent {
             total: 0,
             written: 0,
             pushed: 0,
+            pushes: VecDeque::new(),
             size,
             most,
         }
@@ -60,10 +65,10 @@ impl Unsent {
         self.written >= self.total
     }
 
-    /// Without grouping: segments that may be outstanding or wait. One more is taken as long as
-    /// there is any room.
-    pub(crate) fn room(&self) -> u64 {
-        self.size.div_ceil(self.payload + OVERHEAD)
+    /// Without grouping: segments that may be outstanding or wait, of which `merged` are part of
+    /// another. One more is taken as long as there is any room.
+    pub(crate) fn room(&self, merged: u64) -> u64 {
+        (self.size + merged * OVERHEAD).div_ceil(self.payload + OVERHEAD)
     }
 
     /// With grouping: whether there is room for another group; `acked` bytes are acknowledged and
@@ -111,14 +116,14 @@ impl Unsent {
     }
 
     /// A call that writes begins: what it adds to the last group, that group does not push.
-    pub(crate) fn begin_call(&mut self) {
+    pub(crate) fn reopen(&mut self) {
         if let Some(last) = self.groups.back_mut().filter(|last| !last.sealed) {
             last.pushes = false;
         }
     }
 
     /// A call that writes ends: the last group pushes.
-    pub(crate) fn end_call(&mut self) {
+    pub(crate) fn mark_push(&mut self) {
         self.pushed = self.written;
         if let Some(last) = self.groups.back_mut() {
             last.pushes = true;
@@ -133,13 +138,70 @@ impl Unsent {
     }
 
     /// Whether so much was written since the last push, for half the receiver's `widest` window,
-    /// that all has to go; then it is noted.
+    /// that all has to go; then it is a push.
     pub(crate) fn must_push(&mut self, widest: u64) -> bool {
         let must = self.written > self.pushed + widest / 2;
         if must {
-            self.end_call();
+            self.push(self.written);
+            self.mark_push();
         }
         must
+    }
+
+    /// A push ends at byte `end`.
+    fn push(&mut self, end: u64) {
+        self.pushed = end;
+        if self.pushes.back() != Some(&end) {
+            self.pushes.push_back(end);
+        }
+    }
+
+    /// The application has written what it could.
+    pub(crate) fn end_call(&mut self) {
+        self.push(self.written);
+    }
+
+    /// It writes again: the end of the last group is no push where more is put there, `sent` bytes
+    /// having been sent.
+    pub(crate) fn begin_call(&mut self, goal: u64, sent: u64) {
+        let open = match self.groups.back() {
+            Some(last) => last.bytes < goal && !last.sealed,
+            None => !self.grouped && self.written % goal != 0,
+        };
+        if open && self.written > sent && self.pushes.back() == Some(&self.written) {
+            self.pushes.pop_back();
+        }
+    }
+
+    /// Without grouping: a call of the application that writes up to byte `end`, to a receiver with
+    /// a window of `widest`.
+    pub(crate) fn write_call(&mut self, end: u64, widest: u64, sent: u64) {
+        self.begin_call(self.payload, sent);
+        loop {
+            // Only whole segments are looked at.
+            let forced = (self.pushed + widest / 2) / self.payload * self.payload + self.payload;
+            if forced >= end {
+                break;
+            }
+            self.push(forced);
+        }
+        self.written = end;
+        self.end_call();
+    }
+
+    /// Whether a segment that ends at byte `end` ends a push.
+    pub(crate) fn ends_push(&mut self, end: u64) -> bool {
+        let mut ends = false;
+        while self.pushes.front().is_some_and(|&push| push <= end) {
+            self.pushes.pop_front();
+            ends = true;
+        }
+        ends
+    }
+
+    /// Whether the buffer has a bound.
+    pub(crate) fn is_bounded(&self) -> bool {
+        self.most < UNBOUNDED
     }
 
     /// Segments in the first group.

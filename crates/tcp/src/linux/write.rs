@@ -41,15 +41,39 @@ impl Linux {
             while self.call(now, CALL, CallEnds::Usually, out) {}
         } else {
             let limit = self.unsent.total / self.options.payload + 1;
-            let room = self.acked.max(1) + self.unsent.room();
+            let room = self.acked.max(1) + self.unsent.room(self.queue.merged());
             self.waiting = room < limit;
             let limit = limit.min(room);
             if limit > self.limit {
                 self.limit = limit;
-                self.unsent.written = (limit - 1) * self.options.payload;
+                self.write_calls((limit - 1) * self.options.payload);
                 self.push(now, out);
             }
         }
+    }
+
+    /// Without grouping: the application writes up to byte `end`, a call after the other.
+    fn write_calls(&mut self, end: u64) {
+        if !self.unsent.is_bounded() {
+            self.unsent.written = end;
+            return;
+        }
+        let widest = self.widest_bytes;
+        while self.unsent.written < end {
+            let call = (self.unsent.written + CALL).min(end);
+            self.unsent.write_call(call, widest, (self.next - 1) * self.options.payload);
+        }
+    }
+
+    /// Whether segment `seq`, which goes out for the first time, ends a push. Where nothing bounds
+    /// what is written each call is taken to end one, and each half of the first window.
+    pub(super) fn ends_push(&mut self, seq: u64) -> bool {
+        let end = seq * self.options.payload;
+        if self.unsent.is_bounded() {
+            return self.unsent.ends_push(end);
+        }
+        let half = end % CALL;
+        (half >= CALL / 2 && half < CALL / 2 + self.options.payload) || seq + 1 == self.limit
     }
 
     /// Everything is written and nothing will follow. The FIN goes with the last data that wait, or
@@ -83,7 +107,7 @@ impl Linux {
         self.unsent.total = before + segments * self.options.payload;
         self.restart_after_idle(now);
         if self.unsent.is_grouped() {
-            self.unsent.begin_call();
+            self.unsent.reopen();
             self.call(now, u64::MAX, ends, out);
         } else {
             self.write_more(now, out);
@@ -110,12 +134,14 @@ impl Linux {
         let goal = self.group_goal() * self.options.payload;
         let mut left = most.min(self.unsent.total - self.unsent.written);
         let whole = left;
+        self.unsent.begin_call(goal, (self.next - 1) * self.options.payload);
         while left > 0 {
             let acked = (self.acked - 1) * self.options.payload;
             let wrote = self.unsent.write(left, goal, acked, self.queue.groups());
             if wrote == 0 {
                 self.waiting = true;
                 if left < whole {
+                    self.unsent.end_call();
                     self.push(now, out);
                 }
                 return false;
@@ -124,20 +150,21 @@ impl Linux {
             self.limit = self.unsent.written / self.options.payload + 1;
             let (full, only) = self.unsent.last(goal);
             if full && left > 0 {
-                if self.unsent.must_push(self.widest_window * self.options.payload) {
+                if self.unsent.must_push(self.widest_bytes) {
                     self.push(now, out);
                 } else if only {
                     self.write(now, Push::One, out);
                 }
             }
         }
-        let forced = self.unsent.must_push(self.widest_window * self.options.payload);
+        let forced = self.unsent.must_push(self.widest_bytes);
         if !forced && matches!(ends, CallEnds::Pushed | CallEnds::Record) {
-            self.unsent.end_call();
+            self.unsent.mark_push();
         }
         if ends == CallEnds::Record {
             self.unsent.seal();
         }
+        self.unsent.end_call();
         self.push(now, out);
         self.waiting = false;
         !self.unsent.is_done()
@@ -177,7 +204,7 @@ impl Linux {
     /// Segments in a group of what the application writes: what half the receiver's window and the
     /// device allow.
     fn group_goal(&self) -> u64 {
-        let bytes = (self.widest_window * self.options.payload / 2).min(GROUP_BYTES);
+        let bytes = (self.widest_bytes / 2).min(GROUP_BYTES);
         (bytes / self.options.payload).clamp(1, u64::from(self.options.group_most))
     }
 }

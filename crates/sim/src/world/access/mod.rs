@@ -2,14 +2,16 @@
 //! the cross-traffic that loads them.
 
 mod cross;
+mod departures;
 mod source;
 mod wlan;
 
 use burstlab_kernel::{Lane, RandomSource};
-use burstlab_link::Wire;
+use burstlab_link::{Room, Wire};
 use serde::{Deserialize, Serialize};
 
 pub(super) use self::cross::Cross;
+use self::departures::Departures;
 pub(super) use self::source::Source;
 pub(super) use self::wlan::{AirLoss, Crossed, Wireless};
 use super::packet::{AckPacket, DataPacket};
@@ -43,8 +45,11 @@ pub(super) struct Access {
     pub(super) ack_down: Vec<Link<AckPacket>>,
     pub(super) cross: Cross,
     pub(super) wireless: Wireless,
-    /// Links as they are before anything was sent: of senders, of receivers.
-    wires: (Wire, Wire),
+    /// Links as they are before anything was sent: of ACKs and of data, each of senders and of
+    /// receivers.
+    wires: [Wire; 4],
+    /// Data packets and ACKs that are lost as they leave their host.
+    pub(super) departures: [Departures; 2],
     /// Whether the flows of an edge node share its links.
     pub(super) shared: bool,
     /// Data packets of flows that a full queue dropped, on either side.
@@ -61,17 +66,23 @@ impl Access {
     ) -> Self {
         let access = &resolved.scenario.access;
         let links = if access.shared { nodes } else { flows };
-        let (rate, delay, queue) = access.receiver_side();
-        let near = Wire::new(access.rate, access.delay, access.queue);
-        let far = Wire::new(rate, delay, queue);
+        let (rate, delay, room) = access.receiver_side();
+        let near = Wire::new(access.rate, access.delay, access.room());
+        let far = Wire::new(rate, delay, room.clone());
+        let [marking, far_marking] = resolved.marks.clone();
+        let near_room = Room { marking, ..access.room() };
+        let near_data = Wire::new(access.rate, access.delay, near_room);
+        let far_data = Wire::new(rate, delay, Room { marking: far_marking, ..room });
+        let scripts = [&resolved.loss.data.script, &resolved.loss.ack.script];
         Self {
-            data_up: Link::several(links, &near),
-            data_down: Link::several(links, &far),
+            data_up: Link::several(links, &near_data),
+            data_down: Link::several(links, &far_data),
             ack_up: Link::several(links, &far),
             ack_down: Link::several(links, &near),
             cross: Cross::new(resolved, random),
             wireless: Wireless::new(resolved, random),
-            wires: (near, far),
+            wires: [near, far, near_data, far_data],
+            departures: scripts.map(Departures::new),
             shared: access.shared,
             sender_drops: 0,
             receiver_drops: 0,
@@ -83,16 +94,16 @@ impl Access {
         if self.shared {
             return;
         }
-        let (place, (near, far)) = (slot as usize, &self.wires);
+        let (place, [near, far, near_data, far_data]) = (slot as usize, &self.wires);
         if place < self.data_up.len() {
-            self.data_up[place].wire = near.clone();
+            self.data_up[place].wire = near_data.clone();
             self.ack_down[place].wire = near.clone();
-            self.data_down[place].wire = far.clone();
+            self.data_down[place].wire = far_data.clone();
             self.ack_up[place].wire = far.clone();
         } else {
-            self.data_up.extend(Link::several(1, near));
+            self.data_up.extend(Link::several(1, near_data));
             self.ack_down.extend(Link::several(1, near));
-            self.data_down.extend(Link::several(1, far));
+            self.data_down.extend(Link::several(1, far_data));
             self.ack_up.extend(Link::several(1, far));
         }
     }
@@ -103,6 +114,20 @@ impl Access {
             Side::Sender => &mut self.data_up[from as usize].wire,
             Side::Receiver => &mut self.data_down[to as usize].wire,
         }
+    }
+
+    /// Whether packets are lost as they leave their host.
+    pub(super) fn loses_departures(&self) -> bool {
+        self.departures.iter().any(|one| !one.is_empty())
+    }
+
+    /// Losses of departures that were scripted and never came.
+    pub(super) fn unmet(&self) -> Vec<String> {
+        let tables = ["loss.data", "loss.ack"].iter().zip(&self.departures);
+        let unmet = |(table, one): (&&str, &Departures)| {
+            one.unmet().map(|what| format!("{table}.{what}")).collect::<Vec<_>>()
+        };
+        tables.flat_map(unmet).collect()
     }
 
     /// Data packets, and ACKs, on links.

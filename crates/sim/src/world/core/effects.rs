@@ -14,6 +14,8 @@ use crate::world::packet::{AckPacket, DataPacket, Packet};
 pub(in crate::world) enum Effect {
     /// Packets are lost together.
     Lost(Cargo, Loss, PacketCause),
+    /// A queue marks a packet, if it may.
+    Marked(DataPacket),
     /// A packet leaves the network by itself, and is there at a time.
     Left(Time, Packet),
     /// An edge node writes a set of ACKs for this number to the sender of the flow in a slot.

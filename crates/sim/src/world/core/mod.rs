@@ -5,6 +5,7 @@
 pub(super) mod bursts;
 mod effects;
 mod flows;
+mod marks;
 mod notify;
 mod runs;
 mod script;
@@ -20,6 +21,7 @@ use self::bursts::Mesh;
 pub(super) use self::bursts::{BurstCounts, Cargo, DataQueue, UnderWay};
 pub(super) use self::effects::{Effect, Effects};
 pub(super) use self::flows::{Address, Carried, Flows};
+use self::marks::Markers;
 use self::slots::Ops;
 use super::context::Context;
 use super::events::CoreEvent;
@@ -65,7 +67,13 @@ impl Core {
         match (&resolved.mesh, &resolved.scenario.ops) {
             (Some(mesh), Some(ops)) => {
                 let clock = SlotClock::new(ops.slot_size, resolved.scenario.network.link_rate);
-                Self::Slots(Box::new(Ops::new(mesh.clone(), ops.clone(), clock, random)))
+                let marks = Markers::new(
+                    resolved.core_marks.as_ref(),
+                    mesh.0.nodes.len(),
+                    random.stream("core-marks"),
+                );
+                let ops = Ops::new(mesh.clone(), ops.clone(), (clock, marks), random);
+                Self::Slots(Box::new(ops))
             }
             _ => Self::Bursts(Box::new(Mesh::new(resolved, random))),
         }

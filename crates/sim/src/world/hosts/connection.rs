@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub(in crate::world) use self::achieved::Achieved;
 use self::achieved::Before;
+use super::options::Carried;
 use super::resent::Resent;
 use crate::measure::loss::{Causes, Loss, ReductionCause, Truth};
 use crate::measure::{Digest, SenderBefore, SenderState};
@@ -141,6 +142,11 @@ impl FlowKind {
         self.by_the_clock
     }
 
+    /// Bytes of data in a packet of `size` bytes.
+    pub(super) fn data_of(&self, size: u64) -> u64 {
+        size.saturating_sub(self.config.headers().get())
+    }
+
     /// Bytes on a link of all segments of a transfer, the SYN not counted.
     pub(in crate::world) fn on_wire(&self, bytes: u64) -> u64 {
         let headers = self.config.headers().get();
@@ -216,6 +222,8 @@ pub(in crate::world) struct Flow {
     gone_back: u64,
     /// The latest duplicate ACK asks for this segment.
     asked_again: u64,
+    /// What its packets carry besides, if they do.
+    pub(super) carried: Option<Box<Carried>>,
     /// What happened at its sender, in a mesh.
     pub(in crate::world) digest: Digest,
     /// What there was before measuring began.
@@ -282,6 +290,7 @@ impl Flow {
             resent: Resent::default(),
             gone_back: 0,
             asked_again: 0,
+            carried: (kind.config.variant == Variant::Linux).then(Box::default),
             digest: Digest::of_flow(id),
             before: Before::default(),
         }
@@ -341,6 +350,9 @@ impl Flow {
     /// A transmission is lost, the `nth` of segment `seq`.
     pub(in crate::world) fn lose(&mut self, (seq, nth): (u64, u32), loss: Loss) {
         self.tally.lost += 1;
+        if let Some(carried) = &mut self.carried {
+            carried.take(seq, nth.min(u32::from(u16::MAX)) as u16);
+        }
         // A later transmission may be under way, or lost for a reason of its own; and an earlier
         // one may have arrived: then nothing is missing.
         let latest = self.resent.transmissions(seq).min(u32::from(u16::MAX));
@@ -441,12 +453,18 @@ impl Flow {
     pub(in crate::world) fn receives(&mut self, now: Time, seq: u64) -> Option<Ack> {
         let next = self.receiver.next();
         let ack = self.receiver.on_segment(now, seq);
+        self.has_taken(now, next);
+        ack
+    }
+
+    /// A packet came to the receiver, which waited for segment `next` before.
+    #[inline]
+    pub(super) fn has_taken(&mut self, now: Time, next: u64) {
         if self.receiver.next() == next {
             self.asked_again = next;
         } else if self.has_received() {
             self.received = Some(now);
         }
-        ack
     }
 
     /// Whether all segments have just come to the receiver, after which

@@ -4,17 +4,18 @@
 mod connection;
 mod demand;
 mod ideal;
+mod options;
 mod receiver;
 mod resent;
 mod sender;
 
 use burstlab_kernel::{RandomSource, Stream};
-use burstlab_tcp::Transmission;
+use burstlab_tcp::{FullAck, Transmission};
 use serde::{Deserialize, Serialize};
 
 pub(super) use self::connection::{Achieved, Flow};
 use self::demand::Demands;
-use super::packet::DataPacket;
+use super::packet::{AckPacket, DataPacket};
 use crate::scenario::Resolved;
 
 /// All connections.
@@ -31,6 +32,14 @@ pub(super) struct Hosts {
     /// The same, on the fast path.
     #[serde(skip)]
     pub(super) released: Vec<DataPacket>,
+    /// Draws marks of queues.
+    marks: Stream,
+    /// Reused: what the receiver of a connection with options sends, and all of its packets but the
+    /// first.
+    #[serde(skip)]
+    full_acks: Vec<FullAck>,
+    #[serde(skip)]
+    pub(super) more_acks: Vec<AckPacket>,
 }
 
 impl Hosts {
@@ -41,6 +50,9 @@ impl Hosts {
             jitter: random.stream("send-jitter"),
             sending: Vec::new(),
             released: Vec::new(),
+            marks: random.stream("marks"),
+            full_acks: Vec::new(),
+            more_acks: Vec::new(),
         }
     }
 

@@ -22,6 +22,9 @@ impl Hosts {
         flow.causes.found(packet.seq);
         flow.tally.delivered_bytes += u64::from(packet.size);
         context.recorder.delivered(packet.row, now);
+        if flow.carried.is_some() {
+            return self.receive_full(now, packet, context);
+        }
         let ack = flow.receives(now, packet.seq);
         flow.arm_receiver(packet.flow, context);
         self.answer(now, packet.flow, ack, context)
@@ -84,6 +87,9 @@ impl Hosts {
         }
         let due = flow.receiver.poll_timeout().is_some_and(|at| at <= now);
         context.stale += u64::from(!due);
+        if due && flow.carried.is_some() {
+            return self.full_timer(now, index, context);
+        }
         let ack = if due { flow.receiver.on_timeout(now) } else { None };
         flow.arm_receiver(index, context);
         self.answer(now, index, ack, context)

@@ -83,8 +83,9 @@ impl Hosts {
         let nth = u16::try_from(nth).unwrap_or(u16::MAX);
         let cwnd = match flow.sender.state() {
             State::Recovery => sent.cwnd.min(sent.ssthresh),
-            State::SlowStart | State::CongestionAvoidance => sent.cwnd,
+            _ => sent.cwnd,
         };
+        flow.carry(now, sent, nth);
         flow.digest.add(now, 1, sent.seq);
         DataPacket { flow: index, nth, cwnd: stamp(cwnd), size, row, seq: sent.seq }
     }
@@ -136,7 +137,10 @@ impl Hosts {
         let was = flow.window_before();
         flow.tell_truth(&before);
         let (measured, _) = flow.sender.round_trips();
-        flow.sender.on_ack(now, &packet.ack(), &mut self.sending);
+        match flow.carried {
+            None => flow.sender.on_ack(now, &packet.ack(), &mut self.sending),
+            Some(_) => flow.hear_full(now, packet, &mut self.sending),
+        }
         if context.recorder.traces_cwnd() {
             let sender = &flow.sender;
             let ack = packet.next as i64 - 1;

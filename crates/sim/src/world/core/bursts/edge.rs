@@ -6,6 +6,7 @@ use burstlab_optical::{Assembler, AssemblyPolicy};
 use burstlab_units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
 
+use super::super::marks::waiting;
 use super::burst::{BurstKind, Cargo, Taken};
 use super::feed::Feed;
 use super::inbox::Inbox;
@@ -545,8 +546,14 @@ impl Mesh {
         burst.arrives = departs;
         burst.taken.push(Taken { link, wavelength, start, departs, passes: burst.left });
         burst.wavelength = wavelength;
-        let wait = departs.since(ready);
-        self.tally.waited(burst.kind as usize, wait);
+        let (wait, kind) = (departs.since(ready), burst.kind);
+        if !self.markers.are_none() {
+            let waiting = waiting(self.rules.rate, wait);
+            let packets = self.bursts.get(slot).cargo.data.iter().flat_map(|one| one.packets());
+            let seen = (now, waiting, departs);
+            self.markers.meet(link as usize, seen, packets, &mut self.effects);
+        }
+        self.tally.waited(kind as usize, wait);
         self.note((now, slot), Step::Port, Some(link), wait, &mut context.recorder);
         let submits = now + wait;
         if submits > now {

@@ -48,6 +48,7 @@ pub(in crate::world) use self::under_way::UnderWay;
 use self::ways::Way;
 use super::effects::Effects;
 use super::flows::Flows;
+use super::marks::Markers;
 use super::script::Script;
 use crate::measure::NetworkTally;
 use crate::measure::loss::LossCause;
@@ -205,6 +206,8 @@ pub(in crate::world) struct Mesh {
     /// Draws of the wavelengths on which bursts set out.
     wavelengths: Stream,
     injection: Option<Injection>,
+    /// Of ingress ports, by fibre.
+    markers: Markers,
     /// Bursts numbered so far; on a path those of each direction by themselves.
     numbered: [u64; 2],
     /// Whether a sender listens to what becomes of its bursts.
@@ -273,6 +276,11 @@ impl Mesh {
             turns: rules.turns(site_count),
             wavelengths: random.stream("wavelengths"),
             injection: Injection::new(scenario, random),
+            markers: Markers::new(
+                resolved.core_marks.as_ref(),
+                graph.links.len(),
+                random.stream("core-marks"),
+            ),
             numbered: [0; 2],
             reports: resolved.listens(),
             trains,

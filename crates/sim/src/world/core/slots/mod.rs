@@ -21,6 +21,7 @@ use self::edge::Pair;
 use self::report::{LinkTally, OpsTally};
 use super::effects::{Effect, Effects};
 use super::flows::{Address, Flows};
+use super::marks::Markers;
 use crate::measure::{NO_BURST, OpsSummary};
 use crate::scenario::{AckWay, Ops as Rules};
 use crate::topology::{Graph, Routes};
@@ -174,6 +175,8 @@ pub(in crate::world) struct Ops {
     /// Units of time of the smoothing so far.
     units: u64,
     pub(super) cross_lost: u64,
+    /// Of the buffers of nodes.
+    markers: Markers,
     pub(super) tally: OpsTally,
     /// The numbers at the end of the measured time, where the run goes on.
     measured: Option<Box<OpsSummary>>,
@@ -190,7 +193,7 @@ impl Ops {
     pub(super) fn new(
         (graph, routes): (Graph, Routes),
         rules: Rules,
-        clock: SlotClock,
+        (clock, markers): (SlotClock, Markers),
         random: &RandomSource,
     ) -> Self {
         let mut nodes: Vec<Node> = (0..graph.nodes.len() as u32)
@@ -229,6 +232,7 @@ impl Ops {
         Self {
             flows: Flows::default(),
             effects: Effects::default(),
+            markers,
             clock,
             nodes,
             admission: Admission::new(fibres.len(), rules.smoothing.refusal),

@@ -1,12 +1,13 @@
 //! What happens at a node in a slot.
 
 use burstlab_optical::slotted::{Arrival, Offer};
-use burstlab_units::Time;
+use burstlab_units::{Bytes, Time};
 
 use super::{InFlight, Ops};
 use crate::scenario::Order;
 use crate::world::context::Context;
 use crate::world::core::effects::Effect;
+use crate::world::packet::Packet;
 
 impl Ops {
     /// The slot of the event of `node` at `now`; `None` if it has come before its time, or again.
@@ -40,7 +41,7 @@ impl Ops {
             let port = fibre.port as usize;
             match self.nodes[node as usize].switch.offer(port, cell) {
                 Offer::Leaves(cell) => self.leaves(node, port, slot, cell, context),
-                Offer::Waits => {}
+                Offer::Waits => self.marks(node, slot, cell),
                 Offer::Dropped(cell) => self.drops(slot, link, cell, context),
             }
         }
@@ -81,6 +82,22 @@ impl Ops {
                 arrived.rotate_left(((first * count as f64) as usize).min(count - 1));
             }
         }
+    }
+
+    /// A cell waits at `node`, whose buffer may mark its packets.
+    fn marks(&mut self, node: u32, slot: u64, cell: u32) {
+        if self.markers.are_none() {
+            return;
+        }
+        let before = u64::from(self.nodes[node as usize].switch.occupied() - 1);
+        let waiting = Bytes::new(before * self.fixed.rules.slot_size.get());
+        let (now, until) = (self.clock.start(slot), self.clock.start(slot + before + 1));
+        let data = self.cells.get(cell).cell.pieces().filter_map(|piece| match piece.datagram {
+            Packet::Data(packet) => Some(packet),
+            Packet::Ack(_) => None,
+        });
+        let seen = (now, waiting, until);
+        self.markers.meet(node as usize, seen, data, &mut self.effects);
     }
 
     /// A cell leaves `node` by its output `port`.

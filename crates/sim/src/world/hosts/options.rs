@@ -1,0 +1,265 @@
+//! What packets of a connection carry besides what every packet has: time stamps, flags, marks, a
+//! window. It stands in a table of the flow, so that packets of other connections are no larger.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use burstlab_kernel::Stream;
+use burstlab_tcp::{Ack, AckOptions, FullAck, SegmentOptions, Transmission};
+use burstlab_units::{Bytes, Time};
+use serde::{Deserialize, Serialize};
+
+use super::{Flow, Hosts};
+use crate::measure::SentRow;
+use crate::world::context::Context;
+use crate::world::packet::{AckPacket, DataPacket};
+
+/// What is under way of one connection.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(in crate::world) struct Carried {
+    data: Table<SegmentOptions>,
+    acks: Table<AckOptions>,
+    /// What the last ACK asked for, and how many have.
+    asked: (u64, u16),
+    /// Marks drawn, and made.
+    drawn: u32,
+    pub(in crate::world) marks: u64,
+}
+
+/// Values by a number and which of the packets with that number it is, from 1.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Table<T> {
+    /// Of first packets, from number `base` on.
+    base: u64,
+    first: VecDeque<Option<T>>,
+    others: BTreeMap<(u64, u16), T>,
+}
+
+impl<T> Default for Table<T> {
+    fn default() -> Self {
+        Self { base: 0, first: VecDeque::new(), others: BTreeMap::new() }
+    }
+}
+
+impl<T: Copy> Table<T> {
+    fn put(&mut self, number: u64, nth: u16, value: T) {
+        if nth != 1 {
+            self.others.insert((number, nth), value);
+            return;
+        }
+        if self.first.is_empty() {
+            self.base = number;
+        }
+        let Some(index) = number.checked_sub(self.base) else { return };
+        while self.first.len() as u64 <= index {
+            self.first.push_back(None);
+        }
+        self.first[index as usize] = Some(value);
+    }
+
+    fn get_mut(&mut self, number: u64, nth: u16) -> Option<&mut T> {
+        if nth != 1 {
+            return self.others.get_mut(&(number, nth));
+        }
+        let index = number.checked_sub(self.base)?;
+        self.first.get_mut(index as usize)?.as_mut()
+    }
+
+    fn take(&mut self, number: u64, nth: u16) -> Option<T> {
+        let taken = match nth {
+            1 => {
+                let index = number.checked_sub(self.base)?;
+                self.first.get_mut(index as usize)?.take()
+            }
+            _ => self.others.remove(&(number, nth)),
+        };
+        while let Some(None) = self.first.front() {
+            self.first.pop_front();
+            self.base += 1;
+        }
+        taken
+    }
+
+    /// Nothing below `number` counts any more.
+    fn forget_below(&mut self, number: u64) {
+        while self.base < number && self.first.pop_front().is_some() {
+            self.base += 1;
+        }
+        while self.others.first_key_value().is_some_and(|(key, _)| key.0 < number) {
+            self.others.pop_first();
+        }
+    }
+}
+
+impl Carried {
+    /// A segment is sent.
+    pub(in crate::world) fn send(&mut self, seq: u64, nth: u16, options: SegmentOptions) {
+        self.data.put(seq, nth, options);
+    }
+
+    /// What a data packet carries, which is there or lost.
+    pub(in crate::world) fn take(&mut self, seq: u64, nth: u16) -> Option<SegmentOptions> {
+        self.data.take(seq, nth)
+    }
+
+    /// A queue would mark a packet; answers whether it may.
+    pub(in crate::world) fn mark(&mut self, seq: u64, nth: u16) -> bool {
+        match self.data.get_mut(seq, nth) {
+            Some(options) if options.flags.markable => {
+                options.marked = true;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// An ACK is sent; answers which of those for this segment it is.
+    fn acknowledge(&mut self, ack: &Ack, options: AckOptions) -> u16 {
+        let (next, count) = self.asked;
+        self.asked = match next == ack.next {
+            true => (next, count.wrapping_add(1).max(1)),
+            false => (ack.next, 1),
+        };
+        self.acks.put(ack.next, self.asked.1, options);
+        self.asked.1
+    }
+
+    /// What an ACK carries that is at its sender: of those that it overtook nothing counts.
+    pub(in crate::world) fn hear(&mut self, next: u64, nth: u16) -> Option<AckOptions> {
+        let options = self.acks.take(next, nth);
+        self.acks.forget_below(next);
+        options
+    }
+}
+
+impl Flow {
+    /// What a segment carries that is sent now is noted.
+    #[inline]
+    pub(super) fn carry(&mut self, now: Time, sent: &Transmission, nth: u16) {
+        if let Some(carried) = &mut self.carried {
+            carried.send(sent.seq, nth, self.sender.options(now, sent));
+        }
+    }
+
+    /// A queue marks a packet, if it may.
+    pub(in crate::world) fn mark(&mut self, packet: &DataPacket) -> bool {
+        let Some(carried) = &mut self.carried else { return false };
+        let marked = carried.mark(packet.seq, packet.nth);
+        carried.marks += u64::from(marked);
+        marked
+    }
+
+    /// The sender of a connection with options hears an ACK.
+    pub(super) fn hear_full(&mut self, now: Time, ack: &AckPacket, out: &mut Vec<Transmission>) {
+        let carried = self.carried.as_mut().and_then(|one| one.hear(ack.next, ack.nth));
+        match carried {
+            Some(options) => self.sender.on_full_ack(now, &ack.ack(), &options, out),
+            None => self.sender.on_ack(now, &ack.ack(), out),
+        }
+    }
+
+    /// Whether a queue that marks with this chance marks a packet.
+    fn draws_mark(&mut self, chance: f64, packet: &DataPacket, draws: &Stream) -> bool {
+        let Some(carried) = self.carried.as_mut().filter(|_| chance > 0.0) else { return false };
+        if chance < 1.0 {
+            let ordinal = u64::from(self.id) << 32 | u64::from(carried.drawn);
+            carried.drawn = carried.drawn.wrapping_add(1);
+            if draws.uniforms(ordinal)[0] >= chance {
+                return false;
+            }
+        }
+        self.mark(packet)
+    }
+}
+
+impl Hosts {
+    /// Whether a queue that marks with this chance marks a packet.
+    pub(in crate::world) fn draws_mark(&mut self, chance: f64, packet: &DataPacket) -> bool {
+        self.flows[packet.flow as usize].draws_mark(chance, packet, &self.marks)
+    }
+
+    /// A data packet of a connection with options is at its receiver; answers the first ACK that is
+    /// sent now, and keeps those behind it.
+    pub(super) fn receive_full(
+        &mut self,
+        now: Time,
+        packet: &DataPacket,
+        context: &mut Context,
+    ) -> Option<AckPacket> {
+        let flow = &mut self.flows[packet.flow as usize];
+        let carried = flow.carried.as_mut().and_then(|one| one.take(packet.seq, packet.nth));
+        let handshake = packet.seq == 0 && packet.nth == 1 && flow.receiver.next() > 0;
+        if handshake {
+            flow.receiver.on_handshake(now);
+        } else {
+            let bytes = flow.kind.data_of(u64::from(packet.size));
+            let data = (packet.seq, Bytes::new(if packet.seq == 0 { 0 } else { bytes }));
+            let next = flow.receiver.next();
+            let options = carried.unwrap_or_default();
+            flow.receiver.on_packet(now, data, &options, &mut self.full_acks);
+            flow.has_taken(now, next);
+        }
+        self.answer_full(now, packet.flow, context)
+    }
+
+    /// A timer of the receiver of a connection with options is due.
+    pub(super) fn full_timer(
+        &mut self,
+        now: Time,
+        index: u32,
+        context: &mut Context,
+    ) -> Option<AckPacket> {
+        self.flows[index as usize].receiver.on_full_timeout(now, &mut self.full_acks);
+        self.answer_full(now, index, context)
+    }
+
+    /// The ACKs of a receiver as packets: answers the first.
+    fn answer_full(&mut self, now: Time, index: u32, context: &mut Context) -> Option<AckPacket> {
+        let flow = &mut self.flows[index as usize];
+        flow.arm_receiver(index, context);
+        let mut first = None;
+        for (ack, options) in self.full_acks.drain(..) {
+            let row = context.recorder.sent(now, flow.id, &SentRow::Ack(&ack));
+            let nth = flow.carried.as_mut().map_or(0, |one| one.acknowledge(&ack, options));
+            let packet = AckPacket::new(index, row, &ack).nth(nth);
+            match first {
+                None => first = Some(packet),
+                Some(_) => self.more_acks.push(packet),
+            }
+        }
+        first
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_taken_leaves_no_trace() {
+        let mut table = Table::default();
+        for number in 3..6 {
+            table.put(number, 1, number);
+        }
+        table.put(4, 2, 40);
+        assert_eq!((table.take(4, 2), table.take(4, 2)), (Some(40), None));
+        assert_eq!(
+            (table.take(4, 1), table.take(3, 1), table.take(5, 1)),
+            (Some(4), Some(3), Some(5))
+        );
+        assert!(table.first.is_empty() && table.others.is_empty());
+        table.put(9, 1, 9);
+        assert_eq!((table.base, table.take(8, 1), table.take(9, 1)), (9, None, Some(9)));
+    }
+
+    #[test]
+    fn what_was_overtaken_is_forgotten() {
+        let mut table = Table::default();
+        for number in [3, 5, 8] {
+            table.put(number, 1, number);
+            table.put(number, 2, number);
+        }
+        table.forget_below(8);
+        assert_eq!((table.take(5, 1), table.take(5, 2)), (None, None));
+        assert_eq!((table.take(8, 1), table.take(8, 2)), (Some(8), Some(8)));
+    }
+}

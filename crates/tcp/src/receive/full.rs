@@ -1,0 +1,76 @@
+//! A receiver of a connection whose packets carry options.
+
+use burstlab_units::{Bytes, Time};
+
+use super::Receiver;
+use super::linux::{FullAck, Place};
+use crate::segment::SegmentOptions;
+
+impl Receiver {
+    /// Whether packets of the connection carry options, so that they go to
+    /// [`on_packet`](Self::on_packet).
+    #[inline]
+    #[must_use]
+    pub fn has_options(&self) -> bool {
+        self.answers.is_some()
+    }
+
+    /// A data packet of a connection with options arrives: segment `seq` with `bytes` of data. The
+    /// SYN has none, and neither has segment 0 when it is the ACK of the SYN's ACK. Appends the
+    /// ACKs that go out at once, in order, with what they carry besides.
+    pub fn on_packet(
+        &mut self,
+        now: Time,
+        (seq, bytes): (u64, Bytes),
+        options: &SegmentOptions,
+        out: &mut Vec<FullAck>,
+    ) {
+        let Some(mut answers) = self.answers.take() else { return };
+        if seq == 0 && self.next <= 1 {
+            self.store(0);
+            out.push(answers.on_syn(now, options));
+        } else {
+            answers.open(now);
+            let mut place = self.place(seq);
+            if seq == 0 || answers.is_old(options) || answers.is_before_the_last_ack(seq) {
+                self.duplicates += u64::from(place.twice);
+                answers.on_old(now, seq, &place, out);
+            } else {
+                self.store(seq);
+                (place.next, place.has_early) = (self.next, self.high > self.next);
+                answers.count_early(seq, &mut place);
+                answers.on_data(now, (seq, bytes.get()), options, &place, out);
+            }
+        }
+        self.answers = Some(answers);
+    }
+
+    /// The ACK of the SYN's ACK arrives, which carries no data.
+    pub fn on_handshake(&mut self, now: Time) {
+        if let Some(answers) = &mut self.answers {
+            answers.open(now);
+        }
+    }
+
+    /// A timer of a connection with options is due. Does nothing before its time.
+    pub fn on_full_timeout(&mut self, now: Time, out: &mut Vec<FullAck>) {
+        let next = self.next;
+        if let Some(answers) = &mut self.answers {
+            answers.on_timeout(now, next, out);
+        }
+    }
+
+    /// Where the receiver stands as segment `seq` comes.
+    fn place(&self, seq: u64) -> Place {
+        let has_early = self.high > self.next;
+        Place {
+            before: self.next,
+            next: self.next,
+            had_early: has_early,
+            has_early,
+            early: 0,
+            twice: self.holds(seq),
+            beyond: seq >= self.next + self.window,
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! When and how a receiver acknowledges that does as Linux 6.12: at once in its quick phase and out
+//! of order, else later, by how fast segments come; with time stamps, D-SACK, a window that grows,
+//! and echoes of marks.
+//!
+//! Written from RFC 2018, 2883, 3168, 5681, 7323 and 8257 and from recorded connections of that
+//! kernel; what they leave open are facts and constants of `net/ipv4/tcp_input.c`, `tcp_output.c`
+//! and `tcp_timer.c`.
+
+mod blocks;
+mod delay;
+mod echo;
+mod window;
+
+use burstlab_units::{Bytes, Time};
+use serde::{Deserialize, Serialize};
+
+use crate::config::{Config, WindowLaw};
+use crate::linux::Clock;
+use crate::segment::{Ack, AckOptions, SegmentOptions};
+use blocks::Blocks;
+use delay::Delay;
+use echo::Echo;
+use window::Advertised;
+
+/// What the first SACK block costs besides itself: kind, length, and two bytes of padding.
+const SACK_OPTION: u64 = 4;
+/// What a SYN has besides what every header has: the segment size and the scale of windows, and
+/// that SACK is understood, which with time stamps takes no room of its own.
+const SYN_OPTIONS: [u64; 2] = [12, 8];
+
+/// What the header of a SYN is longer by than that of other segments.
+pub(crate) fn syn_options(timestamps: bool) -> Bytes {
+    Bytes::new(SYN_OPTIONS[usize::from(timestamps)])
+}
+
+/// Where the receiver stood as a segment came, and stands now.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    /// The segment it waited for, and waits for.
+    pub(super) before: u64,
+    pub(super) next: u64,
+    /// Whether segments above were there, and are.
+    pub(super) had_early: bool,
+    pub(super) has_early: bool,
+    /// Segments that were there above a hole.
+    pub(super) early: u64,
+    /// Whether the segment had arrived before.
+    pub(super) twice: bool,
+    /// Whether it lies beyond the window.
+    pub(super) beyond: bool,
+}
+
+/// An ACK with its options.
+pub type FullAck = (Ack, AckOptions);
+
+/// How a receiver answers.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Answers {
+    clock: Clock,
+    timestamps: bool,
+    sack: bool,
+    d_sack: bool,
+    ack_size: Bytes,
+    block_size: u64,
+    delay: Delay,
+    window: Advertised,
+    blocks: Blocks,
+    echo: Echo,
+    /// What the last ACK asked for.
+    told: u64,
+    /// The time stamp that the next ACK echoes.
+    recent: u32,
+    /// When the SYN was answered; `None` once the connection is there.
+    answered: Option<Time>,
+    /// Segments there above a hole.
+    early: u64,
+}
+
+impl Answers {
+    pub(super) fn new(config: &Config) -> Self {
+        let on = |field: Option<bool>| field.unwrap_or(true);
+        let payload = config.segment_size.get() - config.headers().get();
+        let clock = Clock::new(config.rto_clock_phase, 0);
+        Self {
+            clock,
+            timestamps: on(config.timestamps),
+            sack: on(config.sack),
+            d_sack: on(config.d_sack) && on(config.sack),
+            ack_size: config.ack_size,
+            block_size: config.sack_block_size.get(),
+            delay: Delay::new(config, clock),
+            window: Advertised::new(config, payload),
+            blocks: Blocks::new(usize::from(config.sack_blocks)),
+            echo: Echo::new(config.ecn == Some(true), config.window_law == WindowLaw::Dctcp),
+            told: 0,
+            recent: 0,
+            answered: None,
+            early: 0,
+        }
+    }
+
+    /// The SYN arrives, for the first time or again.
+    pub(super) fn on_syn(&mut self, now: Time, options: &SegmentOptions) -> FullAck {
+        let again = self.answered.is_some();
+        self.answered = Some(if again { Time::MAX } else { now });
+        (self.recent, self.told) = (options.stamp, 1);
+        let (mut ack, mut told) = self.build(now, 1);
+        ack.size += syn_options(self.timestamps);
+        told.window = self.window.of_syn();
+        (ack, told)
+    }
+
+    /// The ACK of the SYN's ACK arrives, or the first data do.
+    pub(super) fn open(&mut self, now: Time) {
+        let Some(answered) = self.answered.take() else { return };
+        if answered < now {
+            let rtt = self.clock.us(now) - self.clock.us(answered);
+            self.delay.learn(rtt);
+        }
+        self.window.open(self.clock.us(now));
+    }
+
+    /// Whether a segment is older than what has arrived in order (PAWS, RFC 7323 section 5).
+    pub(super) fn is_old(&self, options: &SegmentOptions) -> bool {
+        self.timestamps && options.stamp.saturating_add(1) < self.recent
+    }
+
+    /// A segment that is too old, or was acknowledged before: it is answered at once.
+    pub(super) fn on_old(&mut self, now: Time, seq: u64, place: &Place, out: &mut Vec<FullAck>) {
+        self.delay.hurry(&self.window);
+        if self.d_sack && (1..place.before).contains(&seq) {
+            self.blocks.twice(seq, seq + 1);
+        }
+        self.send(now, place.next, out);
+    }
+
+    /// Segment `seq` is put in its `place`: counts what is there above a hole.
+    pub(super) fn count_early(&mut self, seq: u64, place: &mut Place) {
+        place.early = self.early;
+        if place.next > place.before {
+            self.early -= place.next - place.before - 1;
+        } else if seq > place.before && !place.twice && !place.beyond {
+            self.early += 1;
+        }
+    }
+
+    /// Whether a segment was acknowledged before the last ACK.
+    pub(super) fn is_before_the_last_ack(&self, seq: u64) -> bool {
+        seq + 1 < self.told
+    }
+
+    /// Segment `seq` has arrived and was put in its `place`.
+    pub(super) fn on_data(
+        &mut self,
+        now: Time,
+        (seq, bytes): (u64, u64),
+        options: &SegmentOptions,
+        place: &Place,
+        out: &mut Vec<FullAck>,
+    ) {
+        if self.timestamps && seq <= self.told {
+            self.recent = self.recent.max(options.stamp);
+        }
+        self.window.measure_round_trip(&self.clock, now, options.echo, self.timestamps);
+        if self.echo.accept(options.flags) {
+            self.delay.now();
+        }
+        if place.beyond || seq < place.before {
+            if seq < place.before && self.d_sack {
+                self.blocks.twice(seq, seq + 1);
+            }
+            self.delay.hurry(&self.window);
+            self.delay.schedule();
+        } else if seq == place.before {
+            self.take_in_order(now, bytes, options, place, out);
+        } else {
+            self.take_early(now, seq, options, place, out);
+        }
+        self.check(now, place, out);
+        if place.next > place.before {
+            self.window.read(self.clock.us(now), place.next - place.before);
+            if self.delay.ends_with_a_push(place.has_early) || self.is_due(place.next) {
+                self.send(now, place.next, out);
+            }
+        }
+    }
+
+    fn take_in_order(
+        &mut self,
+        now: Time,
+        bytes: u64,
+        options: &SegmentOptions,
+        place: &Place,
+        out: &mut Vec<FullAck>,
+    ) {
+        self.delay.schedule();
+        self.window.learn_size(bytes);
+        self.delay.note(bytes, options.flags.push);
+        self.delay.follow(now, &self.window);
+        self.take_mark(now, options, place.before, out);
+        if self.window.grow(place.early + 1) {
+            self.delay.quicken();
+        }
+        if place.had_early {
+            if !place.has_early {
+                self.delay.now();
+            }
+            self.blocks.forget_below(place.next);
+        }
+    }
+
+    fn take_early(
+        &mut self,
+        now: Time,
+        seq: u64,
+        options: &SegmentOptions,
+        place: &Place,
+        out: &mut Vec<FullAck>,
+    ) {
+        self.take_mark(now, options, place.before, out);
+        self.delay.schedule();
+        if place.twice && self.d_sack {
+            if self.blocks.has_twice() && self.delay.is_compressing() {
+                self.send(now, place.next, out);
+                self.delay.schedule();
+            }
+            self.blocks.twice(seq, seq + 1);
+        }
+        if !self.sack {
+            return;
+        }
+        if self.blocks.overflows(seq, seq + 1) && self.delay.is_compressing() {
+            self.send(now, place.next, out);
+            self.delay.schedule();
+        }
+        self.blocks.report(seq, seq + 1);
+        if !place.twice && self.window.grow(place.early) {
+            self.delay.quicken();
+        }
+    }
+
+    /// What a mark, or none, on a segment asks for.
+    fn take_mark(
+        &mut self,
+        now: Time,
+        options: &SegmentOptions,
+        next: u64,
+        out: &mut Vec<FullAck>,
+    ) {
+        let heard = self.echo.hear(options);
+        if heard.changed {
+            // What waits for its ACK is of the other kind (RFC 8257 section 3.2).
+            if self.delay.waits() {
+                self.echo.say(!options.marked);
+                self.send(now, next, out);
+            }
+            self.delay.now();
+        }
+        self.echo.settle(options);
+        if heard.hurries {
+            self.delay.hurry_a_little(&self.window);
+        }
+    }
+
+    /// Whether more than a segment waits for its ACK.
+    fn is_due(&self, next: u64) -> bool {
+        next > self.told + 1 && self.delay.is_scheduled()
+    }
+
+    /// Whether an ACK goes now, or when.
+    fn check(&mut self, now: Time, place: &Place, out: &mut Vec<FullAck>) {
+        if !self.delay.is_scheduled() {
+            return;
+        }
+        let next = place.next;
+        let held = self.early + next - place.before;
+        let two = next > self.told + 1 && self.window.is_wide(held);
+        let compresses = place.has_early.then_some(self.sack);
+        if two || self.delay.decide(now, next, compresses, self.window.round_trip()) {
+            self.send(now, next, out);
+        }
+    }
+
+    pub(super) fn deadline(&self) -> Option<Time> {
+        self.delay.deadline()
+    }
+
+    /// A timer runs out.
+    pub(super) fn on_timeout(&mut self, now: Time, next: u64, out: &mut Vec<FullAck>) {
+        if self.delay.on_timeout(now) {
+            self.send(now, next, out);
+        }
+    }
+
+    fn send(&mut self, now: Time, next: u64, out: &mut Vec<FullAck>) {
+        out.push(self.build(now, next));
+        self.told = next;
+        self.delay.sent();
+    }
+
+    fn build(&mut self, now: Time, next: u64) -> FullAck {
+        let sack = self.blocks.take();
+        let extra = match sack.len() as u64 {
+            0 => 0,
+            blocks => SACK_OPTION + self.block_size * blocks,
+        };
+        let ack = Ack { next, sack, size: self.ack_size + Bytes::new(extra) };
+        let options = AckOptions {
+            stamp: (self.clock.us(now) / 1000) as u32,
+            echo: self.recent,
+            window: self.window.advertise(next, self.told),
+            marked: self.echo.says(),
+        };
+        (ack, options)
+    }
+}

@@ -1,0 +1,272 @@
+//! When an ACK goes: in the quick phase at once, else after two segments or a delay that follows
+//! the time between segments; out of order at once, and then less often (facts of `tcp_input.c`
+//! and `tcp_timer.c`, Linux 6.12).
+
+use burstlab_units::{Span, Time};
+use serde::{Deserialize, Serialize};
+
+use super::window::Advertised;
+use crate::config::Config;
+use crate::linux::{Clock, ticks};
+
+/// ACKs of the quick phase at most: `TCP_MAX_QUICKACKS`.
+const QUICK_MOST: u32 = 16;
+/// The same after a mark.
+const QUICK_MARKED: u32 = 2;
+/// The shortest and the longest delay in ticks: `TCP_ATO_MIN`, `TCP_DELACK_MIN`, `HZ / 2`,
+/// `TCP_DELACK_MAX`; and no longer than the shortest time-out less one.
+const LEAST: u64 = 40;
+const MOST: u64 = 500;
+const MOST_PUSHED: u64 = 200;
+/// What the segment size is taken to be before the first one: `TCP_MSS_DEFAULT`.
+const SIZE_FIRST: u64 = 536;
+/// Duplicate ACKs that go at once (`TCP_FASTRETRANS_THRESH`), and those that may then be left out
+/// in favour of one (`tcp_comp_sack_nr`).
+const DUPLICATES: u32 = 3;
+const COMPRESSED_MOST: u32 = 44;
+/// How long such an ACK waits at most, and how late its timer may be
+/// (`tcp_comp_sack_delay_ns`, `tcp_comp_sack_slack_ns`); else a twentieth of a round trip.
+const COMPRESS_NS: u64 = 1_000_000;
+const SLACK_NS: u64 = 100_000;
+const COMPRESS_SHARE: u64 = 20;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Delay {
+    clock: Clock,
+    /// Whether delays are adaptive; else every segment is acknowledged.
+    adaptive: bool,
+    payload: u64,
+    /// The largest segment so far (`rcv_mss`).
+    size: u64,
+    /// The delay follows the time between segments, in ticks.
+    ato: u64,
+    /// When the last segment came, in ticks.
+    last: u64,
+    /// ACKs that go at once.
+    quick: u32,
+    /// Whether something waits for its ACK, and whether that goes now.
+    scheduled: bool,
+    at_once: bool,
+    /// Whether a segment ended a push, or was short.
+    pushed: bool,
+    /// When a delayed ACK is due: the tick, and when the timer wheel gets there.
+    timer: Option<(u64, Time)>,
+    /// The smoothed round trip of the handshake in microseconds, and its time-out in ticks.
+    srtt: u64,
+    rto: u64,
+    rto_min_us: u64,
+    /// Duplicate ACKs that asked for `duplicates_of`, those left out, and when one goes for them.
+    duplicates: u32,
+    duplicates_of: u64,
+    compressed: u32,
+    compress: Option<Time>,
+}
+
+impl Delay {
+    pub(super) fn new(config: &Config, clock: Clock) -> Self {
+        Self {
+            clock,
+            adaptive: config.delayed_ack,
+            payload: config.segment_size.get() - config.headers().get(),
+            size: SIZE_FIRST,
+            ato: 0,
+            last: 0,
+            quick: 0,
+            scheduled: false,
+            at_once: false,
+            pushed: false,
+            timer: None,
+            srtt: 0,
+            rto: ticks(config.rto_initial.as_ps() / 1_000_000),
+            rto_min_us: config.rto_min.as_ps() / 1_000_000,
+            duplicates: 0,
+            duplicates_of: 0,
+            compressed: 0,
+            compress: None,
+        }
+    }
+
+    /// The handshake took `rtt` microseconds.
+    pub(super) fn learn(&mut self, rtt: u64) {
+        self.srtt = rtt.max(1);
+        self.rto = ticks(rtt + (rtt << 1).max(self.rto_min_us));
+    }
+
+    pub(super) fn schedule(&mut self) {
+        self.scheduled = true;
+    }
+
+    pub(super) fn is_scheduled(&self) -> bool {
+        self.scheduled
+    }
+
+    /// The next ACK goes at once.
+    pub(super) fn now(&mut self) {
+        self.at_once = true;
+    }
+
+    /// Whether a delayed ACK waits.
+    pub(super) fn waits(&self) -> bool {
+        self.timer.is_some()
+    }
+
+    pub(super) fn is_compressing(&self) -> bool {
+        self.compressed > 0
+    }
+
+    /// Quick ACKs from now on, as many as half the window has segments.
+    pub(super) fn hurry(&mut self, window: &Advertised) {
+        self.raise(QUICK_MOST, window);
+        self.ato = LEAST;
+    }
+
+    pub(super) fn hurry_a_little(&mut self, window: &Advertised) {
+        self.raise(QUICK_MARKED, window);
+        self.ato = LEAST;
+    }
+
+    fn raise(&mut self, most: u32, window: &Advertised) {
+        let half = window.offered() / (2 * self.size);
+        let quick = if half == 0 { 2 } else { half.min(u64::from(most)) as u32 };
+        self.quick = self.quick.max(quick);
+    }
+
+    /// The window has grown: its sender shall know.
+    pub(super) fn quicken(&mut self) {
+        self.quick |= 1;
+    }
+
+    /// A segment of `bytes` came in order, and with it perhaps the end of a push.
+    pub(super) fn note(&mut self, bytes: u64, push: bool) {
+        self.pushed |= push || bytes < self.size;
+        if bytes >= self.size {
+            self.size = bytes.min(self.payload);
+        }
+    }
+
+    /// The delay follows the time since the last segment.
+    pub(super) fn follow(&mut self, now: Time, window: &Advertised) {
+        let tick = self.clock.tick(now);
+        let gap = tick - self.last;
+        if self.ato == 0 {
+            self.raise(QUICK_MOST, window);
+            self.ato = LEAST;
+        } else if gap <= LEAST / 2 {
+            self.ato = (self.ato >> 1) + LEAST / 2;
+        } else if gap < self.ato {
+            self.ato = ((self.ato >> 1) + gap).min(self.rto);
+        } else if gap > self.rto {
+            // Its sender has probably begun anew with a small window.
+            self.raise(QUICK_MOST, window);
+        }
+        self.last = tick;
+    }
+
+    /// Whether an ACK goes now; else a timer is set. `compresses`: segments are there above a hole,
+    /// and whether the receiver may leave duplicate ACKs out.
+    pub(super) fn decide(
+        &mut self,
+        now: Time,
+        next: u64,
+        compresses: Option<bool>,
+        round_trip: u64,
+    ) -> bool {
+        if self.quick > 0 || self.at_once || !self.adaptive {
+            return true;
+        }
+        match compresses {
+            None => self.delay(now),
+            Some(false) => true,
+            Some(true) => self.repeats(now, next, round_trip),
+        }
+    }
+
+    /// A duplicate ACK: the first ones go at once, of others one for several.
+    fn repeats(&mut self, now: Time, next: u64, round_trip: u64) -> bool {
+        if self.compressed >= COMPRESSED_MOST {
+            return true;
+        }
+        if self.duplicates_of != next {
+            (self.duplicates_of, self.duplicates) = (next, 0);
+        }
+        if self.duplicates < DUPLICATES {
+            self.duplicates += 1;
+            return true;
+        }
+        self.compressed += 1;
+        if self.compress.is_none() {
+            let rtt = if self.srtt > 0 { round_trip.min(self.srtt) } else { round_trip };
+            let wait = (rtt * 1000 / COMPRESS_SHARE).min(COMPRESS_NS) + SLACK_NS;
+            self.compress = Some(now + Span::from_ns(wait));
+        }
+        false
+    }
+
+    /// Sets the timer of a delayed ACK; answers whether one goes now since it is almost due.
+    fn delay(&mut self, now: Time) -> bool {
+        let mut ato = self.ato;
+        if ato > LEAST {
+            let most = if self.pushed { MOST_PUSHED } else { MOST };
+            let rtt = if self.srtt > 0 { (self.srtt / 1000).max(LEAST) } else { most };
+            ato = ato.min(most).min(rtt);
+        }
+        ato = ato.min(MOST_PUSHED).min((self.rto_min_us / 1000).max(2) - 1);
+        let tick = self.clock.tick(now);
+        let mut due = tick + ato;
+        if let Some((set, _)) = self.timer {
+            if set <= tick + (ato >> 2) {
+                return true;
+            }
+            due = due.min(set);
+        }
+        let fires = self.clock.at(self.clock.fires(tick, due));
+        if self.timer.is_none_or(|(set, _)| set != due) {
+            self.timer = Some((due, fires));
+        }
+        false
+    }
+
+    /// Whether what was read ended a push, so that its ACK goes.
+    pub(super) fn ends_with_a_push(&self, has_early: bool) -> bool {
+        self.scheduled && self.pushed && !has_early
+    }
+
+    pub(super) fn deadline(&self) -> Option<Time> {
+        let timer = self.timer.map(|(_, fires)| fires);
+        timer.into_iter().chain(self.compress).min()
+    }
+
+    /// A timer runs out; answers whether an ACK goes.
+    pub(super) fn on_timeout(&mut self, now: Time) -> bool {
+        if self.compress.is_some_and(|at| at <= now) {
+            self.compress = None;
+            return self.compressed > 0;
+        }
+        if self.timer.is_none_or(|(_, fires)| fires > now) {
+            return false;
+        }
+        self.timer = None;
+        if self.compressed > 0 {
+            return true;
+        }
+        if self.scheduled {
+            self.ato = (self.ato << 1).min(self.rto);
+        }
+        self.scheduled
+    }
+
+    /// An ACK has gone.
+    pub(super) fn sent(&mut self) {
+        (self.compressed, self.compress) = (0, None);
+        let sent = u32::from(self.scheduled);
+        if self.quick > 0 {
+            if sent >= self.quick {
+                // The delay begins anew.
+                (self.quick, self.ato) = (0, LEAST);
+            } else {
+                self.quick -= sent;
+            }
+        }
+        (self.scheduled, self.at_once, self.pushed, self.timer) = (false, false, false, None);
+    }
+}

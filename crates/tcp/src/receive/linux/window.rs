@@ -1,0 +1,194 @@
+//! The window that a receiver advertises: it grows as segments come, up to what the buffer has room
+//! for, and the buffer as fast as the application reads (facts of `tcp_input.c` and `tcp_output.c`,
+//! Linux 6.12). The application reads at once.
+
+use burstlab_units::Time;
+use serde::{Deserialize, Serialize};
+
+use crate::config::Config;
+use crate::linux::Clock;
+
+/// What a segment takes in the buffer is rounded up to half of a page, behind bookkeeping: of 1448
+/// bytes 2304.
+const ROOM: [(u64, u64); 3] = [(1_700, 2_304), (3_700, 4_352), (u64::MAX, 0)];
+/// The buffer has room for so much data in 256 parts of it, before the first segment.
+const SHARE_FIRST: u64 = 128;
+const SHARE_WHOLE: u64 = 256;
+/// What a window of 16 bits says at most.
+const FIELD: u64 = 65_535;
+/// Binary digits by which windows are scaled at most (RFC 7323 section 2.3).
+const SCALE_MOST: u32 = 14;
+/// The first measurement of what is read begins with so many segments.
+const FIRST_READ: u64 = 10;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Advertised {
+    payload: u64,
+    buffer: u64,
+    buffer_most: u64,
+    share: u64,
+    scale: u32,
+    /// The window is never wider, as the application may ask, or the buffer.
+    clamp: u64,
+    /// How wide the window may be by now (`rcv_ssthresh`).
+    threshold: u64,
+    /// What the last ACK offered.
+    offered: u64,
+    /// The round trip as it looks from here, times 8, in microseconds, and the echo it is from.
+    rtt_8: u64,
+    echoed: u32,
+    /// What was read in a round trip, what in this one, and when that began.
+    read_before: u64,
+    read: u64,
+    since: u64,
+}
+
+/// What a segment with `bytes` of data takes in the buffer.
+fn room(bytes: u64) -> u64 {
+    let found = ROOM.iter().find(|&&(most, _)| bytes <= most).map_or(0, |&(_, room)| room);
+    if found > 0 { found } else { (bytes + 600).next_power_of_two() + 256 }
+}
+
+impl Advertised {
+    pub(super) fn new(config: &Config, payload: u64) -> Self {
+        let size = |field: Option<burstlab_units::Bytes>, usual: u64| {
+            field.map_or(usual, burstlab_units::Bytes::get)
+        };
+        let buffer = size(config.receive_buffer, 131_072);
+        let buffer_most = size(config.receive_buffer_max, 6_291_456).max(buffer);
+        let asked = size(config.window_clamp, u64::MAX);
+        let scaled = config.window_scaling.unwrap_or(true);
+        let full = buffer * SHARE_FIRST / SHARE_WHOLE;
+        let widest = buffer_most.min(asked).max(1);
+        let scale = widest.ilog2().saturating_sub(15).min(SCALE_MOST);
+        let offered = full.min(asked);
+        let offered = if offered > payload { offered - offered % payload } else { offered };
+        // Room for one segment is kept.
+        let clamp = asked.min(full.saturating_sub(payload).max(2 * payload));
+        let clamp = if scaled { clamp } else { clamp.min(FIELD) };
+        Self {
+            payload,
+            buffer,
+            buffer_most,
+            share: SHARE_FIRST,
+            scale: if scaled { scale } else { 0 },
+            clamp,
+            threshold: offered.min(clamp),
+            offered,
+            rtt_8: 0,
+            echoed: 0,
+            read_before: 0,
+            read: 0,
+            since: 0,
+        }
+    }
+
+    /// The window of the SYN's ACK, which is not scaled.
+    pub(super) fn of_syn(&self) -> u32 {
+        self.offered.min(FIELD) as u32
+    }
+
+    pub(super) fn open(&mut self, us: u64) {
+        self.read_before = self.threshold.min(self.offered).min(FIRST_READ * self.payload);
+        self.since = us;
+    }
+
+    /// What the last ACK offered.
+    pub(super) fn offered(&self) -> u64 {
+        self.offered
+    }
+
+    fn data(&self, buffer: u64) -> u64 {
+        buffer * self.share / SHARE_WHOLE
+    }
+
+    /// The first segment shows what a segment takes in the buffer.
+    pub(super) fn learn_size(&mut self, bytes: u64) {
+        if self.share != SHARE_FIRST || bytes < self.payload {
+            return;
+        }
+        self.share = (bytes * SHARE_WHOLE / room(bytes)).max(1);
+        self.clamp = self.data(self.buffer);
+        self.threshold = self.threshold.min(self.clamp);
+    }
+
+    /// A segment came, and so many are in the buffer: the window may be wider by two. Answers
+    /// whether it is.
+    pub(super) fn grow(&mut self, held: u64) -> bool {
+        let space = self.data(self.buffer.saturating_sub(held * room(self.payload)));
+        let most = self.clamp.min(space);
+        let grows = most > self.threshold;
+        if grows {
+            self.threshold = (self.threshold + 2 * self.payload).min(most);
+        }
+        grows
+    }
+
+    /// Whether the window would be at least as wide as it was with so many segments in the buffer:
+    /// else the ACK waits until the application has read.
+    pub(super) fn is_wide(&self, held: u64) -> bool {
+        let space = self.data(self.buffer.saturating_sub(held * room(self.payload)));
+        self.scaled(space.min(self.threshold)) >= self.offered
+    }
+
+    fn scaled(&self, window: u64) -> u64 {
+        match self.scale {
+            0 if window > self.offered || window + self.payload <= self.offered => {
+                window - window % self.payload
+            }
+            0 => self.offered,
+            scale => window.next_multiple_of(1 << scale),
+        }
+    }
+
+    /// The window of an ACK that asks for `next`, the last having asked for `told`. What was
+    /// offered is not taken back.
+    pub(super) fn advertise(&mut self, next: u64, told: u64) -> u32 {
+        let left = self.offered.saturating_sub((next - told) * self.payload);
+        let mut window = self.scaled(self.threshold);
+        if window < left {
+            window = left.next_multiple_of(1 << self.scale);
+        }
+        self.offered = window;
+        (window.min(FIELD << self.scale) >> self.scale << self.scale) as u32
+    }
+
+    /// A segment echoes what an ACK said (RFC 7323 section 4).
+    pub(super) fn measure_round_trip(&mut self, clock: &Clock, now: Time, echo: u32, on: bool) {
+        if !on || echo == self.echoed {
+            return;
+        }
+        self.echoed = echo;
+        let rtt = 1000 * (clock.us(now) / 1000).saturating_sub(u64::from(echo)).max(1);
+        self.rtt_8 = match self.rtt_8 {
+            0 => rtt << 3,
+            rtt_8 => rtt_8 - (rtt_8 >> 3) + rtt,
+        };
+    }
+
+    /// The round trip in microseconds; 0: unknown.
+    pub(super) fn round_trip(&self) -> u64 {
+        self.rtt_8 >> 3
+    }
+
+    /// The application has read `segments`. Once a round trip the buffer is made fit for twice what
+    /// was read in it, and more where that grows.
+    pub(super) fn read(&mut self, us: u64, segments: u64) {
+        self.read += segments * self.payload;
+        if self.rtt_8 == 0 || us - self.since < self.rtt_8 >> 3 {
+            return;
+        }
+        if self.read > self.read_before {
+            let base = 2 * self.read + 16 * self.payload;
+            let grown = self.read - self.read_before;
+            let wanted = base + 2 * (base * grown / self.read_before.max(1));
+            let buffer = (wanted * SHARE_WHOLE).div_ceil(self.share).min(self.buffer_most);
+            if buffer > self.buffer {
+                self.buffer = buffer;
+                self.clamp = self.data(buffer);
+            }
+            self.read_before = self.read;
+        }
+        (self.read, self.since) = (0, us);
+    }
+}

@@ -1,0 +1,49 @@
+//! A sender of a connection whose packets carry options.
+
+use burstlab_units::Time;
+
+use super::Sender;
+use crate::segment::{Ack, AckOptions, SegmentOptions, Transmission};
+
+impl Sender {
+    /// Whether packets of the connection carry options, so that ACKs go to
+    /// [`on_full_ack`](Self::on_full_ack).
+    #[inline]
+    #[must_use]
+    pub fn has_options(&self) -> bool {
+        self.linux.is_some()
+    }
+
+    /// What a segment that goes out at `now` carries besides.
+    #[must_use]
+    pub fn options(&self, now: Time, sent: &Transmission) -> SegmentOptions {
+        let plain = SegmentOptions { flags: sent.flags, ..SegmentOptions::default() };
+        self.linux.as_ref().map_or(plain, |linux| linux.stamps(now, sent.flags))
+    }
+
+    /// As [`on_ack`](Self::on_ack), of a connection with options.
+    pub fn on_full_ack(
+        &mut self,
+        now: Time,
+        ack: &Ack,
+        options: &AckOptions,
+        out: &mut Vec<Transmission>,
+    ) {
+        if self.counts(ack) {
+            self.by_linux(out, |linux, out| linux.on_wire_ack(now, ack, Some(options), out));
+        }
+    }
+
+    /// Counts an ACK; answers whether it may be of what was sent.
+    pub(super) fn counts(&mut self, ack: &Ack) -> bool {
+        self.flow.counters.acks += 1;
+        if ack.next == 0 || ack.next > self.sent() {
+            self.flow.counters.invalid_acks += 1;
+            return false;
+        }
+        if ack.next == self.acked() && self.acked() < self.sent() {
+            self.flow.counters.duplicate_acks += 1;
+        }
+        true
+    }
+}

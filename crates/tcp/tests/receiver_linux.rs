@@ -1,0 +1,178 @@
+//! The receiver of variant `"linux"`, packet by packet.
+
+use burstlab_tcp::{
+    AckOptions, Config, FullAck, Overrides, Receiver, SegmentFlags, SegmentOptions,
+};
+use burstlab_units::{Bytes, Span, Time};
+
+const PAYLOAD: u64 = 1448;
+
+struct Script {
+    receiver: Receiver,
+    out: Vec<FullAck>,
+}
+
+fn ms(n: u64) -> Time {
+    Time::ZERO + Span::from_ms(n)
+}
+
+fn stamped(stamp: u64) -> SegmentOptions {
+    SegmentOptions { stamp: stamp as u32, ..SegmentOptions::default() }
+}
+
+impl Script {
+    /// A connection that is there at 20 ms, with these parameters besides.
+    fn new(fields: &str) -> Self {
+        let text = format!("{{\"profile\": \"linux\"{fields}}}");
+        let overrides: Overrides = serde_json::from_str(&text).expect("fields");
+        let config = Config::resolve(&overrides).expect("parameters");
+        let mut script = Self { receiver: Receiver::new(&config), out: Vec::new() };
+        let ack = script.take(0, 0, &stamped(0));
+        assert_eq!(ack.len(), 1, "the SYN is answered");
+        script.receiver.on_handshake(ms(20));
+        script
+    }
+
+    fn take(&mut self, at: u64, seq: u64, options: &SegmentOptions) -> Vec<FullAck> {
+        let bytes = Bytes::new(if seq == 0 { 0 } else { PAYLOAD });
+        self.receiver.on_packet(ms(at), (seq, bytes), options, &mut self.out);
+        std::mem::take(&mut self.out)
+    }
+
+    /// Segment `seq` arrives at `at` ms; answers the numbers of the ACKs.
+    fn acks(&mut self, at: u64, seq: u64) -> Vec<u64> {
+        self.take(at, seq, &stamped(at)).iter().map(|(ack, _)| ack.next).collect()
+    }
+
+    /// Segments `first` to `last` arrive, one a millisecond from `at` ms on.
+    fn run(&mut self, at: u64, first: u64, last: u64) -> Vec<Vec<u64>> {
+        (first..=last).map(|seq| self.acks(at + seq - first, seq)).collect()
+    }
+}
+
+/// Small enough that the window stops growing soon.
+const SMALL: &str = ", \"receive_buffer\": \"131072 B\", \"receive_buffer_max\": \"131072 B\"";
+
+/// A connection whose quick phase is over with segment `n - 1`, at `n + 19` ms.
+fn settled() -> (Script, u64) {
+    let mut script = Script::new(SMALL);
+    let mut seq = 1;
+    while !script.acks(20 + seq, seq).is_empty() {
+        seq += 1;
+        assert!(seq < 200, "the quick phase ends");
+    }
+    (script, seq + 1)
+}
+
+#[test]
+fn each_segment_of_the_quick_phase_is_acknowledged() {
+    let (_, next) = settled();
+    // The window grows by two segments each to five eighths of 128 KiB, then 16 ACKs are left.
+    assert!((16..40).contains(&next), "{next}");
+}
+
+#[test]
+fn later_two_segments_make_an_ack() {
+    let (mut script, next) = settled();
+    assert_eq!(script.acks(next + 20, next), [next + 1]);
+    assert_eq!(script.run(next + 21, next + 1, next + 2), [vec![], vec![next + 3]]);
+}
+
+#[test]
+fn one_alone_waits_40_ms_and_longer_after_that() {
+    let (mut script, next) = settled();
+    let due = script.receiver.poll_timeout().expect("a delayed ACK");
+    let sent = ms(next + 19);
+    // It is due within 40 ticks of 1 ms and one more.
+    assert!(due > sent + Span::from_ms(39) && due <= sent + Span::from_ms(41), "{due}");
+    script.receiver.on_full_timeout(due, &mut script.out);
+    assert_eq!(script.out.len(), 1);
+    assert_eq!(script.receiver.poll_timeout(), None);
+}
+
+#[test]
+fn a_push_is_acknowledged_once_it_is_read() {
+    let (mut script, next) = settled();
+    script.acks(next + 20, next);
+    let flags = SegmentFlags { push: true, ..SegmentFlags::default() };
+    let options = SegmentOptions { flags, ..stamped(next + 21) };
+    assert_eq!(script.take(next + 21, next + 1, &options).len(), 1);
+}
+
+#[test]
+fn what_arrives_twice_comes_first_and_may_lie_below() {
+    let mut script = Script::new("");
+    script.acks(30, 1);
+    script.acks(31, 3);
+    let acks = script.take(32, 1, &stamped(32));
+    assert_eq!(acks[0].0.next, 2);
+    assert_eq!(acks[0].0.sack.as_slice(), [(1, 2), (3, 4)]);
+    // 4 bytes of padding and length, and 8 for each block.
+    assert_eq!(acks[0].0.size, Bytes::new(52 + 4 + 16));
+    let acks = script.take(33, 3, &stamped(33));
+    assert_eq!(acks[0].0.sack.as_slice(), [(3, 4), (3, 4)]);
+}
+
+#[test]
+fn an_ack_echoes_the_first_segment_that_it_covers() {
+    let (mut script, next) = settled();
+    script.acks(next + 20, next);
+    assert!(script.acks(next + 21, next + 1).is_empty());
+    let acks = script.take(next + 25, next + 2, &stamped(next + 25));
+    assert_eq!(u64::from(acks[0].1.echo), next + 21);
+}
+
+#[test]
+fn out_of_order_three_acks_go_at_once_and_then_one_for_several() {
+    let (mut script, next) = settled();
+    script.acks(next + 20, next);
+    let from = next + 2;
+    let at = Time::ZERO + Span::from_ms(next + 30);
+    let mut counts = Vec::new();
+    for i in 0..6 {
+        let (now, seq) = (at + Span::from_us(10 * i), from + i);
+        let bytes = Bytes::new(PAYLOAD);
+        script.receiver.on_packet(now, (seq, bytes), &stamped(next + 30), &mut script.out);
+        counts.push(std::mem::take(&mut script.out).len());
+    }
+    assert_eq!(counts, [1, 1, 1, 0, 0, 0]);
+    // A twentieth of the handshake's 20 ms, and 0.1 ms that the timer may be late.
+    let due = script.receiver.poll_timeout().expect("one for several");
+    assert_eq!(due, at + Span::from_us(30) + Span::from_us(1_100));
+    script.receiver.on_full_timeout(due, &mut script.out);
+    assert_eq!(script.out[0].0.sack.as_slice(), [(from, from + 6)]);
+}
+
+#[test]
+fn the_advertised_window_grows_by_two_segments_and_is_scaled() {
+    let mut script = Script::new(
+        ", \"receive_buffer\": \"16777216 B\", \"receive_buffer_max\": \"134217728 B\"",
+    );
+    let windows: Vec<_> =
+        (1..=4).map(|seq| script.take(30 + seq, seq, &stamped(30 + seq))[0].1.window).collect();
+    // As Linux 6.12 was recorded with these buffers.
+    assert_eq!(windows, [8_392_704, 8_396_800, 8_396_800, 8_400_896]);
+}
+
+#[test]
+fn the_buffer_grows_with_what_is_read() {
+    let mut script = Script::new("");
+    let mut widest = 0;
+    for seq in 1..2000 {
+        // Segments echo an ACK of 20 ms ago.
+        let at = 40 + seq / 10;
+        let options = SegmentOptions { echo: (at - 20) as u32, ..stamped(at) };
+        for (_, AckOptions { window, .. }) in script.take(at, seq, &options) {
+            widest = widest.max(window);
+        }
+    }
+    // 10 segments a ms are 200 a round trip: more than twice that fits, not 6 MiB.
+    assert!((2 * 200 * PAYLOAD..2_000_000).contains(&u64::from(widest)), "{widest}");
+}
+
+#[test]
+fn unscaled_windows_stay_within_16_bits() {
+    let mut script = Script::new(", \"window_scaling\": false");
+    let widest = (1..200).flat_map(|seq| script.take(30 + seq, seq, &stamped(30 + seq)));
+    assert_eq!(widest.map(|(_, options)| options.window).max(), Some(65_535));
+}

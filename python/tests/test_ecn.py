@@ -1,0 +1,95 @@
+"""Marks of queues: who asks for them, where they are made, what they do."""
+
+import numpy as np
+import pytest
+
+import burstlab
+from burstlab.errors import ScenarioError
+
+KB = 1000
+
+
+def scenario(**tables):
+    """Write a connection of Linux over a path of 10 Mb/s and some 12 ms of delay each way."""
+    base = {
+        "network": {"topology": "path", "core_nodes": 1, "link_rate": "10 Gb/s"},
+        "access": {"rate": "10 Mb/s", "delay": "1 ms"},
+        "edge": {"assembly": "none"},
+        "tcp": {"profile": "linux", "receive_buffer": "16 MB", "receive_buffer_max": "16 MB"},
+        "run": {"duration": "6 s"},
+    }
+    for table, fields in tables.items():
+        base[table] = {**base.get(table, {}), **fields}
+    return base
+
+
+def waiting(result):
+    """Milliseconds that packets waited on the way to the edge, beyond the first second."""
+    packets = result.packets.to_arrow().to_pydict()
+    pairs = zip(packets["kind"], packets["sent_ps"], packets["ingress_ps"], strict=True)
+    # 1500 bytes take 1.2 ms, and the link 1 ms.
+    waits = [(there - sent) / 1e9 - 2.2 for kind, sent, there in pairs if kind == "data"]
+    return np.array(waits[len(waits) // 3 :])
+
+
+@pytest.mark.parametrize(
+    ("tcp", "path", "value"),
+    [
+        ({"ecn": True}, "tcp.ecn", "true"),
+        ({"window_law": "dctcp"}, "tcp.window_law", "dctcp"),
+        ({"window_law": "dctcp", "ecn": False}, "tcp.ecn", "false"),
+        ({"window_law": "bbr", "detector": "python"}, "tcp.detector", "python"),
+        ({"receive_buffer": "10 MB", "receive_buffer_max": "1 MB"}, "tcp.receive_buffer", "10 MB"),
+        ({"window_clamp": "1 KB"}, "tcp.window_clamp", "1 KB"),
+    ],
+)
+def test_what_cannot_be_is_refused(tcp, path, value):
+    with pytest.raises(ScenarioError) as error:
+        burstlab.run(scenario(tcp=tcp))
+    assert error.value.path == path
+    assert error.value.value == value
+    assert error.value.fix
+
+
+@pytest.mark.parametrize(
+    ("tables", "path"),
+    [
+        ({"access": {"marking": {"rule": "threshold"}}}, "access.marking.above"),
+        ({"access": {"marking": {"above": "3 KB", "chance": 0.1}}}, "access.marking.chance"),
+        (
+            {"access": {"marking": {"rule": "red", "least": "9 KB", "most": "9 KB"}}},
+            "access.marking.least",
+        ),
+        ({"edge": {"marking": {"above": "3 KB"}}}, "edge.marking.rule"),
+    ],
+)
+def test_marking_is_read_whole(tables, path):
+    with pytest.raises(ScenarioError) as error:
+        burstlab.run(scenario(**tables))
+    assert error.value.path == path
+
+
+def test_dctcp_keeps_the_queue_near_the_threshold():
+    tables = {"access": {"marking": {"above": "30 KB"}}, "tcp": {"window_law": "dctcp"}}
+    result = burstlab.run(scenario(**tables), trace=("packets",))
+    # 30 KB take 24 ms.
+    waits = waiting(result)
+    assert 12 < np.median(waits) < 36
+    assert np.quantile(waits, 0.99) < 48
+
+
+def test_cubic_with_ecn_loses_nothing_where_it_would_fill_the_queue():
+    bounded = {"queue_bytes": "60 KB", "receiver": {"queue_bytes": "1 GB"}}
+    marked = {**bounded, "marking": {"above": "30 KB"}}
+    with_ecn = burstlab.run(scenario(access=marked, tcp={"ecn": True}))
+    without = burstlab.run(scenario(access=marked))
+    assert without.replications[0].summary["counters"]["packets_lost"] > 0
+    assert with_ecn.replications[0].summary["counters"]["packets_lost"] == 0
+
+
+def test_red_marks_at_random_and_the_same_each_time():
+    red = {"rule": "red", "least": "15 KB", "most": "45 KB", "chance": 0.1, "weight": 0.01}
+    document = scenario(access={"marking": red}, tcp={"ecn": True})
+    first, again = (burstlab.run(document, trace=("packets",)) for _ in range(2))
+    assert first.fingerprint == again.fingerprint
+    assert np.median(waiting(first)) < 45
