@@ -85,3 +85,14 @@ def test_the_level_is_of_linux_alone(burstlab):
     answer = burstlab("oracle", NS2, "--level", "replay")
     assert answer.status == 2
     assert "--level" in answer.err
+
+
+def test_recorded_connections_are_run_as_scenarios(burstlab):
+    answer = burstlab("oracle", LINUX, "--level", "path", "--json")
+    cases = answer.json()["cases"]
+    assert len(cases) == 40
+    assert all(case["level"] == "path" for case in cases)
+    matching = {case["case"] for case in cases if case["match"]}
+    assert {case["case"] for case in cases} - matching == PARTING
+    for case in cases:
+        assert case["acked_bytes"] == pytest.approx(case["acked_bytes_recorded"], rel=0.03)

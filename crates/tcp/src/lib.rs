@@ -31,10 +31,10 @@
 //! | false-time-out detection | `detection` | BLE, BACK, BNAK, oracle, [foreign](ForeignDetector) |
 //! | acknowledging | `receive` | each segment or delayed, with or without SACK |
 //!
-//! [`Linux`] also takes time stamps, ECN echoes, D-SACK and the receiver's window of an
-//! [`Arrival`], as [`replay`](fn@replay) plays recorded ones; an [`Ack`] has none of these but
-//! D-SACK. Absent: connection release, byte counting. ACKs are taken as the segments of one
-//! connection in which only one side sends data.
+//! Packets of [`Linux`] and its receiver carry time stamps, flags, marks and the receiver's window
+//! besides ([`SegmentOptions`], [`AckOptions`]); [`replay`](fn@replay) plays recorded ones. Absent:
+//! connection release, byte counting. ACKs are taken as the segments of one connection in which
+//! only one side sends data.
 //!
 //! What differs between ns-2 and the RFCs is a field of [`Config`], never hidden in a variant; a
 //! [`Profile`] is a set of values of these fields.
