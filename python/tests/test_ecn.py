@@ -28,7 +28,7 @@ def waiting(result):
     packets = result.packets.to_arrow().to_pydict()
     pairs = zip(packets["kind"], packets["sent_ps"], packets["ingress_ps"], strict=True)
     # 1500 bytes take 1.2 ms, and the link 1 ms.
-    waits = [(there - sent) / 1e9 - 2.2 for kind, sent, there in pairs if kind == "data"]
+    waits = [(there - sent) / 1e9 - 2.2 for kind, sent, there in pairs if kind == "data" and there]
     return np.array(waits[len(waits) // 3 :])
 
 

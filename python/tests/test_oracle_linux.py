@@ -15,6 +15,10 @@ LINUX = Path(str(files("burstlab"))) / "data" / "oracles" / "linux"
 NS2 = LINUX.parent / "ns2"
 
 
+#: Cases that part as scenarios: docs/models/tcp-linux.md says why.
+PARTING = {"reno-queue-001", "cubic-tcp_recovery-003", "cubic-tcp_timestamps-001"}
+
+
 def few(tmp_path, *names, **changes):
     """Make a directory of some cases, each with some fields changed."""
     index = json.loads((LINUX / "index.json").read_text())

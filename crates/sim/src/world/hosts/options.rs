@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use burstlab_kernel::Stream;
-use burstlab_tcp::{Ack, AckOptions, FullAck, SegmentOptions, Transmission};
+use burstlab_tcp::{Ack, AckOptions, SegmentOptions, Transmission};
 use burstlab_units::{Bytes, Time};
 use serde::{Deserialize, Serialize};
 
