@@ -8,27 +8,27 @@ use serde::{Deserialize, Serialize};
 use super::rate::Stamp;
 
 /// Reported as received.
-pub(crate) const SACKED: u8 = 1;
+pub(crate) const SACKED: u16 = 1;
 /// Taken for lost.
-pub(crate) const LOST: u8 = 2;
+pub(crate) const LOST: u16 = 2;
 /// Sent again, and not known to be lost again.
-pub(crate) const AGAIN: u8 = 4;
+pub(crate) const AGAIN: u16 = 4;
 /// Sent more than once.
-pub(crate) const EVER: u8 = 8;
+pub(crate) const EVER: u16 = 8;
 /// In the order of time.
-const LISTED: u8 = 16;
+const LISTED: u16 = 16;
 /// The last of the segments that went as a group.
-pub(crate) const LAST: u8 = 32;
+pub(crate) const LAST: u16 = 32;
 /// The last of what a call wrote: the receiver is to hand over what it has.
-pub(crate) const PUSHES: u8 = 64;
+pub(crate) const PUSHES: u16 = 64;
 /// The last of a group of several, which pushes when it goes first.
-pub(crate) const SEVERAL: u8 = 128;
+pub(crate) const SEVERAL: u16 = 128;
 
 /// It ends a push.
-pub(crate) const PUSH: u8 = 64;
+pub(crate) const PUSH: u16 = 256;
 
 /// Reported right after the one before it, of which it then is a part in the send buffer.
-const MERGED: u8 = 128;
+const MERGED: u16 = 512;
 
 /// No segment: the SYN is never listed.
 const NONE: u64 = 0;
@@ -36,7 +36,7 @@ const NONE: u64 = 0;
 /// A segment.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Sent {
-    pub(crate) marks: u8,
+    pub(crate) marks: u16,
     /// When it was last sent, in nanoseconds.
     pub(crate) ns: u64,
     /// How the connection stood at that time.
@@ -51,7 +51,7 @@ impl Sent {
         self.ns / 1000
     }
 
-    pub(crate) fn is(&self, marks: u8) -> bool {
+    pub(crate) fn is(&self, marks: u16) -> bool {
         self.marks & marks != 0
     }
 
