@@ -81,9 +81,9 @@ def to_document(scenario: ScenarioLike, settings: Sequence[str] = ()) -> Documen
     ----------
     scenario
         A `bl.Scenario`, a dictionary, or the path of a TOML file. A ``network.file`` in it is read
-        and replaced by its nodes and links, a ``file`` of sizes by its points; their paths count
-        from the scenario's file, else from the working directory. Files of classes are read when
-        it is resolved.
+        and replaced by its nodes and links, a ``file`` of sizes by its points, one of connections
+        by its rows; their paths count from the scenario's file, else from the working directory.
+        Files of classes are read when it is resolved.
     settings
         Changes to apply before files are read; see `apply_settings`.
     """
@@ -119,6 +119,10 @@ def with_files(document: Document, base: Path) -> Document:
         expand(document, base)
     if "demand" in document or "bursts" in document:
         from burstlab.sizes import expand
+
+        expand(document, base)
+    if "demand" in document:
+        from burstlab.flow_traces import expand
 
         expand(document, base)
     place(document, base)

@@ -17,7 +17,7 @@ from burstlab.errors import InputError, NotRecorded, unknown
 from burstlab.marks import Marks
 from burstlab.parquet import Store, StoredPart, write_hidden, writing
 from burstlab.statistics import mean_ci95
-from burstlab.tables import MESH, RECORDED, TRACES, WITH, Table, from_rows, join
+from burstlab.tables import MESH, OCCUPANCY, RECORDED, TRACES, WITH, Table, from_rows, join
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -165,6 +165,21 @@ class Result:
         return self.table("samples")
 
     @property
+    def queues(self) -> Table:
+        """One row per assembly queue that waits, and instant; needs ``run.occupancy``."""
+        return self.table("queues")
+
+    @property
+    def ports(self) -> Table:
+        """One row per fibre and instant: wavelengths, bursts; needs ``run.occupancy``."""
+        return self.table("ports")
+
+    @property
+    def wavelengths(self) -> Table:
+        """One row per wavelength and time between instants; needs ``run.occupancy``."""
+        return self.table("wavelengths")
+
+    @property
     def network(self) -> list[NetworkSummary]:
         """What each replication measured of its mesh of bursts; empty where there is none."""
         found = (one.summary.get("network") for one in self.replications)
@@ -301,6 +316,8 @@ class Result:
             fix = f"run it with trace=({name.split('_')[0]!r},)"
             if name in MESH:
                 fix = "run a mesh; connections need [[demand]], samples need run.sample"
+            if name in OCCUPANCY:
+                fix = 'run a mesh of bursts with run.occupancy, such as "1 ms"'
             raise NotRecorded(f"the table {name} of this run was not recorded\n  fix: {fix}")
         store = found[0].store if isinstance(found[0], StoredPart) else None
         if store is not None and len(store.replications) == len(self.replications):

@@ -16,22 +16,23 @@ from typing import Any, Literal, TypeAlias, cast
 __all__ = [
     "Access", "AccessSide", "AckWay", "Assembly", "BackMode", "BackoffEnd", "Batches", "BleOrder",
     "BnakDelay", "BnakPartial", "Bursts", "Congestion", "ConversionKind", "Core", "CoreForwarding",
-    "Deflection", "DelayLines", "Demand", "Destination", "Detector", "Direction", "Distribution",
-    "Dlcc", "Edge", "EdgeAck", "EgressUnknown", "FastRecoveryExit", "Filter", "FirstWavelength",
-    "Flow", "Guard", "IngressPort", "InjectedPer", "Injection", "Loss", "LossKind", "LossRule",
-    "MarkRule", "Marks", "Network", "NetworkLink", "NetworkNode", "NetworkRoute", "NewRenoTimer",
-    "NodeRole", "NodeWeight", "NoticeTransport", "Notification", "Operation", "Ops", "Order",
-    "Packing", "PairWeight", "Pattern", "Per", "Profile", "Protocol", "PythonClass", "Queues",
-    "Reading", "Refusal", "RenoFastRetransmits", "Resolution", "Retransmission", "RouteChoice",
-    "Routing", "RtoEstimator", "Run", "SackRecovery", "Scenario", "SchedulerKind", "Segmentation",
-    "Share", "Side", "Signalling", "Size", "SlowStart", "Smoothing", "SsthreshBasis", "Surgery",
-    "Tcp", "TieBreak", "Topology", "Traffic", "Variant", "VegasRules", "WindowHalving", "WindowLaw",
-    "Wlan", "WlanFrames", "WlanLoss", "WlanPreamble", "Write",
+    "Deflection", "DelayLines", "Demand", "DemandPattern", "Destination", "Detector", "Direction",
+    "Distribution", "Dlcc", "Edge", "EdgeAck", "EgressUnknown", "Failure", "FastRecoveryExit",
+    "Filter", "FirstWavelength", "Flow", "Guard", "IngressPort", "InjectedPer", "Injection", "Loss",
+    "LossKind", "LossRule", "MarkRule", "Marks", "Network", "NetworkLink", "NetworkNode",
+    "NetworkRoute", "NewRenoTimer", "NodeRole", "NodeWeight", "NoticeTransport", "Notification",
+    "Operation", "Ops", "Order", "Packing", "PairWeight", "Pattern", "Per", "Profile", "Protocol",
+    "PythonClass", "Queues", "Reading", "Refusal", "RenoFastRetransmits", "Resolution",
+    "Retransmission", "RouteChoice", "Routing", "RtoEstimator", "Run", "SackRecovery", "Scenario",
+    "SchedulerKind", "Segmentation", "Share", "Side", "Signalling", "Size", "SlowStart",
+    "Smoothing", "SsthreshBasis", "Surgery", "Tcp", "TieBreak", "Topology", "Traffic", "Variant",
+    "VegasRules", "WindowHalving", "WindowLaw", "Wlan", "WlanFrames", "WlanLoss", "WlanPreamble",
+    "Write",
 ]  # fmt: skip
 
 Topology: TypeAlias = Literal[
-    "path", "line", "ring", "star", "dumbbell", "nsfnet", "nsfnet-8e6c", "nsfnet-deeprmsa",
-    "martinez", "custom",
+    "path", "line", "ring", "star", "dumbbell", "fat-tree", "leaf-spine", "torus", "nsfnet",
+    "nsfnet-8e6c", "nsfnet-deeprmsa", "martinez", "custom",
 ]  # fmt: skip
 """Shape of the network.
 
@@ -40,6 +41,14 @@ Topology: TypeAlias = Literal[
 - `ring`: Nodes `1`, `2` and so on in a circle; all have hosts and switch.
 - `star`: A core node `hub` with edge nodes `1`, `2` and so on around it.
 - `dumbbell`: Two core nodes, `left` and `right`, with edge nodes `left1`, `right1` and so on.
+- `fat-tree`: Three tiers of equal switches with as much capacity above as below (Al-Fares,
+  Loukissas and Vahdat 2008, section 3): `tor1-1` with hosts and `agg1-1` of each pod, and `core1`
+  and so on. A top-of-rack node reaches all `agg` of its pod; these, in order, `pods` / 2 core nodes
+  each.
+- `leaf-spine`: Nodes `leaf1` and so on, with hosts, each with a fibre to each of `spine1` and so
+  on.
+- `torus`: A grid that is closed in each dimension: nodes `1-1`, `1-2` and so on; all have hosts and
+  switch. Along a dimension of 2 the two have one fibre.
 - `nsfnet`: NSFNET: 14 nodes `1` to `14`, 21 fibres of 300 to 2800 km; all nodes have hosts and
   switch.
 - `nsfnet-8e6c`: NSFNET with hosts at nodes 1, 2, 3, 6, 10, 11, 13 and 14, which switch too; 4, 5,
@@ -58,12 +67,16 @@ Routing: TypeAlias = Literal["delay", "hops"]
 - `hops`: Links; of two routes alike in them, the one with less propagation delay.
 """
 
-RouteChoice: TypeAlias = Literal["first", "round-robin", "random"]
+RouteChoice: TypeAlias = Literal["first", "round-robin", "random", "ecmp"]
 """Which of several routes a burst takes.
 
 - `first`: The first.
 - `round-robin`: Each in turn.
 - `random`: Any, all equally likely.
+- `ecmp`: Each flow has one for all that it sends, and one for its ACKs, all equally likely
+  (equal-cost multi-path, RFC 2992). Only routes as short as the shortest are found, beside those
+  given by `route`. There is an assembly queue for each route; sources of other traffic and of
+  batches, and each burst of others, count as flows.
 """
 
 NodeRole: TypeAlias = Literal["edge", "core", "both"]
@@ -455,6 +468,17 @@ SlowStart: TypeAlias = Literal["standard", "hystart", "hystart++"]
 - `hystart++`: A round trip that grew, if it does so for some slower rounds (RFC 9406).
 """
 
+DemandPattern: TypeAlias = Literal["poisson", "incast", "permutation", "trace"]
+"""When connections come, and between which nodes.
+
+- `poisson`: As a Poisson process at each edge node.
+- `incast`: In rounds: `senders` connections begin at once, all to one edge node.
+- `permutation`: In rounds: at each edge node a connection begins, and at each one ends, no two at
+  the same and none where it began. The edge nodes in a circle, in an order that each round draws
+  (Sattolo 1986): every cycle through all of them is equally likely.
+- `trace`: As the rows of `trace` or `file` say.
+"""
+
 Per: TypeAlias = Literal["node", "pair", "network"]
 """What a rate or a load is counted for.
 
@@ -606,6 +630,8 @@ class Scenario(_Section):
         Bursts of others in a mesh.
     batches : sequence of Batches, optional
         Packets of others in a mesh, which enter the assembly queues in batches.
+    failures : sequence of Failure, optional
+        Fibres and nodes of a mesh that go down, and come back.
     loss : Loss, optional
         What the core loses.
     surgery : sequence of Surgery, optional
@@ -627,6 +653,7 @@ class Scenario(_Section):
     traffic: Sequence[Traffic | Mapping[str, Any]] | None = None
     bursts: Sequence[Bursts | Mapping[str, Any]] | None = None
     batches: Sequence[Batches | Mapping[str, Any]] | None = None
+    failures: Sequence[Failure | Mapping[str, Any]] | None = None
     loss: Loss | Mapping[str, Any] | None = None
     surgery: Sequence[Surgery | Mapping[str, Any]] | None = None
     run: Run | Mapping[str, Any] | None = None
@@ -649,20 +676,29 @@ class Network(_Section):
         Rate of every fibre, in both directions; with several wavelengths, the rate of each. At
         least 100 b/s.
     link_delay : str (time), optional
-        `path`, `line`, `ring`, `star`, `dumbbell`: propagation delay of every fibre, one way.
-        Absent: what follows from `link_length_km`, or "10 ms". At most 100000 s.
+        All but `nsfnet` and its like, `martinez` and `custom`: propagation delay of every fibre,
+        one way. Absent: what follows from `link_length_km`, or "10 ms". At most 100000 s.
     link_delays : sequence of str (time), optional
         `path`: propagation delay of each fibre from ingress to egress, where they differ;
         `core_nodes` + 1 values that take the place of `link_delay`. Each at most 100000 s.
     link_length_km : float, optional
-        `path`, `line`, `ring`, `star`, `dumbbell`: length of every fibre in km, instead of
-        `link_delay`. At least 0.
+        Where there is a `link_delay`: length of every fibre in km, instead of that. At least 0.
     delay_per_km : str (time), optional
         Propagation delay of 1 km of fibre, wherever a length is given. Absent: "5 us". At most
         100000 s.
     nodes : int, optional
         `line`, `ring`: nodes, 2 (ring: 3) to 1000. `star`: nodes around the hub, 2 to 999.
         `dumbbell`: edge nodes on each side, 1 to 499. Absent: 4.
+    pods : int, optional
+        `fat-tree`: pods, an even number from 2 to 28. Each has half as many nodes with hosts and as
+        many above them; there is a core node for each pair of these in a pod. Absent: 4.
+    leaves : int, optional
+        `leaf-spine`: nodes with hosts, at least 2. Absent: 4.
+    spines : int, optional
+        `leaf-spine`: nodes that join them; with the leaves at most 1000. Absent: 2.
+    dimensions : sequence of int, optional
+        `torus`: nodes along each dimension, at least 2, of one to six dimensions; at most 1000
+        nodes. Absent: `[4, 4]`.
     wavelengths : int, optional
         All but `path`: data wavelengths of every fibre. Absent: 1. From 1 to 1000.
     edges : sequence of str, optional
@@ -672,7 +708,7 @@ class Network(_Section):
         All but `path`: what the shortest route has least of. Absent: `delay`.
     routes_per_pair : int, optional
         All but `path`: routes from each node with hosts to each other, the shortest ones without
-        loops; fewer where there are not as many. Absent: 1. From 1 to 100.
+        loops; fewer where there are not as many. Absent: 1, with `ecmp` 16. From 1 to 100.
     route_choice : RouteChoice, optional
         All but `path`: which of several routes a burst takes. Absent: `first`.
     route : sequence of NetworkRoute, optional
@@ -696,6 +732,10 @@ class Network(_Section):
     link_length_km: float | None = None
     delay_per_km: str | None = None
     nodes: int | None = None
+    pods: int | None = None
+    leaves: int | None = None
+    spines: int | None = None
+    dimensions: Sequence[int] | None = None
     wavelengths: int | None = None
     edges: Sequence[str] | None = None
     routing: Routing | None = None
@@ -1872,7 +1912,7 @@ class Write(_Section):
 
 @dataclass(kw_only=True, slots=True)
 class Demand(_Section):
-    """TCP connections that arrive as a Poisson process, each to carry one file; needs a mesh.
+    """TCP connections that come and go, each to carry one file; needs a mesh.
 
     Each leaves a row in the table `connections`.
 
@@ -1880,18 +1920,36 @@ class Demand(_Section):
     ----------
     label : str, optional
         Name in tables and figures; absent: the variant of TCP.
+    pattern : DemandPattern, optional
+        When connections come, and between which nodes.
     flows_per_second : float, default 1.0
-        Mean arrivals a second; of what, says `per`. From 1e-9 to 1e9.
+        `poisson`: mean arrivals a second; of what, says `per`. From 1e-9 to 1e9.
     per : Per, default "node"
-        What the rate is counted for.
+        `poisson`: what the rate is counted for.
     destination : Destination, default "uniform"
-        Where connections go.
+        `poisson`: where connections go.
     weights : sequence of NodeWeight, optional
         `gravity`: weight of each edge node, for connections from it and to it; 1 where not given.
     matrix : sequence of PairWeight, optional
         `matrix`: weight of each pair that has connections.
+    senders : int, optional
+        `incast`: connections of a round. They start at as many edge nodes other than the receiver,
+        which are drawn for each round; where there are fewer, each node has one, and those drawn
+        first have another. From 1 to 100000.
+    receiver : str, optional
+        `incast`: name of the edge node where all connections end. Absent: each round draws one.
+    every : str (time), optional
+        `incast`, `permutation`: time from one round to the next, the first being at `start`.
+        Absent: there is one round. Above 0 s, at most 100000 s.
+    trace : sequence of tuple[str, str, str, str], optional
+        `trace`: the connections, in any order: when each begins, counted from `start`; the names of
+        the edge nodes of its sender and its receiver; and how much application data it carries.
+    file : str, optional
+        `trace`: a file with a row for each connection, CSV or Parquet, with columns `start` (in s),
+        `from`, `to` and `bytes`. Its path counts from the scenario's file; it is read before the
+        engine sees the scenario, and takes the place of `trace`.
     size : Size, optional
-        How much application data a connection carries.
+        All but `trace`: how much application data a connection carries.
     class_ : int, optional
         Class of the packets, from 0. At most 999.
     start : str (time), default "0 s"
@@ -1903,11 +1961,17 @@ class Demand(_Section):
     """
 
     label: str | None = None
+    pattern: DemandPattern | None = None
     flows_per_second: float | None = None
     per: Per | None = None
     destination: Destination | None = None
     weights: Sequence[NodeWeight | Mapping[str, Any]] | None = None
     matrix: Sequence[PairWeight | Mapping[str, Any]] | None = None
+    senders: int | None = None
+    receiver: str | None = None
+    every: str | None = None
+    trace: Sequence[tuple[str, str, str, str]] | None = None
+    file: str | None = None
     size: Size | Mapping[str, Any] | None = None
     class_: int | None = None
     start: str | None = None
@@ -2144,6 +2208,41 @@ class Batches(_Section):
 
 
 @dataclass(kw_only=True, slots=True)
+class Failure(_Section):
+    """A fibre or a node that goes down and comes back, in a mesh of bursts.
+
+    Bursts that are on a fibre as it goes down are lost, and so are those whose turn on it comes
+    while it is down; a node that finds its own fibre down deflects or sends again, where
+    `core.contention` lists that. All of these losses have the cause `failure`.
+
+    Parameters
+    ----------
+    link : tuple[str, str], optional
+        The names of two nodes: the fibre between them goes down, in both directions.
+    node : str, optional
+        Name of a node: all fibres go down that begin or end there. Its hosts go on, and what they
+        send is lost where it sets out.
+    one_way : bool, optional
+        Whether of `link` only the direction from the first node to the second goes down.
+    down : str (time), default "0 s"
+        When it goes down. At most 2000000 s.
+    up : str (time), optional
+        When it comes back. Absent: never. At most 2000000 s.
+    reroute : str (time), optional
+        How long after each of the two the routes follow: those of bursts that set out from then on,
+        and the detours of deflection. Two nodes that no way joins keep their routes. Absent: the
+        routes stay. At most 2000000 s.
+    """
+
+    link: tuple[str, str] | None = None
+    node: str | None = None
+    one_way: bool | None = None
+    down: str | None = None
+    up: str | None = None
+    reroute: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
 class Loss(_Section):
     """What the core loses, each way.
 
@@ -2271,6 +2370,10 @@ class Run(_Section):
     sample : str (time), optional
         Note this often how many connections of `demand` are under way at each edge node, in the
         table `samples`, at most 10,000,000 times; needs a mesh. Absent: not at all.
+    occupancy : str (time), optional
+        Note this often what waits in each assembly queue, and at each fibre, and how long each
+        wavelength was reserved, in the tables `queues`, `ports` and `wavelengths`, at most
+        10,000,000 times; needs a mesh of bursts. Absent: not at all.
     tie_break : TieBreak, optional
         Which of several events of one instant comes first, among timers and then among arrivals.
         `random` shows whether a result hangs on ties.
@@ -2290,6 +2393,7 @@ class Run(_Section):
     drain: str | None = None
     bursts: int | None = None
     sample: str | None = None
+    occupancy: str | None = None
     tie_break: TieBreak | None = None
     seed: int | None = None
     replications: int | None = None

@@ -186,6 +186,7 @@ class BurstSummary(TypedDict):
     bursts: int
     bursts_lost: int
     burst_loss_ratio: float
+    contention_at_ingress: int
     packets: int
     packets_lost: int
     packets_cut: int
@@ -313,6 +314,7 @@ LinkSummary = TypedDict(
         "all": "LinkBursts",
         "utilisation": "float",
         "wavelengths": "list[float]",
+        "up": "float",
         "control_load": "float",
         "control_wait_s": "float",
         "longest_control_wait_s": "float",

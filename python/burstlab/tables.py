@@ -26,11 +26,14 @@ TRACES = ("packets", "bursts", "cwnd", "ledger")
 #: Tables of a mesh, which need no recording.
 MESH = ("histograms", "connections", "samples")
 
+#: Tables of a mesh of bursts that is looked at with ``run.occupancy``.
+OCCUPANCY = ("queues", "ports", "wavelengths")
+
 #: Tables that come with one that is recorded, under its name and more.
 WITH = ("packets_sack", "bursts_hops", "bursts_steps", "ledger_losses")
 
 #: All tables but ``flows``.
-RECORDED = (*TRACES, *WITH, *MESH)
+RECORDED = (*TRACES, *WITH, *MESH, *OCCUPANCY)
 
 #: All tables that the directory of a result can hold.
 STORED = ("flows", *RECORDED)

@@ -250,12 +250,13 @@ fn run(scenario: &Scenario) -> Check {
             return problem("run.drain", drain.to_string(), what, fix);
         }
     }
-    if let Some(sample) = run.sample {
+    let often = [("run.sample", run.sample), ("run.occupancy", run.occupancy)];
+    for (path, sample) in often.into_iter().filter_map(|(path, every)| Some((path, every?))) {
         let least = (run.duration + drain).as_ps().div_ceil(SAMPLES_MAX).max(1);
         if sample.as_ps() < least {
             let (what, least) = ("more samples than 10,000,000", Span::from_ps(least));
             let fix = format!("write at least {least}");
-            return problem("run.sample", sample.to_string(), what, &fix);
+            return problem(path, sample.to_string(), what, &fix);
         }
     }
     Ok(())

@@ -116,6 +116,7 @@ fn path(scenario: &Scenario) -> Check {
     note("bursts", scenario.bursts.is_empty());
     note("batches", scenario.batches.is_empty());
     note("run.sample", scenario.run.sample.is_none());
+    note("run.occupancy", scenario.run.occupancy.is_none());
     for (index, flow) in scenario.flows().iter().enumerate() {
         note(&format!("flows[{index}].from"), flow.from.is_none());
         note(&format!("flows[{index}].to"), flow.to.is_none());
@@ -258,7 +259,15 @@ fn queues(scenario: &Scenario, graph: &Graph) -> Check {
         }
     }
     let nodes = graph.edges().len() as u64;
-    let queues = nodes * nodes * (classes + 1) * u64::from(edge.burstifiers);
+    let lanes = scenario.network.lanes();
+    let queues = nodes * nodes * (classes + 1) * u64::from(edge.burstifiers) * u64::from(lanes);
+    if queues > QUEUES_MAX && lanes > 1 {
+        let problem = format!(
+            "{nodes} nodes with hosts, {classes} classes and {lanes} routes make {queues} queues"
+        );
+        let fix = "write fewer, or have fewer nodes with hosts";
+        return error("network.routes_per_pair", lanes.to_string(), problem, fix);
+    }
     if queues > QUEUES_MAX {
         let problem =
             format!("{nodes} nodes with hosts and {classes} classes make {queues} queues");

@@ -4,7 +4,7 @@ use burstlab_optical::slotted::SlotClock;
 
 use super::core_network::is_default;
 use super::error::Check;
-use super::{Ops, Scenario, ScenarioError, Topology};
+use super::{Ops, RouteChoice, Scenario, ScenarioError, Topology};
 use crate::topology::Graph;
 
 /// Slots are numbered over the run, and counted in parts of a millionth.
@@ -36,7 +36,9 @@ pub(super) fn check(scenario: &Scenario) -> Check {
         ("bursts", scenario.bursts.is_empty()),
         ("batches", scenario.batches.is_empty()),
         ("run.bursts", scenario.run.bursts.is_none()),
+        ("run.occupancy", scenario.run.occupancy.is_none()),
         ("network.routes_per_pair", scenario.network.routes_per_pair.is_none_or(|n| n == 1)),
+        ("network.route_choice", scenario.network.route_choice() != RouteChoice::Ecmp),
     ];
     if let Some((table, _)) = burst.iter().find(|(_, plain)| !plain) {
         let problem = "a slotted network has no bursts, and one route for each pair";

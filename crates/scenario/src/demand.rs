@@ -1,33 +1,40 @@
-//! `[[demand]]` and `[[bursts]]`: flows and bursts that come and go at random.
+//! `[[demand]]` and `[[bursts]]`: flows and bursts that come and go.
 
 use std::collections::BTreeMap;
 
 use burstlab_tcp::Overrides;
 use burstlab_traffic::Sampler;
-use burstlab_units::Span;
+use burstlab_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::check_mesh::{host, two_ends};
 use super::choice::{Choice, Fields, listed};
-use super::limits::{CLASS_MAX, DURATION_MAX};
+use super::course::{self, Course};
+use super::limits::{CLASS_MAX, DURATION_MAX, SPAN_MAX};
 use super::{ScenarioError, Size};
 use crate::topology::Graph;
 
-/// TCP connections that arrive as a Poisson process, each to carry one file; needs a mesh.
-/// Each leaves a row in the table `connections`.
+/// Most connections of one round of an incast.
+const SENDERS_MAX: u32 = 100_000;
+
+/// TCP connections that come and go, each to carry one file; needs a mesh. Each leaves a row in the
+/// table `connections`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Demand {
     /// Name in tables and figures; absent: the variant of TCP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// Mean arrivals a second; of what, says `per`.
+    /// When connections come, and between which nodes.
+    #[serde(skip_serializing_if = "super::core_network::is_default")]
+    pub pattern: DemandPattern,
+    /// `poisson`: mean arrivals a second; of what, says `per`.
     #[schemars(range(min = 1e-9, max = 1e9))]
     pub flows_per_second: f64,
-    /// What the rate is counted for.
+    /// `poisson`: what the rate is counted for.
     pub per: Per,
-    /// Where connections go.
+    /// `poisson`: where connections go.
     pub destination: Destination,
     /// `gravity`: weight of each edge node, for connections from it and to it; 1 where not given.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -35,7 +42,30 @@ pub struct Demand {
     /// `matrix`: weight of each pair that has connections.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub matrix: Vec<PairWeight>,
-    /// How much application data a connection carries.
+    /// `incast`: connections of a round. They start at as many edge nodes other than the receiver,
+    /// which are drawn for each round; where there are fewer, each node has one, and those drawn
+    /// first have another.
+    #[schemars(range(min = 1, max = SENDERS_MAX))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub senders: Option<u32>,
+    /// `incast`: name of the edge node where all connections end. Absent: each round draws one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receiver: Option<String>,
+    /// `incast`, `permutation`: time from one round to the next, the first being at `start`.
+    /// Absent: there is one round.
+    #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = SPAN_MAX))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub every: Option<Span>,
+    /// `trace`: the connections, in any order: when each begins, counted from `start`; the names
+    /// of the edge nodes of its sender and its receiver; and how much application data it carries.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trace: Vec<(Span, String, String, Bytes)>,
+    /// `trace`: a file with a row for each connection, CSV or Parquet, with columns `start` (in s),
+    /// `from`, `to` and `bytes`. Its path counts from the scenario's file; it is read before the
+    /// engine sees the scenario, and takes the place of `trace`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// All but `trace`: how much application data a connection carries.
     pub size: Size,
     /// Class of the packets, from 0.
     #[schemars(range(max = CLASS_MAX))]
@@ -49,6 +79,23 @@ pub struct Demand {
     pub stop: Option<Span>,
     /// TCP parameters of these flows, over those of `[tcp]`.
     pub tcp: Overrides,
+}
+
+/// When connections come, and between which nodes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DemandPattern {
+    /// As a Poisson process at each edge node.
+    #[default]
+    Poisson,
+    /// In rounds: `senders` connections begin at once, all to one edge node.
+    Incast,
+    /// In rounds: at each edge node a connection begins, and at each one ends, no two at the same
+    /// and none where it began. The edge nodes in a circle, in an order that each round draws
+    /// (Sattolo 1986): every cycle through all of them is equally likely.
+    Permutation,
+    /// As the rows of `trace` or `file` say.
+    Trace,
 }
 
 /// What a rate or a load is counted for.
@@ -85,9 +132,24 @@ impl Destination {
     ];
 }
 
-/// Where the connections of a demand go, and how large they are.
+impl DemandPattern {
+    /// The fields that belong to some of these alone, beside those whose default says nothing.
+    const FIELDS: Fields = &[
+        ("weights", ""),
+        ("matrix", ""),
+        ("senders", "8"),
+        ("receiver", "\"1\""),
+        ("every", "\"10 ms\""),
+        ("trace", "[[\"0 s\", \"1\", \"2\", \"10 KB\"]]"),
+        ("file", "\"flows.csv\""),
+    ];
+}
+
+/// When the connections of a demand come, where they go, and how large they are.
 #[derive(Clone, Debug)]
 pub struct DemandLaw {
+    /// When they come, and between which nodes where `weights` do not say it.
+    pub course: Course,
     /// How much application data a connection carries.
     pub sizes: Sampler,
     /// How much goes from one node to another.
@@ -122,7 +184,21 @@ impl Demand {
     /// Where the connections of this entry, which stands at `at`, go in `graph`, and how large they
     /// are.
     pub(super) fn law(&self, at: &str, graph: &Graph) -> Result<DemandLaw, ScenarioError> {
-        let sizes = self.size.sampler(&format!("{at}.size"))?;
+        let mut given = Choice::of(at, self, "pattern", DemandPattern::FIELDS);
+        let course = course::read(self, at, graph, &mut given)?;
+        given.done()?;
+        if self.pattern != DemandPattern::Poisson {
+            course::unused(self, at)?;
+        }
+        let sizes = match &course {
+            Course::Trace(rows) => course::sizes(rows),
+            _ => self.size.sampler(&format!("{at}.size"))?,
+        };
+        Ok(DemandLaw { course, sizes, weights: self.weights(at, graph)? })
+    }
+
+    /// How much goes from one node to another in `graph`.
+    fn weights(&self, at: &str, graph: &Graph) -> Result<Weights, ScenarioError> {
         let mut given = Choice::of(at, self, "destination", Destination::FIELDS);
         let weights = match self.destination {
             Destination::Uniform => Weights::Uniform,
@@ -147,7 +223,7 @@ impl Demand {
         let edges = graph.edges();
         let heavy = |&from: &u32| edges.iter().any(|&to| weights.of(from, to) > 0.0);
         if edges.iter().any(heavy) {
-            return Ok(DemandLaw { sizes, weights });
+            return Ok(weights);
         }
         let field = if matches!(weights, Weights::Matrix(_)) { "matrix" } else { "weights" };
         let (path, problem) = (format!("{at}.{field}"), "no connection could arrive");
@@ -184,11 +260,17 @@ impl Default for Demand {
     fn default() -> Self {
         Self {
             label: None,
+            pattern: DemandPattern::Poisson,
             flows_per_second: 1.0,
             per: Per::Node,
             destination: Destination::Uniform,
             weights: Vec::new(),
             matrix: Vec::new(),
+            senders: None,
+            receiver: None,
+            every: None,
+            trace: Vec::new(),
+            file: None,
             size: Size::default(),
             class: 0,
             start: Span::ZERO,

@@ -10,9 +10,11 @@ mod check_ops;
 mod choice;
 mod control;
 mod core_network;
+mod course;
 mod demand;
 mod edge;
 mod error;
+mod failure;
 mod flow;
 mod injection;
 mod interrupt;
@@ -45,12 +47,16 @@ pub use core_network::{
     ConversionKind, Core, CoreForwarding, Deflection, DelayLines, Resolution, Retransmission,
     Segmentation,
 };
-pub use demand::{Bursts, Demand, DemandLaw, Destination, NodeWeight, PairWeight, Per, Weights};
+pub use course::{Course, Traced};
+pub use demand::{
+    Bursts, Demand, DemandLaw, DemandPattern, Destination, NodeWeight, PairWeight, Per, Weights,
+};
 pub use edge::{
     Assembly, DataAssembly, Edge, EdgeAck, EdgeAssembly, FirstWavelength, IngressPort,
     NoticeTransport, Queues,
 };
 pub use error::ScenarioError;
+pub use failure::{Failure, Outage};
 pub use flow::{Flow, Write};
 pub use injection::{InjectedPer, Injection};
 pub use interrupt::Interrupt;
@@ -107,6 +113,9 @@ pub struct Scenario {
     /// Packets of others in a mesh, which enter the assembly queues in batches.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub batches: Vec<Batches>,
+    /// Fibres and nodes of a mesh that go down, and come back.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<Failure>,
     /// What the core loses.
     pub loss: Loss,
     /// What is done to single bursts.

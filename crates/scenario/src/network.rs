@@ -19,6 +19,8 @@ use super::limits::{RATE_MIN, SPAN_MAX};
 const WAVELENGTHS_MAX: u32 = 1000;
 /// Most routes between two nodes.
 const ROUTES_MAX: usize = 100;
+/// Routes among which flows are spread where nothing is said: all of a fat tree of eight pods.
+const ECMP_ROUTES: usize = 16;
 
 /// The optical network: nodes and the fibres between them. A field that the topology does not use
 /// is an error.
@@ -35,8 +37,8 @@ pub struct Network {
     /// Rate of every fibre, in both directions; with several wavelengths, the rate of each.
     #[schemars(extend("x-minimum" = RATE_MIN))]
     pub link_rate: Rate,
-    /// `path`, `line`, `ring`, `star`, `dumbbell`: propagation delay of every fibre, one way.
-    /// Absent: what follows from `link_length_km`, or "10 ms".
+    /// All but `nsfnet` and its like, `martinez` and `custom`: propagation delay of every fibre,
+    /// one way. Absent: what follows from `link_length_km`, or "10 ms".
     #[schemars(extend("x-maximum" = SPAN_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_delay: Option<Span>,
@@ -45,8 +47,7 @@ pub struct Network {
     #[schemars(extend("x-maximum" = SPAN_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_delays: Option<Vec<Span>>,
-    /// `path`, `line`, `ring`, `star`, `dumbbell`: length of every fibre in km, instead of
-    /// `link_delay`.
+    /// Where there is a `link_delay`: length of every fibre in km, instead of that.
     #[schemars(range(min = 0.0))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_length_km: Option<f64>,
@@ -58,6 +59,20 @@ pub struct Network {
     /// `dumbbell`: edge nodes on each side, 1 to 499. Absent: 4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nodes: Option<u32>,
+    /// `fat-tree`: pods, an even number from 2 to 28. Each has half as many nodes with hosts and as
+    /// many above them; there is a core node for each pair of these in a pod. Absent: 4.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pods: Option<u32>,
+    /// `leaf-spine`: nodes with hosts, at least 2. Absent: 4.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub leaves: Option<u32>,
+    /// `leaf-spine`: nodes that join them; with the leaves at most 1000. Absent: 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spines: Option<u32>,
+    /// `torus`: nodes along each dimension, at least 2, of one to six dimensions; at most 1000
+    /// nodes. Absent: `[4, 4]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dimensions: Option<Vec<u32>>,
     /// All but `path`: data wavelengths of every fibre. Absent: 1.
     #[schemars(range(min = 1, max = WAVELENGTHS_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,7 +85,7 @@ pub struct Network {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub routing: Option<Metric>,
     /// All but `path`: routes from each node with hosts to each other, the shortest ones
-    /// without loops; fewer where there are not as many. Absent: 1.
+    /// without loops; fewer where there are not as many. Absent: 1, with `ecmp` 16.
     #[schemars(range(min = 1, max = ROUTES_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub routes_per_pair: Option<usize>,
@@ -108,6 +123,16 @@ pub enum Topology {
     Star,
     /// Two core nodes, `left` and `right`, with edge nodes `left1`, `right1` and so on.
     Dumbbell,
+    /// Three tiers of equal switches with as much capacity above as below (Al-Fares, Loukissas
+    /// and Vahdat 2008, section 3): `tor1-1` with hosts and `agg1-1` of each pod, and `core1` and
+    /// so on. A top-of-rack node reaches all `agg` of its pod; these, in order, `pods` / 2 core
+    /// nodes each.
+    FatTree,
+    /// Nodes `leaf1` and so on, with hosts, each with a fibre to each of `spine1` and so on.
+    LeafSpine,
+    /// A grid that is closed in each dimension: nodes `1-1`, `1-2` and so on; all have hosts and
+    /// switch. Along a dimension of 2 the two have one fibre.
+    Torus,
     /// NSFNET: 14 nodes `1` to `14`, 21 fibres of 300 to 2800 km; all nodes have hosts and switch.
     Nsfnet,
     /// NSFNET with hosts at nodes 1, 2, 3, 6, 10, 11, 13 and 14, which switch too; 4, 5, 7, 8, 9
@@ -135,6 +160,11 @@ pub enum RouteChoice {
     RoundRobin,
     /// Any, all equally likely.
     Random,
+    /// Each flow has one for all that it sends, and one for its ACKs, all equally likely
+    /// (equal-cost multi-path, RFC 2992). Only routes as short as the shortest are found, beside
+    /// those given by `route`. There is an assembly queue for each route; sources of other traffic
+    /// and of batches, and each burst of others, count as flows.
+    Ecmp,
 }
 
 /// A node of a custom network.
@@ -198,6 +228,10 @@ impl Default for Network {
             link_length_km: None,
             delay_per_km: None,
             nodes: None,
+            pods: None,
+            leaves: None,
+            spines: None,
+            dimensions: None,
             wavelengths: None,
             edges: None,
             routing: None,
@@ -214,7 +248,13 @@ impl Default for Network {
 impl Topology {
     /// Whether every fibre has the same delay or length, from `link_delay` or `link_length_km`.
     fn is_uniform(self) -> bool {
-        matches!(self, Self::Path | Self::Line | Self::Ring | Self::Star | Self::Dumbbell)
+        self.is_counted()
+            || matches!(self, Self::Path | Self::FatTree | Self::LeafSpine | Self::Torus)
+    }
+
+    /// Whether `nodes` says how large it is.
+    fn is_counted(self) -> bool {
+        matches!(self, Self::Line | Self::Ring | Self::Star | Self::Dumbbell)
     }
 
     fn is_nsfnet(self) -> bool {
@@ -242,6 +282,20 @@ impl Network {
         self.route_choice.unwrap_or_default()
     }
 
+    /// Assembly queues for each pair of nodes where there would be one if all flows went the same
+    /// way.
+    #[must_use]
+    pub fn lanes(&self) -> u32 {
+        match self.route_choice() {
+            // The explicit routes of a pair are all kept.
+            RouteChoice::Ecmp => {
+                let given = self.route.as_ref().map_or(0, Vec::len);
+                self.routes_per_pair().max(given) as u32
+            }
+            RouteChoice::First | RouteChoice::RoundRobin | RouteChoice::Random => 1,
+        }
+    }
+
     /// Writes out the defaults that the topology uses.
     pub(super) fn fill(&mut self) {
         let topology = self.topology;
@@ -252,8 +306,15 @@ impl Network {
             self.routing.get_or_insert_default();
             self.routes_per_pair = Some(self.routes_per_pair());
             self.route_choice.get_or_insert_default();
-            let counted = topology.is_uniform();
-            self.nodes = counted.then_some(self.node_count());
+            self.nodes = topology.is_counted().then_some(self.node_count());
+        }
+        match topology {
+            Topology::FatTree => self.pods = Some(self.pods()),
+            Topology::LeafSpine => {
+                (self.leaves, self.spines) = (Some(self.leaves()), Some(self.spines()));
+            }
+            Topology::Torus => self.dimensions = Some(self.dimensions()),
+            _ => {}
         }
         if topology.is_uniform() && self.link_length_km.is_none() {
             self.link_delay = Some(self.uniform_delay());
@@ -266,12 +327,29 @@ impl Network {
         self.nodes.unwrap_or(4)
     }
 
+    fn pods(&self) -> u32 {
+        self.pods.unwrap_or(4)
+    }
+
+    fn leaves(&self) -> u32 {
+        self.leaves.unwrap_or(4)
+    }
+
+    fn spines(&self) -> u32 {
+        self.spines.unwrap_or(2)
+    }
+
+    fn dimensions(&self) -> Vec<u32> {
+        self.dimensions.clone().unwrap_or_else(|| vec![4, 4])
+    }
+
     fn wavelengths(&self) -> u32 {
         self.wavelengths.unwrap_or(1)
     }
 
     fn routes_per_pair(&self) -> usize {
-        self.routes_per_pair.unwrap_or(1)
+        let equal = self.route_choice() == RouteChoice::Ecmp;
+        self.routes_per_pair.unwrap_or(if equal { ECMP_ROUTES } else { 1 })
     }
 
     fn delay_per_km(&self) -> Span {

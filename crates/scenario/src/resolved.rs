@@ -9,8 +9,8 @@ use burstlab_traffic::{BatchLaw, Sampler};
 use super::check_mesh::{self, Through};
 use super::topology::{Graph, Metric, Routes};
 use super::{
-    DemandLaw, EdgeAssembly, Flow, Interrupt, Losses, SCHEMA, Scenario, ScenarioError, WlanLaw,
-    check, control, network, ranges, wlan,
+    DemandLaw, EdgeAssembly, Flow, Interrupt, Losses, Outage, SCHEMA, Scenario, ScenarioError,
+    WlanLaw, check, control, failure, network, ranges, wlan,
 };
 
 /// A scenario that was read whole: with every default filled in, and beside it what follows from
@@ -45,6 +45,8 @@ pub struct Resolved {
     pub batches: Vec<BatchLaw>,
     /// The mesh and its routes; absent for a path.
     pub mesh: Option<(Graph, Routes)>,
+    /// What goes down when, of each entry of `scenario.failures`.
+    pub failures: Vec<Outage>,
     /// What is allowed but probably not meant.
     pub warnings: Vec<String>,
     /// Who makes the laws and detectors that are classes of Python, if there are any. Whoever runs
@@ -72,6 +74,7 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
     if let Some((graph, routes)) = mesh.as_ref().filter(|_| scenario.ops.is_none()) {
         warnings.extend(control::warning(&scenario, &lengths, graph, routes));
     }
+    let failures = failure::read(&scenario, mesh.as_ref().map(|(graph, _)| graph))?;
     let wlan = wlan::read(&mut scenario, mesh.as_ref().map(|(graph, _)| graph))?;
     scenario.network.fill();
     let (tcp, demand_tcp) = endpoints(written, &mut scenario)?;
@@ -90,6 +93,7 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
         lengths,
         batches,
         mesh,
+        failures,
         warnings,
         classes: None,
         watch: watch.clone(),

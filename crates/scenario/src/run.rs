@@ -34,6 +34,11 @@ pub struct Run {
     /// table `samples`, at most 10,000,000 times; needs a mesh. Absent: not at all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sample: Option<Span>,
+    /// Note this often what waits in each assembly queue, and at each fibre, and how long each
+    /// wavelength was reserved, in the tables `queues`, `ports` and `wavelengths`, at most
+    /// 10,000,000 times; needs a mesh of bursts. Absent: not at all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub occupancy: Option<Span>,
     /// Which of several events of one instant comes first, among timers and then among arrivals.
     /// `random` shows whether a result hangs on ties.
     #[serde(skip_serializing_if = "super::core_network::is_default")]
@@ -74,6 +79,7 @@ impl Default for Run {
             drain: None,
             bursts: None,
             sample: None,
+            occupancy: None,
             tie_break: TieBreak::Fixed,
             seed: 1,
             replications: 1,

@@ -13,7 +13,7 @@ from burstlab.errors import InputError
 if TYPE_CHECKING:
     pass
 
-Kind = Literal["sequence", "window", "occupancy", "bursts", "sweep"]
+Kind = Literal["sequence", "window", "occupancy", "load", "bursts", "sweep"]
 
 
 def plot(
@@ -40,6 +40,7 @@ def plot(
     kind
         sequence (segments, ACKs, losses and time-outs of a flow; needs packets), window (cwnd,
         ssthresh and round trips; needs cwnd), occupancy (wavelengths of a fibre; needs bursts),
+        load (how full queues, ports and wavelengths are over time; needs run.occupancy),
         bursts (distributions of length and packets; needs bursts) or sweep (a metric against a
         parameter). With ledger, sequence and window show what time-outs were.
     flow
@@ -71,8 +72,8 @@ def plot(
     only = {
         "--flow": (flow, ("sequence", "window")),
         "--fibre": (fibre, ("occupancy",)),
-        "--start": (start, ("sequence", "window", "occupancy")),
-        "--end": (end, ("sequence", "window", "occupancy")),
+        "--start": (start, ("sequence", "window", "occupancy", "load")),
+        "--end": (end, ("sequence", "window", "occupancy", "load")),
         "--x": (x, ("sweep",)),
         "--by": (by, ("sweep",)),
     }
@@ -112,6 +113,8 @@ def _of_one(
         number = result.replications[0].summary["replication"] if result.replications else 0
     if kind == "occupancy":
         return plot.occupancy_chart(result, fibre, replication=number, **times)
+    if kind == "load":
+        return plot.occupied_chart(result, replication=number, **times)
     draw = plot.sequence_chart if kind == "sequence" else plot.window_chart
     return draw(result, flow or 0, replication=number, **times)
 

@@ -4,6 +4,7 @@ from burstlab.plot.curves import Axes, Curve, CurvePanel, Dot, curve_chart, curv
 from burstlab.plot.distributions import distribution_chart, distribution_rows
 from burstlab.plot.gantt import Held, fibres, held_rows, occupancy_chart
 from burstlab.plot.named import Named, named_chart, named_rows
+from burstlab.plot.occupied import occupied_chart, occupied_rows
 from burstlab.plot.ratios import RatioPoint, ratio_chart
 from burstlab.plot.saving import save, write
 from burstlab.plot.sequence import Span, sequence_chart, sequence_rows, timeout_rows
@@ -33,6 +34,8 @@ __all__ = [
     "named_chart",
     "named_rows",
     "occupancy_chart",
+    "occupied_chart",
+    "occupied_rows",
     "panel_rows",
     "ratio_chart",
     "results_in",

@@ -496,6 +496,65 @@ def _slots(draw: Draw) -> Document:
     return found
 
 
+def _fabric(draw: Draw) -> Document:
+    """Many equal ways, patterns of connections, and fibres that fail."""
+    found = _demand(draw)
+    shape = draw.pick("fat-tree", "leaf-spine", "torus", "ring")
+    size: Document = {
+        "fat-tree": {"pods": 2},
+        "leaf-spine": {"leaves": draw.whole(2, 4), "spines": draw.whole(1, 3)},
+        "torus": {"dimensions": draw.pick([2, 2], [3, 2], [4])},
+        "ring": {"nodes": draw.whole(3, 5)},
+    }[shape]
+    names: list[str] = {
+        "fat-tree": ["tor1-1", "agg1-1", "core1"],
+        "leaf-spine": ["leaf1", "spine1"],
+        "torus": ["1", "2"] if size.get("dimensions") == [4] else ["1-1", "1-2"],
+        "ring": ["1", "2"],
+    }[shape]
+    network = {key: found["network"][key] for key in ("link_rate", "wavelengths")}
+    found["network"] = {
+        **network,
+        "topology": shape,
+        "link_delay": draw.time(0.2e-3, 4e-3),
+        **size,
+        "route_choice": draw.pick("ecmp", "ecmp", "first", "round-robin"),
+        "routes_per_pair": draw.whole(1, 3),
+    }
+    for one in (*found["flows"], *found.get("traffic", [])):
+        one.pop("from", None)
+        one.pop("to", None)
+    for one in found["demand"]:
+        pattern = draw.pick("poisson", "incast", "permutation")
+        if pattern == "poisson":
+            continue
+        del one["flows_per_second"], one["per"]
+        one |= {"pattern": pattern, "every": draw.time(20e-3, 0.2)}
+        if pattern == "incast":
+            one["senders"] = draw.whole(1, 5)
+    if draw.chance(0.7):
+        found["failures"] = [_failure(draw, names) for _ in range(draw.whole(1, 3))]
+    if draw.chance(0.5):
+        found["run"]["occupancy"] = draw.time(5e-3, 0.1)
+    return found
+
+
+def _failure(draw: Draw, names: list[str]) -> Document:
+    down = draw.real(0.0, 1.0)
+    found: Document = {"down": f"{down:.6f} s"}
+    if draw.chance(0.6):
+        found["link"] = names[:2]
+        if draw.chance(0.3):
+            found["one_way"] = True
+    else:
+        found["node"] = draw.pick(*names)
+    if draw.chance(0.8):
+        found["up"] = f"{down + draw.real(0.01, 0.8):.6f} s"
+    if draw.chance(0.7):
+        found["reroute"] = draw.time(1e-3, 0.2)
+    return found
+
+
 _MAKERS = {
     "path": _path,
     "mesh": _mesh,
@@ -504,4 +563,5 @@ _MAKERS = {
     "air": _air,
     "load": _load,
     "cutting": _cutting,
+    "fabric": _fabric,
 }

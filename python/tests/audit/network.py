@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from audit.checks import Audit
-from audit.result import NONE, Run, rate_bps, size_bytes
+from audit.result import NONE, Run, rate_bps, size_bytes, span_ps
 
 #: Kinds of bursts: their part of the summary, and what they are called in the tables.
 KINDS = (("data", "data"), ("acks", "ack"), ("background", "background"))
@@ -107,6 +107,7 @@ def _kind(run: Run, audit: Audit, bursts: Bursts, path: str, kind: str | None) -
         "bursts": int(ended.sum()),
         "bursts_lost": int(lost.sum()),
         "burst_loss_ratio": share(lost.sum(), ended.sum()),
+        "contention_at_ingress": int((lost & _at_ingress(bursts)).sum()),
         "packets": packets,
         "packets_lost": packets_lost,
         "packets_cut": int(cut[ended].sum()),
@@ -141,6 +142,12 @@ def _kind(run: Run, audit: Audit, bursts: Bursts, path: str, kind: str | None) -
         audit.equal(f"{path}.{name}", value)
     _resolutions(audit, bursts, f"{path}.resolutions", kind)
     _groups(run, audit, bursts, path, ended)
+
+
+def _at_ingress(bursts: Bursts) -> Any:
+    """Which bursts were lost to contention where they set out."""
+    table = bursts.table
+    return (table["cause"] == "contention") & (table["node"] == table["from"])
 
 
 def _whole_run(bursts: Bursts, mine: Any) -> dict[str, float]:
@@ -320,6 +327,26 @@ def _links(run: Run, audit: Audit, bursts: Bursts) -> None:
         audit.equal(f"{path}.control_wait_s", mean(waits) * 1e-12)
         audit.equal(f"{path}.longest_control_wait_s", longest(waits))
         _used(run, audit, path, link, ends)
+        audit.equal(f"{path}.up", 1.0 - _down(run, link["from"], link["to"]), relative=1e-9)
+
+
+def _down(run: Run, a: str, b: str) -> float:
+    """Share of the measured time that failures hold a fibre down, as the scenario lists them."""
+    edges: list[tuple[int, int]] = []
+    for failure in run.scenario.get("failures", []):
+        pair = failure.get("link")
+        mine = pair == [a, b] or (pair == [b, a] and not failure.get("one_way"))
+        if mine or failure.get("node") in (a, b):
+            up = failure.get("up")
+            spell = (span_ps(failure["down"]), run.close if up is None else span_ps(up))
+            first, last = (min(max(t, run.start), run.close) for t in spell)
+            edges += [(first, 1), (max(first, last), -1)]
+    down, depth, since = 0, 0, 0
+    for t_ps, step in sorted(edges, key=lambda edge: (edge[0], -edge[1])):
+        if depth > 0:
+            down += t_ps - since
+        depth, since = depth + step, t_ps
+    return down / run.measured if run.measured else 0.0
 
 
 def _used(run: Run, audit: Audit, path: str, link: dict[str, Any], ends: tuple[int, int]) -> None:

@@ -15,12 +15,15 @@ const CUSTOM: [&str; 4] = ["node", "link", "file", "delay_per_km"];
 const MESH: [&str; 6] =
     ["wavelengths", "edges", "routing", "routes_per_pair", "route_choice", "route"];
 
-const ALL: [Topology; 10] = [
+const ALL: [Topology; 13] = [
     Topology::Path,
     Topology::Line,
     Topology::Ring,
     Topology::Star,
     Topology::Dumbbell,
+    Topology::FatTree,
+    Topology::LeafSpine,
+    Topology::Torus,
     Topology::Nsfnet,
     Topology::Nsfnet8e6c,
     Topology::NsfnetDeeprmsa,
@@ -33,7 +36,10 @@ fn uses(topology: Topology, field: &str) -> bool {
     let uniform = topology.is_uniform();
     ["topology", "link_rate"].contains(&field)
         || uniform && UNIFORM.contains(&field)
-        || uniform && !path && field == "nodes"
+        || topology.is_counted() && field == "nodes"
+        || topology == Topology::FatTree && field == "pods"
+        || topology == Topology::LeafSpine && ["leaves", "spines"].contains(&field)
+        || topology == Topology::Torus && field == "dimensions"
         || path && PATH.contains(&field)
         || !path && MESH.contains(&field)
         || topology.is_nsfnet() && field == "delay_per_km"

@@ -8,13 +8,17 @@ use super::super::error::word;
 use super::super::limits::{DURATION_MAX, SPAN_MAX};
 use super::super::read::suggestion;
 use super::super::{Interrupt, ScenarioError};
-use super::{Network, NetworkLink, NetworkRoute, Topology};
+use super::{Network, NetworkLink, NetworkRoute, RouteChoice, Topology};
 use crate::topology::{
-    self, Fibre, Graph, Lengths, Link, NSFNET_CORE, Node, Role, RouteError, Routes,
+    self, Fibre, Graph, Lengths, Link, Metric, NSFNET_CORE, Node, Role, RouteError, Routes, Wanted,
 };
 
 /// Most nodes of a network.
 const NODES_MAX: u32 = 1000;
+/// Most pods of a fat tree, so that it has no more nodes.
+const PODS_MAX: u32 = 28;
+/// Most dimensions of a torus.
+const DIMENSIONS_MAX: usize = 6;
 
 impl Network {
     /// The network as a graph. Nodes and links are numbered as the topology names them; a custom
@@ -29,6 +33,7 @@ impl Network {
             Topology::Custom => self.custom()?,
             Topology::Martinez => topology::martinez(self.wavelengths()),
             topology if topology.is_nsfnet() => self.nsfnet()?,
+            Topology::FatTree | Topology::LeafSpine | Topology::Torus => self.fabric()?,
             _ => self.generated()?,
         };
         if let Some(edges) = &self.edges {
@@ -53,7 +58,35 @@ impl Network {
         graph: &Graph,
         watch: &Interrupt,
     ) -> Result<Routes, ScenarioError> {
-        let count = self.routes_per_pair();
+        let explicit = self.explicit(graph)?;
+        let (metric, wanted) = self.wanted();
+        Routes::find_while(graph, metric, wanted, &explicit, &|| watch.goes_on())
+            .map_err(|error| no_routes(graph, self.routes_per_pair(), &error))
+    }
+
+    /// The routes of this network, whose graph is `graph`, while some of its links are closed; two
+    /// nodes that are apart then keep the routes that they have in `before`.
+    ///
+    /// # Panics
+    /// When the network was not checked.
+    #[must_use]
+    pub fn routes_around(&self, graph: &Graph, closed: &[bool], before: &Routes) -> Routes {
+        let (metric, wanted) = self.wanted();
+        let explicit = self.explicit(graph).expect("routes were checked");
+        Routes::around(graph, metric, wanted, &explicit, closed, before)
+    }
+
+    /// What the shortest routes have least of, and which routes there are to be.
+    fn wanted(&self) -> (Metric, Wanted) {
+        let (count, metric) = (self.routes_per_pair(), self.routing.unwrap_or_default());
+        match self.route_choice() {
+            RouteChoice::Ecmp => (metric, Wanted::Equal(count)),
+            _ => (metric, Wanted::Shortest(count)),
+        }
+    }
+
+    /// The given routes, as lists of links.
+    fn explicit(&self, graph: &Graph) -> Result<Vec<Vec<u32>>, ScenarioError> {
         let mut explicit = Vec::new();
         for (index, route) in self.route.iter().flatten().enumerate() {
             let links = links_of(graph, index, route)?;
@@ -67,9 +100,7 @@ impl Network {
             }
             explicit.push(links);
         }
-        let metric = self.routing.unwrap_or_default();
-        Routes::find_while(graph, metric, count, &explicit, &|| watch.goes_on())
-            .map_err(|error| no_routes(graph, count, &error))
+        Ok(explicit)
     }
 
     /// The delay over `km`, or why the field at `path` cannot be that long.
@@ -83,8 +114,50 @@ impl Network {
         Err(ScenarioError::new(path, km.to_string(), problem, fix))
     }
 
+    /// The one fibre that all are like.
+    fn uniform(&self) -> Fibre {
+        Fibre { delay: self.uniform_delay(), wavelengths: self.wavelengths() }
+    }
+
+    fn fabric(&self) -> Result<Graph, ScenarioError> {
+        let refuse = |field: &str, value: String, problem: String, fix: &str| {
+            Err(ScenarioError::new(format!("network.{field}"), value, problem, fix))
+        };
+        let fibre = self.uniform();
+        if self.topology == Topology::FatTree {
+            let pods = self.pods();
+            if pods.is_multiple_of(2) && (2..=PODS_MAX).contains(&pods) {
+                return Ok(topology::fat_tree(pods, fibre));
+            }
+            let problem = format!("a fat tree has an even number of pods, 2 to {PODS_MAX}");
+            return refuse("pods", pods.to_string(), problem, "write one, such as 4");
+        }
+        if self.topology == Topology::LeafSpine {
+            let (leaves, spines) = (self.leaves(), self.spines());
+            let field = if leaves < 2 || leaves >= NODES_MAX { "leaves" } else { "spines" };
+            if leaves >= 2 && spines >= 1 && leaves.saturating_add(spines) <= NODES_MAX {
+                return Ok(topology::leaf_spine(leaves, spines, fibre));
+            }
+            let value = if field == "leaves" { leaves } else { spines };
+            let problem =
+                format!("there are 2 leaves and 1 spine at least, {NODES_MAX} nodes at most");
+            return refuse(field, value.to_string(), problem, "write a number in that range");
+        }
+        let dimensions = self.dimensions();
+        let nodes = dimensions.iter().fold(1u64, |all, &one| all.saturating_mul(one.into()));
+        let many = (1..=DIMENSIONS_MAX).contains(&dimensions.len());
+        if many && nodes <= NODES_MAX.into() && dimensions.iter().all(|&one| one >= 2) {
+            return Ok(topology::torus(&dimensions, fibre));
+        }
+        let problem = format!(
+            "a torus has 1 to {DIMENSIONS_MAX} dimensions of at least 2 nodes, and at most \
+             {NODES_MAX} nodes"
+        );
+        refuse("dimensions", format!("{dimensions:?}"), problem, "write such as [4, 4]")
+    }
+
     fn generated(&self) -> Result<Graph, ScenarioError> {
-        let fibre = Fibre { delay: self.uniform_delay(), wavelengths: self.wavelengths() };
+        let fibre = self.uniform();
         type Make = fn(u32, Fibre) -> Graph;
         let (least, most, make): (u32, u32, Make) = match self.topology {
             Topology::Ring => (3, NODES_MAX, topology::ring),

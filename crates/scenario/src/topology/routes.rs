@@ -13,6 +13,23 @@ const STEPS_MAX: usize = 20_000_000;
 /// Most links looked at to find alternative routes: a few seconds.
 const WORK_MAX: usize = 2_000_000_000;
 
+/// Which routes are found for each pair of nodes with hosts, beside those that are given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// So many of the shortest, fewer where there are not as many.
+    Shortest(usize),
+    /// As many at most of those that are as short as the shortest.
+    Equal(usize),
+}
+
+impl Wanted {
+    fn count(self) -> usize {
+        match self {
+            Self::Shortest(count) | Self::Equal(count) => count,
+        }
+    }
+}
+
 /// Routes between nodes with hosts, and ways there from every other node.
 ///
 /// Of two routes the one with the smaller metric comes first, then what [`Metric`] says, then the
@@ -77,10 +94,10 @@ impl Routes {
         count: usize,
         explicit: &[Route],
     ) -> Result<Self, RouteError> {
-        Self::find_while(graph, metric, count, explicit, &|| true)
+        Self::find_while(graph, metric, Wanted::Shortest(count), explicit, &|| true)
     }
 
-    /// As [`new`](Self::new), as long as `goes_on` holds.
+    /// As [`new`](Self::new), with the routes that are wanted and as long as `goes_on` holds.
     ///
     /// # Errors
     /// As there, and where it no longer holds.
@@ -90,54 +107,108 @@ impl Routes {
     pub fn find_while(
         graph: &Graph,
         metric: Metric,
-        count: usize,
+        wanted: Wanted,
         explicit: &[Route],
         goes_on: &dyn Fn() -> bool,
     ) -> Result<Self, RouteError> {
+        Self::find(graph, metric, wanted, explicit, (&[], None), goes_on)
+    }
+
+    /// The routes without some links: by number, whether each is closed. Those of `explicit` that
+    /// cross one are left out, and two nodes that no way joins keep the routes that they have in
+    /// `before`.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new).
+    #[must_use]
+    pub fn around(
+        graph: &Graph,
+        metric: Metric,
+        wanted: Wanted,
+        explicit: &[Route],
+        closed: &[bool],
+        before: &Self,
+    ) -> Self {
+        let found = Self::find(graph, metric, wanted, explicit, (closed, Some(before)), &|| true);
+        found.expect("every pair has the routes that it had")
+    }
+
+    fn find(
+        graph: &Graph,
+        metric: Metric,
+        wanted: Wanted,
+        explicit: &[Route],
+        (closed, before): (&[bool], Option<&Self>),
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<Self, RouteError> {
+        let count = wanted.count();
         assert!(count > 0, "a pair has at least one route");
         let edges = graph.edges();
-        let (nodes, hosts) = (graph.nodes.len(), edges.len());
-        let mut place = vec![None; nodes];
-        for (index, &edge) in edges.iter().enumerate() {
-            place[edge as usize] = Some(index);
-        }
-        let mut found = Self {
-            place,
-            hosts,
-            routes: vec![Vec::new(); hosts * hosts],
-            ways: vec![None; nodes * hosts],
-            detours: vec![Vec::new(); nodes * hosts],
-        };
-        for route in explicit {
+        let nodes = graph.nodes.len();
+        let mut found = Self::of_none(&edges, nodes);
+        let is_closed = |&link: &u32| closed.get(link as usize).copied().unwrap_or(false);
+        for route in explicit.iter().filter(|route| !route.iter().any(is_closed)) {
             let pair = found.pair(graph, route);
             found.routes[pair].push(route.clone());
         }
-        let search = Search::new(graph, metric, true);
+        let search = Search::around(graph, metric, true, closed);
         let mut steps = 0;
         for &to in &edges {
             steps += found.find_ways(&search, to);
             if !goes_on() {
                 return Err(RouteError::Stopped);
             }
-            if steps > STEPS_MAX / count {
+            if before.is_none() && steps > STEPS_MAX / count {
                 return Err(RouteError::TooMany);
             }
         }
-        if count > 1 && steps.saturating_mul(graph.links.len()) > WORK_MAX / count {
+        let alternatives = count > 1 && matches!(wanted, Wanted::Shortest(_));
+        if alternatives
+            && before.is_none()
+            && steps.saturating_mul(graph.links.len()) > WORK_MAX / count
+        {
             return Err(RouteError::TooMany);
         }
         for &to in &edges {
+            let tree = matches!(wanted, Wanted::Equal(_)).then(|| search.tree(to, |_| true));
             for &from in edges.iter().filter(|&&from| from != to) {
                 if !goes_on() {
                     return Err(RouteError::Stopped);
                 }
-                let way = found.way(from, to).map(<[u32]>::to_vec);
-                let way = way.ok_or_else(|| unreachable(graph, metric, from, to))?;
-                let shortest = if count == 1 { vec![way] } else { search.routes(way, count) };
-                found.fill(from, to, count, shortest);
+                let way = match (found.way(from, to), before) {
+                    (Some(way), _) => way.to_vec(),
+                    (None, Some(before)) => {
+                        let pair = found.index(from) * found.hosts + found.index(to);
+                        found.routes[pair] = before.of(from, to).to_vec();
+                        continue;
+                    }
+                    (None, None) => return Err(unreachable(graph, metric, from, to)),
+                };
+                let routes = match &tree {
+                    Some(tree) => tree.equal(from, count),
+                    None if count == 1 => vec![way],
+                    None => search.routes(way, count),
+                };
+                found.fill(from, to, count, routes);
             }
         }
         Ok(found)
+    }
+
+    /// No routes yet, between nodes with hosts out of so many nodes.
+    fn of_none(edges: &[u32], nodes: usize) -> Self {
+        let mut place = vec![None; nodes];
+        for (index, &edge) in edges.iter().enumerate() {
+            place[edge as usize] = Some(index);
+        }
+        let hosts = edges.len();
+        Self {
+            place,
+            hosts,
+            routes: vec![Vec::new(); hosts * hosts],
+            ways: vec![None; nodes * hosts],
+            detours: vec![Vec::new(); nodes * hosts],
+        }
     }
 
     /// The routes from one node with hosts to another, at least one; none where the two are one.

@@ -46,16 +46,35 @@ pub(super) struct Search<'a> {
     pub(super) metric: Metric,
     /// Whether ways keep out of nodes that do not switch, but for their ends.
     pub(super) heed_roles: bool,
+    /// Links that are taken for not there; empty: none are.
+    closed: &'a [bool],
     incoming: Vec<Vec<u32>>,
 }
 
 impl<'a> Search<'a> {
     pub(super) fn new(graph: &'a Graph, metric: Metric, heed_roles: bool) -> Self {
-        let mut incoming = vec![Vec::new(); graph.nodes.len()];
+        Self::around(graph, metric, heed_roles, &[])
+    }
+
+    /// The same without some links: by number, whether each is closed; an empty list for none.
+    pub(super) fn around(
+        graph: &'a Graph,
+        metric: Metric,
+        heed_roles: bool,
+        closed: &'a [bool],
+    ) -> Self {
+        let mut search = Self { graph, metric, heed_roles, closed, incoming: Vec::new() };
+        search.incoming = vec![Vec::new(); graph.nodes.len()];
         for (number, link) in (0..).zip(&graph.links) {
-            incoming[link.to as usize].push(number);
+            if search.is_open(number) {
+                search.incoming[link.to as usize].push(number);
+            }
         }
-        Self { graph, metric, heed_roles, incoming }
+        search
+    }
+
+    fn is_open(&self, link: u32) -> bool {
+        self.closed.get(link as usize).is_none_or(|closed| !closed)
     }
 
     fn passes(&self, node: u32) -> bool {
@@ -139,6 +158,31 @@ impl Tree<'_> {
         if node == self.to { Some(Vec::new()) } else { self.way_without(node, &[]) }
     }
 
+    /// The ways from `node` that are as short as the shortest, `count` at most, as they are ranked.
+    pub(super) fn equal(&self, node: u32, count: usize) -> Vec<Vec<u32>> {
+        let mut found = Vec::new();
+        // Ways begun, the best last, each with the node it has come to.
+        let mut begun = vec![(Vec::new(), node)];
+        while let Some((way, here)) = begun.pop() {
+            if here == self.to {
+                found.push(way);
+                if found.len() == count {
+                    break;
+                }
+                continue;
+            }
+            let mut turns: Vec<(u32, u32)> = self
+                .unsorted(here)
+                .filter(|&(cost, ..)| self.distance[here as usize] == Some(cost))
+                .map(|(_, head, link)| (head, link))
+                .collect();
+            turns.sort_unstable_by(|a, b| b.cmp(a));
+            begun
+                .extend(turns.into_iter().map(|(head, link)| ([&way[..], &[link]].concat(), head)));
+        }
+        found
+    }
+
     /// The shortest way from `node` whose first link is none of `taken`.
     fn way_without(&self, node: u32, taken: &[u32]) -> Option<Vec<u32>> {
         let open = |&(_, _, link): &(Cost, u32, u32)| !taken.contains(&link);
@@ -159,6 +203,9 @@ impl Tree<'_> {
     fn unsorted(&self, node: u32) -> impl Iterator<Item = (Cost, u32, u32)> {
         self.search.graph.outgoing(node).iter().filter_map(|&number| {
             let link = self.search.graph.link(number);
+            if !self.search.is_open(number) {
+                return None;
+            }
             let rest = self.distance[link.to as usize]?;
             let passes = link.to == self.to || self.search.passes(link.to);
             passes.then(|| (sum(rest, self.search.metric.of(link)), link.to, number))

@@ -54,6 +54,80 @@ fn shapes_are_what_they_are_called() {
     assert_eq!(counts, [(4, 6), (4, 6), (6, 12), (4, 6), (6, 10)]);
 }
 
+/// All routes as short as the shortest, sixteen at most.
+fn equal(graph: &Graph) -> Routes {
+    let found = Routes::find_while(graph, Metric::Hops, Wanted::Equal(16), &[], &|| true);
+    found.expect("connected")
+}
+
+/// How many routes lead from one named node to another, and of how many links.
+fn ways(graph: &Graph, routes: &Routes, from: &str, to: &str) -> (usize, usize) {
+    let [from, to] = [from, to].map(|name| graph.find(name).expect(name));
+    let found = routes.of(from, to);
+    assert!(found.iter().all(|route| route.len() == found[0].len()));
+    (found.len(), found[0].len())
+}
+
+#[test]
+fn a_fat_tree_has_as_much_above_as_below() {
+    for pods in [2, 4, 6, 8] {
+        let (graph, half) = (fat_tree(pods, FIBRE), pods / 2);
+        let count = |tier: &str| graph.nodes.iter().filter(|n| n.name.starts_with(tier)).count();
+        let [tor, agg, core] = ["tor", "agg", "core"].map(count);
+        // Al-Fares, Loukissas and Vahdat: k/2 of both kinds in each of k pods, (k/2)^2 above.
+        let expected = [pods * half, pods * half, half * half].map(|n| n as usize);
+        assert_eq!([tor, agg, core], expected, "{pods} pods");
+        assert_eq!(graph.links.len(), 4 * (pods * half * half) as usize);
+        assert_eq!(graph.edges().len(), tor);
+        for node in 0..graph.nodes.len() as u32 {
+            let tier = graph.name(node);
+            let fibres = if tier.starts_with("tor") { half } else { pods };
+            assert_eq!(graph.outgoing(node).len(), fibres as usize, "{tier}");
+        }
+    }
+    let graph = fat_tree(4, FIBRE);
+    let routes = equal(&graph);
+    assert_eq!(ways(&graph, &routes, "tor1-1", "tor1-2"), (2, 2));
+    assert_eq!(ways(&graph, &routes, "tor1-1", "tor4-2"), (4, 4));
+    assert_eq!(between(&graph, "tor1-1", "tor2-1").0, "tor1-1-agg1-1-core1-agg2-1-tor2-1");
+    // The first of each pod meets the same core nodes, the second others.
+    let core = |agg: &str| {
+        let node = graph.find(agg).expect(agg);
+        let heads = graph.outgoing(node).iter().map(|&link| graph.name(graph.link(link).to));
+        heads.filter(|name| name.starts_with("core")).collect::<Vec<_>>()
+    };
+    assert_eq!((core("agg1-1"), core("agg3-2")), (vec!["core1", "core2"], vec!["core3", "core4"]));
+}
+
+#[test]
+fn leaves_and_spines_are_all_joined() {
+    let graph = leaf_spine(5, 3, FIBRE);
+    assert_eq!((graph.nodes.len(), graph.links.len()), (8, 30));
+    assert_eq!(graph.edges(), [0, 1, 2, 3, 4]);
+    assert_eq!(ways(&graph, &equal(&graph), "leaf5", "leaf1"), (3, 2));
+}
+
+#[test]
+fn a_torus_is_closed_in_each_dimension() {
+    let graph = torus(&[3, 5], FIBRE);
+    assert_eq!((graph.nodes.len(), graph.links.len()), (15, 60));
+    assert_eq!(between(&graph, "1-1", "1-5"), ("1-1-1-5".to_owned(), Span::from_ms(1)));
+    assert_eq!(between(&graph, "1-1", "3-1"), ("1-1-3-1".to_owned(), Span::from_ms(1)));
+    // As far as can be: 1 and 2 of 3 and 5, in any of 3 orders.
+    assert_eq!(ways(&graph, &equal(&graph), "1-1", "2-3"), (3, 3));
+    // Of two dimensions of 2 each node has two fibres: a square, not a circle of doubled ones.
+    let square = torus(&[2, 2], FIBRE);
+    assert_eq!((square.nodes.len(), square.links.len()), (4, 8));
+    // A dimension alone is a ring, and four of two are a hypercube.
+    let alone = torus(&[6], FIBRE);
+    assert_eq!(alone.links.len(), ring(6, FIBRE).links.len());
+    assert_eq!(between(&alone, "1", "5").0, between(&ring(6, FIBRE), "1", "5").0);
+    let cube = torus(&[2, 2, 2, 2], FIBRE);
+    assert_eq!((cube.nodes.len(), cube.links.len()), (16, 64));
+    // 4! orders in which to turn four coordinates, of which sixteen are kept.
+    assert_eq!(ways(&cube, &equal(&cube), "1-1-1-1", "2-2-2-2"), (16, 4));
+}
+
 #[test]
 fn nsfnet_has_the_distances_of_its_table() {
     let graph = the_nsfnet(Lengths::Common);
@@ -224,6 +298,22 @@ proptest! {
         for ((from, to), all) in pairs(&graph).into_iter().zip(all) {
             prop_assert_eq!(routes.of(from, to), &all[..count.min(all.len())]);
             prop_assert_eq!(routes.way(from, to), Some(&all[0][..]));
+        }
+    }
+
+    #[test]
+    fn equal_routes_are_those_of_all_that_are_as_short(
+        graph in graphs(true), metric in metrics(), count in 1usize..6,
+    ) {
+        let found = Routes::find_while(&graph, metric, Wanted::Equal(count), &[], &|| true);
+        let Ok(routes) = found else { return Ok(()) };
+        let search = Search::new(&graph, metric, true);
+        for (from, to) in pairs(&graph) {
+            let mut all = all_routes(&graph, metric, from, to);
+            let shortest = search.ranked(&all[0]).0;
+            all.retain(|route| search.ranked(route).0 == shortest);
+            all.truncate(count);
+            prop_assert_eq!(routes.of(from, to), &all[..]);
         }
     }
 

@@ -135,6 +135,7 @@ pub(crate) struct KindTally {
     packets_ended: Freight,
     bytes_ended: Freight,
     causes: [u64; LossCause::LABELS.len()],
+    contention_at_ingress: u64,
     /// By first and last node, with the time that those took which arrived; empty until one ends.
     routes: Vec<(Fate, u128)>,
     hops: Vec<Fate>,
@@ -152,7 +153,7 @@ pub(crate) struct KindTally {
 
 impl KindTally {
     /// A burst has ended: it landed, or it was lost for a cause.
-    pub(super) fn ended(&mut self, burst: &Ended, nodes: usize, lost: Option<LossCause>) {
+    pub(super) fn ended(&mut self, burst: &Ended, nodes: usize, lost: Option<(LossCause, u32)>) {
         let is_lost = lost.is_some();
         self.all.add(is_lost);
         let (packets, left) = (burst.packets, burst.packets_left);
@@ -169,8 +170,10 @@ impl KindTally {
             list.resize(list.len().max(place + 1), Fate::default());
             list[place].add(is_lost);
         }
-        if let Some(cause) = lost {
+        if let Some((cause, node)) = lost {
             self.causes[cause as usize] += 1;
+            let here = cause == LossCause::Contention && node == burst.from;
+            self.contention_at_ingress += u64::from(here);
         }
     }
 
@@ -182,6 +185,7 @@ impl KindTally {
         for (mine, theirs) in self.causes.iter_mut().zip(&other.causes) {
             *mine += theirs;
         }
+        self.contention_at_ingress += other.contention_at_ingress;
         if self.routes.len() < other.routes.len() {
             self.routes.resize(other.routes.len(), (Fate::default(), 0));
         }
@@ -210,6 +214,7 @@ impl KindTally {
             bursts: self.all.ended,
             bursts_lost: self.all.lost,
             burst_loss_ratio: self.all.ratio(),
+            contention_at_ingress: self.contention_at_ingress,
             packets: packets.all,
             packets_lost: packets.lost,
             packets_cut: packets.cut,

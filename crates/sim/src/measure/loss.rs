@@ -59,6 +59,8 @@ pub(crate) enum LossCause {
     Congestion = 12,
     /// Surgery killed its burst.
     Operated = 13,
+    /// Its burst was on a fibre that went down, or was to go over one that was down.
+    Failure = 14,
 }
 
 impl LossCause {
@@ -78,10 +80,11 @@ impl LossCause {
         "wireless-queue",
         "congestion",
         "operated",
+        "failure",
     ];
 
     /// Those that end a whole burst, in the order in which a summary lists them.
-    pub(crate) const OF_BURSTS: [Self; 8] = [
+    pub(crate) const OF_BURSTS: [Self; 9] = [
         Self::Burst,
         Self::Scripted,
         Self::Contention,
@@ -90,6 +93,7 @@ impl LossCause {
         Self::Cut,
         Self::Blocked,
         Self::Operated,
+        Self::Failure,
     ];
 
     /// What it is called.

@@ -37,6 +37,8 @@ pub struct BurstSummary {
     pub bursts_lost: u64,
     /// Bursts lost over bursts that ended.
     pub burst_loss_ratio: f64,
+    /// Of the lost ones, bursts lost at their ingress to contention that nobody injected.
+    pub contention_at_ingress: u64,
     /// Packets that were in bursts that ended as these were closed: data packets, ACKs and packets
     /// of batches alike. Bursts of `[[bursts]]` have none.
     pub packets: u64,
@@ -209,6 +211,8 @@ pub struct LinkSummary {
     pub utilisation: f64,
     /// The same by wavelength.
     pub wavelengths: Vec<f64>,
+    /// Share of the measured time that no failure held it down, from 0 to 1.
+    pub up: f64,
     /// Headers and trailers that were put on its control channels, times what one takes to send,
     /// over the measured time of all these channels. Above 1, more came than they can send.
     pub control_load: f64,

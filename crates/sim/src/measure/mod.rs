@@ -12,6 +12,7 @@ mod ledger;
 pub(crate) mod loss;
 mod mesh_summary;
 mod network;
+mod occupancy;
 mod ops;
 mod packets;
 mod recorder;
@@ -32,6 +33,7 @@ pub use mesh_summary::{
     NodeSummary, Resolutions, RouteSummary, RunBytes, SizeSummary,
 };
 pub(crate) use network::{Ended, Extent, NetworkTally};
+pub(crate) use occupancy::{Occupancy, Waiting};
 pub use ops::{MeasuredSlots, OpsSummary, PairSummary, PortSummary, SlotSummary, SwitchSummary};
 pub(crate) use packets::{NO_ROW, PacketCause, SentRow};
 pub use recorder::Trace;

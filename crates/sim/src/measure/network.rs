@@ -73,6 +73,8 @@ pub(crate) struct Extent<'a> {
     pub(crate) graph: &'a Graph,
     /// How long each wavelength of each fibre was reserved.
     pub(crate) busy: &'a [Vec<Span>],
+    /// Share of the measured time that each fibre was up.
+    pub(crate) up: &'a [f64],
     /// The bytes of each kind of bursts.
     pub(crate) run: [RunBytes; KINDS],
     /// Time of a signal on a control channel, over the channels of a fibre.
@@ -203,7 +205,7 @@ impl NetworkTally {
         link: Option<u32>,
     ) {
         let nodes = self.nodes.len();
-        self.kinds[burst.kind].ended(burst, nodes, lost.map(|(cause, _)| cause));
+        self.kinds[burst.kind].ended(burst, nodes, lost);
         let Some((cause, node)) = lost else { return };
         self.nodes[node as usize].lost[burst.kind][cause as usize] += 1;
         if let Some(link) = link {
@@ -266,8 +268,10 @@ impl NetworkTally {
     fn link_summaries(&self, extent: &Extent) -> Vec<LinkSummary> {
         let measured = extent.measured.as_secs_f64();
         let over = |time: f64| if measured > 0.0 { time / measured } else { 0.0 };
-        let links = extent.graph.links.iter().zip(&self.links).zip(extent.busy);
-        let summary = |((link, tally), busy): ((&Link, &LinkTally), &Vec<Span>)| {
+        let links =
+            extent.graph.links.iter().zip(&self.links).zip(extent.busy.iter().zip(extent.up));
+        type Used<'a> = (&'a Vec<Span>, &'a f64);
+        let summary = |((link, tally), (busy, &up)): ((&Link, &LinkTally), Used<'_>)| {
             let wavelengths: Vec<f64> = busy.iter().map(|span| over(span.as_secs_f64())).collect();
             let [data, acks, background] = tally.kinds.map(LinkBursts::from);
             let all = tally.kinds.iter().fold(PortTally::default(), |sum, kind| PortTally {
@@ -288,6 +292,7 @@ impl NetworkTally {
                 all: all.into(),
                 utilisation: wavelengths.iter().sum::<f64>() / wavelengths.len() as f64,
                 wavelengths,
+                up,
                 control_load: over(signals * extent.signal),
                 control_wait_s: tally.control.mean_s(),
                 longest_control_wait_s: tally.control.longest_s(),

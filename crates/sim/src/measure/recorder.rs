@@ -63,6 +63,7 @@ const STEPS: &[&str] = &[
     "no-copy",
     "trailer",
     "spared",
+    "dark",
 ];
 const CWND_EVENTS: &[&str] = &["ack", "timeout", "fast-retransmit"];
 
@@ -101,6 +102,8 @@ pub(crate) enum Step {
     Trailer = 14,
     /// Surgery lets it go on beside the others.
     Spared = 15,
+    /// The fibre that it asks for is down.
+    Dark = 16,
 }
 
 /// What happened at a sender; the order is that of its labels.

@@ -37,16 +37,20 @@ impl World {
         self.core.flows().supply(index, limit);
     }
 
-    /// A connection arrives.
+    /// Connections of a demand arrive, one or several.
     pub(super) fn connect(&mut self, number: u32) {
         for slot in self.hosts.settled() {
             self.retire(slot);
         }
-        let slot = self.hosts.arrive(self.now, number, &mut self.context);
-        self.access.seat(slot);
-        self.register(slot);
-        self.active += 1;
-        self.start(slot);
+        let (demand, coming) = self.hosts.come(number, &mut self.context);
+        for one in &coming {
+            let slot = self.hosts.arrive(self.now, demand, one);
+            self.access.seat(slot);
+            self.register(slot);
+            self.active += 1;
+            self.start(slot);
+        }
+        self.hosts.came(coming);
     }
 
     /// A flow is done; a connection of a demand leaves when nothing of it is on its way.

@@ -31,7 +31,7 @@ pub(crate) enum Event {
     Cross(u32),
     /// A packet of cross-traffic reaches the far end of the senders' link, or of the receivers'.
     CrossArrived(Side),
-    /// A connection of a demand arrives.
+    /// Connections of a demand arrive, one or several.
     Demand(u32),
     /// Something may have become of packets of a wireless cell.
     Cell(u32),
@@ -39,6 +39,8 @@ pub(crate) enum Event {
     Core(CoreEvent),
     /// The network is sampled.
     Sample,
+    /// The occupancy of queues, ports and wavelengths is noted.
+    Occupancy,
     /// Measuring begins.
     WarmedUp,
 }
@@ -66,6 +68,8 @@ pub(crate) enum CoreEvent {
     Lost(u32),
     /// A packet that nodes store and forward reaches the egress of a way.
     Stored(u32),
+    /// A fibre goes down or comes back, or routes follow.
+    Outage(u32),
     /// A slot begins at a node of a slotted network that has something to do in it.
     SlotAt(u32),
     /// A unit of time of the edge smoothing ends.

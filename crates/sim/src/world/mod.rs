@@ -12,6 +12,7 @@ mod drain;
 mod events;
 mod hosts;
 mod notices;
+mod occupancy;
 mod packet;
 mod parting;
 mod place;
@@ -33,7 +34,7 @@ use self::drain::Measured;
 use self::events::Event;
 use self::hosts::{Flow, Hosts};
 pub(crate) use self::surgery::Surgery;
-use crate::measure::{Recorder, Trace};
+use crate::measure::{Occupancy, Recorder, Trace};
 use crate::scenario::{Resolved, ScenarioError, TieBreak};
 
 /// So much work is done between two looks at the monitor: a few hundredths of a second.
@@ -66,6 +67,8 @@ pub(crate) struct World {
     core_events: u64,
     notice_size: Bytes,
     sample_every: Span,
+    occupancy_every: Span,
+    occupancy: Occupancy,
 }
 
 impl World {
@@ -106,6 +109,8 @@ impl World {
             core_events: 0,
             notice_size: scenario.edge.notice_size,
             sample_every: Span::ZERO,
+            occupancy_every: scenario.run.occupancy.unwrap_or_default(),
+            occupancy: Occupancy::default(),
         };
         world.hurry(Time::from_ps(warm.as_ps().saturating_sub(1)));
         world.begin(resolved, warm);
@@ -138,6 +143,7 @@ impl World {
             self.sample_every = every;
             self.context.queue.push(Time::ZERO + every, Rank::Timer, Event::Sample);
         }
+        self.look_again();
         for (index, at) in self.access.cross.starts() {
             self.context.queue.push(at, Rank::Arrival, Event::Cross(index));
         }
@@ -224,6 +230,7 @@ impl World {
             }
             Event::Demand(source) => self.connect(source),
             Event::Sample => self.sample(),
+            Event::Occupancy => self.note_occupancy(),
             Event::WarmedUp => {
                 self.measured_from = self.now;
                 self.warm = true;

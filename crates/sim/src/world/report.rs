@@ -10,17 +10,19 @@ impl World {
     pub(crate) fn set_chunk(&mut self, rows: u32) {
         self.context.recorder.set_chunk(rows);
         self.hosts.demands.set_chunk(rows);
+        self.occupancy.set_chunk(rows);
     }
 
     /// Rows of tables that were not handed over.
     pub(crate) fn held_rows(&self) -> u64 {
-        self.context.recorder.held() + self.hosts.demands.held()
+        self.context.recorder.held() + self.hosts.demands.held() + self.occupancy.held()
     }
 
     /// Hands over the chunks of the tables that are full and final.
     pub(crate) fn drain(&mut self) -> Vec<Piece> {
         let mut tables: Vec<Piece> = self.context.recorder.drain(self.now).collect();
         tables.extend(self.hosts.demands.drain(self.core.graph()));
+        tables.extend(self.occupancy.drain(self.core.graph()));
         tables
     }
 
@@ -78,6 +80,7 @@ impl World {
         let mut tables = core.tables;
         let sampled = !self.sample_every.is_zero();
         tables.extend(self.hosts.demands.take_tables(self.core.graph(), sampled));
+        tables.extend(self.take_occupancy());
         let recorder = std::mem::take(&mut self.context.recorder);
         tables.splice(0..0, recorder.finish(self.now));
         (summary, tables)

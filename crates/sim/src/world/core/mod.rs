@@ -28,7 +28,7 @@ use super::events::CoreEvent;
 use super::packet::{AckPacket, DataPacket, Packet};
 use super::surgery::Surgery;
 use super::train::Coming;
-use crate::measure::{NetworkSummary, OpsSummary, Piece, Recorder, SurgerySummary};
+use crate::measure::{NetworkSummary, Occupancy, OpsSummary, Piece, Recorder, SurgerySummary};
 use crate::scenario::{Interrupt, Resolved};
 use crate::topology::Graph;
 
@@ -361,6 +361,13 @@ impl Core {
             Self::Bursts(mesh) => mesh.is_before(way, burst),
             Self::Slots(ops) => burst.unwrap_or(1) > ops.numbered(),
         })
+    }
+
+    /// Adds what waits and is reserved at `now` to the tables.
+    pub(super) fn look(&mut self, now: Time, tables: &mut Occupancy) {
+        if let Self::Bursts(mesh) = self {
+            mesh.look(now, tables);
+        }
     }
 
     /// What was scripted and never came.

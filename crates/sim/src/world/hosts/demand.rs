@@ -1,37 +1,22 @@
-//! Connections that come and go: they arrive at random, take a slot, and leave a row.
+//! Connections that come and go: they arrive, take a slot, and leave a row.
 
 use std::sync::Arc;
 
-use burstlab_kernel::{RandomSource, Rank, Stream};
+use burstlab_kernel::{RandomSource, Rank};
 use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::Hosts;
+use super::arrivals::{Arrivals, Coming};
 use super::connection::{Flow, FlowKind, Tally};
 use super::ideal::Ideal;
 use crate::measure::{ConnectionRow, Connections, DemandSummary, DepartedSummary, Digest, Piece};
 use crate::measure::{Reached, Samples, Spread, Took, Transfer, slowdowns};
-use crate::scenario::{Demand, Per, Resolved, Weights};
+use crate::scenario::Resolved;
 use crate::topology::Graph;
-use crate::traffic::{Sampler, exponential_of, mean_ps};
+use crate::traffic::Sampler;
 use crate::world::context::Context;
 use crate::world::events::Event;
-
-/// Arrivals of one demand at one edge node, a Poisson process.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Arrivals {
-    demand: u32,
-    from: u32,
-    /// Where connections go, with the share of those that go there or to one before it.
-    targets: Vec<(f64, u32)>,
-    /// Mean time from one arrival to the next, in ps.
-    mean: f64,
-    times: Stream,
-    sizes: Stream,
-    arrived: u64,
-    next: Time,
-    stop: Time,
-}
 
 /// What became of the connections of a demand.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -132,6 +117,9 @@ pub(in crate::world) struct Demands {
     #[serde(skip)]
     ideal: Ideal,
     arrivals: Vec<Arrivals>,
+    /// Reused: connections that come at one instant.
+    #[serde(skip)]
+    coming: Vec<Coming>,
     outcomes: Vec<Outcome>,
     /// Slots of connections that are gone.
     free: Vec<u32>,
@@ -157,7 +145,7 @@ impl Demands {
             let run = &resolved.scenario.run;
             let stop = Time::ZERO + run.duration + Span::from_ps(1);
             for (index, (demand, law)) in (0..).zip(demands.iter().zip(&resolved.demand)) {
-                arrivals.extend(Arrivals::of(index, (demand, &law.weights), graph, random));
+                arrivals.extend(Arrivals::of(index, (demand, law), graph, random));
             }
             for arrivals in arrivals.iter_mut().filter(|_| run.drain.is_some()) {
                 arrivals.stop = arrivals.stop.min(stop);
@@ -171,6 +159,7 @@ impl Demands {
             samplers: resolved.demand.iter().map(|law| law.sizes.clone()).collect(),
             ideal: Ideal::new(resolved),
             arrivals,
+            coming: Vec::new(),
             outcomes: vec![Outcome::default(); demands.len()],
             free: Vec::new(),
             lingering: Vec::new(),
@@ -186,6 +175,9 @@ impl Demands {
     /// Takes what is not stored from the demands of the same scenario.
     pub(in crate::world) fn adopt(&mut self, fresh: Self) {
         (self.kinds, self.samplers, self.ideal) = (fresh.kinds, fresh.samplers, fresh.ideal);
+        for (arrivals, fresh) in self.arrivals.iter_mut().zip(fresh.arrivals) {
+            arrivals.adopt(fresh);
+        }
     }
 
     /// What connections of an entry have in common.
@@ -252,92 +244,40 @@ impl Demands {
     }
 }
 
-impl Arrivals {
-    /// The processes of a demand, one for each node where its connections start.
-    fn of(
-        number: u32,
-        (demand, weights): (&Demand, &Weights),
-        graph: &Graph,
-        random: &RandomSource,
-    ) -> Vec<Self> {
-        let edges = graph.edges();
-        let weight = |from: u32, to: u32| weights.of(from, to);
-        let row = |from: u32| edges.iter().map(move |&to| (weight(from, to), to));
-        let sum = |from: u32| row(from).map(|(weight, _)| weight).sum::<f64>();
-        let whole: f64 = edges.iter().map(|&from| sum(from)).sum();
-        let mut all = Vec::new();
-        for &from in &edges {
-            let own = sum(from);
-            let pairs = row(from).filter(|(weight, _)| *weight > 0.0).count() as f64;
-            let rate = demand.flows_per_second
-                * match (demand.per, weights) {
-                    (Per::Network, _) => own / whole,
-                    (Per::Node | Per::Pair, Weights::Matrix(_)) => own,
-                    (Per::Node, _) => 1.0,
-                    (Per::Pair, _) => pairs,
-                };
-            if own <= 0.0 || rate <= 0.0 {
-                continue;
-            }
-            let mut shares = 0.0;
-            let targets = row(from).filter(|(weight, _)| *weight > 0.0).map(|(weight, to)| {
-                shares += weight / own;
-                (shares, to)
-            });
-            let targets: Vec<_> = targets.collect();
-            let name = format!("demand/{number}/{from}");
-            let mut arrivals = Self {
-                demand: number,
-                from,
-                targets,
-                mean: mean_ps(1.0 / rate),
-                times: random.stream(&name),
-                sizes: random.stream(&format!("{name}/size")),
-                arrived: 0,
-                next: Time::ZERO + demand.start,
-                stop: demand.stop.map_or(Time::MAX, |stop| Time::ZERO + stop),
-            };
-            arrivals.draw();
-            all.push(arrivals);
-        }
-        all
-    }
-
-    /// Moves to the next arrival; answers the destination of the present one and the uniform
-    /// number of its size.
-    fn draw(&mut self) -> (u32, f64) {
-        let [wait, place] = self.times.uniforms(self.arrived);
-        let [size, _] = self.sizes.uniforms(self.arrived);
-        self.arrived += 1;
-        self.next = self.next.saturating_add(exponential_of(self.mean, wait));
-        let last = self.targets.len() - 1;
-        let target = self.targets.partition_point(|&(share, _)| share <= place).min(last);
-        (self.targets[target].1, size)
-    }
-}
-
 impl Hosts {
-    /// A connection arrives, and takes a slot; answers that.
-    pub(in crate::world) fn arrive(
+    /// Connections of a demand come, one or several; answers them, and of which demand they are.
+    pub(in crate::world) fn come(
         &mut self,
-        now: Time,
         number: u32,
         context: &mut Context,
-    ) -> u32 {
+    ) -> (u32, Vec<Coming>) {
         let demands = &mut self.demands;
         let arrivals = &mut demands.arrivals[number as usize];
-        let (to, share) = arrivals.draw();
-        let (demand, from) = (arrivals.demand, arrivals.from);
+        let demand = arrivals.demand;
+        let mut coming = std::mem::take(&mut demands.coming);
+        arrivals.draw(&demands.samplers[demand as usize], &mut coming);
         if arrivals.next < arrivals.stop {
             context.queue.push(arrivals.next, Rank::Arrival, Event::Demand(number));
         }
-        let bytes = demands.samplers[demand as usize].draw(share);
-        let writes = Some(vec![(now, bytes.get())]);
+        context.work += coming.len() as u32;
+        (demand, coming)
+    }
+
+    /// What held those that came is used again.
+    pub(in crate::world) fn came(&mut self, mut coming: Vec<Coming>) {
+        coming.clear();
+        self.demands.coming = coming;
+    }
+
+    /// A connection takes a slot; answers that.
+    pub(in crate::world) fn arrive(&mut self, now: Time, demand: u32, coming: &Coming) -> u32 {
+        let demands = &mut self.demands;
+        let writes = Some(vec![(now, coming.bytes)]);
         let kind = &demands.kinds[demand as usize];
-        let mut flow = Flow::new(demands.ids, kind, (from, to), now, writes);
+        let mut flow = Flow::new(demands.ids, kind, (coming.from, coming.to), now, writes);
         flow.demand = Some(demand);
         demands.ids += 1;
-        demands.active[from as usize] += 1;
+        demands.active[coming.from as usize] += 1;
         let outcome = &mut demands.outcomes[demand as usize];
         outcome.count_to(now);
         outcome.started += 1;

@@ -1,6 +1,7 @@
 //! The hosts: connections with their senders and receivers, and the demands that they come from.
 //! They know packets and TCP, and nothing of what lies between them.
 
+mod arrivals;
 mod connection;
 mod demand;
 mod ideal;

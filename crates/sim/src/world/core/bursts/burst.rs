@@ -159,6 +159,8 @@ pub(in crate::world) struct Burst {
     pub(super) from: u32,
     pub(super) to: u32,
     pub(super) class: u32,
+    /// Which of the routes of its pair its flows have, where each flow has one.
+    pub(super) lane: u32,
     pub(super) cargo: Cargo,
     /// Packets it was closed with.
     pub(super) packets: u64,
@@ -196,6 +198,12 @@ pub(in crate::world) struct Burst {
     pub(super) deflected: bool,
     /// Whether every node can convert its wavelength: surgery wants it so.
     pub(super) converts: bool,
+    /// Whether the fibre that it asked for last was down.
+    pub(super) dark: bool,
+    /// Whether it is lost where it was given a fibre before, and so at none that it asks for.
+    pub(super) struck: bool,
+    /// Its number, where it is lost and its header is still to come to a node; else 0.
+    pub(super) ghost: u64,
     /// When its last bit reaches the egress, once all is reserved.
     pub(super) lands: Time,
 }
@@ -293,9 +301,26 @@ impl Bursts {
         let mut taken = std::mem::take(&mut burst.taken);
         route.clear();
         taken.clear();
-        *burst = Burst { route, taken, ..Burst::default() };
-        self.free.push(slot);
+        let ghost = burst.ghost;
+        *burst = Burst { route, taken, ghost, ..Burst::default() };
+        if ghost == 0 {
+            self.free.push(slot);
+        }
         self.reuse(cargo);
+    }
+
+    /// The header of the burst in a slot comes to a node; answers whether that burst, of this
+    /// number where it is known, is lost by now. Then nothing more comes for the slot, and it is
+    /// free.
+    #[inline]
+    pub(super) fn lay(&mut self, slot: u32, number: Option<u64>) -> bool {
+        let burst = &mut self.slots[slot as usize];
+        let lost = burst.ghost != 0 && number.is_none_or(|number| number == burst.ghost);
+        if lost {
+            burst.ghost = 0;
+            self.free.push(slot);
+        }
+        lost
     }
 
     /// Keeps the vectors of a cargo for the next ones.
@@ -329,6 +354,11 @@ impl Bursts {
     }
 
     pub(super) fn live(&self) -> impl Iterator<Item = &Burst> {
-        self.slots.iter().filter(|burst| burst.number != 0)
+        self.all().map(|(_, burst)| burst)
+    }
+
+    /// Those that are under way, with their slots.
+    pub(super) fn all(&self) -> impl Iterator<Item = (u32, &Burst)> {
+        (0..).zip(&self.slots).filter(|(_, burst)| burst.number != 0)
     }
 }

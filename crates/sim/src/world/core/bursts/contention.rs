@@ -45,12 +45,22 @@ impl Mesh {
             range: self.range(link, slot, converts),
         };
         let injected = self.injection.as_ref().is_some_and(|rule| rule.meets(burst));
-        if !injected && let Some(taken) = self.direct(now, &wish) {
+        let dark = self.outages.is_down(link);
+        self.bursts.get_mut(slot).dark = dark;
+        // No wavelength of the fibre is of use.
+        let shut = injected || dark;
+        if !shut && let Some(taken) = self.direct(now, &wish) {
             return Outcome::Placed(taken);
         }
-        self.tally.contended(kind, link, injected);
         let none = Span::ZERO;
-        let met = if injected { Step::Injected } else { Step::Contended };
+        let met = match (dark, injected) {
+            (true, _) => Step::Dark,
+            (false, true) => Step::Injected,
+            (false, false) => Step::Contended,
+        };
+        if !dark {
+            self.tally.contended(kind, link, injected);
+        }
         self.note((now, slot), met, Some(link), none, &mut context.recorder);
         for step in 0..self.rules.contention.len() {
             let wish = Wish { range: self.range(link, slot, converts), ..wish };
@@ -58,13 +68,14 @@ impl Mesh {
                 Resolution::Conversion => {
                     converts = true;
                     let wish = Wish { range: self.range(link, slot, true), ..wish };
-                    let found = if injected { None } else { self.direct(now, &wish) };
+                    let found = if shut { None } else { self.direct(now, &wish) };
                     found.inspect(|_| self.tally.of(kind).resolutions.converted += 1)
                 }
+                Resolution::DelayLine if dark => None,
                 Resolution::DelayLine => self.delay(now, slot, &wish),
                 Resolution::Deflection => self.deflect(now, slot, &wish, converts),
                 // No burst is there that could be cut.
-                Resolution::Segmentation if injected => None,
+                Resolution::Segmentation if shut => None,
                 Resolution::Segmentation => self.segment(now, slot, &wish, context),
                 Resolution::Retransmission => {
                     let burst = self.bursts.get(slot);
@@ -85,7 +96,11 @@ impl Mesh {
                 return Outcome::Placed(taken);
             }
         }
-        Outcome::Blocked(if injected { LossCause::Injected } else { LossCause::Contention })
+        Outcome::Blocked(match (dark, injected) {
+            (true, _) => LossCause::Failure,
+            (false, true) => LossCause::Injected,
+            (false, false) => LossCause::Contention,
+        })
     }
 
     /// The wavelengths of a fibre that a burst may take.
@@ -186,7 +201,7 @@ impl Mesh {
         let mut tried = 0;
         while let Some(link) = detours(self, tried) {
             tried += 1;
-            if link == wish.link {
+            if link == wish.link || self.outages.is_down(link) {
                 continue;
             }
             let next = self.graph.link(link).to;

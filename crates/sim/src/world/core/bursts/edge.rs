@@ -28,6 +28,8 @@ pub(super) struct Queue {
     pub(super) from: u32,
     to: u32,
     class: u32,
+    /// Which of the routes of its pair its flows have, where each flow has one.
+    lane: u32,
     pub(super) place: u32,
     pub(super) assembler: Assembler<()>,
     pub(super) cargo: Cargo,
@@ -60,11 +62,12 @@ impl Queue {
         let assembler = assembler.with_at_most(edge.at_most && !acks);
         let (cargo, inbox) = (Cargo::default(), Inbox::default());
         let (feed, way, positions) = (None, NO_WAY, Vec::new());
-        let (number, entered) = (0, 0);
+        let (number, entered, lane) = (0, 0, 0);
         Self {
             from,
             to,
             class,
+            lane,
             place,
             assembler,
             cargo,
@@ -75,6 +78,16 @@ impl Queue {
             entered,
             positions,
         }
+    }
+
+    /// The nodes between which its bursts travel.
+    pub(super) fn ends(&self) -> (u32, u32) {
+        (self.from, self.to)
+    }
+
+    /// Its class, and which route its flows have.
+    pub(super) fn kind(&self) -> (u32, u32) {
+        (self.class, self.lane)
     }
 
     /// Whether it is taken in as far ahead as what reaches it is known.
@@ -125,7 +138,7 @@ pub(super) fn places(rules: &Rules, sites: u32) -> Vec<u32> {
         return Vec::new();
     }
     let acks = if rules.acks_with_data { 0 } else { rules.classes_of(true) };
-    let each = (rules.classes_of(false) + acks) * rules.burstifiers;
+    let each = (rules.classes_of(false) + acks) * rules.burstifiers * rules.lanes;
     vec![NO_QUEUE; (sites * sites * each) as usize]
 }
 
@@ -172,9 +185,9 @@ impl Mesh {
         packet: DataPacket,
         context: &mut Context,
     ) {
-        let &Address { from, to, class, .. } = self.flows.address(packet.flow);
+        let &Address { id, from, to, class, .. } = self.flows.address(packet.flow);
         let (ends, class) = ((from, to), self.rules.class_of(&packet, class));
-        let queue = self.queue_of(ends, class, packet.flow, false);
+        let queue = self.queue_of(ends, class, (packet.flow, id), false);
         let killed = self.data_loss.script.kills(&packet);
         if !killed {
             self.make_room(now, queue, packet.bytes(), context);
@@ -207,7 +220,7 @@ impl Mesh {
         context: &mut Context,
     ) {
         // It has no window; by congestion windows, its class is taken as one of theirs.
-        let queue = self.queue_of(ends, class, packet.flow, false);
+        let queue = self.queue_of(ends, class, (packet.flow, packet.flow), false);
         if self.expects_data() {
             self.expect_in(queue, now, packet, context);
             return;
@@ -233,15 +246,23 @@ impl Mesh {
         self.joined(now, queue, packet.bytes(), context);
     }
 
-    /// The queue for packets of a flow, or of another source, from one node to another.
+    /// The queue for packets of a flow, or of another source, from one node to another. A flow is
+    /// told by its slot and its number; of another source both are the same.
     #[inline]
-    pub(super) fn queue_of(&mut self, ends: (u32, u32), class: u32, flow: u32, ack: bool) -> usize {
+    pub(super) fn queue_of(
+        &mut self,
+        ends: (u32, u32),
+        class: u32,
+        (flow, id): (u32, u32),
+        ack: bool,
+    ) -> usize {
         if let Some(only) = self.only[usize::from(ack)] {
             return only as usize;
         }
         let rules = &self.rules;
         let (other, flow) = (flow & CROSS != 0, flow & !CROSS);
         let own = ack && !rules.acks_with_data;
+        let lane = if rules.lanes > 1 { self.lane(ends, id, ack) } else { 0 };
         let classes = rules.classes_of(own);
         let class = class.min(classes - 1);
         let place = if rules.queues == Queues::Flow {
@@ -254,8 +275,9 @@ impl Mesh {
             let pair = site(ends.0) * self.site_count + site(ends.1);
             let pairs = self.site_count * self.site_count;
             let base = if own { pairs * rules.classes * rules.burstifiers } else { 0 };
-            (base + (pair * classes + class) * rules.burstifiers + flow % rules.burstifiers)
-                as usize
+            let place =
+                base + (pair * classes + class) * rules.burstifiers + flow % rules.burstifiers;
+            (place * rules.lanes + lane) as usize
         };
         if self.places.len() <= place {
             self.places.resize(place + 1, NO_QUEUE);
@@ -264,13 +286,14 @@ impl Mesh {
         if let Some(known) = self.queues.get_mut(queue) {
             if known.cargo.is_empty() && known.inbox.is_empty() {
                 // The slot of a flow may belong to another one now.
-                (known.from, known.to) = ends;
+                (known.from, known.to, known.lane) = (ends.0, ends.1, lane);
             }
             return queue;
         }
         self.places[place] = self.queues.len() as u32;
         let mut queue =
             Queue::new(&self.scenario.edge, &self.rules.assembly, ends, class, (own, place));
+        queue.lane = lane;
         let announced = if ack { self.expects.1 } else { self.expects.0 };
         if announced && queue.assembler.policy().timer_alone().is_none() {
             queue.way = self.way(ends.0, ends.1).map_or(NO_WAY, |way| way as u32);
@@ -289,6 +312,13 @@ impl Mesh {
             self.effects.landing.reserve(PATH_TRAINS);
         }
         number
+    }
+
+    /// Which of the routes between two nodes a flow has, or its ACKs.
+    fn lane(&self, ends: (u32, u32), id: u32, ack: bool) -> u32 {
+        let [there, back] = self.choices.uniforms(u64::from(id));
+        let share = if ack { back } else { there };
+        (share * self.routes.of(ends.0, ends.1).len() as f64) as u32
     }
 
     /// A packet enters a queue: numbers the burst it opens.
@@ -396,6 +426,7 @@ impl Mesh {
         self.bursts.load(slot, &mut place.cargo);
         let burst = self.bursts.get_mut(slot);
         (burst.from, burst.to, burst.class) = (place.from, place.to, place.class);
+        burst.lane = place.lane;
         burst.packets = burst.cargo.packets();
         burst.bytes = closed.bytes;
         burst.load = closed.bytes.get() - closed.padding.get();
@@ -480,11 +511,13 @@ impl Mesh {
                 let site = |node: u32| self.sites[node as usize].expect("a burst ends at hosts");
                 let pair = site(burst.from) * self.site_count + site(burst.to);
                 let turn = &mut self.turns[pair as usize];
-                let pick = *turn as usize;
+                // After a failure there may be fewer.
+                let pick = *turn as usize % routes.len();
                 *turn = (*turn + 1) % routes.len() as u32;
                 pick
             }
-            RouteChoice::Random => {
+            RouteChoice::Ecmp if burst.packets > 0 => burst.lane as usize % routes.len(),
+            RouteChoice::Random | RouteChoice::Ecmp => {
                 let [share, _] = self.choices.uniforms(burst.number);
                 (share * routes.len() as f64) as usize
             }
@@ -530,6 +563,11 @@ impl Mesh {
     fn queue_up(&mut self, now: Time, slot: u32, ready: Time, context: &mut Context) {
         let burst = self.bursts.get_mut(slot);
         let (link, switching) = (burst.route[0], self.rules.switching);
+        if self.outages.is_down(link) {
+            self.lose(now, slot, LossCause::Failure, context);
+            return;
+        }
+        let burst = self.bursts.get_mut(slot);
         let hold = burst.hold + switching;
         let port = &mut self.ports[link as usize];
         port.forget(now);

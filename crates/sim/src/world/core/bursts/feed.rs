@@ -268,7 +268,7 @@ impl Mesh {
                 sources = Some((index, BatchSources::new(index, law.clone(), end)));
             }
             let Some((_, sources)) = &sources else { return };
-            let queue = self.queue_of(ends, class, CROSS | number, false);
+            let queue = self.queue_of(ends, class, (CROSS | number, CROSS | number), false);
             if self.queues[queue].feed.is_none() {
                 self.fed.push(queue as u32);
             }

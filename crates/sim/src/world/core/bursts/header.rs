@@ -61,7 +61,10 @@ impl Mesh {
             None if self.bursts.is(signal.slot, signal.number) => {
                 self.header_arrives(now, signal.slot, context);
             }
-            None => {}
+            // The slot is kept until the header of a lost burst has come.
+            None => {
+                self.bursts.lay(signal.slot, Some(signal.number));
+            }
         }
     }
 
@@ -237,8 +240,11 @@ impl Mesh {
         burst.attempts += 1;
         if burst.attempts >= self.rules.requests {
             self.record_refusal(self.bursts.get(slot), &mut context.recorder);
-            self.bursts.get_mut(slot).hop = 0;
-            self.lose(now, slot, LossCause::Blocked, context);
+            let burst = self.bursts.get_mut(slot);
+            // Who was refused a two-way reservation too often is lost on no fibre.
+            (burst.hop, burst.struck) = (0, true);
+            let cause = if burst.dark { LossCause::Failure } else { LossCause::Blocked };
+            self.lose(now, slot, cause, context);
             return;
         }
         let event = Event::Core(CoreEvent::Again(slot));

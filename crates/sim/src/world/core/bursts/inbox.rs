@@ -34,7 +34,7 @@ pub(in crate::world) enum DataQueue {
     /// To this queue.
     One(usize),
     /// Between these nodes, in this class, to the queue for the window that they carry.
-    ByWindow((u32, u32), u32),
+    ByWindow((u32, u32), u32, u32),
 }
 
 impl DataQueue {
@@ -49,9 +49,9 @@ impl DataQueue {
     pub(in crate::world::core) fn of(self, mesh: &mut Mesh, packet: &DataPacket) -> usize {
         match self {
             Self::One(queue) => queue,
-            Self::ByWindow(ends, class) => {
+            Self::ByWindow(ends, class, id) => {
                 let class = mesh.rules.class_of(packet, class);
-                mesh.queue_of(ends, class, packet.flow, false)
+                mesh.queue_of(ends, class, (packet.flow, id), false)
             }
         }
     }
@@ -108,6 +108,20 @@ impl Inbox {
 
     pub(super) fn acks(&self) -> u64 {
         self.acks.iter().map(|coming| u64::from(coming.train.count)).sum()
+    }
+
+    /// Packets and bytes of what has entered before `now`.
+    pub(super) fn entered(&self, now: Time) -> (u64, u64) {
+        fn before<P: Parcel>(pending: &Pending<P>, now: Time) -> (u64, u64) {
+            let due = pending.iter().filter(|coming| coming.at < now);
+            due.fold((0, 0), |(packets, bytes), &coming| {
+                let mut coming = coming;
+                let train = coming.split_before(now);
+                (packets + u64::from(train.train.count), bytes + train.train.bytes().get())
+            })
+        }
+        let (data, acks) = (before(&self.data, now), before(&self.acks, now));
+        (data.0 + acks.0, data.1 + acks.1)
     }
 
     /// Rows in the trace, and when they enter, of those that enter by `now`.
@@ -350,19 +364,19 @@ impl Mesh {
     /// The queue of the ACKs of a flow.
     #[inline]
     pub(in crate::world) fn ack_queue(&mut self, flow: u32) -> usize {
-        let &Address { from, to, class, .. } = self.flows.address(flow);
+        let &Address { id, from, to, class, .. } = self.flows.address(flow);
         let class = self.rules.class_of_ack(class);
-        self.queue_of((to, from), class, flow, true)
+        self.queue_of((to, from), class, (flow, id), true)
     }
 
     /// The queues of the data of a flow.
     #[inline]
     pub(in crate::world) fn data_queue(&mut self, flow: u32) -> DataQueue {
-        let &Address { from, to, class, .. } = self.flows.address(flow);
+        let &Address { id, from, to, class, .. } = self.flows.address(flow);
         let ends = (from, to);
         match self.rules.assembly.data.thresholds() {
-            None => DataQueue::One(self.queue_of(ends, class, flow, false)),
-            Some(_) => DataQueue::ByWindow(ends, class),
+            None => DataQueue::One(self.queue_of(ends, class, (flow, id), false)),
+            Some(_) => DataQueue::ByWindow(ends, class, id),
         }
     }
 

@@ -60,8 +60,7 @@ impl Mesh {
         if burst.copy {
             self.copies[burst.from as usize] -= burst.bytes.get();
         }
-        // Who was refused a two-way reservation too often is lost on no fibre.
-        let link = burst.route.get(burst.hop).copied().filter(|_| lost != Some(LossCause::Blocked));
+        let link = burst.route.get(burst.hop).copied().filter(|_| !burst.struck);
         let ended = Ended {
             kind: burst.kind as usize,
             from: burst.from,
@@ -83,7 +82,7 @@ impl Mesh {
         if context.recorder.traces_bursts() {
             context.recorder.burst(&self.row(burst, Some((now, lost))));
             // A request that was refused too often is recorded where it was refused.
-            let refused = lost.is_some_and(|cause| cause != LossCause::Blocked);
+            let refused = lost.is_some() && !burst.struck;
             self.record_hops(burst, refused, &mut context.recorder);
         }
         if self.reports && self.rules.control {
@@ -110,7 +109,8 @@ impl Mesh {
             load: burst.load,
             opened: burst.opened,
             closed: burst.closed,
-            departs: (burst.hop > 0).then_some(burst.departs),
+            departs: (burst.hop > 0 || !burst.taken.is_empty() && burst.struck)
+                .then_some(burst.departs),
             arrives: match end {
                 Some((at, None)) => Some(at),
                 Some(_) => None,

@@ -14,6 +14,8 @@ mod inbox;
 mod injection;
 mod joins;
 mod losing;
+mod occupied;
+mod outages;
 mod pending;
 mod periods;
 mod report;
@@ -43,6 +45,8 @@ use self::header::Signal;
 pub(in crate::world) use self::inbox::DataQueue;
 use self::inbox::{Entering, Tails};
 use self::injection::Injection;
+use self::occupied::Looked;
+use self::outages::Outages;
 use self::rules::Rules;
 pub(in crate::world) use self::under_way::UnderWay;
 use self::ways::Way;
@@ -52,7 +56,7 @@ use super::marks::Markers;
 use super::script::Script;
 use crate::measure::NetworkTally;
 use crate::measure::loss::LossCause;
-use crate::scenario::{Interrupt, Losing, Resolved, Scenario, TieBreak};
+use crate::scenario::{Core, Interrupt, Losing, Resolved, Scenario, TieBreak};
 use crate::topology::{Graph, Routes};
 use crate::world::context::Context;
 use crate::world::events::{CoreEvent, Event};
@@ -124,6 +128,11 @@ impl BurstCounts {
         self.bytes_sent += bytes;
         self.bytes_delivered += bytes;
     }
+}
+
+/// The output of each fibre.
+fn ports(graph: &Graph, core: &Core) -> Vec<Port> {
+    graph.links.iter().map(|link| Port::new(link.wavelengths, core.scheduler)).collect()
 }
 
 /// Which of the nodes with hosts each node is.
@@ -208,6 +217,8 @@ pub(in crate::world) struct Mesh {
     injection: Option<Injection>,
     /// Of ingress ports, by fibre.
     markers: Markers,
+    outages: Outages,
+    looked: Looked,
     /// Bursts numbered so far; on a path those of each direction by themselves.
     numbered: [u64; 2],
     /// Whether a sender listens to what becomes of its bursts.
@@ -230,7 +241,6 @@ impl Mesh {
         let (signalling, core) = (&scenario.signalling, &scenario.core);
         let rules = Rules::new(scenario, &resolved.assembly);
         let nodes = graph.nodes.len();
-        let port = |wavelengths| Port::new(wavelengths, core.scheduler);
         let rate = signalling.rate.unwrap_or(rules.rate);
         let control = ControlChannels::new(signalling.channels, rate, signalling.header_size);
         let processor = HeaderProcessor::new(signalling.processors, signalling.processing);
@@ -243,7 +253,7 @@ impl Mesh {
         let trains = !rules.ordered && !resolved.listens() && data_loss.script.is_empty();
         let site_count = graph.edges().len() as u32;
         let mut mesh = Self {
-            ports: graph.links.iter().map(|link| port(link.wavelengths)).collect(),
+            ports: ports(&graph, core),
             control: vec![control; graph.links.len()],
             signals: vec![Lane::default(); graph.links.len()],
             processors: vec![processor; nodes],
@@ -281,6 +291,8 @@ impl Mesh {
                 graph.links.len(),
                 random.stream("core-marks"),
             ),
+            outages: Outages::new(resolved, graph.links.len()),
+            looked: Looked::default(),
             numbered: [0; 2],
             reports: resolved.listens(),
             trains,
@@ -305,6 +317,10 @@ impl Mesh {
         (self.graph, self.routes) = (fresh.graph, fresh.routes);
         (self.lookahead, self.by_the_clock) = (fresh.lookahead, fresh.by_the_clock);
         self.endless = fresh.endless;
+        self.outages.adopt(fresh.outages);
+        if self.outages.avoids() {
+            self.reroute();
+        }
     }
 
     pub(super) fn background_sources(&self) -> usize {
@@ -320,6 +336,7 @@ impl Mesh {
             }
         }
         self.begin_feeding(watch, context);
+        self.outages.begin(context);
     }
 
     /// Bursts with data closed so far; where there are only bursts of others, these.
@@ -360,6 +377,7 @@ impl Mesh {
     /// Measuring begins.
     pub(super) fn warmed_up(&mut self, now: Time) {
         self.measured_from = now;
+        self.look_anew(now);
         self.tally = NetworkTally::new(&self.graph);
         for port in &mut self.ports {
             port.forget(now);
@@ -422,7 +440,18 @@ impl Mesh {
     /// Something happens.
     #[inline]
     pub(super) fn happen(&mut self, now: Time, event: CoreEvent, context: &mut Context) {
+        let headed = match event {
+            CoreEvent::Submit(slot)
+            | CoreEvent::Served(slot)
+            | CoreEvent::Refused(slot)
+            | CoreEvent::Again(slot) => Some(slot),
+            _ => None,
+        };
+        if headed.is_some_and(|slot| self.bursts.lay(slot, None)) {
+            return;
+        }
         match event {
+            CoreEvent::Outage(event) => self.outage(now, event, context),
             CoreEvent::Landed(slot) => self.land(now, slot, context),
             CoreEvent::Stored(way) => self.unload(now, way, context),
             CoreEvent::Signal(link) => self.signal(now, link, context),

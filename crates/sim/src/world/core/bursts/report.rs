@@ -38,9 +38,14 @@ impl Mesh {
             None => (&self.tally, &self.busy(now)),
             Some(then) => (&then.tally, &then.busy),
         };
+        let end = self.measured_from.saturating_add(measured);
+        let links = 0..self.graph.links.len() as u32;
+        let up: Vec<f64> =
+            links.map(|link| self.outages.share_up(link, self.measured_from, end)).collect();
         tally.summary(&Extent {
             graph: &self.graph,
             busy,
+            up: &up,
             run: BurstKind::ALL.map(|kind| self.bytes(kind, under_way)),
             signal: self.rules.sending.as_secs_f64() / f64::from(self.scenario.signalling.channels),
             measured,
@@ -48,7 +53,7 @@ impl Mesh {
     }
 
     /// How long each wavelength of each fibre was reserved by `now`.
-    fn busy(&self, now: Time) -> Vec<Vec<Span>> {
+    pub(super) fn busy(&self, now: Time) -> Vec<Vec<Span>> {
         let busy = |port: &burstlab_optical::scheduling::Port| {
             (0..port.wavelengths()).map(|wavelength| port.busy(wavelength, now)).collect()
         };

@@ -43,6 +43,8 @@ pub(super) struct Rules {
     /// Whether a burst sets out on a wavelength that is drawn.
     pub(super) random_wavelength: bool,
     pub(super) choice: RouteChoice,
+    /// Queues that a pair has for flows of different routes.
+    pub(super) lanes: u32,
     pub(super) class_offsets: Vec<Span>,
     pub(super) queues: Queues,
     /// Classes that queues are kept for.
@@ -103,6 +105,7 @@ impl Rules {
             fifo: edge.port == IngressPort::Fifo,
             random_wavelength: edge.wavelength == FirstWavelength::Random,
             choice: scenario.network.route_choice(),
+            lanes: scenario.network.lanes(),
             class_offsets: edge.class_offsets.clone(),
             queues: edge.queues,
             classes: match (thresholds, edge.queues) {
@@ -126,7 +129,7 @@ impl Rules {
     pub(super) fn turns(&self, sites: u32) -> Vec<u32> {
         match self.choice {
             RouteChoice::RoundRobin => vec![0; (sites * sites) as usize],
-            RouteChoice::First | RouteChoice::Random => Vec::new(),
+            RouteChoice::First | RouteChoice::Random | RouteChoice::Ecmp => Vec::new(),
         }
     }
 

@@ -1,0 +1,177 @@
+//! Fibres that are down for a while: what is on them is lost, and routes follow later.
+
+use burstlab_kernel::Rank;
+use burstlab_units::{Span, Time};
+use serde::{Deserialize, Serialize};
+
+use super::Mesh;
+use crate::measure::loss::LossCause;
+use crate::scenario::{Outage, Resolved};
+use crate::world::context::Context;
+use crate::world::events::{CoreEvent, Event};
+
+/// The outages of a scenario, and what they make of each fibre.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Outages {
+    /// Not stored: the scenario says them.
+    #[serde(skip)]
+    all: Vec<Outage>,
+    /// By fibre, how many outages it is down by; empty where there are none.
+    down: Vec<u32>,
+    /// The same as routes know it.
+    known: Vec<u32>,
+}
+
+/// What happens in an outage, in this order; an event has four times its number, and the place of
+/// one of these.
+const PHASES: [Phase; 4] = [Phase::Down, Phase::Up, Phase::KnownDown, Phase::KnownUp];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Down,
+    Up,
+    KnownDown,
+    KnownUp,
+}
+
+impl Outages {
+    pub(super) fn new(resolved: &Resolved, links: usize) -> Self {
+        let all = resolved.failures.clone();
+        let each = if all.is_empty() { Vec::new() } else { vec![0; links] };
+        Self { all, down: each.clone(), known: each }
+    }
+
+    /// Takes what is not stored from those of the same scenario.
+    pub(super) fn adopt(&mut self, fresh: Self) {
+        self.all = fresh.all;
+    }
+
+    /// Whether a fibre is down.
+    #[inline]
+    pub(super) fn is_down(&self, link: u32) -> bool {
+        self.down.get(link as usize).is_some_and(|&outages| outages > 0)
+    }
+
+    /// By fibre, whether routes keep away from it; empty where there are no outages at all.
+    pub(super) fn avoided(&self) -> Vec<bool> {
+        self.known.iter().map(|&outages| outages > 0).collect()
+    }
+
+    /// Whether routes keep away from any fibre.
+    pub(super) fn avoids(&self) -> bool {
+        self.known.iter().any(|&outages| outages > 0)
+    }
+
+    /// How much of the time from `start` to `end` a fibre was up, from 0 to 1; of no time, 1.
+    pub(super) fn share_up(&self, link: u32, start: Time, end: Time) -> f64 {
+        let at = |span: Span| (Time::ZERO + span).clamp(start, end);
+        let mine = self.all.iter().filter(|outage| outage.links.contains(&link));
+        let mut spells: Vec<(Time, Time)> =
+            mine.map(|one| (at(one.down), one.up.map_or(end, at))).collect();
+        spells.sort_unstable();
+        let (mut down, mut until) = (Span::ZERO, start);
+        for (from, to) in spells {
+            let from = from.max(until);
+            if to > from {
+                down += to.since(from);
+                until = to;
+            }
+        }
+        let whole = end.since(start).as_secs_f64();
+        if whole > 0.0 { 1.0 - down.as_secs_f64() / whole } else { 1.0 }
+    }
+
+    /// Puts what happens into the queue.
+    pub(super) fn begin(&self, context: &mut Context) {
+        for (number, outage) in (0..).zip(&self.all) {
+            let follow = |at: Option<Span>| Some(at? + outage.reroute?);
+            let times =
+                [Some(outage.down), outage.up, follow(Some(outage.down)), follow(outage.up)];
+            for (place, at) in (0..).zip(times) {
+                let event = Event::Core(CoreEvent::Outage(4 * number + place));
+                if let Some(at) = at {
+                    context.queue.push(Time::ZERO + at, Rank::Timer, event);
+                }
+            }
+        }
+    }
+}
+
+impl Mesh {
+    /// Something happens in an outage.
+    pub(super) fn outage(&mut self, now: Time, event: u32, context: &mut Context) {
+        let (number, phase) = ((event / 4) as usize, PHASES[event as usize % 4]);
+        let outages = &mut self.outages;
+        for &link in &outages.all[number].links {
+            let count = match phase {
+                Phase::Down | Phase::Up => &mut outages.down[link as usize],
+                Phase::KnownDown | Phase::KnownUp => &mut outages.known[link as usize],
+            };
+            match phase {
+                Phase::Down | Phase::KnownDown => *count += 1,
+                Phase::Up | Phase::KnownUp => *count -= 1,
+            }
+        }
+        match phase {
+            Phase::Down => self.strike(now, number, context),
+            Phase::Up => {}
+            Phase::KnownDown | Phase::KnownUp => self.reroute(),
+        }
+    }
+
+    /// Finds the routes anew, around the fibres that they are to keep away from.
+    pub(super) fn reroute(&mut self) {
+        let avoided = self.outages.avoided();
+        self.routes = self.scenario.network.routes_around(&self.graph, &avoided, &self.routes);
+    }
+
+    /// Fibres go down: bursts on them are lost, and bursts whose turn comes while they are down.
+    fn strike(&mut self, now: Time, number: usize, context: &mut Context) {
+        let Outage { links, up, .. } = &self.outages.all[number];
+        let until = up.map_or(Time::MAX, |up| Time::ZERO + up);
+        let mut struck = Vec::new();
+        for (slot, burst) in self.bursts.all() {
+            let hit = burst.taken.iter().position(|taken| {
+                let over = taken.departs + taken.passes + self.graph.link(taken.link).delay;
+                links.binary_search(&taken.link).is_ok() && over > now && taken.departs < until
+            });
+            struck.extend(hit.map(|hop| (slot, hop)));
+        }
+        for (slot, hop) in struck {
+            let burst = self.bursts.get_mut(slot);
+            // Its header is somewhere ahead, unless the landing is all that is left to come.
+            burst.ghost = if burst.hop < burst.route.len() { burst.number } else { 0 };
+            (burst.hop, burst.struck) = (hop, true);
+            self.lose(now, slot, LossCause::Failure, context);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fibre_is_up_as_long_as_no_outage_covers_it() {
+        let outage = |down, up: Option<u64>| Outage {
+            links: vec![3],
+            down: Span::from_secs(down),
+            up: up.map(Span::from_secs),
+            reroute: None,
+        };
+        let up = |all: Vec<Outage>, from, to| {
+            let outages = Outages { all, ..Outages::default() };
+            let [from, to] = [from, to].map(|s| Time::ZERO + Span::from_secs(s));
+            assert_eq!(outages.share_up(2, from, to), 1.0, "another fibre");
+            outages.share_up(3, from, to)
+        };
+        assert_eq!(up(vec![], 0, 10), 1.0);
+        assert_eq!(up(vec![outage(2, Some(4))], 0, 10), 0.8);
+        assert_eq!(up(vec![outage(2, Some(4)), outage(3, Some(6))], 0, 10), 0.6);
+        assert_eq!(up(vec![outage(2, Some(8)), outage(3, Some(6))], 0, 10), 0.4);
+        assert_eq!(up(vec![outage(2, Some(4)), outage(6, None)], 3, 11), 0.25);
+        assert_eq!(up(vec![outage(2, Some(4))], 5, 10), 1.0, "before the measured time");
+        assert_eq!(up(vec![outage(20, None)], 5, 10), 1.0, "after it");
+        assert_eq!(up(vec![outage(2, None)], 5, 5), 1.0, "no time");
+    }
+}

@@ -1,0 +1,291 @@
+//! When connections of a demand come, between which nodes, and how large they are.
+
+use std::sync::Arc;
+
+use burstlab_kernel::{RandomSource, Stream};
+use burstlab_units::{Span, Time};
+use serde::{Deserialize, Serialize};
+
+use crate::scenario::{Course, Demand, DemandLaw, Per, Traced, Weights};
+use crate::topology::Graph;
+use crate::traffic::{Sampler, exponential_of, mean_ps};
+
+/// A connection that comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::world) struct Coming {
+    pub(super) from: u32,
+    pub(super) to: u32,
+    /// Application data.
+    pub(super) bytes: u64,
+}
+
+/// Arrivals of one demand: all of them, or where they are random those at one edge node.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Arrivals {
+    pub(super) demand: u32,
+    kind: Kind,
+    times: Stream,
+    sizes: Stream,
+    /// The draws of the next connection; of a Poisson process the first are for its wait alone.
+    arrived: u64,
+    pub(super) next: Time,
+    pub(super) stop: Time,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum Kind {
+    Poisson {
+        from: u32,
+        /// Where connections go, with the share of those that go there or to one before it.
+        targets: Vec<(f64, u32)>,
+        /// Mean time from one arrival to the next, in ps.
+        mean: f64,
+    },
+    Rounds {
+        /// Of an incast: connections, and where they end.
+        incast: Option<(u32, Option<u32>)>,
+        every: Option<Span>,
+        round: u64,
+        /// The edge nodes, in the order that the last round drew.
+        nodes: Vec<u32>,
+    },
+    Trace {
+        start: Time,
+        /// Rows that have come.
+        row: usize,
+        /// Not stored, as the scenario lists them.
+        #[serde(skip)]
+        rows: Arc<[Traced]>,
+    },
+}
+
+impl Arrivals {
+    /// All of a demand.
+    pub(super) fn of(
+        number: u32,
+        (demand, law): (&Demand, &DemandLaw),
+        graph: &Graph,
+        random: &RandomSource,
+    ) -> Vec<Self> {
+        let start = Time::ZERO + demand.start;
+        let one = |kind: Kind, next: Time, name: &str| Self {
+            demand: number,
+            kind,
+            times: random.stream(name),
+            sizes: random.stream(&format!("{name}/size")),
+            arrived: 0,
+            next,
+            stop: demand.stop.map_or(Time::MAX, |stop| Time::ZERO + stop),
+        };
+        let nodes = || graph.edges();
+        let kind = match &law.course {
+            Course::Poisson => {
+                let sources = poisson(demand, &law.weights, graph);
+                let source = |(from, targets, mean)| {
+                    let name = format!("demand/{number}/{from}");
+                    let mut source = one(Kind::Poisson { from, targets, mean }, start, &name);
+                    let [wait, _] = source.times.uniforms(0);
+                    source.next = start.saturating_add(exponential_of(mean, wait));
+                    source.arrived = 1;
+                    source
+                };
+                return sources.into_iter().map(source).collect();
+            }
+            &Course::Incast { senders, receiver, every } => {
+                let incast = Some((senders, receiver));
+                Kind::Rounds { incast, every, round: 0, nodes: nodes() }
+            }
+            &Course::Permutation { every } => {
+                Kind::Rounds { incast: None, every, round: 0, nodes: nodes() }
+            }
+            Course::Trace(rows) => Kind::Trace { start, row: 0, rows: Arc::clone(rows) },
+        };
+        let first = match &law.course {
+            Course::Trace(rows) => rows.first().map_or(Time::MAX, |row| start + row.start),
+            _ => start,
+        };
+        vec![one(kind, first, &format!("demand/{number}"))]
+    }
+
+    /// Takes what is not stored from the same arrivals of another world.
+    pub(super) fn adopt(&mut self, fresh: Self) {
+        if let (Kind::Trace { rows, .. }, Kind::Trace { rows: listed, .. }) =
+            (&mut self.kind, fresh.kind)
+        {
+            *rows = listed;
+        }
+    }
+
+    /// Moves to the next instant at which connections come; answers those of the present one.
+    pub(super) fn draw(&mut self, sampler: &Sampler, coming: &mut Vec<Coming>) {
+        let now = self.next;
+        match &mut self.kind {
+            &mut Kind::Poisson { from, ref targets, mean } => {
+                let [wait, place] = self.times.uniforms(self.arrived);
+                let [size, _] = self.sizes.uniforms(self.arrived);
+                let last = targets.len() - 1;
+                let target = targets.partition_point(|&(share, _)| share <= place).min(last);
+                let (to, bytes) = (targets[target].1, sampler.draw(size).get());
+                coming.push(Coming { from, to, bytes });
+                self.arrived += 1;
+                self.next = now.saturating_add(exponential_of(mean, wait));
+            }
+            Kind::Rounds { incast, every, round, nodes } => {
+                let place = coming.len();
+                let count = nodes.len() as u64;
+                // Each round has as many draws as there are nodes, and one more.
+                let first = *round * (count + 1);
+                let draw = |nth: u64, below: usize| {
+                    let [share, _] = self.times.uniforms(first + nth);
+                    (share * below as f64) as usize
+                };
+                match *incast {
+                    None => cycle(nodes, draw, coming),
+                    Some((senders, to)) => {
+                        let to = to.unwrap_or_else(|| nodes[draw(count, nodes.len())]);
+                        gather(nodes, (senders, to), draw, coming);
+                    }
+                }
+                for one in &mut coming[place..] {
+                    let [size, _] = self.sizes.uniforms(self.arrived);
+                    one.bytes = sampler.draw(size).get();
+                    self.arrived += 1;
+                }
+                *round += 1;
+                self.next = every.map_or(Time::MAX, |every| now.saturating_add(every));
+            }
+            Kind::Trace { start, row, rows } => {
+                let here = |one: &&Traced| *start + one.start == now;
+                let due = rows[*row..].iter().take_while(here);
+                let one = |&Traced { from, to, bytes, .. }: &Traced| Coming { from, to, bytes };
+                let before = coming.len();
+                coming.extend(due.map(one));
+                *row += coming.len() - before;
+                self.next = rows.get(*row).map_or(Time::MAX, |row| *start + row.start);
+            }
+        }
+    }
+}
+
+/// The connections of a permutation: the nodes in a circle, in a random order (Sattolo's shuffle),
+/// each with the next.
+fn cycle(nodes: &mut [u32], draw: impl Fn(u64, usize) -> usize, coming: &mut Vec<Coming>) {
+    nodes.sort_unstable();
+    let from: Vec<u32> = nodes.to_vec();
+    for last in (1..nodes.len()).rev() {
+        // Never with itself: one cycle is left of all.
+        nodes.swap(last, draw(last as u64, last));
+    }
+    coming.extend(from.iter().zip(&*nodes).map(|(&from, &to)| Coming { from, to, bytes: 0 }));
+}
+
+/// The connections of an incast: as many as `senders` says, from other nodes, in a random order
+/// (Fisher and Yates), to one.
+fn gather(
+    nodes: &mut [u32],
+    (senders, to): (u32, u32),
+    draw: impl Fn(u64, usize) -> usize,
+    coming: &mut Vec<Coming>,
+) {
+    nodes.sort_unstable();
+    let place = nodes.binary_search(&to).expect("it ends at a node with hosts");
+    let end = nodes.len() - 1;
+    nodes.swap(place, end);
+    let others = &mut nodes[..end];
+    for first in 0..others.len().min(senders as usize) {
+        let chosen = first + draw(first as u64, others.len() - first);
+        others.swap(first, chosen);
+    }
+    let around = others.iter().cycle().take(senders as usize);
+    coming.extend(around.map(|&from| Coming { from, to, bytes: 0 }));
+}
+
+/// For each node where connections start: that node, where they go, and the mean time from one to
+/// the next, in ps.
+fn poisson(demand: &Demand, weights: &Weights, graph: &Graph) -> Vec<(u32, Vec<(f64, u32)>, f64)> {
+    let edges = graph.edges();
+    let weight = |from: u32, to: u32| weights.of(from, to);
+    let row = |from: u32| edges.iter().map(move |&to| (weight(from, to), to));
+    let sum = |from: u32| row(from).map(|(weight, _)| weight).sum::<f64>();
+    let whole: f64 = edges.iter().map(|&from| sum(from)).sum();
+    let mut all = Vec::new();
+    for &from in &edges {
+        let own = sum(from);
+        let pairs = row(from).filter(|(weight, _)| *weight > 0.0).count() as f64;
+        let rate = demand.flows_per_second
+            * match (demand.per, weights) {
+                (Per::Network, _) => own / whole,
+                (Per::Node | Per::Pair, Weights::Matrix(_)) => own,
+                (Per::Node, _) => 1.0,
+                (Per::Pair, _) => pairs,
+            };
+        if own <= 0.0 || rate <= 0.0 {
+            continue;
+        }
+        let mut shares = 0.0;
+        let targets = row(from).filter(|(weight, _)| *weight > 0.0).map(|(weight, to)| {
+            shares += weight / own;
+            (shares, to)
+        });
+        all.push((from, targets.collect(), mean_ps(1.0 / rate)));
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draws(random: &RandomSource, round: u64) -> impl Fn(u64, usize) -> usize {
+        let stream = random.stream("test");
+        move |nth, below| (stream.uniforms(round * 100 + nth)[0] * below as f64) as usize
+    }
+
+    #[test]
+    fn a_permutation_goes_round_all_nodes_and_each_target_is_equally_likely() {
+        let random = RandomSource::new(1, 0);
+        let mut counts = [[0u32; 5]; 5];
+        for round in 0..10_000 {
+            let mut coming = Vec::new();
+            cycle(&mut [3, 0, 4, 1, 2], draws(&random, round), &mut coming);
+            let mut here = 0;
+            for step in 1..=5 {
+                here = coming[here as usize].to;
+                assert_eq!(here == 0, step == 5, "one cycle: {coming:?}");
+            }
+            for one in &coming {
+                counts[one.from as usize][one.to as usize] += 1;
+            }
+        }
+        for (from, row) in counts.iter().enumerate() {
+            for (to, &count) in row.iter().enumerate() {
+                // Binomial of 10,000 and 1/4: mean 2500, standard deviation 43.
+                let expected = if from == to { 0..1 } else { 2300..2700 };
+                assert!(expected.contains(&count), "{from} to {to}: {count}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_incast_has_each_other_node_as_often_as_can_be() {
+        let random = RandomSource::new(1, 0);
+        let mut chosen = [0u32; 5];
+        for round in 0..10_000 {
+            let mut coming = Vec::new();
+            gather(&mut [0, 1, 2, 3, 4], (2, 3), draws(&random, round), &mut coming);
+            assert!(coming.len() == 2 && coming[0].from != coming[1].from, "{coming:?}");
+            assert!(coming.iter().all(|one| one.to == 3 && one.from != 3), "{coming:?}");
+            coming.iter().for_each(|one| chosen[one.from as usize] += 1);
+        }
+        // Each of four is one of two in half of all rounds; standard deviation 50.
+        assert!(
+            [0, 1, 2, 4].iter().all(|&node| (4750..5250).contains(&chosen[node])),
+            "{chosen:?}"
+        );
+        let mut coming = Vec::new();
+        gather(&mut [0, 1, 2], (5, 1), draws(&random, 0), &mut coming);
+        let from = |node: u32| coming.iter().filter(|one| one.from == node).count();
+        assert_eq!(from(0) + from(2), 5);
+        assert_eq!(from(0).abs_diff(from(2)), 1);
+    }
+}

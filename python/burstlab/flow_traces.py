@@ -1,0 +1,192 @@
+"""Connections of a demand from CSV or Parquet files: when, from where, to where, how much.
+
+A row is a connection. The columns are ``start`` in seconds, ``from`` and ``to``, names of edge
+nodes, and ``bytes`` of application data, in any order; others are passed over. The engine knows
+which nodes there are; what is judged here is whether each cell is what its column says.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Iterable, Iterator
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+from burstlab.errors import ScenarioError
+from burstlab.files import named_bytes, named_text
+
+#: The columns, in the order of a row of ``trace``.
+COLUMNS = ("start", "from", "to", "bytes")
+
+#: Picoseconds of a second, and the longest start that is read: some 213 days.
+_PS = 10**12
+_LATEST = Decimal("18e6")
+
+
+def read(path: str | os.PathLike[str]) -> list[list[str]]:
+    """Read the connections of a trace.
+
+    Parameters
+    ----------
+    path
+        A file that ends in ``.csv`` or ``.parquet``. ``start`` is in s and rounded to 1 ps; of
+        Parquet it may be a duration too. In CSV the first row names the columns; empty rows and
+        what follows ``#`` are skipped.
+
+    Returns
+    -------
+    list
+        Rows as ``trace`` of ``[[demand]]`` has them, such as
+        ``["1500000 ps", "leaf1", "leaf2", "20000 B"]``, in the order of the file.
+
+    Raises
+    ------
+    ScenarioError
+        If the file cannot be read or is no such table; the error names the file and the row.
+    """
+    where = Path(path)
+    readers = {".csv": _csv, ".parquet": _parquet}
+    reader = readers.get(where.suffix.lower())
+    if reader is None:
+        fix = f"use one of {', '.join(readers)}"
+        raise ScenarioError(str(where), "", "the ending names no format", fix)
+    rows = [_row(place, cells) for place, cells in reader(where)]
+    if not rows:
+        fix = "give it rows of start, from, to and bytes"
+        raise ScenarioError(str(where), "", "there are no connections", fix)
+    return rows
+
+
+def expand(document: dict[str, Any], base: Path) -> None:
+    """Put the rows of each ``file`` of connections in the place of the name of the file.
+
+    Parameters
+    ----------
+    document
+        A scenario; changed in place. Left alone where the engine has to refuse it anyway.
+    base
+        The directory from which a relative path counts.
+    """
+    entries = document.get("demand")
+    for index, entry in enumerate(entries if isinstance(entries, list) else []):
+        if not isinstance(entry, dict) or entry.get("pattern") != "trace":
+            continue
+        if not isinstance(entry.get("file"), str):
+            continue
+        if "trace" in entry:
+            path = f"demand[{index}].file"
+            raise ScenarioError(path, entry["file"], "trace is given too", "keep one of the two")
+        entry["trace"] = read(base / entry.pop("file"))
+
+
+def _csv(where: Path) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    text = named_text(where)
+    lines = (line.partition("#")[0].rstrip() for line in io.StringIO(text, newline=""))
+    # A stray quote would make one cell of all that follows.
+    table = csv.reader(lines, skipinitialspace=True, strict=True)
+    order: list[int] | None = None
+    try:
+        for row in table:
+            cells = [cell.strip() for cell in row]
+            if not any(cells):
+                continue
+            place = f"{where}, line {table.line_num}"
+            if order is None:
+                order = _order(place, [cell.lower() for cell in cells])
+                width = len(cells)
+                continue
+            if len(cells) != width:
+                problem = f"{len(cells)} cells, and {width} columns"
+                raise ScenarioError(place, ",".join(row)[:60], problem, "write one cell for each")
+            yield place, tuple(cells[index] for index in order)
+    except csv.Error as error:
+        place = f"{where}, line {table.line_num}"
+        raise ScenarioError(place, "", f"not CSV: {error}", "mend it there") from None
+
+
+def _parquet(where: Path) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    content = named_bytes(where)
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        fix = "pip install pyarrow, or save the table as CSV"
+        raise ScenarioError(str(where), "", "Parquet needs pyarrow", fix) from None
+    try:
+        file = pq.ParquetFile(pa.BufferReader(content))
+        order = _order(str(where), [str(name) for name in file.schema_arrow.names])
+        names = [file.schema_arrow.names[index] for index in order]
+        batches: Iterable[Any] = file.iter_batches(columns=names)
+        row = 0
+        for batch in batches:
+            columns = [_cells(batch.column(name)) for name in names]
+            for cells in zip(*columns, strict=True):
+                row += 1
+                yield f"{where}, row {row}", cells
+    except (pa.ArrowException, OSError) as error:
+        problem = f"not a Parquet file: {str(error).splitlines()[0]}"
+        raise ScenarioError(str(where), "", problem, "write it anew") from None
+
+
+def _cells(column: Any) -> list[Any]:
+    """Answer what a column of Parquet holds; a duration in s, as it is exactly."""
+    import pyarrow as pa
+
+    if not pa.types.is_duration(column.type):
+        return column.to_pylist()
+    digits = {"s": 0, "ms": 3, "us": 6, "ns": 9}[column.type.unit]
+    ticks = column.cast(pa.int64()).to_pylist()
+    return [None if tick is None else Decimal(tick).scaleb(-digits) for tick in ticks]
+
+
+def _order(place: str, names: list[str]) -> list[int]:
+    """Find where each of the columns stands."""
+    for name in COLUMNS:
+        if names.count(name) != 1:
+            problem = f"{'no' if name not in names else 'more than one'} column {name!r}"
+            fix = f"name the columns {', '.join(COLUMNS)}"
+            raise ScenarioError(place, ",".join(names)[:60], problem, fix)
+    return [names.index(name) for name in COLUMNS]
+
+
+def _row(place: str, cells: tuple[Any, ...]) -> list[str]:
+    start, source, target, size = cells
+    ends = [_name(place, column, cell) for column, cell in (("from", source), ("to", target))]
+    return [_start(place, start), *ends, _bytes(place, size)]
+
+
+def _start(place: str, cell: Any) -> str:
+    where = f"{place}, start"
+    try:
+        seconds = Decimal(str(cell))
+    except InvalidOperation:
+        seconds = Decimal("nan")
+    if not seconds.is_finite() or isinstance(cell, bool):
+        raise ScenarioError(where, _shown(cell), "no time", "write seconds, such as 0.0015")
+    if seconds < 0 or seconds > _LATEST:
+        problem = "it is negative" if seconds < 0 else "it is after any run"
+        raise ScenarioError(where, _shown(cell), problem, "write seconds from 0 on")
+    return f"{int((seconds * _PS).to_integral_value())} ps"
+
+
+def _name(place: str, column: str, cell: Any) -> str:
+    whole = isinstance(cell, int) and not isinstance(cell, bool)
+    if (isinstance(cell, str) and cell) or whole:
+        return str(cell)
+    fix = "write the name of an edge node"
+    raise ScenarioError(f"{place}, {column}", _shown(cell), "no name of a node", fix)
+
+
+def _bytes(place: str, cell: Any) -> str:
+    text = str(cell)
+    if not isinstance(cell, bool) and text.isascii() and text.isdigit() and len(text) <= 15:
+        return f"{int(text)} B"
+    fix = "write bytes as a whole number below 10^15, without a unit"
+    raise ScenarioError(f"{place}, bytes", _shown(cell), "no size in bytes", fix)
+
+
+def _shown(cell: Any) -> str:
+    return "" if cell is None else str(cell)[:60]
