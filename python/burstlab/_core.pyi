@@ -283,8 +283,10 @@ class Prices:
 def resolve(scenario_json: str, monitor: Monitor | None = None) -> str:
     """Check a scenario and fill in every default; the interpreter is free meanwhile."""
 
-def needs(scenario_json: str, monitor: Monitor | None = None) -> tuple[float, float, list[str]]:
-    """Answer what a run needs: its bytes, those of all numbers, and what is to be announced."""
+def needs(
+    scenario_json: str, monitor: Monitor | None = None
+) -> tuple[float, float, list[str], float]:
+    """Answer what a run needs: its bytes, those of all numbers, what is to be said, its events."""
 
 def shape(scenario_json: str) -> str:
     """Answer the summary of a run that ends before its first event, as JSON."""

@@ -88,7 +88,22 @@ def announcements(resolved: Document) -> list[str]:
     return heard(lambda _: _needs(resolved, _core.Monitor(memory_allowed(resolved))))[2]
 
 
-def _needs(resolved: Document, monitor: _core.Monitor) -> tuple[float, float, list[str]]:
+def estimate(resolved: Document) -> tuple[float, float]:
+    """Answer what a run is foreseen to take: bytes of memory, and seconds on a machine of today.
+
+    Memory is what the scenario is bound to need; time counts a microsecond for each event that is
+    foreseen, and no more than tells seconds from hours.
+
+    Parameters
+    ----------
+    resolved
+        A scenario with every default, as `resolve` answers it.
+    """
+    memory, kept, _, events = heard(lambda _: _needs(resolved, _core.Monitor(None)))
+    return memory + kept, events * 1e-6
+
+
+def _needs(resolved: Document, monitor: _core.Monitor) -> tuple[float, float, list[str], float]:
     try:
         return _core.needs(json.dumps(resolved), monitor)
     except _core.InvalidScenario as error:
@@ -334,7 +349,7 @@ def _same_run(
 def that_fit(resolved: Document, workers: int) -> int:
     """Answer how many workers, up to some, have room for their runs in the memory there is."""
     allowed = memory_allowed(resolved)
-    each, numbers, _ = _needs(resolved, _core.Monitor())
+    each, numbers, *_ = _needs(resolved, _core.Monitor())
     if allowed is None or each <= 0.0:
         return workers
     return max(1, min(workers, int((allowed - numbers) / each)))

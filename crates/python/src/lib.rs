@@ -92,19 +92,19 @@ fn resolve(py: Python<'_>, scenario_json: &str, monitor: Option<&RunMonitor>) ->
     to_json(&found.scenario)
 }
 
-/// Announces what a run needs: its memory in bytes, that of the numbers of all replications, and
-/// what is to be said of a long or a large run.
+/// Announces what a run needs: its memory in bytes, that of the numbers of all replications, what
+/// is to be said of a long or a large run, and its events.
 #[pyfunction]
 #[pyo3(signature = (scenario_json, monitor=None))]
 fn needs(
     py: Python<'_>,
     scenario_json: &str,
     monitor: Option<&RunMonitor>,
-) -> PyResult<(f64, f64, Vec<String>)> {
+) -> PyResult<(f64, f64, Vec<String>, f64)> {
     py.detach(|| {
         let resolved = resolved(scenario_json, monitor)?;
         let needs = guarded(|| Needs::of(&resolved))?;
-        Ok((needs.bytes(), needs.bytes_kept(), needs.announcements()))
+        Ok((needs.bytes(), needs.bytes_kept(), needs.announcements(), needs.count()))
     })
 }
 

@@ -7,7 +7,8 @@
 use burstlab_units::{Bytes, Rate, Span};
 
 use crate::scenario::{
-    Assembly, Batches, IngressPort, Pattern, Queues, Resolution, Resolved, ScenarioError,
+    Assembly, Batches, Course, Demand, DemandPattern, IngressPort, Pattern, Per, Queues,
+    Resolution, Resolved, ScenarioError,
 };
 use crate::topology::Graph;
 use crate::world::sizes;
@@ -38,8 +39,8 @@ pub struct Needs {
     pub events: Vec<Need>,
 }
 
-/// More events than these are announced: an hour's work.
-const EVENTS_MANY: f64 = 3e9;
+/// More events than these are announced: some minutes' work.
+const EVENTS_MANY: f64 = 2e8;
 /// More memory than this is announced.
 const MEMORY_MANY: f64 = 1e9;
 /// Events a second, on the machines of today.
@@ -76,6 +77,12 @@ impl Needs {
         self.kept.iter().map(|need| need.amount).sum()
     }
 
+    /// Events of one run, as far as they are foreseen.
+    #[must_use]
+    pub fn count(&self) -> f64 {
+        self.events.iter().map(|need| need.amount).sum()
+    }
+
     /// Refuses a scenario that needs more memory than `limit` bytes.
     ///
     /// # Errors
@@ -105,7 +112,7 @@ impl Needs {
     #[must_use]
     pub fn announcements(&self) -> Vec<String> {
         let mut all = Vec::new();
-        let events: f64 = self.events.iter().map(|need| need.amount).sum();
+        let events = self.count();
         if let Some(most) = largest(&self.events).filter(|_| events > EVENTS_MANY) {
             let (path, value, what) = (&most.path, &most.value, &most.what);
             all.push(format!(
@@ -231,6 +238,13 @@ impl Needs {
             let wavelengths = graph.links.iter().map(|link| link.wavelengths as usize);
             (graph.links.len(), wavelengths.sum())
         });
+        if let Some(every) = run.occupancy {
+            let looks = run.duration.as_ps() as f64 / every.as_ps() as f64;
+            let rows = looks * (links + wavelengths + hosts * hosts) as f64;
+            let room = (rows, sizes::OCCUPANCY);
+            self.holds("run.occupancy", &every, "its tables", room, "write a longer time");
+            self.makes("run.occupancy", &every, "rows of its tables", 0.1 * rows);
+        }
         let each = sizes::NUMBERS + links * sizes::LINK_NUMBERS + wavelengths * 40;
         self.kept.push(Need {
             path: "run.replications".into(),
@@ -275,27 +289,26 @@ impl Needs {
     }
 
     fn demand(&mut self, resolved: &Resolved, graph: &Graph) {
-        let duration = resolved.scenario.run.duration.as_secs_f64();
         let hosts = graph.edges().len() as f64;
         for (index, demand) in resolved.scenario.demand.iter().enumerate() {
             let room = (hosts * hosts, sizes::TARGET);
             let (what, fix) = ("the pairs of a demand", "have fewer nodes with hosts");
             self.holds(format!("demand[{index}]"), &"", what, room, fix);
-            use crate::scenario::Per;
-            let times = match demand.per {
-                Per::Node => hosts,
-                Per::Pair => hosts * (hosts - 1.0),
-                Per::Network => 1.0,
-            };
-            let from = demand.start.as_secs_f64();
-            let until = demand.stop.map_or(duration, Span::as_secs_f64).min(duration);
-            let connections = times * demand.flows_per_second * (until - from).max(0.0);
+            let connections = connections(resolved, index, hosts);
             let tcp = &resolved.demand_tcp[index];
             let segment = (tcp.segment_size.get() - tcp.headers().get()) as f64;
+            let mean = resolved.demand[index].sizes.mean();
             // A connection has a SYN too.
-            let packets = connections * (1.0 + resolved.demand[index].sizes.mean() / segment);
-            let at = format!("demand[{index}].flows_per_second");
-            self.makes(at, &demand.flows_per_second, "packets of connections", packets);
+            let packets = connections * (1.0 + mean / segment);
+            let (at, value) = written(demand, index);
+            self.makes(&*at, &value, "packets of connections", packets);
+            let what = "the numbers of all connections";
+            let room = (connections, sizes::TRANSFER);
+            self.holds(&*at, &value, what, room, "write fewer, or a shorter run.duration");
+            let under_way = connections * share_under_way(resolved, index, connections * mean);
+            let what = "the connections under way at a time";
+            let room = (under_way, sizes::flow(resolved.scenario.access.shared));
+            self.holds(&*at, &value, what, room, "write fewer, or smaller ones");
         }
     }
 
@@ -310,7 +323,6 @@ impl Needs {
             let each = sizes::BURST_SOURCE + points(&load.length);
             let (what, fix) = ("the sources of bursts", "have fewer nodes with hosts");
             self.holds(at(""), &"", what, (pairs, each), fix);
-            use crate::scenario::Per;
             let times = match load.per {
                 Per::Pair => pairs,
                 Per::Node => froms,
@@ -384,6 +396,85 @@ impl Needs {
             let what = "the bursts that wait at the ingress";
             let fix = "write fewer or smaller batches, or a faster network.link_rate";
             self.holds(at(".batches_per_second"), &value, what, room, fix);
+        }
+    }
+}
+
+/// How many connections of an entry of `demand` begin, as a mean.
+fn connections(resolved: &Resolved, index: usize, hosts: f64) -> f64 {
+    let demand = &resolved.scenario.demand[index];
+    let from = demand.start.as_secs_f64();
+    let time = spell(resolved, index);
+    let rounds = |every: Option<Span>| every.map_or(1.0, |every| 1.0 + time / every.as_secs_f64());
+    match &resolved.demand[index].course {
+        Course::Poisson => {
+            let times = match demand.per {
+                Per::Node => hosts,
+                Per::Pair => hosts * (hosts - 1.0),
+                Per::Network => 1.0,
+            };
+            times * demand.flows_per_second * time
+        }
+        Course::Incast { senders, every, .. } => f64::from(*senders) * rounds(*every),
+        Course::Permutation { every } => hosts * rounds(*every),
+        Course::Trace(rows) => {
+            let starts = rows.iter().map(|row| row.start.as_secs_f64());
+            starts.filter(|start| *start < from + time).count() as f64
+        }
+    }
+}
+
+/// How long connections of an entry of `demand` come, in s.
+fn spell(resolved: &Resolved, index: usize) -> f64 {
+    let demand = &resolved.scenario.demand[index];
+    let duration = resolved.scenario.run.duration.as_secs_f64();
+    let until = demand.stop.map_or(duration, Span::as_secs_f64).min(duration);
+    (until - demand.start.as_secs_f64()).max(0.0)
+}
+
+/// Which share of the connections of an entry, which carry so many bytes, is under way at a time at
+/// least: for a round trip and the time on the slowest link, or until the end where the fibres
+/// carry less than comes.
+fn share_under_way(resolved: &Resolved, index: usize, bytes: f64) -> f64 {
+    let Some((graph, routes)) = &resolved.mesh else { return 0.0 };
+    let time = spell(resolved, index);
+    if bytes == 0.0 || time == 0.0 {
+        return 0.0;
+    }
+    let scenario = &resolved.scenario;
+    let edges = graph.edges();
+    let pairs = edges.iter().flat_map(|&from| edges.iter().map(move |&to| (from, to)));
+    let (mut count, mut hops, mut delay) = (0.0, 0.0, 0.0);
+    for (from, to) in pairs.filter(|(from, to)| from != to).take(PAIRS_LOOKED_AT) {
+        let route = &routes.of(from, to)[0];
+        count += 1.0;
+        hops += route.len() as f64;
+        delay += graph.delay(route).as_secs_f64();
+    }
+    let access = &scenario.access;
+    let (far, beyond, _) = access.receiver_side();
+    let outside = (access.delay + beyond).as_secs_f64();
+    let slowest = access.rate.min(far).min(scenario.network.link_rate).as_bps() as f64;
+    let bits = 8.0 * resolved.demand[index].sizes.mean();
+    let shortest = 2.0 * (delay / count + outside) + bits / slowest;
+    let wavelengths: f64 = graph.links.iter().map(|link| f64::from(link.wavelengths)).sum();
+    let carried = wavelengths * scenario.network.link_rate.as_bps() as f64 * count / hops;
+    let waits = 1.0 - carried * time / (8.0 * bytes);
+    (shortest / time).max(waits).clamp(0.0, 1.0)
+}
+
+/// As many pairs of nodes tell how long routes are.
+const PAIRS_LOOKED_AT: usize = 100_000;
+
+/// The field that says how many connections there are, and its value.
+fn written(demand: &Demand, index: usize) -> (String, String) {
+    let at = |field: &str| format!("demand[{index}].{field}");
+    match demand.pattern {
+        DemandPattern::Poisson => (at("flows_per_second"), demand.flows_per_second.to_string()),
+        DemandPattern::Trace => (at("trace"), format!("{} rows", demand.trace.len())),
+        DemandPattern::Incast | DemandPattern::Permutation => {
+            let every = demand.every.map(|every| every.to_string());
+            (at("every"), every.unwrap_or_else(|| "one round".into()))
         }
     }
 }

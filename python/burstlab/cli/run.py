@@ -32,6 +32,7 @@ def run(
     force: Switch = False,
     trace: Names = None,
     jobs: Whole = None,
+    max_memory: str | None = None,
     checkpoint: str | None = None,
     checkpoint_every: str | None = None,
     resume: Switch = False,
@@ -64,6 +65,8 @@ def run(
         Tables to record, separated by commas: packets, bursts, cwnd, ledger.
     jobs
         Replications at a time (default: one per processor); it changes no number.
+    max_memory
+        In place of run.max_memory, such as "2 GB".
     checkpoint
         Directory for checkpoints, from which --resume goes on; not with --trace.
     checkpoint_every
@@ -86,8 +89,7 @@ def run(
         flag = "--resume" if resume else "--checkpoint-every"
         raise InputError(f"{flag} needs checkpoints\n  fix: add --checkpoint DIR")
     meanwhile.want("burstlab.cli.mesh", "burstlab.cli.slots")
-    given = _given(scenario, point, scheme)
-    document = to_document(given, set_ or [])
+    document = to_document(_given(scenario, point, scheme), _settings(set_, max_memory))
     interrupted = False
     ended: EngineError | MemoryExceeded | None = None
     try:
@@ -143,6 +145,10 @@ def _given(scenario: str, point: int | None, scheme: str | None) -> str | Mappin
     if scheme is not None:
         raise InputError("--scheme is of a point of a study\n  fix: add --point, or leave it out")
     return scenario
+
+
+def _settings(given: list[str] | None, max_memory: str | None) -> list[str]:
+    return [*(given or []), *([] if max_memory is None else [f"run.max_memory={max_memory}"])]
 
 
 def _names(trace: list[str] | None) -> list[str]:

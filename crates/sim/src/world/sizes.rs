@@ -8,6 +8,7 @@ use super::events::Event;
 use super::hosts::Flow;
 use super::packet::{AckPacket, DataPacket};
 use super::train::Train;
+use crate::measure::Transfer;
 
 /// An entry of the event queue.
 const ENTRY: usize = 16 + size_of::<Event>() + 8;
@@ -33,6 +34,10 @@ pub(crate) const SESSION: usize = 48;
 pub(crate) const WAITING_PACKET: usize = ENTRY;
 /// Connections under way at a node, at one time.
 pub(crate) const SAMPLE: usize = 24;
+/// What a connection of a demand leaves: its times, and its row in the table.
+pub(crate) const TRANSFER: usize = size_of::<Transfer>() + 128;
+/// A row of what waits in a queue or at a fibre, or is reserved of a wavelength.
+pub(crate) const OCCUPANCY: usize = 40;
 /// What is counted for each pair of nodes.
 pub(crate) const PAIR: usize = 128;
 /// A wavelength of a fibre or a delay line, with a few reservations.
