@@ -38,6 +38,7 @@ for _command in (
     "listing:list_",
     "reproduce:reproduce",
     "study:study",
+    "size:size",
     "results:results",
     "what_if:what_if",
     "blame:blame",

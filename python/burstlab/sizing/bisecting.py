@@ -1,0 +1,264 @@
+"""Bisection over the values of a field, with as many runs at each as its verdict needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from burstlab.errors import InputError
+from burstlab.loading import ScenarioLike, apply_settings, as_written, set_at, with_files
+from burstlab.simulation import announcements, override, resolve, run_resolved
+from burstlab.sizing.binding import Pressure, pressures
+from burstlab.sizing.goals import Choice, Goal
+from burstlab.sizing.verdicts import Interval, Verdict, interval, verdict
+from burstlab.statistics import LEVEL
+
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What runs at one value have shown.
+
+    Attributes
+    ----------
+    value
+        Of the field.
+    verdict
+        ``met``, ``missed``, or ``open`` where all runs that were allowed do not decide it.
+    found
+        The number of the goal with its 95 % interval.
+    pressures
+        What stands in the way of bursts there, the worst first.
+    """
+
+    value: Any
+    verdict: Verdict
+    found: Interval
+    pressures: Sequence[Pressure]
+
+    def to_json(self) -> dict[str, Any]:
+        """Answer the value, its verdict and its interval; an end that is not known is None."""
+        ends = [self.found.mean, self.found.low, self.found.high]
+        mean, low, high = (end if abs(end) < float("inf") else None for end in ends)
+        found = {"mean": mean, "low": low, "high": high, "n": self.found.n}
+        return {"value": self.value, "verdict": self.verdict, **found}
+
+
+@dataclass(frozen=True)
+class Sizing:
+    """The answer to how large something has to be.
+
+    Attributes
+    ----------
+    goal, choice
+        What was asked.
+    tried
+        All values that were tried, in the order of the choice.
+    least
+        The first value from which on the goal is met; None: not even at the last one.
+    below
+        The value before it, where the goal is missed or open; None where the first one meets it.
+    warnings
+        What speaks against the answer.
+    """
+
+    goal: Goal
+    choice: Choice
+    tried: Sequence[Tried]
+    least: Tried | None
+    below: Tried | None
+    warnings: Sequence[str] = field(default_factory=list)
+
+    @property
+    def binding(self) -> Sequence[Pressure]:
+        """What stands in the way below the answer, the worst first."""
+        return self.below.pressures if self.below is not None else []
+
+    def to_json(self) -> dict[str, Any]:
+        """Answer it all as JSON carries it."""
+        return {
+            "goal": self.goal.text,
+            "metric": self.goal.path,
+            "limit": self.goal.limit,
+            "field": self.choice.field,
+            "least": None if self.least is None else self.least.to_json(),
+            "below": None if self.below is None else self.below.to_json(),
+            "binding": [one.to_json() for one in self.binding],
+            "tried": [one.to_json() for one in self.tried],
+            "warnings": list(self.warnings),
+        }
+
+
+def size(
+    scenario: ScenarioLike,
+    goal: str | Goal,
+    over: str | Choice,
+    *,
+    settings: Sequence[str] = (),
+    seed: int | None = None,
+    replications: int = 8,
+    most: int = 64,
+    jobs: int | None = None,
+    max_memory: str | None = None,
+    tell: Callable[[Tried], object] | None = None,
+    announce: Callable[[str], object] | None = None,
+) -> Sizing:
+    """Find the first value of a field at which a goal is met, by bisection.
+
+    That takes it that the goal is met at every value behind one that meets it; what was tried and
+    says otherwise is among the warnings.
+
+    Parameters
+    ----------
+    scenario
+        A `Scenario`, a dictionary, or the path of a TOML file.
+    goal
+        Such as ``"burst loss < 1e-3"``; see `burstlab.sizing.goals.METRICS`.
+    over
+        The field and its values: ``"network.wavelengths=1..32"``, ``"access.rate=1 Gb/s,10 Gb/s"``.
+        Behind a value that meets the goal there should be none that misses it.
+    settings
+        Changes to the scenario before that, as ``--set`` takes them.
+    seed
+        By default that of the scenario. All values have the same random numbers.
+    replications
+        Runs at a value before it is judged for the first time, at least 2. Where they leave it open
+        they are doubled, and again.
+    most
+        Runs at a value at most, at least `replications`.
+    jobs
+        Runs at a time; by default the number of processors. It changes no number.
+    max_memory
+        In place of ``run.max_memory``, such as ``"2 GB"``.
+    tell
+        Called with each value that was tried.
+    announce
+        Called with what is to be said of long or large runs, once.
+
+    Returns
+    -------
+    Sizing
+        The value with its interval, what was tried, and what binds below it.
+
+    Raises
+    ------
+    InputError
+        If an argument cannot be used, or a scenario with one of the values.
+    """
+    wanted = Goal.read(goal) if isinstance(goal, str) else goal
+    choice = Choice.read(over) if isinstance(over, str) else over
+    if not 2 <= replications <= most:
+        raise InputError(
+            f"{replications} replications, {most} at most: an interval needs two\n"
+            "  fix: write at least 2, and a bound that is not below"
+        )
+    written, base = as_written(scenario)
+    document = with_files(apply_settings(written, settings), base)
+    override(document, seed=seed, replications=replications)
+    if max_memory is not None:
+        set_at(document, "run.max_memory", max_memory)
+    resolved = [_with(document, choice, place) for place in (0, len(choice.values) - 1)]
+    for line in dict.fromkeys(line for one in resolved for line in announcements(one)):
+        if announce is not None:
+            announce(line)
+    trial = _Trials(document, wanted, choice, replications, most, jobs, tell)
+    return _bisected(trial)
+
+
+def _with(document: Document, choice: Choice, place: int) -> Document:
+    """Answer the scenario with one of the values, checked."""
+    changed = apply_settings(document, ())
+    set_at(changed, choice.field, choice.values[place])
+    return resolve(changed)
+
+
+class _Trials:
+    """Values that were tried, by their place among those to choose from."""
+
+    def __init__(
+        self,
+        document: Document,
+        goal: Goal,
+        choice: Choice,
+        replications: int,
+        most: int,
+        jobs: int | None,
+        tell: Callable[[Tried], object] | None,
+    ) -> None:
+        self.goal, self.choice = goal, choice
+        self.done: dict[int, Tried] = {}
+        self._document, self._jobs, self._tell = document, jobs, tell
+        # Runs that there are at each look.
+        self._looks = [replications]
+        while self._looks[-1] < most:
+            self._looks.append(min(most, 2 * self._looks[-1]))
+
+    def at(self, place: int) -> Tried:
+        """Try a value, unless that is done."""
+        if place not in self.done:
+            self.done[place] = self._try(place)
+            if self._tell is not None:
+                self._tell(self.done[place])
+        return self.done[place]
+
+    def _try(self, place: int) -> Tried:
+        resolved = _with(self._document, self.choice, place)
+        runs: list[Mapping[str, Any]] = []
+        judged: Verdict = "open"
+        for count in self._looks:
+            result = run_resolved(resolved, range(len(runs), count), jobs=self._jobs)
+            runs.extend(one.summary for one in result.replications)
+            # Who looks several times errs more often: each look has its part of the chance.
+            level = LEVEL / len(self._looks)
+            judged = verdict(self.goal, interval(self.goal, runs, level))
+            if judged != "open":
+                break
+        found = interval(self.goal, runs)
+        return Tried(self.choice.values[place], judged, found, pressures(runs))
+
+
+def _bisected(trials: _Trials) -> Sizing:
+    last = len(trials.choice.values) - 1
+    first, end = trials.at(0), trials.at(last)
+    least: int | None = None
+    if first.verdict == "met":
+        least = 0
+    elif end.verdict == "met":
+        below, least = 0, last
+        while least - below > 1:
+            middle = (below + least) // 2
+            if trials.at(middle).verdict == "met":
+                least = middle
+            else:
+                below = middle
+    before = last if least is None else least - 1
+    tried = [trials.done[place] for place in sorted(trials.done)]
+    return Sizing(
+        trials.goal,
+        trials.choice,
+        tried,
+        None if least is None else trials.done[least],
+        trials.done[before] if before >= 0 else None,
+        _doubts(trials, least),
+    )
+
+
+def _doubts(trials: _Trials, least: int | None) -> list[str]:
+    doubts: list[str] = []
+    values, field_ = trials.choice.values, trials.choice.field
+    if least is not None:
+        missed = [n for n, one in trials.done.items() if n > least and one.verdict == "missed"]
+        doubts += [
+            f"{field_} = {values[n]} misses the goal, and {values[least]} meets it; fix: "
+            "list the values so that the goal is easier to meet towards the end"
+            for n in sorted(missed)
+        ]
+    near = [n for n in sorted(trials.done) if trials.done[n].verdict == "open"]
+    doubts += [
+        f"{field_} = {values[n]}: {trials.done[n].found.n} runs leave open whether it meets the "
+        "goal; fix: allow more with --most, or longer runs"
+        for n in near
+    ]
+    return doubts

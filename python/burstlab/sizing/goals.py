@@ -1,0 +1,179 @@
+"""What is asked of a size: a goal such as ``burst loss < 1e-3``, and the values to choose from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from burstlab import _core
+from burstlab.errors import InputError, unknown
+from burstlab.loading import parse_value
+from burstlab.studies.metrics import NoMetric, value_at
+
+#: Goals by name: where a run tells the number.
+METRICS: Mapping[str, str] = {
+    "burst loss": "network.all.burst_loss_ratio",
+    "data burst loss": "network.data.burst_loss_ratio",
+    "packet loss": "network.all.packet_loss_ratio",
+    "burst delay": "network.all.routes.max.mean_delay_s",
+    "goodput": "flows.mean.goodput_bps",
+    "completion mean": "demand.max.received_mean_s",
+    "completion p50": "demand.max.received_p50_s",
+    "completion p99": "demand.max.received_p99_s",
+    "slowdown mean": "demand.max.slowdown_mean",
+    "slowdown p99": "demand.max.slowdown_p99",
+    "utilisation": "network.links.max.utilisation",
+}
+
+#: Shares: the counts that they are of, what is counted and out of how many.
+_COUNTS: Mapping[str, tuple[str, str]] = {
+    "burst_loss_ratio": ("bursts_lost", "bursts"),
+    "packet_loss_ratio": ("packets_lost", "packets"),
+}
+
+_GOAL = re.compile(r"\s*(.+?)\s*(<=|>=|<|>)\s*(.+?)\s*")
+_RANGE = re.compile(r"\s*(\d{1,9})\s*\.\.\s*(\d{1,9})\s*")
+
+#: More values than a bisection needs twenty steps for are a mistake.
+_MOST = 1_000_000
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A number of a run, and the side of a limit where it has to be.
+
+    Attributes
+    ----------
+    text
+        As it was written.
+    path
+        Where a run tells the number, as `burstlab.studies` names metrics.
+    below
+        Whether the number has to be below the limit; else above.
+    limit
+        In the unit of the number: s, b/s, or a share.
+    """
+
+    text: str
+    path: str
+    below: bool
+    limit: float
+
+    @classmethod
+    def read(cls, text: str) -> Goal:
+        """Read ``METRIC < VALUE``.
+
+        Parameters
+        ----------
+        text
+            A name of `METRICS` or a path, ``<`` or ``>``, and a number, a share in ``%``, or a
+            quantity with its unit. ``<=`` is read as ``<``: an interval has no edge to stand on.
+
+        Raises
+        ------
+        InputError
+            If it is none.
+        """
+        found = _GOAL.fullmatch(text)
+        if found is None:
+            raise InputError(
+                f"--for {text!r}: no goal\n  fix: write such as --for 'burst loss < 1e-3'"
+            )
+        name, sign, value = found.groups()
+        path = METRICS.get(" ".join(name.lower().split()), name)
+        if path is name and "." not in name:
+            raise unknown("goal", name, METRICS)
+        return cls(text, path, sign.startswith("<"), _limit(text, value))
+
+    def of(self, summary: Mapping[str, Any]) -> float | None:
+        """Answer the number of a run, None where it has none to tell.
+
+        Raises
+        ------
+        InputError
+            If runs of the scenario have no such number at all.
+        """
+        try:
+            return value_at(summary, self.path)
+        except NoMetric:
+            raise InputError(
+                f"--for {self.text!r}: a run of this scenario has no {self.path}\n"
+                "  fix: write another; burstlab run SCENARIO --json shows what there is"
+            ) from None
+
+    def counts(self, summary: Mapping[str, Any]) -> tuple[int, int] | None:
+        """Answer of a share what was counted and out of how many; None of any other number."""
+        table, _, name = self.path.rpartition(".")
+        if name not in _COUNTS:
+            return None
+        part, whole = (value_at(summary, f"{table}.{one}") for one in _COUNTS[name])
+        return int(part or 0), int(whole or 0)
+
+
+def _limit(text: str, value: str) -> float:
+    try:
+        number = float(value[:-1]) / 100 if value.endswith("%") else float(value)
+    except ValueError:
+        found = _core.quantity(value)
+        if found is None:
+            raise InputError(
+                f"--for {text!r}: {value!r} is no limit\n"
+                "  fix: write a number, a share such as 0.1%, or a quantity such as 20 ms"
+            ) from None
+        number = found[0]
+    if number != number or abs(number) == float("inf"):
+        raise InputError(f"--for {text!r}: {value!r} is no limit\n  fix: write a number")
+    return number
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A field of the scenario, and the values that it may have.
+
+    Attributes
+    ----------
+    field
+        Its path, as ``--set`` takes it.
+    values
+        In the order in which they are searched; towards the end the goal is easier to meet.
+    """
+
+    field: str
+    values: Sequence[Any]
+
+    @classmethod
+    def read(cls, text: str) -> Choice:
+        """Read ``FIELD=1..32``, or ``FIELD=VALUE,VALUE,...``.
+
+        Raises
+        ------
+        InputError
+            If it is neither, or has fewer than two values.
+        """
+        field, sign, values = text.partition("=")
+        if not sign or not field.strip() or not values.strip():
+            raise InputError(
+                f"--over {text!r}: no field with values\n"
+                "  fix: write such as --over network.wavelengths=1..32, or =8,16,32"
+            )
+        found = _RANGE.fullmatch(values)
+        if found is not None:
+            first, last = int(found[1]), int(found[2])
+            step = 1 if last >= first else -1
+            chosen: Sequence[Any] = range(first, last + step, step)
+        elif ".." in values:
+            raise InputError(
+                f"--over {text!r}: both ends of a range are whole numbers\n"
+                "  fix: write such as 1..32, or list the values with commas"
+            )
+        else:
+            chosen = [parse_value(one.strip()) for one in values.split(",")]
+        if len(chosen) < 2 or len(chosen) > _MOST:
+            raise InputError(
+                f"--over {text!r}: {len(chosen)} values to choose from\n  fix: give 2 to {_MOST}"
+            )
+        if isinstance(chosen, list) and any(one in chosen[:n] for n, one in enumerate(chosen)):
+            raise InputError(f"--over {text!r}: a value stands there twice\n  fix: list each once")
+        return cls(field.strip(), chosen)
