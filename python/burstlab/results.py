@@ -17,7 +17,7 @@ from burstlab.errors import InputError, NotRecorded, unknown
 from burstlab.marks import Marks
 from burstlab.parquet import Store, StoredPart, write_hidden, writing
 from burstlab.statistics import mean_ci95
-from burstlab.tables import MESH, OCCUPANCY, RECORDED, TRACES, WITH, Table, from_rows, join
+from burstlab.tables import MESH, RECORDED, TRACES, WITH, Table, from_rows, join, not_recorded
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -313,12 +313,7 @@ class Result:
             raise unknown("table", name, ("flows", *RECORDED))
         found = [one.tables for one in self.replications if name in one.tables]
         if not found:
-            fix = f"run it with trace=({name.split('_')[0]!r},)"
-            if name in MESH:
-                fix = "run a mesh; connections need [[demand]], samples need run.sample"
-            if name in OCCUPANCY:
-                fix = 'run a mesh of bursts with run.occupancy, such as "1 ms"'
-            raise NotRecorded(f"the table {name} of this run was not recorded\n  fix: {fix}")
+            raise not_recorded(name)
         store = found[0].store if isinstance(found[0], StoredPart) else None
         if store is not None and len(store.replications) == len(self.replications):
             return store.table(name)

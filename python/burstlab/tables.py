@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from burstlab.errors import NotRecorded
 from burstlab.extras import extra
 from burstlab.shown import shown
 
@@ -37,6 +38,17 @@ RECORDED = (*TRACES, *WITH, *MESH, *OCCUPANCY)
 
 #: All tables that the directory of a result can hold.
 STORED = ("flows", *RECORDED)
+
+
+def not_recorded(name: str) -> NotRecorded:
+    """Answer the error of a table that a run has not recorded, with what records it."""
+    fix = f"run it with trace=({name.split('_')[0]!r},)"
+    if name in MESH:
+        fix = "run a mesh; connections need [[demand]], samples need run.sample"
+    if name in OCCUPANCY:
+        fix = 'run a mesh of bursts with run.occupancy, such as "1 ms"'
+    return NotRecorded(f"the table {name} of this run was not recorded\n  fix: {fix}")
+
 
 #: What the engine writes in an unsigned 64-bit column where there is nothing to say.
 NULL = 2**64 - 1

@@ -432,9 +432,9 @@ parameters! {
     /// is `"linux"`.
     send_buffer: Bytes,
 
-    /// The count of ticks of the sender's clock at time 0, as its timer wheel sees it: timers beyond
-    /// 62, 503 and 4031 ticks are late until the count is a multiple of 8, 64 and 512. 0 to 511.
-    /// Default 0. Without effect unless `variant` is `"linux"`.
+    /// The count of ticks of the sender's clock at time 0, as its timer wheel sees it: timers
+    /// beyond 62, 503 and 4031 ticks are late until the count is a multiple of 8, 64 and 512. 0 to
+    /// 511. Default 0. Without effect unless `variant` is `"linux"`.
     wheel_phase: u32,
 
     classes

@@ -91,6 +91,7 @@ fn linux(given: &Overrides) -> Config {
 }
 
 /// ns-2.35: `ns-default.tcl`, read from the running binary.
+#[rustfmt::skip]
 fn ns2(given: &Overrides) -> Config {
     let window = given.window.unwrap_or(20);
     Config {
@@ -149,22 +150,11 @@ fn ns2(given: &Overrides) -> Config {
         back_egress_unknown: EgressUnknown::FalseTimeout,
         bnak_delay: BnakDelay::Path,
         bnak_partial: BnakPartial::TrueTimeout,
-        sack: None,
-        d_sack: None,
-        rack: None,
-        tail_loss_probe: None,
-        f_rto: None,
-        slow_start: None,
-        grouping: None,
-        bbr_phase: None,
-        timestamps: None,
-        ecn: None,
-        receive_buffer: None,
-        receive_buffer_max: None,
-        window_clamp: None,
-        window_scaling: None,
-        send_buffer: None,
-        wheel_phase: None,
+        // What the sender of Linux alone has.
+        sack: None, d_sack: None, rack: None, tail_loss_probe: None, f_rto: None,
+        slow_start: None, grouping: None, bbr_phase: None, timestamps: None, ecn: None,
+        receive_buffer: None, receive_buffer_max: None, window_clamp: None, window_scaling: None,
+        send_buffer: None, wheel_phase: None,
         window_law_class: None,
         detector_class: None,
     }

@@ -1,11 +1,12 @@
 //! Queues of the network that mark packets.
 
-use burstlab_kernel::Stream;
+use burstlab_kernel::{RandomSource, Stream};
 use burstlab_link::{Marker, Marking};
 use burstlab_units::{Bytes, Rate, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::effects::{Effect, Effects};
+use crate::scenario::Resolved;
 use crate::world::packet::DataPacket;
 
 /// The queues that mark, each with what it has seen; none if there are none.
@@ -24,8 +25,13 @@ pub(super) fn waiting(rate: Rate, wait: Span) -> Bytes {
 }
 
 impl Markers {
+    /// Those of so many queues of a network, as the scenario says.
+    pub(super) fn of(resolved: &Resolved, queues: usize, random: &RandomSource) -> Self {
+        Self::new(resolved.core_marks.as_ref(), queues, random.stream("core-marks"))
+    }
+
     /// So many queues that mark by the same rule.
-    pub(super) fn new(rule: Option<&Marking>, queues: usize, draws: Stream) -> Self {
+    fn new(rule: Option<&Marking>, queues: usize, draws: Stream) -> Self {
         let each = rule.map(|rule| vec![Marker::new(rule.clone()); queues]);
         Self { each: each.unwrap_or_default(), draws, drawn: 0 }
     }

@@ -67,11 +67,7 @@ impl Core {
         match (&resolved.mesh, &resolved.scenario.ops) {
             (Some(mesh), Some(ops)) => {
                 let clock = SlotClock::new(ops.slot_size, resolved.scenario.network.link_rate);
-                let marks = Markers::new(
-                    resolved.core_marks.as_ref(),
-                    mesh.0.nodes.len(),
-                    random.stream("core-marks"),
-                );
+                let marks = Markers::of(resolved, mesh.0.nodes.len(), random);
                 let ops = Ops::new(mesh.clone(), ops.clone(), (clock, marks), random);
                 Self::Slots(Box::new(ops))
             }

@@ -1,13 +1,11 @@
 //! Edge nodes: assembly queues, and the way of a burst on its first fibre.
 
 use crate::world::core::flows::Address;
-use burstlab_kernel::Rank;
 use burstlab_optical::{Assembler, AssemblyPolicy};
 use burstlab_units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
 
-use super::super::marks::waiting;
-use super::burst::{BurstKind, Cargo, Taken};
+use super::burst::{BurstKind, Cargo};
 use super::feed::Feed;
 use super::inbox::Inbox;
 use super::rules::Rules;
@@ -15,10 +13,9 @@ use super::{Doomed, Mesh, Prescribed};
 use crate::measure::loss::{Loss, LossCause};
 use crate::measure::{PacketCause, Step};
 use crate::scenario::{
-    CoreForwarding, Edge, EdgeAssembly, Protocol, Queues, RouteChoice, Scenario,
+    CoreForwarding, Edge, EdgeAssembly, Protocol, Queues, RouteChoice, Scenario, TieBreak,
 };
 use crate::world::context::Context;
-use crate::world::events::{CoreEvent, Event};
 use crate::world::packet::{AckPacket, CROSS, DataPacket, Packet, Parcel};
 use crate::world::train::Train;
 
@@ -108,6 +105,10 @@ impl Queue {
 /// Whether the queues need only be told in advance of data packets, and of ACKs: where a timer
 /// alone closes them, and no script looks at each packet as it arrives.
 pub(super) fn expects(scenario: &Scenario, rules: &Rules, loss: &Prescribed) -> (bool, bool) {
+    if scenario.run.tie_break == TieBreak::Random {
+        // What is announced enters by time and flow: drawn ties need an event for each packet.
+        return (false, false);
+    }
     let only_timed = |policy: AssemblyPolicy| policy.timer_alone().is_some();
     let timed = (0..rules.classes).all(|class| only_timed(rules.assembly.data.policy(class)));
     let singly = loss.script.names_packets() || !rules.spacing.is_zero();
@@ -557,48 +558,5 @@ impl Mesh {
             return;
         }
         self.queue_up(now, slot, now + offset, context);
-    }
-
-    /// A burst that is ready to leave its ingress at a time waits there for a wavelength.
-    fn queue_up(&mut self, now: Time, slot: u32, ready: Time, context: &mut Context) {
-        let burst = self.bursts.get_mut(slot);
-        let (link, switching) = (burst.route[0], self.rules.switching);
-        if self.outages.is_down(link) {
-            self.lose(now, slot, LossCause::Failure, context);
-            return;
-        }
-        let burst = self.bursts.get_mut(slot);
-        let hold = burst.hold + switching;
-        let port = &mut self.ports[link as usize];
-        port.forget(now);
-        let start = Time::from_ps(ready.as_ps() - switching.as_ps());
-        let (start, wavelength) = port.earliest(start, hold);
-        if start + hold == Time::NEVER {
-            // Its turn comes after any run: it waits to the end, and how long is not known.
-            (burst.departs, burst.arrives) = (Time::NEVER, Time::NEVER);
-            return;
-        }
-        port.reserve(wavelength, start, start + hold, burst.owner(slot));
-        let departs = start + switching;
-        burst.departs = departs;
-        burst.arrives = departs;
-        burst.taken.push(Taken { link, wavelength, start, departs, passes: burst.left });
-        burst.wavelength = wavelength;
-        let (wait, kind) = (departs.since(ready), burst.kind);
-        if !self.markers.are_none() {
-            let waiting = waiting(self.rules.rate, wait);
-            let packets = self.bursts.get(slot).cargo.data.iter().flat_map(|one| one.packets());
-            let seen = (now, waiting, departs);
-            self.markers.meet(link as usize, seen, packets, &mut self.effects);
-        }
-        self.tally.waited(kind as usize, wait);
-        self.note((now, slot), Step::Port, Some(link), wait, &mut context.recorder);
-        let submits = now + wait;
-        if submits > now {
-            let event = Event::Core(CoreEvent::Submit(slot));
-            context.queue.push(submits, Rank::Arrival, event);
-        } else {
-            self.submit(now, slot, context);
-        }
     }
 }

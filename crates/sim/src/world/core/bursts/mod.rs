@@ -11,6 +11,7 @@ mod feed;
 mod flush;
 mod header;
 mod inbox;
+mod ingress_port;
 mod injection;
 mod joins;
 mod losing;
@@ -56,7 +57,7 @@ use super::marks::Markers;
 use super::script::Script;
 use crate::measure::NetworkTally;
 use crate::measure::loss::LossCause;
-use crate::scenario::{Core, Interrupt, Losing, Resolved, Scenario, TieBreak};
+use crate::scenario::{Core, Interrupt, Losing, Resolved, Scenario};
 use crate::topology::{Graph, Routes};
 use crate::world::context::Context;
 use crate::world::events::{CoreEvent, Event};
@@ -246,10 +247,7 @@ impl Mesh {
         let processor = HeaderProcessor::new(signalling.processors, signalling.processing);
         let lines = DelayLines::new(&core.delay_lines.delays, core.delay_lines.channels);
         let data_loss = Prescribed::new(&resolved.loss.data, random.stream("loss/data"));
-        // What is announced enters by time and flow: drawn ties need an event for each packet.
-        let drawn = scenario.run.tie_break == TieBreak::Random;
-        let (data, acks) = edge::expects(scenario, &rules, &data_loss);
-        let expects = (data && !drawn, acks && !drawn);
+        let expects = edge::expects(scenario, &rules, &data_loss);
         let trains = !rules.ordered && !resolved.listens() && data_loss.script.is_empty();
         let site_count = graph.edges().len() as u32;
         let mut mesh = Self {
@@ -286,11 +284,7 @@ impl Mesh {
             turns: rules.turns(site_count),
             wavelengths: random.stream("wavelengths"),
             injection: Injection::new(scenario, random),
-            markers: Markers::new(
-                resolved.core_marks.as_ref(),
-                graph.links.len(),
-                random.stream("core-marks"),
-            ),
+            markers: Markers::of(resolved, graph.links.len(), random),
             outages: Outages::new(resolved, graph.links.len()),
             looked: Looked::default(),
             numbered: [0; 2],
