@@ -1852,14 +1852,15 @@ class PythonClass(_Section):
 
 @dataclass(kw_only=True, slots=True)
 class Flow(_Section):
-    """One TCP connection, or several alike.
+    """One connection, or several alike.
 
     Without `bytes` and `script` it always has data to send.
 
     Parameters
     ----------
     label : str, optional
-        Name in tables and figures; absent: the variant of TCP.
+        Name in tables and figures; absent: the variant of TCP, or the stack and its congestion
+        control.
     count : int, default 1
         How many flows are like this one. At least 1.
     from_ : str, optional
@@ -1878,6 +1879,12 @@ class Flow(_Section):
         A finite transfer of this many bytes of application data. From 1 B to 1000000 GB.
     script : sequence of Write, optional
         Writes of the application at given times, in order; takes the place of `bytes`.
+    stack : str, optional
+        Its hosts are a stack of others, such as `quinn`, instead of our own TCP; an engine that was
+        built with the crate `burstlab-stacks` knows some.
+    congestion_control : str, optional
+        The congestion control of the stack, by its name there, such as `cubic`; absent: the one
+        that the stack uses by itself.
     tcp : Tcp, optional
         TCP parameters of this flow, over those of `[tcp]`.
     """
@@ -1891,6 +1898,8 @@ class Flow(_Section):
     stagger: str | None = None
     bytes: str | None = None
     script: Sequence[Write | Mapping[str, Any]] | None = None
+    stack: str | None = None
+    congestion_control: str | None = None
     tcp: Tcp | Mapping[str, Any] | None = None
 
 

@@ -8,6 +8,7 @@ mod guard;
 mod left;
 mod parting;
 mod replay;
+mod stacks;
 
 use std::sync::Arc;
 
@@ -59,8 +60,10 @@ fn refuse_checkpoint(error: CheckpointError) -> PyErr {
 /// the monitor allows is refused, and so is a run that was cancelled.
 fn resolved(scenario_json: &str, monitor: Option<&RunMonitor>) -> PyResult<Left<Resolved>> {
     let watch = monitor.map_or_else(Monitor::default, |monitor| monitor.inner.clone());
-    let resolved =
-        guarded(|| Scenario::from_json(scenario_json)?.resolve_while(watch.interrupt()))?;
+    let resolved = guarded(|| {
+        let resolved = Scenario::from_json(scenario_json)?.resolve_while(watch.interrupt())?;
+        if resolved.needs_stacks() { resolved.with_stacks(stacks::known()) } else { Ok(resolved) }
+    })?;
     let resolved = resolved.map(|resolved| Left::new(resolved, &watch));
     alive(&watch)?;
     let resolved = resolved.map_err(refuse)?;

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use burstlab_sim::scenario::ScenarioError;
 use burstlab_sim::{Branches, Monitor, Prices, Simulation, Trace, Undivided};
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
@@ -12,7 +13,8 @@ use pyo3::types::PyBytes;
 use super::guard::guarded;
 use super::left::Left;
 use super::{
-    RunMonitor, RunOutput, alive, begin, refuse_checkpoint, resolved, to_its_end, to_json, traced,
+    RunMonitor, RunOutput, alive, begin, refuse, refuse_checkpoint, resolved, to_its_end, to_json,
+    traced,
 };
 
 create_exception!(
@@ -39,6 +41,11 @@ fn first_run(
         }
         None => {
             let (simulation, _) = begin(scenario_json, random, Trace::default(), monitor)?;
+            if simulation.has_stacks() {
+                let problem = "a run whose flows have a stack of others cannot part";
+                let fix = "remove flows.stack";
+                return Err(refuse(ScenarioError::new("flows.stack", "", problem, fix)));
+            }
             Simulation::clone(&simulation)
         }
     };

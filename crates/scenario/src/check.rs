@@ -8,7 +8,7 @@ use super::error::Check;
 use super::limits::{DURATION_MAX, within};
 use super::{
     Assembly, CoreForwarding, Flow, IngressPort, LossKind, LossRule, Marks, Pattern, Scenario,
-    ScenarioError, Topology, Traffic, check_ops, surgery,
+    ScenarioError, Topology, Traffic, check_ops, stack, surgery,
 };
 
 /// Most flows of a scenario, and sources of other traffic.
@@ -30,6 +30,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<Vec<String>, ScenarioError> {
     let mut total = 0;
     for (index, one) in scenario.flows().iter().enumerate() {
         flow(index, one)?;
+        stack::check(scenario, index, one)?;
         total += u64::from(one.count);
     }
     flow_count(scenario, total)?;

@@ -11,11 +11,12 @@ use super::limits::{CLASS_MAX, DURATION_MAX, SPAN_MAX};
 /// Most writes of a flow.
 const WRITES_MAX: u32 = 9000;
 
-/// One TCP connection, or several alike. Without `bytes` and `script` it always has data to send.
+/// One connection, or several alike. Without `bytes` and `script` it always has data to send.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Flow {
-    /// Name in tables and figures; absent: the variant of TCP.
+    /// Name in tables and figures; absent: the variant of TCP, or the stack and its congestion
+    /// control.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// How many flows are like this one.
@@ -51,6 +52,14 @@ pub struct Flow {
     #[schemars(length(max = WRITES_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub script: Option<Vec<Write>>,
+    /// Its hosts are a stack of others, such as `quinn`, instead of our own TCP; an engine that was
+    /// built with the crate `burstlab-stacks` knows some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stack: Option<String>,
+    /// The congestion control of the stack, by its name there, such as `cubic`; absent: the one
+    /// that the stack uses by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub congestion_control: Option<String>,
     /// TCP parameters of this flow, over those of `[tcp]`.
     pub tcp: Overrides,
 }
@@ -79,6 +88,8 @@ impl Default for Flow {
             stagger: Span::ZERO,
             bytes: None,
             script: None,
+            stack: None,
+            congestion_control: None,
             tcp: Overrides::default(),
         }
     }

@@ -10,7 +10,7 @@ use super::check_mesh::{self, Through};
 use super::topology::{Graph, Metric, Routes};
 use super::{
     DemandLaw, EdgeAssembly, Flow, Interrupt, Losses, Outage, SCHEMA, Scenario, ScenarioError,
-    WlanLaw, check, control, failure, network, ranges, wlan,
+    Stacks, WlanLaw, check, control, failure, network, ranges, wlan,
 };
 
 /// A scenario that was read whole: with every default filled in, and beside it what follows from
@@ -52,6 +52,9 @@ pub struct Resolved {
     /// Who makes the laws and detectors that are classes of Python, if there are any. Whoever runs
     /// the scenario has to say.
     pub classes: Option<Arc<dyn Classes>>,
+    /// Who makes the hosts of flows with a stack, if there are any. Whoever runs the scenario has
+    /// to [say](Self::with_stacks).
+    pub stacks: Option<Arc<dyn Stacks>>,
     /// Looked at where a world of many parts is made: once it is cancelled, the rest is left out.
     pub watch: Interrupt,
 }
@@ -96,6 +99,7 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
         failures,
         warnings,
         classes: None,
+        stacks: None,
         watch: watch.clone(),
     })
 }
@@ -114,7 +118,9 @@ fn endpoints(
         tcp.push(config);
     }
     for (flow, config) in scenario.flows.iter_mut().flatten().zip(&tcp) {
-        flow.tcp = written_out(config);
+        if flow.stack.is_none() {
+            flow.tcp = written_out(config);
+        }
     }
     for (index, demand) in scenario.demand.iter_mut().enumerate() {
         let config = endpoint(written, &format!("demand[{index}]"), &demand.tcp)?;

@@ -114,8 +114,9 @@ pub struct Simulation {
     pub(crate) world: World,
     head: Head,
     pub(crate) traced: bool,
-    /// Whether classes of Python take part.
+    /// Whether classes of Python take part, and stacks of others.
     foreign: bool,
+    stacks: bool,
     warnings: Vec<String>,
     pub(crate) running: bool,
 }
@@ -126,17 +127,25 @@ impl Simulation {
     /// # Panics
     ///
     /// Where the scenario [needs](Resolved::needs_classes) classes of Python, and has none who
-    /// makes them.
+    /// makes them; and the same of [stacks](Resolved::with_stacks).
     #[must_use]
     pub fn new(resolved: &Resolved, seed: u64, replication: u64, trace: Trace) -> Self {
         let foreign = resolved.needs_classes();
         assert!(!foreign || resolved.classes.is_some(), "nobody makes the classes of Python");
+        let stacks = resolved.needs_stacks();
+        assert!(!stacks || resolved.stacks.is_some(), "nobody makes the stacks of others");
         let random = RandomSource::new(seed, replication);
         let world = World::new(resolved, &random, trace);
         let head = Head::new(resolved, seed, replication);
         let traced = trace != Trace::default();
         let warnings = resolved.warnings.clone();
-        Self { world, head, traced, foreign, warnings, running: true }
+        Self { world, head, traced, foreign, stacks, warnings, running: true }
+    }
+
+    /// Whether flows have a stack of others: then it has no checkpoints, and cannot be cloned.
+    #[must_use]
+    pub fn has_stacks(&self) -> bool {
+        self.stacks
     }
 
     /// The run that [`checkpoint`](Self::checkpoint) wrote as `bytes`, at the instant it was
@@ -182,7 +191,7 @@ impl Simulation {
     /// # Errors
     ///
     /// Where it is traced: the rows of its tables would have to be stored with it. Where classes
-    /// of Python take part, whose state nobody can store.
+    /// of Python take part, or stacks of others, whose state nobody can store.
     pub fn checkpoint(&self) -> Result<Vec<u8>, CheckpointError> {
         if self.traced {
             return Err(CheckpointError::new(
@@ -194,6 +203,12 @@ impl Simulation {
             return Err(CheckpointError::new(
                 "a run with a class of Python has no checkpoints",
                 "leave out the checkpoints, or write tcp.window_law and tcp.detector without it",
+            ));
+        }
+        if self.stacks {
+            return Err(CheckpointError::new(
+                "a run whose flows have a stack of others has no checkpoints",
+                "leave out the checkpoints, or flows.stack",
             ));
         }
         Ok(checkpoint::write(&self.head, &(self.running, &self.world)))
@@ -289,7 +304,8 @@ impl Simulation {
         monitor.look();
         let goes_on = monitor.goes_on() && self.advance(SLICE);
         monitor.report(self.world.progress());
-        if let Some(stuck) = self.world.is_stuck().filter(|_| goes_on) {
+        let asked = goes_on || self.world.has_failed();
+        if let Some(stuck) = self.world.is_stuck().filter(|_| asked) {
             *monitor.shared.stuck.lock().unwrap_or_else(PoisonError::into_inner) = Some(stuck);
             return false;
         }

@@ -7,6 +7,7 @@ use burstlab_units::{Span, Time};
 use super::chunks::Chunks;
 use super::columns::{Column, NONE, Piece, table};
 use super::loss::{Causes, Loss, LossCause, ReductionCause, Truth};
+use crate::scenario::HostState;
 
 const LEDGER_KINDS: &[&str] = &[
     "timeout",
@@ -104,6 +105,17 @@ impl SenderState {
             ssthresh: sender.ssthresh(),
             in_flight: sender.in_flight(),
             rto: sender.rto(),
+        }
+    }
+
+    /// That of a stack of others, in packets; what it does not tell is none.
+    pub(crate) fn of_host(host: &HostState) -> Self {
+        let packets = |bytes: u64| bytes as f64 / host.packet.max(1) as f64;
+        Self {
+            cwnd: host.cwnd.map_or(f64::NAN, packets),
+            ssthresh: host.ssthresh.map_or(f64::NAN, packets),
+            in_flight: host.in_flight.div_ceil(host.packet.max(1)),
+            rto: host.timeout.unwrap_or_default(),
         }
     }
 }

@@ -190,6 +190,19 @@ impl Causes {
         place.is_ok_and(|place| self.missing.remove(place).is_some())
     }
 
+    /// As [`found`](Self::found), and answers why it was missing.
+    pub(crate) fn take(&mut self, seq: u64) -> Option<Loss> {
+        let place = self.place(seq).ok()?;
+        self.missing.remove(place).map(|(_, loss)| loss)
+    }
+
+    /// Nobody waits for segments below `seq`.
+    pub(crate) fn forget_below(&mut self, seq: u64) {
+        while self.missing.front().is_some_and(|&(first, _)| first < seq) {
+            self.missing.pop_front();
+        }
+    }
+
     fn place(&self, seq: u64) -> Result<usize, usize> {
         self.missing.binary_search_by_key(&seq, |&(missing, _)| missing)
     }

@@ -37,7 +37,9 @@ pub(crate) use occupancy::{Occupancy, Waiting};
 pub use ops::{MeasuredSlots, OpsSummary, PairSummary, PortSummary, SlotSummary, SwitchSummary};
 pub(crate) use packets::{NO_ROW, PacketCause, SentRow};
 pub use recorder::Trace;
-pub(crate) use recorder::{BurstRow, CwndEvent, CwndRow, HopRow, Recorder, Step, StepRow};
+pub(crate) use recorder::{
+    BurstRow, CwndEvent, CwndRow, HopRow, Recorder, SenderNow, Step, StepRow,
+};
 pub use schema::summary_schema;
 pub use summary::{
     Confusion, Counters, DemandSummary, DepartedSummary, FlowSummary, Reductions, SlowdownSummary,

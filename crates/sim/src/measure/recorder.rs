@@ -9,6 +9,7 @@ use super::fates::{DELIVERED, FATES, IN_FLIGHT, LOST};
 use super::ledger::{LedgerRow, LedgerTables};
 use super::loss::{Causes, LossCause};
 use super::packets::{NO_ROW, PacketCause, Packets, SentRow};
+use crate::scenario::HostState;
 
 /// Which tables to record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -254,7 +255,7 @@ pub(crate) struct StepRow {
 }
 
 /// What happened at a sender, after it happened.
-pub(crate) struct CwndRow<'a> {
+pub(crate) struct CwndRow {
     pub(crate) now: Time,
     pub(crate) flow: u32,
     pub(crate) event: CwndEvent,
@@ -262,7 +263,57 @@ pub(crate) struct CwndRow<'a> {
     pub(crate) ack: i64,
     /// The round trip that it measured.
     pub(crate) sample: Option<Span>,
-    pub(crate) sender: &'a Sender,
+    pub(crate) sender: SenderNow,
+}
+
+/// What a row tells of a sender.
+pub(crate) struct SenderNow {
+    cwnd: f64,
+    ssthresh: f64,
+    in_flight: u64,
+    /// The last sample, its smoothed value and its variance.
+    rtt: [Span; 3],
+    rto: Span,
+    backoff: u32,
+    state: u8,
+    base_rtt: Option<Span>,
+    queued: Option<f64>,
+}
+
+impl SenderNow {
+    pub(crate) fn of(sender: &Sender) -> Self {
+        let rtt = sender.rtt();
+        Self {
+            cwnd: sender.cwnd(),
+            ssthresh: sender.ssthresh(),
+            in_flight: sender.in_flight(),
+            rtt: [rtt.sample, rtt.smoothed, rtt.variance],
+            rto: sender.rto(),
+            backoff: rtt.backoff,
+            state: sender.state() as u8,
+            base_rtt: sender.base_rtt(),
+            queued: sender.queued(),
+        }
+    }
+
+    /// That of a stack of others, in packets; what it does not tell is none.
+    pub(crate) fn of_host(host: &HostState, recovers: bool) -> Self {
+        let packets = |bytes: u64| bytes as f64 / host.packet.max(1) as f64;
+        let slow =
+            host.ssthresh.is_none_or(|ssthresh| host.cwnd.is_none_or(|cwnd| cwnd < ssthresh));
+        let rtt = host.rtt.unwrap_or_default();
+        Self {
+            cwnd: host.cwnd.map_or(f64::NAN, packets),
+            ssthresh: host.ssthresh.map_or(f64::NAN, packets),
+            in_flight: host.in_flight.div_ceil(host.packet.max(1)),
+            rtt: [rtt, rtt, Span::ZERO],
+            rto: host.timeout.unwrap_or_default(),
+            backoff: 1,
+            state: if recovers { 2 } else { u8::from(!slow) },
+            base_rtt: None,
+            queued: None,
+        }
+    }
 }
 
 impl Recorder {
@@ -437,27 +488,28 @@ impl Recorder {
     pub(crate) fn cwnd(&mut self, row: &CwndRow) {
         let Some(rows) = &mut self.cwnd else { return };
         let table = &mut rows.add().rows;
-        let rtt = row.sender.rtt();
+        let sender = &row.sender;
         table.t_ps.push(row.now.as_ps());
         table.flow.push(row.flow);
         table.event.push(row.event as u8);
         table.ack.push(row.ack);
-        table.cwnd.push(row.sender.cwnd());
-        table.ssthresh.push(row.sender.ssthresh());
-        table.in_flight.push(row.sender.in_flight());
+        table.cwnd.push(sender.cwnd);
+        table.ssthresh.push(sender.ssthresh);
+        table.in_flight.push(sender.in_flight);
+        let [sample, smoothed, variance] = sender.rtt;
         for (column, span) in [
-            (&mut table.rtt_ps, rtt.sample),
-            (&mut table.srtt_ps, rtt.smoothed),
-            (&mut table.rttvar_ps, rtt.variance),
-            (&mut table.rto_ps, row.sender.rto()),
+            (&mut table.rtt_ps, sample),
+            (&mut table.srtt_ps, smoothed),
+            (&mut table.rttvar_ps, variance),
+            (&mut table.rto_ps, sender.rto),
         ] {
             column.push(Span::as_ps(span));
         }
-        table.backoff.push(rtt.backoff);
-        table.state.push(row.sender.state() as u8);
+        table.backoff.push(sender.backoff);
+        table.state.push(sender.state);
         table.sample_ps.push(row.sample.map_or(NONE, Span::as_ps));
-        table.base_rtt_ps.push(row.sender.base_rtt().map_or(NONE, Span::as_ps));
-        table.queued.push(row.sender.queued().unwrap_or(f64::NAN));
+        table.base_rtt_ps.push(sender.base_rtt.map_or(NONE, Span::as_ps));
+        table.queued.push(sender.queued.unwrap_or(f64::NAN));
     }
 
     /// Something happened that the causal ledger explains.

@@ -45,7 +45,7 @@ impl World {
                 flow.digest.add(now, 6, packet.seq);
             }
             Packet::Ack(packet) => {
-                flow.tally.acks_lost += 1;
+                flow.lose_acks(packet, 1);
                 flow.digest.add(now, 7, packet.next);
             }
         }

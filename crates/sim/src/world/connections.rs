@@ -17,6 +17,9 @@ impl World {
 
     /// A connection opens.
     pub(super) fn start(&mut self, index: u32) {
+        if self.hosts.has_stack(index) {
+            return self.stack_starts(index);
+        }
         let before = self.hosts.start(self.now, index, &self.context);
         self.has_written(index);
         self.transmit(index, &before);

@@ -43,6 +43,8 @@ pub(crate) enum Event {
     Occupancy,
     /// Measuring begins.
     WarmedUp,
+    /// The alarm of a host of others may be due, of the sender of a flow or of its receiver.
+    StackTimer(u32, bool),
 }
 
 /// What can happen in the optical network.

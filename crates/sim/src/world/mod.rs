@@ -18,6 +18,7 @@ mod parting;
 mod place;
 mod report;
 pub(crate) mod sizes;
+mod stacks;
 mod surgery;
 mod totals;
 mod train;
@@ -184,8 +185,16 @@ impl World {
         true
     }
 
+    /// Whether a host of others did what no run can go on with.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.hosts.fault().is_some()
+    }
+
     /// Why the run cannot go on, if it cannot.
     pub(crate) fn is_stuck(&self) -> Option<ScenarioError> {
+        if let Some(fault) = self.hosts.fault() {
+            return Some(fault.clone());
+        }
         self.core.is_full().map(|rate| {
             let problem = format!(
                 "more than 16 million bursts are under way at {}: they come faster than the \
@@ -221,6 +230,7 @@ impl World {
             }
             Event::ReceiverTimer(index) => self.receiver_timer(index),
             Event::Start(index) => self.start(index),
+            Event::StackTimer(index, far) => self.stack_timer(index, far),
             Event::Write(index) => self.write(index),
             Event::Notice(slot) => self.notice(slot),
             Event::Cross(index) => self.cross_sends(index),

@@ -138,6 +138,9 @@ impl World {
     /// A data packet is at its receiver.
     #[inline(always)]
     pub(super) fn receive(&mut self, packet: &DataPacket) {
+        if self.hosts.has_stack(packet.flow) {
+            return self.stack_hears(&Packet::Data(*packet));
+        }
         let ack = self.hosts.receive(self.now, packet, &mut self.context);
         self.answer(ack);
     }
@@ -188,7 +191,7 @@ impl World {
         }
         let access = &mut self.access.ack_up[link as usize];
         let Some(at) = access.wire.send(now, packet.bytes()) else {
-            self.hosts.flow(packet.flow).tally.acks_lost += 1;
+            self.hosts.flow(packet.flow).lose_acks(&packet, 1);
             self.context.recorder.lost(packet.row, PacketCause::Overflow);
             return;
         };
@@ -214,7 +217,7 @@ impl World {
         let link = self.near_link(packet.flow);
         let access = &mut self.access.ack_down[link as usize];
         let Some(at) = access.wire.send(now, packet.bytes()) else {
-            self.hosts.flow(packet.flow).tally.acks_lost += 1;
+            self.hosts.flow(packet.flow).lose_acks(&packet, 1);
             self.context.recorder.lost(packet.row, PacketCause::Overflow);
             return;
         };
@@ -266,6 +269,9 @@ impl World {
     /// A sender hears an ACK.
     #[inline(always)]
     pub(super) fn hear(&mut self, packet: &AckPacket) {
+        if self.hosts.has_stack(packet.flow) {
+            return self.stack_hears(&Packet::Ack(*packet));
+        }
         let heard = self.hosts.hear(self.now, packet, &mut self.context);
         if heard.by_edge {
             self.core.repaired();
@@ -354,7 +360,8 @@ impl World {
             }
         }
         for train in &cargo.acks {
-            self.hosts.flow(train.first.flow).tally.acks_lost += u64::from(train.count);
+            let count = u64::from(train.count);
+            self.hosts.flow(train.first.flow).lose_acks(&train.first, count);
             self.context.recorder.lost(train.first.row, cause);
         }
         self.core.reuse(cargo);
@@ -383,7 +390,7 @@ impl World {
         if passed.on {
             return self.ack_on_link(at, packet);
         }
-        self.hosts.flow(packet.flow).tally.acks_lost += 1;
+        self.hosts.flow(packet.flow).lose_acks(&packet, 1);
         self.context.recorder.lost(packet.row, PacketCause::Filtered);
     }
 

@@ -17,12 +17,14 @@ pub(in crate::world) use self::achieved::Achieved;
 use self::achieved::Before;
 use super::options::Carried;
 use super::resent::Resent;
+use super::stack::Stack;
 use crate::measure::loss::{Causes, Loss, ReductionCause, Truth};
 use crate::measure::{Digest, SenderBefore, SenderState};
 use crate::run::LOOK;
-use crate::scenario::{Resolved, Write};
+use crate::scenario::{Flow as Entry, Resolved, Write};
 use crate::world::context::Context;
 use crate::world::events::Event;
+use crate::world::packet::AckPacket;
 use crate::world::place::Place;
 
 /// What a flow has sent and received. Of a flow that is there, what its sender counts is left out
@@ -131,6 +133,16 @@ impl FlowKind {
         self
     }
 
+    /// The same where its hosts may be a stack of others.
+    fn with_stack(mut self, entry: &Entry) -> Self {
+        let Some(stack) = &entry.stack else { return self };
+        let control = entry.congestion_control.as_ref();
+        self.variant = control.map_or(stack.clone(), |control| format!("{stack} {control}"));
+        self.label = entry.label.clone().unwrap_or_else(|| self.variant.clone());
+        self.by_the_clock = true;
+        self
+    }
+
     /// That of a flow that was read and is yet to be told its own.
     fn unknown() -> Arc<Self> {
         let config = Config::resolve(&Overrides::default()).expect("the defaults are sound");
@@ -157,14 +169,20 @@ impl FlowKind {
 /// When a timer's event stands in the queue. A timer that moves to later is not taken out: its
 /// event comes, sees that it is early, and is put back.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Alarm(Time);
+pub(super) struct Alarm(Time);
 
 impl Alarm {
-    const OFF: Self = Self(Time::MAX);
+    pub(super) const OFF: Self = Self(Time::MAX);
 
     /// Sees to it that an event is queued at `deadline` or before.
     #[inline]
-    fn arm(&mut self, deadline: Option<Time>, context: &mut Context, place: Place, event: Event) {
+    pub(super) fn arm(
+        &mut self,
+        deadline: Option<Time>,
+        context: &mut Context,
+        place: Place,
+        event: Event,
+    ) {
         if let Some(at) = deadline
             && at < self.0
         {
@@ -175,7 +193,7 @@ impl Alarm {
     }
 
     /// Whether an event at `now` is the one that was armed last.
-    fn takes(&mut self, now: Time) -> bool {
+    pub(super) fn takes(&mut self, now: Time) -> bool {
         let mine = self.0 == now;
         if mine {
             *self = Self::OFF;
@@ -201,6 +219,9 @@ pub(in crate::world) struct Flow {
     pub(in crate::world) start: Time,
     pub(in crate::world) sender: Sender,
     pub(in crate::world) receiver: Receiver,
+    /// Hosts of others, which take the place of the two. A run with such is not stored.
+    #[serde(skip)]
+    pub(super) stack: Option<Box<Stack>>,
     pub(in crate::world) tally: Tally,
     pub(in crate::world) causes: Causes,
     /// Writes still to come, last first, by absolute time; `None` where data never ends.
@@ -239,7 +260,7 @@ impl Flow {
             let cells = resolved.scenario.wlan.iter().map(|wlan| wlan.seats(one));
             let on_air = cells.fold([false; 2], |all, one| [all[0] || one[0], all[1] || one[1]]);
             let kind = FlowKind::new(resolved, one.label.as_ref(), one.class, config);
-            let kind = Arc::new(kind.with_stations(on_air));
+            let kind = Arc::new(kind.with_stations(on_air).with_stack(one));
             for copy in 0..one.count {
                 if flows.len().is_multiple_of(LOOK) && !resolved.watch.goes_on() {
                     return flows;
@@ -276,6 +297,7 @@ impl Flow {
             sender: Sender::with_classes(&kind.config, kind.classes.as_deref()),
             receiver: Receiver::new(&kind.config),
             kind: Arc::clone(kind),
+            stack: None,
             tally: Tally::default(),
             causes: Causes::default(),
             writes,
@@ -353,11 +375,22 @@ impl Flow {
         if let Some(carried) = &mut self.carried {
             carried.take(seq, nth.min(u32::from(u16::MAX)) as u16);
         }
+        if self.stack.as_mut().is_some_and(|stack| !stack.lose(seq)) {
+            return;
+        }
         // A later transmission may be under way, or lost for a reason of its own; and an earlier
         // one may have arrived: then nothing is missing.
         let latest = self.resent.transmissions(seq).min(u32::from(u16::MAX));
         if nth >= latest && !self.receiver.holds(seq) {
             self.causes.lost(seq, loss);
+        }
+    }
+
+    /// ACKs are lost, so many from this one on.
+    pub(in crate::world) fn lose_acks(&mut self, first: &AckPacket, count: u64) {
+        self.tally.acks_lost += count;
+        if let Some(stack) = &mut self.stack {
+            stack.lose_acks(first.next - 1, count);
         }
     }
 
@@ -485,7 +518,7 @@ impl Flow {
     pub(in crate::world) fn tally(&self) -> Tally {
         let counters = self.sender.counters();
         let sent = counters.segments_sent + self.tally.sent;
-        let acks_delivered = counters.acks;
+        let acks_delivered = counters.acks + self.tally.acks_delivered;
         Tally { sent, acks_delivered, ..self.tally.clone() }
     }
 

@@ -9,6 +9,7 @@ mod options;
 mod receiver;
 mod resent;
 mod sender;
+mod stack;
 
 use burstlab_kernel::{RandomSource, Stream};
 use burstlab_tcp::{FullAck, Transmission};
@@ -16,8 +17,9 @@ use serde::{Deserialize, Serialize};
 
 pub(super) use self::connection::{Achieved, Flow};
 use self::demand::Demands;
+pub(super) use self::stack::{FAR, NEAR};
 use super::packet::{AckPacket, DataPacket};
-use crate::scenario::Resolved;
+use crate::scenario::{Resolved, ScenarioError};
 
 /// All connections.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -27,6 +29,9 @@ pub(super) struct Hosts {
     pub(super) demands: Demands,
     /// Draws the delays of `send_jitter`.
     jitter: Stream,
+    /// What a host of others did that ends the run.
+    #[serde(skip)]
+    fault: Option<Box<ScenarioError>>,
     /// Reused buffer of what a sender sends.
     #[serde(skip)]
     pub(super) sending: Vec<Transmission>,
@@ -45,10 +50,13 @@ pub(super) struct Hosts {
 
 impl Hosts {
     pub(super) fn new(resolved: &Resolved, random: &RandomSource) -> Self {
+        let mut flows = Flow::all(resolved);
+        stack::seat(&mut flows, resolved, random);
         Self {
-            flows: Flow::all(resolved),
+            flows,
             demands: Demands::new(resolved, random),
             jitter: random.stream("send-jitter"),
+            fault: None,
             sending: Vec::new(),
             released: Vec::new(),
             marks: random.stream("marks"),

@@ -7,7 +7,7 @@ use burstlab_units::Time;
 
 use super::Hosts;
 use crate::measure::loss::Truth;
-use crate::measure::{CwndEvent, CwndRow, LedgerKind, LedgerRow, SenderBefore, SentRow};
+use crate::measure::{CwndEvent, CwndRow, LedgerKind, LedgerRow, SenderBefore, SenderNow, SentRow};
 use crate::world::context::Context;
 use crate::world::events::Event;
 use crate::world::notices::Message;
@@ -142,15 +142,15 @@ impl Hosts {
             Some(_) => flow.hear_full(now, packet, &mut self.sending),
         }
         if context.recorder.traces_cwnd() {
-            let sender = &flow.sender;
+            let sender = SenderNow::of(&flow.sender);
             let ack = packet.next as i64 - 1;
-            let (count, last) = sender.round_trips();
-            let (flow, event) = (flow.id, CwndEvent::Ack);
+            let (count, last) = flow.sender.round_trips();
+            let (id, event) = (flow.id, CwndEvent::Ack);
             let sample = (count > measured).then_some(last);
-            let mut row = CwndRow { now, flow, event, ack, sample, sender };
+            let mut row = CwndRow { now, flow: id, event, ack, sample, sender };
             context.recorder.cwnd(&row);
             (row.event, row.sample) = (CwndEvent::FastRetransmit, None);
-            for _ in cuts..sender.counters().fast_retransmits {
+            for _ in cuts..flow.sender.counters().fast_retransmits {
                 context.recorder.cwnd(&row);
             }
         }
@@ -224,7 +224,8 @@ impl Hosts {
             flow.tally.timeouts[truth as usize][usize::from(excused)] += 1;
             row.excused = flow.detects().then_some(excused);
             let ack = flow.sender.highest_acked().map_or(-1, |seq| seq as i64);
-            let (sender, event, id) = (&flow.sender, CwndEvent::Timeout, flow.id);
+            let sender = SenderNow::of(&flow.sender);
+            let (event, id) = (CwndEvent::Timeout, flow.id);
             context.recorder.cwnd(&CwndRow { now, flow: id, event, ack, sample: None, sender });
             context.recorder.ledger(&row, &flow.causes);
         }

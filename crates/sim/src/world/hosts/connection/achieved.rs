@@ -34,6 +34,9 @@ pub(in crate::world) struct Achieved {
 impl Flow {
     /// Measuring begins now.
     pub(in crate::world) fn warmed_up(&mut self) {
+        if let Some(stack) = &mut self.stack {
+            stack.warmed_up();
+        }
         let rtt = self.sender.rtt();
         self.before = Before {
             segments: self.receiver.delivered(),
@@ -62,6 +65,18 @@ impl Flow {
         let rtt = self.sender.rtt();
         let round_trips = rtt.samples - self.before.round_trips;
         let round_trip = (rtt.total - self.before.round_trip).as_secs_f64();
+        if let Some(stack) = &self.stack {
+            let (bytes, round_trips, rtt_s) = stack.achieved();
+            return Achieved {
+                goodput_bps: rate(bytes),
+                throughput_bps: rate(self.tally.delivered_bytes - self.before.bytes),
+                bytes_delivered: bytes,
+                bytes_in_order: bytes,
+                segments: 0,
+                rtt_s,
+                round_trips,
+            };
+        }
         Achieved {
             goodput_bps: rate(in_order - sum(early, self.receiver.next())),
             throughput_bps: rate(self.tally.delivered_bytes - self.before.bytes),
@@ -88,7 +103,7 @@ impl Flow {
         let counters = self.sender.counters();
         let of = |truth: Truth| self.tally.timeouts[truth as usize].iter().sum();
         let after = |at: Time| at.since(self.start).as_secs_f64();
-        FlowSummary {
+        let mut summary = FlowSummary {
             id: self.id,
             label: self.kind.label.clone(),
             variant: self.kind.variant.clone(),
@@ -120,6 +135,10 @@ impl Flow {
             acknowledged_after_s: self.completed.map(after),
             received_s: self.received.map(Time::as_secs_f64),
             completed_s: self.completed.map(Time::as_secs_f64),
+        };
+        if let Some(stack) = &self.stack {
+            stack.tell(&mut summary);
         }
+        summary
     }
 }

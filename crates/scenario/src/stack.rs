@@ -1,0 +1,184 @@
+//! Hosts that are written elsewhere, such as a QUIC stack: what a run asks of them, and who makes
+//! them. The contract is that of a stack without sockets and clock: it is handed packets with the
+//! time, asked for packets, and says when it wants to be called again.
+
+use std::fmt;
+use std::sync::Arc;
+
+use burstlab_units::{Bytes, Span, Time};
+
+use super::{Flow, Resolved, Scenario, ScenarioError};
+
+/// A packet between a host and its access link. The flow that it belongs to is that of its host.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Packet {
+    /// What it takes on a link, all headers included; at least 1 byte, at most 65,535.
+    pub size: Bytes,
+    /// What it says, for the host at the other end; empty where nobody reads it.
+    pub bytes: Vec<u8>,
+}
+
+/// What a host makes known of itself. Packets are numbered in the order in which
+/// [`poll_transmit`](Host::poll_transmit) answers them, from 0, whatever the stack calls them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostEvent {
+    /// An ACK has come: of all packets that are acknowledged, the highest.
+    Acked(u64),
+    /// It takes this packet for lost. (RFC 9002, section 6.1.)
+    Lost(u64),
+    /// It takes so many packets for lost and does not say which: the oldest ones that are missing.
+    SomeLost(u32),
+    /// It sends again what this packet carried, after ACKs that told of a gap.
+    Resent(u64),
+    /// It has waited long enough for an ACK: a probe time-out of QUIC (RFC 9002, section 6.2), a
+    /// retransmission time-out of TCP.
+    Timeout,
+}
+
+/// How a host stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct HostState {
+    /// Congestion window in bytes; `None` where the stack keeps it to itself.
+    pub cwnd: Option<u64>,
+    /// Slow-start threshold in bytes; `None` where there is none, or the stack keeps it to itself.
+    pub ssthresh: Option<u64>,
+    /// Bytes sent that are neither acknowledged nor taken for lost.
+    pub in_flight: u64,
+    /// Bytes of the largest packet it sends now, by which windows are told in packets; at least 1.
+    pub packet: u64,
+    /// Smoothed round trip; `None` before the first measurement.
+    pub rtt: Option<Span>,
+    /// How long it waits for an ACK, where the stack tells.
+    pub timeout: Option<Span>,
+    /// Bytes of application data that came to its application, in order.
+    pub received: u64,
+    /// Whether all that its application has to send is acknowledged; never where that has no end.
+    pub finished: bool,
+}
+
+/// One end of a connection. After each call of [`start`](Self::start), [`handle`](Self::handle) and
+/// [`handle_timeout`](Self::handle_timeout) it is asked for all events, then for all packets, then
+/// for its next alarm. Time never runs backwards. What it does follows from these calls and from
+/// the seed that it was made with: it reads no clock and draws no chance of its own.
+pub trait Host: fmt::Debug + Send {
+    /// The flow begins.
+    fn start(&mut self, now: Time);
+
+    /// A packet of the other end is there.
+    fn handle(&mut self, now: Time, packet: Packet);
+
+    /// The instant of [`poll_timeout`](Self::poll_timeout) has come.
+    fn handle_timeout(&mut self, now: Time);
+
+    /// The next packet to send now, if there is one.
+    fn poll_transmit(&mut self, now: Time) -> Option<Packet>;
+
+    /// When it wants to be called, if nothing comes before; an instant that has passed is now.
+    fn poll_timeout(&mut self) -> Option<Time>;
+
+    /// What has happened since it was asked last, oldest first.
+    fn poll_event(&mut self) -> Option<HostEvent>;
+
+    /// How it stands.
+    fn state(&self) -> HostState;
+}
+
+/// The connection for which two hosts are asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Connection {
+    /// The stack, one of [`Stacks::names`].
+    pub stack: String,
+    /// Its congestion control; `None`: the one that it uses by itself.
+    pub congestion_control: Option<String>,
+    /// Bytes that the sender's application has; `None`: it always has more.
+    pub bytes: Option<u64>,
+    /// What all its chances follow from: a number of the seed, the replication and the flow.
+    pub seed: u64,
+}
+
+/// Whoever makes hosts.
+pub trait Stacks: fmt::Debug + Send + Sync {
+    /// The stacks that there are.
+    fn names(&self) -> Vec<&str>;
+
+    /// The congestion controls of one of them, that which it uses by itself first.
+    fn congestion_controls(&self, stack: &str) -> Vec<&str>;
+
+    /// The sender of a connection, which opens it, and its receiver. Names are of those above.
+    fn hosts(&self, connection: &Connection) -> [Box<dyn Host>; 2];
+}
+
+/// Refuses what a flow with a stack has not, and what only such a flow has.
+pub(super) fn check(scenario: &Scenario, index: usize, flow: &Flow) -> Result<(), ScenarioError> {
+    let at = |field: &str| format!("flows[{index}].{field}");
+    let refuse = |field: &str, value: String, problem: &str, fix: &str| {
+        Err(ScenarioError::new(at(field), value, problem, fix))
+    };
+    let Some(stack) = &flow.stack else {
+        let Some(name) = &flow.congestion_control else { return Ok(()) };
+        let fix = "write tcp.variant for our own TCP, or name a stack";
+        return refuse("congestion_control", name.clone(), "it belongs to a stack", fix);
+    };
+    if flow.tcp != super::Overrides::default() {
+        let problem = "a stack has a transport of its own";
+        return refuse("tcp", String::new(), problem, "remove it, or remove stack");
+    }
+    if flow.script.is_some() {
+        let problem = "a flow with a stack has no script";
+        return refuse("script", String::new(), problem, "write bytes, or remove stack");
+    }
+    let acks = |ops: &super::Ops| ops.dlcc.is_some();
+    if scenario.ops.as_ref().is_some_and(acks) {
+        let problem = "an edge that writes ACKs writes none of a stack";
+        return refuse("stack", stack.clone(), problem, "remove it, or remove ops.dlcc");
+    }
+    Ok(())
+}
+
+impl Resolved {
+    /// The first flow with a stack, if there is one, for which [`stacks`](Self::stacks) is needed.
+    #[must_use]
+    pub fn needs_stacks(&self) -> bool {
+        self.scenario.flows().iter().any(|flow| flow.stack.is_some())
+    }
+
+    /// The same scenario, whose stacks `stacks` makes, if anybody does.
+    ///
+    /// # Errors
+    /// Where a flow names a stack that nobody makes, or a congestion control that it has not.
+    pub fn with_stacks(mut self, stacks: Option<Arc<dyn Stacks>>) -> Result<Self, ScenarioError> {
+        for (index, flow) in self.scenario.flows().iter().enumerate() {
+            let Some(stack) = &flow.stack else { continue };
+            known(index, stack, flow.congestion_control.as_ref(), stacks.as_deref())?;
+        }
+        self.stacks = stacks;
+        Ok(self)
+    }
+}
+
+/// Refuses a stack that nobody makes, and a congestion control that it has not.
+fn known(
+    index: usize,
+    stack: &str,
+    control: Option<&String>,
+    stacks: Option<&dyn Stacks>,
+) -> Result<(), ScenarioError> {
+    let at = |field: &str| format!("flows[{index}].{field}");
+    let Some(stacks) = stacks else {
+        let problem = "this engine was built without stacks of others";
+        let fix = "build it with the crate burstlab-stacks (make stacks), or remove stack";
+        return Err(ScenarioError::new(at("stack"), stack, problem, fix));
+    };
+    let names = stacks.names();
+    if !names.contains(&stack) {
+        let fix = format!("write one of {}", names.join(", "));
+        return Err(ScenarioError::new(at("stack"), stack, "no such stack", fix));
+    }
+    let controls = stacks.congestion_controls(stack);
+    if let Some(control) = control.filter(|control| !controls.contains(&control.as_str())) {
+        let problem = format!("{stack} has no such congestion control");
+        let fix = format!("write one of {}", controls.join(", "));
+        return Err(ScenarioError::new(at("congestion_control"), control, problem, fix));
+    }
+    Ok(())
+}

@@ -1,0 +1,333 @@
+//! Hosts that are written elsewhere, such as those of a QUIC stack. What their packets say is kept
+//! here; over links, edges and fibres they go as those of our own TCP do, those of the sender as
+//! data packets and those of the receiver as ACKs, each by its number. Such hosts are never ahead of
+//! the clock.
+
+mod aboard;
+mod reacts;
+
+use burstlab_kernel::RandomSource;
+use burstlab_tcp::{Ack, SackBlocks, SegmentFlags, Transmission};
+use burstlab_units::{Span, Time};
+
+use self::aboard::Aboard;
+use super::Hosts;
+use super::connection::{Alarm, Flow};
+use crate::measure::{FlowSummary, SentRow};
+use crate::scenario::{Connection, Host, HostState, Packet as Datagram, Resolved, ScenarioError};
+use crate::world::context::Context;
+use crate::world::events::Event;
+use crate::world::packet::{AckPacket, DataPacket, Packet, stamp};
+use crate::world::place::Place;
+
+/// The largest packet, in bytes, as the length of IP has 16 bits.
+const PACKET_MAX: u64 = 65_535;
+
+/// More packets at one instant, or more alarms, and a host never stops.
+const AT_ONCE: u32 = 1 << 16;
+
+/// The sender and the receiver of a flow.
+pub(in crate::world) const NEAR: usize = 0;
+pub(in crate::world) const FAR: usize = 1;
+
+/// The hosts of a flow, and what they have sent that is on its way.
+#[derive(Debug)]
+pub(super) struct Stack {
+    ends: [End; 2],
+    /// Of all packets of the sender that are acknowledged, the highest.
+    acked: Option<u64>,
+    /// Packets that it takes for lost and that are on their way all the same.
+    given_up: Vec<u64>,
+    counts: Counts,
+    /// What its receiver had when measuring began, and what its sender had told.
+    before: (u64, Counts),
+}
+
+/// What a sender has told.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    /// Packets taken for lost or sent again, and lost bursts that were found so.
+    repaired: u64,
+    repairs: u64,
+    timeouts: u64,
+    /// Looks at the smoothed round trip, and their sum.
+    round_trips: u64,
+    round_trip: Span,
+}
+
+/// One of the two.
+#[derive(Debug)]
+struct End {
+    host: Box<dyn Host>,
+    alarm: Alarm,
+    aboard: Aboard,
+    /// The last instant at which it did something, and how much.
+    busy: (Time, u32),
+}
+
+/// A run with hosts of others goes on in one place alone: nobody can double them.
+impl Clone for Stack {
+    fn clone(&self) -> Self {
+        panic!("a run whose flows have a stack of others cannot be cloned")
+    }
+}
+
+impl End {
+    fn new(host: Box<dyn Host>) -> Self {
+        Self { host, alarm: Alarm::OFF, aboard: Aboard::default(), busy: (Time::ZERO, 0) }
+    }
+
+    /// Counts what it does at an instant; answers whether it goes on too long.
+    fn is_endless(&mut self, now: Time) -> bool {
+        let times = if self.busy.0 == now { self.busy.1 + 1 } else { 1 };
+        self.busy = (now, times);
+        times > AT_ONCE
+    }
+}
+
+impl Stack {
+    fn new(hosts: [Box<dyn Host>; 2]) -> Self {
+        let (counts, before) = (Counts::default(), (0, Counts::default()));
+        Self { ends: hosts.map(End::new), acked: None, given_up: Vec::new(), counts, before }
+    }
+
+    /// A data packet is lost; answers whether the sender still waits for it.
+    pub(super) fn lose(&mut self, number: u64) -> bool {
+        self.ends[NEAR].aboard.take(number);
+        !self.is_given_up(number)
+    }
+
+    /// Packets of the receiver are lost.
+    pub(super) fn lose_acks(&mut self, first: u64, count: u64) {
+        (first..first + count).for_each(|number| drop(self.ends[FAR].aboard.take(number)));
+    }
+
+    /// Whether the sender has taken a packet for lost that has only now come to its end.
+    fn is_given_up(&mut self, number: u64) -> bool {
+        let place = self.given_up.iter().position(|&one| one == number);
+        place.map(|place| self.given_up.swap_remove(place)).is_some()
+    }
+
+    fn state(&self, side: usize) -> HostState {
+        self.ends[side].host.state()
+    }
+
+    /// Measuring begins.
+    pub(super) fn warmed_up(&mut self) {
+        self.before = (self.state(FAR).received, self.counts);
+    }
+
+    /// Application data that came in the measured time, in bytes, and the round trips measured in
+    /// it: how many, and their mean.
+    pub(super) fn achieved(&self) -> (u64, u64, Option<f64>) {
+        let (received, before) = &self.before;
+        let count = self.counts.round_trips - before.round_trips;
+        let sum = (self.counts.round_trip - before.round_trip).as_secs_f64();
+        let bytes = self.state(FAR).received - received;
+        (bytes, count, (count > 0).then(|| sum / count as f64))
+    }
+
+    /// Puts what the sender told in its place.
+    pub(super) fn tell(&self, summary: &mut FlowSummary) {
+        summary.packets_sent = self.ends[NEAR].aboard.kept();
+        summary.retransmissions = self.counts.repaired;
+        summary.fast_retransmits = self.counts.repairs;
+        summary.timeouts = self.counts.timeouts;
+    }
+}
+
+/// Asks for the hosts of the flows that have a stack.
+///
+/// # Panics
+/// Where nobody makes them.
+pub(super) fn seat(flows: &mut [Flow], resolved: &Resolved, random: &RandomSource) {
+    if !resolved.needs_stacks() {
+        return;
+    }
+    let stacks = resolved.stacks.as_ref().expect("somebody makes the stacks of a scenario");
+    let draws = random.stream("stacks");
+    let entries = resolved.scenario.flows().iter();
+    let each = entries.flat_map(|entry| (0..entry.count).map(move |_| entry));
+    for (flow, entry) in flows.iter_mut().zip(each) {
+        let Some(stack) = &entry.stack else { continue };
+        let [share, _] = draws.uniforms(u64::from(flow.id));
+        let connection = Connection {
+            stack: stack.clone(),
+            congestion_control: entry.congestion_control.clone(),
+            bytes: flow.bytes,
+            // 53 bits, as many as a draw has.
+            seed: (share * (1_u64 << 53) as f64) as u64,
+        };
+        flow.stack = Some(Box::new(Stack::new(stacks.hosts(&connection))));
+    }
+}
+
+impl Hosts {
+    /// Whether the hosts of a flow are a stack of others.
+    #[inline]
+    pub(in crate::world) fn has_stack(&self, index: u32) -> bool {
+        self.flows[index as usize].stack.is_some()
+    }
+
+    /// What a host of others did that no run can go on with.
+    pub(in crate::world) fn fault(&self) -> Option<&ScenarioError> {
+        self.fault.as_deref()
+    }
+
+    /// A flow with a stack begins at one of its ends. Answers, as the two below do, whether all of
+    /// the flow is acknowledged now, for the first time.
+    pub(in crate::world) fn stack_starts(
+        &mut self,
+        now: Time,
+        (index, side): (u32, usize),
+        context: &mut Context,
+    ) -> bool {
+        let before = self.stack_before(index, context);
+        self.stack_end(index, side).host.start(now);
+        self.stack_reacts(now, (index, side), &before, context)
+    }
+
+    /// A packet from the host at the other end is there.
+    pub(in crate::world) fn stack_hears(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        context: &mut Context,
+    ) -> bool {
+        let before = self.stack_before(packet.flow(), context);
+        let flow = &mut self.flows[packet.flow() as usize];
+        context.recorder.delivered(packet.row(), now);
+        let (side, number) = match packet {
+            Packet::Data(packet) => {
+                flow.tally.delivered += 1;
+                flow.tally.delivered_bytes += u64::from(packet.size);
+                (FAR, packet.seq)
+            }
+            Packet::Ack(packet) => {
+                flow.tally.acks_delivered += 1;
+                flow.digest.add(now, 2, packet.next);
+                (NEAR, packet.next - 1)
+            }
+        };
+        let stack = flow.stack.as_mut().expect("the flow has a stack");
+        if side == FAR {
+            stack.is_given_up(number);
+        }
+        if let Some(datagram) = stack.ends[1 - side].aboard.take(number) {
+            stack.ends[side].host.handle(now, datagram);
+        }
+        self.stack_reacts(now, (packet.flow(), side), &before, context)
+    }
+
+    /// The alarm of a host may be due.
+    pub(in crate::world) fn stack_timer(
+        &mut self,
+        now: Time,
+        (index, side): (u32, usize),
+        context: &mut Context,
+    ) -> bool {
+        let before = self.stack_before(index, context);
+        let end = self.stack_end(index, side);
+        if !end.alarm.takes(now) || end.host.poll_timeout().is_none_or(|at| at > now) {
+            context.stale += 1;
+            return false;
+        }
+        if end.is_endless(now) {
+            self.stack_fails(now, index, "calls for itself at one instant without end");
+            return false;
+        }
+        end.host.handle_timeout(now);
+        self.stack_reacts(now, (index, side), &before, context)
+    }
+
+    /// The next packet that a host sends now. When there is none, its alarm is seen to.
+    pub(in crate::world) fn stack_sends(
+        &mut self,
+        now: Time,
+        (index, side): (u32, usize),
+        context: &mut Context,
+    ) -> Option<Packet> {
+        if self.fault.is_some() {
+            return None;
+        }
+        let end = self.stack_end(index, side);
+        let Some(datagram) = end.host.poll_transmit(now) else {
+            let due = end.host.poll_timeout().map(|at| at.max(now));
+            let place = [Place::SENDER, Place::RECEIVER][side].of(index);
+            let event = Event::StackTimer(index, side == FAR);
+            end.alarm.arm(due, context, place, event);
+            return None;
+        };
+        let size = datagram.size.get();
+        if end.is_endless(now) {
+            self.stack_fails(now, index, "sends at one instant without end");
+            return None;
+        }
+        if !(1..=PACKET_MAX).contains(&size) {
+            self.stack_fails(now, index, &format!("sends a packet of {size} bytes"));
+            return None;
+        }
+        context.work += 1;
+        self.flows[index as usize].digest.add(now, 8, size);
+        Some(match side {
+            NEAR => Packet::Data(self.stack_transmits(now, index, datagram, context)),
+            _ => Packet::Ack(self.stack_answers(now, index, datagram, context)),
+        })
+    }
+
+    /// The sender of a flow with a stack sends a packet.
+    fn stack_transmits(
+        &mut self,
+        now: Time,
+        index: u32,
+        datagram: Datagram,
+        context: &mut Context,
+    ) -> DataPacket {
+        let (size, state) = (datagram.size, self.stack_of(index).state(NEAR));
+        let seq = self.stack_end(index, NEAR).aboard.keep(datagram);
+        let in_packets = |bytes: u64| bytes as f64 / state.packet.max(1) as f64;
+        let cwnd = state.cwnd.map_or(f64::NAN, in_packets);
+        let ssthresh = state.ssthresh.map_or(f64::NAN, in_packets);
+        let flow = &mut self.flows[index as usize];
+        flow.tally.sent += 1;
+        flow.digest.add(now, 1, seq);
+        let (retransmission, flags) = (false, SegmentFlags::default());
+        let sent = Transmission { seq, size, retransmission, cwnd, ssthresh, flags };
+        let row = context.recorder.sent(now, flow.id, &SentRow::Data(&sent, 1));
+        let (size, cwnd) = (size.get() as u32, stamp(cwnd));
+        DataPacket { flow: index, nth: 1, cwnd, size, row, seq }
+    }
+
+    /// The receiver of a flow with a stack sends a packet.
+    fn stack_answers(
+        &mut self,
+        now: Time,
+        index: u32,
+        datagram: Datagram,
+        context: &mut Context,
+    ) -> AckPacket {
+        let size = datagram.size;
+        let number = self.stack_end(index, FAR).aboard.keep(datagram);
+        let ack = Ack { next: number + 1, sack: SackBlocks::NONE, size };
+        let id = self.flows[index as usize].id;
+        let row = context.recorder.sent(now, id, &SentRow::Ack(&ack));
+        AckPacket::new(index, row, &ack)
+    }
+
+    /// A host does what no run can go on with.
+    fn stack_fails(&mut self, now: Time, index: u32, what: &str) {
+        let flow = &self.flows[index as usize];
+        let name = flow.kind.variant.clone();
+        let problem = format!("its host {what}, at {now} in flow {}", flow.id);
+        let fix = "mend the stack, or write another";
+        self.fault = Some(Box::new(ScenarioError::new("flows.stack", name, problem, fix)));
+    }
+
+    fn stack_end(&mut self, index: u32, side: usize) -> &mut End {
+        &mut self.stack_of(index).ends[side]
+    }
+
+    fn stack_of(&mut self, index: u32) -> &mut Stack {
+        self.flows[index as usize].stack.as_mut().expect("the flow has a stack")
+    }
+}

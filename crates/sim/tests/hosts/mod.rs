@@ -1,0 +1,175 @@
+//! A transport of a few lines as a stack of others, and some that misbehave: its sender keeps a
+//! window of packets in flight, its receiver acknowledges each by its number, and what is three
+//! behind the last one acknowledged is lost and sent again as a new packet.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use burstlab_sim::scenario::{Connection, Host, HostEvent, HostState, Packet, Stacks};
+use burstlab_units::{Bytes, Span, Time};
+
+const PAYLOAD: u64 = 1000;
+const WINDOW: usize = 20;
+const BEHIND: u64 = 3;
+
+#[derive(Debug)]
+pub(crate) struct Simple;
+
+impl Stacks for Simple {
+    fn names(&self) -> Vec<&str> {
+        vec!["simple", "endless", "restless", "garbage"]
+    }
+
+    fn congestion_controls(&self, _stack: &str) -> Vec<&str> {
+        vec!["window"]
+    }
+
+    fn hosts(&self, connection: &Connection) -> [Box<dyn Host>; 2] {
+        let packets = connection.bytes.map_or(u64::MAX, |bytes| bytes.div_ceil(PAYLOAD));
+        let left = (packets, connection.bytes.unwrap_or(u64::MAX));
+        let sender: Box<dyn Host> = match connection.stack.as_str() {
+            "simple" => Box::new(Sender { left: left.0, ..Sender::default() }),
+            other => Box::new(Bad(other.to_string())),
+        };
+        [sender, Box::new(Receiver::default())]
+    }
+}
+
+pub(crate) fn simple() -> Arc<dyn Stacks> {
+    Arc::new(Simple)
+}
+
+#[derive(Debug, Default)]
+struct Sender {
+    left: u64,
+    next: u64,
+    flying: BTreeSet<u64>,
+    /// Packets to send again.
+    again: u64,
+    due: Option<Time>,
+    events: VecDeque<HostEvent>,
+}
+
+impl Sender {
+    fn done(&self) -> bool {
+        self.left == 0 && self.again == 0 && self.flying.is_empty()
+    }
+}
+
+impl Host for Sender {
+    fn start(&mut self, _now: Time) {}
+
+    fn handle(&mut self, _now: Time, packet: Packet) {
+        let number = u64::from_le_bytes(packet.bytes.try_into().expect("an ACK of eight bytes"));
+        self.events.push_back(HostEvent::Acked(number));
+        self.flying.remove(&number);
+        while let Some(&first) = self.flying.first().filter(|&&first| first + BEHIND <= number) {
+            self.flying.remove(&first);
+            self.events.push_back(HostEvent::Lost(first));
+            self.again += 1;
+        }
+        self.due = None;
+    }
+
+    fn handle_timeout(&mut self, _now: Time) {
+        self.events.push_back(HostEvent::Timeout);
+        self.again += self.flying.len() as u64;
+        self.flying.clear();
+        self.due = None;
+    }
+
+    fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
+        self.due = self.due.or(Some(now + Span::from_ms(300))).filter(|_| !self.done());
+        if self.flying.len() >= WINDOW || self.left + self.again == 0 {
+            return None;
+        }
+        if self.again > 0 {
+            self.again -= 1;
+        } else {
+            self.left -= 1;
+        }
+        let number = self.next;
+        self.next += 1;
+        self.flying.insert(number);
+        self.due = Some(now + Span::from_ms(300));
+        Some(Packet { size: Bytes::new(PAYLOAD + 28), bytes: number.to_le_bytes().to_vec() })
+    }
+
+    fn poll_timeout(&mut self) -> Option<Time> {
+        self.due
+    }
+
+    fn poll_event(&mut self) -> Option<HostEvent> {
+        self.events.pop_front()
+    }
+
+    fn state(&self) -> HostState {
+        let in_flight = self.flying.len() as u64 * PAYLOAD;
+        let cwnd = Some(WINDOW as u64 * PAYLOAD);
+        HostState { cwnd, in_flight, packet: PAYLOAD, finished: self.done(), ..Default::default() }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Receiver {
+    ready: VecDeque<Vec<u8>>,
+    received: u64,
+}
+
+impl Host for Receiver {
+    fn start(&mut self, _now: Time) {}
+
+    fn handle(&mut self, _now: Time, packet: Packet) {
+        self.received += PAYLOAD;
+        self.ready.push_back(packet.bytes);
+    }
+
+    fn handle_timeout(&mut self, _now: Time) {}
+
+    fn poll_transmit(&mut self, _now: Time) -> Option<Packet> {
+        self.ready.pop_front().map(|bytes| Packet { size: Bytes::new(36), bytes })
+    }
+
+    fn poll_timeout(&mut self) -> Option<Time> {
+        None
+    }
+
+    fn poll_event(&mut self) -> Option<HostEvent> {
+        None
+    }
+
+    fn state(&self) -> HostState {
+        HostState { received: self.received, packet: 1, ..Default::default() }
+    }
+}
+
+/// A host that never stops sending, or calling for itself, or sends what no packet is.
+#[derive(Debug)]
+struct Bad(String);
+
+impl Host for Bad {
+    fn start(&mut self, _now: Time) {}
+    fn handle(&mut self, _now: Time, _packet: Packet) {}
+    fn handle_timeout(&mut self, _now: Time) {}
+
+    fn poll_transmit(&mut self, _now: Time) -> Option<Packet> {
+        let size = match self.0.as_str() {
+            "endless" => 100,
+            "garbage" => 0,
+            _ => return None,
+        };
+        Some(Packet { size: Bytes::new(size), bytes: Vec::new() })
+    }
+
+    fn poll_timeout(&mut self) -> Option<Time> {
+        (self.0 == "restless").then_some(Time::ZERO)
+    }
+
+    fn poll_event(&mut self) -> Option<HostEvent> {
+        None
+    }
+
+    fn state(&self) -> HostState {
+        HostState { packet: 1, ..HostState::default() }
+    }
+}
