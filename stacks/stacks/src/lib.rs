@@ -1,0 +1,104 @@
+//! QUIC and TCP stacks of others as hosts of a scenario: `[[flows]] stack = "quinn"`. Each stack is
+//! what its authors published, unchanged; a host here gives it the time, the packets and an
+//! application that sends bytes from one end to the other.
+//!
+//! Nothing random changes a result. What a stack draws for its own decisions follows from the seed
+//! of its connection; keys, certificates and connection ids are new in each process, and of a size
+//! that is always the same, so that no packet is longer or comes at another time for them.
+
+#[cfg(any(feature = "quinn", feature = "noq", feature = "quiche"))]
+mod clock;
+#[cfg(feature = "noq")]
+mod noq;
+#[cfg(any(feature = "quinn", feature = "noq"))]
+mod numbers;
+#[cfg(any(feature = "quinn", feature = "noq"))]
+mod quic;
+#[cfg(feature = "quiche")]
+mod quiche;
+#[cfg(feature = "quinn")]
+mod quinn;
+#[cfg(feature = "smoltcp")]
+mod smoltcp;
+#[cfg(any(feature = "quinn", feature = "noq", feature = "quiche"))]
+mod tls;
+#[cfg(feature = "quiche")]
+mod virtual_clock;
+
+use std::sync::Arc;
+
+use burstlab_sim::scenario::{Connection, Host, Stacks};
+
+/// Bytes that IP version 4 and UDP put before each datagram (RFC 791, RFC 768).
+#[cfg(any(feature = "quinn", feature = "noq", feature = "quiche"))]
+const HEADERS: u64 = 28;
+
+/// A stack, and its congestion controls, that which it uses by itself first.
+type Known = (&'static str, &'static [&'static str]);
+
+/// The stacks that this crate was built with.
+const KNOWN: &[Known] = &[
+    #[cfg(feature = "quinn")]
+    ("quinn", quinn::CONGESTION_CONTROLS),
+    #[cfg(feature = "noq")]
+    ("noq", noq::CONGESTION_CONTROLS),
+    #[cfg(feature = "quiche")]
+    ("quiche", quiche::CONGESTION_CONTROLS),
+    #[cfg(feature = "smoltcp")]
+    ("smoltcp", smoltcp::CONGESTION_CONTROLS),
+];
+
+/// The stacks of this crate, by name. QUIC connections made by one value share a certificate.
+#[derive(Debug)]
+pub struct AllStacks {
+    #[cfg(any(feature = "quinn", feature = "noq", feature = "quiche"))]
+    identity: tls::Identity,
+}
+
+impl AllStacks {
+    /// All stacks of the features that the crate was built with, with a new certificate.
+    #[must_use]
+    pub fn new() -> Arc<dyn Stacks> {
+        Arc::new(Self {
+            #[cfg(any(feature = "quinn", feature = "noq", feature = "quiche"))]
+            identity: tls::Identity::new(),
+        })
+    }
+}
+
+impl Stacks for AllStacks {
+    fn names(&self) -> Vec<&str> {
+        KNOWN.iter().map(|(name, _)| *name).collect()
+    }
+
+    fn congestion_controls(&self, stack: &str) -> Vec<&str> {
+        let known = KNOWN.iter().find(|(name, _)| *name == stack);
+        known.map_or(Vec::new(), |(_, controls)| controls.to_vec())
+    }
+
+    fn hosts(&self, connection: &Connection) -> [Box<dyn Host>; 2] {
+        match connection.stack.as_str() {
+            #[cfg(feature = "quinn")]
+            "quinn" => quinn::hosts(connection, &self.identity),
+            #[cfg(feature = "noq")]
+            "noq" => noq::hosts(connection, &self.identity),
+            #[cfg(feature = "quiche")]
+            "quiche" => quiche::hosts(connection, &self.identity),
+            #[cfg(feature = "smoltcp")]
+            "smoltcp" => smoltcp::hosts(connection),
+            other => panic!("{other} is none of the stacks that were built"),
+        }
+    }
+}
+
+/// The congestion control of a connection: that which it names, or the first of those that there
+/// are.
+fn congestion_control(connection: &Connection, known: &'static [&'static str]) -> &'static str {
+    let named = connection.congestion_control.as_deref().unwrap_or(known[0]);
+    known.iter().find(|name| **name == named).expect("the names of a connection were checked")
+}
+
+/// Bytes that the sender's application has: all of them where it always has more.
+fn supply(connection: &Connection) -> u64 {
+    connection.bytes.unwrap_or(u64::MAX)
+}

@@ -1,0 +1,216 @@
+//! noq-proto: QUIC with TLS 1.3 by rustls, and BBRv3.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::fmt;
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use burstlab_sim::scenario::{Connection as Wanted, Host, HostEvent, HostState, Packet};
+use burstlab_units::{Bytes as Size, Time};
+use bytes::BytesMut;
+use noq_proto::congestion::{
+    Bbr3Config, Controller, ControllerFactory, ControllerMetrics, CubicConfig, NewRenoConfig,
+};
+use noq_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+use noq_proto::{
+    ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointConfig,
+    Event, FourTuple, PathId, RttEstimator, ServerConfig, StreamEvent, StreamId, TransportConfig,
+};
+
+use crate::clock::{Clock, span};
+use crate::numbers::{Heard, Numbers, Shared};
+use crate::quic::{ADDRESSES, BLOCK, quic_host};
+use crate::tls::{Identity, NAME};
+use crate::{HEADERS, congestion_control, supply};
+
+/// By their names in noq-proto, that which it uses by itself first.
+pub(crate) const CONGESTION_CONTROLS: &[&str] = &["cubic", "new-reno", "bbr3"];
+
+quic_host!();
+
+fn endpoint(config: EndpointConfig, server: Option<Arc<ServerConfig>>) -> Endpoint {
+    Endpoint::new(Arc::new(config), server, true)
+}
+
+fn handed(
+    endpoint: &mut Endpoint,
+    now: Instant,
+    from: SocketAddr,
+    data: BytesMut,
+    answer: &mut Vec<u8>,
+) -> Option<DatagramEvent> {
+    endpoint.handle(now, FourTuple::from_remote(from), None, data, answer)
+}
+
+fn transmit(connection: &mut Connection, now: Instant, bytes: &mut Vec<u8>) -> Option<()> {
+    connection.poll_transmit(now, NonZeroUsize::MIN, bytes).map(drop)
+}
+
+/// Packets taken for lost so far, and the smoothed round trip.
+fn stats(connection: &mut Connection) -> (u64, Duration) {
+    let path = connection.path_stats(PathId::ZERO);
+    path.map_or((0, Duration::ZERO), |path| (path.lost_packets, path.rtt))
+}
+
+fn control_of(connection: &Connection) -> &dyn Controller {
+    connection.congestion_state(PathId::ZERO).expect("a connection has its first path")
+}
+
+fn transport(control: &'static str, heard: Shared) -> TransportConfig {
+    let mut transport = TransportConfig::default();
+    transport.enable_segmentation_offload(false);
+    transport.congestion_controller_factory(Arc::new(Watching { control, heard }));
+    transport
+}
+
+fn client(identity: &Identity, transport: &Arc<TransportConfig>) -> ClientConfig {
+    let tls = QuicClientConfig::try_from(identity.client()).expect("TLS 1.3 has the suites");
+    let mut config = ClientConfig::new(Arc::new(tls));
+    config.transport_config(Arc::clone(transport));
+    config
+}
+
+fn server(identity: &Identity, transport: &Arc<TransportConfig>) -> Arc<ServerConfig> {
+    let tls = QuicServerConfig::try_from(identity.server()).expect("TLS 1.3 has the suites");
+    let mut config = ServerConfig::with_crypto(Arc::new(tls));
+    config.transport_config(Arc::clone(transport));
+    Arc::new(config)
+}
+
+/// Makes a congestion control that is watched.
+struct Watching {
+    control: &'static str,
+    heard: Shared,
+}
+
+impl ControllerFactory for Watching {
+    fn build(self: Arc<Self>, now: Instant, mtu: u16) -> Box<dyn Controller> {
+        let factory: Arc<dyn ControllerFactory> = match self.control {
+            "new-reno" => Arc::new(NewRenoConfig::default()),
+            "bbr3" => Arc::new(Bbr3Config::default()),
+            _ => Arc::new(CubicConfig::default()),
+        };
+        self.heard.lock().mtu = u64::from(mtu);
+        Box::new(Watched { inner: factory.build(now, mtu), heard: self.heard.clone() })
+    }
+}
+
+/// A congestion control of noq-proto that is asked and told all, and a note of what it is told.
+#[derive(Debug)]
+struct Watched {
+    inner: Box<dyn Controller>,
+    heard: Shared,
+}
+
+impl Watched {
+    fn note(&self, note: impl FnOnce(&mut Heard)) {
+        note(&mut self.heard.lock());
+    }
+}
+
+impl Controller for Watched {
+    fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
+        self.note(|heard| {
+            heard.sent = Some(last_packet_number);
+            heard.in_flight += bytes;
+        });
+        self.inner.on_sent(now, bytes, last_packet_number);
+    }
+
+    fn on_ack(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        bytes: u64,
+        pn: u64,
+        app_limited: bool,
+        rtt: &RttEstimator,
+    ) {
+        self.inner.on_ack(now, sent, bytes, pn, app_limited, rtt);
+    }
+
+    fn on_end_acks(
+        &mut self,
+        now: Instant,
+        in_flight: u64,
+        app_limited: bool,
+        largest_packet_num_acked: Option<u64>,
+    ) {
+        self.note(|heard| {
+            heard.in_flight = in_flight;
+            heard.acked = heard.acked.max(largest_packet_num_acked);
+        });
+        self.inner.on_end_acks(now, in_flight, app_limited, largest_packet_num_acked);
+    }
+
+    fn on_packet_sent(&mut self, now: Instant, bytes: u16, pn: u64) {
+        self.inner.on_packet_sent(now, bytes, pn);
+    }
+
+    fn on_cwnd_limited(&mut self) {
+        self.inner.on_cwnd_limited();
+    }
+
+    fn on_congestion_event(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        is_persistent_congestion: bool,
+        is_ecn: bool,
+        lost_bytes: u64,
+        largest_lost_pn: u64,
+    ) {
+        self.inner.on_congestion_event(
+            now,
+            sent,
+            is_persistent_congestion,
+            is_ecn,
+            lost_bytes,
+            largest_lost_pn,
+        );
+    }
+
+    fn on_packet_lost(&mut self, lost_bytes: u16, pn: u64, now: Instant) {
+        self.note(|heard| {
+            heard.in_flight = heard.in_flight.saturating_sub(u64::from(lost_bytes));
+            heard.lost.push(pn);
+        });
+        self.inner.on_packet_lost(lost_bytes, pn, now);
+    }
+
+    fn on_spurious_congestion_event(&mut self) {
+        self.inner.on_spurious_congestion_event();
+    }
+
+    fn on_ack_frequency_update(&mut self, threshold: u64, max_ack_delay: Duration) {
+        self.inner.on_ack_frequency_update(threshold, max_ack_delay);
+    }
+
+    fn on_mtu_update(&mut self, new_mtu: u16) {
+        self.note(|heard| heard.mtu = u64::from(new_mtu));
+        self.inner.on_mtu_update(new_mtu);
+    }
+
+    fn window(&self) -> u64 {
+        self.inner.window()
+    }
+
+    fn metrics(&self) -> ControllerMetrics {
+        self.inner.metrics()
+    }
+
+    fn clone_box(&self) -> Box<dyn Controller> {
+        Box::new(Self { inner: self.inner.clone_box(), heard: self.heard.clone() })
+    }
+
+    fn initial_window(&self) -> u64 {
+        self.inner.initial_window()
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self.inner.into_any()
+    }
+}

@@ -1,0 +1,92 @@
+//! Certificates and TLS configurations whose handshakes have the same sizes whatever their keys:
+//! Ed25519 signs in 64 bytes (RFC 8032), X25519 exchanges 32 (RFC 7748), and no session is resumed,
+//! so that connections do not depend on those before.
+
+use std::fmt;
+use std::sync::Arc;
+
+use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair, PKCS_ED25519, SerialNumber};
+
+/// The name in the certificate.
+pub(crate) const NAME: &str = "burstlab.invalid";
+
+/// The name of the application protocol (RFC 7301).
+pub(crate) const PROTOCOL: &[u8] = b"burstlab";
+
+/// A certificate and its key.
+pub(crate) struct Identity {
+    #[cfg(feature = "quiche")]
+    pem: (String, String),
+    #[cfg(any(feature = "quinn", feature = "noq"))]
+    configs: (Arc<rustls::ClientConfig>, Arc<rustls::ServerConfig>),
+}
+
+impl fmt::Debug for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Identity")
+    }
+}
+
+impl Identity {
+    /// A new one.
+    pub(crate) fn new() -> Self {
+        let key = KeyPair::generate_for(&PKCS_ED25519).expect("Ed25519 has keys");
+        let mut params = CertificateParams::new([NAME.to_string()]).expect("the name is one");
+        params.distinguished_name = DistinguishedName::new();
+        params.distinguished_name.push(DnType::CommonName, NAME);
+        // Drawn ones have different lengths.
+        params.serial_number = Some(SerialNumber::from(1_u64));
+        let certificate = params.self_signed(&key).expect("a certificate can sign itself");
+        Self {
+            #[cfg(any(feature = "quinn", feature = "noq"))]
+            configs: configs(&certificate, &key),
+            #[cfg(feature = "quiche")]
+            pem: (certificate.pem(), key.serialize_pem()),
+        }
+    }
+
+    /// Certificate and key as PEM.
+    #[cfg(feature = "quiche")]
+    pub(crate) fn pem(&self) -> &(String, String) {
+        &self.pem
+    }
+
+    /// That of a client, which trusts this certificate alone.
+    #[cfg(any(feature = "quinn", feature = "noq"))]
+    pub(crate) fn client(&self) -> Arc<rustls::ClientConfig> {
+        Arc::clone(&self.configs.0)
+    }
+
+    /// That of a server with this certificate.
+    #[cfg(any(feature = "quinn", feature = "noq"))]
+    pub(crate) fn server(&self) -> Arc<rustls::ServerConfig> {
+        Arc::clone(&self.configs.1)
+    }
+}
+
+#[cfg(any(feature = "quinn", feature = "noq"))]
+fn configs(
+    certificate: &rcgen::Certificate,
+    key: &KeyPair,
+) -> (Arc<rustls::ClientConfig>, Arc<rustls::ServerConfig>) {
+    use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let versions: &[_] = &[&rustls::version::TLS13];
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(certificate.der().clone()).expect("the certificate is one");
+    let client = rustls::ClientConfig::builder_with_provider(Arc::clone(&provider));
+    let client = client.with_protocol_versions(versions).expect("the provider has TLS 1.3");
+    let mut client = client.with_root_certificates(roots).with_no_client_auth();
+    client.alpn_protocols = vec![PROTOCOL.to_vec()];
+    client.resumption = rustls::client::Resumption::disabled();
+    let server = rustls::ServerConfig::builder_with_provider(provider);
+    let server = server.with_protocol_versions(versions).expect("the provider has TLS 1.3");
+    let secret = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
+    let chain = vec![certificate.der().clone()];
+    let server = server.with_no_client_auth().with_single_cert(chain, secret);
+    let mut server = server.expect("the key is that of the certificate");
+    server.alpn_protocols = vec![PROTOCOL.to_vec()];
+    server.send_tls13_tickets = 0;
+    (Arc::new(client), Arc::new(server))
+}
