@@ -1,0 +1,100 @@
+//! What is true of each stack over each network: conservation, the same result each time, and an
+//! account of each lost burst.
+
+use std::thread;
+
+use burstlab_net::{Lab, Run};
+use burstlab_stacks::AllStacks;
+
+/// Stacks and congestion controls.
+const ALL: &[(&str, &str)] = &[
+    ("quinn", "cubic"),
+    ("quinn", "new-reno"),
+    ("quinn", "bbr"),
+    ("noq", "cubic"),
+    ("noq", "bbr3"),
+    ("quiche", "cubic"),
+    ("quiche", "bbr2"),
+    ("smoltcp", "reno"),
+    ("smoltcp", "cubic"),
+];
+
+/// Those that this build has.
+fn each(mut test: impl FnMut(&str, &str)) {
+    let stacks = AllStacks::new();
+    let known = stacks.names();
+    let built = ALL.iter().filter(|(stack, _)| known.contains(stack));
+    built.for_each(|(stack, control)| test(stack, control));
+}
+
+/// A run with keys and a certificate of its own.
+fn run(lab: &Lab, stack: &str, control: &str) -> Run {
+    lab.run(AllStacks::new(), stack, Some(control)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn labs() -> [Lab; 4] {
+    let each = [
+        Lab::path().losing(0.02),
+        Lab::path().losing_in_spells(0.005, 0.5),
+        Lab::path().losing_bursts(60..=66),
+        Lab::reordering(),
+    ];
+    each.map(|lab| lab.carrying(1_000_000).lasting(200.0).seeded(5))
+}
+
+#[test]
+fn transfers_end_and_nothing_is_created_or_forgotten() {
+    each(|stack, control| {
+        for lab in labs() {
+            let run = run(&lab, stack, control);
+            let flow = &run.summary().flows[0];
+            assert!(run.conserves(), "{stack} {control}: {:?}", run.summary().counters);
+            assert!(run.completed_s().is_some(), "{stack} {control}: {flow:?}");
+            assert!(flow.bytes_delivered >= 1_000_000, "{stack} {control}: {flow:?}");
+        }
+    });
+}
+
+#[test]
+fn keys_threads_and_repetition_change_nothing() {
+    each(|stack, control| {
+        let lab = Lab::path().losing(0.05).carrying(500_000).seeded(3);
+        let first = run(&lab, stack, control);
+        let workers: Vec<_> = (0..3)
+            .map(|_| {
+                let (lab, name) = (lab.clone(), (stack.to_string(), control.to_string()));
+                thread::spawn(move || run(&lab, &name.0, &name.1))
+            })
+            .collect();
+        for worker in workers {
+            let other = worker.join().expect("it ends");
+            assert_eq!(first.fingerprint(), other.fingerprint(), "{stack} {control}");
+            assert_eq!(first.summary(), other.summary(), "{stack} {control}");
+            assert_eq!(first.reactions(), other.reactions(), "{stack} {control}");
+        }
+        let other = run(&lab.seeded(4), stack, control);
+        assert_ne!(first.fingerprint(), other.fingerprint(), "{stack} {control}: a seed counts");
+    });
+}
+
+#[test]
+fn each_lost_burst_is_behind_a_reaction() {
+    each(|stack, control| {
+        let lab = Lab::path().losing(0.03).carrying(3_000_000).seeded(9);
+        let run = run(&lab, stack, control);
+        let (lost, told) = (run.lost_bursts(), run.explained_bursts());
+        assert!(lost.len() > 5, "{stack} {control}: there is something to tell");
+        let silent: Vec<_> = lost.difference(&told).collect();
+        assert!(silent.is_empty(), "{stack} {control}: nobody reacts to {silent:?} of {lost:?}");
+    });
+}
+
+#[test]
+fn what_is_misspelt_is_refused_with_a_fix() {
+    let lab = Lab::path().carrying(1000);
+    let error = lab.run(AllStacks::new(), "quin", None).expect_err("there is none");
+    assert!(error.fix().contains("quinn"), "{error}");
+    let error = lab.with("edge.timer", "1 parsec").run_tcp().expect_err("that is no time");
+    assert_eq!(error.path(), "edge.timer");
+    assert!(Lab::of("[edge").is_err());
+}
