@@ -25,7 +25,7 @@ export PYRIGHT_PYTHON_GLOBAL_NODE := 0
 # The extension links against no particular interpreter, but the build asks one for its version.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help demo audit test fuzz fingerprints bench instructions flame docs site lint format codegen vega lock browser setup check clean
+.PHONY: help demo audit test stacks test-stacks fuzz fingerprints bench instructions flame docs site lint format codegen vega lock browser setup check clean
 .DELETE_ON_ERROR:
 
 help: ## show this list
@@ -41,6 +41,19 @@ demo: setup ## set up, then reproduce a small part of a paper: data, figures and
 test: setup ## set up, then run every test (Rust and Python)
 	cargo test $(TESTED) --no-fail-fast
 	$(BIN)/python -m pytest $(PYTEST)
+
+# STACKS=quiche adds quiche, which builds BoringSSL with CMake and a C++ compiler.
+QUICHE = $(if $(STACKS),--features burstlab-stacks/$(STACKS))
+HOSTS  = --locked -p burstlab-stacks -p burstlab-net $(QUICHE)
+
+stacks: setup ## build the extension anew with the QUIC and TCP stacks of others (Rust 1.91; STACKS=quiche)
+	cd stacks && cargo build --release --locked -p burstlab-python-with-stacks -p burstlab-stacks $(QUICHE)
+	cp stacks/target/release/lib_core.so python/burstlab/_core.abi3.so
+
+test-stacks: ## formatting, lints and tests of the stacks of others, which the default build leaves out
+	cd stacks && cargo fmt --all --check
+	cd stacks && cargo clippy $(HOSTS) --all-targets -- -D warnings
+	cd stacks && cargo test $(HOSTS)
 
 FUZZ_CASES ?= 100000
 

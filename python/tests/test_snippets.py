@@ -3,7 +3,7 @@
 A line ``<!-- not run: WHAT: WHY -->`` before a block names the commands in it that are not run
 (``python`` for a block of Python), and where they are tested otherwise. A block of text right
 behind one that is run is what that prints, or some lines of it; one of TOML that begins with
-``# NAME.toml`` is that file.
+``# NAME.toml`` is that file. A block of Rust is lines of a test of the stacks of others.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PAGES = ["README.md", "CONTRIBUTING.md"] + [
     str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").rglob("*.md"))
 ]
 #: Languages of blocks. Those of Slurm and Kubernetes are run by the tests of clusters.
-LANGUAGES = {"sh", "python", "toml", "text"}
+LANGUAGES = {"sh", "python", "toml", "text", "rust"}
 OF_CLUSTERS = {"bash", "yaml"}
 #: What lines of a shell begin with besides `burstlab`; what they name has to exist.
 OTHERS = {".venv/bin/python", "cargo", "dask", "make", "pip", "source", "valgrind"}
@@ -90,6 +90,9 @@ class Reader:
         unused = set(block.skipped)
         if block.language == "toml" and (name := re.match(r"# (\w+\.toml)\n", block.text)):
             Path(name[1]).write_text(block.text)
+        elif block.language == "rust":
+            tests = (ROOT / "stacks/net/tests").glob("*.rs")
+            assert any(block.text in test.read_text() for test in tests), block.text
         elif block.language == "python" and "python" not in block.skipped:
             self.capsys.readouterr()
             exec(compile(block.text, "page", "exec"), {})
