@@ -166,7 +166,7 @@ impl Unsent {
     pub(crate) fn begin_call(&mut self, goal: u64, sent: u64) {
         let open = match self.groups.back() {
             Some(last) => last.bytes < goal && !last.sealed,
-            None => !self.grouped && self.written % goal != 0,
+            None => !self.grouped && !self.written.is_multiple_of(goal),
         };
         if open && self.written > sent && self.pushes.back() == Some(&self.written) {
             self.pushes.pop_back();

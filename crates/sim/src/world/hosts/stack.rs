@@ -1,10 +1,12 @@
 //! Hosts that are written elsewhere, such as those of a QUIC stack. What their packets say is kept
 //! here; over links, edges and fibres they go as those of our own TCP do, those of the sender as
-//! data packets and those of the receiver as ACKs, each by its number. Such hosts are never ahead of
-//! the clock.
+//! data packets and those of the receiver as ACKs, each by its number. Such hosts are never ahead
+//! of the clock.
 
 mod aboard;
 mod reacts;
+
+use std::sync::{Mutex, PoisonError};
 
 use burstlab_kernel::RandomSource;
 use burstlab_tcp::{Ack, SackBlocks, SegmentFlags, Transmission};
@@ -58,7 +60,8 @@ struct Counts {
 /// One of the two.
 #[derive(Debug)]
 struct End {
-    host: Box<dyn Host>,
+    /// Locked only to be looked at: hosts need not be shared between threads, worlds are.
+    host: Mutex<Box<dyn Host>>,
     alarm: Alarm,
     aboard: Aboard,
     /// The last instant at which it did something, and how much.
@@ -74,7 +77,12 @@ impl Clone for Stack {
 
 impl End {
     fn new(host: Box<dyn Host>) -> Self {
+        let host = Mutex::new(host);
         Self { host, alarm: Alarm::OFF, aboard: Aboard::default(), busy: (Time::ZERO, 0) }
+    }
+
+    fn host(&mut self) -> &mut dyn Host {
+        &mut **self.host.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Counts what it does at an instant; answers whether it goes on too long.
@@ -109,7 +117,7 @@ impl Stack {
     }
 
     fn state(&self, side: usize) -> HostState {
-        self.ends[side].host.state()
+        self.ends[side].host.lock().unwrap_or_else(PoisonError::into_inner).state()
     }
 
     /// Measuring begins.
@@ -183,7 +191,7 @@ impl Hosts {
         context: &mut Context,
     ) -> bool {
         let before = self.stack_before(index, context);
-        self.stack_end(index, side).host.start(now);
+        self.stack_end(index, side).host().start(now);
         self.stack_reacts(now, (index, side), &before, context)
     }
 
@@ -214,7 +222,7 @@ impl Hosts {
             stack.is_given_up(number);
         }
         if let Some(datagram) = stack.ends[1 - side].aboard.take(number) {
-            stack.ends[side].host.handle(now, datagram);
+            stack.ends[side].host().handle(now, datagram);
         }
         self.stack_reacts(now, (packet.flow(), side), &before, context)
     }
@@ -228,7 +236,7 @@ impl Hosts {
     ) -> bool {
         let before = self.stack_before(index, context);
         let end = self.stack_end(index, side);
-        if !end.alarm.takes(now) || end.host.poll_timeout().is_none_or(|at| at > now) {
+        if !end.alarm.takes(now) || end.host().poll_timeout().is_none_or(|at| at > now) {
             context.stale += 1;
             return false;
         }
@@ -236,7 +244,7 @@ impl Hosts {
             self.stack_fails(now, index, "calls for itself at one instant without end");
             return false;
         }
-        end.host.handle_timeout(now);
+        end.host().handle_timeout(now);
         self.stack_reacts(now, (index, side), &before, context)
     }
 
@@ -251,8 +259,8 @@ impl Hosts {
             return None;
         }
         let end = self.stack_end(index, side);
-        let Some(datagram) = end.host.poll_transmit(now) else {
-            let due = end.host.poll_timeout().map(|at| at.max(now));
+        let Some(datagram) = end.host().poll_transmit(now) else {
+            let due = end.host().poll_timeout().map(|at| at.max(now));
             let place = [Place::SENDER, Place::RECEIVER][side].of(index);
             let event = Event::StackTimer(index, side == FAR);
             end.alarm.arm(due, context, place, event);

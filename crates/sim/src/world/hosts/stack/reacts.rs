@@ -49,7 +49,7 @@ impl Hosts {
         let flow = &mut self.flows[index as usize];
         let stack = flow.stack.as_mut().expect("the flow has a stack");
         if side == FAR {
-            while stack.ends[FAR].host.poll_event().is_some() {}
+            while stack.ends[FAR].host().poll_event().is_some() {}
             let all = flow.bytes.is_some_and(|bytes| stack.state(FAR).received >= bytes);
             if all && flow.received.is_none() {
                 flow.received = Some(now);
@@ -57,7 +57,7 @@ impl Hosts {
             return false;
         }
         let mut told = Told::default();
-        while let Some(event) = flow.stack.as_mut().and_then(|s| s.ends[NEAR].host.poll_event()) {
+        while let Some(event) = flow.stack.as_mut().and_then(|s| s.ends[NEAR].host().poll_event()) {
             flow.told(event, &mut told);
         }
         if told.acked {
