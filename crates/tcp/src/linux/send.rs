@@ -40,7 +40,7 @@ impl Linux {
             if self.edge() <= self.next {
                 break;
             }
-            self.unsent.grow(quota);
+            self.unsent.grow(quota, (self.next - 1) * self.options.payload);
             let head = self.unsent.head();
             if head > 1 && push == Push::All && self.defers(now, head, group, &mut limited) {
                 break;

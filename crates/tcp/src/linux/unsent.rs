@@ -212,11 +212,19 @@ impl Unsent {
         }
     }
 
-    /// The first group takes from the next until it has `segments`.
-    pub(crate) fn grow(&mut self, segments: u32) {
+    /// The first group, behind `sent` bytes that were sent, takes from the next until it has
+    /// `segments`; if it ends a push, that then ends with it.
+    pub(crate) fn grow(&mut self, segments: u32, sent: u64) {
         let wanted = u64::from(segments) * self.payload;
         if self.groups.len() > 1 && self.groups[0].bytes < wanted && !self.groups[0].sealed {
             let more = (wanted - self.groups[0].bytes).min(self.groups[1].bytes);
+            let end = sent + self.groups[0].bytes;
+            if let Some(push) = self.pushes.front_mut().filter(|push| **push == end) {
+                *push += more;
+                if self.pushes.get(1) == Some(&(end + more)) {
+                    self.pushes.pop_front();
+                }
+            }
             self.groups[0].bytes += more;
             self.groups[1].bytes -= more;
             if self.groups[1].bytes == 0 {

@@ -1,7 +1,7 @@
 //! Queues of the network that mark packets.
 
 use burstlab_kernel::{RandomSource, Stream};
-use burstlab_link::{Marker, Marking};
+use burstlab_link::Marker;
 use burstlab_units::{Bytes, Rate, Span, Time};
 use serde::{Deserialize, Serialize};
 
@@ -25,15 +25,11 @@ pub(super) fn waiting(rate: Rate, wait: Span) -> Bytes {
 }
 
 impl Markers {
-    /// Those of so many queues of a network, as the scenario says.
+    /// So many queues that mark as the scenario says.
     pub(super) fn of(resolved: &Resolved, queues: usize, random: &RandomSource) -> Self {
-        Self::new(resolved.core_marks.as_ref(), queues, random.stream("core-marks"))
-    }
-
-    /// So many queues that mark by the same rule.
-    fn new(rule: Option<&Marking>, queues: usize, draws: Stream) -> Self {
+        let rule = resolved.core_marks.as_ref();
         let each = rule.map(|rule| vec![Marker::new(rule.clone()); queues]);
-        Self { each: each.unwrap_or_default(), draws, drawn: 0 }
+        Self { each: each.unwrap_or_default(), draws: random.stream("core-marks"), drawn: 0 }
     }
 
     /// Whether there are none.
