@@ -105,6 +105,7 @@ impl RunBranches {
 /// surgery, names, and parts there.
 #[pyfunction]
 #[pyo3(signature = (first_json, other_json, random, monitor, until_ps=None, kept=None))]
+#[expect(clippy::needless_pass_by_value, reason = "bytes of Python come owned")]
 pub(crate) fn part(
     py: Python<'_>,
     first_json: &str,

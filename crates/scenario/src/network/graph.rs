@@ -134,7 +134,7 @@ impl Network {
         }
         if self.topology == Topology::LeafSpine {
             let (leaves, spines) = (self.leaves(), self.spines());
-            let field = if leaves < 2 || leaves >= NODES_MAX { "leaves" } else { "spines" };
+            let field = if !(2..NODES_MAX).contains(&leaves) { "leaves" } else { "spines" };
             if leaves >= 2 && spines >= 1 && leaves.saturating_add(spines) <= NODES_MAX {
                 return Ok(topology::leaf_spine(leaves, spines, fibre));
             }

@@ -186,9 +186,9 @@ impl Surgery {
     }
 
     /// An operation was done to a burst.
-    pub(super) fn done(&mut self, operation: Operation, what: Happened) {
+    pub(super) fn done(&mut self, operation: Operation, what: &Happened) {
         let asked = |entry: &&mut Entry| entry.operation == operation && entry.names(what.burst);
-        let Happened { at, cause, node, connections, .. } = &what;
+        let Happened { at, cause, node, connections, .. } = what;
         for entry in self.entries.iter_mut().filter(asked) {
             entry.count += 1;
             let connections = connections.clone();

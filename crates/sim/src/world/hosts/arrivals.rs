@@ -200,9 +200,11 @@ fn gather(
     coming.extend(around.map(|&from| Coming { from, to, bytes: 0 }));
 }
 
-/// For each node where connections start: that node, where they go, and the mean time from one to
-/// the next, in ps.
-fn poisson(demand: &Demand, weights: &Weights, graph: &Graph) -> Vec<(u32, Vec<(f64, u32)>, f64)> {
+/// A node where connections start, where they go, and the mean time from one to the next, in ps.
+type Origin = (u32, Vec<(f64, u32)>, f64);
+
+/// The nodes where connections of a demand start.
+fn poisson(demand: &Demand, weights: &Weights, graph: &Graph) -> Vec<Origin> {
     let edges = graph.edges();
     let weight = |from: u32, to: u32| weights.of(from, to);
     let row = |from: u32| edges.iter().map(move |&to| (weight(from, to), to));

@@ -73,18 +73,18 @@ impl Mesh {
             if context.surgery.spares(burst) {
                 self.bursts.get_mut(slot).doomed = None;
                 let what = self.happened(slot, (now, Some(cause), node));
-                context.surgery.done(Operation::Spare, what);
+                context.surgery.done(Operation::Spare, &what);
             }
         } else if context.surgery.kills(burst) {
             let rule = if burst.0 == 0 { &self.data_loss } else { &self.ack_loss };
             let node = rule.node;
             self.bursts.get_mut(slot).doomed = Some((node, LossCause::Operated));
-            context.surgery.done(Operation::Kill, self.happened(slot, (now, None, node)));
+            context.surgery.done(Operation::Kill, &self.happened(slot, (now, None, node)));
         }
         let lives = self.bursts.get(slot).doomed.is_none();
         if lives && !context.surgery.delay(burst).is_zero() {
             let what = self.happened(slot, (now, None, 0));
-            context.surgery.done(Operation::Delay, what);
+            context.surgery.done(Operation::Delay, &what);
         }
     }
 
@@ -108,7 +108,7 @@ impl Mesh {
             context.surgery.lost(what, context.clock);
             return false;
         }
-        context.surgery.done(Operation::Spare, what);
+        context.surgery.done(Operation::Spare, &what);
         let late = self.late(slot, context);
         let burst = self.bursts.get(slot);
         let link = burst.route.get(burst.hop).copied();
@@ -160,7 +160,7 @@ impl Mesh {
             let node = self.number_of(self.node_at(slot, hop));
             let what = self.happened(slot, (now, Some(LossCause::Cut), node));
             match whole {
-                true => context.surgery.done(Operation::Spare, what),
+                true => context.surgery.done(Operation::Spare, &what),
                 false => context.surgery.lost(what, context.clock),
             }
         }
@@ -200,7 +200,7 @@ impl Mesh {
             let delayed = !context.surgery.delay(self.named(slot)).is_zero();
             if delayed {
                 let what = self.happened(slot, (now, None, 0));
-                context.surgery.done(Operation::Delay, what);
+                context.surgery.done(Operation::Delay, &what);
             }
         }
         killed
@@ -209,7 +209,7 @@ impl Mesh {
     fn kill(&mut self, now: Time, slot: u32, context: &mut Context) {
         let hop = self.bursts.get(slot).hop;
         let node = self.number_of(self.node_at(slot, hop));
-        context.surgery.done(Operation::Kill, self.happened(slot, (now, None, node)));
+        context.surgery.done(Operation::Kill, &self.happened(slot, (now, None, node)));
         self.lose(now, slot, LossCause::Operated, context);
     }
 
@@ -224,7 +224,7 @@ impl Mesh {
         if plain.is_none_or(|(low, high)| !(low..=high).contains(&taken.wavelength)) {
             let node = self.number_of(self.node_at(slot, self.bursts.get(slot).hop));
             let what = self.happened(slot, (now, None, node));
-            context.surgery.done(Operation::Convert, what);
+            context.surgery.done(Operation::Convert, &what);
         }
     }
 

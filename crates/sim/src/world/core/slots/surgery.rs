@@ -81,7 +81,7 @@ impl Ops {
         let flying = self.cells.get(cell).clone();
         let cause = Some(LossCause::Contention);
         let what = self.happened(&flying, (now, cause, node as usize + 1));
-        context.surgery.done(Operation::Spare, what);
+        context.surgery.done(Operation::Spare, &what);
         let (pair, hop) = (flying.pair as usize, flying.hop as usize);
         let rest = self.pairs[pair].route[hop..].to_vec();
         self.cells.get(cell).hop += rest.len() as u32;
@@ -110,11 +110,11 @@ impl Ops {
         let what = self.happened(&flying, (at, None, node));
         if !context.surgery.kills(flying.named()) {
             if !context.surgery.delay(flying.named()).is_zero() {
-                context.surgery.done(Operation::Delay, what);
+                context.surgery.done(Operation::Delay, &what);
             }
             return false;
         }
-        context.surgery.done(Operation::Kill, what);
+        context.surgery.done(Operation::Kill, &what);
         let flying = self.cells.take(cell);
         self.tally.kinds[flying.kind()].dropped[0] += 1;
         self.fibres[link as usize].tally.dropped[0] += 1;
