@@ -218,7 +218,7 @@ fn two_runs_part_where_they_have_to_and_prices_are_those_of_whole_runs() {
     let mut prices = Prices::of(first, &Monitor::default());
     prices.pick(vec![5], None);
     let one = prices.next(&Monitor::default()).expect("it was picked");
-    let price = one.price(&prices.reached().to_vec(), &Monitor::default());
+    let price = one.price(prices.reached(), &Monitor::default());
     let mut run = branches.other.clone();
     run.advance_to_end(&Monitor::default());
     let bytes = |all: &[burstlab_sim::Reached]| all.iter().map(|one| one.bytes).sum::<u64>() as i64;

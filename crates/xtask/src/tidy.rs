@@ -2,6 +2,7 @@
 //! is to be mended, and with tests that show it can fail.
 
 mod arrows;
+mod glossary;
 mod heads;
 mod imports;
 mod lengths;
@@ -16,12 +17,13 @@ use crate::tree::Tree;
 
 /// What is to be mended, one line each: place and mend.
 pub(crate) fn problems(tree: &Tree) -> Vec<String> {
-    let checks: [fn(&Tree) -> Vec<String>; 9] = [
+    let checks: [fn(&Tree) -> Vec<String>; 10] = [
         arrows::check,
         imports::check,
         lengths::check,
         metrics::check,
         names::check,
+        glossary::check,
         heads::check,
         pages::check,
         rooms::check,
