@@ -126,13 +126,14 @@ fn mesh(contention: &[&str]) -> Value {
         "flows": [{"from": "1", "to": "3", "count": 4}, {"from": "2", "to": "4", "count": 4}],
         "demand": [{"flows_per_second": 15, "per": "node",
             "size": {"distribution": "exponential", "mean": "30 KB"}}],
-        "run": {"duration": "1 s", "warmup": "100 ms"},
+        "run": {"duration": "1 s"},
     })
 }
 
+/// The bursts that are lost whole: of what is cut alone, nothing is killed again.
 fn lost(scenario: &Value) -> Vec<u64> {
     let prices = Prices::of(runs::simulation(scenario, 3, Trace::default()), &Monitor::default());
-    prices.lost().iter().map(|one| one.burst).collect()
+    prices.lost().iter().filter(|one| one.cause != "cut").map(|one| one.burst).collect()
 }
 
 #[test]
@@ -140,7 +141,7 @@ fn in_a_mesh_nobody_is_in_the_way_of_a_spared_burst_or_has_it_in_theirs() {
     for contention in [&[][..], &["deflection"], &["segmentation"], &["retransmission"]] {
         let plain = mesh(contention);
         let lost = lost(&plain);
-        assert!(lost.len() > 20, "{contention:?}: {}", lost.len());
+        assert!(lost.len() >= 5, "{contention:?}: {}", lost.len());
         for &burst in lost.iter().step_by(lost.len() / 5) {
             let spared = operated(&plain, &json!([{"burst": burst}]));
             let output = run(&spared, 3, BURSTS);
@@ -238,7 +239,7 @@ fn a_trace_from_where_they_part_is_the_end_of_a_whole_one() {
     let found = traced.run(&Monitor::default());
     let whole = run(&spared, 3, runs::ALL);
     assert_eq!(numbers(found.summary.clone()), numbers(whole.summary.clone()));
-    for name in ["bursts", "cwnd", "ledger"] {
+    for name in ["bursts", "cwnd"] {
         let (part, all) = (table(&found, name), table(&whole, name));
         let column = if name == "bursts" { "closed_ps" } else { "t_ps" };
         let (part, all) = (integers(part, column), integers(all, column));
