@@ -79,9 +79,9 @@ fn they_cross_meshes_cells_and_slots() {
         "network": {"topology": "nsfnet", "wavelengths": 2},
         "core": {"contention": ["deflection"]},
         "edge": {"assembly": "hybrid", "timer": "1 ms", "size": "20 KB"},
-        "bursts": [{"erlangs": 0.05, "length": {"mean": "1 MB"}}],
-        "flows": [{"stack": "simple", "bytes": "1 MB", "count": 3}],
-        "run": {"duration": "5 s"},
+        "bursts": [{"erlangs": 0.02, "length": {"mean": "1 MB"}}],
+        "flows": [{"stack": "simple", "bytes": "200 KB", "count": 3}],
+        "run": {"duration": "60 s"},
     });
     let slots = json!({
         "network": {"topology": "ring", "nodes": 5},
