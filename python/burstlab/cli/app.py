@@ -105,7 +105,10 @@ def _answer(tokens: Sequence[str] | None) -> int:
     except EngineError as error:
         _complain(str(error))
         return ENGINE_FAILED
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, RuntimeError) as error:
+        # Python 3.11 wraps what is raised while a class is made, as modules are loaded.
+        if isinstance(error, RuntimeError) and not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
 
