@@ -72,7 +72,7 @@ fn what_is_resolved_resolves_to_itself() {
         json!({"topology": "leaf-spine", "route_choice": "ecmp", "routes_per_pair": 2}),
         json!({"topology": "leaf-spine", "leaves": 8, "spines": 4, "link_length_km": 0.1}),
         json!({"topology": "torus"}),
-        json!({"topology": "torus", "dimensions": [3, 4, 5]}),
+        json!({"topology": "torus", "dimensions": [2, 2, 3]}),
         json!({"topology": "nsfnet", "delay_per_km": "4.9 us", "edges": ["1", "14"]}),
         json!({"topology": "nsfnet-8e6c", "route_choice": "random"}),
         json!({"topology": "nsfnet-deeprmsa", "routing": "hops"}),
