@@ -24,8 +24,8 @@ fn ack(next: u64, blocks: &[(u64, u64)]) -> Ack {
     Ack { next, sack, size: Bytes::new(52) }
 }
 
-/// A sender with `data` segments, a round trip of 100 ms, and what it sent when the SYN was
-/// acknowledged at 100 ms.
+/// A sender with `data` segments, a round trip of 100 ms, and the data it sent when the SYN was
+/// acknowledged at 100 ms, behind the third packet of the handshake.
 fn opened(given: &Overrides, data: u64) -> (Sender, Vec<u64>) {
     let mut sender = Sender::new(&Config::resolve(given).expect("is valid"));
     let mut out = Vec::new();
@@ -33,7 +33,8 @@ fn opened(given: &Overrides, data: u64) -> (Sender, Vec<u64>) {
     sender.start(Time::ZERO, &mut out);
     assert_eq!(seqs(&mut out), [0]);
     sender.on_ack(ms(100), &ack(1, &[]), &mut out);
-    let sent = seqs(&mut out);
+    let mut sent = seqs(&mut out);
+    assert_eq!(sent.remove(0), 0, "an ACK alone");
     (sender, sent)
 }
 

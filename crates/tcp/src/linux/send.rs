@@ -40,17 +40,18 @@ impl Linux {
             if self.edge() <= self.next {
                 break;
             }
-            self.unsent.grow(quota, (self.next - 1) * self.options.payload);
+            self.unsent.grow(quota);
             let head = self.unsent.head();
             if head > 1 && push == Push::All && self.defers(now, head, group, &mut limited) {
                 break;
             }
             let most = u64::from(if head > 1 { quota } else { 1 }).min(self.edge() - self.next);
             let count = u64::from(head).min(most).min(self.limit - self.next) as u32;
-            for _ in 0..count {
-                self.send_new(now, out);
-            }
             let pushes = self.unsent.take(count);
+            for left in (0..count).rev() {
+                // Whatever was written, a group of several ends with a push (`tcp_output.c`).
+                self.send_new(now, left == 0 && (pushes || count > 1), out);
+            }
             self.queue.end_group(count, pushes);
             self.pace_group(now, count);
             let first = self.outstanding() == count;
@@ -87,7 +88,7 @@ impl Linux {
         self.has_data() && self.edge() > self.next
     }
 
-    fn send_new(&mut self, now: Time, out: &mut Vec<Transmission>) {
+    fn send_new(&mut self, now: Time, pushes: bool, out: &mut Vec<Transmission>) {
         let (seq, ns) = (self.next, self.clock.ns(now));
         self.note_sending(now);
         let alone = self.queue.is_empty();
@@ -95,7 +96,7 @@ impl Linux {
         let stamp = self.rate.stamp(ns / 1000, alone, self.delivered, losses);
         self.queue.push(seq, ns, stamp);
         self.next += 1;
-        let push = self.ends_push(seq);
+        let push = pushes || (!self.unsent.is_grouped() && self.ends_push(seq));
         if push {
             self.queue.get_mut(seq).marks |= PUSH;
         }

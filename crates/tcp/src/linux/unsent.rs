@@ -34,7 +34,7 @@ pub(crate) struct Unsent {
     pub(super) written: u64,
     /// What was written when the last push was due.
     pushed: u64,
-    /// Where pushes end that were not sent.
+    /// Without grouping: where pushes end that were not sent.
     pushes: VecDeque<u64>,
     /// Size of the buffer, and up to what it grows.
     size: u64,
@@ -115,9 +115,10 @@ impl Unsent {
         (self.groups.back().is_some_and(|last| last.bytes >= goal), self.groups.len() == 1)
     }
 
-    /// A call that writes begins: what it adds to the last group, that group does not push.
-    pub(crate) fn reopen(&mut self) {
-        if let Some(last) = self.groups.back_mut().filter(|last| !last.sealed) {
+    /// A call that writes begins: where it adds to the last group, that group does not push.
+    pub(crate) fn reopen(&mut self, goal: u64) {
+        let adds = |last: &&mut Group| !last.sealed && last.bytes < goal;
+        if let Some(last) = self.groups.back_mut().filter(adds) {
             last.pushes = false;
         }
     }
@@ -142,41 +143,18 @@ impl Unsent {
     pub(crate) fn must_push(&mut self, widest: u64) -> bool {
         let must = self.written > self.pushed + widest / 2;
         if must {
-            self.push(self.written);
             self.mark_push();
         }
         must
     }
 
-    /// A push ends at byte `end`.
-    fn push(&mut self, end: u64) {
-        self.pushed = end;
-        if self.pushes.back() != Some(&end) {
-            self.pushes.push_back(end);
-        }
-    }
-
-    /// The application has written what it could.
-    pub(crate) fn end_call(&mut self) {
-        self.push(self.written);
-    }
-
-    /// It writes again: the end of the last group is no push where more is put there, `sent` bytes
-    /// having been sent.
-    pub(crate) fn begin_call(&mut self, goal: u64, sent: u64) {
-        let open = match self.groups.back() {
-            Some(last) => last.bytes < goal && !last.sealed,
-            None => !self.grouped && !self.written.is_multiple_of(goal),
-        };
-        if open && self.written > sent && self.pushes.back() == Some(&self.written) {
+    /// Without grouping: a call of the application that writes up to byte `end`, to a receiver with
+    /// a window of `widest`, `sent` bytes having been sent.
+    pub(crate) fn write_call(&mut self, end: u64, widest: u64, sent: u64) {
+        let open = self.written % self.payload != 0 && self.written > sent;
+        if open && self.pushes.back() == Some(&self.written) {
             self.pushes.pop_back();
         }
-    }
-
-    /// Without grouping: a call of the application that writes up to byte `end`, to a receiver with
-    /// a window of `widest`.
-    pub(crate) fn write_call(&mut self, end: u64, widest: u64, sent: u64) {
-        self.begin_call(self.payload, sent);
         loop {
             // Only whole segments are looked at.
             let forced = (self.pushed + widest / 2) / self.payload * self.payload + self.payload;
@@ -186,10 +164,15 @@ impl Unsent {
             self.push(forced);
         }
         self.written = end;
-        self.end_call();
+        self.push(end);
     }
 
-    /// Whether a segment that ends at byte `end` ends a push.
+    fn push(&mut self, end: u64) {
+        self.pushed = end;
+        self.pushes.push_back(end);
+    }
+
+    /// Without grouping: whether a segment that ends at byte `end` ends a push.
     pub(crate) fn ends_push(&mut self, end: u64) -> bool {
         let mut ends = false;
         while self.pushes.front().is_some_and(|&push| push <= end) {
@@ -212,19 +195,12 @@ impl Unsent {
         }
     }
 
-    /// The first group, behind `sent` bytes that were sent, takes from the next until it has
-    /// `segments`; if it ends a push, that then ends with it.
-    pub(crate) fn grow(&mut self, segments: u32, sent: u64) {
+    /// The first group takes from the next until it has `segments`; a push of its own then ends
+    /// with it.
+    pub(crate) fn grow(&mut self, segments: u32) {
         let wanted = u64::from(segments) * self.payload;
         if self.groups.len() > 1 && self.groups[0].bytes < wanted && !self.groups[0].sealed {
             let more = (wanted - self.groups[0].bytes).min(self.groups[1].bytes);
-            let end = sent + self.groups[0].bytes;
-            if let Some(push) = self.pushes.front_mut().filter(|push| **push == end) {
-                *push += more;
-                if self.pushes.get(1) == Some(&(end + more)) {
-                    self.pushes.pop_front();
-                }
-            }
             self.groups[0].bytes += more;
             self.groups[1].bytes -= more;
             if self.groups[1].bytes == 0 {

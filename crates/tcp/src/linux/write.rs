@@ -107,7 +107,6 @@ impl Linux {
         self.unsent.total = before + segments * self.options.payload;
         self.restart_after_idle(now);
         if self.unsent.is_grouped() {
-            self.unsent.reopen();
             self.call(now, u64::MAX, ends, out);
         } else {
             self.write_more(now, out);
@@ -134,14 +133,14 @@ impl Linux {
         let goal = self.group_goal() * self.options.payload;
         let mut left = most.min(self.unsent.total - self.unsent.written);
         let whole = left;
-        self.unsent.begin_call(goal, (self.next - 1) * self.options.payload);
+        self.unsent.reopen(goal);
         while left > 0 {
             let acked = (self.acked - 1) * self.options.payload;
             let wrote = self.unsent.write(left, goal, acked, self.queue.groups());
             if wrote == 0 {
                 self.waiting = true;
                 if left < whole {
-                    self.unsent.end_call();
+                    self.unsent.mark_push();
                     self.push(now, out);
                 }
                 return false;
@@ -157,14 +156,10 @@ impl Linux {
                 }
             }
         }
-        let forced = self.unsent.must_push(self.widest_bytes);
-        if !forced && matches!(ends, CallEnds::Pushed | CallEnds::Record) {
-            self.unsent.mark_push();
-        }
+        self.unsent.mark_push();
         if ends == CallEnds::Record {
             self.unsent.seal();
         }
-        self.unsent.end_call();
         self.push(now, out);
         self.waiting = false;
         !self.unsent.is_done()

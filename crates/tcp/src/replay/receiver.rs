@@ -71,6 +71,8 @@ struct Player {
     out: Vec<FullAck>,
     /// The end of the last data, where that is no whole segment.
     end: u64,
+    /// One past the FIN, which goes with the last data.
+    fin: Option<u64>,
 }
 
 /// Plays the segments of `trace` to the receiver of `case`.
@@ -89,6 +91,7 @@ pub fn replay_receiver(case: &ReceiverCase, trace: &str) -> Result<ReceiverOutco
         ours: Vec::new(),
         out: Vec::new(),
         end: 0,
+        fin: None,
     };
     let mut opened = false;
     for (number, line) in trace.lines().enumerate() {
@@ -157,6 +160,9 @@ impl Player {
         } else if length > 0 {
             self.sent.entry(seq).or_default().push_back(Sent { options });
             self.end = self.end.max(seq + length);
+            if flags & FIN != 0 {
+                self.fin = Some(seq + length + 1);
+            }
         } else if flags & FIN != 0 {
             self.end = self.end.max(seq);
         }
@@ -199,7 +205,11 @@ impl Player {
     }
 
     fn byte(&self, segment: u64) -> u64 {
-        ((segment - 1) * self.payload + 1).min(self.end.max(1))
+        let byte = (segment - 1) * self.payload + 1;
+        match self.fin {
+            Some(fin) if byte + 1 >= fin => fin,
+            _ => byte.min(self.end.max(1)),
+        }
     }
 
     fn collect(&mut self, at: Time) {
