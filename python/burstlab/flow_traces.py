@@ -88,6 +88,7 @@ def _csv(where: Path) -> Iterator[tuple[str, tuple[Any, ...]]]:
     # A stray quote would make one cell of all that follows.
     table = csv.reader(lines, skipinitialspace=True, strict=True)
     order: list[int] | None = None
+    width = 0
     try:
         for row in table:
             cells = [cell.strip() for cell in row]

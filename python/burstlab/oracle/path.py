@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from burstlab.errors import ScenarioError
-from burstlab.oracle.cases import Document, wrong
+from burstlab.loading import Document
+from burstlab.oracle.cases import wrong
 from burstlab.oracle.linux import (
     HEADERS,
     TIMESTAMP,
