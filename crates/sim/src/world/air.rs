@@ -19,9 +19,8 @@ impl World {
     /// Something may have become of packets of a cell.
     #[inline(never)]
     pub(super) fn cell(&mut self, index: u32) {
-        let mut crossed = Vec::new();
-        self.access.wireless.advance(self.now, index, &mut crossed, &mut self.context);
-        for one in crossed {
+        let mut crossed = self.access.wireless.advance(self.now, index, &mut self.context);
+        for one in crossed.drain(..) {
             match one {
                 Crossed::ToHost(Packet::Data(packet)) => self.receive(&packet),
                 Crossed::ToHost(Packet::Ack(packet)) => self.hear(&packet),
@@ -33,7 +32,7 @@ impl World {
                 Crossed::Lost(lost) => self.lost_on_air(&lost),
             }
         }
-        self.access.wireless.arm(index, &mut self.context);
+        self.access.wireless.arm(index, crossed, &mut self.context);
     }
 
     fn lost_on_air(&mut self, lost: &AirLoss) {

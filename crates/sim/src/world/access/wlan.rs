@@ -47,6 +47,9 @@ pub(in crate::world) struct Wireless {
     /// Reused buffer of what becomes of packets.
     #[serde(skip)]
     outcomes: Vec<Outcome<Packet>>,
+    /// The same, as the world is told.
+    #[serde(skip)]
+    crossed: Vec<Crossed>,
 }
 
 impl Air {
@@ -156,12 +159,14 @@ fn name(wlan: &Wlan) -> String {
 }
 
 /// A packet that a cell does not carry.
+#[derive(Clone, Debug)]
 pub(in crate::world) struct AirLoss {
     pub(in crate::world) packet: Packet,
     pub(in crate::world) cause: LossCause,
 }
 
 /// What became of a packet that was in a cell.
+#[derive(Clone, Debug)]
 pub(in crate::world) enum Crossed {
     /// It has come from the base station to the host.
     ToHost(Packet),
@@ -205,32 +210,39 @@ impl Wireless {
         }
     }
 
-    /// Something may have become of packets of a cell; answers what.
+    /// Something may have become of packets of a cell; answers what. The vector is to be
+    /// [given back](Self::arm).
     #[inline(never)]
     pub(in crate::world) fn advance(
         &mut self,
         now: Time,
         index: u32,
-        crossed: &mut Vec<Crossed>,
         context: &mut Context,
-    ) {
+    ) -> Vec<Crossed> {
         let air = &mut self.cells[index as usize];
         if air.alarm == now {
             air.alarm = Time::MAX;
         }
         air.advance(now, &mut self.outcomes);
         context.stale += u64::from(self.outcomes.is_empty());
-        crossed.extend(self.outcomes.drain(..).map(|outcome| match outcome {
+        self.crossed.extend(self.outcomes.drain(..).map(|outcome| match outcome {
             Outcome::Delivered { from: BASE, packet, .. } => Crossed::ToHost(packet),
             Outcome::Delivered { packet, .. } => Crossed::ToBase(packet),
             Outcome::Lost { from, packet, .. } => {
                 Crossed::Lost(air.loses(from, packet, LossCause::Wireless))
             }
         }));
+        std::mem::take(&mut self.crossed)
     }
 
-    /// Sees to it that a cell is looked at in time.
-    pub(in crate::world) fn arm(&mut self, index: u32, context: &mut Context) {
+    /// What became of packets of a cell is dealt with: sees to it that it is looked at in time.
+    pub(in crate::world) fn arm(
+        &mut self,
+        index: u32,
+        crossed: Vec<Crossed>,
+        context: &mut Context,
+    ) {
+        self.crossed = crossed;
         self.cells[index as usize].arm(index, context);
     }
 }
