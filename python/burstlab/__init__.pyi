@@ -29,10 +29,12 @@ from burstlab.scenario import Demand as Demand
 from burstlab.scenario import Dlcc as Dlcc
 from burstlab.scenario import Edge as Edge
 from burstlab.scenario import EdgeAck as EdgeAck
+from burstlab.scenario import Failure as Failure
 from burstlab.scenario import Flow as Flow
 from burstlab.scenario import Injection as Injection
 from burstlab.scenario import Loss as Loss
 from burstlab.scenario import LossRule as LossRule
+from burstlab.scenario import Marks as Marks
 from burstlab.scenario import Network as Network
 from burstlab.scenario import NetworkLink as NetworkLink
 from burstlab.scenario import NetworkNode as NetworkNode

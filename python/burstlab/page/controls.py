@@ -162,6 +162,14 @@ def controls(resolved: Mapping[str, Any]) -> tuple[list[Control], str]:
         A scenario with its defaults filled in; of a path.
     """
     found = [_set(control, _value(resolved, control.path)) for control in CONTROLS]
+    if resolved["edge"]["assembly"] == "none":
+        # Without an assembler no edge node tells of bursts; the sender's own estimation is left.
+        found = [
+            replace(control, value="ble")
+            if control.name == "detector" and control.value == "bnak"
+            else control
+            for control in found
+        ]
     if resolved["loss"]["data"]["process"] != "none":
         return found, ""
     # Where nothing is lost both sides do the same, and there is nothing to see.

@@ -16,11 +16,6 @@ SHOWN = 4
 #: Instants that a figure shows at most; of more, each point is the mean of several.
 POINTS = 400
 
-_NO_LOOKS = (
-    "the run has no tables of occupancy\n"
-    '  fix: add run.occupancy, such as --set run.occupancy="1 ms"'
-)
-
 
 def occupied_rows(
     result: Result,
@@ -55,7 +50,10 @@ def occupied_rows(
         return [row for row in rows if start_s <= row["t_ps"] * 1e-12 <= end_s]
 
     if not {"ports", "wavelengths"} <= set(result.recorded):
-        raise InputError(_NO_LOOKS)
+        raise InputError(
+            "the run has no tables of occupancy\n"
+            '  fix: add run.occupancy, such as --set run.occupancy="1 ms"'
+        )
     looks = sorted({row["t_ps"] for row in there(result.table("ports"))})
     if not looks:
         raise InputError("nothing was noted then\n  fix: another --start and --end")
