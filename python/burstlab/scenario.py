@@ -1491,8 +1491,9 @@ class Tcp(_Section):
         lost ACKs dearer. Without effect unless `variant` is `"sack"`.
     window : int, optional
         The receiver's window: most segments outstanding. 1 to 1,000,000. Default 20 (ns-2
-        `window_`), 64 in profile `"rfc"` (64 KB without window scaling). It bounds the throughput
-        at window × segment size / round-trip time.
+        `window_`), 64 in profile `"rfc"` (64 KB without window scaling), 8192 in profile `"linux"`,
+        whose receiver advertises what its buffer has room for, and never more than this. It bounds
+        the throughput at window × segment size / round-trip time.
     initial_window : int, optional
         Congestion window, in segments, once the SYN is acknowledged. At least 1. Default 2 (ns-2
         `windowInit_`); profile `"rfc"`: 4, 3 or 2 for segments with up to 1095, up to 2190 and

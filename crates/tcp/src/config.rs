@@ -123,8 +123,9 @@ parameters! {
     sack_blocks: u8,
 
     /// The receiver's window: most segments outstanding. 1 to 1,000,000. Default 20 (ns-2
-    /// `window_`), 64 in profile `"rfc"` (64 KB without window scaling). It bounds the throughput
-    /// at window × segment size / round-trip time.
+    /// `window_`), 64 in profile `"rfc"` (64 KB without window scaling), 8192 in profile `"linux"`,
+    /// whose receiver advertises what its buffer has room for, and never more than this. It bounds
+    /// the throughput at window × segment size / round-trip time.
     window: u32,
 
     /// Congestion window, in segments, once the SYN is acknowledged. At least 1. Default 2 (ns-2

@@ -30,6 +30,8 @@ pub(super) struct Advertised {
     scale: u32,
     /// The window is never wider, as the application may ask, or the buffer.
     clamp: u64,
+    /// Nor is it ever wider than this: what the scenario says of the receiver's window.
+    most: u64,
     /// How wide the window may be by now (`rcv_ssthresh`).
     threshold: u64,
     /// What the last ACK offered.
@@ -56,11 +58,13 @@ impl Advertised {
         };
         let buffer = size(config.receive_buffer, 131_072);
         let buffer_most = size(config.receive_buffer_max, 6_291_456).max(buffer);
+        let most = u64::from(config.window) * payload;
         let asked = size(config.window_clamp, u64::MAX);
         let scaled = config.window_scaling.unwrap_or(true);
         let full = buffer * SHARE_FIRST / SHARE_WHOLE;
         let widest = buffer_most.min(asked).max(1);
         let scale = widest.ilog2().saturating_sub(15).min(SCALE_MOST);
+        let asked = asked.min(most);
         let offered = full.min(asked);
         let offered = if offered > payload { offered - offered % payload } else { offered };
         // Room for one segment is kept.
@@ -73,6 +77,7 @@ impl Advertised {
             share: SHARE_FIRST,
             scale: if scaled { scale } else { 0 },
             clamp,
+            most,
             threshold: offered.min(clamp),
             offered,
             rtt_8: 0,
@@ -108,7 +113,7 @@ impl Advertised {
             return;
         }
         self.share = (bytes * SHARE_WHOLE / room(bytes)).max(1);
-        self.clamp = self.data(self.buffer);
+        self.clamp = self.data(self.buffer).min(self.most);
         self.threshold = self.threshold.min(self.clamp);
     }
 
@@ -185,7 +190,7 @@ impl Advertised {
             let buffer = (wanted * SHARE_WHOLE).div_ceil(self.share).min(self.buffer_most);
             if buffer > self.buffer {
                 self.buffer = buffer;
-                self.clamp = self.data(buffer);
+                self.clamp = self.data(buffer).min(self.most);
             }
             self.read_before = self.read;
         }
