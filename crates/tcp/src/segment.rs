@@ -16,7 +16,7 @@ pub struct Transmission {
     pub cwnd: f64,
     /// Slow-start threshold at this moment, in segments.
     pub ssthresh: f64,
-    /// What its header says, on a connection that has [options](crate::Sender::stamp).
+    /// What its header says, on a connection that has [options](SegmentOptions).
     pub flags: SegmentFlags,
 }
 

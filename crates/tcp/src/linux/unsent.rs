@@ -151,7 +151,7 @@ impl Unsent {
     /// Without grouping: a call of the application that writes up to byte `end`, to a receiver with
     /// a window of `widest`, `sent` bytes having been sent.
     pub(crate) fn write_call(&mut self, end: u64, widest: u64, sent: u64) {
-        let open = self.written % self.payload != 0 && self.written > sent;
+        let open = !self.written.is_multiple_of(self.payload) && self.written > sent;
         if open && self.pushes.back() == Some(&self.written) {
             self.pushes.pop_back();
         }
