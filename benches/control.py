@@ -43,7 +43,7 @@ CASES = {
 
 
 def scenario(tcp: dict[str, Any]) -> dict[str, Any]:
-    """Answer a path with other parameters of TCP."""
+    """Return a path with other parameters of TCP."""
     return {
         "access": {"rate": "100 Mb/s"},
         "network": {"link_delay": "3 ms"},

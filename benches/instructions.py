@@ -74,7 +74,7 @@ def main() -> None:
 
 
 def missing() -> str | None:
-    """Answer why nothing can be counted, having tried to install what is missing."""
+    """Return why nothing can be counted, having tried to install what is missing."""
     if os.environ.get("BURSTLAB_NO_VALGRIND"):
         return "BURSTLAB_NO_VALGRIND is set"
     if shutil.which("valgrind") is None and os.environ.get("CI"):
@@ -91,7 +91,7 @@ def missing() -> str | None:
 
 
 def version() -> dict[str, str]:
-    """Answer the compiler that the counts belong to."""
+    """Return the compiler that the counts belong to."""
     lines = subprocess.check_output(["rustc", "-vV"], text=True).splitlines()
     host = next(line.removeprefix("host: ") for line in lines if line.startswith("host: "))
     return {"rustc": lines[0], "target": host}
@@ -121,7 +121,7 @@ def count(scenario: Path, duration: str) -> tuple[int, int]:
 
 
 def report(counts: Mapping[str, float], cases: Mapping[str, Any]) -> list[str]:
-    """Print the table; answer the cases that have moved."""
+    """Print the table; return the cases that have moved."""
     moved = []
     print(f"{'instructions per delivered packet':<34} {'recorded':>9} {'counted':>9} {'change':>8}")
     for name, counted in counts.items():

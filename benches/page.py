@@ -36,7 +36,7 @@ MOMENTS_S = (0.35, 0.56, 1.2)
 
 
 def nsfnet() -> dict[str, Any]:
-    """Answer a scenario of long flows between all pairs of nodes, some pairs with one more."""
+    """Return a scenario of long flows between all pairs of nodes, some pairs with one more."""
     pairs = [(a, b) for a in NODES for b in NODES if a != b]
     each, more = divmod(FLOWS, len(pairs))
     flows = [

@@ -17,7 +17,7 @@ import mesh  # noqa: E402  # pyright: ignore[reportMissingImports]
 
 
 def document(name: str, flows: int) -> dict[str, Any]:
-    """Answer the scenario with so many flows of `mesh`, or as it is."""
+    """Return the scenario with so many flows of `mesh`, or as it is."""
     if flows == 0:
         return tomllib.loads((COMPARE / name).read_text())
     with tempfile.TemporaryDirectory() as scratch:

@@ -67,7 +67,7 @@ class Example(Directive):
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """Draw, and answer the nodes."""
+        """Draw, and return the nodes."""
         env: BuildEnvironment = self.state.document.settings.env
         script = env.srcdir / "examples" / f"{self.arguments[0]}.py"
         env.note_dependency(script)

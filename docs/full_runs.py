@@ -69,7 +69,7 @@ def record(directory: Path) -> None:
 
 
 def filled(text: str) -> str:
-    """Answer a page with its tables as the records have them."""
+    """Return a page with its tables as the records have them."""
     known = {paper.key: paper for paper in papers()}
 
     def block(found: re.Match[str]) -> str:

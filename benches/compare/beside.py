@@ -31,7 +31,7 @@ def has_ns2() -> bool:
 
 
 def built_ns3(to: Path) -> Path | None:
-    """Compile ns3.cc; answer the program, or nothing, with a word why."""
+    """Compile ns3.cc; return the program, or nothing, with a word why."""
     if (
         shutil.which("pkg-config") is None
         or subprocess.run(["pkg-config", "--exists", *NS3], check=False).returncode

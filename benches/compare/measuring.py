@@ -44,7 +44,7 @@ class Cost:
 
 
 def measure(command: Sequence[str]) -> tuple[str, float, float, int]:
-    """Run `command`; answer its output, its CPU and wall seconds and its peak memory in KiB."""
+    """Run `command`; return its output, its CPU and wall seconds and its peak memory in KiB."""
     began = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None

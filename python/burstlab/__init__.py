@@ -18,7 +18,7 @@ from typing import Any
 
 @cache
 def _homes() -> dict[str, str]:
-    """Answer the module of each name: a line is ``from MODULE import NAME as NAME``."""
+    """Return the module of each name: a line is ``from MODULE import NAME as NAME``."""
     lines = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8").splitlines()
     return {line.split()[-1]: line.split()[1] for line in lines if line.startswith("from ")}
 

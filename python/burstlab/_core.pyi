@@ -162,7 +162,7 @@ class _Keeper(Protocol):
     """Keeps the latest checkpoint of a run."""
 
     def kept(self) -> bytes | None:
-        """Answer the checkpoint to go on from; without one the run starts at the beginning."""
+        """Return the checkpoint to go on from; without one the run starts at the beginning."""
     def keep(self, data: bytes, /) -> object:
         """Take a checkpoint; called by the thread that runs."""
 
@@ -176,7 +176,7 @@ class Monitor:
 
     def __new__(cls, max_memory: int | None = None, fails_at: int | None = None) -> Monitor: ...
     def progress(self) -> float:
-        """Answer the share done, 0 to 1."""
+        """Return the share done, 0 to 1."""
     def cancel(self) -> None:
         """Ask the simulation to end soon; what it has done is kept."""
     def keep(self) -> None:
@@ -225,16 +225,16 @@ class LinuxSender:
     ) -> None:
         """Take an ACK of all below ``acked`` that reports ``blocks`` and echoes ``echo`` ms."""
     def deadline(self) -> int | None:
-        """Answer when its timer runs out."""
+        """Return when its timer runs out."""
     def expire(self, now: int) -> None:
         """Let the timer run out; nothing happens before its time."""
     def take(self) -> list[tuple[int, bool, bool]]:
         """Take what left: number, whether it was sent before, whether it pushes."""
     def state(self) -> dict[str, int | None]:
-        """Answer window, counts and times (us); ``min_rtt`` is None before a measurement."""
+        """Return window, counts and times (us); ``min_rtt`` is None before a measurement."""
 
 def schema() -> str:
-    """Answer the JSON schema of a scenario."""
+    """Return the JSON schema of a scenario."""
 
 def replay(case_json: str, trace: str) -> str:
     """Play a recorded connection of Linux to a sender; answers how that went, as JSON."""
@@ -247,9 +247,9 @@ class Branches:
     def parted_ps(self) -> int:
         """Simulated time at which they part."""
     def checkpoint(self) -> bytes:
-        """Answer a checkpoint of the run where they part."""
+        """Return a checkpoint of the run where they part."""
     def run(self, operated: bool, trace: list[str], monitor: Monitor) -> tuple[Output, str]:
-        """Run one of them to its end; answer it, and how far connections came, as JSON."""
+        """Run one of them to its end; return it, and how far connections came, as JSON."""
 
 def part(
     first_json: str,
@@ -267,18 +267,18 @@ class Prices:
 
     def __new__(cls, scenario_json: str, random: tuple[int, int], monitor: Monitor) -> Prices: ...
     def lost(self) -> str:
-        """Answer the bursts with packets of connections that were lost, as JSON."""
+        """Return the bursts with packets of connections that were lost, as JSON."""
     def reached(self) -> str:
-        """Answer how far connections came, as JSON."""
+        """Return how far connections came, as JSON."""
     @property
     def fingerprint(self) -> str:
         """That of the run."""
     def pick(self, places: list[int], horizon_ps: int | None = None) -> None:
         """Pick the bursts to be priced by their place among those lost."""
     def next(self, monitor: Monitor) -> str | None:
-        """Answer the price of the next burst, as JSON; several threads may ask at once."""
+        """Return the price of the next burst, as JSON; several threads may ask at once."""
     def all(self, monitor: Monitor) -> str:
-        """Answer the price of all of them together, as JSON."""
+        """Return the price of all of them together, as JSON."""
 
 def resolve(scenario_json: str, monitor: Monitor | None = None) -> str:
     """Check a scenario and fill in every default; the interpreter is free meanwhile."""
@@ -286,10 +286,10 @@ def resolve(scenario_json: str, monitor: Monitor | None = None) -> str:
 def needs(
     scenario_json: str, monitor: Monitor | None = None
 ) -> tuple[float, float, list[str], float]:
-    """Answer what a run needs: its bytes, those of all numbers, what is to be said, its events."""
+    """Return what a run needs: its bytes, those of all numbers, what is to be said, its events."""
 
 def shape(scenario_json: str) -> str:
-    """Answer the summary of a run that ends before its first event, as JSON."""
+    """Return the summary of a run that ends before its first event, as JSON."""
 
 def simulate(
     scenario_json: str,

@@ -57,7 +57,7 @@ class Checkpoints:
                     raise keeper.refusal(error) from None
 
     def keeper(self, number: int) -> Keeper:
-        """Answer who keeps replication ``number``."""
+        """Return who keeps replication ``number``."""
         return Keeper(self.directory / f"replication-{number}.ckpt")
 
 
@@ -68,7 +68,7 @@ class Keeper:
         self._path = path
 
     def kept(self) -> bytes | None:
-        """Answer the latest checkpoint, if there is one."""
+        """Return the latest checkpoint, if there is one."""
         try:
             return self._path.read_bytes()
         except FileNotFoundError:
@@ -84,7 +84,7 @@ class Keeper:
             put(self._path, data)
 
     def refusal(self, error: _core.BadCheckpoint) -> InputError:
-        """Answer the error that names the file, what is wrong with it and the fix."""
+        """Return the error that names the file, what is wrong with it and the fix."""
         problem, fix = error.args
         return InputError(f"{self._path}: {problem}\n  fix: {fix}")
 

@@ -82,12 +82,12 @@ def used(resolved: Mapping[str, Any]) -> bool:
 
 
 def written(document: Any) -> str | None:
-    """Answer where code stands in a scenario or a plan itself, if it does."""
+    """Return where code stands in a scenario or a plan itself, if it does."""
     return next(_code(document, ""), None)
 
 
 def brief(path: str, value: Any) -> Any:
-    """Answer the value of a field; the text of a class as one line tells it, by its hash."""
+    """Return the value of a field; the text of a class as one line tells it, by its hash."""
     import hashlib
 
     if not (isinstance(value, str) and path.endswith("_class.source")):
@@ -112,7 +112,7 @@ def refuse(where: str | None, *, allow: bool) -> None:
 
 
 def load(kind: str, file: str, source: str, name: str, options: str) -> Loaded:
-    """Execute the text of a file and answer what makes instances of a class in it.
+    """Execute the text of a file and return what makes instances of a class in it.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def wrong_answer(answer: object, wanted: str) -> WrongAnswer:
 
 
 def _given(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Answer each table that names a class, with its path."""
+    """Return each table that names a class, with its path."""
     places: list[tuple[str, Any]] = [("", document)]
     for table in ("flows", "demand"):
         entries = document.get(table)
@@ -210,7 +210,7 @@ def _given(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _code(value: Any, path: str) -> Iterator[str]:
-    """Answer the paths of code, dotted names of fields counted as tables."""
+    """Return the paths of code, dotted names of fields counted as tables."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             here = f"{path}.{key}" if path else str(key)
@@ -246,7 +246,7 @@ def _look(path: str, where: Path, text: str, name: str) -> None:
 
 
 def _label(file: str) -> str:
-    """Answer the name under which Python knows the text, so that its lines can be shown."""
+    """Return the name under which Python knows the text, so that its lines can be shown."""
     return f"<{file}>"
 
 
@@ -283,7 +283,7 @@ def _check_methods(found: type, file: str, name: str, kind: str) -> None:
 
 
 def _line(error: BaseException, file: str) -> int:
-    """Answer the innermost line of the file that an error came through."""
+    """Return the innermost line of the file that an error came through."""
     import traceback
 
     if isinstance(error, SyntaxError) and error.filename == _label(file):

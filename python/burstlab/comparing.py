@@ -87,7 +87,7 @@ class Entry:
         return sum(len(group.seeds) for group in self.samples.values())
 
     def to_json(self) -> dict[str, Any]:
-        """Answer it as ``burstlab results --json`` lists it."""
+        """Return it as ``burstlab results --json`` lists it."""
         return {
             "result": self.label,
             "kind": self.kind,
@@ -141,7 +141,7 @@ class Difference:
         return self.found.difference.mean == 0.0 and self.found.difference.ci95 in (0.0, None)
 
     def to_json(self) -> dict[str, Any]:
-        """Answer it as ``burstlab results --json`` lists it."""
+        """Return it as ``burstlab results --json`` lists it."""
         return {
             "result": self.result,
             "over": self.over,
@@ -177,7 +177,7 @@ class Compared:
     differences: Sequence[Difference]
 
     def to_json(self) -> dict[str, Any]:
-        """Answer the document that ``burstlab results --json`` prints."""
+        """Return the document that ``burstlab results --json`` prints."""
         tests = sum(one.p_holm is not None for one in self.differences)
         return {
             "results": [entry.to_json() for entry in self.entries],

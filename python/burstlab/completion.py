@@ -22,7 +22,7 @@ _OF_A_CLASS = ("mean", "p50", "p99")
 
 
 def is_of_completion(path: str) -> bool:
-    """Answer whether the number at a path of a summary has no value where transfers are censored.
+    """Return whether the number at a path of a summary has no value where transfers are censored.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def is_of_completion(path: str) -> bool:
 
 
 def is_biased(table: Mapping[str, Any], name: str) -> bool:
-    """Answer whether an entry of a demand says little of its transfers, for some are censored.
+    """Return whether an entry of a demand says little of its transfers, for some are censored.
 
     Those that were done in the measured time are then rather the short ones, and a mean with ages
     in place of times is too small.
@@ -60,7 +60,7 @@ def is_biased(table: Mapping[str, Any], name: str) -> bool:
 
 
 def is_open(flow: Mapping[str, Any], name: str) -> bool:
-    """Answer whether a flow is a finite transfer that has no such time, as it is not done.
+    """Return whether a flow is a finite transfer that has no such time, as it is not done.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ class CongestionControl:
     rules_slow_start = False
 
     def on_ack(self, event: Event) -> float | tuple[float, float]:
-        """Answer the congestion window, in segments, after an ACK of new data.
+        """Return the congestion window, in segments, after an ACK of new data.
 
         Below the threshold slow start decides, unless `rules_slow_start`.
         """
@@ -54,7 +54,7 @@ class CongestionControl:
         return event.cwnd + 1.0 / max(event.cwnd, 1.0)
 
     def on_loss(self, event: Event) -> float | tuple[float, float]:
-        """Answer what remains of ``event.window`` after a loss that duplicate ACKs found.
+        """Return what remains of ``event.window`` after a loss that duplicate ACKs found.
 
         It becomes window and threshold, rounded as ``ssthresh_basis`` and ``window_halving`` say.
         With the variant ``"tahoe"`` it is the threshold alone.
@@ -62,7 +62,7 @@ class CongestionControl:
         return event.window / 2.0
 
     def on_timeout(self, event: Event) -> float | tuple[float, float]:
-        """Answer what remains of ``event.window`` after the timer ran out.
+        """Return what remains of ``event.window`` after the timer ran out.
 
         It becomes the threshold, and the sender begins again with one segment. It has no effect
         where RFC 5681 keeps the threshold: with ``ssthresh_basis = "flight"`` and

@@ -246,7 +246,7 @@ def _uncover(path: Path, place: Path) -> None:
 
 
 def _held(directory: Path) -> Mapping[str, Any] | None:
-    """Answer the summary of the result in a directory; refuse what is none and in the way."""
+    """Return the summary of the result in a directory; refuse what is none and in the way."""
     if (directory / "study.json").exists():
         raise InputError(f"{directory} holds a study\n  fix: give another directory")
     summary = directory / SUMMARY

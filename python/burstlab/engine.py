@@ -24,7 +24,7 @@ _SHARE = 0.5
 
 
 def heard(call: Callable[[_core.Monitor], T]) -> T:
-    """Answer what a call of the engine does, and hear Ctrl-C meanwhile.
+    """Return what a call of the engine does, and hear Ctrl-C meanwhile.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def heard(call: Callable[[_core.Monitor], T]) -> T:
 
 
 def memory_allowed(resolved: Document) -> int | None:
-    """Answer how many bytes all runs of a scenario may take together; None where nobody knows."""
+    """Return how many bytes all runs of a scenario may take together; None where nobody knows."""
     given = resolved.get("run", {}).get("max_memory")
     if given is not None:
         found = _core.quantity(given)
@@ -68,7 +68,7 @@ def memory_allowed(resolved: Document) -> int | None:
 
 
 def memory_there() -> int | None:
-    """Answer how many bytes of memory there are for this process; None where nobody knows."""
+    """Return how many bytes of memory there are for this process; None where nobody knows."""
     limits: list[int] = []
     with suppress(AttributeError, ValueError, OSError):
         limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
@@ -85,7 +85,7 @@ def memory_there() -> int | None:
 
 
 def memory_taken() -> int:
-    """Answer how many bytes of memory this process has; 0 where nobody knows."""
+    """Return how many bytes of memory this process has; 0 where nobody knows."""
     with suppress(OSError, ValueError, IndexError):
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")
@@ -107,7 +107,7 @@ class Bound:
         self._before = memory_taken()
 
     def exceeded(self) -> MemoryExceeded | None:
-        """Answer the error of runs that have taken more than they may."""
+        """Return the error of runs that have taken more than they may."""
         if self.allowed is None:
             return None
         taken = memory_taken() - self._before
@@ -125,7 +125,7 @@ class Bound:
 
 
 def fingerprint_of(resolved: Document) -> str:
-    """Answer a hash of a scenario, but for how much memory it may take."""
+    """Return a hash of a scenario, but for how much memory it may take."""
     import hashlib
 
     plain = json.loads(json.dumps(resolved))
@@ -136,7 +136,7 @@ def fingerprint_of(resolved: Document) -> str:
 
 
 def fault(resolved: Document, told: tuple[Any, ...], which: str = "") -> EngineError:
-    """Answer the error of a fault of the engine.
+    """Return the error of a fault of the engine.
 
     Parameters
     ----------
@@ -152,6 +152,6 @@ def fault(resolved: Document, told: tuple[Any, ...], which: str = "") -> EngineE
 
 
 def scenario_error(error: ValueError) -> ScenarioError:
-    """Answer the error of a scenario that the engine refuses."""
+    """Return the error of a scenario that the engine refuses."""
     path, value, problem, fix = (*error.args, "", "", "", "")[:4]
     return ScenarioError(str(path), value, str(problem), str(fix))

@@ -124,7 +124,7 @@ class EngineError(RuntimeError):
         super().__init__(what, place, fingerprint, which)
 
     def __str__(self) -> str:
-        """Answer one line: what failed, for which scenario, and where to report it."""
+        """Return one line: what failed, for which scenario, and where to report it."""
         where = f" ({self.place})" if self.place else ""
         which = f", {self.which}" if self.which else ""
         what = " ".join(self.what.split())

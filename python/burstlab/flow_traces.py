@@ -105,7 +105,7 @@ def _csv(where: Path) -> Iterator[tuple[str, tuple[Any, ...]]]:
             yield place, tuple(cells[index] for index in order)
     except csv.Error as error:
         place = f"{where}, line {table.line_num}"
-        raise ScenarioError(place, "", f"not CSV: {error}", "mend it there") from None
+        raise ScenarioError(place, "", f"not CSV: {error}", "correct it there") from None
 
 
 def _parquet(where: Path) -> Iterator[tuple[str, tuple[Any, ...]]]:
@@ -133,7 +133,7 @@ def _parquet(where: Path) -> Iterator[tuple[str, tuple[Any, ...]]]:
 
 
 def _cells(column: Any) -> list[Any]:
-    """Answer what a column of Parquet holds; a duration in s, as it is exactly."""
+    """Return what a column of Parquet holds; a duration in s, as it is exactly."""
     import pyarrow as pa
 
     if not pa.types.is_duration(column.type):

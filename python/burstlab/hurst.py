@@ -259,7 +259,7 @@ def _rs_independent(length: int) -> float:
 
 
 def _periodogram(numbers: _Numbers, bandwidth: float) -> tuple[_Numbers, _Numbers]:
-    """Answer the lowest frequencies but zero, in radians, and the power there."""
+    """Return the lowest frequencies but zero, in radians, and the power there."""
     if not 0.0 < bandwidth < 1.0:
         raise ValueError(f"the bandwidth is an exponent between 0 and 1, not {bandwidth}")
     many = int(len(numbers) ** bandwidth)
@@ -268,7 +268,7 @@ def _periodogram(numbers: _Numbers, bandwidth: float) -> tuple[_Numbers, _Number
 
 
 def _least(loss: Callable[[float], float], low: float, high: float) -> float:
-    """Answer where a function with one valley is least, by golden sections, to 10^-7."""
+    """Return where a function with one valley is least, by golden sections, to 10^-7."""
     golden = (5.0**0.5 - 1.0) / 2.0
     left, right = high - golden * (high - low), low + golden * (high - low)
     at_left, at_right = loss(left), loss(right)

@@ -50,7 +50,7 @@ class Laws:
     names: Sequence[str]
 
     def estimates(self) -> list[dict[str, Any]]:
-        """Answer a row for each law and measure.
+        """Return a row for each law and measure.
 
         Each has ``law``, ``measure``, ``unit``, ``mean``, ``ci95`` (half the width of the 95 %
         interval; None with one replication), ``n``, and over the first law ``ratio`` with
@@ -116,7 +116,7 @@ class Laws:
         return theme.configured(alt.hconcat(*panels, spacing=26))
 
     def __repr__(self) -> str:
-        """Answer a line a law: its goodput, and that over the first law's."""
+        """Return a line a law: its goodput, and that over the first law's."""
         rows = [row for row in self.estimates() if row["measure"] == MEASURES[0][0]]
         width = max(map(len, self.names))
         lines = [f"{row['law']:{width}}  {_told(row)}{_over(row, self.names[0])}" for row in rows]
@@ -223,7 +223,7 @@ def _name(law: Law) -> str:
 
 
 def _fields(name: str, law: Law) -> dict[str, Any]:
-    """Answer the fields of ``tcp`` that a law is."""
+    """Return the fields of ``tcp`` that a law is."""
     from burstlab import scenario
 
     if isinstance(law, Mapping):
@@ -246,7 +246,7 @@ def _fields(name: str, law: Law) -> dict[str, Any]:
 
 
 def _source(law: type) -> str:
-    """Answer the text of a class, behind the imports of the module that it stands in."""
+    """Return the text of a class, behind the imports of the module that it stands in."""
     try:
         text = textwrap.dedent(inspect.getsource(law))
     except (OSError, TypeError):

@@ -26,7 +26,7 @@ class HasToDict(Protocol):
     """What `bl.Scenario` offers: its fields as nested dictionaries."""
 
     def to_dict(self) -> Document:
-        """Answer the fields that are set."""
+        """Return the fields that are set."""
         ...
 
 
@@ -94,7 +94,7 @@ def to_document(scenario: ScenarioLike, settings: Sequence[str] = ()) -> Documen
 
 
 def as_written(scenario: ScenarioLike) -> tuple[Document, Path]:
-    """Answer a scenario before its files are read, and the directory their paths count from."""
+    """Return a scenario before its files are read, and the directory their paths count from."""
     base = Path()
     if isinstance(scenario, HasToDict):
         found: object = scenario.to_dict()
@@ -130,7 +130,7 @@ def with_files(document: Document, base: Path) -> Document:
 
 
 def apply_settings(document: Document, settings: Sequence[str]) -> Document:
-    """Apply ``path=value`` settings in order and answer a changed copy.
+    """Apply ``path=value`` settings in order and return a changed copy.
 
     A value is read as TOML (``40``, ``true``, ``["1 ms", "2 ms"]``); what is not TOML is taken as
     a bare string, so ``core.link_delay=5 ms`` needs no quotes.

@@ -36,7 +36,7 @@ class Marks:
         self._source = source
 
     def of(self, table: str) -> dict[str, str]:
-        """Answer what is written into the metadata of a table."""
+        """Return what is written into the metadata of a table."""
         return {KEY: json.dumps({**self._fields, "table": table}, separators=(",", ":"))}
 
     def check(self, path: Path, table: str, metadata: Mapping[bytes, bytes]) -> None:

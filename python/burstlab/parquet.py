@@ -27,7 +27,7 @@ _SUFFIX = ".parquet"
 
 
 def number_of(error: BaseException) -> int | None:
-    """Answer the number of an error of the system, which Arrow tells in its text alone."""
+    """Return the number of an error of the system, which Arrow tells in its text alone."""
     if isinstance(error, OSError) and error.errno is not None:
         return error.errno
     found = re.search(r"\[errno (\d+)\]", str(error))
@@ -106,14 +106,14 @@ class FileWriter:
 
 
 def hidden(directory: Path, name: str) -> Path:
-    """Answer where a table lies until all of its result is there."""
+    """Return where a table lies until all of its result is there."""
     return directory / f".{name}{_SUFFIX}"
 
 
 def write_hidden(
     directory: Path, name: str, parts: Iterable[pa.Table], marks: Mapping[str, str] | None = None
 ) -> Path:
-    """Write one table, its parts one below the other, under its hidden name; answer the file."""
+    """Write one table, its parts one below the other, under its hidden name; return the file."""
     writer = FileWriter(hidden(directory, name))
     try:
         for part in parts:
@@ -196,7 +196,7 @@ class Part:
         return FileWriter(self._directory / f".{name}{_SUFFIX}")
 
     def close(self, marks: Marks | None = None) -> dict[str, Path]:
-        """Complete the files, with marks if they are the tables; answer them by table."""
+        """Complete the files, with marks if they are the tables; return them by table."""
         for name, writer in self._writers.items():
             with writing(self._directory / f"{name}{_SUFFIX}"):
                 writer.close(None if marks is None else marks.of(name))
@@ -301,11 +301,11 @@ class Store:
         return cls(directory, [name for name in present if name != "flows"], replications)
 
     def table(self, name: str) -> StoredTable:
-        """Answer a table, all replications one below the other."""
+        """Return a table, all replications one below the other."""
         return StoredTable(self._directory / f"{name}{_SUFFIX}", self._seen[name])
 
     def part(self, replication: int) -> StoredPart:
-        """Answer the tables of one replication."""
+        """Return the tables of one replication."""
         return StoredPart(self, replication)
 
     def lies_in(self, directory: Path) -> bool:
@@ -373,11 +373,11 @@ class StoredTable(Table):
         return self._there
 
     def to_arrow(self) -> pa.Table:
-        """Answer all of it as a `pyarrow.Table`."""
+        """Return all of it as a `pyarrow.Table`."""
         return self._read()
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """Answer the rows part by part, of all columns or of those named."""
+        """Return the rows part by part, of all columns or of those named."""
         import pyarrow.parquet as pq
 
         names = None if columns is None else list(columns)
@@ -385,11 +385,11 @@ class StoredTable(Table):
             yield from file.iter_batches(batch_size=BATCH, columns=names)
 
     def where(self, **equal: Any) -> Table:
-        """Answer the rows whose columns have the given values."""
+        """Return the rows whose columns have the given values."""
         return Table(self._read(filters=self._equal(equal)))
 
     def select(self, columns: Sequence[str], condition: pc.Expression) -> pa.Table:
-        """Answer columns of the rows that meet a condition, as they are stored."""
+        """Return columns of the rows that meet a condition, as they are stored."""
         import pyarrow.parquet as pq
 
         return pq.read_table(self._path, columns=list(columns), filters=condition)
@@ -424,7 +424,7 @@ class StoredTable(Table):
 
 
 def _seen(path: Path) -> tuple[int, ...]:
-    """Answer what tells a file from another one that takes its place."""
+    """Return what tells a file from another one that takes its place."""
     try:
         found = path.stat()
     except OSError:

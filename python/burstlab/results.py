@@ -266,7 +266,7 @@ class Result:
         return document
 
     def estimates(self) -> dict[str, dict[str, Any]]:
-        """Answer mean, 95 % half-width and n of every metric over the replications.
+        """Return mean, 95 % half-width and n of every metric over the replications.
 
         Each number of a flow is summed over the flows of a replication, but for times, of which it
         is the mean over the flows that have one; those of a single flow are under
@@ -296,7 +296,7 @@ class Result:
         return {name: mean_ci95(values).to_json() for name, values in known}
 
     def table(self, name: str) -> Table:
-        """Answer a recorded table, all replications one below the other."""
+        """Return a recorded table, all replications one below the other."""
         if name not in self._joined:
             self._joined[name] = self._join(name)
         return self._joined[name]
@@ -375,7 +375,7 @@ class Result:
             return place.move_in(["flows", *names], scenario, self.summary)
 
     def document(self) -> dict[str, Any]:
-        """Answer what ``burstlab run --json`` prints, for one replication as for more.
+        """Return what ``burstlab run --json`` prints, for one replication as for more.
 
         It is `summary` with ``replications`` and ``summary`` in any case.
         """
@@ -385,7 +385,7 @@ class Result:
         return found
 
     def __repr__(self) -> str:
-        """Answer one line: what was run, and what became of the flows."""
+        """Return one line: what was run, and what became of the flows."""
         count = len(self.replications)
         told = [f"{count} replications" if count > 1 else "1 run", f"seed {self.seed}"]
         flows = [flow for one in self.replications for flow in one.summary["flows"]]
@@ -463,7 +463,7 @@ def read(directory: str | os.PathLike[str]) -> Result:
 
 
 def version_of(directory: str | os.PathLike[str]) -> str | None:
-    """Answer the version that wrote a result; None where its summary does not say."""
+    """Return the version that wrote a result; None where its summary does not say."""
     from burstlab.loading import read_text
 
     where = Path(directory)
@@ -477,7 +477,7 @@ def version_of(directory: str | os.PathLike[str]) -> str | None:
 
 
 def marks_of(version: str, seed: int, summaries: Sequence[Mapping[str, Any]]) -> Marks:
-    """Answer what tells the tables of one result from those of another.
+    """Return what tells the tables of one result from those of another.
 
     Parameters
     ----------
@@ -497,7 +497,7 @@ def marks_of(version: str, seed: int, summaries: Sequence[Mapping[str, Any]]) ->
 
 
 def together(prints: Sequence[str]) -> str:
-    """Answer the fingerprint of all replications."""
+    """Return the fingerprint of all replications."""
     import hashlib
 
     if len(prints) == 1:
@@ -556,13 +556,13 @@ def _numbers(flows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _over_flows(name: str, flows: Sequence[Mapping[str, Any]]) -> float:
-    """Answer the sum of a number of flows, and of times their mean: times do not add up."""
+    """Return the sum of a number of flows, and of times their mean: times do not add up."""
     values = [float(flow[name]) for flow in flows if flow.get(name) is not None]
     return sum(values) / (len(values) if name.endswith("_s") else 1)
 
 
 def _of_parts(summary: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    """Answer the single numbers of a mesh, of each cell and of each demand, with their names."""
+    """Return the single numbers of a mesh, of each cell and of each demand, with their names."""
     parts = [(name, summary.get(name) or {}) for name in ("network", "ops")]
     for one in summary.get("demand", []):
         parts.append((f"demand.{one['label']}", one))
@@ -583,7 +583,7 @@ def _of_parts(summary: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
 
 
 def _plain(name: str) -> str:
-    """Answer the path of a number of one of several flows, ``label[id].name``, or of another."""
+    """Return the path of a number of one of several flows, ``label[id].name``, or of another."""
     last = name.rpartition("].")[2]
     return last if "]." in name else name
 

@@ -12,7 +12,7 @@ _STEERS_BUT_LINES = re.compile(f"[\x00-\x09\x0b-\x1f{_OTHERS}]")
 
 
 def shown(text: str, *, lines: bool = False) -> str:
-    r"""Answer a text with escapes, such as ``\x1b``, in place of what cannot be seen but acts.
+    r"""Return a text with escapes, such as ``\x1b``, in place of what cannot be seen but acts.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def shown(text: str, *, lines: bool = False) -> str:
 
 
 def brief(text: str, most: int = 120) -> str:
-    """Answer the text as it is shown, its end cut off where it is long."""
+    """Return the text as it is shown, its end cut off where it is long."""
     told = shown(text[: most + 1])
     return told if len(told) <= most else f"{told[: most - 3]}..."
 

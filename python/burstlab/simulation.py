@@ -73,7 +73,7 @@ def resolve(scenario: ScenarioLike) -> Document:
 
 
 def announcements(resolved: Document) -> list[str]:
-    """Answer what is to be said of a long or a large run before it begins.
+    """Return what is to be said of a long or a large run before it begins.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def announcements(resolved: Document) -> list[str]:
 
 
 def estimate(resolved: Document) -> tuple[float, float]:
-    """Answer what a run is foreseen to take: bytes of memory, and seconds on a machine of today.
+    """Return what a run is foreseen to take: bytes of memory, and seconds on a machine of today.
 
     Memory is what the scenario is bound to need; time counts a microsecond for each event that is
     foreseen, and no more than tells seconds from hours.
@@ -328,7 +328,7 @@ def _result(
 def _same_run(
     resolved: Document, out: str | os.PathLike[str], kept: Checkpoints | None
 ) -> Callable[[Mapping[str, Any]], bool]:
-    """Answer what tells whether a result is of the run that goes on from checkpoints."""
+    """Return what tells whether a result is of the run that goes on from checkpoints."""
 
     def same(summary: Mapping[str, Any]) -> bool:
         if kept is None or not kept.resume or summary["burstlab"] != _core.__version__:
@@ -347,7 +347,7 @@ def _same_run(
 
 
 def that_fit(resolved: Document, workers: int) -> int:
-    """Answer how many workers, up to some, have room for their runs in the memory there is."""
+    """Return how many workers, up to some, have room for their runs in the memory there is."""
     allowed = memory_allowed(resolved)
     each, numbers, *_ = _needs(resolved, _core.Monitor())
     if allowed is None or each <= 0.0:
@@ -364,7 +364,7 @@ def _run_all(
     progress: Progress | None,
     kept: Checkpoints | None,
 ) -> tuple[list[Replication], End]:
-    """Answer the replications that were run, in order, and what ended them before their end."""
+    """Return the replications that were run, in order, and what ended them before their end."""
     text, seed = json.dumps(resolved), int(resolved["run"]["seed"])
     bound = Bound(resolved)
     monitors = [_core.Monitor(bound.allowed) for _ in numbers]
@@ -410,7 +410,7 @@ def replicate(
     sink: Part | None = None,
     kept: Checkpoints | None = None,
 ) -> tuple[Replication, EngineError | MemoryExceeded | None]:
-    """Run one replication; answer it, and what ended it before its end.
+    """Run one replication; return it, and what ended it before its end.
 
     Parameters
     ----------

@@ -60,7 +60,7 @@ class Estimate:
         return abs(self.ci95 / self.mean) if self.mean else math.inf
 
     def to_json(self) -> dict[str, float | int | None]:
-        """Answer the three fields as JSON carries them."""
+        """Return the three fields as JSON carries them."""
         return {"mean": self.mean, "ci95": self.ci95, "n": self.n}
 
     def __str__(self) -> str:

@@ -23,7 +23,7 @@ _PRECISE = 1e-16
 
 
 def below(degrees: float, value: float) -> float:
-    """Answer the share of the distribution below a value.
+    """Return the share of the distribution below a value.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def below(degrees: float, value: float) -> float:
 
 @lru_cache(maxsize=4096)
 def quantile(degrees: float, share: float) -> float:
-    """Answer the value below which a share of the distribution lies.
+    """Return the value below which a share of the distribution lies.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def quantile(degrees: float, share: float) -> float:
 
 
 def two_sided(values: ArrayLike, degrees: ArrayLike) -> NDArray[np.float64]:
-    """Answer the share of the distribution that is farther from 0 than each value.
+    """Return the share of the distribution that is farther from 0 than each value.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def two_sided(values: ArrayLike, degrees: ArrayLike) -> NDArray[np.float64]:
 
 
 def quantiles(degrees: ArrayLike, share: float) -> NDArray[np.float64]:
-    """Answer `quantile` for each of many degrees of freedom."""
+    """Return `quantile` for each of many degrees of freedom."""
     import numpy as np
 
     given = np.asarray(degrees, dtype=float)
@@ -100,7 +100,7 @@ def quantiles(degrees: ArrayLike, share: float) -> NDArray[np.float64]:
 
 
 def _beyond(degrees: float, value: float) -> float:
-    """Answer the share above a value that is not negative."""
+    """Return the share above a value that is not negative."""
     if degrees > _NORMAL:
         return 0.5 * math.erfc(value / math.sqrt(2.0))
     if math.isinf(value):
@@ -119,14 +119,14 @@ def _density(degrees: float, value: float) -> float:
 
 
 def _gammas(a: float) -> float:
-    """Answer the logarithm of gamma(a + 1/2) / gamma(a); both are large where a is."""
+    """Return the logarithm of gamma(a + 1/2) / gamma(a); both are large where a is."""
     if a < 100.0:
         return math.lgamma(a + 0.5) - math.lgamma(a)
     return 0.5 * math.log(a) - 1.0 / (8.0 * a) + 1.0 / (192.0 * a**3) - 1.0 / (640.0 * a**5)
 
 
 def _beta(a: float, x: float, y: float) -> float:
-    """Answer the regularised incomplete beta function of a and 1/2 at x, where y is 1 - x."""
+    """Return the regularised incomplete beta function of a and 1/2 at x, where y is 1 - x."""
     if x <= 0.0:
         return 0.0
     if y <= 0.0:
@@ -139,7 +139,7 @@ def _beta(a: float, x: float, y: float) -> float:
 
 
 def _fraction(a: float, b: float, x: float) -> float:
-    """Answer the continued fraction of the incomplete beta function."""
+    """Return the continued fraction of the incomplete beta function."""
     c, d = 1.0, 1.0 / _away(1.0 - (a + b) * x / (a + 1.0))
     found = d
     for m in range(1, _TERMS):

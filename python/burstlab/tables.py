@@ -41,7 +41,7 @@ STORED = ("flows", *RECORDED)
 
 
 def not_recorded(name: str) -> NotRecorded:
-    """Answer the error of a table that a run has not recorded, with what records it."""
+    """Return the error of a table that a run has not recorded, with what records it."""
     fix = f"run it with trace=({name.split('_')[0]!r},)"
     if name in MESH:
         fix = "run a mesh; connections need [[demand]], samples need run.sample"
@@ -72,36 +72,36 @@ class Table:
         self._arrow = arrow
 
     def to_arrow(self) -> pa.Table:
-        """Answer the data as a `pyarrow.Table`, without a copy."""
+        """Return the data as a `pyarrow.Table`, without a copy."""
         return self._arrow
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """Answer the rows part by part, of all columns or of those named."""
+        """Return the rows part by part, of all columns or of those named."""
         arrow = self._arrow if columns is None else self._arrow.select(list(columns))
         yield from arrow.to_batches(max_chunksize=BATCH)
 
     def to_pandas(self) -> pd.DataFrame:
-        """Answer a pandas frame; times stay whole picoseconds (nullable integers)."""
+        """Return a pandas frame; times stay whole picoseconds (nullable integers)."""
         import pyarrow as pa
 
         pd = extra("pandas", "to_pandas()")
         return self.to_arrow().to_pandas(types_mapper={pa.uint64(): pd.UInt64Dtype()}.get)
 
     def to_polars(self) -> pl.DataFrame:
-        """Answer a polars frame."""
+        """Return a polars frame."""
         return extra("polars", "to_polars()").from_arrow(self.to_arrow())
 
     def to_pylist(self) -> list[dict[str, Any]]:
-        """Answer one dictionary per row."""
+        """Return one dictionary per row."""
         return self.to_arrow().to_pylist()
 
     def where(self, **equal: Any) -> Table:
-        """Answer the rows whose columns have the given values."""
+        """Return the rows whose columns have the given values."""
         condition = self._equal(equal)
         return self if condition is None else Table(self._arrow.filter(condition))
 
     def seconds(self, name: str) -> NDArray[np.float64]:
-        """Answer a column of picoseconds in seconds, with NaN where there is no value."""
+        """Return a column of picoseconds in seconds, with NaN where there is no value."""
         import numpy as np
 
         return np.asarray(self[name], dtype=np.float64) * 1e-12
@@ -127,7 +127,7 @@ class Table:
         return self.to_html(rows=20) + f"<p>{len(self):,} rows</p>"
 
     def to_html(self, rows: int | None = None, columns: Sequence[str] | None = None) -> str:
-        """Answer the first rows, or all, as an HTML table; of the columns named, or of all."""
+        """Return the first rows, or all, as an HTML table; of the columns named, or of all."""
         import html
 
         kept = self.columns if columns is None else list(columns)
@@ -149,7 +149,7 @@ class Table:
         return self._arrow.slice(0, rows)
 
     def _equal(self, equal: Mapping[str, Any]) -> pc.Expression | None:
-        """Answer the condition that columns have the given values."""
+        """Return the condition that columns have the given values."""
         import pyarrow as pa
         import pyarrow.compute as pc
 

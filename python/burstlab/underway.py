@@ -18,7 +18,7 @@ _POLL_S = 0.1
 
 
 def workers_asked(jobs: int | None) -> int:
-    """Answer how many workers there are to be: by default one for each processor."""
+    """Return how many workers there are to be: by default one for each processor."""
     if jobs is None:
         return os.cpu_count() or 1
     if jobs < 1:
@@ -47,7 +47,7 @@ class UnderWay(Generic[About, Answer]):
         self._tasks[task] = about, monitor
 
     def finished(self) -> list[tuple[About, Future[Answer]]]:
-        """Wait a moment, and answer the tasks that are done, which are under way no more."""
+        """Wait a moment, and return the tasks that are done, which are under way no more."""
         done, _ = wait(self._tasks, timeout=_POLL_S, return_when=FIRST_COMPLETED)
         found = [(about, task) for task, (about, _) in self._tasks.items() if task in done]
         for _, task in found:
@@ -63,7 +63,7 @@ class UnderWay(Generic[About, Answer]):
             raise exceeded
 
     def progress(self) -> float:
-        """Answer how much of them is done: the sum of their shares, as far as it is known."""
+        """Return how much of them is done: the sum of their shares, as far as it is known."""
         return sum(monitor.progress() for _, monitor in self._tasks.values() if monitor)
 
     def keep(self) -> None:

@@ -18,7 +18,7 @@ from burstlab.reproduce.paper import Paper
 def briefly(
     paper: Paper, shorten: Callable[[dict[str, Any]], None]
 ) -> Callable[[str], TargetReport]:
-    """Answer what runs a target once, after plans that `shorten` has changed."""
+    """Return what runs a target once, after plans that `shorten` has changed."""
     plans = copy.deepcopy(dict(paper.plans))
     shorten(plans)
     short, options = Paper(paper.directory, plans), Options(jobs=2)

@@ -37,7 +37,7 @@ class Answer:
     err: str
 
     def json(self) -> Any:
-        """Answer the one document on standard output."""
+        """Return the one document on standard output."""
         return json.loads(self.out)
 
 

@@ -96,7 +96,7 @@ class Draw:
         self.wild = self.random.choice([0.05, 0.15, 0.5, 1.0])
 
     def scenario(self) -> dict[str, Any]:
-        """Answer a scenario, as nested dictionaries."""
+        """Return a scenario, as nested dictionaries."""
         pick = self.random
         found: dict[str, Any] = {"network": self._table(SCHEMA["properties"]["network"], 0.15)}
         if pick.random() < 0.9:
@@ -178,7 +178,7 @@ def _words(schema: dict[str, Any]) -> list[Any]:
 
 
 def corrected(document: dict[str, Any], error: ScenarioError) -> bool:
-    """Do what an error says, or take the field away; answer whether anything changed."""
+    """Do what an error says, or take the field away; return whether anything changed."""
     steps = [step for step in re.split(r"[.\[\]]+", error.path) if step]
     here: Any = document
     for depth, step in enumerate(steps):
@@ -263,7 +263,7 @@ def outcome(given: int | Path, where: Path, runs_s: float = RUNS_S) -> Outcome:
 
 
 def _watched(child: int, began: Path, runs_s: float) -> tuple[int, str]:
-    """Wait for a child, with Ctrl-C where it takes long; answer its status, and what was late."""
+    """Wait for a child, with Ctrl-C where it takes long; return its status, and what was late."""
     start = time.monotonic()
     began_at = stopped_at = 0.0
     while True:
@@ -350,7 +350,7 @@ def _child(given: int | Path, where: Path) -> None:
 
 
 def _prepared(seed: int) -> tuple[dict[str, Any], list[str]]:
-    """Answer a scenario, corrected where it is to be valid, and flags to run it with."""
+    """Return a scenario, corrected where it is to be valid, and flags to run it with."""
     draw = Draw(seed)
     document = draw.scenario()
     pick = draw.random
@@ -378,7 +378,7 @@ def _prepared(seed: int) -> tuple[dict[str, Any], list[str]]:
 def failures(
     seeds: range, where: Path, *, runs_s: float = RUNS_S, tell: bool = False
 ) -> tuple[dict[str, int], list[str]]:
-    """Answer what became of the scenarios of some seeds, and what failed.
+    """Return what became of the scenarios of some seeds, and what failed.
 
     Parameters
     ----------

@@ -136,11 +136,11 @@ def unpack(content: bytes) -> tuple[Any, dict[str, np.ndarray]]:
 
 
 def data(page: Page, name: str, **query: Any) -> tuple[Any, dict[str, np.ndarray]]:
-    """Answer what a page serves, without a server."""
+    """Return what a page serves, without a server."""
     body = page.data[f"data/{name}"]({key: str(value) for key, value in query.items()})
     return unpack(body.content)
 
 
 def about(page: Page) -> Any:
-    """Answer what a page is about."""
+    """Return what a page is about."""
     return json.loads(page.data["data/about"]({}).content)

@@ -81,7 +81,7 @@ def wait_for_change(file: Path, process: subprocess.Popen[bytes]) -> None:
 
 
 def fnv_1a(data: bytes) -> int:
-    """Answer the sum that a checkpoint has of its head and state."""
+    """Return the sum that a checkpoint has of its head and state."""
     value = 0xCBF29CE484222325
     for byte in data:
         value = (value ^ byte) * 0x100000001B3 % 2**64
@@ -163,7 +163,7 @@ def test_a_mesh_with_its_tables_goes_on(
 
 
 def asked(max_memory: int | None = None) -> Monitor:
-    """Answer a monitor that was asked for a checkpoint already."""
+    """Return a monitor that was asked for a checkpoint already."""
     monitor = Monitor(max_memory)
     monitor.keep()
     return monitor

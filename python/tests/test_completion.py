@@ -65,7 +65,7 @@ def bits(text: str) -> float:
 
 
 def known_quantile(known: list[float], bounds: list[float], share: float) -> float | None:
-    """Answer a quantile that is the same if the censored are done at once or never."""
+    """Return a quantile that is the same if the censored are done at once or never."""
     rank = math.ceil(round(share * (len(known) + len(bounds)), 9))
     soon = sorted([*known, *(math.nextafter(one, math.inf) for one in bounds)])
     never = sorted([*known, *(math.inf for _ in bounds)])

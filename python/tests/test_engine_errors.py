@@ -24,7 +24,7 @@ SCENARIO: dict[str, Any] = {
 
 
 def failing(max_memory: int | None = None) -> _core.Monitor:
-    """Answer a monitor at whose third look the engine fails."""
+    """Return a monitor at whose third look the engine fails."""
     return REAL(max_memory, 3)
 
 

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def without(monkeypatch):
-    """Answer what takes a package away, as if it had never been installed."""
+    """Return what takes a package away, as if it had never been installed."""
 
     def take(*names: str) -> None:
         for module in [one for one in sys.modules if one.partition(".")[0] in names]:

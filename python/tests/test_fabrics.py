@@ -18,7 +18,7 @@ EDGE = {"assembly": "timer", "timer": "20 us"}
 
 
 def fabric(network: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """Answer a scenario on a network, with short times."""
+    """Return a scenario on a network, with short times."""
     run = {"duration": "50 ms", "seed": 3, **more.pop("run", {})}
     return {"network": {**NEAR, **network}, "access": ACCESS, "edge": EDGE, **more, "run": run}
 

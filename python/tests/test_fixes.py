@@ -18,7 +18,7 @@ BY_ITSELF = {"ScenarioError": 3, "PlanError": 3, "FieldError": 3, "ControlError"
 
 
 def without(source: str, name: str) -> Iterator[str]:
-    """Answer where errors are made that say no fix."""
+    """Return where errors are made that say no fix."""
     for node in ast.walk(ast.parse(source)):
         if not isinstance(node, ast.Call):
             continue

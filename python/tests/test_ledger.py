@@ -75,7 +75,7 @@ def scenario(number: int, mesh: bool) -> dict[str, Any]:
 
 
 def rows(table: Any) -> list[dict[str, Any]]:
-    """Answer the rows of a table; a time that never came is the largest."""
+    """Return the rows of a table; a time that never came is the largest."""
     found = table.to_pylist()
     return [{name: NEVER if x is None else x for name, x in row.items()} for row in found]
 
@@ -91,7 +91,7 @@ class Segments:
             self.sent.setdefault(packet["seq"], []).append(packet)
 
     def lost_at(self, packet: dict[str, Any]) -> int:
-        """Answer when it was certain that a transmission is lost."""
+        """Return when it was certain that a transmission is lost."""
         if packet["cause"] == "burst-lost":
             return self.bursts[packet["burst"]]["lost_ps"]
         if packet["cause"] == "access-overflow":
@@ -100,7 +100,7 @@ class Segments:
         raise AssertionError(packet)
 
     def missing(self, until: int, now: int, told: bool = False) -> dict[int, int | None] | None:
-        """Answer the segments below `until` that are lost, each with its burst if it had one.
+        """Return the segments below `until` that are lost, each with its burst if it had one.
 
         `None`: something happened at this very instant; but a sender that was `told` of a loss
         acts after it.
@@ -123,7 +123,7 @@ class Segments:
         return found
 
     def reached(self, since: int, now: int) -> int:
-        """Answer the first segment that was not sent from `since` on and before `now`."""
+        """Return the first segment that was not sent from `since` on and before `now`."""
         sent = (packet["seq"] for packet in self.order if since <= packet["sent_ps"] < now)
         return max(sent, default=-1) + 1
 

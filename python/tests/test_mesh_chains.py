@@ -26,7 +26,7 @@ Chain = Callable[[Any], list[tuple[float, Any]]]
 
 
 def stationary(first: State, moves: Chain) -> dict[Any, float]:
-    """Answer the share of time in each state that can be reached, by a sparse linear system."""
+    """Return the share of time in each state that can be reached, by a sparse linear system."""
     place: dict[Any, int] = {first: 0}
     rows: list[int] = []
     columns: list[int] = []
@@ -51,7 +51,7 @@ def stationary(first: State, moves: Chain) -> dict[Any, float]:
 
 
 def erlang(load: float, servers: int) -> float:
-    """Answer Erlang's loss from its chain, the plainest of all."""
+    """Return Erlang's loss from its chain, the plainest of all."""
 
     def moves(busy: int) -> list[tuple[float, Any]]:
         up = [(load, busy + 1)] if busy < servers else []
@@ -70,7 +70,7 @@ def run_time(seed: object, seconds: float) -> dict[str, Any]:
 
 
 def score(values: list[float], truth: float) -> float:
-    """Answer by how many standard errors the mean misses."""
+    """Return by how many standard errors the mean misses."""
     estimate = mean_ci95(values)
     assert estimate.ci95
     return (estimate.mean - truth) * t_quantile(estimate.n - 1) / estimate.ci95
@@ -92,7 +92,7 @@ def of_route(result: bl.Result, start: str) -> list[float]:
 
 
 def groups(sources: tuple[int, ...], reach: int, load: float) -> list[float]:
-    """Answer the loss of the sources of each wavelength of arrival, under first fit.
+    """Return the loss of the sources of each wavelength of arrival, under first fit.
 
     A source has one wavelength, on which it sends at a rate `load` while it is silent, and on which
     a burst goes on when the node has dropped it. A state is who holds each wavelength out, and how
@@ -181,7 +181,7 @@ def comb(sources: tuple[int, ...], reach: int, load: float) -> dict[str, Any]:
 
 
 def full_conversion(sources: int, servers: int, load: float) -> float:
-    """Answer the loss where any wavelength will do: only counts matter."""
+    """Return the loss where any wavelength will do: only counts matter."""
 
     def moves(state: Any) -> list[tuple[float, Any]]:
         held, vain = state
@@ -219,7 +219,7 @@ def test_limited_conversion_loses_what_the_chain_says(reach):
 
 
 def two_ingresses(load: float, rule: str) -> float:
-    """Answer the loss where two ingresses of two wavelengths meet at a fibre of two.
+    """Return the loss where two ingresses of two wavelengths meet at a fibre of two.
 
     A wavelength of an ingress is idle (0), carries a burst that the node passed on (1), or one that
     it dropped (2). Under "latest" the one that became idle last is taken, so that a state also says
@@ -298,7 +298,7 @@ def test_without_conversion_the_choice_at_the_ingress_counts(scheduler, rule):
 
 
 def second_class(high: float, low: float, most: int = 80) -> float:
-    """Answer the loss of bursts with no extra offset on one wavelength, with void filling.
+    """Return the loss of bursts with no extra offset on one wavelength, with void filling.
 
     Those with an extra offset longer than any burst are alone with their like: busy for a mean of
     1, idle for one of 1 / `high`. A void is known when a burst of the second class comes, and must

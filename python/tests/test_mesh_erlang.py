@@ -81,7 +81,7 @@ def fan_in(wavelengths: int, sources: int = 8) -> dict[str, Any]:
 
 
 def ratios(result: bl.Result, route: tuple[str, str] | None = None) -> list[float]:
-    """Answer the burst loss ratio of each replication, of all bursts or of a route."""
+    """Return the burst loss ratio of each replication, of all bursts or of a route."""
     if route is None:
         return [network["all"]["burst_loss_ratio"] for network in result.network]
     rows = [
@@ -93,7 +93,7 @@ def ratios(result: bl.Result, route: tuple[str, str] | None = None) -> list[floa
 
 @cache
 def measured(point: tuple[int, float, str]) -> tuple[Estimate, int, int]:
-    """Answer the loss ratio of one link, the runs with a loss, and the bursts that ended."""
+    """Return the loss ratio of one link, the runs with a loss, and the bursts that ended."""
     result = bl.run(one_link(*point))
     hit = sum(network["all"]["bursts_lost"] > 0 for network in result.network)
     ended = sum(network["all"]["bursts"] for network in result.network)
@@ -108,7 +108,7 @@ def causes(result: bl.Result) -> list[Cause]:
 
 
 def errors(estimate: Estimate, truth: float) -> float:
-    """Answer by how many standard errors an estimate misses."""
+    """Return by how many standard errors an estimate misses."""
     assert estimate.ci95
     return (estimate.mean - truth) * t_quantile(estimate.n - 1) / estimate.ci95
 
@@ -159,7 +159,7 @@ def test_lengths_count_by_their_mean_alone():
 
 
 def rows_of_the_table() -> list[str]:
-    """Answer the rows of the table in docs/models/mesh.md."""
+    """Return the rows of the table in docs/models/mesh.md."""
     rows: list[str] = []
     for wavelengths, load in product(WAVELENGTHS, LOADS):
         truth = float(erlang_b(load * wavelengths, wavelengths))
@@ -221,7 +221,7 @@ def two_classes(scheduler: str, wavelengths: int, extra: str) -> bl.Result:
 
 
 def without_conversion(wavelengths: int, first: str, sources: int = 16) -> Estimate:
-    """Answer the loss where bursts keep the wavelength of their ingress, 0.4 Erlang on each."""
+    """Return the loss where bursts keep the wavelength of their ingress, 0.4 Erlang on each."""
     network = fan_in(wavelengths, sources)
     for link in network["link"]:
         link.pop("wavelengths", None)

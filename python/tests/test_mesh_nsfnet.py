@@ -45,7 +45,7 @@ def nsfnet(erlangs: float, bursts: int, **load: Any) -> dict[str, Any]:
 
 @cache
 def routes() -> dict[Route, list[Route]]:
-    """Answer the fibres of each route, found by sending bursts along it."""
+    """Return the fibres of each route, found by sending bursts along it."""
     names = [str(number) for number in range(1, 15)]
     found: dict[Route, list[Route]] = {}
     for start in names:

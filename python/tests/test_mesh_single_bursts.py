@@ -39,7 +39,7 @@ def packet(start: str, end: str, at_us: int) -> dict[str, Any]:
 
 
 def traced(scenario: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Answer the bursts in the order of their numbers, and their fibres."""
+    """Return the bursts in the order of their numbers, and their fibres."""
     result = bl.run(scenario, trace=["bursts"])
     bursts = result.table("bursts").to_pylist()
     return sorted(bursts, key=lambda row: row["burst"]), result.table("bursts_hops").to_pylist()

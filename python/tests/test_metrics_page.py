@@ -41,7 +41,7 @@ def test_each_number_that_python_adds_has_a_row_and_each_row_is_one(root, tmp_pa
 
 
 def surgery_columns() -> set[str]:
-    """Answer what is told of two runs that part, and of the prices of lost bursts."""
+    """Return what is told of two runs that part, and of the prices of lost bursts."""
     # Of a path the burst with number 10 is there in any run of this length.
     asked = bl.what_if(SCENARIO, kill=10)
     priced = bl.blame(SCENARIO)
@@ -54,7 +54,7 @@ def surgery_columns() -> set[str]:
 
 
 def study_columns(where: Path) -> set[str]:
-    """Answer the columns of the tables of a study, but for metrics and parameters."""
+    """Return the columns of the tables of a study, but for metrics and parameters."""
     plan = {
         "scenario": SCENARIO,
         "schemes": {"short": {}, "long": {"edge.timer": "10 ms"}},

@@ -73,7 +73,7 @@ def test_short_windows_are_obeyed():
 
 
 def bl_node(name):
-    """Answer the number of a node of a star: the hub is the first."""
+    """Return the number of a node of a star: the hub is the first."""
     return {"hub": 1, "1": 2, "2": 3, "3": 4}[name]
 
 

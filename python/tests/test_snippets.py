@@ -50,7 +50,7 @@ class Block:
     behind: bool
 
     def lines(self) -> Iterator[list[str]]:
-        """Answer the words of each line, without comments."""
+        """Return the words of each line, without comments."""
         for line in self.text.replace("\\\n", " ").splitlines():
             if words := shlex.split(line, comments=True):
                 yield words

@@ -275,7 +275,7 @@ def test_topologies_are_listed(burstlab):
 
 
 def samples(tmp_path) -> dict[str, bytes]:
-    """Answer one good file of each format."""
+    """Return one good file of each format."""
     found = {".txt": SNDLIB.encode(), ".toml": tomli_w.dumps(TABLES).encode()}
     for ending in (".graphml", ".gml", ".json"):
         path = tmp_path / f"sample{ending}"

@@ -28,7 +28,7 @@ impl Connection {
         Self { sender, receiver, now, flying, sending, sent: 0, loss_every }
     }
 
-    /// One round trip; answers how many ACKs there were.
+    /// One round trip; returns how many ACKs there were.
     fn round(&mut self) -> u64 {
         self.now += Span::from_ms(100);
         std::mem::swap(&mut self.flying, &mut self.sending);

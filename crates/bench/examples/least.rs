@@ -60,7 +60,7 @@ impl Flow {
         }
     }
 
-    /// A packet is sent; answers when it is at its edge.
+    /// A packet is sent; returns when it is at its edge.
     fn send(&mut self, seq: u64) -> u64 {
         let sent = self.heard[seq as usize % WINDOW];
         self.note(sent, 1, seq);

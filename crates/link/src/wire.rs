@@ -51,7 +51,7 @@ struct Queue {
 
 impl Queue {
     /// A packet of `size` comes at `now` to a link that is free at `free_at`, with `waiting` bytes
-    /// before it; answers whether there is room for it.
+    /// before it; returns whether there is room for it.
     fn takes(&mut self, now: Time, size: Bytes, (free_at, waiting): (Time, Bytes)) -> bool {
         let start = now.max(free_at);
         while self.starts.front().is_some_and(|&started| started <= now) {
@@ -117,7 +117,7 @@ impl Wire {
         }
     }
 
-    /// Hands over a packet of `size` at `now`; answers when its last bit arrives at the far end, or
+    /// Hands over a packet of `size` at `now`; returns when its last bit arrives at the far end, or
     /// `None` where the queue is full and the packet is dropped. Calls must come in order of time.
     #[inline(always)]
     pub fn send(&mut self, now: Time, size: Bytes) -> Option<Time> {
@@ -144,7 +144,7 @@ impl Wire {
     }
 
     /// Hands over `count` packets of `size`, at a time and then each a gap after the one before, on
-    /// a link whose queue has no bound. Answers when the first one arrives, and the gap between
+    /// a link whose queue has no bound. Returns when the first one arrives, and the gap between
     /// arrivals. `None`, and nothing is handed over, where they would not arrive evenly, in whole
     /// picoseconds, or the last one after `limit`.
     #[inline]

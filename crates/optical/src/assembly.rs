@@ -104,7 +104,7 @@ pub struct ClosedBurst {
 
 /// One assembly queue: packets of type `P` in, bursts out.
 ///
-/// Call [`push`](Self::push) for each packet; where it answers `true`, or when
+/// Call [`push`](Self::push) for each packet; where it returns `true`, or when
 /// [`poll_timeout`](Self::poll_timeout) has come, call [`close`](Self::close). A timer and an
 /// arrival at the same instant: close first, then push.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -232,7 +232,7 @@ impl<P> Assembler<P> {
         due
     }
 
-    /// A packet of `size` arrives at `now`; answers whether the burst is complete.
+    /// A packet of `size` arrives at `now`; returns whether the burst is complete.
     #[inline(always)]
     pub fn push(&mut self, now: Time, packet: P, size: Bytes) -> bool {
         self.open(now);
@@ -241,7 +241,7 @@ impl<P> Assembler<P> {
         self.policy.is_full(self.bytes)
     }
 
-    /// Opens a burst at `now` if none is open, as the arrival of a packet does; answers the number
+    /// Opens a burst at `now` if none is open, as the arrival of a packet does; returns the number
     /// the open burst will have.
     #[inline(always)]
     pub fn open(&mut self, now: Time) -> u64 {

@@ -65,7 +65,7 @@ impl DelayLines {
     }
 
     /// Lets what `owner` has of `line` from `start` on end at `new_end`; gives all of it back where
-    /// `new_end` is not after `start`. Answers whether it had any that is not forgotten.
+    /// `new_end` is not after `start`. Returns whether it had any that is not forgotten.
     ///
     /// # Panics
     /// When `new_end` lies after its end.

@@ -54,7 +54,7 @@ impl OpticalPath {
     }
 
     /// A unit (the burst in cut-through, a packet in store-and-forward) of `size` is ready at the
-    /// ingress at `ready`; answers when its first bit leaves, behind all units before it.
+    /// ingress at `ready`; returns when its first bit leaves, behind all units before it.
     /// [`cross`](Self::cross) takes it on. Calls must come in order.
     #[inline(always)]
     pub fn start(&mut self, ready: Time, size: Bytes) -> Departure {

@@ -36,7 +36,7 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    /// Answers what went wrong as an error.
+    /// Returns what went wrong as an error.
     pub(crate) fn check(&self) -> PyResult<()> {
         let told = self.told.lock().unwrap_or_else(PoisonError::into_inner).take();
         told.map_or(Ok(()), |args| Err(ClassError::new_err(args)))
@@ -100,7 +100,7 @@ impl Kind {
 struct Loaded {
     kind: Kind,
     class: PythonClass,
-    /// Answers an instance.
+    /// Returns an instance.
     make: Py<PyAny>,
     /// Which of its methods there are to call: on_ack, on_loss, on_timeout.
     has: [bool; 3],

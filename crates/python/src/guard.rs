@@ -49,7 +49,7 @@ pub(crate) fn install() {
     }));
 }
 
-/// Does some work; answers its fault where it panics.
+/// Does some work; returns its fault where it panics.
 pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Fault> {
     let before = GUARDED.replace(true);
     // What is left half done is not used again, or finished under another guard.

@@ -220,7 +220,7 @@ fn to_its_end(
 }
 
 /// Runs `count` replications from number `first` on, one after the other and without tables, and
-/// answers their summaries as JSON texts. Other Python threads go on meanwhile.
+/// returns their summaries as JSON texts. Other Python threads go on meanwhile.
 #[pyfunction]
 fn simulate_several(
     py: Python<'_>,

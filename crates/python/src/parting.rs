@@ -75,7 +75,7 @@ impl RunBranches {
     }
 
     /// Runs the branch with the operations, or that without, to its end; tables are of what
-    /// happens from where they part. Answers how far connections came too, as JSON. Other Python
+    /// happens from where they part. Returns how far connections came too, as JSON. Other Python
     /// threads go on meanwhile.
     fn run(
         &self,

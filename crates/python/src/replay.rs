@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 
 use crate::guard::guarded;
 
-/// Plays the rows of a recorded connection of Linux to a sender; answers how that went, as JSON.
+/// Plays the rows of a recorded connection of Linux to a sender; returns how that went, as JSON.
 /// Other Python threads go on meanwhile.
 #[pyfunction]
 pub(crate) fn replay(py: Python<'_>, case_json: &str, trace: &str) -> PyResult<String> {

@@ -17,7 +17,7 @@ const SOURCES_MAX: u64 = 10_000_000;
 /// No more samples in a run: they are kept until its end.
 const SAMPLES_MAX: u64 = 10_000_000;
 
-/// Checks `scenario`; answers what is allowed but probably not meant.
+/// Checks `scenario`; returns what is allowed but probably not meant.
 pub(super) fn check(scenario: &Scenario) -> Result<Vec<String>, ScenarioError> {
     check_ops::check(scenario)?;
     surgery::check(scenario)?;

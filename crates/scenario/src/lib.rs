@@ -131,7 +131,7 @@ impl Scenario {
     /// Reads a scenario from JSON (the tables and keys are those of the TOML file).
     ///
     /// # Errors
-    /// The first mistake, with the path of its field, its value and the mend.
+    /// The first mistake, with the path of its field, its value and the fix.
     pub fn from_json(text: &str) -> Result<Self, ScenarioError> {
         read::from_json(text)
     }
@@ -139,7 +139,7 @@ impl Scenario {
     /// Checks the scenario and fills in every default.
     ///
     /// # Errors
-    /// The first mistake, with the path of its field, its value and the mend.
+    /// The first mistake, with the path of its field, its value and the fix.
     pub fn resolve(&self) -> Result<Resolved, ScenarioError> {
         self.resolve_while(&Interrupt::default())
     }
@@ -173,7 +173,7 @@ impl Scenario {
 /// A time as a scenario writes it, such as `"60 s"`, in s.
 ///
 /// # Errors
-/// What is wrong with the text, and the mend.
+/// What is wrong with the text, and the fix.
 pub fn seconds(text: &str) -> Result<f64, UnitError> {
     text.parse::<Span>().map(Span::as_secs_f64)
 }

@@ -1,4 +1,4 @@
-//! From JSON to a scenario, with errors that name the field and the mend.
+//! From JSON to a scenario, with errors that name the field and the fix.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -25,7 +25,7 @@ pub(super) fn from_json(text: &str) -> Result<Scenario, ScenarioError> {
     })
 }
 
-/// Turns what serde says of the field at `path` into a problem and its mend.
+/// Turns what serde says of the field at `path` into a problem and its fix.
 fn explain(input: &Value, path: &str, message: &str) -> ScenarioError {
     let value = lookup(input, path).map(shown).unwrap_or_default();
     if let Some((key, known)) = named(message, "unknown field") {

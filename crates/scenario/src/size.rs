@@ -98,7 +98,7 @@ impl Size {
     /// `demand[0].size`.
     ///
     /// # Errors
-    /// The first mistake, with the path of its field, its value and the mend.
+    /// The first mistake, with the path of its field, its value and the fix.
     pub fn sampler(&self, path: &str) -> Result<Sampler, ScenarioError> {
         ranges::check(&SCHEMA, path, self)?;
         let mut given = Choice::of(path, self, "distribution", Distribution::FIELDS);

@@ -19,7 +19,7 @@ pub struct Packet {
 }
 
 /// What a host makes known of itself. Packets are numbered in the order in which
-/// [`poll_transmit`](Host::poll_transmit) answers them, from 0, whatever the stack calls them.
+/// [`poll_transmit`](Host::poll_transmit) returns them, from 0, whatever the stack calls them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostEvent {
     /// An ACK has come: of all packets that are acknowledged, the highest.

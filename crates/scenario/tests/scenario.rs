@@ -1,4 +1,4 @@
-//! Mistakes in a scenario are named with field, value and mend; a resolved scenario reads as
+//! Mistakes in a scenario are named with field, value and fix; a resolved scenario reads as
 //! itself.
 
 use burstlab_scenario::{Scenario, ScenarioError, schema_json};

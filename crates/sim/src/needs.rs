@@ -332,7 +332,7 @@ impl Needs {
             let until = load.stop.map_or(duration, Span::as_secs_f64).min(duration);
             let time = (until - load.start.as_secs_f64()).max(0.0);
             let bursts = times * load.erlangs * time / hold;
-            self.makes(at(".erlangs"), &load.erlangs, "bursts of others", 3.0 * bursts);
+            self.makes(at(".erlangs"), &load.erlangs, "background bursts", 3.0 * bursts);
         }
     }
 

@@ -228,7 +228,7 @@ impl Prices {
 }
 
 impl Spared {
-    /// Runs to the end; answers what the burst has cost in a run in which connections came as far
+    /// Runs to the end; returns what the burst has cost in a run in which connections came as far
     /// as `reached` says.
     #[must_use]
     pub fn price(mut self, reached: &[Reached], monitor: &Monitor) -> Price {

@@ -299,7 +299,7 @@ impl Simulation {
         Output { summary, tables: pieces.into_iter().map(Piece::rows).collect() }
     }
 
-    /// Processes some events, unless `monitor` was told to cancel; answers whether the run goes on.
+    /// Processes some events, unless `monitor` was told to cancel; returns whether the run goes on.
     fn goes_on(&mut self, monitor: &Monitor) -> bool {
         monitor.look();
         let goes_on = monitor.goes_on() && self.advance(SLICE);
@@ -312,7 +312,7 @@ impl Simulation {
         goes_on
     }
 
-    /// Processes up to `events` events, and looks at the monitor; answers whether the run goes on.
+    /// Processes up to `events` events, and looks at the monitor; returns whether the run goes on.
     pub(crate) fn steps(&mut self, events: u32, monitor: &Monitor) -> bool {
         monitor.look();
         let goes_on = monitor.goes_on() && self.advance(events);
@@ -320,7 +320,7 @@ impl Simulation {
         goes_on
     }
 
-    /// Processes up to `events` events; answers whether the run goes on after them.
+    /// Processes up to `events` events; returns whether the run goes on after them.
     pub fn advance(&mut self, events: u32) -> bool {
         self.running = self.running && self.world.advance(events);
         self.running

@@ -93,7 +93,7 @@ fn a_traced_run_has_none() {
     assert!(simulation.checkpoint().expect_err("traced").problem.contains("traced"));
 }
 
-/// Runs until `stop` checkpoints were handed over; answers the last.
+/// Runs until `stop` checkpoints were handed over; returns the last.
 fn kept(mut simulation: Simulation, stop: usize) -> (Summary, Vec<u8>, usize) {
     let (monitor, mut last, mut count) = (Monitor::default(), Vec::new(), 0);
     monitor.keep();

@@ -454,7 +454,7 @@ impl Config {
     /// top.
     ///
     /// # Errors
-    /// When a value is out of range or contradicts another; the error names the field and the mend.
+    /// When a value is out of range or contradicts another; the error names the field and the fix.
     pub fn resolve(overrides: &Overrides) -> Result<Self, ConfigError> {
         let mut config = profile::defaults(overrides);
         overrides.apply(&mut config);

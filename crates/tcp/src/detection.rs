@@ -108,7 +108,7 @@ trait Detects {
     /// All below `next` has arrived.
     fn on_progress(&mut self, _next: u64) {}
 
-    /// A notice of `burst` arrives; answers whether the loss is to be repaired at once.
+    /// A notice of `burst` arrives; returns whether the loss is to be repaired at once.
     fn on_notice(&mut self, _: Notice, _burst: u64, _segments: &[u64], _: &Outstanding) -> bool {
         false
     }
@@ -205,7 +205,7 @@ impl Detection {
         }
     }
 
-    /// Answers whether the loss is to be repaired at once.
+    /// Returns whether the loss is to be repaired at once.
     pub(crate) fn on_notice(
         &mut self,
         notice: Notice,

@@ -191,7 +191,7 @@ impl Flow {
         }
     }
 
-    /// As [`send_window`](Self::send_window) where all goes out for the first time: answers which
+    /// As [`send_window`](Self::send_window) where all goes out for the first time: returns which
     /// segments do.
     #[inline(always)]
     pub(crate) fn release(&mut self, now: Time) -> Range<u64> {
@@ -356,7 +356,7 @@ impl Flow {
         }
     }
 
-    /// An ACK in stride: what is taken, grown and released where something goes by delay.
+    /// An ACK on the fast path: what is taken, grown and released where something goes by delay.
     #[inline(never)]
     pub(crate) fn go_on_by_delay(&mut self, now: Time, next: u64) -> Range<u64> {
         self.accept(now, next);

@@ -60,7 +60,7 @@ impl Hold {
         (self.state == State::Asking).then_some(self.below)
     }
 
-    /// Answers what was asked.
+    /// Returns what was asked.
     pub(crate) fn until(&mut self, at: Time) {
         if self.state == State::Asking {
             self.state = State::Until(at);

@@ -89,7 +89,7 @@ impl Receiver {
     /// where ACKs are delayed, since its own is not.
     #[inline(always)]
     pub fn take(&mut self, run: &PacketRun, until: Time) -> Received {
-        if !self.takes_in_stride(run.first) {
+        if !self.takes_fast(run.first) {
             return Received::default();
         }
         let ordered = if run.step == 1 { run.count } else { 1 };
@@ -116,7 +116,7 @@ impl Receiver {
             self.arrived_in_order(run.first + u64::from(received.segments));
             return received;
         }
-        let acks = count > 0 && self.on_segment_in_stride(run.at, run.first);
+        let acks = count > 0 && self.on_segment_fast(run.at, run.first);
         let ack = PacketRun { first: run.first + 1, count: 1, ..*run };
         Received { segments: count.min(1), acks: acks.then_some(ack) }
     }
@@ -124,16 +124,16 @@ impl Receiver {
     /// Whether segment `seq` is the one it waits for, and none arrived before its turn.
     #[inline]
     #[must_use]
-    pub fn takes_in_stride(&self, seq: u64) -> bool {
+    pub fn takes_fast(&self, seq: u64) -> bool {
         seq == self.next && self.high <= self.next && self.answers.is_none()
     }
 
     /// As [`Receiver::on_segment`], for a segment that it [takes in
-    /// stride](Self::takes_in_stride): whether an ACK of all below [`next`](Self::next) goes out,
+    /// fast path](Self::takes_fast): whether an ACK of all below [`next`](Self::next) goes out,
     /// of [`ack_size`](Self::ack_size), without SACK blocks.
     #[inline(always)]
-    pub fn on_segment_in_stride(&mut self, now: Time, seq: u64) -> bool {
-        debug_assert!(self.takes_in_stride(seq), "a segment in stride");
+    pub fn on_segment_fast(&mut self, now: Time, seq: u64) -> bool {
+        debug_assert!(self.takes_fast(seq), "a segment on the fast path");
         self.arrived_in_order(seq + 1);
         self.policy.on_segment(now, seq > 0)
     }
@@ -145,7 +145,7 @@ impl Receiver {
         self.policy.acknowledges_each()
     }
 
-    /// As [`Receiver::on_segment_in_stride`] for all segments below `next` in order, where it
+    /// As [`Receiver::on_segment_fast`] for all segments below `next` in order, where it
     /// [acknowledges each](Self::acknowledges_each).
     #[inline]
     pub fn on_run_in_stride(&mut self, next: u64) {

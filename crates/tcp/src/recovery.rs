@@ -72,14 +72,14 @@ impl Recovery {
 
     /// An ACK of new data while nothing is repaired, before the flow takes it.
     #[inline(always)]
-    pub(crate) fn on_ack_in_stride(&mut self, flow: &mut Flow, next: u64) {
+    pub(crate) fn on_ack_fast(&mut self, flow: &mut Flow, next: u64) {
         match self {
             Self::Tahoe(_) => {}
             Self::Reno(_) => flow.window.inflation = 0,
-            Self::NewReno(algorithm) => algorithm.on_ack_in_stride(flow),
-            Self::SackPipe(algorithm) => algorithm.on_ack_in_stride(),
-            Self::Rfc6675(algorithm) => algorithm.on_ack_in_stride(flow, next),
-            Self::Vegas(algorithm) => algorithm.on_ack_in_stride(flow),
+            Self::NewReno(algorithm) => algorithm.on_ack_fast(flow),
+            Self::SackPipe(algorithm) => algorithm.on_ack_fast(),
+            Self::Rfc6675(algorithm) => algorithm.on_ack_fast(flow, next),
+            Self::Vegas(algorithm) => algorithm.on_ack_fast(flow),
         }
     }
 

@@ -181,7 +181,7 @@ impl Sender {
         until: Time,
         mut emit: impl FnMut(&Self, Clocked),
     ) -> u32 {
-        if run.first <= self.flow.acked || !self.is_in_stride() {
+        if run.first <= self.flow.acked || !self.is_fast() {
             return 0;
         }
         // A second ACK for the same segment would be a duplicate.
@@ -194,7 +194,7 @@ impl Sender {
             if self.flow.timer.deadline().is_some_and(|due| due <= at) {
                 return index;
             }
-            let segments = self.on_ack_in_stride(at, next);
+            let segments = self.on_ack_fast(at, next);
             emit(self, Clocked { at, next, segments });
             at += run.gap;
             next += u64::from(run.step);
@@ -207,7 +207,7 @@ impl Sender {
     /// segments does nothing but let new ones go, and the sender goes straight on after it.
     #[inline]
     #[must_use]
-    pub fn is_in_stride(&self) -> bool {
+    pub fn is_fast(&self) -> bool {
         let flow = &self.flow;
         self.linux.is_none()
             && flow.next == flow.sent
@@ -230,14 +230,14 @@ impl Sender {
         self.flow.limit
     }
 
-    /// As [`Sender::on_ack`], for an ACK without SACK blocks that comes in stride and covers new
-    /// segments. Answers the segments that now go on the link, in order, all for the first time;
-    /// each has its [`segment_size`](Self::segment_size).
+    /// As [`Sender::on_ack`], for an ACK without SACK blocks that comes on the fast path and covers
+    /// new segments. Returns the segments that now go on the link, in order, all for the first
+    /// time; each has its [`segment_size`](Self::segment_size).
     #[inline(always)]
-    pub fn on_ack_in_stride(&mut self, now: Time, next: u64) -> Range<u64> {
-        debug_assert!(self.is_in_stride() && self.covers(next), "an ACK in stride");
+    pub fn on_ack_fast(&mut self, now: Time, next: u64) -> Range<u64> {
+        debug_assert!(self.is_fast() && self.covers(next), "an ACK on the fast path");
         self.flow.counters.acks += 1;
-        self.recovery.on_ack_in_stride(&mut self.flow, next);
+        self.recovery.on_ack_fast(&mut self.flow, next);
         if self.flow.delays.is_some() {
             return self.flow.go_on_by_delay(now, next);
         }

@@ -161,7 +161,7 @@ impl Receivers {
         let next = self.arrived.next;
         assert_eq!(self.fast.next(), next);
         for seq in next.saturating_sub(2)..next + 3 {
-            assert_eq!(self.fast.takes_in_stride(seq), self.arrived.is_in_order(seq));
+            assert_eq!(self.fast.takes_fast(seq), self.arrived.is_in_order(seq));
         }
         assert_eq!(self.fast.acknowledges_each(), !self.delays);
     }
@@ -336,7 +336,7 @@ impl Senders {
             assert_eq!(self.fast.limit(), self.supplied + 1);
         }
         if self.may && self.is_straight() {
-            assert!(self.fast.is_in_stride(), "{:?}", self.fast);
+            assert!(self.fast.is_fast(), "{:?}", self.fast);
         }
     }
 

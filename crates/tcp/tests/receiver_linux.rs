@@ -39,7 +39,7 @@ impl Script {
         std::mem::take(&mut self.out)
     }
 
-    /// Segment `seq` arrives at `at` ms; answers the numbers of the ACKs.
+    /// Segment `seq` arrives at `at` ms; returns the numbers of the ACKs.
     fn acks(&mut self, at: u64, seq: u64) -> Vec<u64> {
         self.take(at, seq, &stamped(at)).iter().map(|(ack, _)| ack.next).collect()
     }

@@ -31,7 +31,7 @@ fn bottleneck() -> Path {
     }
 }
 
-/// Runs for 60 s and answers what the sender made of it: window and segments in queues, by its
+/// Runs for 60 s and returns what the sender made of it: window and segments in queues, by its
 /// rate.
 fn settled(overrides: &Overrides) -> (World, f64) {
     let mut world = World::new(bottleneck(), &config(overrides));
@@ -130,7 +130,7 @@ impl Script {
         }
     }
 
-    /// Rounds of 100 ms until so many segments are outstanding; answers the first of them.
+    /// Rounds of 100 ms until so many segments are outstanding; returns the first of them.
     fn grown(overrides: &Overrides, outstanding: u64) -> (Self, u64) {
         let mut script = Self::new(overrides);
         script.round(100);
@@ -299,12 +299,12 @@ fn after_a_time_out_the_window_climbs_as_after_the_syn() {
 #[test]
 fn plain_progress_is_taken_in_stride_and_nothing_else() {
     let (mut s, first) = Script::grown(&sixteen(), 16);
-    assert!(s.sender.is_in_stride());
+    assert!(s.sender.is_fast());
     s.wait(300);
     assert_eq!(s.ack(first), [first]);
-    assert!(!s.sender.is_in_stride(), "it will ask what else is overdue");
+    assert!(!s.sender.is_fast(), "it will ask what else is overdue");
     s.ack(first + 1);
-    assert!(!s.sender.is_in_stride(), "and once more");
+    assert!(!s.sender.is_fast(), "and once more");
 }
 
 /// ns-2's Vegas goes on asking what is overdue when a time-out has come in between.
@@ -316,7 +316,7 @@ fn a_time_out_in_a_repair_of_ns2_is_no_end_of_it() {
     assert_eq!(s.ack(first), [first]);
     assert_eq!(s.timeout(), [first, first + 1], "all that is outstanding");
     assert_eq!(s.sender.state(), State::Recovery);
-    assert!(!s.sender.is_in_stride());
+    assert!(!s.sender.is_fast());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! `tidy` holds what no compiler checks: the arrows between crates and modules, lengths, names and
 //! documentation. `codegen` writes what follows from the scenario's schema. Both exit with 1 when
-//! something is to be mended, and with 2 when they were called wrongly.
+//! something is to be fixed, and with 2 when they were called wrongly.
 
 mod codegen;
 mod tidy;
@@ -43,9 +43,9 @@ fn run_tidy() -> Result<String, String> {
     let tree = tree::Tree::read(&root()).map_err(|error| format!("{error}\n"))?;
     let problems = tidy::problems(&tree);
     if problems.is_empty() {
-        return Ok(format!("tidy: {} files, nothing to mend\n", tree.len()));
+        return Ok(format!("tidy: {} files, nothing to fix\n", tree.len()));
     }
-    Err(format!("{}\ntidy: {} to mend\n", problems.join("\n"), problems.len()))
+    Err(format!("{}\ntidy: {} to fix\n", problems.join("\n"), problems.len()))
 }
 
 /// The top of the project: two folders above this crate, as cargo says when it runs this. What was

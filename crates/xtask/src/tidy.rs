@@ -1,5 +1,5 @@
 //! The rules of the tree. Each is a file of its own with a function from a tree to the list of what
-//! is to be mended, and with tests that show it can fail.
+//! is to be fixed, and with tests that show it can fail.
 
 mod arrows;
 mod glossary;
@@ -15,7 +15,7 @@ mod words;
 
 use crate::tree::Tree;
 
-/// What is to be mended, one line each: place and mend.
+/// What is to be fixed, one line each: place and fix.
 pub(crate) fn problems(tree: &Tree) -> Vec<String> {
     let checks: [fn(&Tree) -> Vec<String>; 10] = [
         arrows::check,

@@ -144,7 +144,7 @@ class Argument:
 
     @cached_property
     def _bounds(self) -> list[tuple[str, float]]:
-        """Answer the lower bound, then the upper one, each with its sign."""
+        """Return the lower bound, then the upper one, each with its sign."""
         bounds = ((">", self.above), (">=", self.at_least), ("<", self.below), ("<=", self.at_most))
         return [(sign, bound) for sign, bound in bounds if bound is not None]
 

@@ -107,7 +107,7 @@ def declared(
 
 
 def _find(hint: Any) -> _Declared | None:
-    """Answer the declaration in a type, which may stand beside None."""
+    """Return the declaration in a type, which may stand beside None."""
     for part in (hint, *get_args(hint)):
         if get_origin(part) is Annotated:
             kind, *extras = get_args(part)
@@ -118,7 +118,7 @@ def _find(hint: Any) -> _Declared | None:
 
 
 def _plain(one: _Declared) -> Any:
-    """Answer the type for a reader, without the declaration."""
+    """Return the type for a reader, without the declaration."""
     if one.kind == ArrayLike:
         return "ArrayLike | None" if one.optional else "ArrayLike"
     return one.kind | None if one.optional else one.kind
@@ -132,7 +132,7 @@ def _docstring(
     source: str,
     notes: dict[str, str],
 ) -> str:
-    """Answer the docstring as it is written, with the sections that it has not."""
+    """Return the docstring as it is written, with the sections that it has not."""
     written = re.split(
         rf"^({'|'.join(_SECTIONS)})\n-+\n", inspect.cleandoc(function.__doc__ or ""), flags=re.M
     )

@@ -57,7 +57,7 @@ def number(
 
 
 def count(settings: Mapping[str, float], name: str, least: int = 1) -> int:
-    """Answer a parameter that is a count; a ValueError refuses others and less than `least`."""
+    """Return a parameter that is a count; a ValueError refuses others and less than `least`."""
     return Argument(name, at_least=least).check(name, settings[name], int)
 
 

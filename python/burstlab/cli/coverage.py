@@ -45,7 +45,7 @@ def print_coverage(out: str, keys: Sequence[str], *, json_: bool = False) -> int
 
 
 def coverage_json(out: str, keys: Sequence[str]) -> list[dict[str, str]]:
-    """Answer the lines of papers as JSON has them."""
+    """Return the lines of papers as JSON has them."""
     from burstlab.reproduce.coverage import coverage, reports
 
     return [

@@ -34,7 +34,7 @@ class Lean:
         self._rows.append([_short(shown(cell)) for cell in cells])
 
     def __str__(self) -> str:
-        """Answer its lines: titles, a rule, rows, and an empty line on either side."""
+        """Return its lines: titles, a rule, rows, and an empty line on either side."""
         rows = [self._titles, *self._rows]
         widths = [max(_width(row[place]) for row in rows) for place in range(len(self._titles))]
         lines = [" " + "   ".join(self._cells(row, widths)) for row in rows]
@@ -52,7 +52,7 @@ def _short(text: str) -> str:
 
 
 def _width(text: str) -> int:
-    """Answer how many places of a terminal a text takes."""
+    """Return how many places of a terminal a text takes."""
     if text.isascii():
         return len(text)
     wide = sum(unicodedata.east_asian_width(one) in "WF" for one in text)

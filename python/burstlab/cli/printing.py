@@ -29,7 +29,7 @@ def warn(text: str) -> None:
 
 
 def console(width: int = 120) -> Console:
-    """Answer what prints tables; `width` is that of a pipe, which has none."""
+    """Return what prints tables; `width` is that of a pipe, which has none."""
     from rich.console import Console
     from rich.text import Text
 

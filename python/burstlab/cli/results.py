@@ -77,7 +77,7 @@ def _query(entries: Sequence[Entry], sql: str, json_: bool) -> None:
 
 
 def _sources(entries: Sequence[Entry]) -> dict[str, dict[str, Any]]:
-    """Answer the tables by name, each as the parts that results have of it."""
+    """Return the tables by name, each as the parts that results have of it."""
     from burstlab.studies import Study
 
     sources: dict[str, dict[str, Any]] = {}
@@ -154,7 +154,7 @@ def _print_differences(terminal: Console, compared: Compared) -> None:
 
 
 def _rank(one: Difference) -> tuple[int, float]:
-    """Answer where a difference stands: what users ask for first, counters of the engine last."""
+    """Return where a difference stands: what users ask for first, counters of the engine last."""
     from burstlab.studies.verdicts import USUAL
 
     if one.metric in USUAL:

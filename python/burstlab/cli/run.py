@@ -132,7 +132,7 @@ def run(
 
 
 def _given(scenario: str, point: int | None, scheme: str | None) -> str | Mapping[str, Any]:
-    """Answer the file of the scenario, or the scenario of a point of a study."""
+    """Return the file of the scenario, or the scenario of a point of a study."""
     from burstlab.errors import InputError
 
     if point is not None:

@@ -58,7 +58,7 @@ def measured(
 
 
 def busiest(runs: Sequence[Sequence[Mapping[str, Any]]]) -> list[list[Mapping[str, Any]]]:
-    """Answer the fibres that are used most, each as the replications have it.
+    """Return the fibres that are used most, each as the replications have it.
 
     Parameters
     ----------

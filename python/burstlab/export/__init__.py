@@ -102,7 +102,7 @@ def _file(path: Path) -> list[Path]:
 
 
 def default_name(format: str, at: str | None, flow: int | None) -> str:
-    """Answer the name of the file of a format, where none is given."""
+    """Return the name of the file of a format, where none is given."""
     if format not in FORMATS:
         raise unknown("format", format, FORMATS)
     place = (at or "sender").replace(":", "-")

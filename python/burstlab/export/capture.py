@@ -84,7 +84,7 @@ class Sight(NamedTuple):
 def sights(
     result: Result, place: str, *, flow: int | None = None, replication: int = 0
 ) -> Iterator[Sight]:
-    """Answer the packets that pass a place.
+    """Return the packets that pass a place.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ class _Rows:
             )
 
     def __iter__(self) -> Iterator[tuple[dict[str, NDArray[Any]], int, int]]:
-        """Answer rows, the number of the first row that comes after them and when it is sent."""
+        """Return rows, the number of the first row that comes after them and when it is sent."""
         import numpy as np
 
         count = 0
@@ -191,7 +191,7 @@ class _Rows:
             yield self._at_core(found), count, sent
 
     def _at_core(self, found: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-        """Answer rows with the times at which they leave the core node, if it is one."""
+        """Return rows with the times at which they leave the core node, if it is one."""
         import numpy as np
 
         if self._core is None:
@@ -203,7 +203,7 @@ class _Rows:
     def _opening(
         self, kind: NDArray[Any], seq: NDArray[Any], flow: NDArray[Any]
     ) -> NDArray[np.bool_]:
-        """Answer which rows are a SYN, or its answer: what acknowledges it before data are sent."""
+        """Return which rows are a SYN, or its answer: what acknowledges it before data are sent."""
         import numpy as np
 
         opens = (kind == DATA) & (seq == 0)
@@ -225,7 +225,7 @@ class _Sacks:
         self._left: list[tuple[int, int, int]] = []
 
     def below(self, row: int | None) -> dict[int, list[tuple[int, int]]]:
-        """Answer the blocks of rows below this, or of all, that were not answered before."""
+        """Return the blocks of rows below this, or of all, that were not answered before."""
         while row is None or not self._left or self._left[-1][0] < row:
             part = next(self._parts, None)
             if part is None:
@@ -253,7 +253,7 @@ _TEXTS = ("kind", "fate", "cause")
 
 
 def equal(batch: pa.RecordBatch, name: str, value: int | str) -> pa.Array:
-    """Answer which rows have a value in a column."""
+    """Return which rows have a value in a column."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

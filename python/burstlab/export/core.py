@@ -39,7 +39,7 @@ class Passing:
     def of(
         self, bursts: NDArray[np.uint64], acks: NDArray[np.bool_]
     ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-        """Answer which rows pass, once for each time that they do, and when.
+        """Return which rows pass, once for each time that they do, and when.
 
         Parameters
         ----------
@@ -60,7 +60,7 @@ class Passing:
 
 
 def passing(result: Result, place: str, replication: int) -> Passing:
-    """Answer when bursts leave a core node.
+    """Return when bursts leave a core node.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def passing(result: Result, place: str, replication: int) -> Passing:
 
 
 def _number(place: str, names: list[str]) -> int:
-    """Answer the number of a node, from 1."""
+    """Return the number of a node, from 1."""
     asked = place.removeprefix(NODE)
     if asked in names:
         return names.index(asked) + 1

@@ -49,7 +49,7 @@ class _Flow:
     arrivals: list[NDArray[np.int64]] = field(default_factory=list)
 
     def attributes(self) -> dict[str, str]:
-        """Answer what stands in the element ``Flow``."""
+        """Return what stands in the element ``Flow``."""
         return {
             "timeFirstTxPacket": _ns(self.first_tx),
             "timeFirstRxPacket": _ns(self.first_rx),
@@ -102,7 +102,7 @@ def write(
 
 
 def _parts(result: Result, replication: int) -> Any:
-    """Answer packets flow by flow, in the order of sending, part by part of the table."""
+    """Return packets flow by flow, in the order of sending, part by part of the table."""
     import numpy as np
 
     for batch in result.packets.batches(_COLUMNS):

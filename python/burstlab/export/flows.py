@@ -84,7 +84,7 @@ class Flows:
         return len(self._static) + len(self._connections)
 
     def numbers(self) -> list[int]:
-        """Answer the numbers of all."""
+        """Return the numbers of all."""
         return [*range(len(self._static)), *sorted(self._connections)]
 
     def __getitem__(self, number: int) -> FlowFacts:

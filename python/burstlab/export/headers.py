@@ -33,7 +33,7 @@ def tcp(
     payload: int = 0,
     identification: int = 0,
 ) -> tuple[bytes, int]:
-    """Answer the headers of a segment, and the length of the packet.
+    """Return the headers of a segment, and the length of the packet.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def tcp(
 def udp(
     ends: tuple[int, int], ports: tuple[int, int], payload: int, identification: int = 0
 ) -> tuple[bytes, int]:
-    """Answer the headers of a datagram, and the length of the packet."""
+    """Return the headers of a datagram, and the length of the packet."""
     datagram = UDP + payload
     total = IPV4 + datagram
     words = sum(ends) + _IS_UDP + datagram + sum(ports) + datagram
@@ -107,7 +107,7 @@ def _ipv4_check(total: int, identification: int, protocol: int, ends: tuple[int,
 
 
 def syn_options(mss: int, *, sack: bool, shift: int | None) -> bytes:
-    """Answer the options of a SYN: maximum segment size, SACK permitted, window scale."""
+    """Return the options of a SYN: maximum segment size, SACK permitted, window scale."""
     options = struct.pack(">BBH", 2, 4, mss)
     if sack:
         options += bytes([1, 1, 4, 2])
@@ -117,7 +117,7 @@ def syn_options(mss: int, *, sack: bool, shift: int | None) -> bytes:
 
 
 def sack_option(blocks: Sequence[tuple[int, int]]) -> bytes:
-    """Answer the option that carries the SACK blocks (RFC 2018); nothing for none."""
+    """Return the option that carries the SACK blocks (RFC 2018); nothing for none."""
     if not blocks:
         return b""
     edges = [edge for block in blocks for edge in block]

@@ -43,7 +43,7 @@ class _Endpoint:
     short: tuple[int, int] = (-1, 0)
 
     def end(self, segment: int) -> int:
-        """Answer the sequence number behind a segment."""
+        """Return the sequence number behind a segment."""
         if segment < 1:
             return segment + 1
         short = self.short[1] if segment == self.short[0] else 0
@@ -88,7 +88,7 @@ class Capture:
         self._lost = _lost_bursts(result, replication, by_direction=not self._flows.is_mesh)
 
     def write(self, path: Path) -> int:
-        """Write the file; answer how many packets it has."""
+        """Write the file; return how many packets it has."""
         count = 0
         # A buffer of its own keeps the number of system calls down.
         with path.open("wb", buffering=1 << 20) as file:
@@ -144,7 +144,7 @@ class Capture:
 
     @staticmethod
     def _data_of(flow: _Endpoint, sight: Sight) -> int:
-        """Answer the bytes of data in a segment; a short one is the last."""
+        """Return the bytes of data in a segment; a short one is the last."""
         if sight.seq == 0:
             return 0
         payload = sight.size - flow.facts.headers
@@ -204,7 +204,7 @@ def _ack(flow: _Endpoint, sight: Sight, row: int) -> tuple[bytes, int]:
 def _lost_bursts(
     result: Result, replication: int, *, by_direction: bool
 ) -> dict[tuple[bool, int], str]:
-    """Answer why bursts were lost, by direction and number, where the run says."""
+    """Return why bursts were lost, by direction and number, where the run says."""
     if "bursts" not in result.recorded:
         return {}
     lost: dict[tuple[bool, int], str] = {}

@@ -46,7 +46,7 @@ class Writer:
         self._block(_SECTION, head + options + _END)
 
     def interface(self, name: str, description: str, speed_bps: int) -> int:
-        """Describe a place where packets are seen; answer its number."""
+        """Describe a place where packets are seen; return its number."""
         head = struct.pack("<HHI", _LINKTYPE_RAW, 0, self._snap)
         options = _option(_IF_NAME, name.encode())
         options += _option(_IF_DESCRIPTION, description.encode())

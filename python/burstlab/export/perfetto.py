@@ -64,7 +64,7 @@ class _Trace:
                     yield row
 
     def _bursts(self) -> dict[int, str]:
-        """Write assembly, and of a path the crossing; of a mesh answer what became of each."""
+        """Write assembly, and of a path the crossing; of a mesh return what became of each."""
         told: dict[int, str] = {}
         for row in self._rows(self._result.bursts):
             args = _about(row)

@@ -72,7 +72,7 @@ class _Sender:
         self._low = 0
 
     def events(self, seen: Iterator[Sight]) -> Iterator[_Event]:
-        """Answer what is logged, in order."""
+        """Return what is logged, in order."""
         for sight in seen:
             if sight.kind == DATA:
                 yield from self._transmission(sight)
@@ -129,7 +129,7 @@ class _Sender:
 
 
 def _ranges(numbers: list[int]) -> list[list[int]]:
-    """Answer first and last of each run of rising numbers."""
+    """Return first and last of each run of rising numbers."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and number == runs[-1][1] + 1:
@@ -147,7 +147,7 @@ def _timeouts(result: Result, flow: int, replication: int) -> set[int]:
 
 
 def _metrics(result: Result, facts: FlowFacts, flow: int, replication: int) -> Iterator[_Event]:
-    """Answer the state of the sender after each event, and its time-outs."""
+    """Return the state of the sender after each event, and its time-outs."""
     if "cwnd" not in result.recorded:
         return
     names = ("t_ps", "event", "cwnd", "ssthresh", "in_flight", "rtt_ps", "srtt_ps", "rttvar_ps")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def there(path: Path) -> list[Path]:
-    """Answer the files of tables that a directory has."""
+    """Return the files of tables that a directory has."""
     files = (path / f"{name}.csv" for name in STORED)
     return [file for file in files if file.is_file()]
 
@@ -56,7 +56,7 @@ def _write(table: Table, file: Path) -> None:
 
 
 def _plain(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Answer the rows with texts in place of codes."""
+    """Return the rows with texts in place of codes."""
     import pyarrow as pa
 
     columns = [

@@ -146,7 +146,7 @@ class LinuxOutcome:
     acked_bytes: tuple[int, int] | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Answer the case as ``burstlab oracle --json`` prints it."""
+        """Return the case as ``burstlab oracle --json`` prints it."""
         document: dict[str, Any] = {
             "case": self.case.name,
             "family": self.case.family,

@@ -66,7 +66,7 @@ class Outcome:
         return "match" if self.tie_s is None else "tie"
 
     def to_json(self) -> dict[str, Any]:
-        """Answer the case as ``burstlab oracle --json`` prints it."""
+        """Return the case as ``burstlab oracle --json`` prints it."""
         first = str(self.difference) if self.difference else self.problem or None
         return {
             "case": self.case.name,
@@ -88,7 +88,7 @@ class Report:
     skipped: list[tuple[Case, str]]
 
     def to_json(self) -> dict[str, Any]:
-        """Answer the document of ``burstlab oracle --json``."""
+        """Return the document of ``burstlab oracle --json``."""
         return {
             "cases": [outcome.to_json() for outcome in self.outcomes],
             "skipped": [

@@ -55,7 +55,7 @@ def pack(columns: Mapping[str, NDArray[Any]], about: Any = None) -> Body:
 
 
 def unpack(content: bytes) -> tuple[Any, dict[str, NDArray[Any]]]:
-    """Answer what `pack` was told, and its columns.
+    """Return what `pack` was told, and its columns.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def unpack(content: bytes) -> tuple[Any, dict[str, NDArray[Any]]]:
 
 
 def values(table: pa.Table, name: str) -> NDArray[Any]:
-    """Answer a column of a table of a result; times (``_ps``) in seconds.
+    """Return a column of a table of a result; times (``_ps``) in seconds.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def values(table: pa.Table, name: str) -> NDArray[Any]:
 
 
 def document(value: Any) -> Body:
-    """Answer a JSON document."""
+    """Return a JSON document."""
     return Body(json.dumps(value, allow_nan=False).encode(), "application/json")
 
 

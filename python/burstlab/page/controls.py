@@ -52,7 +52,7 @@ class Control:
     choice: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """Answer what the page makes of it."""
+        """Return what the page makes of it."""
         return {
             "name": self.name,
             "label": self.label,
@@ -154,7 +154,7 @@ START: Document = {
 
 
 def controls(resolved: Mapping[str, Any]) -> tuple[list[Control], str]:
-    """Set the controls to what a scenario says; and answer what is to be said of that.
+    """Set the controls to what a scenario says; and return what is to be said of that.
 
     Parameters
     ----------
@@ -267,7 +267,7 @@ def _set(control: Control, value: Any) -> Control:
 
 
 def _size(value: Any) -> float:
-    """Answer a number, or a quantity in its base unit; what is neither equals nothing."""
+    """Return a number, or a quantity in its base unit; what is neither equals nothing."""
     if isinstance(value, (int, float)):
         return float(value)
     found = _core.quantity(str(value))

@@ -25,7 +25,7 @@ def delays(
     hops: Mapping[str, NDArray[Any]],
     bursts: Mapping[str, NDArray[Any]],
 ) -> list[float]:
-    """Answer the delay of each fibre in seconds.
+    """Return the delay of each fibre in seconds.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def delays(
 
 
 def _most_often(fibre: NDArray[np.int64], took: NDArray[Any], count: int) -> NDArray[np.float64]:
-    """Answer the most frequent time of each fibre, to a nanosecond; NaN where there is none."""
+    """Return the most frequent time of each fibre, to a nanosecond; NaN where there is none."""
     pairs = np.stack([fibre, np.round(took * 1e9).astype(np.int64)], axis=1)
     seen, often = np.unique(pairs[took >= 0], axis=0, return_counts=True)
     found = np.full(count, np.nan)

@@ -101,7 +101,7 @@ def _answers(page: Page, progress: Progress) -> Iterator[tuple[str, Body]]:
 
 
 def key(name: str, query: Mapping[str, Any]) -> str:
-    """Answer what the file calls an answer, as ``key`` of ``js/file.js`` does.
+    """Return what the file calls an answer, as ``key`` of ``js/file.js`` does.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def key(name: str, query: Mapping[str, Any]) -> str:
 
 
 def _run(page: Page, choice: Mapping[str, str]) -> Iterator[tuple[str, Body]]:
-    """Answer all that is asked of a run."""
+    """Return all that is asked of a run."""
     told = json.loads(page.data["data/about"](choice).content)
     yield key("losses", choice), page.data["data/losses"](choice)
     # All bursts at once; the page takes the stretch that it shows.
@@ -148,7 +148,7 @@ def _with(body: Body, more: Mapping[str, Any]) -> Body:
 
 
 def _played(page: Page, progress: Progress) -> Iterator[tuple[str, Body]]:
-    """Answer the controls that stay, and every answer to them."""
+    """Return the controls that stay, and every answer to them."""
     told = json.loads(page.data["data/controls"]({}).content)
     kept: list[dict[str, Any]] = []
     for control in told["controls"]:

@@ -39,7 +39,7 @@ class Readable(Protocol):
 
 
 def columns(tables: Readable, number: int, *, path: bool) -> Columns:
-    """Answer all that is drawn of a flow; a table that was not recorded gives empty columns.
+    """Return all that is drawn of a flow; a table that was not recorded gives empty columns.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ class Played:
 
 
 def bursts(played: Played) -> dict[str, NDArray[Any]]:
-    """Answer the bursts of data: when each left, how many packets it held, whether it was lost.
+    """Return the bursts of data: when each left, how many packets it held, whether it was lost.
 
     Parameters
     ----------

@@ -92,7 +92,7 @@ class Network:
         return ("bursts",) if self.path else ("bursts", "bursts_hops")
 
     def to_json(self, delays_s: Sequence[float]) -> dict[str, Any]:
-        """Answer what the page draws, with the delays that were measured.
+        """Return what the page draws, with the delays that were measured.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ def network(result: Result, replication: int, places: Mapping[str, tuple[float, 
 def _slotted(
     result: Result, replication: int, places: Mapping[str, tuple[float, float]]
 ) -> Network:
-    """Answer switches and their outputs; the delays of fibres as far as they are written down."""
+    """Return switches and their outputs; the delays of fibres as far as they are written down."""
     summary = result.replications[replication].summary
     if "ops" not in summary:
         raise InputError(

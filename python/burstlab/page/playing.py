@@ -45,7 +45,7 @@ SIDES = ("plain", "burst")
 
 
 class Player:
-    """Answers to the sliders.
+    """Returns to the sliders.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Player:
         self._sampler.close()
 
     def answers(self) -> dict[str, Answer]:
-        """Answer what the page asks for."""
+        """Return what the page asks for."""
         return {
             "data/controls": lambda query: document(self._controls(query.get("preset", ""))),
             "data/play": self._play,
@@ -75,7 +75,7 @@ class Player:
         }
 
     def scene(self, key: str) -> Scene:
-        """Answer a side as it stands, to be watched.
+        """Return a side as it stands, to be watched.
 
         Parameters
         ----------
@@ -153,7 +153,7 @@ class Player:
         return pack(columns, about)
 
     def _several(self, query: Mapping[str, str]) -> Body:
-        """Answer the gain over as many replications as ``runs`` says, with its interval."""
+        """Return the gain over as many replications as ``runs`` says, with its interval."""
         try:
             runs = int(query.get("runs", ""))
         except ValueError:
@@ -206,7 +206,7 @@ def player(scenario: str | None = None) -> Page:
 
 
 def starting(scenario: str | None) -> tuple[Document, str]:
-    """Answer what is played first, and its title.
+    """Return what is played first, and its title.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ def starting(scenario: str | None) -> tuple[Document, str]:
 
 
 def _sides(base: Document, wanted: Mapping[str, Any]) -> list[Document]:
-    """Answer the scenario without a detector, and with it."""
+    """Return the scenario without a detector, and with it."""
     return [applied(base, {**wanted, "detector": one}) for one in ("none", _detector(wanted))]
 
 

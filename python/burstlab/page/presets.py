@@ -60,13 +60,13 @@ class Preset:
         return Scene(self.label, self.scenario, note=self.note)
 
     def to_json(self) -> dict[str, Any]:
-        """Answer what the page lists."""
+        """Return what the page lists."""
         return {"key": self.name, "label": self.label, "group": self.paper}
 
 
 @cache
 def presets() -> dict[str, Preset]:
-    """Answer all presets by name."""
+    """Return all presets by name."""
     text = files("burstlab.page").joinpath("presets.toml").read_text("utf-8")
     listed: list[dict[str, Any]] = tomllib.loads(text)["preset"]
     for one in listed:
@@ -76,7 +76,7 @@ def presets() -> dict[str, Preset]:
 
 
 def preset(name: str) -> Preset:
-    """Answer one.
+    """Return one.
 
     Parameters
     ----------

@@ -70,7 +70,7 @@ class Sampler:
     def counts(
         self, sides: Sequence[tuple[str, int, int | None]], numbers: Sequence[int]
     ) -> list[list[Counts]]:
-        """Answer what replications counted, of each side.
+        """Return what replications counted, of each side.
 
         Parameters
         ----------
@@ -95,7 +95,7 @@ class Sampler:
 
 
 def together(plain: Sequence[Counts], burst: Sequence[Counts]) -> dict[str, Any]:
-    """Answer means with 95 % intervals of both sides, and the gain from one to the other.
+    """Return means with 95 % intervals of both sides, and the gain from one to the other.
 
     Parameters
     ----------

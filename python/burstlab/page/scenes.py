@@ -72,11 +72,11 @@ class Scenes:
         self._closed = threading.Event()
 
     def shown(self, query: Mapping[str, str]) -> Shown:
-        """Answer the run that a query means."""
+        """Return the run that a query means."""
         return self.of(query.get(RUN, self._first))
 
     def of(self, key: str) -> Shown:
-        """Answer the run of a key."""
+        """Return the run of a key."""
         return self.want(key).result()
 
     def want(self, key: str) -> Future[Shown]:

@@ -129,7 +129,7 @@ class Page:
     close: Callable[[], object] = lambda: None
 
     def answer(self, path: str, query: Mapping[str, str]) -> Body | None:
-        """Answer what lies at a path, or nothing.
+        """Return what lies at a path, or nothing.
 
         Parameters
         ----------
@@ -168,11 +168,11 @@ class _Handler(BaseHTTPRequestHandler):
     error_message_format = "%(code)d %(message)s\n"
 
     def do_GET(self) -> None:
-        """Answer with a body."""
+        """Return with a body."""
         self._answer()
 
     def do_HEAD(self) -> None:
-        """Answer without a body."""
+        """Return without a body."""
         self._answer()
 
     def _answer(self) -> None:

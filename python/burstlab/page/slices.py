@@ -59,7 +59,7 @@ class Tables:
         return name in self._store.names
 
     def count(self, name: str) -> int:
-        """Answer how many rows a table has, of all replications; 0 if it was not recorded."""
+        """Return how many rows a table has, of all replications; 0 if it was not recorded."""
         return len(self._store.table(name)) if self.has(name) else 0
 
     def rows(
@@ -85,7 +85,7 @@ class Tables:
 
 
 class Slices:
-    """Answers about a result, in the units and numbers of the page.
+    """Returns about a result, in the units and numbers of the page.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class Slices:
         return delays([one.ends for one in self._network.fibres], fibre, hops, bursts)
 
     def _fibre(self, begins: NDArray[Any], ends: NDArray[Any]) -> NDArray[np.int64]:
-        """Answer the numbers of fibres by their nodes, which tables count from 1."""
+        """Return the numbers of fibres by their nodes, which tables count from 1."""
         return self._numbers[begins.astype(np.int64) - 1, ends.astype(np.int64) - 1]
 
     @cached_property
@@ -154,7 +154,7 @@ class Slices:
         return found
 
     def bursts(self, begin_s: float, end_s: float) -> tuple[Columns, dict[str, Any]]:
-        """Answer each fibre that a burst is on, or is refused, from one time to another.
+        """Return each fibre that a burst is on, or is refused, from one time to another.
 
         Parameters
         ----------
@@ -213,7 +213,7 @@ class Slices:
         return max(float(seen.min()), 0.0) if len(seen) else 0.0
 
     def losses(self) -> tuple[Columns, dict[str, Any]]:
-        """Answer when, where and why bursts died, in order.
+        """Return when, where and why bursts died, in order.
 
         Nodes count from 0, -1 where none is known; so does the burst that was in the way.
         """

@@ -32,7 +32,7 @@ _REACH = 4.0
 
 
 class SlotSlices:
-    """Answers about a result of ``[ops]``, in the units and numbers of the page.
+    """Returns about a result of ``[ops]``, in the units and numbers of the page.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ class SlotSlices:
         return self._with_drops(columns)
 
     def _until(self, way: list[int], node: int) -> list[int]:
-        """Answer the fibres of a way before a node."""
+        """Return the fibres of a way before a node."""
         fibres = self._network.fibres
         return way[: next((i for i, f in enumerate(way) if fibres[f].ends[0] == node), len(way))]
 
@@ -178,7 +178,7 @@ class SlotSlices:
         return {**found, "reserved_s": left_s, "left_s": left_s, "end_s": both["end_s"][order]}
 
     def bursts(self, begin_s: float, end_s: float) -> tuple[Columns, dict[str, Any]]:
-        """Answer each fibre that a slot is on, or is dropped before, from one time to another."""
+        """Return each fibre that a slot is on, or is dropped before, from one time to another."""
         found = self._crossings
         reach_s = _REACH * max(self.delays_s, default=0.0)
         first, last = np.searchsorted(found["left_s"], [begin_s - reach_s, end_s])
@@ -190,7 +190,7 @@ class SlotSlices:
         return part, {"every": int(max(every, self._every))}
 
     def losses(self) -> tuple[Columns, dict[str, Any]]:
-        """Answer when and where slots were dropped, in order: node from 0."""
+        """Return when and where slots were dropped, in order: node from 0."""
         dropped = self._dropped
         found: Columns = {
             "t_s": dropped["lost_ps"],

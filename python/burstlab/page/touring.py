@@ -44,7 +44,7 @@ class Stop:
             return Scene(self.label, settled(to_document(path), self.set, ()))
 
     def to_json(self) -> dict[str, Any]:
-        """Answer what the page lists."""
+        """Return what the page lists."""
         return {"key": self.key, "label": self.label, "group": GROUP}
 
 
@@ -60,7 +60,7 @@ _ALONG = 0.4
 
 
 class Tour:
-    """Answers the steps.
+    """Returns the steps.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Tour:
         self._scenes = scenes
 
     def answer(self, query: Mapping[str, str]) -> Body:
-        """Answer one step: its title, its text, and the state of the page."""
+        """Return one step: its title, its text, and the state of the page."""
         number = query.get("number", "")
         if not number.isdecimal() or not 1 <= int(number) <= STEPS:
             raise BadRequest(f"number is 1 to {STEPS}")
@@ -81,7 +81,7 @@ class Tour:
 
 
 def _path(shown: Shown) -> dict[str, Any]:
-    """Answer what happened to the flow of a path that lost one burst, in numbers."""
+    """Return what happened to the flow of a path that lost one burst, in numbers."""
     burst = next(row for row in shown.result.bursts.where(fate="lost").to_pylist())
     sent = shown.result.packets.where(kind="data").to_pylist()
     inside = [row["seq"] for row in sent if row["burst"] == burst["burst"]]
@@ -99,7 +99,7 @@ def _path(shown: Shown) -> dict[str, Any]:
 
 
 def _state(shown: Shown, run: str, at_s: float, **more: Any) -> dict[str, Any]:
-    """Answer the state in which a burst is on its last fibre, some way from where it dies."""
+    """Return the state in which a burst is on its last fibre, some way from where it dies."""
     delays_s = shown.slices.delays_s
     ahead_s = (1.0 - _ALONG) * sorted(delays_s)[len(delays_s) // 2]
     return {"tab": "watch", "run": run, "time": at_s - ahead_s, **more}

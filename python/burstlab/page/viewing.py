@@ -107,7 +107,7 @@ class Shown:
         return self._end_s
 
     def about(self) -> dict[str, Any]:
-        """Answer what the page is told first."""
+        """Return what the page is told first."""
         delays_s = self._slices.delays_s
         return {
             "title": shown(self._title),
@@ -125,21 +125,21 @@ class Shown:
         }
 
     def bursts(self, query: Mapping[str, str]) -> Body:
-        """Answer the bursts of a stretch of time."""
+        """Return the bursts of a stretch of time."""
         return pack(*self._slices.bursts(_number(query, "from"), _number(query, "to")))
 
     def flow(self, query: Mapping[str, str]) -> Body:
-        """Answer a flow."""
+        """Return a flow."""
         columns, every = thinned(self._slices.flow(int(_number(query, "flow"))), SEGMENTS)
         return pack(columns, {"every": every})
 
     def losses(self, _query: Mapping[str, str]) -> Body:
-        """Answer when and where bursts died."""
+        """Return when and where bursts died."""
         return pack(*self._slices.losses())
 
 
 def watched(choose: Callable[[Mapping[str, str]], Shown]) -> dict[str, Answer]:
-    """Answer what the page asks of a run that it shows.
+    """Return what the page asks of a run that it shows.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def watched(choose: Callable[[Mapping[str, str]], Shown]) -> dict[str, Answer]:
 
 
 def page_about(kind: str, **parts: Any) -> Answer:
-    """Answer what a page consists of, before any run is looked at.
+    """Return what a page consists of, before any run is looked at.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def viewer(
 
 
 def recording(where: Path) -> str:
-    """Answer the command that records what the page shows."""
+    """Return the command that records what the page shows."""
     scenario, out = shlex.quote(str(where / "scenario.toml")), shlex.quote(f"{where}-traced")
     return f"burstlab run {scenario} --trace {','.join(TRACES)} --out {out}"
 
@@ -298,7 +298,7 @@ def _flows(result: Result, replication: int, tables: Tables) -> list[dict[str, A
 
 
 def _speed(delays_s: list[float]) -> float:
-    """Answer how much simulated time passes in a second, so that a fibre takes about one."""
+    """Return how much simulated time passes in a second, so that a fibre takes about one."""
     middle = sorted(delays_s)[len(delays_s) // 2]
     steps = [1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0]
     return min(steps, key=lambda step: abs(math.log(step / max(middle, 1e-9))))

@@ -75,7 +75,7 @@ class Runs:
         self._directory.cleanup()
 
     def shown(self, choice: Choice) -> Shown:
-        """Answer the page of a run; several that ask at once wait for one run."""
+        """Return the page of a run; several that ask at once wait for one run."""
         with self._lock:
             if choice not in self._shown:
                 found = self._run(choice)
@@ -179,7 +179,7 @@ def study_viewer(
 
 
 def _about(study: Study, choice: Choice) -> dict[str, Any]:
-    """Answer what there is to choose from."""
+    """Return what there is to choose from."""
     plan = study.plan
     done = study.points["done"].tolist()
     shown = [number for number in range(len(plan.points)) if done[number]][:POINTS]

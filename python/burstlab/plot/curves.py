@@ -100,7 +100,7 @@ class Axes:
 
 
 def curve_rows(panels: Sequence[CurvePanel]) -> list[dict[str, Any]]:
-    """Answer what is drawn, one row a value."""
+    """Return what is drawn, one row a value."""
     return [
         {
             "panel": panel.title,

@@ -24,7 +24,7 @@ SEGMENTS = "segments of one flow in a burst"
 
 
 def samples(result: Result) -> dict[str, NDArray[np.float64]]:
-    """Answer what bursts of data measure, of all replications.
+    """Return what bursts of data measure, of all replications.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def _segments(result: Result) -> NDArray[np.float64]:
 
 
 def distribution_rows(results: Mapping[str, Result]) -> list[dict[str, Any]]:
-    """Answer the steps of the distribution functions: values, and the share that is not above."""
+    """Return the steps of the distribution functions: values, and the share that is not above."""
     rows: list[dict[str, Any]] = []
     for label, result in results.items():
         for panel, values in samples(result).items():
@@ -136,6 +136,6 @@ def distribution_chart(
 
 
 def _share(rows: list[dict[str, Any]], run: str, value: float) -> float:
-    """Answer the height of the step at a value."""
+    """Return the height of the step at a value."""
     below = [row["share"] for row in rows if row["run"] == run and row["value"] <= value]
     return max(below, default=0.0)

@@ -49,7 +49,7 @@ class Held:
 
 
 def fibres(result: Result, *, replication: int = 0) -> list[tuple[int, int]]:
-    """Answer the fibres of a mesh by the numbers of their nodes, the busiest first."""
+    """Return the fibres of a mesh by the numbers of their nodes, the busiest first."""
     table = result.table("bursts_hops").where(replication=replication)
     pairs = np.stack([table["from"], table["to"]], axis=1)
     refused = np.isnan(table["wavelength"].astype(np.float64))
@@ -66,7 +66,7 @@ def held_rows(
     *,
     replication: int = 0,
 ) -> list[Held]:
-    """Answer the bursts of a fibre, in the order in which they leave its node.
+    """Return the bursts of a fibre, in the order in which they leave its node.
 
     Parameters
     ----------
@@ -312,7 +312,7 @@ def _ends(rows: Sequence[Held], span: Span | None) -> tuple[float, float]:
 
 
 def _scale(rows: Sequence[Held], span: Span | None) -> tuple[float, float, str]:
-    """Answer where time begins, and its unit: a late instant has too many digits for an axis."""
+    """Return where time begins, and its unit: a late instant has too many digits for an axis."""
     first, last = _ends(rows, span)
     length = last - first
     unit, scale = "s", 1.0

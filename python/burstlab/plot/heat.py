@@ -52,7 +52,7 @@ class HeatLine:
 
 
 def heat_rows(cells: Sequence[HeatCell]) -> list[dict[str, Any]]:
-    """Answer what is drawn, one row a cell."""
+    """Return what is drawn, one row a cell."""
     return [asdict(cell) for cell in cells]
 
 

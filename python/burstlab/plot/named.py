@@ -36,7 +36,7 @@ class Named:
 
 
 def named_rows(values: Sequence[Named]) -> list[dict[str, Any]]:
-    """Answer what is drawn, one row a value."""
+    """Return what is drawn, one row a value."""
     return [
         {
             "name": one.name,

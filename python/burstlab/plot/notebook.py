@@ -26,7 +26,7 @@ def offline() -> None:
 
 
 def bundle(spec: dict[str, Any], **_: Any) -> dict[str, str]:
-    """Answer a chart as a notebook keeps it.
+    """Return a chart as a notebook keeps it.
 
     Parameters
     ----------

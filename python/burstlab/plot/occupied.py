@@ -24,7 +24,7 @@ def occupied_rows(
     start_s: float = 0.0,
     end_s: float | None = None,
 ) -> list[dict[str, Any]]:
-    """Answer what is drawn: a row a panel, line and time.
+    """Return what is drawn: a row a panel, line and time.
 
     Parameters
     ----------

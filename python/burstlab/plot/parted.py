@@ -18,7 +18,7 @@ AS_IT_IS, OPERATED = "as it is", "operated"
 
 
 def parted_rows(found: WhatIf, connections: int = 3) -> list[dict[str, Any]]:
-    """Answer the windows of the connections that differ most: ``run``, ``t_s``, ``cwnd``.
+    """Return the windows of the connections that differ most: ``run``, ``t_s``, ``cwnd``.
 
     Parameters
     ----------

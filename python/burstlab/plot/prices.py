@@ -16,12 +16,12 @@ SECONDS, BYTES = "seconds", "bytes"
 
 
 def measured_in(found: Blame) -> str:
-    """Answer what prices are told in: seconds where transfers are finite, else bytes."""
+    """Return what prices are told in: seconds where transfers are finite, else bytes."""
     return SECONDS if any(value != 0.0 for value in found.prices[SECONDS]) else BYTES
 
 
 def price_rows(found: Blame) -> list[dict[str, Any]]:
-    """Answer prices, the dearest first.
+    """Return prices, the dearest first.
 
     Each with its ``rank`` from 1, the ``share`` of the bursts that are as dear, and the ``sum`` of
     their prices over that of all.

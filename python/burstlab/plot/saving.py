@@ -65,7 +65,7 @@ def write(chart: Any, out: str | os.PathLike[str]) -> Path:
 
 
 def specification(chart: Any) -> dict[str, Any]:
-    """Answer the Vega-Lite specification of a chart; what is one already is that.
+    """Return the Vega-Lite specification of a chart; what is one already is that.
 
     Text of a user has escapes in place of control characters, which no SVG may have.
     """

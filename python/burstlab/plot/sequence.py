@@ -46,7 +46,7 @@ class Span:
 def sequence_rows(
     result: Result, flow: int = 0, span: Span | None = None, *, replication: int = 0
 ) -> list[dict[str, Any]]:
-    """Answer what a diagram shows: segments as they are sent, ACKs as they are heard."""
+    """Return what a diagram shows: segments as they are sent, ACKs as they are heard."""
     span = span or Span()
     _ = Flows(result, replication)[flow]
     rows: list[dict[str, Any]] = []
@@ -78,7 +78,7 @@ def sequence_rows(
 def timeout_rows(
     result: Result, flow: int, span: Span, *, replication: int = 0
 ) -> list[dict[str, Any]]:
-    """Answer the time-outs of a flow with their truth, as far as the ledger was recorded."""
+    """Return the time-outs of a flow with their truth, as far as the ledger was recorded."""
     if "ledger" not in result.recorded:
         return []
     table = result.ledger.where(replication=replication, flow=flow, kind="timeout")
@@ -153,7 +153,7 @@ def sequence_chart(
 
 
 def timeout_signs(timeouts: list[dict[str, Any]]) -> list[theme.Sign]:
-    """Answer how the time-outs that there are look."""
+    """Return how the time-outs that there are look."""
     found = {row["truth"] for row in timeouts}
     return [sign for truth, sign in _TIMEOUTS.items() if truth in found]
 
@@ -173,7 +173,7 @@ def timeout_layers(timeouts: list[dict[str, Any]], legend: theme.Legend, x: Any)
 
 
 def time_axis(name: str, rows: list[dict[str, Any]], span: Span, *, title: bool = True) -> Any:
-    """Answer the axis of time, over the part that was asked for."""
+    """Return the axis of time, over the part that was asked for."""
     import altair as alt
 
     end = span.end_s if span.end_s is not None else max(row[name] for row in rows)

@@ -131,7 +131,7 @@ def figures(study: Study, metrics: Sequence[str]) -> list[Figure]:
 
 
 def of_metrics(table: pa.Table, metrics: Iterable[str]) -> pa.Table:
-    """Answer the rows of some metrics."""
+    """Return the rows of some metrics."""
     import pyarrow.compute as pc
 
     return table.filter(pc.field("metric").isin(list(metrics)))
@@ -217,7 +217,7 @@ def _text(value: Any) -> str:
 
 
 def _some(given: Sequence[Any], most: int) -> list[Any]:
-    """Answer all, or so many spread evenly over them."""
+    """Return all, or so many spread evenly over them."""
     if len(given) <= most:
         return list(given)
     return [given[i * (len(given) - 1) // (most - 1)] for i in range(most)]
@@ -266,7 +266,7 @@ def _figure(
 
 
 def _colours(series: Sequence[str], schemes: Sequence[str]) -> list[str]:
-    """Answer the colour of each series: of schemes that of the scheme, in all figures alike."""
+    """Return the colour of each series: of schemes that of the scheme, in all figures alike."""
     cycled = list(itertools.islice(itertools.cycle(_COLOURS), max(len(series), len(schemes))))
     by_scheme = dict(zip(schemes, cycled, strict=False))
     return [by_scheme.get(name.split(" / ")[0], cycled[place]) for place, name in enumerate(series)]
@@ -323,7 +323,7 @@ def _together(
 
 
 def _side_by_side(layer: dict[str, Any], series: Sequence[str]) -> list[dict[str, Any]]:
-    """Answer a layer for each series, a little apart, so that no interval hides another.
+    """Return a layer for each series, a little apart, so that no interval hides another.
 
     Bands stay where they are, and so do categories, which have places side by side.
     """
@@ -413,7 +413,7 @@ def _log(values: Sequence[float]) -> bool:
 
 
 def scaled(name: str, largest: float) -> tuple[str, float]:
-    """Answer how a column is called in a figure, with a handy unit, and what to multiply it by.
+    """Return how a column is called in a figure, with a handy unit, and what to multiply it by.
 
     Parameters
     ----------

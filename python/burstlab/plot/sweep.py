@@ -20,7 +20,7 @@ _MEGA = ("goodput_bps", "throughput_bps")
 
 
 def results_in(directory: Path) -> list[Result]:
-    """Answer the results in the directories of a directory."""
+    """Return the results in the directories of a directory."""
     from burstlab.results import read
 
     found = sorted(path for path in directory.glob("*/") if is_result(path))
@@ -30,7 +30,7 @@ def results_in(directory: Path) -> list[Result]:
 
 
 def parameter(result: Result, path: str) -> Any:
-    """Answer a field of the resolved scenario; TCP's are those of the first flow."""
+    """Return a field of the resolved scenario; TCP's are those of the first flow."""
     node: Any = result.scenario
     steps = path.split(".")
     if steps[0] == "tcp":
@@ -49,7 +49,7 @@ def parameter(result: Result, path: str) -> Any:
 def sweep_curves(
     results: Sequence[Result], x: str, y: str = "goodput_bps", by: str | None = None
 ) -> list[Curve]:
-    """Answer the mean of a metric with its interval over the values of a parameter.
+    """Return the mean of a metric with its interval over the values of a parameter.
 
     Parameters
     ----------

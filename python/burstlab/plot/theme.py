@@ -64,7 +64,7 @@ def configured(chart: Any) -> Any:
 
 
 def strokes(**more: Any) -> Any:
-    """Answer a legend of lines, long enough for their dashes to be seen."""
+    """Return a legend of lines, long enough for their dashes to be seen."""
     import altair as alt
 
     return alt.Legend(symbolType="stroke", symbolStrokeWidth=2, symbolSize=700, **more)
@@ -81,7 +81,7 @@ def inline(rows: list[dict[str, Any]], columns: list[str]) -> Any:
 
 
 def as_csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> tuple[str, dict[str, str]]:
-    """Answer rows as CSV text, and which of its columns are numbers."""
+    """Return rows as CSV text, and which of its columns are numbers."""
     lines = [",".join(columns)]
     lines += [",".join(_cell(row.get(name)) for name in columns) for row in rows]
     numbers = {
@@ -164,7 +164,7 @@ class Legend:
         self._names = [sign.name for sign in signs]
 
     def colour(self) -> Any:
-        """Answer the encoding of colours, by the field ``sign``."""
+        """Return the encoding of colours, by the field ``sign``."""
         import altair as alt
 
         colours = [sign.colour for sign in self._signs]
@@ -173,7 +173,7 @@ class Legend:
         return alt.Color("sign:N", title=None, scale=scale, legend=legend)
 
     def stroke(self) -> Any:
-        """Answer the encoding of frames in the colour of what they frame."""
+        """Return the encoding of frames in the colour of what they frame."""
         import altair as alt
 
         colours = [sign.colour for sign in self._signs]
@@ -181,7 +181,7 @@ class Legend:
         return alt.Stroke("sign:N", title=None, scale=scale, legend=None)
 
     def shape(self) -> Any:
-        """Answer the encoding of shapes, by the field ``sign``."""
+        """Return the encoding of shapes, by the field ``sign``."""
         import altair as alt
 
         shapes = [LINES.get(sign.shape, (sign.shape,))[0] for sign in self._signs]
@@ -189,7 +189,7 @@ class Legend:
         return alt.Shape("sign:N", title=None, scale=scale)
 
     def layer(self) -> Any:
-        """Answer a layer that draws nothing and has the legend show everything."""
+        """Return a layer that draws nothing and has the legend show everything."""
         import altair as alt
 
         rows = [{"sign": name} for name in self._names]
@@ -201,7 +201,7 @@ class Legend:
         )
 
     def lines(self, rows: list[dict[str, Any]], columns: list[str], name: str) -> Any:
-        """Answer a layer of one kind of line, without its places."""
+        """Return a layer of one kind of line, without its places."""
         import altair as alt
 
         sign = self._signs[self._names.index(name)]
@@ -213,7 +213,7 @@ class Legend:
         )
 
     def rules(self, rows: list[dict[str, Any]], columns: list[str], name: str) -> Any:
-        """Answer a layer of one kind of rule, without its places."""
+        """Return a layer of one kind of rule, without its places."""
         import altair as alt
 
         sign = self._signs[self._names.index(name)]

@@ -64,7 +64,7 @@ class Panel:
 
 
 def panel_rows(panel: Panel) -> list[dict[str, Any]]:
-    """Answer what a panel draws: one row per packet in a burst.
+    """Return what a panel draws: one row per packet in a burst.
 
     The time is that of the burst's departure at the ingress.
     """
@@ -91,7 +91,7 @@ def panel_rows(panel: Panel) -> list[dict[str, Any]]:
 
 
 def window_rows(panel: Panel) -> list[dict[str, Any]]:
-    """Answer the window over time, one row per change or event.
+    """Return the window over time, one row per change or event.
 
     The window is the smaller of cwnd and what the receiver allows.
     """

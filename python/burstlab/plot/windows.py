@@ -35,7 +35,7 @@ _TIMES = (
 def window_rows(
     result: Result, flow: int = 0, span: Span | None = None, *, replication: int = 0
 ) -> list[dict[str, Any]]:
-    """Answer the state of a sender after each event: windows in segments, round trips in ms."""
+    """Return the state of a sender after each event: windows in segments, round trips in ms."""
     span = span or Span()
     _ = Flows(result, replication)[flow]
     table = result.cwnd.where(replication=replication, flow=flow)
@@ -150,5 +150,5 @@ def _round_trips(rows: list[dict[str, Any]], span: Span) -> list[Any]:
 
 
 def _ms(ps: int | None) -> float | None:
-    """Answer a time in milliseconds; none is not drawn."""
+    """Return a time in milliseconds; none is not drawn."""
     return round(ps * 1e-9, 6) if ps else None

@@ -14,7 +14,7 @@ _PAGE = Path(__file__).parent.parent / "papers/errata.md"
 
 
 def errata(paper: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Answer the errata of a paper: ``place``, ``id`` in the page, and the text as ``html``.
+    """Return the errata of a paper: ``place``, ``id`` in the page, and the text as ``html``.
 
     Parameters
     ----------

@@ -70,5 +70,5 @@ def script_safe(text: str) -> str:
 
 
 def drawn_by() -> str:
-    """Answer the program that draws the charts of a page, to stand in a script element."""
+    """Return the program that draws the charts of a page, to stand in a script element."""
     return (Path(__file__).parent / "vendor/vega.js").read_text(encoding="utf-8")

@@ -162,7 +162,7 @@ def _versus(one: Versus) -> dict[str, Any]:
 def _differences(
     study: Study, p_holm: NDArray[np.float64], metrics: Sequence[str]
 ) -> tuple[list[dict[str, Any]], int]:
-    """Answer the rows to show, the most significant where there are too many, and of how many."""
+    """Return the rows to show, the most significant where there are too many, and of how many."""
     import numpy as np
 
     table = study.differences.to_arrow()
@@ -207,7 +207,7 @@ def _verdict(row: Mapping[str, Any], p: float) -> tuple[str, str]:
 
 
 def _spans(study: Study, metrics: Sequence[str]) -> list[dict[str, Any]]:
-    """Answer where each metric is smallest and largest, scheme by scheme."""
+    """Return where each metric is smallest and largest, scheme by scheme."""
     table = of_metrics(study.estimates.to_arrow(), metrics)
     parts = [table[name].to_pylist() for name in ("metric", "scheme", "mean", "ci95", "point")]
     ends: dict[tuple[str, str], list[tuple[float, Any, int]]] = {}
@@ -228,7 +228,7 @@ def _spans(study: Study, metrics: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _losses(study: Study) -> list[dict[str, Any]]:
-    """Answer why bursts were lost, kind by kind, at the points and schemes where some were."""
+    """Return why bursts were lost, kind by kind, at the points and schemes where some were."""
     paths = study.plan.metrics or {name: name for name in study.metrics}
     found = [(name, _CAUSE.fullmatch(path)) for name, path in paths.items()]
     causes = {name: match.groups() for name, match in found if match is not None}
@@ -296,7 +296,7 @@ def _parameters(study: Study) -> dict[str, Any]:
 
 
 def _leaves(value: Any, path: str = "") -> list[tuple[str, str]]:
-    """Answer the fields of a scenario by their paths; long lists are cut short."""
+    """Return the fields of a scenario by their paths; long lists are cut short."""
     if isinstance(value, Mapping) and value:
         steps = [(f"{path}.{name}" if path else str(name), one) for name, one in value.items()]
     elif isinstance(value, list) and any(isinstance(one, Mapping) for one in value):
@@ -334,7 +334,7 @@ def _warmup(study: Study) -> dict[str, Any] | None:
 
 
 def _rows(study: Study, metrics: Sequence[str], compared: bool, *, code: bool) -> dict[str, Any]:
-    """Answer a row for each scheme at each point, as many as fit."""
+    """Return a row for each scheme at each point, as many as fit."""
     import numpy as np
 
     runs = study.runs.to_arrow()
@@ -370,7 +370,7 @@ def _rows(study: Study, metrics: Sequence[str], compared: bool, *, code: bool) -
 def _means(
     study: Study, metrics: Sequence[str]
 ) -> tuple[dict[tuple[int, str, str], str], dict[tuple[int, str], bool]]:
-    """Answer means as text, and whether the precision was reached, by point and scheme."""
+    """Return means as text, and whether the precision was reached, by point and scheme."""
     table = of_metrics(study.estimates.to_arrow(), {*metrics, *study.plan.stopping.metrics})
     names = ("point", "scheme", "metric", "mean", "ci95", "censored", "reached")
     means: dict[tuple[int, str, str], str] = {}
@@ -389,7 +389,7 @@ def _means(
 
 
 def again(point: int, scheme: str, *, code: bool = False) -> str:
-    """Answer the command that runs a point again, in the directory of the study.
+    """Return the command that runs a point again, in the directory of the study.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def titled(spec: Mapping[str, Any], report: TargetReport, options: Options) -> dict[str, Any]:
-    """Answer a chart's specification with a title of its own.
+    """Return a chart's specification with a title of its own.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def titled(spec: Mapping[str, Any], report: TargetReport, options: Options) -> d
 
 
 def place(target: str, plan: Mapping[str, Any]) -> str:
-    """Answer where a target stands in its paper: ``fig7a`` is Figure 7(a).
+    """Return where a target stands in its paper: ``fig7a`` is Figure 7(a).
 
     Parameters
     ----------

@@ -82,7 +82,7 @@ class Report:
     def _put(
         self, report: TargetReport, others: Sequence[Section], before: Section | None
     ) -> Section:
-        """Put the files of a target in the place of those before; answer what the report shows."""
+        """Put the files of a target in the place of those before; return what the report shows."""
         directory = self._out / report.paper.key
         directory.mkdir(exist_ok=True)
         aside = directory / f".{report.target}"
@@ -106,7 +106,7 @@ class Report:
             shutil.rmtree(aside, ignore_errors=True)
 
     def finish(self, *, interrupted: bool = False) -> Path:
-        """Write ``report.html``; answer where it is.
+        """Write ``report.html``; return where it is.
 
         Parameters
         ----------
@@ -144,7 +144,7 @@ class Report:
 
 
 def _sections(out: Path) -> list[Section]:
-    """Answer what the report of a directory shows, target by target."""
+    """Return what the report of a directory shows, target by target."""
     path = out / LIST
     if not path.exists():
         if (out / PAGE).exists():
@@ -183,7 +183,7 @@ def _unreadable(path: Path, problem: str) -> InputError:
 
 
 def _section(report: TargetReport, aside: Path, options: Options) -> Section:
-    """Write the files of a target; answer what the report shows of it."""
+    """Write the files of a target; return what the report shows of it."""
     findings, key = report.findings, report.paper.key
     charts: list[dict[str, Any]] = []
     for name, chart in findings.charts.items():
@@ -234,13 +234,13 @@ def _section(report: TargetReport, aside: Path, options: Options) -> Section:
 
 
 def _caption(report: TargetReport) -> str:
-    """Answer what a figure shows: as the plan of the target says, or its title."""
+    """Return what a figure shows: as the plan of the target says, or its title."""
     plan = report.paper.plans[report.target]
     return f"{titles.place(report.target, plan)} of the paper: {plan.get('caption', plan['title'])}"
 
 
 def command(target: str, options: Options) -> str:
-    """Answer the command that repeats a target."""
+    """Return the command that repeats a target."""
     seed = "" if options.seed is None else f" --seed {options.seed}"
     return f"burstlab reproduce {target} --{options.effort}{seed}"
 
@@ -273,7 +273,7 @@ def _render(sections: Sequence[Section], interrupted: bool) -> str:
 
 
 def _parameters(report: TargetReport, options: Options) -> list[dict[str, str]]:
-    """Answer what a target was run with: its table of the plan, and the scenario."""
+    """Return what a target was run with: its table of the plan, and the scenario."""
     import tomli_w
 
     plan = report.paper.plans[report.target]

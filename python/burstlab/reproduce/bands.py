@@ -36,7 +36,7 @@ class Row:
     n: int
 
     def to_json(self) -> dict[str, Any]:
-        """Answer the row as ``burstlab reproduce --json`` prints it."""
+        """Return the row as ``burstlab reproduce --json`` prints it."""
         return {
             "label": self.label,
             "published": self.published,
@@ -62,7 +62,7 @@ def test(
     measures: Mapping[str, Measure],
     rows: Sequence[Row],
 ) -> tuple[Outcome, str]:
-    """Answer the outcome of a test, and what was measured.
+    """Return the outcome of a test, and what was measured.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def test(
 
 
 def meant(table: Mapping[str, Any], entry: Mapping[str, Any], rows: Sequence[Row]) -> list[Row]:
-    """Answer the rows with a published value that a test of rows is about."""
+    """Return the rows with a published value that a test of rows is about."""
     start = table.get("rows", entry.get("rows", ""))
     without = table.get("except", entry.get("except", ()))
     found = [
@@ -99,7 +99,7 @@ def meant(table: Mapping[str, Any], entry: Mapping[str, Any], rows: Sequence[Row
 
 
 def all_of(outcomes: Iterable[Outcome]) -> Outcome:
-    """Answer the outcome of a test that has all of these parts."""
+    """Return the outcome of a test that has all of these parts."""
     found = set(outcomes)
     if "out" in found:
         return "out"
@@ -107,14 +107,14 @@ def all_of(outcomes: Iterable[Outcome]) -> Outcome:
 
 
 def text(measure: Measure) -> str:
-    """Answer a measure as evidence shows it."""
+    """Return a measure as evidence shows it."""
     if isinstance(measure, (Estimate, int)):
         return str(measure)
     return f"{measure:.4g}"
 
 
 def stored(measure: Measure) -> Any:
-    """Answer a measure as a report stores it."""
+    """Return a measure as a report stores it."""
     if isinstance(measure, Estimate):
         return measure.to_json()
     value = measure if isinstance(measure, int) else float(measure)
@@ -156,7 +156,7 @@ def _rows(tolerance: float, share: bool, rows: Sequence[Row]) -> tuple[Outcome, 
         return tolerance * abs(row.published or 0.0) if share else tolerance
 
     def gap(row: Row) -> float:
-        """Answer the gap in parts of what is allowed."""
+        """Return the gap in parts of what is allowed."""
         return abs(row.measured - (row.published or 0.0)) / (allowed(row) or math.ulp(0.0))
 
     outcomes: dict[str, Outcome] = {row.label: row.within(allowed(row)) for row in rows}
@@ -199,7 +199,7 @@ def _value(measure: Measure) -> float:
 
 
 def _half(measure: Measure) -> float:
-    """Answer the half-width of the interval; a single sample of what is drawn tells nothing."""
+    """Return the half-width of the interval; a single sample of what is drawn tells nothing."""
     if not isinstance(measure, Estimate):
         return 0.0
     return math.inf if measure.ci95 is None else measure.ci95

@@ -55,7 +55,7 @@ class Judged:
     wrong: Mapping[str, Verdict] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """Answer the claim as ``burstlab reproduce --json`` prints it."""
+        """Return the claim as ``burstlab reproduce --json`` prints it."""
         document: dict[str, Any] = {
             "claim": self.claim,
             "verdict": self.verdict,
@@ -137,7 +137,7 @@ class Claim:
     def wrong_models(
         self, measures: Mapping[str, Measure], rows: Sequence[Row]
     ) -> dict[str, Verdict]:
-        """Answer the verdict of the claim's test on each of its wrong models, by their names."""
+        """Return the verdict of the claim's test on each of its wrong models, by their names."""
         found: dict[str, Verdict] = {}
         for one in self.entry.get("null", ()):
             wrong = Wrong(one, self.name)
@@ -148,7 +148,7 @@ class Claim:
     def _explain(
         self, explained: Mapping[str, Any], measures: Mapping[str, Measure], rows: Sequence[Row]
     ) -> tuple[Verdict, str, list[str]]:
-        """Answer the verdict on a claim that fails, its explanation, and further evidence."""
+        """Return the verdict on a claim that fails, its explanation, and further evidence."""
         why: str = explained["why"]
         described, _ = test(explained, self.entry, measures, rows)
         if described == "out":

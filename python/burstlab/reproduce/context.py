@@ -72,7 +72,7 @@ class Context:
         return self.paper.plans[self.target]
 
     def published(self, label: str) -> float | None:
-        """Answer the published value with this label."""
+        """Return the published value with this label."""
         return self.paper.published.get((self.target, label))
 
     def row(self, label: str, measure: Measure) -> Row:
@@ -88,7 +88,7 @@ class Context:
         findings.rows.append(self.row(label, measure))
 
     def scenario(self, settings: Mapping[str, Any]) -> Document:
-        """Answer the scenario of the target, changed and resolved."""
+        """Return the scenario of the target, changed and resolved."""
         document = to_document(self.paper.directory / self.plan["scenario"])
         for path, value in settings.items():
             set_at(document, path, value)
@@ -98,7 +98,7 @@ class Context:
         return resolved
 
     def runs(self) -> dict[str, Result]:
-        """Run every entry of ``runs`` once and answer the results by label."""
+        """Run every entry of ``runs`` once and return the results by label."""
         entries: Sequence[Mapping[str, Any]] = self.plan["runs"]
         results: dict[str, Result] = {}
         for index, entry in enumerate(entries):

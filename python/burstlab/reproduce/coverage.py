@@ -53,7 +53,7 @@ class Line:
     evidence: str
 
     def to_json(self) -> dict[str, str]:
-        """Answer the line as ``burstlab reproduce --coverage --json`` prints it."""
+        """Return the line as ``burstlab reproduce --coverage --json`` prints it."""
         return {name: str(value) for name, value in vars(self).items()}
 
 
@@ -75,7 +75,7 @@ def coverage(paper: Paper, reported: Reported) -> list[Line]:
 
 
 def reports(paper: Paper, out: Path) -> tuple[dict[str, Mapping[str, Any]], dict[str, str]]:
-    """Answer the targets of a paper that were run, and where each was found.
+    """Return the targets of a paper that were run, and where each was found.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def _rows(paper: Paper, item: Mapping[str, Any], reported: Reported) -> Iterable
 
 
 def verdict_of(row: Row, tolerance: float, *, explained: bool) -> Verdict:
-    """Answer the verdict on one printed value.
+    """Return the verdict on one printed value.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def verdict_of(row: Row, tolerance: float, *, explained: bool) -> Verdict:
 
 
 def rows_of(paper: Paper, item: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Answer target and label of every printed value that an item names."""
+    """Return target and label of every printed value that an item names."""
     found: list[tuple[str, str]] = []
     for name in item.get("rows", ()):
         wanted, _, start = name.partition(":")
@@ -191,7 +191,7 @@ def rows_of(paper: Paper, item: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def count(lines: Sequence[Line]) -> dict[str, int]:
-    """Answer how many lines have each verdict."""
+    """Return how many lines have each verdict."""
     found: dict[str, int] = {}
     for line in lines:
         found[line.verdict] = found.get(line.verdict, 0) + 1

@@ -61,7 +61,7 @@ class TargetReport:
         return any(claim.verdict == "fails" for claim in self.claims)
 
     def to_json(self) -> dict[str, Any]:
-        """Answer the target as ``burstlab reproduce --json`` prints it."""
+        """Return the target as ``burstlab reproduce --json`` prints it."""
         return {
             "target": self.name,
             "rows": [row.to_json() for row in self.findings.rows],

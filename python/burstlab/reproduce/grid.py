@@ -41,7 +41,7 @@ Metric = Callable[[Sample], float]
 
 
 def round_trip_s(sample: Sample) -> float:
-    """Answer the mean round trip that the sender of flow 0 measured; NaN where it measured none."""
+    """Return the mean round trip that the sender of flow 0 measured; NaN where it measured none."""
     mean = sample.summary["flows"][0]["rtt_s"]
     return math.nan if mean is None else mean
 
@@ -72,16 +72,16 @@ class Corner:
     reached: bool
 
     def values(self, series: str, metric: Metric) -> list[float]:
-        """Answer a number of each replication."""
+        """Return a number of each replication."""
         return [metric(sample) for sample in self.samples[series]]
 
     def mean(self, series: str, metric: Metric) -> Estimate:
-        """Answer the mean of a number over the replications."""
+        """Return the mean of a number over the replications."""
         values = self.values(series, metric)
         return _floored(mean_ci95(values), values)
 
     def ratio(self, series: str, over: str, metric: Metric) -> Estimate:
-        """Answer the ratio of two series, replication by replication."""
+        """Return the ratio of two series, replication by replication."""
         above, below = self.values(series, metric), self.values(over, metric)
         return _floored(paired_ratio(above, below), [*above, *below])
 

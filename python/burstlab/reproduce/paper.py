@@ -51,7 +51,7 @@ class Paper:
         return [name for name in self.plans if name != "paper"]
 
     def title(self, target: str) -> str:
-        """Answer what a figure or table shows."""
+        """Return what a figure or table shows."""
         return self.plans[target]["title"]
 
     @cached_property
@@ -89,14 +89,14 @@ class Paper:
         return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
     def claims(self, target: str) -> Sequence[Claim]:
-        """Answer the claims of a target."""
+        """Return the claims of a target."""
         from burstlab.reproduce.claims import Claim
 
         table = _together(self.directory, "claims")
         return [Claim(entry) for entry in table.get(target, {}).get("claims", [])]
 
     def measure(self, target: str) -> Callable[[Context], Findings]:
-        """Answer the function that runs a target and measures it."""
+        """Return the function that runs a target and measures it."""
         module = importlib.import_module(f"burstlab.papers.{self.directory.name}.reproduce")
         functions: Mapping[str, Any] = module.TARGETS
         return functions[target]

@@ -45,7 +45,7 @@ class Wrong:
     def instead(
         self, claim: Mapping[str, Any], measures: Mapping[str, Measure], rows: Sequence[Row]
     ) -> tuple[dict[str, Measure], list[Row]]:
-        """Answer the measures and rows that the wrong model would give."""
+        """Return the measures and rows that the wrong model would give."""
         if "set" in self._entry:
             return {**measures, **self._set(measures)}, list(rows)
         about = meant(claim, claim, rows)
@@ -84,7 +84,7 @@ class Wrong:
 
 
 def _nearest(rows: Sequence[Row], *, share: bool) -> float:
-    """Answer the constant whose largest gap to the published values is least.
+    """Return the constant whose largest gap to the published values is least.
 
     Parameters
     ----------

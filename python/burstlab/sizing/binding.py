@@ -31,7 +31,7 @@ class Pressure:
     where: str
 
     def to_json(self) -> dict[str, Any]:
-        """Answer the fields as JSON carries them."""
+        """Return the fields as JSON carries them."""
         return asdict(self)
 
 
@@ -96,7 +96,7 @@ def pressures(runs: Sequence[Mapping[str, Any]]) -> list[Pressure]:
 
 
 def _delay(routes: Sequence[Mapping[str, Any]]) -> float:
-    """Answer the mean time of bursts that landed, from their closing on, in s."""
+    """Return the mean time of bursts that landed, from their closing on, in s."""
     landed = [route["bursts"] - route["lost"] for route in routes]
     times = (route["mean_delay_s"] * n for route, n in zip(routes, landed, strict=True))
     return sum(times) / max(1, sum(landed))

@@ -39,7 +39,7 @@ class Tried:
     pressures: Sequence[Pressure]
 
     def to_json(self) -> dict[str, Any]:
-        """Answer the value, its verdict and its interval; an end that is not known is None."""
+        """Return the value, its verdict and its interval; an end that is not known is None."""
         ends = [self.found.mean, self.found.low, self.found.high]
         mean, low, high = (end if abs(end) < float("inf") else None for end in ends)
         found = {"mean": mean, "low": low, "high": high, "n": self.found.n}
@@ -77,7 +77,7 @@ class Sizing:
         return self.below.pressures if self.below is not None else []
 
     def to_json(self) -> dict[str, Any]:
-        """Answer it all as JSON carries it."""
+        """Return it all as JSON carries it."""
         return {
             "goal": self.goal.text,
             "metric": self.goal.path,
@@ -168,7 +168,7 @@ def size(
 
 
 def _with(document: Document, choice: Choice, place: int) -> Document:
-    """Answer the scenario with one of the values, checked."""
+    """Return the scenario with one of the values, checked."""
     changed = apply_settings(document, ())
     set_at(changed, choice.field, choice.values[place])
     return resolve(changed)

@@ -88,7 +88,7 @@ class Goal:
         return cls(text, path, sign.startswith("<"), _limit(text, value))
 
     def of(self, summary: Mapping[str, Any]) -> float | None:
-        """Answer the number of a run, None where it has none to tell.
+        """Return the number of a run, None where it has none to tell.
 
         Raises
         ------
@@ -104,7 +104,7 @@ class Goal:
             ) from None
 
     def counts(self, summary: Mapping[str, Any]) -> tuple[int, int] | None:
-        """Answer of a share what was counted and out of how many; None of any other number."""
+        """Return of a share what was counted and out of how many; None of any other number."""
         table, _, name = self.path.rpartition(".")
         if name not in _COUNTS:
             return None

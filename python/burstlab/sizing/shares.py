@@ -47,7 +47,7 @@ def _quantile(a: float, b: float, share: float) -> float:
 
 
 def beta_below(a: float, b: float, x: float) -> float:
-    """Answer how much of a beta distribution lies below ``x``, from 0 to 1.
+    """Return how much of a beta distribution lies below ``x``, from 0 to 1.
 
     By its continued fraction (Press, Teukolsky, Vetterling and Flannery, Numerical Recipes, 3rd
     edition, section 6.4), evaluated after Lentz.

@@ -35,7 +35,7 @@ class Interval:
 
 
 def interval(goal: Goal, runs: Sequence[Mapping[str, Any]], level: float = LEVEL) -> Interval:
-    """Answer where a number is, by what runs have told.
+    """Return where a number is, by what runs have told.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def interval(goal: Goal, runs: Sequence[Mapping[str, Any]], level: float = LEVEL
 
 
 def verdict(goal: Goal, found: Interval) -> Verdict:
-    """Answer on which side of the limit the whole interval lies, if it lies on one."""
+    """Return on which side of the limit the whole interval lies, if it lies on one."""
     under, over = found.high < goal.limit, found.low > goal.limit
     if not (under or over):
         return "open"

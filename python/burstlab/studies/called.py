@@ -33,7 +33,7 @@ _OVER = {"mean": "mean", "sum": "total", "min": "least", "max": "largest"}
 
 
 def called(path: str) -> str:
-    """Answer a name for a path: ``flows.mean.goodput_bps`` is *mean goodput*.
+    """Return a name for a path: ``flows.mean.goodput_bps`` is *mean goodput*.
 
     A path without a dot is a name that somebody gave, and stays as it is.
 

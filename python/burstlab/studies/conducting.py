@@ -193,7 +193,7 @@ def _watched(progress: Watch | bool | None) -> AbstractContextManager[Watch | No
 
 
 def _paths(wanted: Plan) -> dict[str, str]:
-    """Answer where the metrics are; refuse those that no run would have."""
+    """Return where the metrics are; refuse those that no run would have."""
     shapes = [shape(wanted.scenario(0, name)) for name in wanted.names]
     if wanted.metrics is not None:
         metrics.check(wanted.metrics, shapes)
@@ -208,7 +208,7 @@ def _paths(wanted: Plan) -> dict[str, str]:
 
 
 def _digest(wanted: Plan, paths: dict[str, str]) -> str:
-    """Check the scenario of every point, and answer a hash over all of them."""
+    """Check the scenario of every point, and return a hash over all of them."""
     found = hashlib.sha256(json.dumps(paths).encode())
     for point in range(len(wanted.points)):
         for scheme in wanted.names:

@@ -31,7 +31,7 @@ _UNIT = re.compile(r"^[\s\d.+_-]+(?:[eE]-?\d+)?\s*")
 
 
 def grid(table: Mapping[str, Any], path: str) -> list[Point]:
-    """Answer the product of lists of values, the last of which varies fastest."""
+    """Return the product of lists of values, the last of which varies fastest."""
     lists = {name: _values(values, f"{path}.{name}") for name, values in table.items()}
     count = math.prod(map(len, lists.values()))
     if count > POINTS_MAX:
@@ -40,7 +40,7 @@ def grid(table: Mapping[str, Any], path: str) -> list[Point]:
 
 
 def zipped(table: Mapping[str, Any], path: str) -> list[Point]:
-    """Answer the first values of all lists, then the second ones, and so on."""
+    """Return the first values of all lists, then the second ones, and so on."""
     lists = {name: _values(values, f"{path}.{name}", twice=True) for name, values in table.items()}
     lengths = {name: len(values) for name, values in lists.items()}
     if len(set(lengths.values())) > 1:
@@ -104,7 +104,7 @@ class Range:
         return cls(a, b, unit, log, whole)
 
     def at(self, share: float) -> Any:
-        """Answer the value that this share of all draws, 0 to 1, falls below."""
+        """Return the value that this share of all draws, 0 to 1, falls below."""
         high = self.high + 1.0 if self.whole else self.high
         if self.log:
             found = self.low * (high / self.low) ** share
@@ -124,7 +124,7 @@ class Choice:
     values: Sequence[Any]
 
     def at(self, share: float) -> Any:
-        """Answer the value that this share of all draws, 0 to 1, falls below."""
+        """Return the value that this share of all draws, 0 to 1, falls below."""
         return self.values[min(int(share * len(self.values)), len(self.values) - 1)]
 
 
@@ -201,7 +201,7 @@ def _shares(count: int, axes: int, seed: int, *, latin: bool) -> NDArray[Any]:
 
 
 def crossed(designs: Mapping[str, Sequence[Point]]) -> list[Point]:
-    """Answer every point of each design with every point of the others."""
+    """Return every point of each design with every point of the others."""
     count = math.prod(map(len, designs.values()))
     if count > POINTS_MAX:
         raise PlanError("", f"{count} points", f"more than {POINTS_MAX}", "use fewer points")
@@ -219,7 +219,7 @@ def crossed(designs: Mapping[str, Sequence[Point]]) -> list[Point]:
 
 
 def columns(points: Sequence[Point]) -> dict[str, list[Any]]:
-    """Answer what points set as columns: a value a point, None where it sets nothing.
+    """Return what points set as columns: a value a point, None where it sets nothing.
 
     Times, sizes and rates are numbers in their base unit, which the name of the column ends with:
     ``edge.timer_s``, ``_bytes``, ``_bps``. What is neither number nor text is written as JSON.

@@ -36,11 +36,11 @@ class Fields:
         self._path = path
 
     def at(self, name: str) -> str:
-        """Answer the path of a field."""
+        """Return the path of a field."""
         return f"{self._path}.{name}" if self._path else name
 
     def has(self, *names: str) -> list[str]:
-        """Answer which of these fields are there and not yet taken."""
+        """Return which of these fields are there and not yet taken."""
         return [name for name in names if name in self._left]
 
     def take(self, name: str, kinds: type | tuple[type, ...], default: Any = None) -> Any:
@@ -92,7 +92,7 @@ class Fields:
 def flat(
     table: Mapping[str, Any], path: str, is_value: Callable[[Any], bool] | None = None
 ) -> dict[str, Any]:
-    """Answer the values of nested tables by their dotted paths.
+    """Return the values of nested tables by their dotted paths.
 
     Parameters
     ----------

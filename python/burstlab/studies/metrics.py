@@ -42,7 +42,7 @@ class NoMetric(LookupError):
 
 
 def value_at(summary: Summary, path: str) -> float | None:
-    """Answer the number at a path, or None where the run has none to tell.
+    """Return the number at a path, or None where the run has none to tell.
 
     Raises
     ------
@@ -71,7 +71,7 @@ class Reader:
             self._tables.setdefault(tuple(table), []).append((index, name))
 
     def read(self, summary: Summary) -> tuple[float | None, ...]:
-        """Answer the metrics in their order; None where the run has no such number."""
+        """Return the metrics in their order; None where the run has no such number."""
         values: list[float | None] = [None] * self._count
         for table, wanted in self._tables.items():
             try:
@@ -150,7 +150,7 @@ def _entry(entries: Sequence[Any], step: str) -> Any:
 
 
 def every(summary: Summary) -> list[str]:
-    """Answer the paths of all single numbers, of causes of loss, and of the means over flows.
+    """Return the paths of all single numbers, of causes of loss, and of the means over flows.
 
     Sums over all kinds of bursts are left out: their parts are there.
     """

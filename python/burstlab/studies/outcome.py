@@ -152,14 +152,14 @@ class Study:
         )
 
     def tables(self) -> dict[str, pa.Table]:
-        """Answer the tables that are stored when it is done."""
+        """Return the tables that are stored when it is done."""
         found = {"runs": self.runs.to_arrow(), "estimates": self.estimates.to_arrow()}
         if len(self.plan.names) > 1:
             found["differences"] = self.differences.to_arrow()
         return found
 
     def scenario(self, point: int, scheme: str | None = None) -> Document:
-        """Answer the resolved scenario of a point as it was run; `run` gives its runs again.
+        """Return the resolved scenario of a point as it was run; `run` gives its runs again.
 
         Parameters
         ----------
@@ -202,7 +202,7 @@ class Study:
         return document
 
     def query(self, sql: str) -> Table:
-        """Answer a query in SQL over `runs`, `estimates`, `differences` and `points`.
+        """Return a query in SQL over `runs`, `estimates`, `differences` and `points`.
 
         >>> study.query('select scheme, avg("flows.mean.goodput_bps") from runs group by 1')
         ... # doctest: +SKIP
@@ -212,7 +212,7 @@ class Study:
         return query(sql, {**self.tables(), "points": self.points.to_arrow()})
 
     def to_xarray(self) -> xr.Dataset:
-        """Answer the means as an xarray dataset.
+        """Return the means as an xarray dataset.
 
         A grid has a dimension for each of its parameters, another design one of points; schemes
         are a dimension where there are any. Each metric has a variable, and one that ends in

@@ -78,7 +78,7 @@ class Stopping:
         return cls(least, batch, most, relative, list(metrics), of)
 
     def to_document(self) -> Document:
-        """Answer the fields as a plan has them."""
+        """Return the fields as a plan has them."""
         if self.relative is None:
             return {"replications": self.most}
         table = {
@@ -152,7 +152,7 @@ class Plan:
         return any(classes.used(document) for document in resolved)
 
     def seed_of(self, point: int) -> int:
-        """Answer the seed of all runs at a point."""
+        """Return the seed of all runs at a point."""
         if not self.independent:
             return self.seed
         # By what the point is, not by where it stands.
@@ -160,7 +160,7 @@ class Plan:
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") % (SEED_MAX + 1)
 
     def scenario(self, point: int, scheme: str, warmup: str = "") -> str:
-        """Answer the resolved scenario of a scheme at a point, as JSON.
+        """Return the resolved scenario of a scheme at a point, as JSON.
 
         Parameters
         ----------
@@ -194,7 +194,7 @@ class Plan:
         raise PlanError(path, value, f"{problem} ({self._where(point, scheme)})", fix)
 
     def to_document(self) -> Document:
-        """Answer the plan with all defaults, as one that reads the same."""
+        """Return the plan with all defaults, as one that reads the same."""
         document: Document = {
             "seed": self.seed,
             "seeds": "independent" if self.independent else "common",

@@ -76,7 +76,7 @@ class Rows:
 
 
 def runs(plan: Plan, rows: pa.Table) -> pa.Table:
-    """Answer the table of runs: rows in order, with what each point sets beside its number."""
+    """Return the table of runs: rows in order, with what each point sets beside its number."""
     import numpy as np
     import pyarrow as pa
 
@@ -115,7 +115,7 @@ class Group:
 
 
 def metrics_of(plan: Plan, table: pa.Table) -> list[str]:
-    """Answer the names of the metrics in a table of runs."""
+    """Return the names of the metrics in a table of runs."""
     from burstlab.studies.plan import RESERVED
 
     swept = columns(plan.points)
@@ -139,7 +139,7 @@ def groups(plan: Plan, table: pa.Table) -> Iterator[Group]:
 
 
 def estimates(plan: Plan, table: pa.Table) -> pa.Table:
-    """Answer a row for each metric of each scheme at each point: mean, half-width, n, reached.
+    """Return a row for each metric of each scheme at each point: mean, half-width, n, reached.
 
     ``reached`` is whether the metric is as precise as the plan asks, and null where it does not.
     ``censored`` is of how many runs the metric is of completion times that nobody knows, for
@@ -179,7 +179,7 @@ def estimates(plan: Plan, table: pa.Table) -> pa.Table:
 
 
 def differences(plan: Plan, table: pa.Table) -> pa.Table:
-    """Answer a row for each metric of each two schemes at each point, compared run by run.
+    """Return a row for each metric of each two schemes at each point, compared run by run.
 
     Both have the same random numbers, so what is common to them cancels: ``difference`` is the
     mean of ``scheme`` less ``over``, ``ratio`` the one mean over the other. ``reached`` and
@@ -228,26 +228,26 @@ def differences(plan: Plan, table: pa.Table) -> pa.Table:
 
 
 def paths(plan: Plan, names: Sequence[str]) -> list[str]:
-    """Answer where metrics are that a plan may have given names of their own."""
+    """Return where metrics are that a plan may have given names of their own."""
     return [(plan.metrics or {}).get(name, name) for name in names]
 
 
 def _timed(plan: Plan, names: Sequence[str]) -> NDArray[np.bool_]:
-    """Answer which metrics are of completion times."""
+    """Return which metrics are of completion times."""
     import numpy as np
 
     return np.array([is_of_completion(path) for path in paths(plan, names)], dtype=bool)
 
 
 def _missing(values: NDArray[np.float64], timed: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Answer how many runs have no value of each metric that is of completion times."""
+    """Return how many runs have no value of each metric that is of completion times."""
     import numpy as np
 
     return np.isnan(values).sum(axis=1) * timed
 
 
 def _without(values: NDArray[np.float64], missing: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Answer the values without those of metrics that miss in a run."""
+    """Return the values without those of metrics that miss in a run."""
     import numpy as np
 
     return np.where(missing[:, None] > 0, np.nan, values)
@@ -269,7 +269,7 @@ def _reached(
 def means(
     values: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Answer mean, half-width and number of the values of each row, without those that miss."""
+    """Return mean, half-width and number of the values of each row, without those that miss."""
     import numpy as np
 
     mean, half = means_ci95(values)
@@ -300,7 +300,7 @@ def _nan(value: float | None) -> float:
 
 
 def _heads(plan: Plan, heads: Sequence[tuple[Group, int]]) -> Mapping[str, Any]:
-    """Answer the columns that say where rows belong: so many for each group."""
+    """Return the columns that say where rows belong: so many for each group."""
     import numpy as np
     import pyarrow as pa
 

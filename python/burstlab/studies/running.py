@@ -128,7 +128,7 @@ class Visit(Generic[Sample]):
         self._found: dict[str, dict[int, Sample]] = {name: {} for name in scenarios}
 
     def first(self) -> list[_Job[Sample]]:
-        """Answer what is to be run first."""
+        """Return what is to be run first."""
         if self._rule is None:
             return self._batch()
         return [
@@ -157,7 +157,7 @@ class Visit(Generic[Sample]):
     def take(
         self, scheme: str, first: int, samples: Sequence[Sample]
     ) -> list[_Job[Sample]] | Done[Sample]:
-        """Take samples; answer what is to be run next, which may be nothing yet, or the point."""
+        """Take samples; return what is to be run next, which may be nothing yet, or the point."""
         self._found[scheme].update(enumerate(samples, start=first))
         batch = self._batches[-1]
         if any(len(found) < batch.stop for found in self._found.values()):
@@ -230,7 +230,7 @@ class Running(Generic[Sample]):
         self._started = time.perf_counter()
 
     def points(self) -> Generator[list[Done[Sample]]]:
-        """Answer points as they are done, several times a second even if there are none.
+        """Return points as they are done, several times a second even if there are none.
 
         However it ends, no task is left behind.
         """
@@ -252,7 +252,7 @@ class Running(Generic[Sample]):
             self._tasks.add(future, jobs, monitor)
 
     def _task(self) -> list[_Job[Sample]]:
-        """Answer what one worker does next: enough for a task to be worth it."""
+        """Return what one worker does next: enough for a task to be worth it."""
         jobs: list[_Job[Sample]] = []
         left_s = self._workers.task_s
         run_s = self._run_s if self._run_s is not None else left_s

@@ -18,7 +18,7 @@ Source: TypeAlias = "pa.Table | Mapping[str, pa.Table | Path]"
 
 
 def query(sql: str, sources: Mapping[str, Source]) -> Table:
-    """Answer a query.
+    """Return a query.
 
     Parameters
     ----------

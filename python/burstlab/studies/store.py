@@ -133,7 +133,7 @@ class Directory:
         self._next_s = ended_s + (max(_EVERY_S, worth_s) if _EVERY_S else 0.0)
 
     def rows(self) -> pa.Table:
-        """Answer the rows of all points that are done."""
+        """Return the rows of all points that are done."""
         return stored_rows(self.path, self._marks, self._rows.schema)
 
     def finish(self, tables: Mapping[str, pa.Table]) -> None:
@@ -226,7 +226,7 @@ class Directory:
             )
 
     def _found(self) -> set[int]:
-        """Answer the points that are done, and remove what was left half written."""
+        """Return the points that are done, and remove what was left half written."""
         for part in (*self._points.glob(".*"), *self.path.glob(".probe-*")):
             part.unlink()
         if _runs(self.path).exists():
@@ -266,7 +266,7 @@ class Memory:
         """Do nothing: what was taken is kept."""
 
     def rows(self) -> pa.Table:
-        """Answer the rows of all points that are done."""
+        """Return the rows of all points that are done."""
         if self._kept is None or len(self._rows):
             self._kept = self._rows.take()
         return self._kept
@@ -285,7 +285,7 @@ class Memory:
 
 
 def head_of(directory: Path) -> Document:
-    """Answer ``study.json`` of a directory, or refuse it."""
+    """Return ``study.json`` of a directory, or refuse it."""
     text = read_text(directory / "study.json")
     try:
         found = json.loads(text)
@@ -303,7 +303,7 @@ def head_of(directory: Path) -> Document:
 
 
 def marks_of(directory: Path) -> Marks:
-    """Answer what the tables of the study in a directory have to say of themselves."""
+    """Return what the tables of the study in a directory have to say of themselves."""
     head = head_of(directory)
     if head.get("format") != FORMAT:
         again = shlex.join(["burstlab", "study", f"{directory / 'plan.toml'}"])
@@ -334,7 +334,7 @@ def _marks(digest: str) -> Marks:
 
 
 def stored_rows(directory: Path, marks: Marks, schema: pa.Schema | None = None) -> pa.Table:
-    """Answer the rows that a directory holds, those of a point once."""
+    """Return the rows that a directory holds, those of a point once."""
     import numpy as np
     import pyarrow as pa
 
@@ -378,7 +378,7 @@ def _short(value: Any) -> str:
 
 
 def _as(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Answer the columns of a schema; those that were dropped for being empty come back."""
+    """Return the columns of a schema; those that were dropped for being empty come back."""
     import pyarrow as pa
 
     columns = [

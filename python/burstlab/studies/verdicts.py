@@ -61,7 +61,7 @@ class Versus:
 
 
 def main_metrics(study: Study) -> list[str]:
-    """Answer the metrics to show: those of the plan, of every number the usual ones."""
+    """Return the metrics to show: those of the plan, of every number the usual ones."""
     times = [name for name in study.metrics if _TIMES.fullmatch(name)]
     usual = [name for name in USUAL if name in study.metrics and _tells(study, name)] + times
     names = study.plan.metrics or usual or study.metrics
@@ -77,7 +77,7 @@ def _tells(study: Study, name: str) -> bool:
 
 
 def significance(study: Study) -> NDArray[np.float64]:
-    """Answer the p-value of each row of its differences, corrected after Holm.
+    """Return the p-value of each row of its differences, corrected after Holm.
 
     It is NaN where there is nothing to test: no difference in any run, or fewer than two of them.
     The p-values are those that ``burstlab results`` tells of the study.

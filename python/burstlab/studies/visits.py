@@ -50,7 +50,7 @@ def visit(plan: Plan, metrics: Sequence[str], point: int) -> Visit[Sample]:
 def _estimates(
     plan: Plan, places: Sequence[int], samples: Sequence[Mapping[str, Sample]]
 ) -> Iterator[Estimate]:
-    """Answer what has to be precise; what has no value in some run is not."""
+    """Return what has to be precise; what has no value in some run is not."""
     for place in places:
         values = {
             name: [math.nan if (v := one[name].values[place]) is None else v for one in samples]

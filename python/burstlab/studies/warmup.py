@@ -74,7 +74,7 @@ class Warmup:
         return cls(series, interval, pilots)
 
     def to_document(self) -> dict[str, Any]:
-        """Answer the fields as a plan has them."""
+        """Return the fields as a plan has them."""
         document: dict[str, Any] = {"rule": "mser", "series": self.series, "pilots": self.pilots}
         return {**document, "interval": self.interval} if self.interval else document
 
@@ -136,7 +136,7 @@ class Found:
 
 
 def find(text: str, seed: int, rule: Warmup, monitor: _core.Monitor) -> Found:
-    """Run the pilots of a resolved scenario, without a warm-up, and answer where theirs ends.
+    """Run the pilots of a resolved scenario, without a warm-up, and return where theirs ends.
 
     Parameters
     ----------

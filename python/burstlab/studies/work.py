@@ -159,7 +159,7 @@ def work(
 
 
 def shape(scenario: str) -> Summary:
-    """Answer the summary of a run that is ended before it begins: what there is to measure."""
+    """Return the summary of a run that is ended before it begins: what there is to measure."""
     try:
         return json.loads(heard(lambda _: _core.shape(scenario)))
     except _core.ClassError as error:

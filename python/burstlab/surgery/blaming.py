@@ -92,7 +92,7 @@ class Blame:
         }
 
     def top(self, count: int = 20) -> list[dict[str, Any]]:
-        """Answer the dearest bursts."""
+        """Return the dearest bursts."""
         return self.prices.to_arrow().slice(0, count).to_pylist()
 
     def write(self, directory: str | os.PathLike[str]) -> Path:
@@ -208,7 +208,7 @@ def _lost(run: Source) -> _core.Prices:
 
 
 def _places(count: int, sample: int | None, seed: int) -> list[int]:
-    """Answer which of so many lost bursts are priced: a simple random sample, in order."""
+    """Return which of so many lost bursts are priced: a simple random sample, in order."""
     if sample is None or sample >= count:
         return list(range(count))
     import numpy as np

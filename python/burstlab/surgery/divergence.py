@@ -145,7 +145,7 @@ def _weight(row: Mapping[str, Any]) -> tuple[float, float]:
 
 
 def _counted(result: Result) -> dict[int, Mapping[str, Any]]:
-    """Answer the counts of connections, by number."""
+    """Return the counts of connections, by number."""
     flows = result.replications[0].summary["flows"]
     found: dict[int, Mapping[str, Any]] = {int(one["id"]): one for one in flows}
     if "connections" in result.recorded:
@@ -165,7 +165,7 @@ def _last_windows(result: Result) -> dict[int, float]:
 def _first_different(
     first: Result, other: Result, name: str, columns: Sequence[str], at: str
 ) -> dict[int, dict[str, Any]]:
-    """Answer of each flow the first row of a table that is not the same in both runs.
+    """Return of each flow the first row of a table that is not the same in both runs.
 
     Where one run has no more rows, it is the next row of the other.
     """
@@ -198,7 +198,7 @@ def _first_different(
 
 
 def _by_flow(flows: NDArray[Any]) -> dict[int, NDArray[np.int64]]:
-    """Answer the rows of each flow, in order."""
+    """Return the rows of each flow, in order."""
     import numpy as np
 
     order = np.argsort(flows, kind="stable")
@@ -208,7 +208,7 @@ def _by_flow(flows: NDArray[Any]) -> dict[int, NDArray[np.int64]]:
 
 
 def _numbers(table: Table, column: str) -> NDArray[Any]:
-    """Answer a column to be compared: codes of categories, and one number for no value."""
+    """Return a column to be compared: codes of categories, and one number for no value."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -241,7 +241,7 @@ def _bursts(first: Result, other: Result) -> Iterator[dict[str, Any]]:
 
 
 def _named(rows: Sequence[dict[str, Any]]) -> dict[tuple[Any, ...], dict[str, Any]]:
-    """Answer bursts by what tells them apart; of several alike the first, the second, ..."""
+    """Return bursts by what tells them apart; of several alike the first, the second, ..."""
     alike: Counter[tuple[Any, ...]] = Counter()
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in sorted(rows, key=lambda row: row["burst"]):
@@ -272,7 +272,7 @@ def _changed(
 
 
 def _met(result: Result) -> set[int]:
-    """Answer the bursts that found their wavelengths taken."""
+    """Return the bursts that found their wavelengths taken."""
     if "bursts_steps" not in result.recorded:
         return set()
     return set(result.table("bursts_steps").where(event="contended")["burst"].tolist())

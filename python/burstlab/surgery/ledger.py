@@ -70,7 +70,7 @@ class Ledger:
 
 
 def _read(path: Path, marks: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
-    """Answer the prices in a file; a line that was cut off is none."""
+    """Return the prices in a file; a line that was cut off is none."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:

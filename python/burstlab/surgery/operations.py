@@ -22,7 +22,7 @@ def entries(
     convert: Iterable[Burst] | Burst = (),
     delay: Mapping[Burst, str] | None = None,
 ) -> list[Document]:
-    """Answer the entries of ``[[surgery]]`` for operations.
+    """Return the entries of ``[[surgery]]`` for operations.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def entries(
 
 
 def delays(given: Iterable[str]) -> dict[Burst, str]:
-    """Answer what ``--delay`` says: ``BURST=TIME`` each, such as ``4711=2ms``."""
+    """Return what ``--delay`` says: ``BURST=TIME`` each, such as ``4711=2ms``."""
     found: dict[Burst, str] = {}
     for text in given:
         burst, equals, span = text.partition("=")
@@ -65,7 +65,7 @@ def delays(given: Iterable[str]) -> dict[Burst, str]:
 
 
 def operated(resolved: Document, more: Iterable[Document]) -> Document:
-    """Answer a scenario with operations beside those that it has."""
+    """Return a scenario with operations beside those that it has."""
     return {**resolved, "surgery": [*resolved.get("surgery", []), *more]}
 
 
@@ -100,7 +100,7 @@ def _named(burst: Burst, operation: str) -> Document:
 
 
 def _span(text: str) -> str:
-    """Answer a time with a blank before its unit, as a scenario has it; refuse what is none."""
+    """Return a time with a blank before its unit, as a scenario has it; refuse what is none."""
     number = text.rstrip("abcdefghijklmnopqrstuvwxyzµ")
     written = f"{number.strip()} {text[len(number) :].strip()}".strip()
     try:

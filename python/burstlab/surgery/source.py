@@ -112,7 +112,7 @@ def _of_scenario(given: ScenarioLike, seed: int | None, replication: int) -> Sou
 
 
 def other_run(run: Source, made: str) -> InputError:
-    """Answer the error of a result that is not what its scenario makes here."""
+    """Return the error of a result that is not what its scenario makes here."""
     return InputError(
         f"{run.name}: its run has the fingerprint {run.fingerprint}, and this burstlab makes "
         f"{made} of its scenario\n  fix: run it again"
@@ -120,7 +120,7 @@ def other_run(run: Source, made: str) -> InputError:
 
 
 def ps(text: str, flag: str) -> int:
-    """Answer a time such as ``"5 s"`` in ps."""
+    """Return a time such as ``"5 s"`` in ps."""
     try:
         seconds = _core.seconds(text)
     except ValueError as error:

@@ -15,7 +15,7 @@ def read(file: str, content: bytes) -> Parts:
         document = json.loads(text)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        raise refuse(file, where, "", f"not valid JSON: {error.msg}", "mend it there") from None
+        raise refuse(file, where, "", f"not valid JSON: {error.msg}", "correct it there") from None
     except (RecursionError, ValueError) as error:
         raise refuse(file, "", "", f"not valid JSON: {error}", "write it anew") from None
     if not isinstance(document, dict):

@@ -111,7 +111,7 @@ def tables(file: str, parts: Parts) -> dict[str, list[dict[str, Any]]]:
 
 
 def places(file: str, parts: Parts) -> dict[str, tuple[float, float]]:
-    """Answer latitude and longitude of the nodes that have both, by name."""
+    """Return latitude and longitude of the nodes that have both, by name."""
     names = _names(file, parts.nodes)
     found = {names[node.ends[0]]: _position(file, node) for node in parts.nodes}
     return {name: place for name, place in found.items() if place is not None}

@@ -18,7 +18,7 @@ def read(file: str, content: bytes) -> Parts:
     try:
         document = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise refuse(file, "", "", f"not valid TOML: {error}", "mend it there") from None
+        raise refuse(file, "", "", f"not valid TOML: {error}", "correct it there") from None
     for key in document:
         if key not in ("node", "link"):
             raise refuse(file, key, "", "there is no such table", "write [[node]] and [[link]]")

@@ -12,7 +12,7 @@ from audit.result import NONE, Run
 
 
 def seats(run: Run) -> list[tuple[set[int], set[int]]]:
-    """Answer of each cell which flows have their sender on the air, and which their receiver."""
+    """Return of each cell which flows have their sender on the air, and which their receiver."""
     if not run.scenario.get("wlan"):
         return []
     flows = [
@@ -38,7 +38,7 @@ def seats(run: Run) -> list[tuple[set[int], set[int]]]:
 
 
 def _ends(run: Run) -> tuple[str, str]:
-    """Answer the first and the last edge node."""
+    """Return the first and the last edge node."""
     network = run.scenario["network"]
     if network["topology"] == "path":
         return "", ""

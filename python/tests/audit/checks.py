@@ -48,12 +48,12 @@ class Audit:
             self.problems.append(f"{path} = {found} is not from {low} to {high}")
 
     def paths(self) -> set[str]:
-        """Answer the patterns of all numbers in the document."""
+        """Return the patterns of all numbers in the document."""
         return {pattern(path) for path, _ in numbers(self._document)}
 
 
 def same(found: Any, expected: Any, relative: float = 1e-9, absolute: float = 1e-12) -> bool:
-    """Answer whether two numbers are equal, whole ones exactly."""
+    """Return whether two numbers are equal, whole ones exactly."""
     if found is None or expected is None:
         return found is expected
     if isinstance(found, int) and float(expected).is_integer():
@@ -62,12 +62,12 @@ def same(found: Any, expected: Any, relative: float = 1e-9, absolute: float = 1e
 
 
 def pattern(path: str) -> str:
-    """Answer a path with ``[]`` for every index."""
+    """Return a path with ``[]`` for every index."""
     return re.sub(r"\[\d+\]", "[]", path)
 
 
 def at(document: Any, path: str) -> Any:
-    """Answer what is at a path."""
+    """Return what is at a path."""
     for step in re.findall(r"[^.\[\]]+", path):
         document = document[int(step)] if isinstance(document, list) else document[step]
     return document

@@ -58,7 +58,7 @@ def _demand(run: Run, audit: Audit, table: Any, index: int) -> None:
 
 
 def _spread(took: Sequence[tuple[int | None, int]]) -> dict[str, float | None]:
-    """Answer mean and percentiles in s; none of these where one that is censored changes it."""
+    """Return mean and percentiles in s; none of these where one that is censored changes it."""
     if not took:
         return dict.fromkeys(("mean", "mean_bound", *_QUANTILES))
     whole = [one for one, _ in took if one is not None]
@@ -74,7 +74,7 @@ def _spread(took: Sequence[tuple[int | None, int]]) -> dict[str, float | None]:
 
 
 def quantile(took: Sequence[tuple[float | None, float]], thousandths: int) -> float | None:
-    """Answer the least value that so much of all do not exceed.
+    """Return the least value that so much of all do not exceed.
 
     None where it depends on one that is censored: those are known to be above their ages only.
     """
@@ -117,7 +117,7 @@ def _slowdowns(run: Run, audit: Audit, path: str, table: Any, mine: Any, cohort:
 
 
 def average(took: Sequence[tuple[float | None, float]]) -> float | None:
-    """Answer the mean, none of nothing or where one is censored."""
+    """Return the mean, none of nothing or where one is censored."""
     whole = [one for one, _ in took if one is not None]
     return sum(whole) / len(whole) if whole and len(whole) == len(took) else None
 

@@ -39,7 +39,7 @@ class Endpoint:
 
 
 def endpoints(scenario: Mapping[str, Any]) -> Iterator[Endpoint]:
-    """Answer the flows that a scenario lists, in the order of their numbers."""
+    """Return the flows that a scenario lists, in the order of their numbers."""
     for flow in scenario.get("flows", []):
         tcp = {**scenario["tcp"], **{k: v for k, v in flow["tcp"].items() if v is not None}}
         for copy in range(flow["count"]):
@@ -82,13 +82,13 @@ class Received:
                 self.next += 1
 
     def copy(self) -> Received:
-        """Answer another one in the same state."""
+        """Return another one in the same state."""
         other = Received(self._window)
         other.next, other.duplicates, other._beyond = self.next, self.duplicates, {*self._beyond}
         return other
 
     def held(self) -> set[int]:
-        """Answer the segments of data that it has, in order or not."""
+        """Return the segments of data that it has, in order or not."""
         return {*range(1, self.next), *self._beyond} - {0}
 
     @property
@@ -105,7 +105,7 @@ class Useful:
     written: int | None
 
     def bytes(self, segments: set[int]) -> int:
-        """Answer the bytes in some segments, counted from 1."""
+        """Return the bytes in some segments, counted from 1."""
         if self.written is None:
             return len(segments) * self.payload
         whole, rest = divmod(self.written, self.payload)
@@ -135,7 +135,7 @@ def check(run: Run, audit: Audit) -> None:
 
 
 def of_flow(run: Run, number: int, end: Endpoint) -> dict[str, float | None]:
-    """Answer what a flow achieved, by its packets and the events at its sender."""
+    """Return what a flow achieved, by its packets and the events at its sender."""
     packets = run.table("packets")
     mine = (packets["flow"] == number) & (packets["kind"] == "data")
     fate, arrived = packets["fate"][mine], packets["delivered_ps"][mine]
@@ -302,7 +302,7 @@ def _done(run: Run, number: int, end: Endpoint, times: Any, seqs: Any) -> dict[s
 
 
 def acknowledged(run: Run, number: int, last: int) -> float | None:
-    """Answer when segment `last` and all before were acknowledged, in s."""
+    """Return when segment `last` and all before were acknowledged, in s."""
     packets = run.table("packets")
     heard = (packets["flow"] == number) & (packets["kind"] == "ack") & (packets["seq"] >= last)
     times = packets["delivered_ps"][heard & (packets["fate"] == "delivered")]

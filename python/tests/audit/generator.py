@@ -48,7 +48,7 @@ class Draw:
 
 
 def scenario(number: int, seed: int = 1) -> tuple[str, Document]:
-    """Answer the family and the text of scenario `number`, which the engine takes."""
+    """Return the family and the text of scenario `number`, which the engine takes."""
     family = FAMILIES[number % len(FAMILIES)]
     for attempt in range(40):
         draw = Draw(seed, number, attempt)

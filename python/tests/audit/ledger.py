@@ -133,7 +133,7 @@ class Story:
         return lost is not None and lost <= at
 
     def waits_until(self, flow: int, at: int) -> int:
-        """Answer one past the last segment that the sender waits for.
+        """Return one past the last segment that the sender waits for.
 
         All that it sent, or since it went back to the first that is missing: at a time-out or an
         early repair all others are to go out again, and it waits for those that have.
@@ -145,11 +145,11 @@ class Story:
         )
 
     def all_missing(self, flow: int, at: int) -> set[int]:
-        """Answer all segments that are missing at an instant."""
+        """Return all segments that are missing at an instant."""
         return {seq for seq in self._sent[flow] if self.missing(flow, seq, at)}
 
     def repeated(self, flow: int) -> set[tuple[int, int]]:
-        """Answer when which segments went out again though they were not missing."""
+        """Return when which segments went out again though they were not missing."""
         return {
             (sent, seq)
             for seq, known in self._sent[flow].items()

@@ -67,17 +67,17 @@ class Bursts:
         return packets, size
 
     def of(self, kind: str | None) -> Any:
-        """Answer which bursts are of a kind, or of any."""
+        """Return which bursts are of a kind, or of any."""
         return np.ones(len(self.kind), dtype=bool) if kind is None else self.kind == kind
 
     def steps_of(self, kind: str | None, *events: str) -> Any:
-        """Answer which steps in the measured time are of a kind of burst and of some events."""
+        """Return which steps in the measured time are of a kind of burst and of some events."""
         found = self.step_now & np.isin(self.steps["event"], events)
         return found if kind is None else found & (self.step_kind == kind)
 
 
 def _no_steps() -> dict[str, Any]:
-    """Answer the steps of a run in which no burst was sent."""
+    """Return the steps of a run in which no burst was sent."""
     none = np.zeros(0, dtype=np.int64)
     names = ("t_ps", "burst", "from", "to", "wait_ps", "packets", "bytes")
     return {**dict.fromkeys(names, none), "event": np.zeros(0, dtype=object)}
@@ -203,7 +203,7 @@ def _by(
     keys: list[tuple[Any, ...]],
     names: tuple[str, ...],
 ) -> list[list[int]]:
-    """Compare a list of groups of bursts; answer the rows of each."""
+    """Compare a list of groups of bursts; return the rows of each."""
     groups: dict[tuple[Any, ...], list[int]] = {}
     for row in np.flatnonzero(ended).tolist():
         groups.setdefault(keys[row], []).append(row)
@@ -264,7 +264,7 @@ def _assembled(run: Run, audit: Audit, bursts: Bursts) -> None:
 
 
 def least_of_class(value: int) -> int:
-    """Answer the least value of a class: exact below 4096, then 64 classes an octave."""
+    """Return the least value of a class: exact below 4096, then 64 classes an octave."""
     if value < 4096:
         return value
     shift = value.bit_length() - 7
@@ -374,15 +374,15 @@ def _used(run: Run, audit: Audit, path: str, link: dict[str, Any], ends: tuple[i
 
 
 def share(few: Any, many: Any) -> float:
-    """Answer a part of a whole, of nothing 0."""
+    """Return a part of a whole, of nothing 0."""
     return float(few) / float(many) if many else 0.0
 
 
 def mean(values: Any) -> float:
-    """Answer the mean of whole numbers, of none 0."""
+    """Return the mean of whole numbers, of none 0."""
     return float(sum(values.tolist()) / len(values)) if len(values) else 0.0
 
 
 def longest(values: Any) -> float:
-    """Answer the largest of some times in ps, in s."""
+    """Return the largest of some times in ps, in s."""
     return float(values.max()) * 1e-12 if len(values) else 0.0

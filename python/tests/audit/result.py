@@ -23,17 +23,17 @@ _RATES = {"b/s": 1, "Kb/s": 10**3, "Mb/s": 10**6, "Gb/s": 10**9, "Tb/s": 10**12}
 
 
 def span_ps(text: str) -> int:
-    """Answer a time of a scenario, such as ``"5 ms"``, in picoseconds."""
+    """Return a time of a scenario, such as ``"5 ms"``, in picoseconds."""
     return _quantity(text, _UNITS)
 
 
 def size_bytes(text: str) -> int:
-    """Answer a size of a scenario in bytes."""
+    """Return a size of a scenario in bytes."""
     return _quantity(text, _SIZES)
 
 
 def rate_bps(text: str) -> int:
-    """Answer a rate of a scenario in bit/s."""
+    """Return a rate of a scenario in bit/s."""
     return _quantity(text, _RATES)
 
 
@@ -84,24 +84,24 @@ class Run:
         return set(self._tables)
 
     def table(self, name: str) -> Columns:
-        """Answer the columns of a table, of none if there is no such table."""
+        """Return the columns of a table, of none if there is no such table."""
         return self._tables.get(name, {})
 
     def rows(self, name: str) -> int:
-        """Answer how many rows a table has."""
+        """Return how many rows a table has."""
         columns = self.table(name)
         return len(next(iter(columns.values()))) if columns else 0
 
     def since_start(self, times: Any) -> Any:
-        """Answer which times are in the measured time."""
+        """Return which times are in the measured time."""
         return (times != NONE) & (times >= self.start) & (times <= self.close)
 
     def warm_at(self, times: Any) -> Any:
-        """Answer which times are after the warm-up, and none where it never ended."""
+        """Return which times are after the warm-up, and none where it never ended."""
         return (times > self.start) & self.warm
 
     def began(self, times: Any) -> Any:
-        """Answer which connections are of the cohort, by when they began."""
+        """Return which connections are of the cohort, by when they began."""
         return self.since_start(times) & self.warm
 
 

@@ -125,7 +125,7 @@ def _carried(run: Run, audit: Audit) -> None:
 
 
 def _ends(run: Run) -> list[tuple[str, str]]:
-    """Answer of each packet the edge node whose buffer it enters, and the one it is for."""
+    """Return of each packet the edge node whose buffer it enters, and the one it is for."""
     packets, scenario = run.table("packets"), run.scenario
     flows = [(one["from"], one["to"]) for one in scenario["flows"] for _ in range(one["count"])]
     others = [

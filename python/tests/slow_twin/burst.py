@@ -70,5 +70,5 @@ class Burst:
         self.noted += enumerate(self.taken)
 
     def hops(self) -> list[tuple[int, Taken]]:
-        """Answer each fibre it was given or refused, with its place on the way."""
+        """Return each fibre it was given or refused, with its place on the way."""
         return [*self.noted, *enumerate(self.taken)]

@@ -31,7 +31,7 @@ class Contention:
     # Wavelengths.
 
     def within(self, burst: Burst, fibre: Fibre, converts: bool) -> list[int]:
-        """Answer the wavelengths that the burst can be moved to."""
+        """Return the wavelengths that the burst can be moved to."""
         count, came = self.ports[fibre].count, burst.wavelength
         everything = list(range(count))
         if came is None or (converts and self.rules.conversion == "full"):
@@ -40,7 +40,7 @@ class Contention:
         return [one for one in everything if abs(one - came) <= (reach if converts else 0)]
 
     def start(self, now: int, arrives: int) -> int:
-        """Answer from when on a wavelength is held."""
+        """Return from when on a wavelength is held."""
         return now if self.rules.protocol == "jit" else arrives - self.rules.switching
 
     def fits(
@@ -124,7 +124,7 @@ class Contention:
         return False
 
     def detours(self, now: int, burst: Burst) -> list[Path]:
-        """Answer the ways on over another fibre, the nearest first."""
+        """Return the ways on over another fibre, the nearest first."""
         rules, here = self.rules, burst.here
         found: list[Path] = []
         for node in self.network.onward(here):
@@ -146,7 +146,7 @@ class Contention:
     # Segmentation.
 
     def kept(self, burst: Burst, left: int) -> int:
-        """Answer how many packets lie wholly in what is left of a burst."""
+        """Return how many packets lie wholly in what is left of a burst."""
         return min(burst.packets, self.rules.bytes_in(left) // burst.packet)
 
     def remains(self, burst: Burst, left: int) -> bool:

@@ -31,7 +31,7 @@ def network(scenario: dict[str, Any]) -> Network:
 
 
 def arrivals(scenario: dict[str, Any], rows: list[Row]) -> list[Arrival]:
-    """Answer what the sources made; the class of a burst is that of its pair of nodes."""
+    """Return what the sources made; the class of a burst is that of its pair of nodes."""
     place = {node["name"]: number for number, node in enumerate(scenario["network"]["node"], 1)}
     sources = scenario.get("bursts", []) + scenario.get("traffic", [])
     group = {(place[one["from"]], place[one["to"]]): one.get("class", 0) for one in sources}
@@ -62,7 +62,7 @@ def of_twin(burst: Burst) -> Row:
 
 
 def fibres_of_engine(rows: list[Row]) -> dict[int, Counter[tuple[Any, ...]]]:
-    """Answer each fibre of each burst: place, ends, wavelength, beginning, first and last bit."""
+    """Return each fibre of each burst: place, ends, wavelength, beginning, first and last bit."""
     found: dict[int, Counter[tuple[Any, ...]]] = defaultdict(Counter)
     names = ("hop", "from", "to", "wavelength", "reserved_ps", "departed_ps", "end_ps")
     for row in rows:
@@ -85,7 +85,7 @@ def fibres_of_twin(burst: Burst) -> Counter[tuple[Any, ...]]:
 
 
 def judge(scenario: dict[str, Any], **choices: Any) -> tuple[Counter[str], list[str]]:
-    """Run a scenario; answer what happened in it, and where the two disagree."""
+    """Run a scenario; return what happened in it, and where the two disagree."""
     with_packets = bool(scenario.get("traffic"))
     tables = ["bursts", "packets"] if with_packets else ["bursts"]
     result = bl.run(scenario, trace=tables)

@@ -31,7 +31,7 @@ class Port:
         return max((one.end for one in self.held[wavelength]), default=0)
 
     def meets(self, wavelength: int, start: int, end: int) -> list[Interval]:
-        """Answer what is in the way of a burst."""
+        """Return what is in the way of a burst."""
         return [one for one in self.held[wavelength] if one.start < end and start < one.end]
 
     def before(self, wavelength: int, start: int) -> int:
@@ -49,7 +49,7 @@ class Port:
         return not self.meets(wavelength, start, end)
 
     def choose(self, rule: str, among: list[int], start: int, end: int) -> int | None:
-        """Answer the wavelength that a scheduler takes; equals go to the lowest index."""
+        """Return the wavelength that a scheduler takes; equals go to the lowest index."""
         free = [one for one in among if self.is_free(rule, one, start, end)]
         if not free:
             return None
@@ -70,7 +70,7 @@ class Port:
         return min(free, key=lambda wavelength: (badness(wavelength), wavelength))
 
     def earliest(self, rule: str, start: int, length: int) -> int:
-        """Answer the first instant from `start` at which some wavelength is free for all of it."""
+        """Return the first instant from `start` at which some wavelength is free for all of it."""
         everything = [one.end for held in self.held for one in held]
         for instant in sorted({start, *(end for end in everything if end > start)}):
             if any(self.is_free(rule, one, instant, instant + length) for one in range(self.count)):

@@ -92,11 +92,11 @@ class Rules:
         )
 
     def hold(self, size: int) -> int:
-        """Answer how long a burst of so many bytes takes."""
+        """Return how long a burst of so many bytes takes."""
         bits = size * 8 * 10**12
         assert bits % self.rate == 0, "rates of the twin's scenarios divide a byte evenly"
         return bits // self.rate
 
     def bytes_in(self, span: int) -> int:
-        """Answer the whole bytes that pass in a time."""
+        """Return the whole bytes that pass in a time."""
         return span * self.rate // (8 * 10**12)

@@ -140,7 +140,7 @@ FEATURES: dict[str, dict[str, Scenario]] = {
 
 
 def links(draw: np.random.Generator, names: list[str]) -> list[Scenario]:
-    """Answer a tree with three fibres more, their delays and wavelengths at random."""
+    """Return a tree with three fibres more, their delays and wavelengths at random."""
     nodes = len(names)
     pairs = {(int(draw.integers(0, node)), node) for node in range(1, nodes)}
     while len(pairs) < min(nodes + 2, nodes * (nodes - 1) // 2):

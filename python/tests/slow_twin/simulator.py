@@ -33,7 +33,7 @@ class Servers:
         self.free = None if many is None else [0] * many
 
     def begin(self, now: int, service: int) -> int:
-        """Answer when one begins."""
+        """Return when one begins."""
         if self.free is None:
             return now
         first = self.free.index(min(self.free))
@@ -98,7 +98,7 @@ class Twin(Contention):
         self.send(now, burst)
 
     def route(self, burst: Burst) -> Path:
-        """Answer the first of its routes, or each in turn."""
+        """Return the first of its routes, or each in turn."""
         pair = burst.start, burst.egress
         ways = self.network.ways(*pair)[: self.rules.routes]
         if self.rules.route_choice == "first":
@@ -186,7 +186,7 @@ class Twin(Contention):
             self.after(there, lambda now: self.header(now, burst))
 
     def sent(self, done: int, fibre: tuple[int, int]) -> int:
-        """Answer when what is put on a control channel is at the other end.
+        """Return when what is put on a control channel is at the other end.
 
         All signals are processed for the same time, so that they come here in the order in which
         they are `done`.

@@ -133,7 +133,7 @@ impl<P> Station<P> {
         self.sends_after(self.space(rules), rules)
     }
 
-    /// An idle node senses something at `now`: counts the slots that have passed. Answers whether
+    /// An idle node senses something at `now`: counts the slots that have passed. Returns whether
     /// it has to draw a back-off.
     pub(super) fn freeze(&mut self, now: Time, rules: &Rules) -> bool {
         let from = self.counts_from(self.space(rules), rules);

@@ -34,7 +34,7 @@ pub(crate) fn clear(rules: Rules, stations: u32) -> Cell<u64> {
     Cell::new(rules, Paths::new(stations + 1, |_, _| Reach::clear()), [None; 2], 0.0)
 }
 
-/// Lets each station always have packets of `size` for the base station; answers what each did.
+/// Lets each station always have packets of `size` for the base station; returns what each did.
 pub(crate) fn saturate(mut cell: Cell<u64>, seed: u64, size: Bytes, span: Span) -> Vec<Counts> {
     let draw = |draw| uniform(seed, draw);
     let (mut outcomes, mut next) = (Vec::new(), 0);

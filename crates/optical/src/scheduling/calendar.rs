@@ -138,7 +138,7 @@ impl Calendar {
     }
 
     /// Lets the reservation of `owner` that starts at `start` end at `new_end`, or removes it where
-    /// that leaves nothing; answers whether there was one.
+    /// that leaves nothing; returns whether there was one.
     ///
     /// # Panics
     /// When `new_end` lies after its end.

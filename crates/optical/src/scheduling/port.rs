@@ -98,7 +98,7 @@ impl Port {
     }
 
     /// Lets the reservation of `owner` on `wavelength` that begins at `start` end at `new_end`;
-    /// removes it where `new_end` is not after `start`. Answers whether there was such a
+    /// removes it where `new_end` is not after `start`. Returns whether there was such a
     /// reservation that is not forgotten.
     ///
     /// # Panics

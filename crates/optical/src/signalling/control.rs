@@ -28,7 +28,7 @@ impl ControlChannels {
         Self { header, lines, last: Time::ZERO, out: Time::ZERO }
     }
 
-    /// A header is ready at `now`; answers when its first bit leaves, and when its last is out.
+    /// A header is ready at `now`; returns when its first bit leaves, and when its last is out.
     ///
     /// # Panics
     /// When `now` lies before the header before it.

@@ -27,7 +27,7 @@ impl HeaderProcessor {
         Self { processing, free_at, next: 0, last: Time::ZERO }
     }
 
-    /// A header comes at `now`; answers when it has been read.
+    /// A header comes at `now`; returns when it has been read.
     ///
     /// # Panics
     /// When `now` lies before the header before it.

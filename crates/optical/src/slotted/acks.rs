@@ -135,7 +135,7 @@ impl<P: Copy> AckProxy<P> {
         self.forwarded.binary_search_by_key(&segment, |entry| entry.segment)
     }
 
-    /// The core has lost `segment`, which went into it at `left`, by congestion. Answers the number
+    /// The core has lost `segment`, which went into it at `left`, by congestion. Returns the number
     /// of the ACKs to be written to the sender, if any: one set a window, for a segment above those
     /// that were under way at the last one, and not beyond a hole that is known.
     pub fn loses(

@@ -75,7 +75,7 @@ impl<D: Copy> Slotter<D> {
         Self { queue, payload, packing, gone: 0, number: 0, bytes: 0, slots: 0 }
     }
 
-    /// A datagram of `bytes` enters; answers how many slots it fills.
+    /// A datagram of `bytes` enters; returns how many slots it fills.
     #[inline]
     pub fn push(&mut self, datagram: D, bytes: u32) -> f64 {
         self.queue.push_back((datagram, bytes));

@@ -34,13 +34,13 @@ impl Reassembly {
         }
     }
 
-    /// A part is lost; answers whether it is the first of its datagram.
+    /// A part is lost; returns whether it is the first of its datagram.
     pub fn loses(&mut self, number: u64, parts: u32) -> bool {
         let (_, damaged) = self.ends(number, parts, true);
         !damaged
     }
 
-    /// A part ends; answers whether it was the last, and whether one was lost before.
+    /// A part ends; returns whether it was the last, and whether one was lost before.
     fn ends(&mut self, number: u64, parts: u32, lost: bool) -> (bool, bool) {
         let entry = self.open.entry(number).or_insert((parts, false));
         entry.0 -= 1;

@@ -34,7 +34,7 @@ impl Admission {
     }
 
     /// A buffer that has rate `old` on all links of its `route`, each given with its capacity,
-    /// asks for `new`; answers what it has now. It always gets less than it has.
+    /// asks for `new`; returns what it has now. It always gets less than it has.
     pub fn ask(
         &mut self,
         route: impl Iterator<Item = (u32, f64)> + Clone,

@@ -46,7 +46,7 @@ fn uses(topology: Topology, field: &str) -> bool {
         || topology == Topology::Custom && CUSTOM.contains(&field)
 }
 
-/// Checks `network`; answers the graph and the routes of a mesh.
+/// Checks `network`; returns the graph and the routes of a mesh.
 pub(in super::super) fn check(
     network: &Network,
     watch: &Interrupt,

@@ -26,7 +26,7 @@ impl Network {
     /// back the second.
     ///
     /// # Errors
-    /// The first mistake, with the path of its field, its value and the mend.
+    /// The first mistake, with the path of its field, its value and the fix.
     pub(crate) fn graph(&self) -> Result<Graph, ScenarioError> {
         let mut graph = match self.topology {
             Topology::Path => topology::path(&self.delays(), self.wavelengths()),
@@ -46,7 +46,7 @@ impl Network {
     /// The routes of the network, whose graph is `graph`.
     ///
     /// # Errors
-    /// The first mistake, with the path of its field, its value and the mend.
+    /// The first mistake, with the path of its field, its value and the fix.
     #[cfg(test)]
     pub(crate) fn routes(&self, graph: &Graph) -> Result<Routes, ScenarioError> {
         self.routes_while(graph, &Interrupt::default())

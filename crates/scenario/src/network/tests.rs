@@ -1,4 +1,4 @@
-//! Mistakes in a network are named with field, value and mend; what is right becomes its graph.
+//! Mistakes in a network are named with field, value and fix; what is right becomes its graph.
 
 use burstlab_units::Span;
 use serde_json::{Value, json};

@@ -257,7 +257,7 @@ impl Routes {
         self.index(from) * self.hosts + self.index(to)
     }
 
-    /// Enters the ways and the detours to `to`; answers how many links the ways have.
+    /// Enters the ways and the detours to `to`; returns how many links the ways have.
     fn find_ways(&mut self, search: &Search<'_>, to: u32) -> usize {
         let tree = search.tree(to, |_| true);
         let mut steps = 0;

@@ -69,7 +69,7 @@ impl<T: Rows, M: Default> Chunks<T, M> {
         self.held.iter().map(|chunk| rows(chunk) as u64).sum()
     }
 
-    /// Counts one more row; answers the chunk whose columns it goes to.
+    /// Counts one more row; returns the chunk whose columns it goes to.
     #[inline]
     pub(crate) fn add(&mut self) -> &mut Chunk<T, M> {
         let full = 1 << self.bits;

@@ -179,7 +179,7 @@ impl Causes {
         }
     }
 
-    /// `seq` has arrived, or is sent again; answers whether it was missing.
+    /// `seq` has arrived, or is sent again; returns whether it was missing.
     #[inline]
     pub(crate) fn found(&mut self, seq: u64) -> bool {
         // Most arrive in order, behind nothing that is missing.

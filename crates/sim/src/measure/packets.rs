@@ -111,7 +111,7 @@ impl Packets {
         self.sacks.set_chunk(rows);
     }
 
-    /// A packet is handed to its access link; answers the name of its row.
+    /// A packet is handed to its access link; returns the name of its row.
     pub(super) fn sent(&mut self, now: Time, flow: u32, packet: &SentRow) -> u32 {
         let (kind, seq, nth, size, cwnd, ssthresh) = match *packet {
             SentRow::Data(t, nth) => (DATA, t.seq as i64, nth, t.size, t.cwnd, t.ssthresh),

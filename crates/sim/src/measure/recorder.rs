@@ -31,7 +31,7 @@ impl Trace {
     /// The names of the tables.
     pub const NAMES: [&str; 4] = ["packets", "bursts", "cwnd", "ledger"];
 
-    /// Adds the table called `name`; answers whether there is one.
+    /// Adds the table called `name`; returns whether there is one.
     pub fn add(&mut self, name: &str) -> bool {
         match name {
             "packets" => self.packets = true,
@@ -338,7 +338,7 @@ impl Recorder {
         self.ledger.iter_mut().for_each(|tables| tables.set_chunk(rows));
     }
 
-    /// A packet is handed to its access link; answers its row, which the packet carries with it.
+    /// A packet is handed to its access link; returns its row, which the packet carries with it.
     #[inline]
     pub(crate) fn sent(&mut self, now: Time, flow: u32, packet: &SentRow) -> u32 {
         match &mut self.packets {

@@ -9,7 +9,7 @@ use super::World;
 use super::context::Context;
 use super::core::{Core, DataQueue};
 use super::packet::{AckPacket, DataPacket, Parcel};
-use super::train::{Coming, Timed, Train};
+use super::train::{Timed, TimedTrain, Train};
 
 impl World {
     /// Data packets leave the fibres: each goes on its receiver's link.
@@ -24,7 +24,7 @@ impl World {
                     self.access.cross.leave(self.now, train, &mut self.context.recorder);
                 }
                 0 => {
-                    let each = Coming { train: *train, at, gap };
+                    let each = TimedTrain { train: *train, at, gap };
                     let packets = (0..).zip(train.packets());
                     packets.for_each(|(number, one)| self.data_on_link(each.at(number), one));
                 }
@@ -40,14 +40,14 @@ impl World {
             trains = if done > 0 { &trains[done..] } else { others };
             if done == 0 {
                 let (train, (at, gap)) = (next.train(), next.ready(self.now));
-                let each = Coming { train: *train, at, gap };
+                let each = TimedTrain { train: *train, at, gap };
                 let acks = (0..).zip(train.packets());
                 acks.for_each(|(number, one)| self.ack_on_link(each.at(number), one));
             }
         }
     }
 
-    /// Data packets land, or will; answers how many trains of the first one's flow it has dealt
+    /// Data packets land, or will; returns how many trains of the first one's flow it has dealt
     /// with, up to the ACKs that are announced.
     fn receive_run(&mut self, trains: &[impl Timed<DataPacket>]) -> usize {
         let (now, safe) = (self.now, self.context.safe);
@@ -70,13 +70,13 @@ impl World {
         for timed in trains {
             let (train, ready) = (timed.train(), timed.ready(now));
             let (packet, count) = (&train.first, train.count);
-            if packet.flow != index || !flow.receiver.takes_in_stride(packet.seq) {
+            if packet.flow != index || !flow.receiver.takes_fast(packet.seq) {
                 break;
             }
             let arrives = down.wire.carry_evenly(ready, count, packet.bytes(), Time::MAX);
             let Some((at, gap)) = arrives else { break };
             done += 1;
-            let coming = Coming { train: *train, at, gap };
+            let coming = TimedTrain { train: *train, at, gap };
             let mut run = coming.run(packet.seq);
             loop {
                 let received = flow.receiver.take(&run, until);
@@ -91,7 +91,7 @@ impl World {
                 if let Some(acks) = received.acks {
                     flow.tally.acks_sent += u64::from(acks.count);
                     let first = AckPacket::plain(index, acks.first, size);
-                    let sent = Coming::of(&acks, first);
+                    let sent = TimedTrain::of(&acks, first);
                     core.expect_acks_over(queue, &mut up.wire, &sent, context);
                 }
                 if taken == run.count {
@@ -114,7 +114,7 @@ impl World {
         done
     }
 
-    /// ACKs land, or will; answers how many trains of the first one's flow it has dealt with, up to
+    /// ACKs land, or will; returns how many trains of the first one's flow it has dealt with, up to
     /// the packets that are announced.
     fn hear_run(&mut self, trains: &[impl Timed<AckPacket>]) -> usize {
         let (now, safe) = (self.now, self.context.safe);
@@ -142,7 +142,7 @@ impl World {
             let arrives = down.wire.carry_evenly(ready, count, ack.bytes(), Time::MAX);
             let Some((at, gap)) = arrives else { break };
             done += 1;
-            let coming = Coming { train: *train, at, gap };
+            let coming = TimedTrain { train: *train, at, gap };
             let taken = flow.sender.take(&coming.run(ack.next), safe, |sender, heard| {
                 digest.add(heard.at, 2, heard.next);
                 let mut seq = heard.segments.start;
@@ -234,7 +234,7 @@ impl Sending {
     fn end(&mut self, core: &mut Core, context: &mut Context) {
         if let Some((queue, first, at)) = self.first.take() {
             let train = Train { first, count: self.count, step: u32::from(self.count > 1) };
-            core.expect_run(queue, Coming { train, at, gap: self.gap }, context);
+            core.expect_run(queue, TimedTrain { train, at, gap: self.gap }, context);
         }
     }
 }

@@ -25,7 +25,7 @@ pub(super) struct Measured {
 const MEASURED_SHARE: f64 = 0.5;
 
 impl World {
-    /// The next event is `later` than the end, or there is none. Answers it where the run goes on:
+    /// The next event is `later` than the end, or there is none. Returns it where the run goes on:
     /// if this was the end of the measured time.
     #[cold]
     pub(super) fn drains(&mut self, later: Option<(Time, Event)>) -> Option<(Time, Event)> {
@@ -106,7 +106,7 @@ impl World {
         told: usize,
         demands: &[DemandSummary],
     ) -> impl Iterator<Item = String> {
-        let mend = match self.drain {
+        let fix = match self.drain {
             None => "write run.drain, so that they end",
             Some(_) => "write a longer run.drain",
         };
@@ -115,7 +115,7 @@ impl World {
             format!(
                 "demand {label}: {censored} of the {cohort} connections that began in the measured \
                  time were not received at the end, and their completion times are unknown: no \
-                 mean is told, and no percentile that they could change; {mend}"
+                 mean is told, and no percentile that they could change; {fix}"
             )
         });
         let (mut all, mut finite, mut open) = (0, 0, 0);
@@ -126,7 +126,7 @@ impl World {
         }
         let of_flows = (open > 0).then(|| {
             format!(
-                "flows: {open} of {finite} finite transfers were not received at the end; {mend}"
+                "flows: {open} of {finite} finite transfers were not received at the end; {fix}"
             )
         });
         let of_rest = (told < all).then(|| {

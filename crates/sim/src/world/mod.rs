@@ -77,7 +77,7 @@ impl World {
         let scenario = &resolved.scenario;
         let hosts = Hosts::new(resolved, random);
         let core = Core::new(resolved, random);
-        // Demands, bursts of others and traffic through a mesh never end.
+        // Demands, background bursts and traffic through a mesh never end.
         let through = usize::from(resolved.mesh.is_some()) * scenario.traffic.len();
         let endless = core.endless() + scenario.demand.len() + through;
         let access = Access::new(resolved, random, (hosts.flows.len(), core.graph().nodes.len()));
@@ -158,7 +158,7 @@ impl World {
         }
     }
 
-    /// Processes up to `count` events, fewer where they take long; answers whether the run goes on.
+    /// Processes up to `count` events, fewer where they take long; returns whether the run goes on.
     pub(crate) fn advance(&mut self, count: u32) -> bool {
         self.context.work = 0;
         for _ in 0..count {

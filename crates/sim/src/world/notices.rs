@@ -26,7 +26,7 @@ pub(super) struct Notices {
 }
 
 impl Notices {
-    /// Keeps a message; answers its slot.
+    /// Keeps a message; returns its slot.
     pub(super) fn keep(&mut self, message: Message) -> u32 {
         if let Some(slot) = self.free.pop() {
             self.slots[slot as usize] = Some(message);

@@ -8,7 +8,7 @@ use super::surgery::Surgery;
 use crate::measure::{LostBurst, Reached, Recorder, Trace};
 
 impl World {
-    /// Processes events before `at`, up to `count` of them; answers whether there may be more, and
+    /// Processes events before `at`, up to `count` of them; returns whether there may be more, and
     /// whether the run goes on.
     pub(crate) fn advance_before(&mut self, at: Time, mut count: u32) -> (bool, bool) {
         while count > 0 {

@@ -86,7 +86,7 @@ impl World {
         (summary, tables)
     }
 
-    /// At the end of the run: connections under way leave their rows too. Answers what the demands
+    /// At the end of the run: connections under way leave their rows too. Returns what the demands
     /// achieved.
     fn close_demands(&mut self, measured: Span) -> Vec<DemandSummary> {
         if !self.hosts.demands.any() {

@@ -58,7 +58,7 @@ impl<P: Parcel> Train<P> {
         joins
     }
 
-    /// Cuts it behind its first `count` packets; answers the others.
+    /// Cuts it behind its first `count` packets; returns the others.
     fn split_off(&mut self, count: u32) -> Self {
         let rest = Self { first: self.packet(count), count: self.count - count, ..*self };
         self.count = count;
@@ -85,7 +85,7 @@ impl<P> Timed<P> for Train<P> {
     }
 }
 
-impl<P> Timed<P> for Coming<P> {
+impl<P> Timed<P> for TimedTrain<P> {
     #[inline]
     fn train(&self) -> &Train<P> {
         &self.train
@@ -99,7 +99,7 @@ impl<P> Timed<P> for Coming<P> {
 
 /// A train that will be at one place, evenly spaced in time.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Coming<P> {
+pub(super) struct TimedTrain<P> {
     pub(super) train: Train<P>,
     /// When its first packet is there.
     pub(super) at: Time,
@@ -107,7 +107,7 @@ pub(super) struct Coming<P> {
     pub(super) gap: Span,
 }
 
-impl<P: Parcel> Coming<P> {
+impl<P: Parcel> TimedTrain<P> {
     /// One packet.
     #[inline]
     pub(super) fn one(at: Time, packet: P) -> Self {

@@ -8,7 +8,7 @@ use burstlab_tcp::{Ack, SackBlocks, SegmentFlags, Transmission};
 use burstlab_units::Time;
 
 use super::World;
-use super::core::{Cargo, Effect};
+use super::core::{Effect, Payload};
 use super::events::Event;
 use super::packet::{AckPacket, DataPacket, Packet, Parcel};
 use super::place::Place;
@@ -338,7 +338,7 @@ impl World {
 
     fn apply_one(&mut self, effect: Effect) {
         match effect {
-            Effect::Lost(cargo, loss, cause) => self.lose(cargo, loss, cause),
+            Effect::Lost(payload, loss, cause) => self.lose(payload, loss, cause),
             Effect::Marked(packet) => {
                 self.hosts.flow(packet.flow).mark(&packet);
             }
@@ -352,19 +352,19 @@ impl World {
     }
 
     /// Packets are lost in the optical network.
-    fn lose(&mut self, cargo: Cargo, loss: Loss, cause: PacketCause) {
-        for packet in cargo.data.iter().flat_map(|train| train.packets()) {
+    fn lose(&mut self, payload: Payload, loss: Loss, cause: PacketCause) {
+        for packet in payload.data.iter().flat_map(|train| train.packets()) {
             self.context.recorder.lost(packet.row, cause);
             if !packet.is_cross() {
                 self.hosts.flow(packet.flow).lose(packet.transmission(), loss);
             }
         }
-        for train in &cargo.acks {
+        for train in &payload.acks {
             let count = u64::from(train.count);
             self.hosts.flow(train.first.flow).lose_acks(&train.first, count);
             self.context.recorder.lost(train.first.row, cause);
         }
-        self.core.reuse(cargo);
+        self.core.reuse(payload);
     }
 
     /// An ACK of a receiver is at the edge of its sender at `at`.

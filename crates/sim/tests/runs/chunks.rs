@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use burstlab_sim::{Column, Output, Piece, Simulation, Table};
 
-/// Runs to the end, and takes chunks of `rows` rows every `slice` events. Answers what
+/// Runs to the end, and takes chunks of `rows` rows every `slice` events. Returns what
 /// [`Simulation::run`] answers with one chunk a table, and the most rows that were ever held.
 pub(crate) fn run_in_chunks(simulation: Simulation, rows: u32, slice: u32) -> (Output, u64) {
     let mut simulation = simulation.in_chunks_of(rows);

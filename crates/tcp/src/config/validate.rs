@@ -139,7 +139,7 @@ fn linux(config: &Config) -> Result<(), ConfigError> {
 /// Who may end slow start before a loss.
 fn slow_start(config: &Config) -> Result<(), ConfigError> {
     use WindowLaw::{Aimd, Cubic, Dctcp};
-    let (able, mend) = match config.slow_start {
+    let (able, fix) = match config.slow_start {
         Some(SlowStart::Hystart) => (config.window_law == Cubic, "write the law \"cubic\""),
         Some(SlowStart::HystartPlusPlus) => (
             matches!(config.window_law, Aimd | Cubic | Dctcp),
@@ -152,7 +152,7 @@ fn slow_start(config: &Config) -> Result<(), ConfigError> {
         "slow_start",
         if config.slow_start == Some(SlowStart::Hystart) { "hystart" } else { "hystart++" },
         "the window law has a beginning of its own",
-        format!("{mend}, or \"standard\""),
+        format!("{fix}, or \"standard\""),
     )
 }
 

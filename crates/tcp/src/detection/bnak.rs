@@ -23,7 +23,7 @@ impl Bnak {
 }
 
 impl Detects for Bnak {
-    /// Answers whether the burst held all that is outstanding.
+    /// Returns whether the burst held all that is outstanding.
     fn on_notice(
         &mut self,
         notice: Notice,

@@ -28,7 +28,7 @@ fn out(window: f64, segments: Range<u64>) -> Outstanding {
     Outstanding { window, segments }
 }
 
-/// Feeds windows of fast retransmits (`None` first) and time-outs; answers which were excused.
+/// Feeds windows of fast retransmits (`None` first) and time-outs; returns which were excused.
 fn excused(mut detection: Detection, events: &[(bool, f64)]) -> Vec<bool> {
     let mut verdicts = Vec::new();
     for &(timeout, window) in events {

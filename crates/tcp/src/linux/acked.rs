@@ -64,7 +64,7 @@ impl Linux {
     }
 
     /// Takes the round trip that an ACK measures, by what was acknowledged, else reported, else by
-    /// its time stamp; answers the one that the law hears of.
+    /// its time stamp; returns the one that the law hears of.
     fn take_round_trip(
         &mut self,
         us: u64,

@@ -204,7 +204,7 @@ impl Law {
         }
     }
 
-    /// An ACK; answers whether rates from now on say little, since the window is kept small.
+    /// An ACK; returns whether rates from now on say little, since the window is kept small.
     pub(crate) fn control(
         &mut self,
         window: &mut Window,

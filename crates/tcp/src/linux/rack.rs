@@ -87,7 +87,7 @@ impl Linux {
         (self.rack.rtt + window) as i64 - us.saturating_sub(self.queue.get(seq).at()) as i64
     }
 
-    /// Marks what is lost by now; answers how long to wait for what may be, in microseconds.
+    /// Marks what is lost by now; returns how long to wait for what may be, in microseconds.
     fn rack_detect(&mut self, us: u64) -> u64 {
         self.law.note_time(us);
         let window = self.reordering_window();
@@ -113,7 +113,7 @@ impl Linux {
         wait
     }
 
-    /// Looks for losses after an ACK; answers whether the timer waits for reordering.
+    /// Looks for losses after an ACK; returns whether the timer waits for reordering.
     pub(super) fn rack_mark(&mut self, now: Time) -> bool {
         if !self.rack.advanced {
             return false;

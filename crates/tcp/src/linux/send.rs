@@ -21,7 +21,7 @@ pub(crate) enum Push {
 }
 
 impl Linux {
-    /// Sends new data; answers whether nothing is outstanding though there are data.
+    /// Sends new data; returns whether nothing is outstanding though there are data.
     pub(super) fn write(&mut self, now: Time, push: Push, out: &mut Vec<Transmission>) {
         let (mut limited, mut sent) = (false, 0);
         let group = self.group_size();
@@ -137,7 +137,7 @@ impl Linux {
         });
     }
 
-    /// Sends segment `seq` again; answers whether it went.
+    /// Sends segment `seq` again; returns whether it went.
     pub(super) fn send_again(&mut self, now: Time, seq: u64, out: &mut Vec<Transmission>) -> bool {
         if seq >= self.edge() && seq != self.acked {
             return false;

@@ -10,7 +10,7 @@ use crate::linux::law::Event;
 
 impl Linux {
     /// An ACK that is not in order: a duplicate, a report, a mark, or any while the stage is not
-    /// open. `before` is the cumulative ACK before it. Answers what may be sent besides new data.
+    /// open. `before` is the cumulative ACK before it. Returns what may be sent besides new data.
     pub(super) fn on_dubious(
         &mut self,
         now: Time,
@@ -73,7 +73,7 @@ impl Linux {
         Rexmit::Lost
     }
 
-    /// All of the window that had a loss or a mark is acknowledged; answers whether nothing else is
+    /// All of the window that had a loss or a mark is acknowledged; returns whether nothing else is
     /// to be done.
     fn leave(&mut self, now: Time) -> bool {
         let instant = self.instant(now);

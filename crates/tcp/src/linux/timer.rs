@@ -53,7 +53,7 @@ impl Timer {
         self.purpose.map(|_| self.clock.at(fires))
     }
 
-    /// Answers what it was for if it is due.
+    /// Returns what it was for if it is due.
     pub(crate) fn take(&mut self, now: Time) -> Option<Purpose> {
         let (_, fires) = self.set?;
         if self.clock.at(fires) > now {

@@ -71,7 +71,7 @@ impl Linux {
         true
     }
 
-    /// All of the window that had a loss is acknowledged; answers whether to wait for more.
+    /// All of the window that had a loss is acknowledged; returns whether to wait for more.
     pub(super) fn undo_recovery(&mut self, now: Time) -> bool {
         if self.may_undo() {
             self.undo(now, false);
@@ -95,7 +95,7 @@ impl Linux {
         true
     }
 
-    /// A partial ACK in recovery; answers whether nothing else is to be done about it.
+    /// A partial ACK in recovery; returns whether nothing else is to be done about it.
     pub(super) fn undo_partial(&mut self, now: Time, before: u64, force: &mut bool) -> bool {
         if self.undo_marker.is_some() && self.was_delayed() {
             // A delayed segment, not one that was sent again, filled the hole.
@@ -116,7 +116,7 @@ impl Linux {
         self.check_reordering(before);
     }
 
-    /// After a time-out; answers whether it was taken back.
+    /// After a time-out; returns whether it was taken back.
     pub(super) fn undo_loss(&mut self, now: Time, by_frto: bool) -> bool {
         if !by_frto && !self.may_undo() {
             return false;

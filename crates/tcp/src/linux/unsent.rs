@@ -93,7 +93,7 @@ impl Unsent {
         (self.size, self.most) = (bytes, bytes);
     }
 
-    /// Writes at most `bytes` into the last group, or into a new one; answers how many, and none if
+    /// Writes at most `bytes` into the last group, or into a new one; returns how many, and none if
     /// there is no room.
     pub(crate) fn write(&mut self, bytes: u64, goal: u64, acked: u64, sent: u64) -> u64 {
         let open = self.groups.back().is_some_and(|last| last.bytes < goal && !last.sealed);
@@ -211,7 +211,7 @@ impl Unsent {
         }
     }
 
-    /// `segments` of the first group are sent; answers whether they push.
+    /// `segments` of the first group are sent; returns whether they push.
     pub(crate) fn take(&mut self, segments: u32) -> bool {
         let Some(first) = self.groups.front_mut() else { return false };
         first.bytes = first.bytes.saturating_sub(u64::from(segments) * self.payload);

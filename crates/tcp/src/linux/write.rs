@@ -94,7 +94,7 @@ impl Linux {
         }
     }
 
-    /// The application writes `segments` more, all of them whole, in one call. Answers how many
+    /// The application writes `segments` more, all of them whole, in one call. Returns how many
     /// there was room for: the others are not written.
     pub fn append(
         &mut self,
@@ -127,7 +127,7 @@ impl Linux {
         (self.unsent.used(acked.min(self.unsent.written), self.queue.groups()), self.unsent.size())
     }
 
-    /// One call of an application that has much to write, `most` bytes of it; answers whether it
+    /// One call of an application that has much to write, `most` bytes of it; returns whether it
     /// may make another.
     fn call(&mut self, now: Time, most: u64, ends: CallEnds, out: &mut Vec<Transmission>) -> bool {
         let goal = self.group_goal() * self.options.payload;

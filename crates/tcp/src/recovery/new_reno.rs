@@ -56,7 +56,7 @@ impl NewReno {
     }
 
     #[inline]
-    pub(super) fn on_ack_in_stride(&mut self, flow: &mut Flow) {
+    pub(super) fn on_ack_fast(&mut self, flow: &mut Flow) {
         self.partial_seen = false;
         flow.window.inflation = 0;
     }

@@ -55,7 +55,7 @@ impl Rfc6675 {
     }
 
     #[inline]
-    pub(super) fn on_ack_in_stride(&mut self, flow: &Flow, next: u64) {
+    pub(super) fn on_ack_fast(&mut self, flow: &Flow, next: u64) {
         self.scoreboard.update(next, flow.sent, &SackBlocks::NONE);
     }
 

@@ -64,7 +64,7 @@ impl SackPipe {
     }
 
     #[inline]
-    pub(super) fn on_ack_in_stride(&mut self) {
+    pub(super) fn on_ack_fast(&mut self) {
         self.timed_out = false;
         self.scoreboard.clear();
     }

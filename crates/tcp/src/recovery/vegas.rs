@@ -55,7 +55,7 @@ impl Vegas {
         }
     }
 
-    pub(super) fn on_ack_in_stride(&self, flow: &mut Flow) {
+    pub(super) fn on_ack_fast(&self, flow: &mut Flow) {
         self.prepare(flow);
     }
 

@@ -34,7 +34,7 @@ impl Sender {
         }
     }
 
-    /// Counts an ACK; answers whether it may be of what was sent.
+    /// Counts an ACK; returns whether it may be of what was sent.
     pub(super) fn counts(&mut self, ack: &Ack) -> bool {
         self.flow.counters.acks += 1;
         if ack.next == 0 || ack.next > self.sent() {

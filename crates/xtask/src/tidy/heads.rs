@@ -5,13 +5,13 @@ use crate::tree::Tree;
 pub(crate) fn check(tree: &Tree) -> Vec<String> {
     let mut problems = Vec::new();
     for (path, text) in tree.sources() {
-        let (documented, mend) = if path.ends_with(".rs") {
+        let (documented, fix) = if path.ends_with(".rs") {
             (rust_head(text), "begin with a `//!` line that says what the file is")
         } else {
             (python_head(text), "begin with a docstring that says what the module is")
         };
         if !documented {
-            problems.push(format!("{path}:1: {mend}"));
+            problems.push(format!("{path}:1: {fix}"));
         }
     }
     problems

@@ -112,7 +112,7 @@ def settled_excess(
     ],
     reading: AnyReading = "recommended",
 ) -> FloatArray:
-    """Answer what stays too much where each notification carries all that is still lost.
+    """Return what stays too much where each notification carries all that is still lost.
 
     The mean of what is still lost settles at half of what was too much: c = mean(e - c). That needs
     a first notification that does not carry all of it, as where losses are counted over a window.

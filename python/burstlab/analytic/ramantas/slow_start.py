@@ -22,7 +22,7 @@ def round_time(assembly_s: AnyAssembly, path_s: Path) -> FloatArray:
 
 @declared("Rounds, not rounded")
 def doublings(window: Window) -> FloatArray:
-    """Answer the rounds of slow start, from a window of 1, until it is this large.
+    """Return the rounds of slow start, from a window of 1, until it is this large.
 
     Examples
     --------

@@ -128,7 +128,7 @@ def retransmission_throughput(
 
 
 def _printed(as_printed: bool | Collection[str]) -> Collection[str]:
-    """Answer the names of what is to be taken as printed."""
+    """Return the names of what is to be taken as printed."""
     if isinstance(as_printed, bool):
         return ("(21)", "(22)", "(25)") if as_printed else ()
     unknown = [name for name in as_printed if name not in PRINTED]
@@ -149,7 +149,7 @@ def _mean_window(
     loss: FloatArray,
     printed: Collection[str],
 ) -> FloatArray:
-    """Answer E[W_CG], with (21), (22) or its own last term as printed."""
+    """Return E[W_CG], with (21), (22) or its own last term as printed."""
     lowest = np.asarray(lowest_window(rtt_r_s, base, beta, as_printed="(21)" in printed))
     mean = np.asarray(
         mean_contended_window(contention, size, lowest, loss, as_printed="E[W_CG]" in printed)

@@ -98,7 +98,7 @@ class Connection:
         self._send(now, Packet(flags, 0, 0, None, None, self._syn_options()))
 
     def take_syn(self, now: int, packet: Packet) -> None:
-        """Answer a SYN."""
+        """Return a SYN."""
         self._agree(packet, self.settings.ecn > 0 and {"E", "W"} <= set(packet.flags))
         self.state = "syn-received"
         self._syn_ns = now

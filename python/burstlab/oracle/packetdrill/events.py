@@ -77,7 +77,7 @@ class Packet:
     ecn: str = ""
 
     def option(self, name: str) -> Option | None:
-        """Answer the option of that name."""
+        """Return the option of that name."""
         return next((one for one in self.options or () if one.name == name), None)
 
     def __str__(self) -> str:

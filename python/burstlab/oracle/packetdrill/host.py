@@ -87,7 +87,7 @@ class Host:
     # The calls of an application.
 
     def call(self, event: CallEvent) -> Attempt:
-        """Answer what tries to do a call.
+        """Return what tries to do a call.
 
         Raises
         ------
@@ -100,7 +100,7 @@ class Host:
         return handler(event)
 
     def socket(self, event: CallEvent) -> Socket:
-        """Answer the socket of a call's first argument."""
+        """Return the socket of a call's first argument."""
         text = event.arguments[0] if event.arguments else ""
         found = self.sockets.get(int(text)) if text.isdigit() else None
         if found is None:
@@ -277,7 +277,7 @@ class Host:
         return _answer(0)
 
     def _calls(self) -> Mapping[str, Callable[[CallEvent], Attempt]]:
-        """Answer what does each call."""
+        """Return what does each call."""
         return {
             "socket": self._socket,
             "bind": lambda event: _answer(0),
@@ -394,7 +394,7 @@ _INFO: Mapping[str, str] = {
 
 
 def information(host: Host, now: int) -> dict[str, Any]:
-    """Answer what an assertion may ask for."""
+    """Return what an assertion may ask for."""
     connection = host.connection
     if connection is None:
         return dict(_CONSTANTS)

@@ -43,7 +43,7 @@ class ScriptOutcome:
     reason: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Answer it as ``burstlab oracle --packetdrill DIR --json`` prints it."""
+        """Return it as ``burstlab oracle --packetdrill DIR --json`` prints it."""
         return {
             "script": self.script,
             "feature": self.feature,
@@ -97,7 +97,7 @@ def _run_one(path: Path, root: Path) -> ScriptOutcome:
 
 
 def _feature(path: Path, root: Path) -> str:
-    """Answer the folder of a script, or what the kernel's own scripts have before their name."""
+    """Return the folder of a script, or what the kernel's own scripts have before their name."""
     folders = path.relative_to(root).parts[:-1]
     if folders:
         return "/".join(folders)

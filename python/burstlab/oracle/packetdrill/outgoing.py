@@ -120,7 +120,7 @@ class Outgoing:
         return self._number_of(self.state()["next"] or 1)
 
     def state(self) -> dict[str, int | None]:
-        """Answer the state of the sender."""
+        """Return the state of the sender."""
         return self._sender.state()
 
     def _number_of(self, segment: int) -> int:
@@ -258,7 +258,7 @@ class Outgoing:
         return bisect_right(self._pieces, number, key=lambda piece: piece.end)
 
     def _first_from(self, number: int) -> int:
-        """Answer the first segment that begins at a number or behind it."""
+        """Return the first segment that begins at a number or behind it."""
         starts = bisect_right(self._pieces, number - 1, key=lambda piece: piece.start)
         return starts + 1
 
@@ -271,7 +271,7 @@ class Outgoing:
         self._sender.expire(now_ns)
 
     def take(self) -> list[Sent]:
-        """Answer what left since the last time."""
+        """Return what left since the last time."""
         return [
             Sent(self._pieces[segment - 1], again, pushes)
             for segment, again, pushes in self._sender.take()

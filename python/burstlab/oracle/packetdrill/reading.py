@@ -177,7 +177,7 @@ class _Reader:
         raise self._wrong("the arguments of a call do not end", "write the bracket )", line)
 
     def _skip(self) -> bool:
-        """Go on to what is neither space nor comment; answer whether there is something."""
+        """Go on to what is neither space nor comment; return whether there is something."""
         space = re.compile(r"(?:\s+|//[^\n]*|#[^\n]*|/\*.*?\*/)*", re.DOTALL)
         found = space.match(self.text, self.at)
         self.at = found.end() if found else self.at

@@ -59,7 +59,7 @@ class Link:
 def curves(
     link: Link, values: Grid, suffix: str = "", look: Literal["line", "dashed"] = "line"
 ) -> list[Curve]:
-    """Answer a curve against the round-trip time for each share."""
+    """Return a curve against the round-trip time for each share."""
     return [
         Curve(f"R = {share:g}{suffix}", colour, dots(1e3 * link.rtts, row), look)
         for share, colour, row in zip(link.shares, COLOURS, values, strict=False)
@@ -67,7 +67,7 @@ def curves(
 
 
 def dots(xs: Sequence[float] | Grid, ys: Sequence[float] | Grid) -> list[Dot]:
-    """Answer the points of a formula."""
+    """Return the points of a formula."""
     return [Dot(float(x), float(y)) for x, y in zip(xs, ys, strict=True)]
 
 
@@ -95,11 +95,11 @@ def missed(worked: ArrayLike, found: ArrayLike, digits: int) -> int:
 
 
 def corners(values: Grid) -> Grid:
-    """Answer the values at the ends of both ranges."""
+    """Return the values at the ends of both ranges."""
     return values[np.ix_([0, -1], [0, -1])]
 
 
 def decades(*values: ArrayLike) -> tuple[float, float]:
-    """Answer whole decades around values, for panels to be compared."""
+    """Return whole decades around values, for panels to be compared."""
     low, high = min(np.min(v) for v in values), max(np.max(v) for v in values)
     return float(10 ** np.floor(np.log10(low))), float(10 ** np.ceil(np.log10(high)))

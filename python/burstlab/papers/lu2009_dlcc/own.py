@@ -146,7 +146,7 @@ def _at(found: Sequence[Corner], group: str, label: str) -> Corner:
 
 
 def _over(corner: Corner, other: Corner, series: str, metric: Metric) -> Estimate:
-    """Answer DLCC at one corner over a series at another one, replication by replication."""
+    """Return DLCC at one corner over a series at another one, replication by replication."""
     return paired_ratio(corner.values("DLCC", metric), other.values(series, metric))
 
 

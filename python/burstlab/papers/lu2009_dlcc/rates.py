@@ -71,7 +71,7 @@ def _step(context: Context, findings: Findings) -> None:
 
 
 def _settles(plan: Mapping[str, Any], law: str) -> Grid:
-    """Answer what is too much in each slot, where it is notified after a delay, loss by loss.
+    """Return what is too much in each slot, where it is notified after a delay, loss by loss.
 
     A notification carries the losses of a window; the first ones carry less, as it fills.
     """

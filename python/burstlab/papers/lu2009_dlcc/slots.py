@@ -177,17 +177,17 @@ def _extra(context: Context, x: str) -> Findings:
 
 
 def _decades(corner: Corner, name: str) -> list[float]:
-    """Answer the logarithm of the extra buffer of each run: one long freeze outweighs a mean."""
+    """Return the logarithm of the extra buffer of each run: one long freeze outweighs a mean."""
     return [math.log10(max(value, 1e-3)) for value in corner.values(name, buffered)]
 
 
 def _ends(found: Sequence[Corner], name: str, metric: Metric) -> Estimate:
-    """Answer the last point over the first, replication by replication."""
+    """Return the last point over the first, replication by replication."""
     return paired_ratio(found[-1].values(name, metric), found[0].values(name, metric))
 
 
 def _spread(found: Sequence[Corner], name: str, metric: Metric) -> Estimate:
-    """Answer the point with the largest mean over that with the least."""
+    """Return the point with the largest mean over that with the least."""
     means = [corner.mean(name, metric).mean for corner in found]
     most, least = found[means.index(max(means))], found[means.index(min(means))]
     return paired_ratio(most.values(name, metric), least.values(name, metric))
@@ -249,7 +249,7 @@ def _figure(
 
 
 def dot(x: float, value: Estimate) -> Dot:
-    """Answer a measured point."""
+    """Return a measured point."""
     return Dot(float(x), value.mean, value.ci95, value.n)
 
 

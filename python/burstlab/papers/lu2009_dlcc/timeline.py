@@ -71,7 +71,7 @@ def _first(result: Result, table: str) -> dict[str, Any]:
 
 
 def _times(result: Result) -> list[float]:
-    """Answer when the five events were, in s."""
+    """Return when the five events were, in s."""
     halved = _first(result, "ledger")
     if halved["kind"] != "edge-retransmit":
         raise ValueError(f"the first recovery began by {halved['kind']}, not by ACKs of the edge")

@@ -20,39 +20,39 @@ Placed = tuple[float, Corner]
 
 
 def throughput(sample: Sample) -> float:
-    """Answer the data that the flow brought in order, in Mb/s."""
+    """Return the data that the flow brought in order, in Mb/s."""
     return float(sample.summary["flows"][0]["goodput_bps"]) / 1e6
 
 
 def round_trip(sample: Sample) -> float:
-    """Answer the mean round trip that the sender measured, in ms."""
+    """Return the mean round trip that the sender measured, in ms."""
     return 1e3 * round_trip_s(sample)
 
 
 def optical_loss(sample: Sample) -> float:
-    """Answer the packets in lost bursts over all in bursts, between all edge nodes."""
+    """Return the packets in lost bursts over all in bursts, between all edge nodes."""
     return float(sample.network["all"]["packet_loss_ratio"])
 
 
 def own_loss(sample: Sample) -> float:
-    """Answer the lost bursts over all that carried a segment of the flow."""
+    """Return the lost bursts over all that carried a segment of the flow."""
     flow = sample.summary["flows"][0]
     return float(flow["bursts_lost"]) / max(float(flow["bursts"]), 1.0)
 
 
 def wireless_loss(sample: Sample) -> float:
-    """Answer the packets for the mobile host that never got there over those that were sent."""
+    """Return the packets for the mobile host that never got there over those that were sent."""
     return float(sample.wlan[0]["down"]["residual_loss_ratio"])
 
 
 def total_loss(sample: Sample) -> float:
-    """Answer the packets of the flow that were lost anywhere over all that were sent."""
+    """Return the packets of the flow that were lost anywhere over all that were sent."""
     flow = sample.summary["flows"][0]
     return float(flow["packets_lost"]) / max(float(flow["packets_sent"]), 1.0)
 
 
 def assembly_delay(sample: Sample) -> float:
-    """Answer how long bursts were open on average, those of all edge nodes, in ms."""
+    """Return how long bursts were open on average, those of all edge nodes, in ms."""
     return 1e3 * float(sample.network["all"]["assembly_delay_s"])
 
 
@@ -81,13 +81,13 @@ def over_label(labels: Sequence[str], corners: Sequence[Corner], nothing: float)
 
 
 def dots(placed: Sequence[Placed], series: str, number: Number) -> list[Dot]:
-    """Answer a measured curve."""
+    """Return a measured curve."""
     found = [(x, corner.mean(series, number)) for x, corner in placed]
     return [Dot(x, e.mean, e.ci95, e.n) for x, e in found]
 
 
 def knee(points: Sequence[tuple[float, float]], falls: float) -> float:
-    """Answer the loss at which throughput has fallen by a share of that at the first point.
+    """Return the loss at which throughput has fallen by a share of that at the first point.
 
     Between two points the logarithm of the loss is interpolated; not a number where throughput
     never falls so far.
@@ -104,7 +104,7 @@ def knee(points: Sequence[tuple[float, float]], falls: float) -> float:
 def knee_of(
     placed: Sequence[Placed], series: str, falls: float, loss: Number | None = None
 ) -> Estimate:
-    """Answer the knee of mean throughput, with the interval that those of its points leave.
+    """Return the knee of mean throughput, with the interval that those of its points leave.
 
     The interval is that of a linear expansion in the throughputs without loss and on both sides of
     the knee and, if `loss` says how the losses were measured, in these.
@@ -131,50 +131,50 @@ def knee_of(
 
 
 def gap(first: Estimate, second: Estimate) -> Estimate:
-    """Answer how far the first mean is above the second, of runs that are not paired."""
+    """Return how far the first mean is above the second, of runs that are not paired."""
     half = math.hypot(first.ci95 or 0.0, second.ci95 or 0.0)
     return Estimate(first.mean - second.mean, half, min(first.n, second.n))
 
 
 def share(first: Estimate, second: Estimate) -> Estimate:
-    """Answer the first mean over the second, of runs that are not paired."""
+    """Return the first mean over the second, of runs that are not paired."""
     ratio = first.mean / second.mean
     half = abs(ratio) * math.hypot(first.relative(), second.relative())
     return Estimate(ratio, half, min(first.n, second.n))
 
 
 def over(measured: Estimate, exact: float) -> Estimate:
-    """Answer the mean over a number that is known."""
+    """Return the mean over a number that is known."""
     return Estimate(measured.mean / exact, (measured.ci95 or 0.0) / exact, measured.n)
 
 
 def away(ratio: Estimate) -> Estimate:
-    """Answer how far a ratio is from 1, up or down."""
+    """Return how far a ratio is from 1, up or down."""
     return Estimate(abs(ratio.mean - 1.0), ratio.ci95, ratio.n, least=0.0)
 
 
 def fall(before: Estimate, after: Estimate) -> Estimate:
-    """Answer which part of the first mean is gone at the second."""
+    """Return which part of the first mean is gone at the second."""
     left = share(after, before)
     return Estimate(1.0 - left.mean, left.ci95, left.n)
 
 
 def log_fall(before: Estimate, after: Estimate) -> Estimate:
-    """Answer by how much the logarithm of the mean has fallen."""
+    """Return by how much the logarithm of the mean has fallen."""
     half = math.hypot(before.relative(), after.relative())
     return Estimate(math.log(before.mean / after.mean), half, min(before.n, after.n))
 
 
 def largest(estimates: Iterable[Estimate]) -> Estimate:
-    """Answer the one with the largest mean."""
+    """Return the one with the largest mean."""
     return max(estimates, key=lambda one: one.mean)
 
 
 def least(estimates: Iterable[Estimate]) -> Estimate:
-    """Answer the one with the least mean."""
+    """Return the one with the least mean."""
     return min(estimates, key=lambda one: one.mean)
 
 
 def curve(label: str, colour: str, found: Sequence[Dot]) -> Curve:
-    """Answer a measured curve."""
+    """Return a measured curve."""
     return Curve(label, colour, found)

@@ -80,7 +80,7 @@ def _compare(context: Context, findings: Findings, knees: dict[tuple[str, str], 
 
 
 def _printed(context: Context, first: Corner) -> list[Curve]:
-    """Answer the mark of where the paper says that throughput begins to fall."""
+    """Return the mark of where the paper says that throughput begins to fall."""
     label = "q = 0: loss in the optical network at the knee"
     at = context.paper.published.get(("fig3", label))
     if at is None:
@@ -108,7 +108,7 @@ def _tell(context: Context, findings: Findings, corners: list[Corner]) -> None:
 
 
 def _segments(sample: Sample) -> float:
-    """Answer the segments of the flow in a burst that has any."""
+    """Return the segments of the flow in a burst that has any."""
     flow = sample.summary["flows"][0]
     return float(flow["packets_sent"]) / max(float(flow["bursts"]), 1.0)
 

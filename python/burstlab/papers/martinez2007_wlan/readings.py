@@ -87,7 +87,7 @@ def _draw(context: Context, findings: Findings, rows: Rows, core: Rows) -> None:
 
 
 def _relative(names: list[str], name: str, placed: list[Placed], number: Number) -> Curve:
-    """Answer a curve over its first value; colours come round again with dashes."""
+    """Return a curve over its first value; colours come round again with dashes."""
     first = placed[0][1].mean(_TCP, number)
     ratios = [(x, share(corner.mean(_TCP, number), first)) for x, corner in placed]
     found = [Dot(placed[0][0], 1.0)] + [Dot(x, r.mean, r.ci95, r.n) for x, r in ratios[1:]]
@@ -113,7 +113,7 @@ def _tell_cell(context: Context, findings: Findings, name: str, row: dict[str, C
 
 
 def _from_a_half(row: dict[str, Corner]) -> Estimate:
-    """Answer how far the throughput at a loss of 0.01 is from half of that without."""
+    """Return how far the throughput at a loss of 0.01 is from half of that without."""
     left = share(row["1e-2"].mean(_TCP, throughput), row["0"].mean(_TCP, throughput))
     return Estimate(abs(left.mean - 0.5), left.ci95, left.n, least=0.0)
 

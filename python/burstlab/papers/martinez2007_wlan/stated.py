@@ -69,7 +69,7 @@ def window(context: Context) -> Findings:
 
 
 def _acks(sample: Sample) -> Mapping[str, np.ndarray]:
-    """Answer the columns of the trace of the window."""
+    """Return the columns of the trace of the window."""
     table = sample.tables["cwnd"]
     return {name: table.column(name).to_numpy() for name in ("cwnd", "in_flight", "t_ps")} | {
         name: np.asarray(table.column(name).to_pylist(), dtype=object)
@@ -78,7 +78,7 @@ def _acks(sample: Sample) -> Mapping[str, np.ndarray]:
 
 
 def _growth(sample: Sample, state: str) -> tuple[np.ndarray, np.ndarray]:
-    """Answer the window before each ACK in a state, and by how much the ACK changed it."""
+    """Return the window before each ACK in a state, and by how much the ACK changed it."""
     acks = _acks(sample)
     inside = (acks["state"][1:] == state) & (acks["state"][:-1] == state)
     inside &= acks["event"][1:] == "ack"
@@ -96,7 +96,7 @@ def _avoidance(sample: Sample) -> float:
 
 
 def _beyond_rto(sample: Sample) -> float:
-    """Answer the share of round trips that exceed the time-out set before them."""
+    """Return the share of round trips that exceed the time-out set before them."""
     return _beyond(sample, "rto_ps")
 
 
@@ -111,12 +111,12 @@ def _beyond(sample: Sample, column: str) -> float:
 
 
 def _beyond_mean(sample: Sample) -> float:
-    """Answer the share of round trips that exceed the smoothed one before them."""
+    """Return the share of round trips that exceed the smoothed one before them."""
     return _beyond(sample, "srtt_ps")
 
 
 def _mean_window(sample: Sample) -> float:
-    """Answer the segments in flight, averaged over time from the end of the warm-up on."""
+    """Return the segments in flight, averaged over time from the end of the warm-up on."""
     acks = _acks(sample)
     from_ps = 1e12 * (float(sample.summary["simulated_s"]) - float(sample.summary["measured_s"]))
     later = acks["t_ps"] >= from_ps
@@ -125,7 +125,7 @@ def _mean_window(sample: Sample) -> float:
 
 
 def _over_trip(sample: Sample) -> float:
-    """Answer the mean window over the mean round trip, in Mb/s of data."""
+    """Return the mean window over the mean round trip, in Mb/s of data."""
     return _mean_window(sample) * _SEGMENT / 1e3 / round_trip(sample)
 
 
@@ -210,7 +210,7 @@ def _tell_stated(context: Context, findings: Findings, closing: list[Corner]) ->
 
 
 def _exponent(drawn: ArrayLike) -> Estimate:
-    """Answer the Hurst exponent by the local Whittle estimator."""
+    """Return the Hurst exponent by the local Whittle estimator."""
     found = hurst.local_whittle(drawn)
     low, high = found.interval or (found.h, found.h)
     return Estimate(found.h, (high - low) / 2.0, 1)
@@ -278,7 +278,7 @@ def bianchi(context: Context) -> Findings:
 
 
 def _carried(context: Context, sample: Sample) -> float:
-    """Answer the saturation throughput in Mb/s, packets of 1500 B with their headers."""
+    """Return the saturation throughput in Mb/s, packets of 1500 B with their headers."""
     delivered = float(sample.wlan[0]["up"]["delivered"])
     saturated_s = float(sample.summary["simulated_s"]) - context.plan["begins_s"]
     return delivered * _PACKET / saturated_s / 1e6

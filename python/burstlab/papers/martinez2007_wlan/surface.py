@@ -92,7 +92,7 @@ def fig2(context: Context) -> Findings:
 
 
 def _as_exponential(over_q: Mapping[str, Estimate]) -> Estimate:
-    """Answer the fall of the logarithm at 1e-3 over a tenth of that at 1e-2."""
+    """Return the fall of the logarithm at 1e-3 over a tenth of that at 1e-2."""
     early, late = (log_fall(over_q["0"], over_q[q]) for q in ("1e-3", "1e-2"))
     return over(share(early, late), 0.1)
 
@@ -181,7 +181,7 @@ def _compare_losses(context: Context, surface: Surface, findings: Findings, mean
 
 
 def _at(surface: Surface, means: Means, loss: float) -> float:
-    """Answer throughput at a loss of the cell, p = 0, between those that were run."""
+    """Return throughput at a loss of the cell, p = 0, between those that were run."""
     known = [(float(q), means[q, "0"].mean) for q in surface if float(q) > 0.0]
     for (x, y), (further, below) in itertools.pairwise(known):
         if x <= loss <= further:

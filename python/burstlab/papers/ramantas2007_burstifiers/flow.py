@@ -12,19 +12,19 @@ from burstlab.results import Result
 
 
 def start_s(result: Result) -> float:
-    """Answer when the first segment is sent; the handshake is over then."""
+    """Return when the first segment is sent; the handshake is over then."""
     data = result.packets.where(kind="data")
     return float(data.seconds("sent_ps")[data["seq"] > 0].min())
 
 
 def windows(result: Result) -> tuple[np.ndarray, np.ndarray]:
-    """Answer the times, from the first segment on, and the windows of the sender."""
+    """Return the times, from the first segment on, and the windows of the sender."""
     acks = result.cwnd.where(event="ack")
     return acks.seconds("t_ps") - start_s(result), acks["cwnd"]
 
 
 def _reached(result: Result, segments: int) -> float:
-    """Answer when the window reaches this many segments."""
+    """Return when the window reaches this many segments."""
     times, sizes = windows(result)
     return float(times[np.argmax(sizes >= segments)])
 
@@ -80,7 +80,7 @@ def fig6a(context: Context) -> Findings:
 
 
 def _average(result: Result, size: float) -> float:
-    """Answer the throughput, from the start of the flow, of its first bytes."""
+    """Return the throughput, from the start of the flow, of its first bytes."""
     acks = result.cwnd.where(event="ack")
     data = result.packets.where(kind="data")
     headers = int(data["size_bytes"][data["seq"] == 0][0])

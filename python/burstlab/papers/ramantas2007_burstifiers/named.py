@@ -35,12 +35,12 @@ class NamedPoint:
 
 
 def point(panel: str, name: str, series: str, measure: Estimate) -> NamedPoint:
-    """Answer what was measured as a point."""
+    """Return what was measured as a point."""
     return NamedPoint(panel, name, series, measure.mean, measure.ci95, measure.n)
 
 
 def named_rows(points: Sequence[NamedPoint]) -> list[dict[str, Any]]:
-    """Answer what is drawn, one row a point."""
+    """Return what is drawn, one row a point."""
     return [asdict(one) for one in points]
 
 

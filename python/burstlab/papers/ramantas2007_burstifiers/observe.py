@@ -64,7 +64,7 @@ class Flows:
         return self.size * 8.0 / self.seconds / _MEGA
 
     def where(self, keep: NDArray[np.bool_]) -> Flows:
-        """Answer those that are marked."""
+        """Return those that are marked."""
         return Flows(
             self.size[keep],
             self.seconds[keep],
@@ -111,13 +111,13 @@ class Seen:
     measured_s: float
 
     def quantile(self, of: str, share: float) -> float:
-        """Answer the least value of a histogram that this share does not exceed."""
+        """Return the least value of a histogram that this share does not exceed."""
         values, counts = self.histograms[of]
         below = np.cumsum(counts) / np.sum(counts)
         return float(values[np.searchsorted(below, share - 1e-12)])
 
     def drift(self) -> float:
-        """Answer the second half's mean of active sources over the first half's.
+        """Return the second half's mean of active sources over the first half's.
 
         Not a number where there are fewer than two samples.
         """
@@ -137,19 +137,19 @@ class Corner:
     seen: Sequence[Seen]
 
     def values(self, of: Callable[[Seen], float]) -> list[float]:
-        """Answer a number of each replication."""
+        """Return a number of each replication."""
         return [of(one) for one in self.seen]
 
     def mean(self, of: Callable[[Seen], float]) -> Estimate:
-        """Answer the mean of a number over the replications."""
+        """Return the mean of a number over the replications."""
         return mean_ci95(self.values(of))
 
     def over(self, other: Corner, of: Callable[[Seen], float]) -> Estimate:
-        """Answer the ratio to another corner, replication by replication."""
+        """Return the ratio to another corner, replication by replication."""
         return paired_ratio(self.values(of), other.values(of))
 
     def flows(self, of: str) -> Flows:
-        """Answer the connections of all replications together."""
+        """Return the connections of all replications together."""
         parts = [one.flows[of] for one in self.seen]
         return Flows(
             np.concatenate([part.size for part in parts]),
@@ -160,7 +160,7 @@ class Corner:
         )
 
     def histogram(self, of: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Answer a histogram over all replications."""
+        """Return a histogram over all replications."""
         values = np.concatenate([one.histograms[of][0] for one in self.seen])
         counts = np.concatenate([one.histograms[of][1] for one in self.seen])
         distinct, place = np.unique(values, return_inverse=True)
@@ -168,7 +168,7 @@ class Corner:
 
 
 def observe(context: Context) -> dict[str, list[Corner]]:
-    """Run what the plan lists; answer the corners of each series, in the order of the points."""
+    """Run what the plan lists; return the corners of each series, in the order of the points."""
     plan = context.plan
     cells = [(one, point) for one in plan["series"] for point in plan.get("points", [_ALONE])]
     corners: dict[str, list[Corner]] = {}
@@ -204,13 +204,13 @@ def _seen(context: Context, scenario: Document, count: int) -> Sequence[Seen]:
 
 
 def _seconds(scenario: Document, name: str) -> float:
-    """Answer a time of a resolved scenario, which reads like ``"20 s"``."""
+    """Return a time of a resolved scenario, which reads like ``"20 s"``."""
     value, unit = str(scenario["run"][name]).split()
     return float(value) * {"s": 1.0, "ms": 1e-3}[unit]
 
 
 def pair_name(start: str, end: str) -> str:
-    """Answer under which name the connections of a pair are kept."""
+    """Return under which name the connections of a pair are kept."""
     return f"{start} to {end}"
 
 
@@ -252,7 +252,7 @@ def _reduced(one: Replication, pair: Pair, times: tuple[float, float]) -> Seen:
 
 
 def _active(one: Replication) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Answer the instants of the samples, and the connections under way at each."""
+    """Return the instants of the samples, and the connections under way at each."""
     samples = one.tables["samples"]
     at = samples.column("t_ps").to_numpy() * _PS
     instants, place = np.unique(at, return_inverse=True)
@@ -261,7 +261,7 @@ def _active(one: Replication) -> tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def _ages(started: NDArray[np.float64], completed: NDArray[np.float64], at: float) -> float:
-    """Answer for how long the connections that are under way at an instant have been, in all."""
+    """Return for how long the connections that are under way at an instant have been, in all."""
     under_way = (started < at) & ~(completed <= at)
     return float((at - started[under_way]).sum())
 

@@ -55,7 +55,7 @@ def pairs(context: Context) -> Findings:
 
 
 def _pairs(corners: Corners) -> list[_Pair]:
-    """Answer the pairs, from the least loss on."""
+    """Return the pairs, from the least loss on."""
     first = corners["1 ms"][0]
     losses: dict[str, list[float]] = {}
     for seen in first.seen:
@@ -75,7 +75,7 @@ def _pairs(corners: Corners) -> list[_Pair]:
 
 
 def _average(names: Sequence[str]) -> Callable[[Seen], float]:
-    """Answer what measures the mean, over pairs, of the average throughput of their flows."""
+    """Return what measures the mean, over pairs, of the average throughput of their flows."""
 
     def of(one: Seen) -> float:
         found = [one.flows[name] for name in names if name in one.flows]
@@ -86,7 +86,7 @@ def _average(names: Sequence[str]) -> Callable[[Seen], float]:
 
 
 def _best(corners: Corners, names: Sequence[str]) -> str:
-    """Answer the single timer with the largest average throughput on these pairs."""
+    """Return the single timer with the largest average throughput on these pairs."""
     return max(_TIMERS, key=lambda timer: corners[timer][0].mean(_average(names)).mean)
 
 
@@ -185,7 +185,7 @@ def _draw(context: Context, findings: Findings, found: Sequence[_Pair]) -> None:
 
 
 def _panels(context: Context, found: Sequence[_Pair]) -> list[CurvePanel]:
-    """Answer the gains over 1 ms, and over the best single timer, with the printed ones."""
+    """Return the gains over 1 ms, and over the best single timer, with the printed ones."""
     printed = context.plan["printed"]
     best = max(printed[timer] for timer in _TIMERS)
     panels: list[CurvePanel] = []

@@ -40,7 +40,7 @@ def assembly(context: Context) -> Findings:
 
 
 def _of_segments(result: Result) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Answer windows, waits and assembly times, ms, of the segments of the flow."""
+    """Return windows, waits and assembly times, ms, of the segments of the flow."""
     data = result.packets.where(kind="data")
     bursts = result.bursts
     place = {int(number): i for i, number in enumerate(bursts["burst"])}
@@ -95,7 +95,7 @@ def _by_timer(context: Context, findings: Findings, one: Document, result: Resul
 
 
 def _latest(result: Result) -> float:
-    """Answer by how much a segment waits longer than its burst's timer, ms."""
+    """Return by how much a segment waits longer than its burst's timer, ms."""
     _, waits, timers = _of_segments(result)
     return float(max(0.0, (waits - timers).max()))
 

@@ -15,7 +15,7 @@ from burstlab.results import Result
 
 
 def _sent(result: Result) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Answer when each segment has left the access link, its number, and the bits of its data."""
+    """Return when each segment has left the access link, its number, and the bits of its data."""
     data = result.packets.where(kind="data")
     numbers, sizes = data["seq"], data["size_bytes"].astype(np.float64)
     segments, headers = numbers > 0, sizes[numbers == 0][0]
@@ -101,7 +101,7 @@ def _measure(context: Context, findings: Findings, one: Mapping[str, Any], resul
 
 
 def _rates(times: np.ndarray, bits: np.ndarray, window: float) -> tuple[np.ndarray, np.ndarray]:
-    """Answer what was sent in the window that ends with each segment, in Mb/s."""
+    """Return what was sent in the window that ends with each segment, in Mb/s."""
     total = np.concatenate([[0.0], np.cumsum(bits)])
     first = np.searchsorted(times, times - window, side="right")
     rate = (total[1:] - total[first]) / window / 1e6
@@ -110,7 +110,7 @@ def _rates(times: np.ndarray, bits: np.ndarray, window: float) -> tuple[np.ndarr
 
 
 def _busy_from(times: np.ndarray, bits: np.ndarray, window: float, top: float) -> float:
-    """Answer from when on every window, until the flow ends, is full."""
+    """Return from when on every window, until the flow ends, is full."""
     ends, rate = _rates(times, bits, window)
     short = ends[(rate < top) & (ends <= times[-1] - window)]
     return float(short[-1]) if len(short) else float(ends[0])
@@ -123,7 +123,7 @@ def _rounds(times: np.ndarray, plan: Mapping[str, Any]) -> int:
 
 
 def _marks(context: Context, name: str, last: float) -> list[dict[str, Any]]:
-    """Answer what the text prints of a rate: its largest value, and its smallest after that."""
+    """Return what the text prints of a rate: its largest value, and its smallest after that."""
     largest = context.published(f"largest rate of 10 ms (Mb/s): {name}")
     smallest = context.published(f"smallest rate after the first full 10 ms (Mb/s): {name}")
     return [

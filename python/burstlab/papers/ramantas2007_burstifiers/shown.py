@@ -21,23 +21,23 @@ Corners = Mapping[str, Sequence[Corner]]
 
 
 def extreme(measures: Sequence[Estimate], largest: bool = True) -> Estimate:
-    """Answer the largest, or the smallest, of several measures with its interval."""
+    """Return the largest, or the smallest, of several measures with its interval."""
     return (max if largest else min)(measures, key=lambda one: one.mean)
 
 
 def gap_share(measure: Estimate) -> Estimate:
-    """Answer by how much a ratio is away from 1, with its interval."""
+    """Return by how much a ratio is away from 1, with its interval."""
     return Estimate(abs(measure.mean - 1.0), measure.ci95, measure.n)
 
 
 def less(one: Corner, other: Corner, of: Callable[[Seen], float]) -> Estimate:
-    """Answer by how much one corner is above another, replication by replication."""
+    """Return by how much one corner is above another, replication by replication."""
     pairs = zip(one.values(of), other.values(of), strict=True)
     return mean_ci95([a - b for a, b in pairs])
 
 
 def dots(corners: Sequence[Corner], of: Callable[[Seen], float]) -> list[Dot]:
-    """Answer a number of each corner, with its interval, over the places of the corners."""
+    """Return a number of each corner, with its interval, over the places of the corners."""
     means = [corner.mean(of) for corner in corners]
     return [
         Dot(corner.x, mean.mean, mean.ci95, mean.n)
@@ -46,32 +46,32 @@ def dots(corners: Sequence[Corner], of: Callable[[Seen], float]) -> list[Dot]:
 
 
 def at_point(corners: Sequence[Corner], label: str) -> Corner:
-    """Answer the corner of a point."""
+    """Return the corner of a point."""
     return next(corner for corner in corners if corner.point == label)
 
 
 def active(one: Seen) -> float:
-    """Answer the active sources of an edge node."""
+    """Return the active sources of an edge node."""
     return float(one.demand["active"]) / sites(one)
 
 
 def sites(one: Seen) -> int:
-    """Answer the number of edge nodes."""
+    """Return the number of edge nodes."""
     return len({route["from"] for route in one.network["all"]["routes"]})
 
 
 def loss(one: Seen) -> float:
-    """Answer the burst loss ratio of the network."""
+    """Return the burst loss ratio of the network."""
     return float(one.network["all"]["burst_loss_ratio"])
 
 
 def number(measure: Estimate | float) -> float:
-    """Answer a measure without its interval."""
+    """Return a measure without its interval."""
     return measure.mean if isinstance(measure, Estimate) else float(measure)
 
 
 def distribution(values: np.ndarray, counts: np.ndarray) -> list[Dot]:
-    """Answer the steps of a distribution function, as a line."""
+    """Return the steps of a distribution function, as a line."""
     below = np.cumsum(counts) / np.sum(counts)
     dots: list[Dot] = []
     level = 0.0
@@ -82,12 +82,12 @@ def distribution(values: np.ndarray, counts: np.ndarray) -> list[Dot]:
 
 
 def cdf_curve(name: str, values: np.ndarray, counts: np.ndarray) -> Curve:
-    """Answer a distribution function as a curve."""
+    """Return a distribution function as a curve."""
     return Curve(name, COLOURS[name], distribution(values, counts), "line")
 
 
 def printed_share(context: Context, name: str, label: str, share: float) -> list[Curve]:
-    """Answer where the paper has a distribution function come to a share."""
+    """Return where the paper has a distribution function come to a share."""
     printed = context.published(label)
     if printed is None:
         return []
@@ -95,19 +95,19 @@ def printed_share(context: Context, name: str, label: str, share: float) -> list
 
 
 def titled(name: str) -> str:
-    """Answer a name with a capital letter in front."""
+    """Return a name with a capital letter in front."""
     return name[:1].upper() + name[1:]
 
 
 def throughput(group: str, statistic: Callable[[np.ndarray], Any]) -> Callable[[Seen], float]:
-    """Answer a statistic of the throughputs of connections, Mb/s."""
+    """Return a statistic of the throughputs of connections, Mb/s."""
     return lambda one: float(statistic(one.flows[group].throughput))
 
 
 def throughput_up_to(
     group: str, statistic: Callable[[np.ndarray], Any], largest_bytes: float
 ) -> Callable[[Seen], float]:
-    """Answer a statistic of the connections with files up to a size."""
+    """Return a statistic of the connections with files up to a size."""
 
     def of(one: Seen) -> float:
         flows = one.flows[group]
@@ -117,5 +117,5 @@ def throughput_up_to(
 
 
 def published_curve(name: str, colour: str, dots: Sequence[Dot]) -> list[Curve]:
-    """Answer printed marks as a curve, or nothing where there is none."""
+    """Return printed marks as a curve, or nothing where there is none."""
     return [Curve(f"{name}, published", colour, list(dots), "published")] if dots else []

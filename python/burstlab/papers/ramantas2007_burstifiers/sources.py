@@ -61,7 +61,7 @@ def setup(context: Context) -> Findings:
 
 
 def _number(text: Any) -> float:
-    """Answer the number of a value with its unit."""
+    """Return the number of a value with its unit."""
     return float(str(text).split()[0])
 
 
@@ -110,7 +110,7 @@ def _panel(
 
 
 def growth(corners: Mapping[str, Sequence[Corner]], of: Callable[[Seen], float]) -> Estimate:
-    """Answer the least ratio of a number to that at the size before."""
+    """Return the least ratio of a number to that at the size before."""
     ratios = [
         after.over(before, of)
         for row in corners.values()
@@ -151,12 +151,12 @@ def _time(one: Seen) -> float:
 
 
 def _law(one: Seen) -> float:
-    """Answer active sources over arrival rate times time in the network (Little's law)."""
+    """Return active sources over arrival rate times time in the network (Little's law)."""
     return float(one.demand["active"]) * one.measured_s / float(one.flows["all"].seconds.sum())
 
 
 def _law_with_ages(one: Seen) -> float:
-    """Answer the same with what the connections under way had aged at both ends."""
+    """Return the same with what the connections under way had aged at both ends."""
     seconds = float(one.flows["all"].seconds.sum()) + one.aged_s
     return float(one.demand["active"]) * one.measured_s / seconds
 
@@ -185,7 +185,7 @@ def _steady(context: Context, corners: Corners, findings: Findings) -> None:
 
 
 def _from(one: Seen) -> float:
-    """Answer when five samples in a row first have 95 % of the mean of the measured time."""
+    """Return when five samples in a row first have 95 % of the mean of the measured time."""
     level = 0.95 * float(one.active.mean()) * sites(one)
     running = np.convolve(one.rise, np.ones(5) / 5, mode="valid")
     return float(np.argmax(running >= level)) + 5.0

@@ -30,7 +30,7 @@ def _counted(flows: Flows, lost: bool) -> np.ndarray:
 
 
 def _quantile(values: np.ndarray, share: float) -> float:
-    """Answer the least number that a share does not exceed; not a number of nothing."""
+    """Return the least number that a share does not exceed; not a number of nothing."""
     if not len(values):
         return float("nan")
     return float(np.quantile(values, share, method="inverted_cdf"))
@@ -205,7 +205,7 @@ def _ratios_at_2mb(context: Context, corners: Corners, findings: Findings) -> No
 
 
 def _printed_ratio(context: Context, findings: Findings) -> list[Curve]:
-    """Answer a mark at 3.5 times the bursts of 5 and 10 ms: all that is printed of Figure 4(a)."""
+    """Return a mark at 3.5 times the bursts of 5 and 10 ms: all that is printed of Figure 4(a)."""
     labels = [f"all pairs, bursts of a file of 2 MB: {name}" for name in ("5 ms", "10 ms")]
     found = [row.measured for row in findings.rows if row.label in labels]
     printed = context.published("2 MB, all pairs, bursts with 1 ms over the mean of both")

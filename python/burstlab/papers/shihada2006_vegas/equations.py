@@ -73,7 +73,7 @@ def _rest(size: float, rtt: float, base: float, alpha: float, beta: float) -> fl
 
 
 def _climb(window: int) -> tuple[list[int], list[int]]:
-    """Answer the windows of slow start and of congestion avoidance, round by round."""
+    """Return the windows of slow start and of congestion avoidance, round by round."""
     slow, size = [], 2
     while size < window // 2:
         slow += [size, size]
@@ -213,7 +213,7 @@ def _retransmission(context: Context, findings: Findings) -> None:
 
 
 def _solved(down: float, up: float, steps: int) -> np.ndarray:
-    """Answer the stationary shares of the chain of Figure 3, from its matrix."""
+    """Return the stationary shares of the chain of Figure 3, from its matrix."""
     matrix = np.zeros((steps + 1, steps + 1))
     for i in range(steps + 1):
         matrix[i, min(i + 1, steps)] += down

@@ -13,19 +13,19 @@ _STEP = 0.05
 
 
 def throughput(sample: Sample) -> float:
-    """Answer what the flow delivered in order, in segments per second."""
+    """Return what the flow delivered in order, in segments per second."""
     summary = sample.summary
     return float(summary["flows"][0]["segments_delivered"]) / float(summary["measured_s"])
 
 
 def lost_share(sample: Sample) -> float:
-    """Answer the share of bursts that were lost."""
+    """Return the share of bursts that were lost."""
     counted = sample.summary["counters"]
     return float(counted["bursts_lost"]) / float(counted["bursts_sent"])
 
 
 def at_loss_met(formula: Callable[[float], float], p: float, met: float) -> float:
-    """Answer a formula at the loss that a run met, on its tangent at the loss that it was to meet.
+    """Return a formula at the loss that a run met, on its tangent at the loss that it was to meet.
 
     A run that met more losses than its chance carries less for that alone. The tangent is there
     beyond the losses at which the formula ends, too.
@@ -36,7 +36,7 @@ def at_loss_met(formula: Callable[[float], float], p: float, met: float) -> floa
 
 
 def means(corner: Corner) -> list[Estimate]:
-    """Answer the throughput of every series of a corner."""
+    """Return the throughput of every series of a corner."""
     return [corner.mean(name, throughput) for name in corner.samples]
 
 

@@ -26,7 +26,7 @@ Groups = Mapping[str, Mapping[str, Corner]]
 
 
 def _over(groups: Groups, group: str, bare: str, point: str, name: str) -> Estimate:
-    """Answer a throughput over that of bare OBS, replication by replication."""
+    """Return a throughput over that of bare OBS, replication by replication."""
     one = groups[group][point].values(name, throughput)
     return paired_ratio(one, groups[bare][point].values(name, throughput))
 

@@ -37,7 +37,7 @@ class Rounds:
     lost: NDArray[np.bool_]
 
     def since_top(self, top: int) -> NDArray[np.int64]:
-        """Answer how many rounds ago the window came to `top` after a time-out, -1 before."""
+        """Return how many rounds ago the window came to `top` after a time-out, -1 before."""
         since = np.full(len(self.lost), -1, dtype=np.int64)
         count = -1
         for i, lost in enumerate(self.lost):

@@ -59,7 +59,7 @@ def fig1(context: Context) -> Findings:
 
 
 def _cycle(seen: Rounds) -> tuple[int, int]:
-    """Answer where the last whole cycle begins and ends: two time-outs."""
+    """Return where the last whole cycle begins and ends: two time-outs."""
     first, last = np.flatnonzero(seen.lost)[-2:]
     return int(first), int(last)
 
@@ -175,7 +175,7 @@ def _gap(measured: object, share: float) -> Estimate:
 def _shares(
     context: Context, settings: dict[str, object], replications: int, below: int
 ) -> tuple[np.ndarray, int]:
-    """Answer the shares of rounds at each window, one row a replication, and the lowest window."""
+    """Return the shares of rounds at each window, one row a replication, and the lowest window."""
     plan, lowest = context.plan, context.plan["window"]
     found: list[list[float]] = []
     for i, result in enumerate(one_by_one(context, settings, replications)):

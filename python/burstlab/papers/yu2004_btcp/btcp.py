@@ -32,19 +32,19 @@ _NAMED = 4
 
 
 def packets_per_s(sample: Sample) -> float:
-    """Answer what the first flow delivered in order, in packets per second."""
+    """Return what the first flow delivered in order, in packets per second."""
     summary = sample.summary
     return float(summary["flows"][0]["segments_delivered"]) / float(summary["measured_s"])
 
 
 def access_loss(sample: Sample) -> float:
-    """Answer the share of the packets offered to the access links that they dropped."""
+    """Return the share of the packets offered to the access links that they dropped."""
     counters = sample.summary["counters"]
     return float(counters["access_lost"]) / float(counters["access_offered"])
 
 
 def window_at_timeout(sample: Sample) -> float:
-    """Answer the mean window at which the retransmission timer fired."""
+    """Return the mean window at which the retransmission timer fired."""
     table = sample.tables["ledger"]
     windows = np.asarray(table.column("cwnd"))
     kinds = np.asarray(table.column("kind").cast("string"))
@@ -72,7 +72,7 @@ def note_precision(corners: Sequence[Corner], findings: Findings) -> None:
 
 
 def dots(corners: Sequence[Corner], estimates: Sequence[Estimate]) -> list[Dot]:
-    """Answer what was measured at the places of the corners."""
+    """Return what was measured at the places of the corners."""
     return [
         Dot(corner.x, one.mean, one.ci95, one.n)
         for corner, one in zip(corners, estimates, strict=True)
@@ -391,7 +391,7 @@ def fig7(context: Context) -> Findings:
 
 
 def _less(a: Estimate, b: Estimate) -> Estimate:
-    """Answer the difference of two independent estimates."""
+    """Return the difference of two independent estimates."""
     return Estimate(a.mean - b.mean, np.hypot(a.ci95 or 0.0, b.ci95 or 0.0), min(a.n, b.n))
 
 
@@ -464,14 +464,14 @@ def _order_of_fig7(
 
 
 def confusion(sample: Sample) -> Confusion:
-    """Answer how the detector of flow 0 judged its time-outs."""
+    """Return how the detector of flow 0 judged its time-outs."""
     found = sample.summary["flows"][0]["detector"]
     assert found is not None, "the plan gives each of these series a detector"
     return found
 
 
 def _wrong(corner: Corner, name: str) -> float:
-    """Answer which share of the time-outs that a detector took for false were true."""
+    """Return which share of the time-outs that a detector took for false were true."""
     counts = [confusion(sample) for sample in corner.samples[name]]
     true = sum(one["true_excused"] for one in counts)
     taken = true + sum(one["false_excused"] + one["spurious_excused"] for one in counts)

@@ -67,7 +67,7 @@ def _group(kind: str, name: str) -> str:
 
 
 def _gap(plan: Mapping[str, float], corner: Corner, series: str, window: int) -> Estimate:
-    """Answer the measured gain over that of the corrected formulas, slow start as in (5)."""
+    """Return the measured gain over that of the corrected formulas, slow start as in (5)."""
     gain = corner.ratio(series, "Reno", packets_per_s)
     rtt = plan["rtt0_s"] + plan["assembly_s"]
     if series == "BLE":

@@ -54,15 +54,15 @@ class Pooled:
     ones: list[Verdicts] = field(default_factory=list)
 
     def total(self, name: str) -> int:
-        """Answer a count over all replications."""
+        """Return a count over all replications."""
         return sum(getattr(one, name) for one in self.ones)
 
     def precision(self) -> Estimate | None:
-        """Answer the share of verdicts "false" that are right; None if there is none."""
+        """Return the share of verdicts "false" that are right; None if there is none."""
         return self._share([one.right for one in self.ones], "wrong")
 
     def recall(self) -> Estimate | None:
-        """Answer the share of false time-outs that are found; None if there is none."""
+        """Return the share of false time-outs that are found; None if there is none."""
         return self._share([one.right for one in self.ones], "missed")
 
     def _share(self, right: Sequence[int], other: str) -> Estimate | None:

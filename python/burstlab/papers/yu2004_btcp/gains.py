@@ -112,7 +112,7 @@ def _per_replication(plan: Mapping[str, str], of: str, corner: Corner) -> list[f
 
 
 def _less(plan: Mapping[str, str], of: str, one: Corner, other: Corner) -> Estimate:
-    """Answer the gain at one corner less that at another, whose losses have the same numbers."""
+    """Return the gain at one corner less that at another, whose losses have the same numbers."""
     pairs = zip(_per_replication(plan, of, one), _per_replication(plan, of, other), strict=False)
     return mean_ci95([a - b for a, b in pairs])
 
@@ -177,7 +177,7 @@ def _add_orders(plan: Mapping[str, str], groups: Groups, findings: Findings) -> 
 
 
 def _difference(a: Estimate, b: Estimate) -> Estimate:
-    """Answer the difference of two independent estimates."""
+    """Return the difference of two independent estimates."""
     half = ((a.ci95 or 0.0) ** 2 + (b.ci95 or 0.0) ** 2) ** 0.5
     return Estimate(a.mean - b.mean, half, min(a.n, b.n))
 

@@ -22,7 +22,7 @@ _COLOURS = ("#3b6fb6", "#2f8f6b")
 
 
 def others_packets(sample: Sample) -> float:
-    """Answer what the other TCP flows delivered in order, in packets."""
+    """Return what the other TCP flows delivered in order, in packets."""
     return float(sum(flow["segments_delivered"] for flow in sample.summary["flows"][1:]))
 
 
@@ -110,7 +110,7 @@ def _summed(row: Sequence[Corner], metric: Metric) -> tuple[list[float], list[fl
 
 
 def _each(row: Sequence[Corner], metric: Metric) -> list[float]:
-    """Answer the ratio over columns of every replication."""
+    """Return the ratio over columns of every replication."""
     return [a / b for a, b in zip(*_summed(row, metric), strict=True)]
 
 

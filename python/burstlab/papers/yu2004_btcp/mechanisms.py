@@ -25,7 +25,7 @@ _PALETTE = ("#3b6fb6", "#d1651b", "#2f8f6b", "#7a3e9d", "#c8102e")
 
 
 def waited_s(sample: Sample) -> float:
-    """Answer how long the sender waited for its timer, in seconds, over the whole run."""
+    """Return how long the sender waited for its timer, in seconds, over the whole run."""
     ledger = sample.tables["ledger"]
     waits = np.asarray(ledger.column("rto_ps"), dtype=float) / 1e12
     kinds = np.asarray(ledger.column("kind").cast("string"))
@@ -82,7 +82,7 @@ def equation_11(context: Context) -> Findings:
 
 
 def _alpha(plan: Mapping[str, float], corner: Corner, name: str) -> float:
-    """Answer the time that a sender waits for its timer in a period, in time-outs."""
+    """Return the time that a sender waits for its timer in a period, in time-outs."""
     sample = corner.samples[name][0]
     periods = float(sample.summary["counters"]["bursts_lost"]) / plan["batch"]
     return waited_s(sample) / periods / plan["rto_s"]

@@ -73,7 +73,7 @@ def _draw(context: Context, results: Mapping[str, Result], findings: Findings) -
 
 
 def _published(entry: Mapping[str, Any], result: Result) -> list[tuple[float, float]]:
-    """Answer windows that the paper prints, with their instants.
+    """Return windows that the paper prints, with their instants.
 
     Where it prints an event in place of an instant, that is the first such event of the run.
     """
@@ -202,7 +202,7 @@ def fig4b(context: Context) -> Findings:
 
 
 def _run(context: Context) -> list[_Cell]:
-    """Run the grid; answer its corners, each with the ratios over the series of reference."""
+    """Run the grid; return its corners, each with the ratios over the series of reference."""
     over: str = context.plan["grid"]["over"]
 
     def ratios(corner: Corner) -> dict[str, Estimate]:

@@ -88,7 +88,7 @@ pub(in crate::world) struct Sent {
 }
 
 impl Cross {
-    /// A source is due; answers what it sends.
+    /// A source is due; returns what it sends.
     pub(in crate::world) fn fire(
         &mut self,
         now: Time,

@@ -27,7 +27,7 @@ impl Departures {
         self.named.is_empty()
     }
 
-    /// A packet of `flow` leaves; answers whether it is lost.
+    /// A packet of `flow` leaves; returns whether it is lost.
     #[inline]
     pub(in crate::world) fn takes(&mut self, flow: u32) -> bool {
         if self.is_empty() || flow != self.flow {

@@ -246,7 +246,7 @@ impl Source {
         Span::from_secs_f64(scale / (1.0 - uniform).powf(1.0 / self.shape))
     }
 
-    /// It is `next`: answers whether a packet goes out, and moves on.
+    /// It is `next`: returns whether a packet goes out, and moves on.
     pub(in crate::world) fn fire(&mut self) -> bool {
         let (now, sends) = (self.next, self.sends);
         match self.pattern {

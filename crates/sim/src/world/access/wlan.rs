@@ -210,7 +210,7 @@ impl Wireless {
         }
     }
 
-    /// Something may have become of packets of a cell; answers what. The vector is to be
+    /// Something may have become of packets of a cell; returns what. The vector is to be
     /// [given back](Self::arm).
     #[inline(never)]
     pub(in crate::world) fn advance(

@@ -3,7 +3,7 @@
 
 use burstlab_units::Time;
 
-use super::bursts::Cargo;
+use super::bursts::Payload;
 use super::runs::Runs;
 use crate::measure::PacketCause;
 use crate::measure::loss::Loss;
@@ -13,7 +13,7 @@ use crate::world::packet::{AckPacket, DataPacket, Packet};
 #[derive(Clone, Debug)]
 pub(in crate::world) enum Effect {
     /// Packets are lost together.
-    Lost(Cargo, Loss, PacketCause),
+    Lost(Payload, Loss, PacketCause),
     /// A queue marks a packet, if it may.
     Marked(DataPacket),
     /// A packet leaves the network by itself, and is there at a time.
@@ -28,7 +28,7 @@ pub(in crate::world) struct Effects {
     /// In order.
     pub(in crate::world) list: Vec<Effect>,
     /// What the burst carried that has landed, if one has.
-    pub(in crate::world) landed: Cargo,
+    pub(in crate::world) landed: Payload,
     /// What crosses ways ahead of the clock; dealt with behind all others.
     pub(in crate::world) landing: Landing,
 }
@@ -44,7 +44,7 @@ impl Effects {
 
     /// A packet is lost by itself.
     pub(super) fn lose_one(&mut self, packet: Packet, loss: Loss, cause: PacketCause) {
-        self.list.push(Effect::Lost(Cargo::one(packet), loss, cause));
+        self.list.push(Effect::Lost(Payload::one(packet), loss, cause));
     }
 }
 

@@ -18,7 +18,7 @@ use burstlab_units::{Rate, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use self::bursts::Mesh;
-pub(super) use self::bursts::{BurstCounts, Cargo, DataQueue, UnderWay};
+pub(super) use self::bursts::{BurstCounts, DataQueue, Payload, UnderWay};
 pub(super) use self::effects::{Effect, Effects};
 pub(super) use self::flows::{Address, Carried, Flows};
 use self::marks::Markers;
@@ -27,7 +27,7 @@ use super::context::Context;
 use super::events::CoreEvent;
 use super::packet::{AckPacket, DataPacket, Packet};
 use super::surgery::Surgery;
-use super::train::Coming;
+use super::train::TimedTrain;
 use crate::measure::{NetworkSummary, Occupancy, OpsSummary, Piece, Recorder, SurgerySummary};
 use crate::scenario::{Interrupt, Resolved};
 use crate::topology::Graph;
@@ -171,9 +171,9 @@ impl Core {
 
     /// The vectors of what was carried are used again.
     #[inline]
-    pub(super) fn reuse(&mut self, cargo: Cargo) {
+    pub(super) fn reuse(&mut self, payload: Payload) {
         if let Self::Bursts(mesh) = self {
-            mesh.reuse(cargo);
+            mesh.reuse(payload);
         }
     }
 
@@ -219,7 +219,7 @@ impl Core {
     }
 
     /// Takes a data packet that will be at its first edge node at `at`, where it need not be told
-    /// again as that comes; answers whether it does.
+    /// again as that comes; returns whether it does.
     #[inline]
     pub(super) fn expects_data(
         &mut self,
@@ -235,7 +235,7 @@ impl Core {
     }
 
     /// Takes an ACK that will be at the edge node of its receiver at `at`, where it need not be
-    /// told again as that comes; answers whether it does.
+    /// told again as that comes; returns whether it does.
     #[inline]
     pub(super) fn expects_ack(
         &mut self,
@@ -276,7 +276,7 @@ impl Core {
         &mut self,
         queue: usize,
         link: &mut Wire,
-        sent: &Coming<AckPacket>,
+        sent: &TimedTrain<AckPacket>,
         context: &mut Context,
     ) {
         if let Self::Bursts(mesh) = self {
@@ -290,7 +290,7 @@ impl Core {
     pub(super) fn expect_run(
         &mut self,
         queue: DataQueue,
-        run: Coming<DataPacket>,
+        run: TimedTrain<DataPacket>,
         context: &mut Context,
     ) {
         if let Self::Bursts(mesh) = self {

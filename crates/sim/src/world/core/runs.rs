@@ -3,12 +3,12 @@
 use burstlab_units::Time;
 
 use crate::world::packet::Parcel;
-use crate::world::train::Coming;
+use crate::world::train::TimedTrain;
 
 /// Trains, put together where a flow goes on evenly.
 #[derive(Clone, Debug)]
 pub(in crate::world) struct Runs<P> {
-    pub(in crate::world) all: Vec<Coming<P>>,
+    pub(in crate::world) all: Vec<TimedTrain<P>>,
     /// Where the last train of each flow lies, by its slot; `NONE`: it has none.
     last: Vec<u32>,
 }
@@ -29,13 +29,13 @@ impl<P: Parcel> Runs<P> {
         let slot = packet.flow() as usize;
         let last = self.last.get(slot).and_then(|&place| self.all.get_mut(place as usize));
         if !last.is_some_and(|last| last.admits(at, &packet)) {
-            self.push(Coming::one(at, packet));
+            self.push(TimedTrain::one(at, packet));
         }
     }
 
     /// Adds a train, behind all others of its flow.
     #[inline]
-    pub(super) fn push(&mut self, train: Coming<P>) {
+    pub(super) fn push(&mut self, train: TimedTrain<P>) {
         let slot = train.train.first.flow() as usize;
         if self.last.len() <= slot {
             self.last.resize(slot + 1, NONE);

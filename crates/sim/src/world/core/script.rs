@@ -45,20 +45,20 @@ impl Script {
 
     /// Whether the burst of these packets is lost for what it carries.
     #[inline]
-    pub(super) fn dooms<'a, P: Parcel + 'a>(
+    pub(super) fn schedules<'a, P: Parcel + 'a>(
         &mut self,
         packets: impl Iterator<Item = &'a P>,
     ) -> bool {
         if self.carrying.is_empty() {
             return false;
         }
-        let mut doomed = false;
+        let mut scheduled_loss = false;
         for packet in packets.filter(|packet| packet.flow() == self.flow) {
             if let Some((seq, 1)) = packet.segment() {
-                doomed |= met(&mut self.carrying, &seq);
+                scheduled_loss |= met(&mut self.carrying, &seq);
             }
         }
-        doomed
+        scheduled_loss
     }
 
     /// What was scripted and never came.

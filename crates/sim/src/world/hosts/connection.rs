@@ -394,7 +394,7 @@ impl Flow {
         }
     }
 
-    /// An edge node sends a copy of `seq`; answers which transmission it is.
+    /// An edge node sends a copy of `seq`; returns which transmission it is.
     pub(in crate::world) fn copied(&mut self, seq: u64) -> u32 {
         self.tally.sent += 1;
         self.causes.found(seq);
@@ -451,7 +451,7 @@ impl Flow {
     /// it is heard [in time](Self::hears_until); and then the same holds of the next.
     #[inline]
     pub(in crate::world) fn goes_straight_on(&self) -> bool {
-        self.sender.is_in_stride()
+        self.sender.is_fast()
             && self.next_write().is_none()
             && self.completed.is_none()
             && !self.kind.by_the_clock
@@ -478,10 +478,10 @@ impl Flow {
         digest: &mut Digest,
     ) -> Range<u64> {
         digest.add(now, 2, next);
-        self.sender.on_ack_in_stride(now, next)
+        self.sender.on_ack_fast(now, next)
     }
 
-    /// Segment `seq` is at the receiver; answers its ACK, if it sends one at once.
+    /// Segment `seq` is at the receiver; returns its ACK, if it sends one at once.
     #[inline]
     pub(in crate::world) fn receives(&mut self, now: Time, seq: u64) -> Option<Ack> {
         let next = self.receiver.next();
@@ -507,7 +507,7 @@ impl Flow {
         self.receiver.next() >= self.whole && self.received.is_none()
     }
 
-    /// Counts packets received in stride, and their bytes.
+    /// Counts packets received on the fast path, and their bytes.
     #[inline]
     pub(in crate::world) fn count(&mut self, packets: u64, bytes: u64) {
         self.tally.delivered += packets;
@@ -523,11 +523,11 @@ impl Flow {
     }
 
     /// Until when a packet that is on its way to the receiver may be dealt with now, if it comes
-    /// [in stride](burstlab_tcp::Receiver::takes_in_stride) and [in time](Self::receives_by); zero:
-    /// not at all. Whoever else looks at the receiver asks what it holds, for a segment that was
-    /// lost; to make a difference that segment would have to be sent again and lost before the
-    /// packet arrives, which a time-out later than that rules out; and with Vegas a sender in
-    /// stride that ignores all duplicate ACKs under way.
+    /// [on the fast path](burstlab_tcp::Receiver::takes_fast) and [in time](Self::receives_by);
+    /// zero: not at all. Whoever else looks at the receiver asks what it holds, for a segment that
+    /// was lost; to make a difference that segment would have to be sent again and lost before the
+    /// packet arrives, which a time-out later than that rules out; and with Vegas a sender on the
+    /// fast path that ignores all duplicate ACKs under way.
     #[inline]
     pub(in crate::world) fn receives_until(&self, now: Time, ahead: Time) -> Time {
         let calm = self.resent.is_below(self.receiver.next())
@@ -543,11 +543,11 @@ impl Flow {
         ahead.min(due.before())
     }
 
-    /// Whether the sender is in stride and has heard an ACK beyond all duplicate ones: those that
-    /// are still under way say nothing to it.
+    /// Whether the sender is on the fast path and has heard an ACK beyond all duplicate ones: those
+    /// that are still under way say nothing to it.
     #[inline]
     fn hears_nothing_twice(&self) -> bool {
-        self.sender.is_in_stride()
+        self.sender.is_fast()
             && self.sender.highest_acked().is_some_and(|acked| acked >= self.asked_again)
     }
 

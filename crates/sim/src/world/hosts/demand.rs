@@ -7,7 +7,7 @@ use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::Hosts;
-use super::arrivals::{Arrivals, Coming};
+use super::arrivals::{Arrivals, TimedTrain};
 use super::connection::{Flow, FlowKind, Tally};
 use super::ideal::Ideal;
 use crate::measure::{ConnectionRow, Connections, DemandSummary, DepartedSummary, Digest, Piece};
@@ -119,7 +119,7 @@ pub(in crate::world) struct Demands {
     arrivals: Vec<Arrivals>,
     /// Reused: connections that come at one instant.
     #[serde(skip)]
-    coming: Vec<Coming>,
+    coming: Vec<TimedTrain>,
     outcomes: Vec<Outcome>,
     /// Slots of connections that are gone.
     free: Vec<u32>,
@@ -199,7 +199,7 @@ impl Demands {
         }
     }
 
-    /// The measured time is over, and the run goes on: answers how many connections are under way.
+    /// The measured time is over, and the run goes on: returns how many connections are under way.
     pub(in crate::world) fn measured(&mut self, now: Time) -> usize {
         for outcome in &mut self.outcomes {
             outcome.count_to(now);
@@ -245,12 +245,12 @@ impl Demands {
 }
 
 impl Hosts {
-    /// Connections of a demand come, one or several; answers them, and of which demand they are.
+    /// Connections of a demand come, one or several; returns them, and of which demand they are.
     pub(in crate::world) fn come(
         &mut self,
         number: u32,
         context: &mut Context,
-    ) -> (u32, Vec<Coming>) {
+    ) -> (u32, Vec<TimedTrain>) {
         let demands = &mut self.demands;
         let arrivals = &mut demands.arrivals[number as usize];
         let demand = arrivals.demand;
@@ -264,13 +264,13 @@ impl Hosts {
     }
 
     /// What held those that came is used again.
-    pub(in crate::world) fn came(&mut self, mut coming: Vec<Coming>) {
+    pub(in crate::world) fn came(&mut self, mut coming: Vec<TimedTrain>) {
         coming.clear();
         self.demands.coming = coming;
     }
 
-    /// A connection takes a slot; answers that.
-    pub(in crate::world) fn arrive(&mut self, now: Time, demand: u32, coming: &Coming) -> u32 {
+    /// A connection takes a slot; returns that.
+    pub(in crate::world) fn arrive(&mut self, now: Time, demand: u32, coming: &TimedTrain) -> u32 {
         let demands = &mut self.demands;
         let writes = Some(vec![(now, coming.bytes)]);
         let kind = &demands.kinds[demand as usize];
@@ -300,7 +300,7 @@ impl Hosts {
         self.demands.lingering.extract_if(.., |slot| flows[*slot as usize].settled()).collect()
     }
 
-    /// A connection of a demand is done; answers whether nothing of it is on its way. `told`:
+    /// A connection of a demand is done; returns whether nothing of it is on its way. `told`:
     /// whether it counts among those that were done in the measured time.
     pub(in crate::world) fn complete(&mut self, now: Time, slot: u32, told: bool) -> bool {
         let flow = &self.flows[slot as usize];

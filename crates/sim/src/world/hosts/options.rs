@@ -101,7 +101,7 @@ impl Carried {
         self.data.take(seq, nth)
     }
 
-    /// A queue would mark a packet; answers whether it may.
+    /// A queue would mark a packet; returns whether it may.
     pub(in crate::world) fn mark(&mut self, seq: u64, nth: u16) -> bool {
         match self.data.get_mut(seq, nth) {
             Some(options) if options.flags.markable => {
@@ -112,7 +112,7 @@ impl Carried {
         }
     }
 
-    /// An ACK is sent; answers which of those for this segment it is.
+    /// An ACK is sent; returns which of those for this segment it is.
     fn acknowledge(&mut self, ack: &Ack, options: AckOptions) -> u16 {
         let (next, count) = self.asked;
         self.asked = match next == ack.next {
@@ -177,7 +177,7 @@ impl Hosts {
         self.flows[packet.flow as usize].draws_mark(chance, packet, &self.marks)
     }
 
-    /// A data packet of a connection with options is at its receiver; answers the first ACK that is
+    /// A data packet of a connection with options is at its receiver; returns the first ACK that is
     /// sent now, and keeps those behind it.
     pub(super) fn receive_full(
         &mut self,
@@ -212,7 +212,7 @@ impl Hosts {
         self.answer_full(now, index, context)
     }
 
-    /// The ACKs of a receiver as packets: answers the first.
+    /// The ACKs of a receiver as packets: returns the first.
     fn answer_full(&mut self, now: Time, index: u32, context: &mut Context) -> Option<AckPacket> {
         let flow = &mut self.flows[index as usize];
         flow.arm_receiver(index, context);

@@ -9,7 +9,7 @@ use crate::world::context::Context;
 use crate::world::packet::{AckPacket, DataPacket};
 
 impl Hosts {
-    /// A data packet is at its receiver; answers the ACK that is sent now, if there is one.
+    /// A data packet is at its receiver; returns the ACK that is sent now, if there is one.
     #[inline(always)]
     pub(in crate::world) fn receive(
         &mut self,
@@ -31,7 +31,7 @@ impl Hosts {
     }
 
     /// A packet will be at its receiver at `at`, and no other before: if it comes in order and in
-    /// time it is received now. Answers whether it is, with the ACK that is sent then.
+    /// time it is received now. Returns whether it is, with the ACK that is sent then.
     #[inline]
     pub(in crate::world) fn receives_ahead(
         &mut self,
@@ -40,14 +40,14 @@ impl Hosts {
         context: &mut Context,
     ) -> (bool, Option<AckPacket>) {
         let flow = &mut self.flows[packet.flow as usize];
-        let may = flow.receiver.takes_in_stride(packet.seq)
+        let may = flow.receiver.takes_fast(packet.seq)
             && at <= flow.receives_until(now, context.safe)
             && flow.receives_by(at);
         if !may {
             return (false, None);
         }
         flow.count(1, u64::from(packet.size));
-        let acks = flow.receiver.on_segment_in_stride(at, packet.seq);
+        let acks = flow.receiver.on_segment_fast(at, packet.seq);
         if flow.has_received() {
             flow.received = Some(at);
         }
@@ -73,7 +73,7 @@ impl Hosts {
         })
     }
 
-    /// The delayed-ACK timer of a flow may be due; answers the ACK.
+    /// The delayed-ACK timer of a flow may be due; returns the ACK.
     pub(in crate::world) fn receiver_timer(
         &mut self,
         now: Time,

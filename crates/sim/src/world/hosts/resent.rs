@@ -15,7 +15,7 @@ pub(super) struct Resent {
 }
 
 impl Resent {
-    /// `seq` is sent again, when all below `acked` is acknowledged; answers how often it was sent.
+    /// `seq` is sent again, when all below `acked` is acknowledged; returns how often it was sent.
     pub(super) fn again(&mut self, seq: u64, acked: u64) -> u32 {
         self.beyond = self.beyond.max(seq + 1);
         while self.counts.front().is_some_and(|&(first, _)| first < acked) {

@@ -24,7 +24,7 @@ pub(in crate::world) struct Heard {
 }
 
 impl Hosts {
-    /// A connection opens; answers what the sender was before, as all of these do.
+    /// A connection opens; returns what the sender was before, as all of these do.
     pub(in crate::world) fn start(
         &mut self,
         now: Time,

@@ -85,7 +85,7 @@ impl End {
         &mut **self.host.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts what it does at an instant; answers whether it goes on too long.
+    /// Counts what it does at an instant; returns whether it goes on too long.
     fn is_endless(&mut self, now: Time) -> bool {
         let times = if self.busy.0 == now { self.busy.1 + 1 } else { 1 };
         self.busy = (now, times);
@@ -99,7 +99,7 @@ impl Stack {
         Self { ends: hosts.map(End::new), acked: None, given_up: Vec::new(), counts, before }
     }
 
-    /// A data packet is lost; answers whether the sender still waits for it.
+    /// A data packet is lost; returns whether the sender still waits for it.
     pub(super) fn lose(&mut self, number: u64) -> bool {
         self.ends[NEAR].aboard.take(number);
         !self.is_given_up(number)
@@ -327,7 +327,7 @@ impl Hosts {
         let flow = &self.flows[index as usize];
         let name = flow.kind.variant.clone();
         let problem = format!("its host {what}, at {now} in flow {}", flow.id);
-        let fix = "mend the stack, or write another";
+        let fix = "fix the stack, or write another";
         self.fault = Some(Box::new(ScenarioError::new("flows.stack", name, problem, fix)));
     }
 

@@ -280,7 +280,7 @@ impl Bbr {
     }
 
     /// The shortest round trip, which is looked for with a small window once in ten seconds;
-    /// answers whether the rate is not to be taken.
+    /// returns whether the rate is not to be taken.
     fn look_for_shortest(
         &mut self,
         window: &mut Window,

@@ -246,7 +246,7 @@ impl Bbr3 {
         }
     }
 
-    /// UpdateOnACK; answers whether samples from now on are not to be taken (ProbeRTT).
+    /// UpdateOnACK; returns whether samples from now on are not to be taken (ProbeRTT).
     pub(super) fn control(
         &mut self,
         window: &mut Window,

@@ -202,7 +202,7 @@ impl Delay {
         false
     }
 
-    /// Sets the timer of a delayed ACK; answers whether one goes now since it is almost due.
+    /// Sets the timer of a delayed ACK; returns whether one goes now since it is almost due.
     fn delay(&mut self, now: Time) -> bool {
         let mut ato = self.ato;
         if ato > LEAST {
@@ -236,7 +236,7 @@ impl Delay {
         timer.into_iter().chain(self.compress).min()
     }
 
-    /// A timer runs out; answers whether an ACK goes.
+    /// A timer runs out; returns whether an ACK goes.
     pub(super) fn on_timeout(&mut self, now: Time) -> bool {
         if self.compress.is_some_and(|at| at <= now) {
             self.compress = None;

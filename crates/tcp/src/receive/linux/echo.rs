@@ -62,7 +62,7 @@ impl Echo {
         self.marked = marked;
     }
 
-    /// The sender may say that it has reduced its window; answers whether it does.
+    /// The sender may say that it has reduced its window; returns whether it does.
     pub(super) fn accept(&mut self, flags: SegmentFlags) -> bool {
         if self.on && flags.reduced {
             self.marked = false;

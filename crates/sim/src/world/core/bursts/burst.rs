@@ -3,8 +3,8 @@
 use burstlab_units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
 
-use super::Doomed;
-use super::feed::Load;
+use super::ScheduledLoss;
+use super::batch_arrivals::Load;
 use crate::measure::Recorder;
 use crate::measure::loss::LossCause;
 use crate::world::packet::{AckPacket, DataPacket, Packet};
@@ -14,7 +14,7 @@ use crate::world::train::Train;
 /// last; the order of packets of different flows is kept where it matters (`Rules::ordered`), and
 /// there every packet is a train of its own.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(in crate::world) struct Cargo {
+pub(in crate::world) struct Payload {
     pub(in crate::world) data: Vec<Train<DataPacket>>,
     pub(in crate::world) acks: Vec<Train<AckPacket>>,
     /// What it has of batches, where their packets need not be told apart; otherwise they are
@@ -22,7 +22,7 @@ pub(in crate::world) struct Cargo {
     pub(super) load: Load,
 }
 
-impl Cargo {
+impl Payload {
     pub(super) fn packets(&self) -> u64 {
         let acks = self.acks.iter().map(|train| u64::from(train.count)).sum::<u64>();
         u64::from(self.segments()) + acks + self.load.packets
@@ -41,9 +41,9 @@ impl Cargo {
 
     /// One packet.
     pub(in crate::world) fn one(packet: Packet) -> Self {
-        let mut cargo = Self::default();
-        cargo.push(packet);
-        cargo
+        let mut payload = Self::default();
+        payload.push(packet);
+        payload
     }
 
     /// Adds a packet that is kept by itself.
@@ -137,7 +137,7 @@ impl BurstKind {
 
 /// A wavelength that a burst holds at the output of a node.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Taken {
+pub(super) struct Reservation {
     pub(super) link: u32,
     pub(super) wavelength: u32,
     /// When the reservation begins.
@@ -161,7 +161,7 @@ pub(in crate::world) struct Burst {
     pub(super) class: u32,
     /// Which of the routes of its pair its flows have, where each flow has one.
     pub(super) lane: u32,
-    pub(super) cargo: Cargo,
+    pub(super) payload: Payload,
     /// Packets it was closed with.
     pub(super) packets: u64,
     /// Length it was closed with, padding included.
@@ -186,11 +186,11 @@ pub(in crate::world) struct Burst {
     pub(super) left: Span,
     pub(super) wavelength: u32,
     /// The burst that was in its way where it was lost.
-    pub(super) rival: Option<u64>,
+    pub(super) blocker: Option<u64>,
     /// Where it is lost as the scenario prescribes: 0 at the ingress, and so on.
-    pub(super) doomed: Doomed,
+    pub(super) scheduled_loss: ScheduledLoss,
     /// What it holds, hop by hop.
-    pub(super) taken: Vec<Taken>,
+    pub(super) reservations: Vec<Reservation>,
     /// How often it was sent again, or asked for.
     pub(super) attempts: u32,
     /// Whether its ingress keeps a copy.
@@ -224,22 +224,23 @@ impl Burst {
 
     /// Why it is lost at this hop, if the scenario prescribes that. A node beyond the last one that
     /// schedules the burst stands for that one.
-    pub(super) fn doomed_here(&self) -> Option<LossCause> {
-        let (node, cause) = self.doomed?;
+    pub(super) fn loss_here(&self) -> Option<LossCause> {
+        let (node, cause) = self.scheduled_loss?;
         (self.hop == node.min(self.planned - 1)).then_some(cause)
     }
 
     /// Notes in the trace of each packet when it leaves the ingress.
     pub(super) fn record_departure(&self, recorder: &mut Recorder) {
-        let data = self.cargo.data.iter().map(|train| train.first.row);
-        let acks = self.cargo.acks.iter().map(|train| train.first.row);
+        let data = self.payload.data.iter().map(|train| train.first.row);
+        let acks = self.payload.acks.iter().map(|train| train.first.row);
         data.chain(acks).for_each(|row| recorder.departed(row, self.departs));
     }
 
     /// The reservation of `wavelength` of `link` that begins at `start`, if the burst holds it.
     pub(super) fn holds(&self, link: u32, wavelength: u32, start: Time) -> Option<usize> {
-        self.taken.iter().position(|taken| {
-            (taken.link, taken.wavelength, taken.start) == (link, wavelength, start)
+        self.reservations.iter().position(|reservation| {
+            (reservation.link, reservation.wavelength, reservation.start)
+                == (link, wavelength, start)
         })
     }
 }
@@ -253,13 +254,13 @@ const STOCKED: usize = 64;
 pub(super) struct Bursts {
     slots: Vec<Burst>,
     free: Vec<u32>,
-    /// Emptied cargoes, for the next ones: there are as many as bursts with such cargo at a time.
+    /// Emptied payloads, for the next ones: as many as there are bursts with such a one at a time.
     spare_data: Vec<Vec<Train<DataPacket>>>,
     spare_acks: Vec<Vec<Train<AckPacket>>>,
 }
 
 impl Bursts {
-    /// Room for the cargoes of as many bursts as are seldom in slots at once where most need none.
+    /// Room for the payloads of as many bursts as are seldom in slots at once where most need none.
     pub(super) fn stocked() -> Self {
         let mut all = Self::default();
         all.spare_data.extend((0..STOCK).map(|_| Vec::with_capacity(STOCKED)));
@@ -282,34 +283,34 @@ impl Bursts {
     }
 
     /// Puts what a queue holds into a burst, and leaves the queue with room for as much.
-    pub(super) fn load(&mut self, slot: u32, queued: &mut Cargo) {
-        let cargo = std::mem::take(queued);
-        if !cargo.data.is_empty() {
+    pub(super) fn load(&mut self, slot: u32, queued: &mut Payload) {
+        let payload = std::mem::take(queued);
+        if !payload.data.is_empty() {
             queued.data = self.spare_data.pop().unwrap_or_default();
         }
-        if !cargo.acks.is_empty() {
+        if !payload.acks.is_empty() {
             queued.acks = self.spare_acks.pop().unwrap_or_default();
         }
-        self.slots[slot as usize].cargo = cargo;
+        self.slots[slot as usize].payload = payload;
     }
 
     /// Frees a slot.
     pub(super) fn close(&mut self, slot: u32) {
         let burst = &mut self.slots[slot as usize];
-        let (cargo, mut route) =
-            (std::mem::take(&mut burst.cargo), std::mem::take(&mut burst.route));
-        let mut taken = std::mem::take(&mut burst.taken);
+        let (payload, mut route) =
+            (std::mem::take(&mut burst.payload), std::mem::take(&mut burst.route));
+        let mut reservations = std::mem::take(&mut burst.reservations);
         route.clear();
-        taken.clear();
+        reservations.clear();
         let ghost = burst.ghost;
-        *burst = Burst { route, taken, ghost, ..Burst::default() };
+        *burst = Burst { route, reservations, ghost, ..Burst::default() };
         if ghost == 0 {
             self.free.push(slot);
         }
-        self.reuse(cargo);
+        self.reuse(payload);
     }
 
-    /// The header of the burst in a slot comes to a node; answers whether that burst, of this
+    /// The header of the burst in a slot comes to a node; returns whether that burst, of this
     /// number where it is known, is lost by now. Then nothing more comes for the slot, and it is
     /// free.
     #[inline]
@@ -323,14 +324,14 @@ impl Bursts {
         lost
     }
 
-    /// Keeps the vectors of a cargo for the next ones.
-    pub(super) fn reuse(&mut self, mut cargo: Cargo) {
-        cargo.clear();
-        if cargo.data.capacity() > 0 {
-            self.spare_data.push(cargo.data);
+    /// Keeps the vectors of a payload for the next ones.
+    pub(super) fn reuse(&mut self, mut payload: Payload) {
+        payload.clear();
+        if payload.data.capacity() > 0 {
+            self.spare_data.push(payload.data);
         }
-        if cargo.acks.capacity() > 0 {
-            self.spare_acks.push(cargo.acks);
+        if payload.acks.capacity() > 0 {
+            self.spare_acks.push(payload.acks);
         }
     }
 

@@ -4,7 +4,7 @@ use burstlab_optical::scheduling::Conversion;
 use burstlab_units::{Bytes, Span, Time};
 
 use super::Mesh;
-use super::burst::{Taken, owner_of};
+use super::burst::{Reservation, owner_of};
 use crate::measure::Step;
 use crate::measure::loss::LossCause;
 use crate::scenario::{Protocol, Resolution};
@@ -14,7 +14,7 @@ use crate::world::context::Context;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Outcome {
     /// It has a wavelength.
-    Placed(Taken),
+    Placed(Reservation),
     /// Its ingress is to send it again.
     Again,
     /// Nothing helped.
@@ -49,8 +49,8 @@ impl Mesh {
         self.bursts.get_mut(slot).dark = dark;
         // No wavelength of the fibre is of use.
         let shut = injected || dark;
-        if !shut && let Some(taken) = self.direct(now, &wish) {
-            return Outcome::Placed(taken);
+        if !shut && let Some(reservation) = self.direct(now, &wish) {
+            return Outcome::Placed(reservation);
         }
         let none = Span::ZERO;
         let met = match (dark, injected) {
@@ -85,7 +85,7 @@ impl Mesh {
                     None
                 }
             };
-            if let Some(taken) = found {
+            if let Some(reservation) = found {
                 let helped = match self.rules.contention[step] {
                     Resolution::Conversion => Step::Converted,
                     Resolution::DelayLine => Step::Delayed,
@@ -93,7 +93,7 @@ impl Mesh {
                     Resolution::Segmentation | Resolution::Retransmission => Step::Segmented,
                 };
                 self.note((now, slot), helped, Some(link), none, &mut context.recorder);
-                return Outcome::Placed(taken);
+                return Outcome::Placed(reservation);
             }
         }
         Outcome::Blocked(match (dark, injected) {
@@ -135,18 +135,18 @@ impl Mesh {
     }
 
     /// A wavelength of the fibre itself.
-    fn direct(&mut self, now: Time, wish: &Wish) -> Option<Taken> {
+    fn direct(&mut self, now: Time, wish: &Wish) -> Option<Reservation> {
         let start = self.opens(now, wish.departs);
         let port = &mut self.ports[wish.link as usize];
         port.forget(now);
         let hold = (wish.departs + wish.hold).since(start);
         let wavelength = port.find(start, hold, wish.range?)?;
         let (departs, passes) = (wish.departs, wish.hold);
-        Some(Taken { link: wish.link, wavelength, start, departs, passes })
+        Some(Reservation { link: wish.link, wavelength, start, departs, passes })
     }
 
     /// The burst that is in the way of a burst: on the lowest wavelength that it could take.
-    pub(super) fn rival(&self, now: Time, slot: u32) -> Option<u64> {
+    pub(super) fn blocker(&self, now: Time, slot: u32) -> Option<u64> {
         let burst = self.bursts.get(slot);
         let link = burst.route[burst.hop];
         let (lowest, _) = self.range(link, slot, true)?;
@@ -156,7 +156,7 @@ impl Mesh {
     }
 
     /// A fibre delay line, and a wavelength behind it.
-    fn delay(&mut self, now: Time, slot: u32, wish: &Wish) -> Option<Taken> {
+    fn delay(&mut self, now: Time, slot: u32, wish: &Wish) -> Option<Reservation> {
         let node = self.graph.link(wish.link).from as usize;
         let burst = self.bursts.get(slot);
         let (owner, kind) = (burst.owner(slot), burst.kind as usize);
@@ -171,10 +171,10 @@ impl Mesh {
             while let Some((line, delay)) = options(self, tried) {
                 tried += 1;
                 let later = Wish { departs: wish.departs + delay, ..wish };
-                if let Some(taken) = self.direct(now, &later) {
+                if let Some(reservation) = self.direct(now, &later) {
                     self.lines[node].take(line, wish.departs, wish.departs + wish.hold, owner);
                     self.tally.of(kind).resolutions.delayed += 1;
-                    return Some(taken);
+                    return Some(reservation);
                 }
             }
             let more = rounds.len() + 1 < self.rules.passes;
@@ -190,7 +190,13 @@ impl Mesh {
     }
 
     /// Another fibre, from which the egress is near enough.
-    fn deflect(&mut self, now: Time, slot: u32, wish: &Wish, converts: bool) -> Option<Taken> {
+    fn deflect(
+        &mut self,
+        now: Time,
+        slot: u32,
+        wish: &Wish,
+        converts: bool,
+    ) -> Option<Reservation> {
         let burst = self.bursts.get(slot);
         let (hop, to) = (burst.hop, burst.to);
         let node = self.graph.link(wish.link).from;
@@ -214,7 +220,7 @@ impl Mesh {
             }
             let range = self.range(link, slot, converts);
             let wish = Wish { link, range, ..*wish };
-            if let Some(taken) = self.direct(now, &wish) {
+            if let Some(reservation) = self.direct(now, &wish) {
                 let way = self.routes.way(next, to).unwrap_or_default();
                 let burst = self.bursts.get_mut(slot);
                 burst.route.truncate(hop);
@@ -222,7 +228,7 @@ impl Mesh {
                 burst.route.extend_from_slice(way);
                 burst.deflected = true;
                 self.tally.deflected(burst.kind as usize, refused);
-                return Some(taken);
+                return Some(reservation);
             }
         }
         None
@@ -236,12 +242,12 @@ impl Mesh {
         slot: u32,
         wish: &Wish,
         context: &mut Context,
-    ) -> Option<Taken> {
+    ) -> Option<Reservation> {
         let start = self.opens(now, wish.departs);
         let end = wish.departs + wish.hold;
         let (low, high) = wish.range?;
         let burst = self.bursts.get(slot);
-        let first = burst.cargo.first();
+        let first = burst.payload.first();
         if burst.left.is_zero() || burst.packets > 0 && first == Bytes::ZERO {
             return None;
         }
@@ -275,6 +281,6 @@ impl Mesh {
         let burst = self.bursts.get_mut(slot);
         burst.hold = burst.hold.min(left);
         let (departs, passes) = (wish.departs, burst.left);
-        Some(Taken { link: wish.link, wavelength, start, departs, passes })
+        Some(Reservation { link: wish.link, wavelength, start, departs, passes })
     }
 }

@@ -1,12 +1,12 @@
 //! Segmentation: bursts that lose their tail.
 
-use super::burst::Cargo;
+use super::burst::Payload;
 use crate::world::core::effects::Effect;
 use burstlab_units::{Span, Time};
 
 use super::Mesh;
+use super::batch_arrivals::Load;
 use super::burst::owner_of;
-use super::feed::Load;
 use super::header::Signal;
 use crate::measure::loss::{Loss, LossCause};
 use crate::measure::{PacketCause, Step, StepRow};
@@ -34,12 +34,12 @@ impl Mesh {
         let burst = self.bursts.get(slot);
         let mine = self.bursts.is(slot, number);
         let Some(hop) = burst.holds(link, wavelength, held.start).filter(|_| mine) else { return };
-        let left = burst.taken[hop].gone_by(from);
+        let left = burst.reservations[hop].gone_by(from);
         let further = burst.hop > hop && hop + 1 < burst.route.len();
         let whole = burst.left;
         let burst = self.bursts.get_mut(slot);
-        for taken in burst.taken.iter_mut().skip(hop) {
-            taken.passes = taken.passes.min(left);
+        for reservation in burst.reservations.iter_mut().skip(hop) {
+            reservation.passes = reservation.passes.min(left);
         }
         if burst.hop == hop {
             // Its header is still at this ingress, behind a queue, and tells the new length.
@@ -70,7 +70,7 @@ impl Mesh {
         let room = self.rules.bytes_in(left);
         let node = self.node_at(slot, hop) as usize + 1;
         let burst = self.bursts.get_mut(slot);
-        let (data, acks) = burst.cargo.within(room);
+        let (data, acks) = burst.payload.within(room);
         burst.left = left;
         let before = burst.load_left;
         if burst.packets == 0 {
@@ -78,9 +78,9 @@ impl Mesh {
             burst.load_left = before.min(room.get());
         }
         let loss = Loss { cause: LossCause::Cut, burst: burst.number, node, port: 0, at: now };
-        let lost = Cargo {
-            data: burst.cargo.data.split_off(data),
-            acks: burst.cargo.acks.split_off(acks),
+        let lost = Payload {
+            data: burst.payload.data.split_off(data),
+            acks: burst.payload.acks.split_off(acks),
             load: Load::default(),
         };
         let cut = lost.packets();
@@ -131,22 +131,24 @@ impl Mesh {
             return;
         }
         let burst = self.bursts.get_mut(signal.slot);
-        let Some(&taken) = burst.taken.get(hop) else {
+        let Some(&reservation) = burst.reservations.get(hop) else {
             // The header waits here: it goes on with the new length. Of a burst that was cut before
             // its first bit, which a header holds wavelengths for, no more than that bit is left.
             burst.hold = burst.hold.min(left.max(INSTANT));
             return;
         };
-        let (end, owner) = ((taken.departs + left).max(now), burst.owner(signal.slot));
-        let port = &mut self.ports[taken.link as usize];
-        let held =
-            port.overlapping(taken.wavelength, taken.start, taken.start + INSTANT).next().copied();
-        if held.is_some_and(|held| held.start == taken.start && held.end > end) {
-            port.shorten(taken.wavelength, taken.start, owner, end);
+        let (end, owner) = ((reservation.departs + left).max(now), burst.owner(signal.slot));
+        let port = &mut self.ports[reservation.link as usize];
+        let held = port
+            .overlapping(reservation.wavelength, reservation.start, reservation.start + INSTANT)
+            .next()
+            .copied();
+        if held.is_some_and(|held| held.start == reservation.start && held.end > end) {
+            port.shorten(reservation.wavelength, reservation.start, owner, end);
         }
         if hop + 1 < self.bursts.get(signal.slot).route.len() {
             let signal = Signal { trailer: Some((hop as u32 + 1, left)), ..*signal };
-            self.pass_on(now, taken.link, signal, context);
+            self.pass_on(now, reservation.link, signal, context);
         }
     }
 }

@@ -5,11 +5,11 @@ use burstlab_optical::{Assembler, AssemblyPolicy};
 use burstlab_units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
 
-use super::burst::{BurstKind, Cargo};
-use super::feed::Feed;
-use super::inbox::Inbox;
+use super::announced::Announced;
+use super::batch_arrivals::BatchArrivals;
+use super::burst::{BurstKind, Payload};
 use super::rules::Rules;
-use super::{Doomed, Mesh, Prescribed};
+use super::{LossSchedule, Mesh, ScheduledLoss};
 use crate::measure::loss::{Loss, LossCause};
 use crate::measure::{PacketCause, Step};
 use crate::scenario::{
@@ -29,11 +29,11 @@ pub(super) struct Queue {
     lane: u32,
     pub(super) place: u32,
     pub(super) assembler: Assembler<()>,
-    pub(super) cargo: Cargo,
+    pub(super) payload: Payload,
     /// What will come, where it is announced.
-    pub(super) inbox: Inbox,
+    pub(super) announced: Announced,
     /// Batches that enter it.
-    pub(super) feed: Option<Box<Feed>>,
+    pub(super) arrivals: Option<Box<BatchArrivals>>,
     /// The way that its bursts have for themselves; `NO_WAY`: none, or a timer alone closes them.
     pub(super) way: u32,
     /// Number of the open burst; 0: it has none yet.
@@ -57,8 +57,8 @@ impl Queue {
         let policy = if acks { assembly.ack } else { assembly.data.policy(class) };
         let assembler = Assembler::new(policy).with_minimum(edge.min_size.unwrap_or_default());
         let assembler = assembler.with_at_most(edge.at_most && !acks);
-        let (cargo, inbox) = (Cargo::default(), Inbox::default());
-        let (feed, way, positions) = (None, NO_WAY, Vec::new());
+        let (payload, announced) = (Payload::default(), Announced::default());
+        let (arrivals, way, positions) = (None, NO_WAY, Vec::new());
         let (number, entered, lane) = (0, 0, 0);
         Self {
             from,
@@ -67,9 +67,9 @@ impl Queue {
             lane,
             place,
             assembler,
-            cargo,
-            inbox,
-            feed,
+            payload,
+            announced,
+            arrivals,
             way,
             number,
             entered,
@@ -104,7 +104,7 @@ impl Queue {
 
 /// Whether the queues need only be told in advance of data packets, and of ACKs: where a timer
 /// alone closes them, and no script looks at each packet as it arrives.
-pub(super) fn expects(scenario: &Scenario, rules: &Rules, loss: &Prescribed) -> (bool, bool) {
+pub(super) fn expects(scenario: &Scenario, rules: &Rules, loss: &LossSchedule) -> (bool, bool) {
     if scenario.run.tie_break == TieBreak::Random {
         // What is announced enters by time and flow: drawn ties need an event for each packet.
         return (false, false);
@@ -208,7 +208,7 @@ impl Mesh {
             }
             return;
         }
-        self.queues[queue].cargo.data.push(Train::one(packet));
+        self.queues[queue].payload.data.push(Train::one(packet));
         self.joined(now, queue, packet.bytes(), context);
     }
 
@@ -228,7 +228,7 @@ impl Mesh {
         }
         self.make_room(now, queue, packet.bytes(), context);
         self.number(now, queue, packet.row, context);
-        self.queues[queue].cargo.data.push(Train::one(packet));
+        self.queues[queue].payload.data.push(Train::one(packet));
         self.joined(now, queue, packet.bytes(), context);
     }
 
@@ -243,7 +243,7 @@ impl Mesh {
         let queue = self.ack_queue(packet.flow);
         self.make_room(now, queue, packet.bytes(), context);
         self.number(now, queue, packet.row, context);
-        self.queues[queue].cargo.acks.push(Train::one(packet));
+        self.queues[queue].payload.acks.push(Train::one(packet));
         self.joined(now, queue, packet.bytes(), context);
     }
 
@@ -285,7 +285,7 @@ impl Mesh {
         }
         let queue = self.places[place] as usize;
         if let Some(known) = self.queues.get_mut(queue) {
-            if known.cargo.is_empty() && known.inbox.is_empty() {
+            if known.payload.is_empty() && known.announced.is_empty() {
                 // The slot of a flow may belong to another one now.
                 (known.from, known.to, known.lane) = (ends.0, ends.1, lane);
             }
@@ -306,9 +306,9 @@ impl Mesh {
         if !rules.control && one && rules.queues != Queues::Flow {
             self.only[usize::from(ack)] = Some(number as u32);
             // A path has two queues: they have room from the beginning.
-            let inbox = &mut self.queues[number].inbox;
-            inbox.data.reserve(PATH_TRAINS);
-            inbox.acks.reserve(PATH_TRAINS);
+            let announced = &mut self.queues[number].announced;
+            announced.data.reserve(PATH_TRAINS);
+            announced.acks.reserve(PATH_TRAINS);
             self.due.reserve(PATH_TRAINS);
             self.effects.landing.reserve(PATH_TRAINS);
         }
@@ -336,7 +336,7 @@ impl Mesh {
     fn joined(&mut self, now: Time, queue: usize, size: Bytes, context: &mut Context) {
         let place = &mut self.queues[queue];
         let idle = place.assembler.poll_timeout().is_none();
-        let fed = place.feed.is_some();
+        let fed = place.arrivals.is_some();
         if place.assembler.push(now, (), size) {
             self.close(now, queue, context);
         } else if idle
@@ -377,7 +377,7 @@ impl Mesh {
             return;
         }
         let due = |queue: &Queue| queue.assembler.poll_timeout().is_some_and(|at| at <= now);
-        if !self.expects_data() && self.queues[queue].feed.is_some() {
+        if !self.expects_data() && self.queues[queue].arrivals.is_some() {
             self.fed_timer(now, queue, context);
         } else if self.take_in(now, queue, context) || due(&self.queues[queue]) {
             self.close(now, queue, context);
@@ -396,7 +396,7 @@ impl Mesh {
         &mut self,
         now: Time,
         queue: usize,
-        known: Option<Doomed>,
+        known: Option<ScheduledLoss>,
         context: &mut Context,
     ) {
         if self.queues[queue].number == 0 {
@@ -409,7 +409,7 @@ impl Mesh {
             self.positions.append(&mut place.positions);
             place.entered = 0;
         }
-        if place.cargo.is_empty() && !self.rules.control {
+        if place.payload.is_empty() && !self.rules.control {
             // A script lost all of it.
             place.number = 0;
             self.data_loss.closed += 1;
@@ -424,22 +424,22 @@ impl Mesh {
         }
         let place = &mut self.queues[queue];
         let slot = self.bursts.open(std::mem::take(&mut place.number));
-        self.bursts.load(slot, &mut place.cargo);
+        self.bursts.load(slot, &mut place.payload);
         let burst = self.bursts.get_mut(slot);
         (burst.from, burst.to, burst.class) = (place.from, place.to, place.class);
         burst.lane = place.lane;
-        burst.packets = burst.cargo.packets();
+        burst.packets = burst.payload.packets();
         burst.bytes = closed.bytes;
         burst.load = closed.bytes.get() - closed.padding.get();
         (burst.opened, burst.closed) = (closed.opened, now);
-        burst.kind = burst.cargo.kind();
+        burst.kind = burst.payload.kind();
         let took = now.since(closed.opened);
         if self.rules.control {
             self.tally.assembled(burst.kind as usize, burst.packets, closed.bytes, took);
         }
         self.count_flows(slot);
         match known.or(self.asked.take()) {
-            Some(doomed) => self.bursts.get_mut(slot).doomed = doomed,
+            Some(scheduled_loss) => self.bursts.get_mut(slot).scheduled_loss = scheduled_loss,
             None => self.prescribe(slot),
         }
         self.send(now, slot, context);
@@ -447,9 +447,9 @@ impl Mesh {
 
     /// Counts the segments of each flow in a burst.
     fn count_flows(&mut self, slot: u32) {
-        let cargo = &self.bursts.get(slot).cargo;
+        let payload = &self.bursts.get(slot).payload;
         let (mut carried, mut whole) = (0, 0);
-        for (flow, segments) in self.census.take(&cargo.data) {
+        for (flow, segments) in self.census.take(&payload.data) {
             carried += 1;
             whole += segments;
             if self.rules.control {
@@ -470,7 +470,7 @@ impl Mesh {
             BurstKind::Ack => &mut self.ack_loss,
             BurstKind::Background => return,
         };
-        burst.doomed = rule.next(burst.cargo.data.iter().map(|train| &train.first));
+        burst.scheduled_loss = rule.next(burst.payload.data.iter().map(|train| &train.first));
         burst.turn = rule.closed;
     }
 
@@ -526,7 +526,7 @@ impl Mesh {
         burst.route.clear();
         burst.route.extend_from_slice(&routes[pick]);
         burst.planned = burst.route.len();
-        burst.taken.clear();
+        burst.reservations.clear();
         (burst.hop, burst.wavelength) = (0, 0);
         if rules.random_wavelength {
             // Each attempt has a draw of its own.
@@ -548,7 +548,7 @@ impl Mesh {
         }
         let burst = self.bursts.get_mut(slot);
         burst.arrives = now + offset;
-        if let Some(cause) = burst.doomed_here() {
+        if let Some(cause) = burst.loss_here() {
             self.lose(now, slot, cause, context);
             return;
         }

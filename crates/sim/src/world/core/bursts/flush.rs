@@ -14,7 +14,7 @@ use super::Mesh;
 use super::burst::BurstKind;
 use crate::world::context::Context;
 use crate::world::packet::{AckPacket, DataPacket, Packet, Parcel};
-use crate::world::train::{Coming, Train};
+use crate::world::train::{TimedTrain, Train};
 
 /// The least step of time.
 const INSTANT: Span = Span::from_ps(1);
@@ -22,8 +22,8 @@ const INSTANT: Span = Span::from_ps(1);
 /// What is taken in at once, and in which order. Reused, so that it costs no memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Due {
-    data: Vec<Coming<DataPacket>>,
-    acks: Vec<Coming<AckPacket>>,
+    data: Vec<TimedTrain<DataPacket>>,
+    acks: Vec<TimedTrain<AckPacket>>,
     /// Of each train that is not used up: when its next packet is there and of which flow it is,
     /// in one number, its place, and how many of it are taken.
     order: BinaryHeap<Reverse<(u128, u32, u32)>>,
@@ -77,10 +77,10 @@ impl Due {
 
 /// Adds a packet to what a burst carries.
 #[inline]
-fn load<P: Parcel>(cargo: &mut Vec<Train<P>>, packet: P, trains: bool) {
+fn load<P: Parcel>(payload: &mut Vec<Train<P>>, packet: P, trains: bool) {
     let train = Train::one(packet);
-    if !(trains && cargo.last_mut().is_some_and(|last| last.admits(&train))) {
-        cargo.push(train);
+    if !(trains && payload.last_mut().is_some_and(|last| last.admits(&train))) {
+        payload.push(train);
     }
 }
 
@@ -96,9 +96,9 @@ impl Mesh {
     pub(super) fn flush(&mut self, now: Time, queue: usize, context: &mut Context) {
         let until = self.announced(now, queue, context);
         let mut due = std::mem::take(&mut self.due);
-        let inbox = &mut self.queues[queue].inbox;
-        let data = inbox.data.split(until, |coming| due.data.push(coming));
-        inbox.first = data.min(inbox.acks.split(until, |coming| due.acks.push(coming)));
+        let announced = &mut self.queues[queue].announced;
+        let data = announced.data.split(until, |coming| due.data.push(coming));
+        announced.first = data.min(announced.acks.split(until, |coming| due.acks.push(coming)));
         context.work += due.data.len() as u32 + due.acks.len() as u32;
         if self.queues[queue].assembler.policy() == AssemblyPolicy::None {
             self.pass(queue, &mut due, context);
@@ -132,13 +132,13 @@ impl Mesh {
         }
     }
 
-    /// A packet enters a queue; answers whether the burst is complete.
+    /// A packet enters a queue; returns whether the burst is complete.
     fn load(&mut self, at: Time, queue: usize, packet: Packet, context: &mut Context) -> bool {
         self.number(at, queue, packet.row(), context);
         let place = &mut self.queues[queue];
         match packet {
-            Packet::Data(packet) => load(&mut place.cargo.data, packet, self.trains),
-            Packet::Ack(packet) => load(&mut place.cargo.acks, packet, self.trains),
+            Packet::Data(packet) => load(&mut place.payload.data, packet, self.trains),
+            Packet::Ack(packet) => load(&mut place.payload.acks, packet, self.trains),
         }
         place.assembler.push(at, (), packet.bytes())
     }
@@ -166,13 +166,13 @@ impl Mesh {
         let (kind, flow) = (BurstKind::of(&packet), packet.flow());
         let place = &self.queues[queue];
         let (from, way, size) = (place.from, place.way as usize, packet.bytes());
-        let doomed = self.prescribed(kind).next(packet.data().into_iter());
+        let scheduled_loss = self.schedule_of(kind).next(packet.data().into_iter());
         let told = self.reports && kind == BurstKind::Data;
         let burst = (self.counter(from), self.numbered[self.counter(from)] + 1);
-        let operated = context.surgery.changes(burst, doomed.is_some());
-        if doomed.is_some() || operated || told || context.recorder.traces_bursts() {
+        let operated = context.surgery.changes(burst, scheduled_loss.is_some());
+        if scheduled_loss.is_some() || operated || told || context.recorder.traces_bursts() {
             self.load(at, queue, packet, context);
-            self.close_as(at, queue, Some(doomed), context);
+            self.close_as(at, queue, Some(scheduled_loss), context);
             return;
         }
         let number = self.next_number(from);

@@ -5,7 +5,7 @@ use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::Mesh;
-use super::burst::Taken;
+use super::burst::Reservation;
 use super::contention::Outcome;
 use crate::measure::Step;
 use crate::measure::loss::LossCause;
@@ -31,7 +31,7 @@ impl Mesh {
         }
     }
 
-    /// The processor of the node takes a header; answers when it is done, unless the header has to
+    /// The processor of the node takes a header; returns when it is done, unless the header has to
     /// wait: then an event says when its turn comes.
     fn served(&mut self, now: Time, slot: u32, context: &mut Context) -> Option<Time> {
         let burst = self.bursts.get(slot);
@@ -80,11 +80,11 @@ impl Mesh {
         let done = now + self.rules.processing;
         let burst = self.bursts.get(slot);
         let (hop, departs) = (burst.hop, burst.departs);
-        if burst.taken.len() > hop {
+        if burst.reservations.len() > hop {
             self.follow(now, slot, context);
             return;
         }
-        if let Some(cause) = burst.doomed_here() {
+        if let Some(cause) = burst.loss_here() {
             self.lose(now, slot, cause, context);
             return;
         }
@@ -101,25 +101,30 @@ impl Mesh {
             return;
         }
         match self.resolve(now, slot, context) {
-            Outcome::Placed(taken) => {
+            Outcome::Placed(reservation) => {
                 let burst = self.bursts.get_mut(slot);
                 // One that is spared may be longer than what it holds.
-                let taken = Taken { passes: burst.left.min(burst.hold), ..taken };
-                let (end, owner) = (taken.departs + burst.hold, burst.owner(slot));
-                self.ports[taken.link as usize].reserve(taken.wavelength, taken.start, end, owner);
-                self.converted(now, slot, taken, context);
+                let reservation = Reservation { passes: burst.left.min(burst.hold), ..reservation };
+                let (end, owner) = (reservation.departs + burst.hold, burst.owner(slot));
+                self.ports[reservation.link as usize].reserve(
+                    reservation.wavelength,
+                    reservation.start,
+                    end,
+                    owner,
+                );
+                self.converted(now, slot, reservation, context);
                 let burst = self.bursts.get_mut(slot);
-                burst.wavelength = taken.wavelength;
-                if burst.taken.is_empty() {
-                    burst.departs = taken.departs;
+                burst.wavelength = reservation.wavelength;
+                if burst.reservations.is_empty() {
+                    burst.departs = reservation.departs;
                 }
-                burst.taken.push(taken);
+                burst.reservations.push(reservation);
                 self.go_on(done, slot, context);
             }
             Outcome::Blocked(_) if two_way => self.refuse(done, slot, context),
             Outcome::Blocked(cause) => {
                 if cause == LossCause::Contention {
-                    self.bursts.get_mut(slot).rival = self.rival(now, slot);
+                    self.bursts.get_mut(slot).blocker = self.blocker(now, slot);
                 }
                 self.lose(now, slot, cause, context);
             }
@@ -134,7 +139,7 @@ impl Mesh {
                 let burst = self.bursts.get_mut(slot);
                 burst.attempts += 1;
                 // What is on the fibres is of no use any more; to cut it takes nothing away.
-                burst.taken.clear();
+                burst.reservations.clear();
                 let at = done + back + self.rules.wait;
                 let event = Event::Core(CoreEvent::Again(slot));
                 context.queue.push(at, Rank::Arrival, event);
@@ -164,15 +169,15 @@ impl Mesh {
         }
         let late = self.late(slot, context);
         let burst = self.bursts.get_mut(slot);
-        let taken = *burst.taken.last().expect("a fibre was reserved");
-        let delay = self.graph.link(taken.link).delay;
-        burst.arrives = taken.departs + delay;
+        let reservation = *burst.reservations.last().expect("a fibre was reserved");
+        let delay = self.graph.link(reservation.link).delay;
+        burst.arrives = reservation.departs + delay;
         burst.hop += 1;
-        let (begun, sent) = self.control[taken.link as usize].send(done);
+        let (begun, sent) = self.control[reservation.link as usize].send(done);
         let wait = begun.since(done);
-        self.tally.carried(burst.kind as usize, taken.link, wait);
+        self.tally.carried(burst.kind as usize, reservation.link, wait);
         let read = Time::from_ps(done.as_ps() - self.rules.processing.as_ps());
-        let link = Some(taken.link);
+        let link = Some(reservation.link);
         self.note((read, slot), Step::Carried, link, wait, &mut context.recorder);
         let burst = self.bursts.get_mut(slot);
         if burst.hop == 1 {
@@ -191,10 +196,10 @@ impl Mesh {
             return;
         }
         let signal = Signal { slot, number: burst.number, trailer: None };
-        self.signals[taken.link as usize].push(
+        self.signals[reservation.link as usize].push(
             &mut context.queue,
             sent + delay,
-            Event::Core(CoreEvent::Signal(taken.link)),
+            Event::Core(CoreEvent::Signal(reservation.link)),
             signal,
         );
     }
@@ -208,9 +213,9 @@ impl Mesh {
         let none = Span::ZERO;
         self.note((read, slot), Step::Refused, Some(link), none, &mut context.recorder);
         let burst = self.bursts.get(slot);
-        match burst.taken.last() {
-            Some(taken) => {
-                let at = done + self.graph.link(taken.link).delay;
+        match burst.reservations.last() {
+            Some(reservation) => {
+                let at = done + self.graph.link(reservation.link).delay;
                 let event = Event::Core(CoreEvent::Refused(slot));
                 context.queue.push(at, Rank::Arrival, event);
             }
@@ -221,10 +226,10 @@ impl Mesh {
     /// A refusal reaches a node: what was reserved there is free again.
     pub(super) fn refused(&mut self, now: Time, slot: u32, context: &mut Context) {
         let burst = self.bursts.get_mut(slot);
-        let taken = burst.taken.pop().expect("a refusal follows a reservation");
-        let (port, owner) = (&mut self.ports[taken.link as usize], burst.owner(slot));
-        port.shorten(taken.wavelength, taken.start, owner, taken.start);
-        match burst.taken.last() {
+        let reservation = burst.reservations.pop().expect("a refusal follows a reservation");
+        let (port, owner) = (&mut self.ports[reservation.link as usize], burst.owner(slot));
+        port.shorten(reservation.wavelength, reservation.start, owner, reservation.start);
+        match burst.reservations.last() {
             Some(before) => {
                 let at = now + self.graph.link(before.link).delay;
                 let event = Event::Core(CoreEvent::Refused(slot));
@@ -257,7 +262,7 @@ impl Mesh {
         if burst.number == 0 || burst.lands != now {
             return;
         }
-        if burst.left.is_zero() || burst.packets > 0 && burst.cargo.is_empty() {
+        if burst.left.is_zero() || burst.packets > 0 && burst.payload.is_empty() {
             // All of it, or all that it carried, was cut off on the way.
             self.ends(now, slot, Some(LossCause::Cut), context);
             self.bursts.close(slot);
@@ -269,16 +274,16 @@ impl Mesh {
         self.landed(slot);
         self.ends(now, slot, None, context);
         if !self.fed.is_empty() {
-            self.batches.delivered += self.bursts.get(slot).cargo.of_batches();
+            self.batches.delivered += self.bursts.get(slot).payload.of_batches();
         }
         let landed = &mut self.effects.landed;
-        std::mem::swap(landed, &mut self.bursts.get_mut(slot).cargo);
+        std::mem::swap(landed, &mut self.bursts.get_mut(slot).payload);
         context.work += (landed.data.len() + landed.acks.len()) as u32;
         self.bursts.close(slot);
     }
 }
 
-impl Taken {
+impl Reservation {
     /// How long the burst has left this node at `at`.
     pub(super) fn gone_by(&self, at: Time) -> Span {
         if at > self.departs { at.since(self.departs) } else { Span::ZERO }

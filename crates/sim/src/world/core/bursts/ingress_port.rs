@@ -4,7 +4,7 @@ use burstlab_kernel::Rank;
 use burstlab_units::Time;
 
 use super::Mesh;
-use super::burst::Taken;
+use super::burst::Reservation;
 use crate::measure::Step;
 use crate::measure::loss::LossCause;
 use crate::world::context::Context;
@@ -35,12 +35,18 @@ impl Mesh {
         let departs = start + switching;
         burst.departs = departs;
         burst.arrives = departs;
-        burst.taken.push(Taken { link, wavelength, start, departs, passes: burst.left });
+        burst.reservations.push(Reservation {
+            link,
+            wavelength,
+            start,
+            departs,
+            passes: burst.left,
+        });
         burst.wavelength = wavelength;
         let (wait, kind) = (departs.since(ready), burst.kind);
         if !self.markers.are_none() {
             let waiting = waiting(self.rules.rate, wait);
-            let packets = self.bursts.get(slot).cargo.data.iter().flat_map(|one| one.packets());
+            let packets = self.bursts.get(slot).payload.data.iter().flat_map(|one| one.packets());
             let seen = (now, waiting, departs);
             self.markers.meet(link as usize, seen, packets, &mut self.effects);
         }

@@ -21,17 +21,17 @@ impl Mesh {
         let node = self.number_of(self.node_at(slot, hop));
         self.ends(now, slot, Some(cause), context);
         if !self.fed.is_empty() {
-            self.batches.lost += self.bursts.get(slot).cargo.of_batches();
+            self.batches.lost += self.bursts.get(slot).payload.of_batches();
         }
         let burst = self.bursts.get_mut(slot);
         let loss = Loss { cause, burst: burst.number, node, port: 0, at: now };
-        let cargo = std::mem::take(&mut burst.cargo);
-        self.cross_lost += cargo.cross();
-        for (flow, _) in self.census.take(&cargo.data) {
+        let payload = std::mem::take(&mut burst.payload);
+        self.cross_lost += payload.cross();
+        for (flow, _) in self.census.take(&payload.data) {
             self.flows.lost(flow);
         }
         self.bursts.close(slot);
-        self.effects.list.push(Effect::Lost(cargo, loss, PacketCause::Burst));
+        self.effects.list.push(Effect::Lost(payload, loss, PacketCause::Burst));
     }
 
     /// Counts and records the end of a burst, and tells who listens.
@@ -68,7 +68,7 @@ impl Mesh {
             hops: burst.planned,
             bytes: burst.bytes,
             packets: burst.packets,
-            packets_left: burst.cargo.packets(),
+            packets_left: burst.payload.packets(),
             load: burst.load,
             load_left: burst.load_left,
             took: now.since(burst.closed),
@@ -103,13 +103,13 @@ impl Mesh {
             ends: if self.rules.control { (burst.from + 1, burst.to + 1) } else { (0, 0) },
             hops: burst.planned as u32,
             attempts: burst.attempts,
-            rival: burst.rival,
+            rival: burst.blocker,
             packets: burst.packets as usize,
             bytes: burst.bytes,
             load: burst.load,
             opened: burst.opened,
             closed: burst.closed,
-            departs: (burst.hop > 0 || !burst.taken.is_empty() && burst.struck)
+            departs: (burst.hop > 0 || !burst.reservations.is_empty() && burst.struck)
                 .then_some(burst.departs),
             arrives: match end {
                 Some((at, None)) => Some(at),
@@ -130,18 +130,18 @@ impl Mesh {
             (link.from + 1, link.to + 1)
         };
         let number = burst.number;
-        for (hop, taken) in burst.taken.iter().enumerate() {
+        for (hop, reservation) in burst.reservations.iter().enumerate() {
             recorder.hop(&HopRow {
                 burst: number,
                 hop,
-                ends: ends(taken.link),
-                held: Some((taken.wavelength, taken.start)),
-                departs: taken.departs,
-                length: taken.passes,
+                ends: ends(reservation.link),
+                held: Some((reservation.wavelength, reservation.start)),
+                departs: reservation.departs,
+                length: reservation.passes,
             });
         }
         // A burst may be lost with its next fibre in its hands: its header came too late.
-        if refused && burst.taken.len() == burst.hop {
+        if refused && burst.reservations.len() == burst.hop {
             self.record_refusal(burst, recorder);
         }
     }
@@ -183,7 +183,7 @@ impl Mesh {
 
     /// The data packets of flows in a burst.
     pub(super) fn own_data(&self, slot: u32) -> Vec<DataPacket> {
-        let data = &self.bursts.get(slot).cargo.data;
+        let data = &self.bursts.get(slot).payload.data;
         let packets = data.iter().flat_map(|train| train.packets());
         packets.filter(|packet| !packet.is_cross()).collect()
     }

@@ -1,19 +1,19 @@
 //! A mesh of edge and core nodes in which bursts meet. A header walks from node to node ahead of
 //! its burst and reserves; the burst itself costs nothing until it lands.
 
+mod announced;
 mod background;
+mod batch_arrivals;
 mod burst;
 mod census;
+mod coalescer;
 mod contention;
 mod cutting;
 mod edge;
-mod feed;
 mod flush;
 mod header;
-mod inbox;
 mod ingress_port;
 mod injection;
-mod joins;
 mod losing;
 mod occupied;
 mod outages;
@@ -34,17 +34,17 @@ use burstlab_optical::signalling::{ControlChannels, HeaderProcessor};
 use burstlab_units::{Rate, Span, Time};
 use serde::{Deserialize, Serialize};
 
+pub(in crate::world) use self::announced::DataQueue;
+use self::announced::{Entering, Tails};
 use self::background::Background;
+pub(in crate::world) use self::batch_arrivals::BatchCounts;
 pub(super) use self::burst::BurstKind;
 use self::burst::Bursts;
-pub(in crate::world) use self::burst::Cargo;
+pub(in crate::world) use self::burst::Payload;
 use self::census::Census;
 use self::edge::Queue;
-pub(in crate::world) use self::feed::BatchCounts;
 use self::flush::Due;
 use self::header::Signal;
-pub(in crate::world) use self::inbox::DataQueue;
-use self::inbox::{Entering, Tails};
 use self::injection::Injection;
 use self::occupied::Looked;
 use self::outages::Outages;
@@ -67,15 +67,16 @@ use crate::world::packet::DataPacket;
 /// batches.
 pub(in crate::world) const BURST_SIZE: usize = size_of::<burst::Burst>();
 pub(in crate::world) const BURST_SOURCE_SIZE: usize = size_of::<Background>();
-pub(in crate::world) const BATCH_SOURCE_SIZE: usize =
-    size_of::<Queue>() + size_of::<feed::Feed>() + size_of::<crate::traffic::BatchSource>();
+pub(in crate::world) const BATCH_SOURCE_SIZE: usize = size_of::<Queue>()
+    + size_of::<batch_arrivals::BatchArrivals>()
+    + size_of::<crate::traffic::BatchSource>();
 
 /// Where a burst is lost as the scenario prescribes, 0 at the ingress, and why.
-type Doomed = Option<(usize, LossCause)>;
+type ScheduledLoss = Option<(usize, LossCause)>;
 
 /// Losses that a scenario prescribes for bursts of one kind.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Prescribed {
+struct LossSchedule {
     process: LossProcess,
     script: Script,
     node: usize,
@@ -84,7 +85,7 @@ struct Prescribed {
     closed: u64,
 }
 
-impl Prescribed {
+impl LossSchedule {
     fn new(rule: &Losing, stream: Stream) -> Self {
         let (process, script) = (rule.process.clone(), Script::new(&rule.script));
         Self { process, script, node: rule.node, stream, closed: 0 }
@@ -97,11 +98,11 @@ impl Prescribed {
 
     /// The next burst is closed: whether it is lost, for what it is or for its first packets.
     #[inline]
-    fn next<'a>(&mut self, firsts: impl Iterator<Item = &'a DataPacket>) -> Doomed {
+    fn next<'a>(&mut self, firsts: impl Iterator<Item = &'a DataPacket>) -> ScheduledLoss {
         self.closed += 1;
         let Self { process, script, node, stream, closed } = self;
         let hit = process.hits(*closed, || stream.uniforms(*closed));
-        let scripted = script.dooms(firsts);
+        let scripted = script.schedules(firsts);
         let listed = matches!(process, LossProcess::Listed(_));
         let cause = if scripted || listed { LossCause::Scripted } else { LossCause::Burst };
         (hit || scripted).then_some((*node, cause))
@@ -179,7 +180,7 @@ pub(in crate::world) struct Mesh {
     pub(super) effects: Effects,
     /// Whether the burst that sets out is lost, where that was asked already.
     #[serde(skip)]
-    asked: Option<Doomed>,
+    asked: Option<ScheduledLoss>,
     /// Packets that entered before each of the burst that sets out, where these are spaced.
     #[serde(skip)]
     positions: Vec<u64>,
@@ -208,8 +209,8 @@ pub(in crate::world) struct Mesh {
     /// Queues that batches enter, and what became of these.
     fed: Vec<u32>,
     pub(super) batches: BatchCounts,
-    data_loss: Prescribed,
-    ack_loss: Prescribed,
+    data_loss: LossSchedule,
+    ack_loss: LossSchedule,
     choices: Stream,
     /// By pair of nodes with hosts: which of its routes comes next, where they take turns.
     turns: Vec<u32>,
@@ -246,7 +247,7 @@ impl Mesh {
         let control = ControlChannels::new(signalling.channels, rate, signalling.header_size);
         let processor = HeaderProcessor::new(signalling.processors, signalling.processing);
         let lines = DelayLines::new(&core.delay_lines.delays, core.delay_lines.channels);
-        let data_loss = Prescribed::new(&resolved.loss.data, random.stream("loss/data"));
+        let data_loss = LossSchedule::new(&resolved.loss.data, random.stream("loss/data"));
         let expects = edge::expects(scenario, &rules, &data_loss);
         let trains = !rules.ordered && !resolved.listens() && data_loss.script.is_empty();
         let site_count = graph.edges().len() as u32;
@@ -279,7 +280,7 @@ impl Mesh {
             fed: Vec::new(),
             batches: BatchCounts::default(),
             data_loss,
-            ack_loss: Prescribed::new(&resolved.loss.ack, random.stream("loss/ack")),
+            ack_loss: LossSchedule::new(&resolved.loss.ack, random.stream("loss/ack")),
             choices: random.stream("routes"),
             turns: rules.turns(site_count),
             wavelengths: random.stream("wavelengths"),
@@ -301,7 +302,7 @@ impl Mesh {
             routes,
             rules,
         };
-        mesh.feed_queues(resolved, random);
+        mesh.attach_batches(resolved, random);
         mesh
     }
 
@@ -321,7 +322,7 @@ impl Mesh {
         self.background.len() + self.fed.len()
     }
 
-    /// Queues the first bursts of others, and the first closing of each queue that batches enter.
+    /// Queues the first background bursts, and the first closing of each queue that batches enter.
     pub(super) fn begin(&mut self, watch: &Interrupt, context: &mut Context) {
         for (number, source) in (0..).zip(&self.background) {
             if let Some(at) = source.next() {
@@ -329,11 +330,11 @@ impl Mesh {
                 context.queue.push(at, Rank::Arrival, event);
             }
         }
-        self.begin_feeding(watch, context);
+        self.begin_batches(watch, context);
         self.outages.begin(context);
     }
 
-    /// Bursts with data closed so far; where there are only bursts of others, these.
+    /// Bursts with data closed so far; where there are only background bursts, these.
     #[inline]
     pub(super) fn closed(&self) -> u64 {
         let [data, _, background] = &self.counts;
@@ -354,7 +355,7 @@ impl Mesh {
 
     /// What the scenario prescribes for bursts of data, or of ACKs.
     #[inline]
-    fn prescribed(&mut self, kind: BurstKind) -> &mut Prescribed {
+    fn schedule_of(&mut self, kind: BurstKind) -> &mut LossSchedule {
         if kind == BurstKind::Data { &mut self.data_loss } else { &mut self.ack_loss }
     }
 
@@ -461,7 +462,7 @@ impl Mesh {
     }
 
     /// The vectors of what was carried are used again.
-    pub(super) fn reuse(&mut self, cargo: Cargo) {
-        self.bursts.reuse(cargo);
+    pub(super) fn reuse(&mut self, payload: Payload) {
+        self.bursts.reuse(payload);
     }
 }

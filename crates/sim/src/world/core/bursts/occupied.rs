@@ -5,7 +5,7 @@ use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::Mesh;
-use super::burst::Cargo;
+use super::burst::Payload;
 use crate::measure::{Occupancy, Waiting};
 
 /// How long each wavelength was reserved as it was looked at before.
@@ -18,10 +18,10 @@ pub(super) struct Looked {
 }
 
 impl Waiting {
-    fn of(cargo: &Cargo) -> Self {
-        let mut all = Self { number: cargo.load.packets, bytes: cargo.load.bytes };
-        let data = cargo.data.iter().map(|train| (train.count, train.bytes()));
-        let acks = cargo.acks.iter().map(|train| (train.count, train.bytes()));
+    fn of(payload: &Payload) -> Self {
+        let mut all = Self { number: payload.load.packets, bytes: payload.load.bytes };
+        let data = payload.data.iter().map(|train| (train.count, train.bytes()));
+        let acks = payload.acks.iter().map(|train| (train.count, train.bytes()));
         data.chain(acks).for_each(|(count, bytes)| all.add(count.into(), bytes.get()));
         all
     }
@@ -31,11 +31,11 @@ impl Mesh {
     /// Adds what there is at `now` to the tables.
     pub(in crate::world) fn look(&mut self, now: Time, tables: &mut Occupancy) {
         for queue in &self.queues {
-            let mut waiting = Waiting::of(&queue.cargo);
-            let (packets, bytes) = queue.inbox.entered(now);
+            let mut waiting = Waiting::of(&queue.payload);
+            let (packets, bytes) = queue.announced.entered(now);
             waiting.add(packets, bytes);
-            if let Some(feed) = &queue.feed {
-                let load = feed.waiting(now);
+            if let Some(arrivals) = &queue.arrivals {
+                let load = arrivals.waiting(now);
                 waiting.add(load.packets, load.bytes);
             }
             if waiting.number > 0 {

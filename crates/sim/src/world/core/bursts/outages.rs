@@ -131,9 +131,9 @@ impl Mesh {
         let until = up.map_or(Time::MAX, |up| Time::ZERO + up);
         let mut struck = Vec::new();
         for (slot, burst) in self.bursts.all() {
-            let hit = burst.taken.iter().position(|taken| {
-                let over = taken.departs + taken.passes + self.graph.link(taken.link).delay;
-                links.binary_search(&taken.link).is_ok() && over > now && taken.departs < until
+            let hit = burst.reservations.iter().position(|held| {
+                let over = held.departs + held.passes + self.graph.link(held.link).delay;
+                links.binary_search(&held.link).is_ok() && over > now && held.departs < until
             });
             struck.extend(hit.map(|hop| (slot, hop)));
         }

@@ -4,14 +4,14 @@ use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
 use crate::world::packet::Parcel;
-use crate::world::train::Coming;
+use crate::world::train::TimedTrain;
 
 /// Each flow's trains, in order. Those that come soon are kept apart: only they are looked at each
 /// time that some are taken.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Pending<P> {
-    near: Vec<Coming<P>>,
-    far: Vec<Coming<P>>,
+    near: Vec<TimedTrain<P>>,
+    far: Vec<TimedTrain<P>>,
     /// The near ones come before this, or go on from before.
     horizon: Time,
     /// When the first of the far ones comes.
@@ -53,14 +53,14 @@ impl<P: Parcel> Pending<P> {
     }
 
     /// All of them.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Coming<P>> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &TimedTrain<P>> {
         self.near.iter().chain(&self.far)
     }
 
     /// Adds a train, the last one of whose flow, here or elsewhere, is at `tail`; that goes on with
     /// it where it can, if trains may be joined at all.
     #[inline]
-    pub(super) fn push(&mut self, coming: Coming<P>, tail: Option<&mut Tail>, queue: usize) {
+    pub(super) fn push(&mut self, coming: TimedTrain<P>, tail: Option<&mut Tail>, queue: usize) {
         if coming.at < self.horizon {
             self.near.push(coming);
             return;
@@ -82,7 +82,7 @@ impl<P: Parcel> Pending<P> {
 
     /// All that may come before `until`, to be looked at.
     #[inline]
-    pub(super) fn near(&mut self, until: Time) -> &mut Vec<Coming<P>> {
+    pub(super) fn near(&mut self, until: Time) -> &mut Vec<TimedTrain<P>> {
         if until > self.horizon {
             self.refill(until);
         }
@@ -114,10 +114,10 @@ impl<P: Parcel> Pending<P> {
         });
     }
 
-    /// Moves what comes before `until` to `due`, train by train; answers when the first of the
+    /// Moves what comes before `until` to `due`, train by train; returns when the first of the
     /// others comes.
     #[inline]
-    pub(super) fn split(&mut self, until: Time, mut due: impl FnMut(Coming<P>)) -> Time {
+    pub(super) fn split(&mut self, until: Time, mut due: impl FnMut(TimedTrain<P>)) -> Time {
         let mut first = Time::MAX;
         self.near(until).retain_mut(|coming| {
             if coming.at < until {

@@ -9,23 +9,23 @@ use super::burst::BurstKind;
 use crate::world::context::Context;
 use crate::world::core::runs::Runs;
 use crate::world::packet::Parcel;
-use crate::world::train::{Coming, Train};
+use crate::world::train::{TimedTrain, Train};
 
 /// Puts trains in the order in which their first packets are there.
-fn sort<P: Parcel>(trains: &mut [Coming<P>]) {
+fn sort<P: Parcel>(trains: &mut [TimedTrain<P>]) {
     if !trains.is_sorted_by(|one, other| !is_before(other, one)) {
         trains.sort_unstable_by_key(|coming| (coming.at, coming.train.first.flow()));
     }
 }
 
 /// Whether the first packet of a train is there before that of another one.
-fn is_before<P: Parcel>(one: &Coming<P>, other: &Coming<P>) -> bool {
+fn is_before<P: Parcel>(one: &TimedTrain<P>, other: &TimedTrain<P>) -> bool {
     (one.at, one.train.first.flow()) < (other.at, other.train.first.flow())
 }
 
 /// How many of the first trains take part from now on, for how many periods, and how long these
 /// are. Nobody else comes meanwhile. `None`: their packets are not equally far apart.
-fn in_step<P: Parcel>(trains: &[Coming<P>]) -> Option<(usize, u32, Span)> {
+fn in_step<P: Parcel>(trains: &[TimedTrain<P>]) -> Option<(usize, u32, Span)> {
     let begun = trains.first()?.at;
     let gap = trains.iter().find(|coming| coming.train.count > 1).map_or(Span::ZERO, |one| one.gap);
     let end = begun + gap.max(Span::from_ps(1));
@@ -48,12 +48,12 @@ impl Mesh {
     pub(super) fn pass_in_step<P: Parcel>(
         &mut self,
         (queue, kind): (usize, BurstKind),
-        trains: &mut Vec<Coming<P>>,
+        trains: &mut Vec<TimedTrain<P>>,
         landed: &mut Runs<P>,
         context: &Context,
     ) {
         let way = self.queues[queue].way as usize;
-        if !self.prescribed(kind).loses_none() || !self.lands_ahead(way, context) {
+        if !self.schedule_of(kind).loses_none() || !self.lands_ahead(way, context) {
             return;
         }
         let counter = self.counter(self.queues[queue].from);
@@ -100,18 +100,18 @@ impl Mesh {
         }
         trains.drain(..done);
         self.numbered[counter] += packets;
-        self.prescribed(kind).closed += packets;
+        self.schedule_of(kind).closed += packets;
         self.counts[kind as usize].passed(packets, bytes);
     }
 }
 
 impl super::ways::Way {
-    /// One packet of each of these trains crosses in each of at most so many periods: answers how
+    /// One packet of each of these trains crosses in each of at most so many periods: returns how
     /// many have, and adds to `landed` what. `None`: one would land after `safe`, or is not a whole
     /// number of picoseconds long.
     fn pass_periods<P: Parcel>(
         &mut self,
-        trains: &[Coming<P>],
+        trains: &[TimedTrain<P>],
         (mut periods, gap): (u32, Span),
         safe: Time,
         landed: &mut Runs<P>,
@@ -129,7 +129,7 @@ impl super::ways::Way {
             };
             free = free.max(coming.at + self.offset) + hold;
             let train = Train { count: 1, ..coming.train };
-            landed.push(Coming { train, at: free + reach, gap });
+            landed.push(TimedTrain { train, at: free + reach, gap });
         }
         if free > begun + gap {
             periods = 1;

@@ -8,7 +8,7 @@
 use burstlab_units::{Span, Time};
 
 use super::Mesh;
-use super::burst::Taken;
+use super::burst::Reservation;
 use crate::measure::Step;
 use crate::measure::loss::LossCause;
 use crate::scenario::{Operation, Resolution};
@@ -55,7 +55,7 @@ impl Mesh {
         }
         if context.surgery.notes_losses()
             && !self.rules.control
-            && let Some((node, cause)) = self.bursts.get(slot).doomed
+            && let Some((node, cause)) = self.bursts.get(slot).scheduled_loss
         {
             let what = self.happened(slot, (now, Some(cause), node));
             context.surgery.lost(what, context.clock);
@@ -64,24 +64,24 @@ impl Mesh {
 
     #[cold]
     fn operate_on(&mut self, now: Time, slot: u32, context: &mut Context) {
-        let (burst, doomed) = (self.named(slot), self.bursts.get(slot).doomed);
+        let (burst, scheduled_loss) = (self.named(slot), self.bursts.get(slot).scheduled_loss);
         if self.rules.control {
             self.bursts.get_mut(slot).converts = context.surgery.converts(burst);
             return;
         }
-        if let Some((node, cause)) = doomed {
+        if let Some((node, cause)) = scheduled_loss {
             if context.surgery.spares(burst) {
-                self.bursts.get_mut(slot).doomed = None;
+                self.bursts.get_mut(slot).scheduled_loss = None;
                 let what = self.happened(slot, (now, Some(cause), node));
                 context.surgery.done(Operation::Spare, &what);
             }
         } else if context.surgery.kills(burst) {
             let rule = if burst.0 == 0 { &self.data_loss } else { &self.ack_loss };
             let node = rule.node;
-            self.bursts.get_mut(slot).doomed = Some((node, LossCause::Operated));
+            self.bursts.get_mut(slot).scheduled_loss = Some((node, LossCause::Operated));
             context.surgery.done(Operation::Kill, &self.happened(slot, (now, None, node)));
         }
-        let lives = self.bursts.get(slot).doomed.is_none();
+        let lives = self.bursts.get(slot).scheduled_loss.is_none();
         if lives && !context.surgery.delay(burst).is_zero() {
             let what = self.happened(slot, (now, None, 0));
             context.surgery.done(Operation::Delay, &what);
@@ -89,7 +89,7 @@ impl Mesh {
     }
 
     /// Lets a burst that would be lost go on beside the others to its egress, if it is to be
-    /// spared; notes the loss otherwise. Answers whether it goes on.
+    /// spared; notes the loss otherwise. Returns whether it goes on.
     pub(super) fn goes_beside(
         &mut self,
         now: Time,
@@ -126,7 +126,7 @@ impl Mesh {
         let copied = std::mem::take(&mut burst.copy);
         burst.hop = burst.route.len();
         let lands = burst.lands;
-        if hop == 0 && burst.taken.is_empty() {
+        if hop == 0 && burst.reservations.is_empty() {
             burst.departs = leaves;
             if context.recorder.traces_packets() {
                 burst.record_departure(&mut context.recorder);
@@ -168,7 +168,7 @@ impl Mesh {
     }
 
     /// Loses a burst that has found the last fibre of its way, if it is to be killed: that fibre is
-    /// free again. Answers whether it does. Where bursts are cut it may yet be lost by itself.
+    /// free again. Returns whether it does. Where bursts are cut it may yet be lost by itself.
     pub(super) fn is_killed(&mut self, slot: u32, context: &mut Context) -> bool {
         if context.surgery.is_empty() || self.cuts() {
             return false;
@@ -179,7 +179,7 @@ impl Mesh {
             return false;
         }
         let (now, owner) = (context.clock, burst.owner(slot));
-        if let Some(taken) = self.bursts.get_mut(slot).taken.pop() {
+        if let Some(taken) = self.bursts.get_mut(slot).reservations.pop() {
             let port = &mut self.ports[taken.link as usize];
             port.shorten(taken.wavelength, taken.start, owner, taken.start);
         }
@@ -187,7 +187,7 @@ impl Mesh {
         true
     }
 
-    /// Loses a burst at its egress, if it is to be killed and was not before. Answers whether it
+    /// Loses a burst at its egress, if it is to be killed and was not before. Returns whether it
     /// does.
     pub(super) fn is_killed_at_end(&mut self, now: Time, slot: u32, context: &mut Context) -> bool {
         let killed = !context.surgery.is_empty()
@@ -214,7 +214,13 @@ impl Mesh {
     }
 
     /// Notes where a burst that may convert its wavelength takes one that it could not have.
-    pub(super) fn converted(&mut self, now: Time, slot: u32, taken: Taken, context: &mut Context) {
+    pub(super) fn converted(
+        &mut self,
+        now: Time,
+        slot: u32,
+        taken: Reservation,
+        context: &mut Context,
+    ) {
         if !self.bursts.get(slot).converts {
             return;
         }
@@ -234,10 +240,10 @@ impl Mesh {
     }
 
     fn happened(&self, slot: u32, (at, cause, node): (Time, Option<LossCause>, usize)) -> Happened {
-        let cargo = &self.bursts.get(slot).cargo;
-        let data = cargo.data.iter().map(|train| train.first);
+        let payload = &self.bursts.get(slot).payload;
+        let data = payload.data.iter().map(|train| train.first);
         let data = data.filter(|packet| !packet.is_cross()).map(|packet| packet.flow);
-        let slots = data.chain(cargo.acks.iter().map(|train| train.first.flow));
+        let slots = data.chain(payload.acks.iter().map(|train| train.first.flow));
         let connections = slots.map(|slot| self.flows.address(slot).id).collect();
         Happened { burst: self.named(slot), at, cause, node, connections }.in_order()
     }

@@ -4,8 +4,8 @@
 use burstlab_units::Time;
 
 use super::Mesh;
-use super::burst::{BurstKind, Cargo};
-use super::feed::Load;
+use super::batch_arrivals::Load;
+use super::burst::{BurstKind, Payload};
 use super::ways::Way;
 
 /// What is under way.
@@ -23,8 +23,8 @@ pub(in crate::world) struct UnderWay {
 }
 
 impl UnderWay {
-    fn add(&mut self, cargo: &Cargo) {
-        for train in &cargo.data {
+    fn add(&mut self, payload: &Payload) {
+        for train in &payload.data {
             let packet = &train.first;
             if packet.is_of_batch() {
                 self.batches += Load::of(packet);
@@ -32,8 +32,8 @@ impl UnderWay {
                 self.packets[if packet.is_cross() { 2 } else { 0 }] += u64::from(train.count);
             }
         }
-        self.packets[1] += cargo.acks.iter().map(|train| u64::from(train.count)).sum::<u64>();
-        self.batches += cargo.load;
+        self.packets[1] += payload.acks.iter().map(|train| u64::from(train.count)).sum::<u64>();
+        self.batches += payload.load;
     }
 }
 
@@ -42,17 +42,17 @@ impl Mesh {
     pub(in crate::world) fn under_way(&self, now: Time) -> UnderWay {
         let mut found = UnderWay::default();
         for queue in &self.queues {
-            if let Some(feed) = &queue.feed {
-                let waiting = feed.waiting(now);
-                found.arrived += feed.taken + waiting;
+            if let Some(arrivals) = &queue.arrivals {
+                let waiting = arrivals.waiting(now);
+                found.arrived += arrivals.taken + waiting;
                 found.batches += waiting;
             }
-            found.add(&queue.cargo);
-            for train in queue.inbox.data() {
+            found.add(&queue.payload);
+            for train in queue.announced.data() {
                 let kind = if train.first.is_cross() { 2 } else { 0 };
                 found.packets[kind] += u64::from(train.count);
             }
-            found.packets[1] += queue.inbox.acks();
+            found.packets[1] += queue.announced.acks();
         }
         for (packet, alone) in self.ways.iter().flat_map(Way::packets) {
             let kind = BurstKind::of(packet) as usize;
@@ -65,7 +65,7 @@ impl Mesh {
         for burst in self.bursts.live() {
             found.bursts[burst.kind as usize] += 1;
             found.carried[burst.kind as usize] += burst.load;
-            found.add(&burst.cargo);
+            found.add(&burst.payload);
         }
         found
     }

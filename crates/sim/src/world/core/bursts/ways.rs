@@ -9,7 +9,7 @@ use burstlab_units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::Mesh;
-use super::burst::{BurstKind, Cargo};
+use super::burst::{BurstKind, Payload};
 use super::rules::Rules;
 use crate::measure::loss::LossCause;
 use crate::scenario::Scenario;
@@ -17,7 +17,7 @@ use crate::topology::{Graph, Routes};
 use crate::world::context::Context;
 use crate::world::events::{CoreEvent, Event};
 use crate::world::packet::{Packet, Parcel};
-use crate::world::train::{Coming, Train};
+use crate::world::train::{TimedTrain, Train};
 
 /// A packet that reaches the egress by itself, and whether it is the last of its burst.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -111,7 +111,7 @@ impl Mesh {
     }
 
     /// The burst that a queue has `closed` crosses its way ahead of the clock, unless it is lost or
-    /// lands too late; answers whether it does.
+    /// lands too late; returns whether it does.
     pub(super) fn crosses_ahead(
         &mut self,
         (now, way): (Time, usize),
@@ -119,40 +119,41 @@ impl Mesh {
         closed: &ClosedBurst,
         context: &mut Context,
     ) -> bool {
-        let cargo = &self.queues[queue].cargo;
-        let kind = cargo.kind();
+        let payload = &self.queues[queue].payload;
+        let kind = payload.kind();
         let rule = if kind == BurstKind::Data { &mut self.data_loss } else { &mut self.ack_loss };
-        let doomed = rule.next(cargo.data.iter().map(|train| &train.first));
-        let outlasts = cargo.data.iter().any(|train| self.outlasts(train))
-            || cargo.acks.iter().any(|train| self.outlasts(train));
+        let scheduled_loss = rule.next(payload.data.iter().map(|train| &train.first));
+        let outlasts = payload.data.iter().any(|train| self.outlasts(train))
+            || payload.acks.iter().any(|train| self.outlasts(train));
         let place = &self.queues[queue];
-        let operated =
-            context.surgery.changes((self.counter(place.from), place.number), doomed.is_some());
+        let operated = context
+            .surgery
+            .changes((self.counter(place.from), place.number), scheduled_loss.is_some());
         let way = &mut self.ways[way];
-        if doomed.is_some()
+        if scheduled_loss.is_some()
             || operated
             || !outlasts
             || way.forwarding == Forwarding::StoreAndForward
             || way.reaches(now, closed.bytes) > context.safe
         {
-            self.asked = Some(doomed);
+            self.asked = Some(scheduled_loss);
             return false;
         }
         let lands = way.crosses(now, closed.bytes).lands;
         let place = &mut self.queues[queue];
         place.number = 0;
         self.counts[kind as usize].passed(1, closed.bytes.get() - closed.padding.get());
-        if let [alone] = &place.cargo.data[..] {
+        if let [alone] = &place.payload.data[..] {
             self.flows.carried(alone.first.flow, 1);
         } else {
-            for (flow, _) in self.census.take(&place.cargo.data) {
+            for (flow, _) in self.census.take(&place.payload.data) {
                 self.flows.carried(flow, 1);
             }
         }
-        let Cargo { data, acks, .. } = &mut place.cargo;
-        let landed = |train| Coming { train, at: lands, gap: Span::ZERO };
+        let Payload { data, acks, .. } = &mut place.payload;
+        let landed = |train| TimedTrain { train, at: lands, gap: Span::ZERO };
         data.drain(..).map(landed).for_each(|run| self.effects.landing.data.push(run));
-        let landed = |train| Coming { train, at: lands, gap: Span::ZERO };
+        let landed = |train| TimedTrain { train, at: lands, gap: Span::ZERO };
         acks.drain(..).map(landed).for_each(|run| self.effects.landing.acks.push(run));
         true
     }
@@ -168,7 +169,7 @@ impl Mesh {
         burst.planned = hops;
         burst.hold = self.rules.hold(burst.bytes);
         burst.left = burst.hold;
-        let node = burst.doomed.map(|(node, _)| node.min(hops - 1));
+        let node = burst.scheduled_loss.map(|(node, _)| node.min(hops - 1));
         burst.hop = node.unwrap_or(hops);
         let passage = match (node, way.forwarding) {
             (Some(0), _) => Passage { departs: None, arrives: None, lost: Some(now) },
@@ -223,9 +224,9 @@ impl Mesh {
         let (way, burst) = (&mut self.ways[number], self.bursts.get_mut(slot));
         let event = Event::Core(CoreEvent::Stored(number as u32));
         let (hops, ready, count) = (way.fibres.len(), now + way.offset, burst.packets as usize);
-        let doomed = burst.doomed.is_some();
-        let data = burst.cargo.data.iter().flat_map(|train| train.packets()).map(Packet::Data);
-        let acks = burst.cargo.acks.iter().flat_map(|train| train.packets()).map(Packet::Ack);
+        let scheduled_loss = burst.scheduled_loss.is_some();
+        let data = burst.payload.data.iter().flat_map(|train| train.packets()).map(Packet::Data);
+        let acks = burst.payload.acks.iter().flat_map(|train| train.packets()).map(Packet::Ack);
         let mut passage = Passage { departs: None, arrives: None, lost: None };
         for (index, packet) in data.chain(acks).enumerate() {
             let place = self.positions.get(index).copied().unwrap_or(0);
@@ -234,7 +235,7 @@ impl Mesh {
             context.recorder.departed(packet.row(), departure.departs);
             passage.departs.get_or_insert(departure.departs);
             let at = way.path.cross(departure, burst.hop);
-            if doomed {
+            if scheduled_loss {
                 passage.lost = Some(at);
                 continue;
             }
@@ -245,10 +246,10 @@ impl Mesh {
             let stored = Stored { slot, packet, last: index + 1 == count };
             way.lane.push(&mut context.queue, at, event, stored);
         }
-        debug_assert!(doomed || burst.hop == hops, "it goes all the way");
+        debug_assert!(scheduled_loss || burst.hop == hops, "it goes all the way");
         burst.departs = passage.departs.unwrap_or(now);
-        if !doomed && !late {
-            burst.cargo.clear();
+        if !scheduled_loss && !late {
+            burst.payload.clear();
         }
         passage
     }
@@ -279,8 +280,8 @@ impl Mesh {
 
     /// A burst comes to the node where it is lost.
     pub(super) fn lost_on_way(&mut self, now: Time, slot: u32, context: &mut Context) {
-        let doomed = self.bursts.get(slot).doomed;
-        let cause = doomed.map_or(LossCause::Burst, |(_, cause)| cause);
+        let scheduled_loss = self.bursts.get(slot).scheduled_loss;
+        let cause = scheduled_loss.map_or(LossCause::Burst, |(_, cause)| cause);
         self.lose(now, slot, cause, context);
     }
 

@@ -11,7 +11,7 @@ use crate::measure::loss::{Loss, LossCause};
 use crate::measure::{NO_BURST, PacketCause};
 use crate::scenario::{Notification, Share};
 use crate::world::context::Context;
-use crate::world::core::bursts::Cargo;
+use crate::world::core::bursts::Payload;
 use crate::world::core::effects::Effect;
 use crate::world::core::flows::Address;
 use crate::world::events::{CoreEvent, Event};
@@ -55,7 +55,7 @@ impl Ops {
         }
     }
 
-    /// A cell is lost at the node before `link`; answers the segments that are with it.
+    /// A cell is lost at the node before `link`; returns the segments that are with it.
     pub(super) fn ends_lost(
         &mut self,
         (now, link): (Time, u32),
@@ -72,7 +72,7 @@ impl Ops {
         let InFlight { cell, pair, number, .. } = flying;
         context.digest.add(now, 5, number);
         let loss = Loss { cause, burst: number, node, port, at: now };
-        let (mut segments, mut lost) = (Vec::new(), Cargo::default());
+        let (mut segments, mut lost) = (Vec::new(), Payload::default());
         for piece in cell.pieces() {
             let whole = &mut self.pairs[pair as usize].whole;
             if piece.parts > 1 && !whole.loses(piece.number, piece.parts) {

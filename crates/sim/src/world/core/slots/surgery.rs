@@ -95,7 +95,7 @@ impl Ops {
         true
     }
 
-    /// Loses a cell that has come to its egress, if it is to be killed; answers whether it does.
+    /// Loses a cell that has come to its egress, if it is to be killed; returns whether it does.
     #[inline]
     pub(super) fn is_killed(&mut self, at: Time, cell: u32, context: &mut Context) -> bool {
         !context.surgery.is_empty() && self.lands_operated(at, cell, context)

@@ -130,7 +130,7 @@ impl Ops {
         }
     }
 
-    /// The buffer `number` of `node` sends a slot, if it may; answers whether it did.
+    /// The buffer `number` of `node` sends a slot, if it may; returns whether it did.
     #[inline]
     fn sends_one(&mut self, node: u32, number: u32, slot: u64, context: &mut Context) -> bool {
         let pair = &mut self.pairs[number as usize];

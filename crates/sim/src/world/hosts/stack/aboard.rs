@@ -18,7 +18,7 @@ impl Aboard {
         self.first + self.packets.len() as u64
     }
 
-    /// Keeps a packet; answers its number.
+    /// Keeps a packet; returns its number.
     pub(super) fn keep(&mut self, packet: Packet) -> u64 {
         let number = self.kept();
         self.packets.push_back(Some(packet));

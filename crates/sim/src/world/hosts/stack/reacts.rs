@@ -37,7 +37,7 @@ impl Hosts {
         }
     }
 
-    /// Hears what a host tells; answers whether all of the flow is acknowledged now, for the first
+    /// Hears what a host tells; returns whether all of the flow is acknowledged now, for the first
     /// time.
     pub(super) fn stack_reacts(
         &mut self,

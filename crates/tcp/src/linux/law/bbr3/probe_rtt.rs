@@ -27,7 +27,7 @@ impl Bbr3 {
         }
     }
 
-    /// CheckProbeRTT; answers whether the connection looks for the shortest round trip.
+    /// CheckProbeRTT; returns whether the connection looks for the shortest round trip.
     pub(super) fn check_probe_rtt(
         &mut self,
         window: &mut Window,

@@ -9,19 +9,19 @@ use burstlab_units::{Bytes, Time};
 use serde::{Deserialize, Serialize};
 
 use super::Mesh;
+use super::coalescer::Coalescer;
 use super::edge::Queue;
-use super::joins::Joins;
 use super::pending::{Pending, Tail};
 use super::rules::Rules;
 use crate::world::context::Context;
 use crate::world::events::{CoreEvent, Event};
 use crate::world::packet::{AckPacket, DataPacket, Parcel};
 use crate::world::place::Place;
-use crate::world::train::{Coming, Train};
+use crate::world::train::{TimedTrain, Train};
 
 /// The packets that will enter a queue, by the time they do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Inbox {
+pub(super) struct Announced {
     pub(super) data: Pending<DataPacket>,
     pub(super) acks: Pending<AckPacket>,
     /// When the first of them enters.
@@ -87,17 +87,17 @@ fn tail(tails: &mut Vec<Tail>, flow: u32) -> &mut Tail {
     &mut tails[slot]
 }
 
-/// Where a packet of an inbox lies, in the order in which they enter: by time, flow, and then as
+/// Where an announced packet lies, in the order in which they enter: by time, flow, and then as
 /// they were put on the link.
 type Entry = (Time, u32, u32);
 
-impl Default for Inbox {
+impl Default for Announced {
     fn default() -> Self {
         Self { data: Pending::default(), acks: Pending::default(), first: Time::MAX }
     }
 }
 
-impl Inbox {
+impl Announced {
     pub(super) fn is_empty(&self) -> bool {
         self.first == Time::MAX
     }
@@ -138,7 +138,7 @@ pub(super) enum Entering {
     /// In the order of time; every packet is a train of its own.
     Sorted(Vec<Entry>),
     /// Each flow's in order, put together where they go on.
-    Joined(Joins),
+    Coalesced(Coalescer),
     /// Each flow's in order.
     OneByOne,
 }
@@ -148,7 +148,7 @@ impl Entering {
     pub(super) fn new(rules: &Rules, trains: bool) -> Self {
         match (rules.ordered, trains) {
             (true, _) => Self::Sorted(Vec::new()),
-            (false, true) => Self::Joined(Joins::default()),
+            (false, true) => Self::Coalesced(Coalescer::default()),
             (false, false) => Self::OneByOne,
         }
     }
@@ -157,19 +157,19 @@ impl Entering {
 impl Entering {
     /// Adds a train to what a burst carries.
     #[inline]
-    pub(super) fn add<P: Parcel>(&mut self, cargo: &mut Vec<Train<P>>, train: Train<P>) {
+    pub(super) fn add<P: Parcel>(&mut self, payload: &mut Vec<Train<P>>, train: Train<P>) {
         match self {
-            Self::Joined(joins) => joins.add(cargo, train),
-            Self::Sorted(_) | Self::OneByOne => cargo.push(train),
+            Self::Coalesced(coalescer) => coalescer.add(payload, train),
+            Self::Sorted(_) | Self::OneByOne => payload.push(train),
         }
     }
 }
 
-/// Moves the packets that enter before `now` out of `coming` to `cargo`; answers how many bytes
+/// Moves the packets that enter before `now` out of `coming` to `payload`; returns how many bytes
 /// they are, and when the first of the others enters.
 fn take<P: Parcel>(
     coming: &mut Pending<P>,
-    cargo: &mut Vec<Train<P>>,
+    payload: &mut Vec<Train<P>>,
     entering: &mut Entering,
     now: Time,
     mut each: impl FnMut(Time, &P),
@@ -184,14 +184,14 @@ fn take<P: Parcel>(
             let train = near[index as usize].train;
             bytes += train.bytes();
             each(at, &train.first);
-            cargo.push(train);
+            payload.push(train);
         }
         return (bytes, coming.split(now, |_| {}));
     }
     let first = coming.split(now, |due| {
         each(due.at, &due.train.first);
         bytes += due.train.bytes();
-        entering.add(cargo, due.train);
+        entering.add(payload, due.train);
     });
     (bytes, first)
 }
@@ -209,9 +209,9 @@ impl Queue {
     /// A packet will enter at `at`: sees to it that the queue closes in time.
     #[inline]
     fn expect(&mut self, at: Time, number: usize, context: &mut Context) {
-        if at < self.inbox.first {
-            self.inbox.first = at;
-            if self.feed.as_ref().is_none_or(|feed| at < feed.first()) {
+        if at < self.announced.first {
+            self.announced.first = at;
+            if self.arrivals.as_ref().is_none_or(|arrivals| at < arrivals.first()) {
                 self.set_timer(number, context);
             }
         }
@@ -226,7 +226,7 @@ impl Queue {
             let due = self
                 .assembler
                 .poll_timeout()
-                .map_or(self.inbox.first, |at| at.min(self.inbox.first));
+                .map_or(self.announced.first, |at| at.min(self.announced.first));
             return Some(due).filter(|&at| at < Time::MAX);
         }
         let timer = self.assembler.policy().timer_alone();
@@ -235,7 +235,9 @@ impl Queue {
 
     /// When the first packet or batch enters that is known to come.
     fn opens(&self) -> Time {
-        self.feed.as_ref().map_or(self.inbox.first, |feed| feed.first().min(self.inbox.first))
+        self.arrivals
+            .as_ref()
+            .map_or(self.announced.first, |arrivals| arrivals.first().min(self.announced.first))
     }
 
     pub(super) fn set_timer(&self, number: usize, context: &mut Context) {
@@ -279,7 +281,7 @@ impl Mesh {
         packet: DataPacket,
         context: &mut Context,
     ) {
-        self.expect_run_in(queue, Coming::one(at, packet), context);
+        self.expect_run_in(queue, TimedTrain::one(at, packet), context);
     }
 
     /// An ACK will reach the edge node of its receiver at `at`.
@@ -305,7 +307,7 @@ impl Mesh {
     ) {
         let tail = self.tails.ack(packet.flow, self.trains);
         let place = &mut self.queues[queue];
-        place.inbox.acks.push(Coming::one(at, packet), tail, queue);
+        place.announced.acks.push(TimedTrain::one(at, packet), tail, queue);
         place.expect(at, queue, context);
     }
 
@@ -315,7 +317,7 @@ impl Mesh {
         &mut self,
         queue: usize,
         link: &mut Wire,
-        sent: &Coming<AckPacket>,
+        sent: &TimedTrain<AckPacket>,
         context: &mut Context,
     ) {
         let (train, size) = (&sent.train, sent.train.first.bytes());
@@ -323,11 +325,11 @@ impl Mesh {
             Some((at, gap)) if self.trains || train.count == 1 => {
                 let tail = self.tails.ack(train.first.flow, self.trains);
                 let place = &mut self.queues[queue];
-                place.inbox.acks.push(Coming { train: *train, at, gap }, tail, queue);
+                place.announced.acks.push(TimedTrain { train: *train, at, gap }, tail, queue);
                 place.expect(at, queue, context);
             }
             Some((at, gap)) => {
-                let coming = Coming { train: *train, at, gap };
+                let coming = TimedTrain { train: *train, at, gap };
                 for (number, ack) in (0..).zip(train.packets()) {
                     self.expect_ack_in(queue, coming.at(number), ack, context);
                 }
@@ -346,17 +348,17 @@ impl Mesh {
     pub(in crate::world) fn expect_run_in(
         &mut self,
         queue: usize,
-        run: Coming<DataPacket>,
+        run: TimedTrain<DataPacket>,
         context: &mut Context,
     ) {
         let place = &mut self.queues[queue];
         if self.trains || run.train.count == 1 {
             let tail = self.tails.data(&run.train.first, self.trains);
-            place.inbox.data.push(run, tail, queue);
+            place.announced.data.push(run, tail, queue);
         } else {
             let packets = (0..).zip(run.train.packets());
-            let packets = packets.map(|(n, packet)| Coming::one(run.at(n), packet));
-            packets.for_each(|one| place.inbox.data.push(one, None, queue));
+            let packets = packets.map(|(n, packet)| TimedTrain::one(run.at(n), packet));
+            packets.for_each(|one| place.announced.data.push(one, None, queue));
         }
         place.expect(run.at, queue, context);
     }
@@ -391,16 +393,18 @@ impl Mesh {
         place.number = next;
         let opened = place.opens();
         let (number, entering) = (place.number, &mut self.entering);
-        let (cargo, inbox) = (&mut place.cargo, &mut place.inbox);
+        let (payload, announced) = (&mut place.payload, &mut place.announced);
         let mut enter = |at: Time, row: u32| context.recorder.joined(row, at, number);
-        let (bytes, data) = take(&mut inbox.data, &mut cargo.data, entering, now, |at, packet| {
-            enter(at, packet.row);
-        });
-        let (more, acks) = take(&mut inbox.acks, &mut cargo.acks, entering, now, |at, packet| {
-            enter(at, packet.row);
-        });
+        let (bytes, data) =
+            take(&mut announced.data, &mut payload.data, entering, now, |at, packet| {
+                enter(at, packet.row);
+            });
+        let (more, acks) =
+            take(&mut announced.acks, &mut payload.acks, entering, now, |at, packet| {
+                enter(at, packet.row);
+            });
         let full = place.assembler.push(opened, (), bytes + more);
-        inbox.first = data.min(acks);
+        announced.first = data.min(acks);
         let full = full || place.take_batches(now, false);
         assert!(!full, "only the timer closes such a queue");
         place.set_timer(queue, context);
@@ -414,7 +418,7 @@ impl Mesh {
             let last = &mut numbered[self.counter(queue.from)];
             *last += 1;
             let number = *last;
-            queue.inbox.rows(now).for_each(|(row, at)| recorder.joined(row, at, number));
+            queue.announced.rows(now).for_each(|(row, at)| recorder.joined(row, at, number));
         }
     }
 }

@@ -71,7 +71,7 @@ const CLOSED: u32 = 1 << 12;
 
 /// What enters a queue in batches.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Feed {
+pub(super) struct BatchArrivals {
     /// Each with its next batch, where there are several.
     sources: Vec<(BatchSource, Option<Batch>)>,
     /// Batches that were drawn, in order of time; those before `first` have entered, and of the one
@@ -86,7 +86,7 @@ pub(super) struct Feed {
     pub(super) taken: Load,
 }
 
-impl Feed {
+impl BatchArrivals {
     /// Adds a source, of which nothing has come.
     fn add(&mut self, mut source: BatchSource) {
         let next = source.next();
@@ -147,7 +147,7 @@ impl Feed {
     }
 
     /// Takes whole batches that come before `until`, as long as there is more room than they need;
-    /// answers what they are, and when the first of them came.
+    /// returns what they are, and when the first of them came.
     #[inline]
     fn take_whole(&mut self, until: Time, room: u64) -> Option<(Time, Load)> {
         let since = self.peek(0)?.at;
@@ -191,23 +191,25 @@ impl Feed {
 }
 
 impl Queue {
-    /// Batches enter that come before `until`, as far as the open burst takes them; answers whether
+    /// Batches enter that come before `until`, as far as the open burst takes them; returns whether
     /// it is complete. With `single`, their packets are kept one by one.
     pub(super) fn take_batches(&mut self, until: Time, single: bool) -> bool {
-        let Some(feed) = &mut self.feed else { return false };
+        let Some(arrivals) = &mut self.arrivals else { return false };
         loop {
             // Most of them neither complete a burst nor are parted. The first may be a rest.
             let room = if single { 0 } else { self.assembler.room() };
-            if let Some((at, load)) = feed.take_whole(until, room) {
+            if let Some((at, load)) = arrivals.take_whole(until, room) {
                 self.assembler.push(at, (), Bytes::new(load.bytes));
-                self.cargo.load += load;
+                self.payload.load += load;
             }
-            let Some(batch) = feed.peek(0).filter(|batch| batch.at < until) else { return false };
+            let Some(batch) = arrivals.peek(0).filter(|batch| batch.at < until) else {
+                return false;
+            };
             let (all, packet) = (u64::from(batch.bytes), u64::from(batch.packet));
             let (bytes, full) = self.assembler.share_of(Bytes::new(all), Bytes::new(packet));
             if bytes > Bytes::ZERO {
                 self.assembler.push(batch.at, (), bytes);
-                let load = feed.take(bytes);
+                let load = arrivals.take(bytes);
                 if single {
                     let lengths = (0..load.packets).map(|n| packet.min(bytes.get() - n * packet));
                     let packets = (1..).zip(lengths).map(|(n, size)| DataPacket {
@@ -218,9 +220,9 @@ impl Queue {
                         row: NO_ROW,
                         seq: if n == load.packets { load.batches } else { 0 },
                     });
-                    self.cargo.data.extend(packets.map(Train::one));
+                    self.payload.data.extend(packets.map(Train::one));
                 } else {
-                    self.cargo.load += load;
+                    self.payload.load += load;
                 }
             }
             if full {
@@ -231,26 +233,26 @@ impl Queue {
 
     /// When it is to be looked at next; counts the batches that are looked at to know.
     fn foresee(&mut self, work: &mut u32) -> Option<Time> {
-        let feed = self.feed.as_mut()?;
+        let arrivals = self.arrivals.as_mut()?;
         let (mut index, mut last) = (0, Time::ZERO);
         let coming = std::iter::from_fn(|| {
             if index == AHEAD {
                 return None;
             }
-            let batch = feed.peek(index)?;
+            let batch = arrivals.peek(index)?;
             (index, last) = (index + 1, batch.at);
             Some((batch.at, Bytes::new(u64::from(batch.bytes))))
         });
         let due = self.assembler.foresee(coming);
         *work += index as u32;
-        feed.halfway = index == AHEAD && due.is_none_or(|due| due > last);
-        if feed.halfway { Some(last) } else { due }
+        arrivals.halfway = index == AHEAD && due.is_none_or(|due| due > last);
+        if arrivals.halfway { Some(last) } else { due }
     }
 }
 
 impl Mesh {
     /// Gives each queue that batches enter its sources.
-    pub(super) fn feed_queues(&mut self, resolved: &Resolved, random: &RandomSource) {
+    pub(super) fn attach_batches(&mut self, resolved: &Resolved, random: &RandomSource) {
         let entries = resolved.scenario.batches.iter().zip(&resolved.batches).enumerate();
         let pairs = entries.flat_map(|(index, (batches, law))| {
             let pairs = resolved.pairs(batches.from.as_ref(), batches.to.as_ref());
@@ -269,11 +271,11 @@ impl Mesh {
             }
             let Some((_, sources)) = &sources else { return };
             let queue = self.queue_of(ends, class, (CROSS | number, CROSS | number), false);
-            if self.queues[queue].feed.is_none() {
+            if self.queues[queue].arrivals.is_none() {
                 self.fed.push(queue as u32);
             }
-            let feed = self.queues[queue].feed.get_or_insert_default();
-            feed.add(sources.between(ends, random));
+            let arrivals = self.queues[queue].arrivals.get_or_insert_default();
+            arrivals.add(sources.between(ends, random));
         }
         if self.rules.cuts && !self.fed.is_empty() {
             // What is cut off depends on the order in which packets of all kinds came.
@@ -283,21 +285,22 @@ impl Mesh {
     }
 
     /// Foresees the first closing of each queue that batches enter.
-    pub(super) fn begin_feeding(&mut self, watch: &Interrupt, context: &mut Context) {
+    pub(super) fn begin_batches(&mut self, watch: &Interrupt, context: &mut Context) {
         for index in 0..self.fed.len() {
             if index.is_multiple_of(LOOK) && !watch.goes_on() {
                 return;
             }
             let queue = self.fed[index] as usize;
-            if let Some(feed) = &mut self.queues[queue].feed {
-                feed.draw();
+            if let Some(arrivals) = &mut self.queues[queue].arrivals {
+                arrivals.draw();
             }
             if self.expects_data() {
                 self.queues[queue].set_timer(queue, context);
             } else {
                 self.look_ahead(Time::ZERO, queue, context);
                 let place = &self.queues[queue];
-                if place.feed.as_ref().is_some_and(|feed| feed.due == Some(Time::ZERO)) {
+                if place.arrivals.as_ref().is_some_and(|arrivals| arrivals.due == Some(Time::ZERO))
+                {
                     context.queue_timer(Time::ZERO, place.place, queue);
                 }
             }
@@ -315,7 +318,7 @@ impl Mesh {
         context: &mut Context,
     ) {
         let place = &mut self.queues[queue];
-        if place.feed.is_some() {
+        if place.arrivals.is_some() {
             let full = place.take_batches(now + INSTANT, self.rules.cuts);
             assert!(!full, "a burst that batches complete is closed as they come");
         }
@@ -326,12 +329,12 @@ impl Mesh {
 
     /// A queue that batches enter is due; stale where a packet has come since this was foreseen.
     pub(super) fn fed_timer(&mut self, now: Time, queue: usize, context: &mut Context) {
-        let due = |place: &Queue| place.feed.as_ref().and_then(|feed| feed.due);
+        let due = |place: &Queue| place.arrivals.as_ref().and_then(|arrivals| arrivals.due);
         if due(&self.queues[queue]) != Some(now) {
             context.stale += 1;
             return;
         }
-        let halfway = self.queues[queue].feed.as_ref().is_some_and(|feed| feed.halfway);
+        let halfway = self.queues[queue].arrivals.as_ref().is_some_and(|arrivals| arrivals.halfway);
         let (before, mut closed) = (self.queues[queue].assembler.closed(), 0);
         while due(&self.queues[queue]) == Some(now) {
             if closed == CLOSED {
@@ -360,8 +363,8 @@ impl Mesh {
     pub(super) fn look_ahead(&mut self, now: Time, queue: usize, context: &mut Context) {
         let place = &mut self.queues[queue];
         let due = place.foresee(&mut context.work);
-        let Some(feed) = &mut place.feed else { return };
-        if std::mem::replace(&mut feed.due, due) != due
+        let Some(arrivals) = &mut place.arrivals else { return };
+        if std::mem::replace(&mut arrivals.due, due) != due
             && let Some(at) = due.filter(|&at| at > now)
         {
             context.queue_timer(at, place.place, queue);
