@@ -29,13 +29,13 @@ const MODULE: &str = "burstlab.classes";
 
 /// What went wrong first in the classes of a run.
 #[derive(Debug)]
-pub(crate) struct Fault {
+pub(crate) struct ClassFault {
     monitor: Monitor,
     failed: AtomicBool,
     told: Mutex<Option<(String, String)>>,
 }
 
-impl Fault {
+impl ClassFault {
     /// Returns what went wrong as an error.
     pub(crate) fn check(&self) -> PyResult<()> {
         let told = self.told.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -59,12 +59,12 @@ pub(crate) fn prepare(
     py: Python<'_>,
     resolved: &mut Resolved,
     monitor: &Monitor,
-) -> PyResult<Option<Arc<Fault>>> {
+) -> PyResult<Option<Arc<ClassFault>>> {
     if !resolved.needs_classes() {
         return Ok(None);
     }
     let (failed, told) = (AtomicBool::new(false), Mutex::new(None));
-    let fault = Arc::new(Fault { monitor: monitor.clone(), failed, told });
+    let fault = Arc::new(ClassFault { monitor: monitor.clone(), failed, told });
     let mut loaded: Vec<Arc<Loaded>> = Vec::new();
     for config in resolved.tcp.iter().chain(&resolved.demand_tcp) {
         let of = [(Kind::Law, &config.window_law_class), (Kind::Detector, &config.detector_class)];
@@ -130,7 +130,7 @@ impl Loaded {
 #[derive(Debug)]
 struct PythonClasses {
     loaded: Vec<Arc<Loaded>>,
-    fault: Arc<Fault>,
+    fault: Arc<ClassFault>,
 }
 
 impl PythonClasses {
@@ -182,7 +182,7 @@ impl Methods {
 #[derive(Debug)]
 struct Instance {
     of: Arc<Loaded>,
-    fault: Arc<Fault>,
+    fault: Arc<ClassFault>,
     methods: Methods,
 }
 

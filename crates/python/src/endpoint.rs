@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use crate::guard::guarded;
 
 /// A segment that left: its number, whether it was sent before, and whether it pushes.
-type Left = (u64, bool, bool);
+type Departure = (u64, bool, bool);
 
 /// The sender, and what it has sent that nobody has taken yet.
 #[pyclass]
@@ -76,7 +76,7 @@ impl LinuxSender {
         Ok(guarded(|| self.inner.on_timeout(at(now), &mut self.out))?)
     }
 
-    fn take(&mut self) -> Vec<Left> {
+    fn take(&mut self) -> Vec<Departure> {
         let inner = &self.inner;
         let taken = self.out.drain(..);
         taken

@@ -23,7 +23,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict};
 
-use self::classes::Fault as ClassFault;
+use self::classes::ClassFault;
 use self::guard::{Fault, guarded};
 use self::left::Left;
 

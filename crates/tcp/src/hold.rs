@@ -11,11 +11,11 @@ use crate::config::Config;
 pub(crate) struct Hold {
     /// No delay reaches this.
     below: Span,
-    state: State,
+    state: Holding,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum State {
+enum Holding {
     /// Nothing ever waits.
     Off,
     /// Nothing waits now.
@@ -31,56 +31,56 @@ enum State {
 impl Hold {
     pub(crate) fn new(config: &Config) -> Self {
         let below = config.send_jitter;
-        Self { below, state: if below.is_zero() { State::Off } else { State::Free } }
+        Self { below, state: if below.is_zero() { Holding::Off } else { Holding::Free } }
     }
 
     /// Whether nothing ever waits.
     #[inline(always)]
     pub(crate) fn is_off(&self) -> bool {
-        self.state == State::Off
+        self.state == Holding::Off
     }
 
     /// Something could be sent: whether it has to wait. One delay is for all that comes before it
     /// ends (ns-2 `delsnd_timer_`).
     #[inline(always)]
     pub(crate) fn holds(&mut self) -> bool {
-        self.state != State::Off && self.has_to_wait()
+        self.state != Holding::Off && self.has_to_wait()
     }
 
     fn has_to_wait(&mut self) -> bool {
-        if self.state == State::Free {
-            self.state = State::Asking;
+        if self.state == Holding::Free {
+            self.state = Holding::Asking;
         }
-        self.state != State::Open
+        self.state != Holding::Open
     }
 
     /// What the delay that is asked for is below.
     #[inline]
     pub(crate) fn asks(&self) -> Option<Span> {
-        (self.state == State::Asking).then_some(self.below)
+        (self.state == Holding::Asking).then_some(self.below)
     }
 
     /// Returns what was asked.
     pub(crate) fn until(&mut self, at: Time) {
-        if self.state == State::Asking {
-            self.state = State::Until(at);
+        if self.state == Holding::Asking {
+            self.state = Holding::Until(at);
         }
     }
 
     /// When the delay ends.
     pub(crate) fn ends(&self) -> Option<Time> {
         match self.state {
-            State::Until(at) => Some(at),
+            Holding::Until(at) => Some(at),
             _ => None,
         }
     }
 
     /// Nothing waits, until it [closes](Self::close).
     pub(crate) fn open(&mut self) {
-        self.state = State::Open;
+        self.state = Holding::Open;
     }
 
     pub(crate) fn close(&mut self) {
-        self.state = State::Free;
+        self.state = Holding::Free;
     }
 }

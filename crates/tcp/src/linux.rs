@@ -35,18 +35,18 @@ use serde::{Deserialize, Serialize};
 use crate::config::SlowStart;
 use crate::segment::Transmission;
 pub(crate) use clock::{Clock, ticks};
-use estimator::Estimator;
-use excuse::{ReducedBy, Reductions};
+use estimator::MdevEstimator;
+use excuse::{ReducedBy, ReductionLog};
 use hystart_plus_plus::HystartPlusPlus;
-use law::{Facts, Law};
+use law::{Facts, LinuxLaw};
 pub use options::{Congestion, LinuxOptions};
 use pace::Pace;
 use queue::{AGAIN, LOST, Queue, SACKED};
 use rack::Rack;
 use rate::{Newest, Rate};
-use timer::{Purpose, Timer};
+use timer::{LinuxTimer, Purpose};
 use unsent::Unsent;
-use window::Window;
+use window::LinuxWindow;
 pub use write::CallEnds;
 
 /// Most SACK blocks in an ACK (RFC 2018 section 3).
@@ -148,10 +148,10 @@ enum Rexmit {
 pub struct Linux {
     options: LinuxOptions,
     clock: Clock,
-    timer: Timer,
-    estimator: Estimator,
-    window: Window,
-    law: Law,
+    timer: LinuxTimer,
+    estimator: MdevEstimator,
+    window: LinuxWindow,
+    law: LinuxLaw,
     start: Option<HystartPlusPlus>,
     rack: Rack,
     queue: Queue,
@@ -216,7 +216,7 @@ pub struct Linux {
     /// When the SYN was last sent, and how often again.
     syn: (Time, u32),
     undone: u64,
-    reductions: Reductions,
+    reductions: ReductionLog,
     last_sent: u64,
     rate: Rate,
     pace: Pace,
@@ -230,10 +230,10 @@ impl Linux {
         let clock = Clock::new(options.clock_phase, options.wheel_phase);
         Self {
             clock,
-            timer: Timer::new(clock),
-            estimator: Estimator::new(options.rto_min_us),
-            window: Window::new(),
-            law: Law::new(options),
+            timer: LinuxTimer::new(clock),
+            estimator: MdevEstimator::new(options.rto_min_us),
+            window: LinuxWindow::new(),
+            law: LinuxLaw::new(options),
             start: (options.slow_start == SlowStart::HystartPlusPlus)
                 .then(|| HystartPlusPlus::new(options.pacing)),
             rack: Rack::new(),
@@ -279,7 +279,7 @@ impl Linux {
             segments_sent: 0,
             syn: (Time::ZERO, 0),
             undone: 0,
-            reductions: Reductions::default(),
+            reductions: ReductionLog::default(),
             last_sent: 0,
             rate: Rate::default(),
             pace: Pace::new(options.pacing || options.congestion.paces()),

@@ -18,7 +18,7 @@ use reno::Reno;
 use rfc6675::Rfc6675;
 use sack_pipe::SackPipe;
 use tahoe::Tahoe;
-use vegas::Vegas;
+use vegas::VegasRecovery;
 
 /// The loss-recovery axis. A new algorithm is a file of its own and a line in each place here.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ pub(crate) enum Recovery {
     NewReno(NewReno),
     SackPipe(SackPipe),
     Rfc6675(Rfc6675),
-    Vegas(Vegas),
+    Vegas(VegasRecovery),
 }
 
 /// Calls the same function of whichever algorithm it is.
@@ -53,7 +53,7 @@ impl Recovery {
             (Variant::NewReno, _) => Self::NewReno(NewReno::new(config)),
             (Variant::Sack, SackRecovery::Ns2) => Self::SackPipe(SackPipe::new(config)),
             (Variant::Sack, SackRecovery::Rfc6675) => Self::Rfc6675(Rfc6675::new(config)),
-            (Variant::Vegas, _) => Self::Vegas(Vegas::new(config)),
+            (Variant::Vegas, _) => Self::Vegas(VegasRecovery::new(config)),
             // It has a sender of its own, and this hears of nothing.
             (Variant::Linux, _) => Self::Tahoe(Tahoe),
         }

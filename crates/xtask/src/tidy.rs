@@ -11,13 +11,14 @@ mod names;
 mod pages;
 mod ratchet;
 mod rooms;
+mod types;
 mod words;
 
 use crate::tree::Tree;
 
 /// What is to be fixed, one line each: place and fix.
 pub(crate) fn problems(tree: &Tree) -> Vec<String> {
-    let checks: [fn(&Tree) -> Vec<String>; 10] = [
+    let checks: [fn(&Tree) -> Vec<String>; 11] = [
         arrows::check,
         imports::check,
         lengths::check,
@@ -27,6 +28,7 @@ pub(crate) fn problems(tree: &Tree) -> Vec<String> {
         heads::check,
         pages::check,
         rooms::check,
+        types::check,
         words::check,
     ];
     checks.iter().flat_map(|check| check(tree)).collect()

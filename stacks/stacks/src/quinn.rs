@@ -60,7 +60,7 @@ fn control_of(connection: &Connection) -> &dyn Controller {
 fn transport(control: &'static str, heard: Shared) -> TransportConfig {
     let mut transport = TransportConfig::default();
     transport.enable_segmentation_offload(false);
-    transport.congestion_controller_factory(Arc::new(Watching { control, heard }));
+    transport.congestion_controller_factory(Arc::new(QuinnWatching { control, heard }));
     transport
 }
 
@@ -79,12 +79,12 @@ fn server(identity: &Identity, transport: &Arc<TransportConfig>) -> Arc<ServerCo
 }
 
 /// Makes a congestion control that is watched.
-struct Watching {
+struct QuinnWatching {
     control: &'static str,
     heard: Shared,
 }
 
-impl ControllerFactory for Watching {
+impl ControllerFactory for QuinnWatching {
     fn build(self: Arc<Self>, now: Instant, mtu: u16) -> Box<dyn Controller> {
         let factory: Arc<dyn ControllerFactory> = match self.control {
             "new-reno" => Arc::new(NewRenoConfig::default()),
@@ -92,23 +92,23 @@ impl ControllerFactory for Watching {
             _ => Arc::new(CubicConfig::default()),
         };
         self.heard.lock().mtu = u64::from(mtu);
-        Box::new(Watched { inner: factory.build(now, mtu), heard: self.heard.clone() })
+        Box::new(QuinnWatched { inner: factory.build(now, mtu), heard: self.heard.clone() })
     }
 }
 
 /// A congestion control of quinn-proto that is asked and told all, and a note of what it is told.
-struct Watched {
+struct QuinnWatched {
     inner: Box<dyn Controller>,
     heard: Shared,
 }
 
-impl Watched {
+impl QuinnWatched {
     fn note(&self, note: impl FnOnce(&mut Heard)) {
         note(&mut self.heard.lock());
     }
 }
 
-impl Controller for Watched {
+impl Controller for QuinnWatched {
     fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
         self.note(|heard| {
             heard.sent = Some(last_packet_number);

@@ -1,7 +1,7 @@
 //! Packets on the air: cells of 802.11b between hosts and their access links.
 
 use super::World;
-use super::access::{AirLoss, Crossed};
+use super::access::{AirEvent, AirLoss};
 use super::packet::Packet;
 use crate::measure::PacketCause;
 use crate::measure::loss::{Loss, LossCause};
@@ -22,14 +22,14 @@ impl World {
         let mut crossed = self.access.wireless.advance(self.now, index, &mut self.context);
         for one in crossed.drain(..) {
             match one {
-                Crossed::ToHost(Packet::Data(packet)) => self.receive(&packet),
-                Crossed::ToHost(Packet::Ack(packet)) => self.hear(&packet),
-                Crossed::ToBase(Packet::Data(packet)) => {
+                AirEvent::ToHost(Packet::Data(packet)) => self.receive(&packet),
+                AirEvent::ToHost(Packet::Ack(packet)) => self.hear(&packet),
+                AirEvent::ToBase(Packet::Data(packet)) => {
                     let link = self.near_link(packet.flow);
                     self.send(self.now, link, packet);
                 }
-                Crossed::ToBase(Packet::Ack(packet)) => self.ack_on_wire(self.now, packet),
-                Crossed::Lost(lost) => self.lost_on_air(&lost),
+                AirEvent::ToBase(Packet::Ack(packet)) => self.ack_on_wire(self.now, packet),
+                AirEvent::Lost(lost) => self.lost_on_air(&lost),
             }
         }
         self.access.wireless.arm(index, crossed, &mut self.context);

@@ -27,7 +27,7 @@ struct Done {
 
 /// An entry of the scenario.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Entry {
+struct SurgeryEntry {
     operation: Operation,
     way: usize,
     /// `None`: every burst.
@@ -38,7 +38,7 @@ struct Entry {
     first: Option<Done>,
 }
 
-impl Entry {
+impl SurgeryEntry {
     #[inline]
     fn names(&self, (way, number): Named) -> bool {
         self.way == way && self.burst.is_none_or(|burst| burst == number)
@@ -48,7 +48,7 @@ impl Entry {
 /// The operations on the bursts of a run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Surgery {
-    entries: Vec<Entry>,
+    entries: Vec<SurgeryEntry>,
     /// The bursts that were lost, where somebody wants to know.
     #[serde(skip)]
     lost: Option<Lost>,
@@ -81,7 +81,7 @@ impl Happened {
 
 impl Surgery {
     pub(crate) fn new(scenario: &Scenario) -> Self {
-        let entry = |entry: &crate::scenario::Surgery| Entry {
+        let entry = |entry: &crate::scenario::Surgery| SurgeryEntry {
             operation: entry.operation,
             way: usize::from(entry.direction == Some(Direction::Ack)),
             burst: entry.burst,
@@ -95,7 +95,7 @@ impl Surgery {
     /// Asks for one operation more.
     pub(crate) fn add(&mut self, operation: Operation, way: usize, burst: Option<u64>) {
         let delay = Span::ZERO;
-        self.entries.push(Entry { operation, way, burst, delay, count: 0, first: None });
+        self.entries.push(SurgeryEntry { operation, way, burst, delay, count: 0, first: None });
     }
 
     /// Notes from now on which bursts are lost.
@@ -122,7 +122,7 @@ impl Surgery {
 
     /// Whether other operations are asked for than `other` asks for.
     pub(crate) fn differs(&self, other: &Self) -> bool {
-        let asked = |entry: &Entry| (entry.operation, entry.way, entry.burst, entry.delay);
+        let asked = |entry: &SurgeryEntry| (entry.operation, entry.way, entry.burst, entry.delay);
         !self.entries.iter().map(asked).eq(other.entries.iter().map(asked))
     }
 
@@ -158,7 +158,8 @@ impl Surgery {
     /// By how much later than else a burst lands.
     #[inline]
     pub(super) fn delay(&self, burst: Named) -> Span {
-        let delays = |entry: &&Entry| entry.operation == Operation::Delay && entry.names(burst);
+        let delays =
+            |entry: &&SurgeryEntry| entry.operation == Operation::Delay && entry.names(burst);
         let entries = self.entries.iter().filter(delays);
         entries.fold(Span::ZERO, |sum, entry| sum + entry.delay)
     }
@@ -187,7 +188,8 @@ impl Surgery {
 
     /// An operation was done to a burst.
     pub(super) fn done(&mut self, operation: Operation, what: &Happened) {
-        let asked = |entry: &&mut Entry| entry.operation == operation && entry.names(what.burst);
+        let asked =
+            |entry: &&mut SurgeryEntry| entry.operation == operation && entry.names(what.burst);
         let Happened { at, cause, node, connections, .. } = what;
         for entry in self.entries.iter_mut().filter(asked) {
             entry.count += 1;
@@ -215,7 +217,7 @@ impl Surgery {
     /// What came of each operation in a run that has numbered so many bursts each way, of which
     /// those listed are still to be decided.
     pub(super) fn summary(&self, numbered: [u64; 2], on_path: bool) -> Vec<SurgerySummary> {
-        let one = |entry: &Entry| {
+        let one = |entry: &SurgeryEntry| {
             let there = entry.burst.map_or(1, |burst| burst) <= numbered[entry.way];
             let effect = match (entry.count, there) {
                 (0, false) => "absent",

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Round trips in microseconds. Facts of `tcp_input.c` (`tcp_rtt_estimator`), Linux 6.12.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Estimator {
+pub(crate) struct MdevEstimator {
     /// Eight times SRTT; 0: nothing was measured.
     srtt_8: u64,
     /// Four times the mean deviation.
@@ -23,7 +23,7 @@ pub(crate) struct Estimator {
     measured: (u64, u64, u64),
 }
 
-impl Estimator {
+impl MdevEstimator {
     pub(crate) fn new(rto_min_us: u64) -> Self {
         Self {
             srtt_8: 0,
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn the_first_two_round_trips_of_a_recorded_connection() {
-        let mut estimator = Estimator::new(200_000);
+        let mut estimator = MdevEstimator::new(200_000);
         estimator.measure(204_964, 1, 1);
         assert_eq!((estimator.srtt_8() >> 3, estimator.deviation()), (204_964, 102_482));
         assert_eq!(estimator.rto(), 614_892);
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn the_time_out_exceeds_the_round_trip_by_its_floor() {
-        let mut estimator = Estimator::new(200_000);
+        let mut estimator = MdevEstimator::new(200_000);
         for n in 0..2000 {
             estimator.measure(50_000, 2 * n + 2, 2 * n + 1);
         }

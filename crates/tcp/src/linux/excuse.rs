@@ -6,10 +6,10 @@
 use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
-use super::law::Law;
+use super::law::LinuxLaw;
 use super::queue::{LOST, SACKED};
 use super::timer::Purpose;
-use super::window::Window;
+use super::window::LinuxWindow;
 use super::{Linux, Stage};
 use crate::segment::Transmission;
 
@@ -25,7 +25,7 @@ pub(crate) enum ReducedBy {
 /// Reductions so far: all, and by marks; the last one; and what was before it, where it may be
 /// excused.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Reductions {
+pub(crate) struct ReductionLog {
     pub(crate) all: u64,
     pub(crate) by_marks: u64,
     pub(crate) last: Option<ReducedBy>,
@@ -36,14 +36,14 @@ pub(crate) struct Reductions {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Before {
-    window: Window,
-    law: Law,
+    window: LinuxWindow,
+    law: LinuxLaw,
     rto: u64,
     backoff: u32,
     timeouts: u32,
 }
 
-impl Reductions {
+impl ReductionLog {
     pub(crate) fn note(&mut self, by: ReducedBy) {
         self.all += 1;
         self.by_marks += u64::from(by == ReducedBy::Mark);

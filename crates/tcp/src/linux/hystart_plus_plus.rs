@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::law::Facts;
-use super::window::{INFINITE, Window};
+use super::window::{INFINITE, LinuxWindow};
 
 /// MIN_RTT_THRESH and MAX_RTT_THRESH in microseconds, MIN_RTT_DIVISOR (section 4.3).
 const RISE_US: (u64, u64) = (4_000, 16_000);
@@ -52,7 +52,7 @@ impl HystartPlusPlus {
     }
 
     /// Takes a round trip in microseconds.
-    pub(crate) fn measured(&mut self, window: &mut Window, rtt: u64, facts: &Facts) {
+    pub(crate) fn measured(&mut self, window: &mut LinuxWindow, rtt: u64, facts: &Facts) {
         if window.ssthresh < INFINITE {
             return;
         }
@@ -74,7 +74,7 @@ impl HystartPlusPlus {
         }
     }
 
-    fn begin_round(&mut self, window: &mut Window, facts: &Facts) {
+    fn begin_round(&mut self, window: &mut LinuxWindow, facts: &Facts) {
         self.round_ends = facts.next;
         self.last_least = self.least.take();
         self.samples = 0;
@@ -86,7 +86,7 @@ impl HystartPlusPlus {
     }
 
     /// By how many segments `acked` may open the window.
-    pub(crate) fn allow(&mut self, window: &Window, acked: u32) -> u32 {
+    pub(crate) fn allow(&mut self, window: &LinuxWindow, acked: u32) -> u32 {
         if window.ssthresh < INFINITE {
             return acked;
         }
@@ -107,8 +107,8 @@ mod tests {
     use super::*;
 
     /// Rounds of `count` ACKs with these round trips in ms, from a window of ten on.
-    fn run(rounds: &[u64], count: u32) -> (Window, Vec<u32>) {
-        let (mut start, mut window) = (HystartPlusPlus::new(false), Window::new());
+    fn run(rounds: &[u64], count: u32) -> (LinuxWindow, Vec<u32>) {
+        let (mut start, mut window) = (HystartPlusPlus::new(false), LinuxWindow::new());
         window.cwnd = 10;
         let mut windows = Vec::new();
         for (round, rtt) in rounds.iter().enumerate() {
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn an_ack_opens_the_window_by_eight_at_most_without_pacing() {
-        let window = Window::new();
+        let window = LinuxWindow::new();
         assert_eq!(HystartPlusPlus::new(false).allow(&window, 20), 8);
         assert_eq!(HystartPlusPlus::new(true).allow(&window, 20), 20);
     }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Stage;
 use super::rate::{Sample, Stamp};
-use super::window::Window;
+use super::window::LinuxWindow;
 use crate::config::SlowStart;
 use crate::linux::{Congestion, LinuxOptions};
 use bbr::Bbr;
@@ -21,7 +21,7 @@ pub(crate) use bbr::Surroundings;
 use bbr3::Bbr3;
 use cubic::Cubic;
 use dctcp::Dctcp;
-use vegas::Vegas;
+use vegas::LinuxVegas;
 
 /// What a law may know of its connection besides the window.
 #[derive(Clone, Copy, Debug)]
@@ -53,17 +53,17 @@ pub(crate) enum Event {
 
 /// The window-law axis.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) enum Law {
+pub(crate) enum LinuxLaw {
     Reno,
     Cubic(Cubic),
     Dctcp(Dctcp),
-    Vegas(Vegas),
+    Vegas(LinuxVegas),
     /// It paces, and is told of rates: see `Linux::control_by_rate`.
     Bbr(Box<Bbr>),
     Bbr3(Box<Bbr3>),
 }
 
-impl Law {
+impl LinuxLaw {
     pub(crate) fn new(options: &LinuxOptions) -> Self {
         match options.congestion {
             Congestion::Reno => Self::Reno,
@@ -71,7 +71,7 @@ impl Law {
             // Without ECN, DCTCP is Reno (RFC 8257 section 3.4 leaves it open; Linux does so).
             Congestion::Dctcp if !options.ecn => Self::Reno,
             Congestion::Dctcp => Self::Dctcp(Dctcp::new()),
-            Congestion::Vegas => Self::Vegas(Vegas::new()),
+            Congestion::Vegas => Self::Vegas(LinuxVegas::new()),
             Congestion::Bbr => Self::Bbr(Box::new(Bbr::new(usize::from(options.bbr_phase % 7)))),
             Congestion::Bbr3 => {
                 Self::Bbr3(Box::new(Bbr3::new(u64::from(options.bbr_phase), options.sack)))
@@ -104,7 +104,7 @@ impl Law {
     }
 
     /// What the threshold becomes at a loss or a mark.
-    pub(crate) fn ssthresh(&mut self, window: &Window) -> u32 {
+    pub(crate) fn ssthresh(&mut self, window: &LinuxWindow) -> u32 {
         match self {
             Self::Reno | Self::Vegas(_) => (window.cwnd >> 1).max(2),
             Self::Cubic(cubic) => cubic.ssthresh(window.cwnd),
@@ -115,7 +115,7 @@ impl Law {
     }
 
     /// `acked` segments were delivered and the window may grow.
-    pub(crate) fn grow(&mut self, window: &mut Window, acked: u32, facts: &Facts) {
+    pub(crate) fn grow(&mut self, window: &mut LinuxWindow, acked: u32, facts: &Facts) {
         match self {
             Self::Reno | Self::Dctcp(_) => window.reno(acked),
             Self::Cubic(cubic) => cubic.grow(window, acked, facts),
@@ -126,7 +126,7 @@ impl Law {
 
     /// An ACK came that acknowledged or reported something; `rtt` is its round trip in
     /// microseconds if it has one.
-    pub(crate) fn measured(&mut self, window: &mut Window, rtt: Option<u64>, facts: &Facts) {
+    pub(crate) fn measured(&mut self, window: &mut LinuxWindow, rtt: Option<u64>, facts: &Facts) {
         let Some(rtt) = rtt else { return };
         match self {
             Self::Reno | Self::Dctcp(_) | Self::Bbr(_) | Self::Bbr3(_) => {}
@@ -145,7 +145,7 @@ impl Law {
     }
 
     /// The stage becomes `stage`.
-    pub(crate) fn enters(&mut self, stage: Stage, window: &mut Window, facts: &Facts) {
+    pub(crate) fn enters(&mut self, stage: Stage, window: &mut LinuxWindow, facts: &Facts) {
         match self {
             Self::Reno | Self::Bbr(_) | Self::Bbr3(_) => {}
             Self::Cubic(cubic) => cubic.enters(stage, facts),
@@ -158,7 +158,7 @@ impl Law {
         }
     }
 
-    pub(crate) fn on_event(&mut self, event: Event, window: &mut Window, facts: &Facts) {
+    pub(crate) fn on_event(&mut self, event: Event, window: &mut LinuxWindow, facts: &Facts) {
         match (self, event) {
             (Self::Cubic(cubic), Event::Start) => cubic.starts(facts),
             (Self::Vegas(vegas), Event::Start | Event::Restart) => vegas.open(facts),
@@ -168,7 +168,7 @@ impl Law {
     }
 
     /// The window that comes back when a reduction was for nothing.
-    pub(crate) fn undone(&mut self, window: &Window) -> u32 {
+    pub(crate) fn undone(&mut self, window: &LinuxWindow) -> u32 {
         match self {
             Self::Bbr(bbr) => bbr.undone(window),
             Self::Bbr3(bbr) => bbr.undone(window),
@@ -179,11 +179,11 @@ impl Law {
 }
 
 /// Laws that pace, and that are told of rates of delivery.
-impl Law {
+impl LinuxLaw {
     /// The connection is open; `shortest` is the round trip of the SYN.
     pub(crate) fn open_paced(
         &mut self,
-        window: &mut Window,
+        window: &mut LinuxWindow,
         facts: &Facts,
         around: &Surroundings,
         shortest: u64,
@@ -207,7 +207,7 @@ impl Law {
     /// An ACK; returns whether rates from now on say little, since the window is kept small.
     pub(crate) fn control(
         &mut self,
-        window: &mut Window,
+        window: &mut LinuxWindow,
         sample: &Sample,
         facts: &Facts,
         around: &Surroundings,
@@ -220,7 +220,13 @@ impl Law {
     }
 
     /// Segment `seq`, sent when `stamp` says, is taken for lost.
-    pub(crate) fn loses(&mut self, window: &Window, seq: u64, stamp: &Stamp, counts: (u64, u64)) {
+    pub(crate) fn loses(
+        &mut self,
+        window: &LinuxWindow,
+        seq: u64,
+        stamp: &Stamp,
+        counts: (u64, u64),
+    ) {
         if let Self::Bbr3(bbr) = self {
             bbr.loses(window, seq, stamp, counts);
         }
@@ -252,7 +258,7 @@ impl Law {
     }
 
     /// Data go out while nothing is in flight and the application had nothing to send.
-    pub(crate) fn restarts(&mut self, window: &mut Window, us: u64, around: &Surroundings) {
+    pub(crate) fn restarts(&mut self, window: &mut LinuxWindow, us: u64, around: &Surroundings) {
         if let Self::Bbr3(bbr) = self {
             bbr.restarts(window, us, around);
         }

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::window::{INFINITE, Window};
+use super::window::{INFINITE, LinuxWindow};
 use super::{Linux, ReducedBy, Stage};
 
 /// The threshold as it is while the window shrinks, else at least three quarters of the window.
-pub(crate) fn current_ssthresh(window: &Window, stage: Stage) -> u32 {
+pub(crate) fn current_ssthresh(window: &LinuxWindow, stage: Stage) -> u32 {
     if stage.reduces() {
         return window.ssthresh;
     }

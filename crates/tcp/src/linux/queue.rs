@@ -35,7 +35,7 @@ const NONE: u64 = 0;
 
 /// A segment.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct Sent {
+pub(crate) struct Unacked {
     pub(crate) marks: u16,
     /// When it was last sent, in nanoseconds.
     pub(crate) ns: u64,
@@ -45,7 +45,7 @@ pub(crate) struct Sent {
     newer: u64,
 }
 
-impl Sent {
+impl Unacked {
     /// When it was last sent, in microseconds.
     pub(crate) fn at(&self) -> u64 {
         self.ns / 1000
@@ -64,7 +64,7 @@ impl Sent {
 /// The retransmission queue.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Queue {
-    segments: VecDeque<Sent>,
+    segments: VecDeque<Unacked>,
     first: u64,
     oldest: u64,
     newest: u64,
@@ -91,15 +91,15 @@ impl Queue {
         self.first + self.segments.len() as u64
     }
 
-    pub(crate) fn get(&self, seq: u64) -> &Sent {
+    pub(crate) fn get(&self, seq: u64) -> &Unacked {
         &self.segments[(seq - self.first) as usize]
     }
 
-    pub(crate) fn get_mut(&mut self, seq: u64) -> &mut Sent {
+    pub(crate) fn get_mut(&mut self, seq: u64) -> &mut Unacked {
         &mut self.segments[(seq - self.first) as usize]
     }
 
-    pub(crate) fn head(&self) -> Option<&Sent> {
+    pub(crate) fn head(&self) -> Option<&Unacked> {
         self.segments.front()
     }
 
@@ -109,7 +109,7 @@ impl Queue {
             self.first = seq;
         }
         debug_assert_eq!(seq, self.end(), "segments go out in order");
-        let sent = Sent { marks: 0, ns, stamp, older: NONE, newer: NONE };
+        let sent = Unacked { marks: 0, ns, stamp, older: NONE, newer: NONE };
         self.segments.push_back(sent);
         self.list(seq);
     }

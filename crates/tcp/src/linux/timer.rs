@@ -17,14 +17,14 @@ pub(crate) enum Purpose {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Timer {
+pub(crate) struct LinuxTimer {
     clock: Clock,
     purpose: Option<Purpose>,
     /// The tick it was set for, and the one at which the wheel gets there.
     set: Option<(u64, u64)>,
 }
 
-impl Timer {
+impl LinuxTimer {
     pub(crate) fn new(clock: Clock) -> Self {
         Self { clock, purpose: None, set: None }
     }

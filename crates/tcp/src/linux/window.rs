@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) const INFINITE: u32 = 0x7fff_ffff;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Window {
+pub(crate) struct LinuxWindow {
     pub(crate) cwnd: u32,
     pub(crate) ssthresh: u32,
     /// What was acknowledged towards the next segment of the window.
@@ -30,7 +30,7 @@ pub(crate) struct Window {
     pub(crate) round: u64,
 }
 
-impl Window {
+impl LinuxWindow {
     pub(crate) fn new() -> Self {
         Self {
             cwnd: 2,

@@ -11,7 +11,7 @@ use crate::segment::{Ack, Transmission};
 
 /// Brakmo and Peterson 1995, section III.A; ns-2 `Agent/TCP/Vegas`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Vegas {
+pub(crate) struct VegasRecovery {
     as_ns2: bool,
     /// ACKs of new data that are still to ask whether the next segment is overdue.
     worried: u64,
@@ -22,7 +22,7 @@ pub(crate) struct Vegas {
     changed: Option<Time>,
 }
 
-impl Vegas {
+impl VegasRecovery {
     pub(super) fn new(config: &Config) -> Self {
         let as_ns2 = config.vegas_rules == VegasRules::Ns2;
         Self { as_ns2, worried: 0, reduced: 0.0, changed: None }

@@ -58,7 +58,7 @@ struct Sent {
     options: SegmentOptions,
 }
 
-struct Player {
+struct ReceiverPlayer {
     receiver: Receiver,
     payload: u64,
     /// By first byte, the transmissions under way in order.
@@ -81,7 +81,7 @@ struct Player {
 /// A row that cannot be read, or parameters that make no endpoint.
 pub fn replay_receiver(case: &ReceiverCase, trace: &str) -> Result<ReceiverOutcome, String> {
     let config = Config::resolve(&case.tcp).map_err(|error| error.to_string())?;
-    let mut player = Player {
+    let mut player = ReceiverPlayer {
         receiver: Receiver::new(&config),
         payload: config.segment_size.get() - config.headers().get(),
         sent: BTreeMap::new(),
@@ -107,7 +107,7 @@ pub fn replay_receiver(case: &ReceiverCase, trace: &str) -> Result<ReceiverOutco
     Ok(player.judge())
 }
 
-impl Player {
+impl ReceiverPlayer {
     fn take(&mut self, columns: &[&str]) -> Option<()> {
         match columns[0] {
             "S" => self.sends(columns),

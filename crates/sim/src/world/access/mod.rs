@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub(super) use self::cross::Cross;
 use self::departures::Departures;
 pub(super) use self::source::Source;
-pub(super) use self::wlan::{AirLoss, Crossed, Wireless};
+pub(super) use self::wlan::{AirEvent, AirLoss, Wireless};
 use super::packet::{AckPacket, DataPacket};
 use crate::scenario::{Resolved, Side};
 

@@ -49,7 +49,7 @@ pub(in crate::world) struct Wireless {
     outcomes: Vec<Outcome<Packet>>,
     /// The same, as the world is told.
     #[serde(skip)]
-    crossed: Vec<Crossed>,
+    crossed: Vec<AirEvent>,
 }
 
 impl Air {
@@ -167,7 +167,7 @@ pub(in crate::world) struct AirLoss {
 
 /// What became of a packet that was in a cell.
 #[derive(Clone, Debug)]
-pub(in crate::world) enum Crossed {
+pub(in crate::world) enum AirEvent {
     /// It has come from the base station to the host.
     ToHost(Packet),
     /// It has come from the host to the base station.
@@ -218,7 +218,7 @@ impl Wireless {
         now: Time,
         index: u32,
         context: &mut Context,
-    ) -> Vec<Crossed> {
+    ) -> Vec<AirEvent> {
         let air = &mut self.cells[index as usize];
         if air.alarm == now {
             air.alarm = Time::MAX;
@@ -226,10 +226,10 @@ impl Wireless {
         air.advance(now, &mut self.outcomes);
         context.stale += u64::from(self.outcomes.is_empty());
         self.crossed.extend(self.outcomes.drain(..).map(|outcome| match outcome {
-            Outcome::Delivered { from: BASE, packet, .. } => Crossed::ToHost(packet),
-            Outcome::Delivered { packet, .. } => Crossed::ToBase(packet),
+            Outcome::Delivered { from: BASE, packet, .. } => AirEvent::ToHost(packet),
+            Outcome::Delivered { packet, .. } => AirEvent::ToBase(packet),
             Outcome::Lost { from, packet, .. } => {
-                Crossed::Lost(air.loses(from, packet, LossCause::Wireless))
+                AirEvent::Lost(air.loses(from, packet, LossCause::Wireless))
             }
         }));
         std::mem::take(&mut self.crossed)
@@ -239,7 +239,7 @@ impl Wireless {
     pub(in crate::world) fn arm(
         &mut self,
         index: u32,
-        crossed: Vec<Crossed>,
+        crossed: Vec<AirEvent>,
         context: &mut Context,
     ) {
         self.crossed = crossed;

@@ -23,7 +23,7 @@ pub(in crate::world) struct Address {
 
 /// A flow that is there.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Entry {
+struct FlowEntry {
     address: Address,
     /// Whether the connection is gone, and its slot empty.
     vacant: bool,
@@ -42,7 +42,7 @@ pub(in crate::world) struct Carried {
 /// All flows, by slot.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(in crate::world) struct Flows {
-    entries: Vec<Entry>,
+    entries: Vec<FlowEntry>,
 }
 
 impl Flows {
@@ -50,9 +50,9 @@ impl Flows {
     pub(in crate::world) fn register(&mut self, slot: u32, address: Address) {
         let slot = slot as usize;
         if self.entries.len() <= slot {
-            self.entries.resize_with(slot + 1, Entry::default);
+            self.entries.resize_with(slot + 1, FlowEntry::default);
         }
-        self.entries[slot] = Entry { address, ..Entry::default() };
+        self.entries[slot] = FlowEntry { address, ..FlowEntry::default() };
     }
 
     /// The connection in a slot is gone.

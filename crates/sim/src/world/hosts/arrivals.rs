@@ -12,7 +12,7 @@ use crate::traffic::{Sampler, exponential_of, mean_ps};
 
 /// A connection that comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::world) struct TimedTrain {
+pub(in crate::world) struct Arriving {
     pub(super) from: u32,
     pub(super) to: u32,
     /// Application data.
@@ -117,7 +117,7 @@ impl Arrivals {
     }
 
     /// Moves to the next instant at which connections come; returns those of the present one.
-    pub(super) fn draw(&mut self, sampler: &Sampler, coming: &mut Vec<TimedTrain>) {
+    pub(super) fn draw(&mut self, sampler: &Sampler, coming: &mut Vec<Arriving>) {
         let now = self.next;
         match &mut self.kind {
             &mut Kind::Poisson { from, ref targets, mean } => {
@@ -126,7 +126,7 @@ impl Arrivals {
                 let last = targets.len() - 1;
                 let target = targets.partition_point(|&(share, _)| share <= place).min(last);
                 let (to, bytes) = (targets[target].1, sampler.draw(size).get());
-                coming.push(TimedTrain { from, to, bytes });
+                coming.push(Arriving { from, to, bytes });
                 self.arrived += 1;
                 self.next = now.saturating_add(exponential_of(mean, wait));
             }
@@ -157,7 +157,7 @@ impl Arrivals {
             Kind::Trace { start, row, rows } => {
                 let here = |one: &&Traced| *start + one.start == now;
                 let due = rows[*row..].iter().take_while(here);
-                let one = |&Traced { from, to, bytes, .. }: &Traced| TimedTrain { from, to, bytes };
+                let one = |&Traced { from, to, bytes, .. }: &Traced| Arriving { from, to, bytes };
                 let before = coming.len();
                 coming.extend(due.map(one));
                 *row += coming.len() - before;
@@ -169,14 +169,14 @@ impl Arrivals {
 
 /// The connections of a permutation: the nodes in a circle, in a random order (Sattolo's shuffle),
 /// each with the next.
-fn cycle(nodes: &mut [u32], draw: impl Fn(u64, usize) -> usize, coming: &mut Vec<TimedTrain>) {
+fn cycle(nodes: &mut [u32], draw: impl Fn(u64, usize) -> usize, coming: &mut Vec<Arriving>) {
     nodes.sort_unstable();
     let from: Vec<u32> = nodes.to_vec();
     for last in (1..nodes.len()).rev() {
         // Never with itself: one cycle is left of all.
         nodes.swap(last, draw(last as u64, last));
     }
-    coming.extend(from.iter().zip(&*nodes).map(|(&from, &to)| TimedTrain { from, to, bytes: 0 }));
+    coming.extend(from.iter().zip(&*nodes).map(|(&from, &to)| Arriving { from, to, bytes: 0 }));
 }
 
 /// The connections of an incast: as many as `senders` says, from other nodes, in a random order
@@ -185,7 +185,7 @@ fn gather(
     nodes: &mut [u32],
     (senders, to): (u32, u32),
     draw: impl Fn(u64, usize) -> usize,
-    coming: &mut Vec<TimedTrain>,
+    coming: &mut Vec<Arriving>,
 ) {
     nodes.sort_unstable();
     let place = nodes.binary_search(&to).expect("it ends at a node with hosts");
@@ -197,7 +197,7 @@ fn gather(
         others.swap(first, chosen);
     }
     let around = others.iter().cycle().take(senders as usize);
-    coming.extend(around.map(|&from| TimedTrain { from, to, bytes: 0 }));
+    coming.extend(around.map(|&from| Arriving { from, to, bytes: 0 }));
 }
 
 /// A node where connections start, where they go, and the mean time from one to the next, in ps.

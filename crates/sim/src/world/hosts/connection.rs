@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub(in crate::world) use self::achieved::Achieved;
 use self::achieved::Before;
-use super::options::Carried;
+use super::options::CarriedOptions;
 use super::resent::Resent;
 use super::stack::Stack;
 use crate::measure::loss::{Causes, Loss, ReductionCause, Truth};
@@ -244,7 +244,7 @@ pub(in crate::world) struct Flow {
     /// The latest duplicate ACK asks for this segment.
     asked_again: u64,
     /// What its packets carry besides, if they do.
-    pub(super) carried: Option<Box<Carried>>,
+    pub(super) carried: Option<Box<CarriedOptions>>,
     /// What happened at its sender, in a mesh.
     pub(in crate::world) digest: Digest,
     /// What there was before measuring began.

@@ -7,7 +7,7 @@ use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::Hosts;
-use super::arrivals::{Arrivals, TimedTrain};
+use super::arrivals::{Arrivals, Arriving};
 use super::connection::{Flow, FlowKind, Tally};
 use super::ideal::Ideal;
 use crate::measure::{ConnectionRow, Connections, DemandSummary, DepartedSummary, Digest, Piece};
@@ -20,7 +20,7 @@ use crate::world::events::Event;
 
 /// What became of the connections of a demand.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Outcome {
+struct DemandOutcome {
     started: u64,
     completed: u64,
     /// Those that began in the measured time and have left their rows.
@@ -41,7 +41,7 @@ struct Outcome {
     bytes: f64,
 }
 
-impl Outcome {
+impl DemandOutcome {
     /// The number of connections under way is about to change.
     fn count_to(&mut self, now: Time) {
         self.active_time += u128::from(self.active) * u128::from(now.since(self.counted).as_ps());
@@ -119,8 +119,8 @@ pub(in crate::world) struct Demands {
     arrivals: Vec<Arrivals>,
     /// Reused: connections that come at one instant.
     #[serde(skip)]
-    coming: Vec<TimedTrain>,
-    outcomes: Vec<Outcome>,
+    coming: Vec<Arriving>,
+    outcomes: Vec<DemandOutcome>,
     /// Slots of connections that are gone.
     free: Vec<u32>,
     /// Slots of connections that are done while something of theirs is still on its way.
@@ -160,7 +160,7 @@ impl Demands {
             ideal: Ideal::new(resolved),
             arrivals,
             coming: Vec::new(),
-            outcomes: vec![Outcome::default(); demands.len()],
+            outcomes: vec![DemandOutcome::default(); demands.len()],
             free: Vec::new(),
             lingering: Vec::new(),
             gone: Tally::default(),
@@ -250,7 +250,7 @@ impl Hosts {
         &mut self,
         number: u32,
         context: &mut Context,
-    ) -> (u32, Vec<TimedTrain>) {
+    ) -> (u32, Vec<Arriving>) {
         let demands = &mut self.demands;
         let arrivals = &mut demands.arrivals[number as usize];
         let demand = arrivals.demand;
@@ -264,13 +264,13 @@ impl Hosts {
     }
 
     /// What held those that came is used again.
-    pub(in crate::world) fn came(&mut self, mut coming: Vec<TimedTrain>) {
+    pub(in crate::world) fn came(&mut self, mut coming: Vec<Arriving>) {
         coming.clear();
         self.demands.coming = coming;
     }
 
     /// A connection takes a slot; returns that.
-    pub(in crate::world) fn arrive(&mut self, now: Time, demand: u32, coming: &TimedTrain) -> u32 {
+    pub(in crate::world) fn arrive(&mut self, now: Time, demand: u32, coming: &Arriving) -> u32 {
         let demands = &mut self.demands;
         let writes = Some(vec![(now, coming.bytes)]);
         let kind = &demands.kinds[demand as usize];
@@ -366,7 +366,7 @@ impl Demands {
     /// What the demands achieved in the `measured` time.
     pub(in crate::world) fn summaries(&mut self, now: Time, measured: Span) -> Vec<DemandSummary> {
         let outcomes = self.kinds.iter().zip(&mut self.outcomes);
-        let summary = |(kind, outcome): (&Arc<FlowKind>, &mut Outcome)| {
+        let summary = |(kind, outcome): (&Arc<FlowKind>, &mut DemandOutcome)| {
             outcome.count_to(now);
             outcome.summary(&kind.label, measured)
         };

@@ -15,9 +15,9 @@ use crate::world::packet::{AckPacket, DataPacket};
 
 /// What is under way of one connection.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(in crate::world) struct Carried {
-    data: Table<SegmentOptions>,
-    acks: Table<AckOptions>,
+pub(in crate::world) struct CarriedOptions {
+    data: OptionTable<SegmentOptions>,
+    acks: OptionTable<AckOptions>,
     /// What the last ACK asked for, and how many have.
     asked: (u64, u16),
     /// Marks drawn, and made.
@@ -27,20 +27,20 @@ pub(in crate::world) struct Carried {
 
 /// Values by a number and which of the packets with that number it is, from 1.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Table<T> {
+struct OptionTable<T> {
     /// Of first packets, from number `base` on.
     base: u64,
     first: VecDeque<Option<T>>,
     others: BTreeMap<(u64, u16), T>,
 }
 
-impl<T> Default for Table<T> {
+impl<T> Default for OptionTable<T> {
     fn default() -> Self {
         Self { base: 0, first: VecDeque::new(), others: BTreeMap::new() }
     }
 }
 
-impl<T: Copy> Table<T> {
+impl<T: Copy> OptionTable<T> {
     fn put(&mut self, number: u64, nth: u16, value: T) {
         if nth != 1 {
             self.others.insert((number, nth), value);
@@ -90,7 +90,7 @@ impl<T: Copy> Table<T> {
     }
 }
 
-impl Carried {
+impl CarriedOptions {
     /// A segment is sent.
     pub(in crate::world) fn send(&mut self, seq: u64, nth: u16, options: SegmentOptions) {
         self.data.put(seq, nth, options);
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn what_is_taken_leaves_no_trace() {
-        let mut table = Table::default();
+        let mut table = OptionTable::default();
         for number in 3..6 {
             table.put(number, 1, number);
         }
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn what_was_overtaken_is_forgotten() {
-        let mut table = Table::default();
+        let mut table = OptionTable::default();
         for number in [3, 5, 8] {
             table.put(number, 1, number);
             table.put(number, 2, number);

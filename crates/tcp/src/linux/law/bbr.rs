@@ -7,7 +7,7 @@ mod policer;
 use serde::{Deserialize, Serialize};
 
 use super::super::rate::Sample;
-use super::super::window::{INFINITE, Window};
+use super::super::window::{INFINITE, LinuxWindow};
 use super::windowed::WindowedMax;
 use super::{Facts, Stage};
 use policer::Policer;
@@ -133,7 +133,7 @@ impl Bbr {
 
     pub(crate) fn open(
         &mut self,
-        window: &mut Window,
+        window: &mut LinuxWindow,
         facts: &Facts,
         around: &Surroundings,
         shortest: u64,
@@ -155,7 +155,7 @@ impl Bbr {
         self.pacing_rate = bytes_a_second(rate, HIGH_GAIN, around.payload);
     }
 
-    pub(super) fn ssthresh(&mut self, window: &Window) -> u32 {
+    pub(super) fn ssthresh(&mut self, window: &LinuxWindow) -> u32 {
         self.save(window.cwnd);
         window.ssthresh
     }
@@ -166,7 +166,7 @@ impl Bbr {
         self.prior_cwnd = if calm { cwnd } else { self.prior_cwnd.max(cwnd) };
     }
 
-    pub(super) fn undone(&mut self, window: &Window) -> u32 {
+    pub(super) fn undone(&mut self, window: &LinuxWindow) -> u32 {
         (self.full_rate, self.full_rounds) = (0, 0);
         window.cwnd
     }
@@ -196,7 +196,7 @@ impl Bbr {
     /// An ACK: what it makes of the model, then of rate and window.
     pub(crate) fn control(
         &mut self,
-        window: &mut Window,
+        window: &mut LinuxWindow,
         sample: &Sample,
         facts: &Facts,
         around: &Surroundings,
@@ -268,7 +268,7 @@ impl Bbr {
         }
     }
 
-    fn drain(&mut self, window: &mut Window, around: &Surroundings) {
+    fn drain(&mut self, window: &mut LinuxWindow, around: &Surroundings) {
         let target = |bbr: &Self| bbr.aim(bbr.max_rate(), UNIT, around);
         if self.mode == Mode::Startup && self.full {
             self.mode = Mode::Drain;
@@ -283,7 +283,7 @@ impl Bbr {
     /// returns whether the rate is not to be taken.
     fn look_for_shortest(
         &mut self,
-        window: &mut Window,
+        window: &mut LinuxWindow,
         sample: &Sample,
         facts: &Facts,
         around: &Surroundings,
@@ -334,7 +334,7 @@ impl Bbr {
 
     fn set_window(
         &mut self,
-        window: &mut Window,
+        window: &mut LinuxWindow,
         sample: &Sample,
         facts: &Facts,
         around: &Surroundings,

@@ -10,7 +10,7 @@ mod undo;
 use serde::{Deserialize, Serialize};
 
 use super::super::rate::Sample;
-use super::super::window::{INFINITE, Window};
+use super::super::window::{INFINITE, LinuxWindow};
 use super::bbr::{RATE_SHIFT, Surroundings};
 use super::windowed::WindowedMax;
 use super::{Facts, Stage};
@@ -49,7 +49,7 @@ const GROUP_US: u64 = 1_000;
 
 /// The states of the draft.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Mode {
+enum Bbr3Mode {
     Startup,
     Drain,
     Down,
@@ -79,7 +79,7 @@ pub(crate) struct Bbr3 {
     now: u64,
     /// Segments delivered by then.
     delivered_now: u64,
-    mode: Mode,
+    mode: Bbr3Mode,
     sack: bool,
     /// The largest rate of the cycle before, and of this one.
     max_rates: [u64; 2],
@@ -137,7 +137,7 @@ impl Bbr3 {
             phase,
             now: 0,
             delivered_now: 0,
-            mode: Mode::Startup,
+            mode: Bbr3Mode::Startup,
             sack,
             max_rates: [0; 2],
             rate_short: None,
@@ -189,7 +189,7 @@ impl Bbr3 {
     /// OnInit.
     pub(super) fn open(
         &mut self,
-        window: &mut Window,
+        window: &mut LinuxWindow,
         facts: &Facts,
         around: &Surroundings,
         shortest: u64,
@@ -230,18 +230,18 @@ impl Bbr3 {
 
     fn pacing_gain(&self) -> u64 {
         match self.mode {
-            Mode::Startup => STARTUP_PACING,
-            Mode::Drain => DRAIN_PACING,
-            Mode::Down => DOWN_PACING,
-            Mode::Up => UP_PACING,
-            Mode::Cruise | Mode::Refill | Mode::ProbeRtt => ONE,
+            Bbr3Mode::Startup => STARTUP_PACING,
+            Bbr3Mode::Drain => DRAIN_PACING,
+            Bbr3Mode::Down => DOWN_PACING,
+            Bbr3Mode::Up => UP_PACING,
+            Bbr3Mode::Cruise | Bbr3Mode::Refill | Bbr3Mode::ProbeRtt => ONE,
         }
     }
 
     fn window_gain(&self) -> u64 {
         match self.mode {
-            Mode::Up => UP_WINDOW,
-            Mode::ProbeRtt => PROBE_RTT_WINDOW,
+            Bbr3Mode::Up => UP_WINDOW,
+            Bbr3Mode::ProbeRtt => PROBE_RTT_WINDOW,
             _ => WINDOW_GAIN,
         }
     }
@@ -249,7 +249,7 @@ impl Bbr3 {
     /// UpdateOnACK; returns whether samples from now on are not to be taken (ProbeRTT).
     pub(super) fn control(
         &mut self,
-        window: &mut Window,
+        window: &mut LinuxWindow,
         sample: &Sample,
         facts: &Facts,
         around: &Surroundings,
@@ -278,7 +278,7 @@ impl Bbr3 {
     }
 
     /// A repair has ended: the window that was is good again.
-    fn follow_stage(&mut self, window: &mut Window, stage: Stage) {
+    fn follow_stage(&mut self, window: &mut LinuxWindow, stage: Stage) {
         let before = std::mem::replace(&mut self.prior_stage, stage);
         if before >= Stage::Recovery && stage < Stage::Recovery {
             self.restore(window);
@@ -319,11 +319,11 @@ impl Bbr3 {
     }
 
     /// AdaptLowerBoundsFromCongestion, once a round.
-    fn adapt_short_term(&mut self, window: &Window) {
+    fn adapt_short_term(&mut self, window: &LinuxWindow) {
         if !self.loss_round_begins {
             return;
         }
-        let probes = matches!(self.mode, Mode::Startup | Mode::Refill | Mode::Up);
+        let probes = matches!(self.mode, Bbr3Mode::Startup | Bbr3Mode::Refill | Bbr3Mode::Up);
         if self.loss_in_round && !probes {
             let rate = self.rate_short.unwrap_or(self.max_rate());
             let inflight = self.inflight_short.unwrap_or(u64::from(window.cwnd));
@@ -367,13 +367,13 @@ impl Bbr3 {
 
     /// CheckStartupDone.
     fn look_whether_startup_is_over(&mut self, sample: &Sample, facts: &Facts) {
-        if self.mode != Mode::Startup {
+        if self.mode != Bbr3Mode::Startup {
             return;
         }
         let repairs = facts.stage == Stage::Recovery && self.loss_round_begins;
         let many = !self.sack || self.lost_runs >= STARTUP_LOSSES;
         if repairs && many && self.is_too_high(sample.lost_since, sample.sent_in_flight) {
-            self.undo.mode = Some(Mode::Startup);
+            self.undo.mode = Some(Bbr3Mode::Startup);
             (self.full, self.full_now) = (true, true);
             self.inflight_long = Some(self.bdp().max(self.inflight_latest));
         }
@@ -381,7 +381,7 @@ impl Bbr3 {
             self.lost_runs = 0;
         }
         if self.full {
-            self.mode = Mode::Drain;
+            self.mode = Bbr3Mode::Drain;
             self.drain_round = self.rounds;
         }
     }
@@ -390,7 +390,7 @@ impl Bbr3 {
     fn look_whether_drained(&mut self, around: &Surroundings) {
         let late = self.rounds > self.drain_round + DRAIN_ROUNDS;
         let drained = u64::from(around.in_flight) <= self.inflight(ONE, around);
-        if self.mode == Mode::Drain && (drained || late) {
+        if self.mode == Bbr3Mode::Drain && (drained || late) {
             self.start_down();
         }
     }
@@ -427,7 +427,7 @@ impl Bbr3 {
     /// SetCwnd.
     fn set_window(
         &mut self,
-        window: &mut Window,
+        window: &mut LinuxWindow,
         sample: &Sample,
         facts: &Facts,
         around: &Surroundings,
@@ -441,7 +441,7 @@ impl Bbr3 {
             cwnd += acked;
         }
         cwnd = cwnd.max(WINDOW_LEAST);
-        if self.mode == Mode::ProbeRtt {
+        if self.mode == Bbr3Mode::ProbeRtt {
             cwnd = cwnd.min(self.probe_rtt_window(around));
         }
         window.cwnd = cwnd.min(self.cap()).min(u64::from(INFINITE)) as u32;
@@ -450,9 +450,9 @@ impl Bbr3 {
     /// BoundCwndForModel.
     fn cap(&self) -> u64 {
         let long = match self.mode {
-            Mode::Down | Mode::Refill | Mode::Up => self.inflight_long,
-            Mode::ProbeRtt | Mode::Cruise => self.with_headroom(),
-            Mode::Startup | Mode::Drain => None,
+            Bbr3Mode::Down | Bbr3Mode::Refill | Bbr3Mode::Up => self.inflight_long,
+            Bbr3Mode::ProbeRtt | Bbr3Mode::Cruise => self.with_headroom(),
+            Bbr3Mode::Startup | Bbr3Mode::Drain => None,
         };
         let bounds = [long, self.inflight_short];
         bounds.into_iter().flatten().min().unwrap_or(u64::MAX).max(WINDOW_LEAST)
@@ -477,7 +477,7 @@ impl Bbr3 {
     /// QuantizationBudget.
     fn with_budget(&self, segments: u64, around: &Surroundings) -> u64 {
         let least = (3 * self.group(around)).max(WINDOW_LEAST);
-        segments.max(least) + if self.mode == Mode::Up { 2 } else { 0 }
+        segments.max(least) + if self.mode == Bbr3Mode::Up { 2 } else { 0 }
     }
 
     /// Inflight.

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::hystart::Hystart;
-use super::{Facts, Stage, Window};
+use super::{Facts, LinuxWindow, Stage};
 use crate::linux::clock::ticks;
 
 /// beta and what it is out of (RFC 9438 section 4.6).
@@ -84,7 +84,7 @@ impl Cubic {
         part(cwnd, BETA, ONE).max(2)
     }
 
-    pub(super) fn measured(&mut self, window: &mut Window, rtt: u64, facts: &Facts) {
+    pub(super) fn measured(&mut self, window: &mut LinuxWindow, rtt: u64, facts: &Facts) {
         // Right after a reduction round trips are of the queue that was.
         if self.epoch.is_some_and(|epoch| facts.tick.saturating_sub(epoch) < HZ) {
             return;
@@ -100,7 +100,7 @@ impl Cubic {
         }
     }
 
-    pub(super) fn grow(&mut self, window: &mut Window, acked: u32, facts: &Facts) {
+    pub(super) fn grow(&mut self, window: &mut LinuxWindow, acked: u32, facts: &Facts) {
         if !window.may_grow() {
             return;
         }

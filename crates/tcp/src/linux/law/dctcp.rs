@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Facts, Window};
+use super::{Facts, LinuxWindow};
 
 /// alpha is in 1/1024; 1 to begin with (RFC 8257 section 4.2), g = 1/16.
 const ALPHA_ONE: u64 = 1024;
@@ -57,7 +57,7 @@ impl Dctcp {
     }
 
     /// For losses: to a half, as any TCP (section 3.5).
-    pub(super) fn loses(&mut self, window: &mut Window) {
+    pub(super) fn loses(&mut self, window: &mut LinuxWindow) {
         self.before_loss = window.cwnd;
         window.ssthresh = (window.cwnd >> 1).max(2);
     }

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Facts, Window};
+use super::{Facts, LinuxWindow};
 
 /// Below this window nothing is looked at.
 const LEAST_WINDOW: u32 = 16;
@@ -39,7 +39,13 @@ impl Hystart {
     }
 
     /// Takes a round trip in slow start; `shortest` is the shortest so far.
-    pub(super) fn measured(&mut self, window: &mut Window, rtt: u64, shortest: u64, facts: &Facts) {
+    pub(super) fn measured(
+        &mut self,
+        window: &mut LinuxWindow,
+        rtt: u64,
+        shortest: u64,
+        facts: &Facts,
+    ) {
         if self.found {
             return;
         }
@@ -63,7 +69,7 @@ impl Hystart {
         }
     }
 
-    fn end(&mut self, window: &mut Window) {
+    fn end(&mut self, window: &mut LinuxWindow) {
         self.found = true;
         window.ssthresh = window.cwnd;
     }

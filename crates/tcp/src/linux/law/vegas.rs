@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Facts, Stage, Window};
+use super::{Facts, LinuxWindow, Stage};
 
 const ALPHA: u64 = 2;
 const BETA: u64 = 4;
@@ -12,7 +12,7 @@ const GAMMA: u64 = 1;
 const NONE: u64 = 0x7fff_ffff;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Vegas {
+pub(crate) struct LinuxVegas {
     on: bool,
     /// The shortest round trip, and the shortest of the running one; each a microsecond more than
     /// was measured.
@@ -23,7 +23,7 @@ pub(crate) struct Vegas {
     round: u64,
 }
 
-impl Vegas {
+impl LinuxVegas {
     pub(super) fn new() -> Self {
         Self { on: false, base: NONE, least: NONE, count: 0, round: 0 }
     }
@@ -49,7 +49,7 @@ impl Vegas {
         self.count += 1;
     }
 
-    pub(super) fn grow(&mut self, window: &mut Window, acked: u32, facts: &Facts) {
+    pub(super) fn grow(&mut self, window: &mut LinuxWindow, acked: u32, facts: &Facts) {
         if !self.on {
             window.reno(acked);
         } else if facts.acked > self.round {
@@ -65,7 +65,7 @@ impl Vegas {
         }
     }
 
-    fn decide(&self, window: &mut Window, acked: u32, facts: &Facts) {
+    fn decide(&self, window: &mut LinuxWindow, acked: u32, facts: &Facts) {
         let cwnd = u64::from(window.cwnd);
         let target = cwnd * self.base / self.least;
         let queued = cwnd * (self.least - self.base) / self.base;

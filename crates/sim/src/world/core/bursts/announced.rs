@@ -89,7 +89,7 @@ fn tail(tails: &mut Vec<Tail>, flow: u32) -> &mut Tail {
 
 /// Where an announced packet lies, in the order in which they enter: by time, flow, and then as
 /// they were put on the link.
-type Entry = (Time, u32, u32);
+type AnnouncedEntry = (Time, u32, u32);
 
 impl Default for Announced {
     fn default() -> Self {
@@ -136,7 +136,7 @@ impl Announced {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Entering {
     /// In the order of time; every packet is a train of its own.
-    Sorted(Vec<Entry>),
+    Sorted(Vec<AnnouncedEntry>),
     /// Each flow's in order, put together where they go on.
     Coalesced(Coalescer),
     /// Each flow's in order.

@@ -232,7 +232,7 @@ pub(in crate::world) struct Mesh {
     pub(super) cross_lost: u64,
     pub(super) tally: NetworkTally,
     /// What was counted by the end of the measured time, where the run goes on.
-    measured: Option<Box<report::Measured>>,
+    measured: Option<Box<report::MeasuredNetwork>>,
     measured_from: Time,
 }
 

@@ -11,7 +11,7 @@ use crate::topology::Graph;
 
 /// What was counted by the end of the measured time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Measured {
+pub(super) struct MeasuredNetwork {
     tally: NetworkTally,
     /// How long each wavelength of each fibre was reserved.
     busy: Vec<Vec<Span>>,
@@ -24,7 +24,7 @@ impl Mesh {
     /// The measured time is over, and the run goes on.
     pub(in crate::world) fn measured(&mut self, now: Time) {
         let (tally, busy) = (self.tally.clone(), self.busy(now));
-        self.measured = Some(Box::new(Measured { tally, busy }));
+        self.measured = Some(Box::new(MeasuredNetwork { tally, busy }));
     }
 
     /// The numbers of the measured time, which lasted so long; the run ends at `now`.

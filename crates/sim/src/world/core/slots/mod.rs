@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use self::dlcc::Notice;
 use self::edge::Pair;
-use self::report::{LinkTally, OpsTally};
+use self::report::{OpsTally, SlotLinkTally};
 use super::effects::{Effect, Effects};
 use super::flows::{Address, Flows};
 use super::marks::Markers;
@@ -124,7 +124,7 @@ struct Fibre {
     descriptor: Descriptor,
     /// Notifications that wait for a slot to take them along.
     waiting: Vec<Notice>,
-    tally: LinkTally,
+    tally: SlotLinkTally,
 }
 
 /// What does not change, and is not stored.
@@ -216,7 +216,7 @@ impl Ops {
                 port,
                 descriptor: Descriptor::new(link.wavelengths, threshold, seen.0, seen.1),
                 waiting: Vec::new(),
-                tally: LinkTally::default(),
+                tally: SlotLinkTally::default(),
             });
         }
         let named = |name: &str| rules.unsmoothed.iter().any(|one| one == name);

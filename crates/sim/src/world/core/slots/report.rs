@@ -14,7 +14,7 @@ use crate::world::packet::Packet;
 
 /// What an output has seen.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct LinkTally {
+pub(super) struct SlotLinkTally {
     pub(super) arrived: u64,
     pub(super) carried: u64,
     /// Of these, in the warm-up.

@@ -2,7 +2,7 @@
 
 use super::super::super::rate::Sample;
 use super::super::bbr::Surroundings;
-use super::{Acks, Bbr3, Facts, Mode, PROBE_RTT_WINDOW, WINDOW_LEAST, Window};
+use super::{Acks, Bbr3, Bbr3Mode, Facts, LinuxWindow, PROBE_RTT_WINDOW, WINDOW_LEAST};
 
 /// BBR.MinRTTFilterLen, BBR.ProbeRTTInterval and BBR.ProbeRTTDuration, in microseconds.
 const RTT_FILTER_US: u64 = 10_000_000;
@@ -30,19 +30,19 @@ impl Bbr3 {
     /// CheckProbeRTT; returns whether the connection looks for the shortest round trip.
     pub(super) fn check_probe_rtt(
         &mut self,
-        window: &mut Window,
+        window: &mut LinuxWindow,
         sample: &Sample,
         facts: &Facts,
         around: &Surroundings,
     ) -> bool {
-        if self.mode != Mode::ProbeRtt && self.probe_rtt_expired && !self.idle_restart {
+        if self.mode != Bbr3Mode::ProbeRtt && self.probe_rtt_expired && !self.idle_restart {
             self.save(window);
-            self.mode = Mode::ProbeRtt;
+            self.mode = Bbr3Mode::ProbeRtt;
             self.probe_until = None;
             self.acks = Acks::Stopping;
             self.begin_round(facts);
         }
-        let probes = self.mode == Mode::ProbeRtt;
+        let probes = self.mode == Bbr3Mode::ProbeRtt;
         if probes {
             self.handle_probe_rtt(window, facts, around);
         }
@@ -52,7 +52,7 @@ impl Bbr3 {
         probes
     }
 
-    fn handle_probe_rtt(&mut self, window: &mut Window, facts: &Facts, around: &Surroundings) {
+    fn handle_probe_rtt(&mut self, window: &mut LinuxWindow, facts: &Facts, around: &Surroundings) {
         match self.probe_until {
             None if u64::from(around.in_flight) <= self.probe_rtt_window(around) => {
                 self.probe_until = Some(self.now + DURATION_US);
@@ -70,7 +70,7 @@ impl Bbr3 {
     }
 
     /// CheckProbeRTTDone.
-    fn end_probe_rtt(&mut self, window: &mut Window, until: u64) {
+    fn end_probe_rtt(&mut self, window: &mut LinuxWindow, until: u64) {
         if self.now <= until {
             return;
         }
@@ -82,7 +82,7 @@ impl Bbr3 {
             self.start_down();
             self.start_cruise();
         } else {
-            self.mode = Mode::Startup;
+            self.mode = Bbr3Mode::Startup;
         }
     }
 
@@ -92,15 +92,15 @@ impl Bbr3 {
     }
 
     /// HandleRestartFromIdle.
-    pub(crate) fn restarts(&mut self, window: &mut Window, us: u64, around: &Surroundings) {
+    pub(crate) fn restarts(&mut self, window: &mut LinuxWindow, us: u64, around: &Surroundings) {
         self.now = us;
         self.idle_restart = true;
         self.extra_at = us;
         match (self.mode, self.probe_until) {
-            (Mode::Down | Mode::Cruise | Mode::Refill | Mode::Up, _) => {
+            (Bbr3Mode::Down | Bbr3Mode::Cruise | Bbr3Mode::Refill | Bbr3Mode::Up, _) => {
                 self.pace_at_rate(around);
             }
-            (Mode::ProbeRtt, Some(until)) => self.end_probe_rtt(window, until),
+            (Bbr3Mode::ProbeRtt, Some(until)) => self.end_probe_rtt(window, until),
             _ => {}
         }
     }

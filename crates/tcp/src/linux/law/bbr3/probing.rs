@@ -3,7 +3,7 @@
 
 use super::super::super::rate::{Sample, Stamp};
 use super::super::bbr::Surroundings;
-use super::{Acks, BETA, Bbr3, LOSS_PERCENT, Mode, ONE, Window, part, times};
+use super::{Acks, BETA, Bbr3, Bbr3Mode, LOSS_PERCENT, LinuxWindow, ONE, part, times};
 
 /// A probe comes after two to three seconds, in microseconds, ...
 const WAIT_US: (u64, u64) = (2_000_000, 1_000_000);
@@ -14,7 +14,7 @@ const UP_ROUNDS: u32 = 30;
 
 impl Bbr3 {
     fn is_in_cycle(&self) -> bool {
-        matches!(self.mode, Mode::Down | Mode::Cruise | Mode::Refill | Mode::Up)
+        matches!(self.mode, Bbr3Mode::Down | Bbr3Mode::Cruise | Bbr3Mode::Refill | Bbr3Mode::Up)
     }
 
     /// StartProbeBW_DOWN; from where only the time is known, the round ends with what is delivered
@@ -28,7 +28,7 @@ impl Bbr3 {
         self.cycle_at = self.now;
         self.acks = Acks::Stopping;
         self.round_ends = self.delivered_now;
-        self.mode = Mode::Down;
+        self.mode = Bbr3Mode::Down;
     }
 
     /// ResetCongestionSignals.
@@ -38,7 +38,7 @@ impl Bbr3 {
     }
 
     pub(super) fn start_cruise(&mut self) {
-        self.mode = Mode::Cruise;
+        self.mode = Bbr3Mode::Cruise;
     }
 
     pub(super) fn start_refill(&mut self) {
@@ -47,14 +47,14 @@ impl Bbr3 {
         self.precautionary = false;
         self.acks = Acks::Refilling;
         self.round_ends = self.delivered_now;
-        self.mode = Mode::Refill;
+        self.mode = Bbr3Mode::Refill;
     }
 
-    fn start_up(&mut self, window: &Window, rate: u64) {
+    fn start_up(&mut self, window: &LinuxWindow, rate: u64) {
         self.acks = Acks::Starting;
         self.round_ends = self.delivered_now;
         self.look_anew(rate);
-        self.mode = Mode::Up;
+        self.mode = Bbr3Mode::Up;
         self.raise_slope(window);
     }
 
@@ -66,7 +66,7 @@ impl Bbr3 {
     /// UpdateProbeBWCyclePhase.
     pub(super) fn follow_cycle(
         &mut self,
-        window: &Window,
+        window: &LinuxWindow,
         rate: u64,
         sample: &Sample,
         around: &Surroundings,
@@ -76,20 +76,20 @@ impl Bbr3 {
         }
         let mode = self.mode;
         match mode {
-            Mode::Down => {
+            Bbr3Mode::Down => {
                 let due = self.probe_if_due(window);
                 if !due && self.may_cruise(around) {
                     self.start_cruise();
                 }
             }
-            Mode::Cruise => {
+            Bbr3Mode::Cruise => {
                 self.probe_if_due(window);
             }
-            Mode::Refill if self.round_begins => {
+            Bbr3Mode::Refill if self.round_begins => {
                 self.probe_sample = true;
                 self.start_up(window, rate);
             }
-            Mode::Up if self.has_to_go_down(window, rate, around) => {
+            Bbr3Mode::Up if self.has_to_go_down(window, rate, around) => {
                 self.too_high = false;
                 self.start_down();
             }
@@ -98,7 +98,7 @@ impl Bbr3 {
     }
 
     /// IsTimeToProbeBW.
-    fn probe_if_due(&mut self, window: &Window) -> bool {
+    fn probe_if_due(&mut self, window: &LinuxWindow) -> bool {
         let reno = self.target(window).min(RENO_ROUNDS);
         let due = self.now > self.cycle_at + self.wait || self.rounds_since_up >= reno;
         if due {
@@ -108,7 +108,7 @@ impl Bbr3 {
     }
 
     /// TargetInflight.
-    fn target(&self, window: &Window) -> u64 {
+    fn target(&self, window: &LinuxWindow) -> u64 {
         self.bdp().min(u64::from(window.cwnd))
     }
 
@@ -123,7 +123,7 @@ impl Bbr3 {
     }
 
     /// IsTimeToGoDown.
-    fn has_to_go_down(&mut self, window: &Window, rate: u64, around: &Surroundings) -> bool {
+    fn has_to_go_down(&mut self, window: &LinuxWindow, rate: u64, around: &Surroundings) -> bool {
         let reached = |flight: u64| self.inflight_long.is_some_and(|long| flight >= long);
         if self.too_high && reached(u64::from(around.in_flight)) {
             self.precautionary = true;
@@ -137,7 +137,7 @@ impl Bbr3 {
     }
 
     /// AdaptLongTermModel.
-    fn adapt_long_term(&mut self, window: &Window, sample: &Sample) -> bool {
+    fn adapt_long_term(&mut self, window: &LinuxWindow, sample: &Sample) -> bool {
         if self.acks == Acks::Starting && self.round_begins {
             self.acks = Acks::Feedback;
         }
@@ -157,14 +157,14 @@ impl Bbr3 {
         }
         let Some(long) = self.inflight_long else { return false };
         self.inflight_long = Some(long.max(sample.sent_in_flight));
-        if self.mode == Mode::Up {
+        if self.mode == Bbr3Mode::Up {
             self.probe_upward(window, sample);
         }
         false
     }
 
     /// ProbeInflightLongtermUpward.
-    fn probe_upward(&mut self, window: &Window, sample: &Sample) {
+    fn probe_upward(&mut self, window: &LinuxWindow, sample: &Sample) {
         let Some(long) = self.inflight_long else { return };
         if !window.is_limit || u64::from(window.cwnd) < long {
             return;
@@ -180,14 +180,20 @@ impl Bbr3 {
     }
 
     /// RaiseInflightLongtermSlope.
-    fn raise_slope(&mut self, window: &Window) {
+    fn raise_slope(&mut self, window: &LinuxWindow) {
         let growth = 1 << self.up_rounds;
         self.up_rounds = (self.up_rounds + 1).min(UP_ROUNDS);
         self.up_each = Some((u64::from(window.cwnd) / growth).max(1));
     }
 
     /// HandleLostPacket: segment `seq`, sent when `stamp` says, is lost; `lost` are in all.
-    pub(crate) fn loses(&mut self, window: &Window, seq: u64, stamp: &Stamp, facts: (u64, u64)) {
+    pub(crate) fn loses(
+        &mut self,
+        window: &LinuxWindow,
+        seq: u64,
+        stamp: &Stamp,
+        facts: (u64, u64),
+    ) {
         let (delivered, lost) = facts;
         self.delivered_now = delivered;
         self.lost_runs += u32::from(seq != self.lost_last + 1);
@@ -208,14 +214,14 @@ impl Bbr3 {
     }
 
     /// HandleInflightTooHigh.
-    fn bound_inflight(&mut self, window: &Window, in_flight: u64, idle: bool) {
+    fn bound_inflight(&mut self, window: &LinuxWindow, in_flight: u64, idle: bool) {
         self.too_high = true;
         self.probe_sample = false;
         if !idle {
             self.inflight_long = Some(in_flight.max(part(self.target(window), BETA)));
         }
-        if self.mode == Mode::Up {
-            self.undo.mode = Some(Mode::Up);
+        if self.mode == Bbr3Mode::Up {
+            self.undo.mode = Some(Bbr3Mode::Up);
             self.start_down();
         }
     }

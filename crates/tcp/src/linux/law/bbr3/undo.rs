@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bbr3, Mode, Stage, Window};
+use super::{Bbr3, Bbr3Mode, LinuxWindow, Stage};
 
 /// What was before a loss.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Undo {
     /// The state that the loss ended, Startup or ProbeBW_UP.
-    pub(super) mode: Option<Mode>,
+    pub(super) mode: Option<Bbr3Mode>,
     /// Whether it is of the loss that is being dealt with.
     pub(super) is_fresh: bool,
     rate_short: Option<u64>,
@@ -18,7 +18,7 @@ pub(super) struct Undo {
 
 impl Bbr3 {
     /// A repair begins (OnEnterFastRecovery, OnEnterRTO): the threshold stays.
-    pub(crate) fn ssthresh(&mut self, window: &Window) -> u32 {
+    pub(crate) fn ssthresh(&mut self, window: &LinuxWindow) -> u32 {
         if !self.undo.is_fresh {
             self.save_state(window);
         }
@@ -26,14 +26,14 @@ impl Bbr3 {
     }
 
     /// SaveCwnd.
-    pub(super) fn save(&mut self, window: &Window) {
-        let calm = self.prior_stage < Stage::Recovery && self.mode != Mode::ProbeRtt;
+    pub(super) fn save(&mut self, window: &LinuxWindow) {
+        let calm = self.prior_stage < Stage::Recovery && self.mode != Bbr3Mode::ProbeRtt;
         let cwnd = u64::from(window.cwnd);
         self.prior_cwnd = if calm { cwnd } else { self.prior_cwnd.max(cwnd) };
     }
 
     /// SaveStateUponLoss.
-    pub(super) fn save_state(&mut self, window: &Window) {
+    pub(super) fn save_state(&mut self, window: &LinuxWindow) {
         self.save(window);
         self.undo = Undo {
             mode: None,
@@ -45,7 +45,7 @@ impl Bbr3 {
     }
 
     /// RestoreCwnd.
-    pub(super) fn restore(&self, window: &mut Window) {
+    pub(super) fn restore(&self, window: &mut LinuxWindow) {
         window.cwnd = window.cwnd.max(self.prior_cwnd as u32);
     }
 
@@ -64,13 +64,13 @@ impl Bbr3 {
         self.inflight_short = larger(self.inflight_short, self.undo.inflight_short);
         self.inflight_long = larger(self.inflight_long, self.undo.inflight_long);
         match self.undo.mode.take() {
-            Some(Mode::Startup) if self.mode != Mode::Startup => {
+            Some(Bbr3Mode::Startup) if self.mode != Bbr3Mode::Startup => {
                 self.full = false;
-                if self.mode != Mode::ProbeRtt {
-                    self.mode = Mode::Startup;
+                if self.mode != Bbr3Mode::ProbeRtt {
+                    self.mode = Bbr3Mode::Startup;
                 }
             }
-            Some(Mode::Up) if self.mode != Mode::Up && self.mode != Mode::ProbeRtt => {
+            Some(Bbr3Mode::Up) if self.mode != Bbr3Mode::Up && self.mode != Bbr3Mode::ProbeRtt => {
                 self.start_refill();
             }
             _ => {}
@@ -78,7 +78,7 @@ impl Bbr3 {
     }
 
     /// The window that comes back.
-    pub(crate) fn undone(&self, window: &Window) -> u32 {
+    pub(crate) fn undone(&self, window: &LinuxWindow) -> u32 {
         window.cwnd.max(self.prior_cwnd as u32)
     }
 }
