@@ -210,7 +210,7 @@ def test_the_command_answers_and_refuses(tmp_path, burstlab):
     answer = burstlab("size", file, *asked)
     assert answer.status == 0
     assert "is the least that meets burst loss < 5%" in answer.out
-    assert "the ingress port binds" in answer.out
+    assert "what binds is the ingress port" in answer.out
     document = burstlab("size", file, *asked, "--json").json()
     assert document["least"]["value"] == next(n for n in range(1, 17) if erlang_b(2.0, n) < 0.05)
     assert document["binding"][0]["part"] == "ingress port"

@@ -108,7 +108,7 @@ def _print(found: Sizing) -> None:
         return
     worst = found.binding[0]
     where = f", most from {worst.where}" if worst.where else ""
-    say(f"at {name} = {found.below.value} the {worst.part} binds{where}")
+    say(f"at {name} = {found.below.value}, what binds is the {worst.part}{where}")
     terminal.print(_pressures(found))
 
 

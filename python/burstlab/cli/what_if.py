@@ -131,16 +131,24 @@ def _print(found: WhatIf) -> None:
     for what, rows in (("connections", connections), ("bursts", bursts)):
         if len(rows) > _ROWS_SHOWN:
             print(f"... and {len(rows) - _ROWS_SHOWN} more {what}; --json and --out have all")
-    say(
-        f"the two part at {found.parted_s:.6g} s; {totals['connections_different']} connections "
-        f"and {totals['bursts_different']} bursts fare otherwise; {totals['bytes_gained']:+,} "
-        f"bytes, {totals['seconds_saved']:+.6g} s saved by transfers that are done in both; bursts "
-        f"lost: {totals['bursts_lost_first']:,}, then {totals['bursts_lost_other']:,}"
-    )
+    if not found.same:
+        connected = _several(totals["connections_different"], "connection")
+        others = _several(totals["bursts_different"], "burst")
+        lost = (totals["bursts_lost_first"], totals["bursts_lost_other"])
+        say(
+            f"the two part at {found.parted_s:.6g} s; {connected} and {others} end otherwise; "
+            f"{totals['bytes_gained']:+,} bytes, {totals['seconds_saved']:+.6g} s saved by "
+            f"transfers that are done in both; bursts of data or ACKs lost: {lost[0]:,}, then "
+            f"{lost[1]:,}"
+        )
     print(
         f"seed {found.first.seed} · fingerprint {found.first.fingerprint}, then "
         f"{found.other.fingerprint}" + (": the same run" if found.same else "")
     )
+
+
+def _several(count: int, name: str) -> str:
+    return f"{count:,} {name}{'' if count == 1 else 's'}"
 
 
 def _connection(row: dict[str, Any]) -> list[str]:
