@@ -14,10 +14,14 @@ from burstlab.errors import InputError
 from burstlab.extras import extra
 from burstlab.files import put, whole
 from burstlab.parquet import writing
+from burstlab.plot.drawing import Drawer
 from burstlab.shown import shown
 
 #: What a figure can be written as.
 KINDS = (".svg", ".pdf", ".png")
+
+#: Draws for all of a process.
+_drawer = Drawer()
 
 
 def save(chart: Any, rows: Sequence[Mapping[str, Any]], path: Path) -> list[Path]:
@@ -50,17 +54,13 @@ def write(chart: Any, out: str | os.PathLike[str]) -> Path:
     path = Path(out)
     if path.suffix not in KINDS:
         raise InputError(f"{path}: no picture is called so\n  fix: end it in {', '.join(KINDS)}")
-    vl_convert = extra("vl_convert", f"a picture ({path.name})")
+    if not find_spec("vl_convert"):
+        extra("vl_convert", f"a picture ({path.name})")
     spec = json.dumps(specification(chart))
-    version = _vegalite_version()
+    picture = _drawer.draw(spec, path.suffix[1:], _vegalite_version())
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.suffix == ".svg":
-            put(path, vl_convert.vegalite_to_svg(spec, vl_version=version).encode())
-        elif path.suffix == ".pdf":
-            put(path, vl_convert.vegalite_to_pdf(spec, vl_version=version))
-        else:
-            put(path, vl_convert.vegalite_to_png(spec, vl_version=version, scale=2))
+        put(path, picture)
     return path
 
 

@@ -1,0 +1,107 @@
+"""A process that draws: it can be left at once, as a drawing in this one could not be.
+
+What draws does not look up before it is done, so that a Ctrl-C would wait for it. Requests are
+lines of JSON on its standard input, ``kind``, ``version`` and ``spec``; it answers each with a
+line, ``drawn`` or ``wrong`` and a number of bytes, and these.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+from typing import IO
+
+from burstlab.extras import extra
+
+#: How the process is started.
+COMMAND = (sys.executable, "-m", "burstlab.plot.drawing")
+
+
+class Drawer:
+    """A process that draws, from the first drawing on."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lock = threading.Lock()
+
+    def draw(self, spec: str, kind: str, version: str) -> bytes:
+        """Return a picture.
+
+        Parameters
+        ----------
+        spec
+            A specification of Vega-Lite, as JSON.
+        kind
+            ``svg``, ``pdf`` or ``png``.
+        version
+            Of Vega-Lite, such as ``"6.1"``.
+
+        Raises
+        ------
+        ValueError
+            If the specification cannot be drawn.
+        OSError
+            If the process ends before it has answered.
+        """
+        with self._lock:
+            try:
+                word, content = self._ask({"kind": kind, "version": version, "spec": spec})
+            except BaseException:
+                # Whatever it still answers belongs to this request.
+                self.stop()
+                raise
+        if word != b"drawn":
+            raise ValueError(content.decode(errors="replace"))
+        return content
+
+    def _ask(self, request: dict[str, str]) -> tuple[bytes, bytes]:
+        there = self._process
+        if there is None or there.poll() is not None:
+            pipe = subprocess.PIPE
+            there = self._process = subprocess.Popen(COMMAND, stdin=pipe, stdout=pipe)
+        assert there.stdin is not None and there.stdout is not None
+        there.stdin.write(json.dumps(request).encode() + b"\n")
+        there.stdin.flush()
+        word, _, size = there.stdout.readline().partition(b" ")
+        content = there.stdout.read(int(size)) if size else b""
+        if not size or len(content) < int(size):
+            raise OSError("the process that draws has ended")
+        return word, content
+
+    def stop(self) -> None:
+        """End the process, whatever it does."""
+        there, self._process = self._process, None
+        if there is not None:
+            there.kill()
+            there.wait()
+
+
+def draw_here(spec: str, kind: str, version: str) -> bytes:
+    """Draw in this process, as `Drawer.draw` does in another."""
+    vl_convert = extra("vl_convert", "a picture")
+    if kind == "svg":
+        return vl_convert.vegalite_to_svg(spec, vl_version=version).encode()
+    if kind == "pdf":
+        return vl_convert.vegalite_to_pdf(spec, vl_version=version)
+    return vl_convert.vegalite_to_png(spec, vl_version=version, scale=2)
+
+
+def answer(requests: IO[bytes], answers: IO[bytes]) -> None:
+    """Draw what is asked for, until there are no more requests."""
+    for line in requests:
+        request = json.loads(line)
+        try:
+            word, content = b"drawn", draw_here(**request)
+        except ValueError as error:
+            word, content = b"wrong", str(error).encode()
+        answers.write(b"%s %d\n%s" % (word, len(content), content))
+        answers.flush()
+
+
+if __name__ == "__main__":
+    # A Ctrl-C is for whoever asks: that one ends, and there are no more requests.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    answer(sys.stdin.buffer, sys.stdout.buffer)
