@@ -30,8 +30,8 @@ def has_ns2() -> bool:
     return found
 
 
-def built_ns3(to: Path) -> Path | None:
-    """Compile ns3.cc; return the program, or nothing, with a word why."""
+def built_ns3(to: Path, source: str = "ns3.cc") -> Path | None:
+    """Compile `source` of this folder; return the program, or nothing, with a word why."""
     if (
         shutil.which("pkg-config") is None
         or subprocess.run(["pkg-config", "--exists", *NS3], check=False).returncode
@@ -41,10 +41,10 @@ def built_ns3(to: Path) -> Path | None:
     words = subprocess.check_output(["pkg-config", "--cflags", "--libs", *NS3], text=True).split()
     # Other words name libraries that ns-3 was built with and nothing here calls.
     used = [word for word in words if word.startswith(("-I/", "-L", "-l", "-D"))]
-    program = to / "ns3"
-    compiler = ["g++", "-std=c++17", "-O2", str(HERE / "ns3.cc"), "-o", str(program)]
+    program = to / Path(source).stem
+    compiler = ["g++", "-std=c++17", "-O2", str(HERE / source), "-o", str(program)]
     if subprocess.run([*compiler, *used], check=False).returncode:
-        print("ns3.cc was not compiled: ns-3 is left out.")
+        print(f"{source} was not compiled: ns-3 is left out.")
         return None
     return program
 
