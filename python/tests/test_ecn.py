@@ -5,13 +5,14 @@ import pytest
 
 import burstlab
 from burstlab.errors import ScenarioError
+from burstlab.loading import Document
 
 KB = 1000
 
 
 def scenario(**tables):
     """Write a connection of Linux over a path of 10 Mb/s and some 12 ms of delay each way."""
-    base = {
+    base: Document = {
         "network": {"topology": "path", "core_nodes": 1, "link_rate": "10 Gb/s"},
         "access": {"rate": "10 Mb/s", "delay": "1 ms"},
         "edge": {"assembly": "none"},
@@ -93,3 +94,88 @@ def test_red_marks_at_random_and_the_same_each_time():
     first, again = (burstlab.run(document, trace=("packets",)) for _ in range(2))
     assert first.fingerprint == again.fingerprint
     assert np.median(waiting(first)) < 45
+
+
+def crossing(result):
+    """Milliseconds from edge to edge of packets in the later two thirds."""
+    packets = result.packets.to_arrow().to_pydict()
+    pairs = zip(packets["kind"], packets["ingress_ps"], packets["egress_ps"], strict=True)
+    times = [(out - into) / 1e9 for kind, into, out in pairs if kind == "data" and into and out]
+    return np.array(times[len(times) // 3 :])
+
+
+def network(**tables):
+    """Write two connections over one fibre of 10 Mb/s, behind edge nodes 10 ms from its end."""
+    names = ("in", "other", "core", "out")
+    base = scenario(access={"rate": "100 Mb/s"}, **tables)
+    base["network"] = {
+        "topology": "custom",
+        "link_rate": "10 Mb/s",
+        "node": [{"name": name, "role": "core" if name == "core" else "edge"} for name in names],
+        "link": [
+            {"from": "in", "to": "core", "delay": "5 ms"},
+            {"from": "other", "to": "core", "delay": "5 ms"},
+            {"from": "core", "to": "out", "delay": "5 ms"},
+        ],
+    }
+    return base
+
+
+def ingress_port(law, **edge):
+    """Write a mesh whose one wavelength is the bottleneck, at the port of the edge node."""
+    tables = {"edge": {"assembly": "timer", "timer": "1 ms", **edge}, "tcp": law}
+    document = network(**tables, signalling={"guard": "100 us"})
+    document["network"]["wavelengths"] = 1
+    document["flows"] = [{"from": "in", "to": "out"}]
+    return document
+
+
+def slots(law, **ops):
+    """Write a network with slots whose bottleneck is where two connections meet."""
+    edges = ["in", "other", "out"]
+    document = network(
+        tcp={**law, "segment_size": "576 B"}, ops={"unsmoothed": edges, "buffer": 5000, **ops}
+    )
+    del document["edge"]
+    document["flows"] = [{"from": name, "to": "out"} for name in edges[:2]]
+    return document
+
+
+MARKS = {"marking": {"above": "30 KB"}}
+
+
+@pytest.mark.parametrize("place", [ingress_port, slots])
+def test_marks_of_the_core_keep_its_queue_near_the_threshold(place):
+    # 30 KB take 24 ms, and the fibres 10 ms.
+    marked = crossing(burstlab.run(place({"window_law": "dctcp"}, **MARKS), trace=("packets",)))
+    assert 20 < np.median(marked) < 45
+    assert np.quantile(marked, 0.99) < 70
+    # Without marks the queue only grows.
+    unmarked = crossing(burstlab.run(place({"window_law": "aimd"}), trace=("packets",)))
+    assert np.median(unmarked) > 4 * np.median(marked)
+
+
+@pytest.mark.parametrize("place", [ingress_port, slots])
+def test_connections_without_ecn_are_not_marked_in_the_core(place):
+    law = {"window_law": "aimd"}
+    with_marks, without = burstlab.run(place(law, **MARKS)), burstlab.run(place(law))
+    assert with_marks.fingerprint == without.fingerprint
+
+
+@pytest.mark.parametrize("place", [ingress_port, slots])
+def test_red_of_the_core_marks_the_same_each_time(place):
+    red = {"rule": "red", "least": "15 KB", "most": "45 KB", "chance": 0.1, "weight": 0.01}
+    document = place({"window_law": "aimd", "ecn": True}, marking=red)
+    first, again = (burstlab.run(document, trace=("packets",)) for _ in range(2))
+    assert first.fingerprint == again.fingerprint
+    assert np.median(crossing(first)) < 55
+
+
+def test_slots_that_mark_lose_nothing_where_the_buffer_would_overflow():
+    law = {"window_law": "aimd"}
+    losses = []
+    for tcp in (law, {**law, "ecn": True}):
+        result = burstlab.run(slots(tcp, buffer=400, **MARKS))
+        losses.append(result.replications[0].summary["counters"]["packets_lost"])
+    assert losses[0] > 0
+    assert losses[1] == 0
