@@ -1,0 +1,1 @@
+"""Does today's TCP still need Burst TCP? A comparison of our own; see README.md."""
