@@ -15,7 +15,16 @@ import pytest
 from numpy.typing import ArrayLike
 
 import burstlab.analytic
-from burstlab.analytic import erlang, lu_hunter, padhye, ramantas, shihada, wlan, yu2004
+from burstlab.analytic import (
+    cubic,
+    erlang,
+    lu_hunter,
+    padhye,
+    ramantas,
+    shihada,
+    wlan,
+    yu2004,
+)
 from burstlab.analytic.arguments import Argument, FloatArray, Relation, arrays
 from burstlab.analytic.declared import declared
 
@@ -30,7 +39,7 @@ Sign = Annotated[str, Argument("Which sign", words=("plus", "minus"))]
 Whole = Annotated[ArrayLike, Argument("Servers", at_least=1, at_most=9, whole=True)]
 
 UNITS = {"_s": "s", "_bps": "bit/s", "_bits": "bits", "_pps": "packets/s"}
-MODULES = (erlang, lu_hunter, padhye, ramantas, shihada, wlan, yu2004)
+MODULES = (cubic, erlang, lu_hunter, padhye, ramantas, shihada, wlan, yu2004)
 FUNCTIONS = [
     pytest.param(function, id=f"{module.__name__.rsplit('.', 1)[-1]}.{name}")
     for module in MODULES

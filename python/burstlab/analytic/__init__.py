@@ -3,7 +3,7 @@
 Nothing here imports anything of the rest of the package.
 """
 
-from burstlab.analytic import erlang, lu_hunter, padhye, ramantas, shihada, wlan, yu2004
+from burstlab.analytic import cubic, erlang, lu_hunter, padhye, ramantas, shihada, wlan, yu2004
 from burstlab.analytic.erlang.model import ENGSET as _ENGSET
 from burstlab.analytic.erlang.model import ERLANG_B as _ERLANG_B
 from burstlab.analytic.erlang.model import REDUCED_LOAD as _REDUCED_LOAD
@@ -40,6 +40,7 @@ __all__ = [
     "Model",
     "Parameter",
     "Quantity",
+    "cubic",
     "erlang",
     "lu_hunter",
     "padhye",
