@@ -4,7 +4,8 @@ A plan's table ``grid`` has ``points`` (``label``, ``x``, optionally ``p`` and `
 (``label`` and ``set``) and optionally ``groups`` (``label``, ``set``, ``at``: one table of settings
 a point, ``series``: the labels that are run, ``deterministic``: nothing is drawn, so two
 replications, which agree, are enough). Within a group and point all series have the same random
-numbers. Replications are added until the compared numbers are as precise as the plan asks.
+numbers. Replications are added until the compared numbers are as precise as the plan asks. Where an
+effort names ``points``, ``groups`` or ``series`` by their labels, it runs these alone.
 """
 
 from __future__ import annotations
@@ -108,14 +109,29 @@ def run_grid(context: Context, name: str, wanted: Wanted) -> list[Corner]:
         What must reach the precision of the effort.
     """
     grid: Document = context.plan[name]
-    groups: Sequence[Document] = grid.get("groups", [_ALL])
-    cells = [(g, i, point) for g in groups for i, point in enumerate(grid["points"])]
+    effort = _effort(context, grid)
+    groups = _chosen(effort, "groups", grid.get("groups", [_ALL]))
+    points = _chosen(effort, "points", grid["points"])
+    cells = [(g, grid["points"].index(point), point) for g in groups for point in points]
     corners: list[Corner] = []
     for done, (group, i, point) in enumerate(cells):
         what = " ".join(part for part in (group["label"], point["label"]) if part)
         context.progress(done / len(cells), f"{context.target}: {what}")
         corners.append(_corner(context, grid, group, i, point, wanted))
     return corners
+
+
+def _effort(context: Context, grid: Document) -> Document:
+    return {**context.plan[context.effort], **grid.get(context.effort, {})}
+
+
+def _chosen(effort: Document, kind: str, entries: Sequence[Document]) -> list[Document]:
+    """Answer the entries of a grid that an effort runs, in the order of the grid."""
+    named: Sequence[str] | None = effort.get(kind)
+    missing = set(named or ()) - {entry["label"] for entry in entries}
+    if missing:
+        raise ValueError(f"{kind} of an effort: the grid has no {sorted(missing)}")
+    return [entry for entry in entries if named is None or entry["label"] in named]
 
 
 def _corner(
@@ -126,7 +142,7 @@ def _corner(
     point: Document,
     wanted: Wanted,
 ) -> Corner:
-    effort: Document = {**context.plan[context.effort], **grid.get(context.effort, {})}
+    effort = _effort(context, grid)
     scenarios = _scenarios(context, grid, group, i, point, effort)
     trace: Sequence[str] = grid.get("trace", ())
 
@@ -207,6 +223,6 @@ def _scenarios(
     labels: Sequence[str] | None = group.get("series")
     return {
         one["label"]: context.scenario({**settings, **one.get("set", {})})
-        for one in grid["series"]
+        for one in _chosen(effort, "series", grid["series"])
         if labels is None or one["label"] in labels
     }
