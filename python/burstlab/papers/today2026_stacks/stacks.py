@@ -1,32 +1,29 @@
-"""What a perfect detector of false time-outs still gains, with senders of 2004 and of today."""
+"""What a perfect detector of lost bursts still gains, with senders of 2004 and of today."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from burstlab.plot import Axes, Curve, CurvePanel, Dot, theme
+from burstlab.papers.today2026_stacks.measures import (
+    false_timeouts,
+    gain,
+    goodput,
+    mean_over,
+    megabits,
+    over,
+    some,
+)
+from burstlab.plot import Axes, Curve, CurvePanel, theme
 from burstlab.reproduce.context import Context, Findings
-from burstlab.reproduce.grid import Corner, Sample, run_grid
-from burstlab.statistics import Estimate, mean_ci95
+from burstlab.reproduce.grid import Corner, run_grid
+from burstlab.statistics import Estimate
 
-#: Senders of 2004, each of which a detector can go with; senders of today, with which none does.
+#: Senders of 2004; window laws of today, each with two ways to find and repair a loss.
 OLD = ("Reno", "SACK")
-TODAY = ("Linux Reno, RACK", "CUBIC, RACK", "BBR, RACK")
-BEFORE = ("Linux Reno, RFC 6675", "CUBIC, RFC 6675", "BBR, RFC 6675")
+LAWS = ("Linux Reno", "CUBIC", "BBR", "DCTCP")
 
-_COLOURS = dict(zip(("Reno", "Reno, oracle", *TODAY), (theme.PENDING, *theme.SERIES), strict=True))
-
-
-def goodput(sample: Sample) -> float:
-    """Answer the goodput of the flow in bit/s; a flow that brings nothing through has one bit."""
-    return max(float(sample.summary["flows"][0]["goodput_bps"]), 1.0)
-
-
-def false_timeouts(sample: Sample) -> float:
-    """Answer how often all that a time-out waited for was lost in one burst, per lost burst."""
-    flow = sample.summary["flows"][0]
-    return flow["false_timeouts"] / max(flow["bursts_lost"], 1)
+_SENDERS = ("Reno", "Linux Reno, RACK", "CUBIC, RACK", "BBR, RACK")
+_COLOURS = dict(zip(_SENDERS, theme.SERIES, strict=False))
 
 
 def stacks(context: Context) -> Findings:
@@ -38,24 +35,8 @@ def stacks(context: Context) -> Findings:
 
     corners = run_grid(context, "grid", wanted)
     findings = Findings()
-    whole = _some(corners, plan["whole_window"], plan["moderate"])
-    alone = _some(corners, plan["one_packet"], plan["moderate"])
-    for name in OLD:
-        for detector in plan["detectors"]:
-            series = f"{name}, {detector}"
-            context.tell(findings, f"gain of {series}, whole window", _over(whole, series, name))
-        for detector in plan["detectors_alone"]:
-            series = f"{name}, {detector}"
-            context.tell(findings, f"gain of {series}, one packet", _over(alone, series, name))
-    for today, before in zip(TODAY, BEFORE, strict=True):
-        law = today.partition(",")[0]
-        context.tell(findings, f"RACK over RFC 6675, {law}", _over(whole, today, before))
-        for old in OLD:
-            label = f"{today} over {old}, oracle"
-            context.tell(findings, label, _over(whole, today, f"{old}, oracle"))
-    for series in (*OLD, *BEFORE, *TODAY):
-        label = f"false time-outs a lost burst, {series}"
-        context.tell(findings, label, _mean(whole, series))
+    _tell_gains(context, findings, corners)
+    _tell_laws(context, findings, some(corners, plan["whole_window"], plan["moderate"]))
     findings.measures["BBR: most goodput over its bound"] = _bound(corners, plan["rates_bps"])
     _draw(context, corners, findings)
     unreached = sum(not corner.reached for corner in corners)
@@ -65,33 +46,45 @@ def stacks(context: Context) -> Findings:
     return findings
 
 
-def _some(corners: Iterable[Corner], groups: Sequence[str], points: Sequence[str]) -> list[Corner]:
-    return [one for one in corners if one.group in groups and one.label in points]
+def _tell_gains(context: Context, findings: Findings, corners: Sequence[Corner]) -> None:
+    """Tell what each detector gains each sender, as far as this effort runs it."""
+    plan = context.plan
+    where = {
+        "whole window": (some(corners, plan["whole_window"], plan["moderate"]), plan["detectors"]),
+        "one packet": (
+            some(corners, plan["one_packet"], plan["moderate"]),
+            plan["detectors_alone"],
+        ),
+    }
+    senders = (*OLD, *(f"{law}, {how}" for law in LAWS for how in ("RFC 6675", "RACK")))
+    for place, (row, detectors) in where.items():
+        for name in senders:
+            for detector in detectors:
+                series = f"{name}, {detector}"
+                if all(series in corner.samples for corner in row):
+                    label = f"gain of {series}, {place}"
+                    context.tell(findings, label, over(row, series, name))
 
 
-def _over(corners: Sequence[Corner], series: str, other: str) -> Estimate:
-    """Answer the geometric mean over corners of a ratio of goodputs, replication by replication."""
-    count = min(len(corner.samples[series]) for corner in corners)
-    logs = [
-        math.fsum(
-            math.log(goodput(corner.samples[series][i]) / goodput(corner.samples[other][i]))
-            for corner in corners
-        )
-        / len(corners)
-        for i in range(count)
-    ]
-    found = mean_ci95(logs)
-    mean = math.exp(found.mean)
-    return Estimate(mean, None if found.ci95 is None else mean * found.ci95, found.n, least=0.0)
-
-
-def _mean(corners: Sequence[Corner], series: str) -> Estimate:
-    count = min(len(corner.samples[series]) for corner in corners)
-    shares = [
-        math.fsum(false_timeouts(corner.samples[series][i]) for corner in corners) / len(corners)
-        for i in range(count)
-    ]
-    return mean_ci95(shares)
+def _tell_laws(context: Context, findings: Findings, whole: Sequence[Corner]) -> None:
+    for law in LAWS:
+        today, before = f"{law}, RACK", f"{law}, RFC 6675"
+        context.tell(findings, f"RACK over RFC 6675, {law}", over(whole, today, before))
+        for old in OLD:
+            label = f"{today} over {old}, oracle"
+            context.tell(findings, label, over(whole, today, f"{old}, oracle"))
+        for series in (before, today):
+            label = f"false time-outs a lost burst, {series}"
+            context.tell(findings, label, mean_over(whole, series, false_timeouts))
+        told = f"{today}, BNAK"
+        if all(told in corner.samples for corner in whole):
+            label = f"{today}: BNAK over oracle"
+            context.tell(findings, label, over(whole, told, f"{today}, oracle"))
+    for old in OLD:
+        label = f"false time-outs a lost burst, {old}"
+        context.tell(findings, label, mean_over(whole, old, false_timeouts))
+    label = "DCTCP, RACK over Linux Reno, RACK"
+    context.tell(findings, label, over(whole, "DCTCP, RACK", "Linux Reno, RACK"))
 
 
 def _bound(corners: Sequence[Corner], rates: Mapping[str, float]) -> float:
@@ -108,19 +101,38 @@ def _bound(corners: Sequence[Corner], rates: Mapping[str, float]) -> float:
 
 
 def _draw(context: Context, corners: Sequence[Corner], findings: Findings) -> None:
-    panels: list[CurvePanel] = []
+    goodputs: list[CurvePanel] = []
+    gains: list[CurvePanel] = []
     for group in context.plan["whole_window"]:
         row = [corner for corner in corners if corner.group == group]
         curves = [
-            Curve(series, colour, [_dot(corner, series) for corner in row])
+            Curve(series, _COLOURS[series], [megabits(corner, series) for corner in row])
+            for series in _SENDERS
+        ]
+        reno = [megabits(corner, "Reno, oracle") for corner in row]
+        curves.append(Curve("Reno, oracle", _COLOURS["Reno"], reno, "measured-dashed"))
+        goodputs.append(CurvePanel(group, curves))
+        oracle = [
+            Curve(series, colour, [gain(corner, f"{series}, oracle", series) for corner in row])
             for series, colour in _COLOURS.items()
         ]
-        panels.append(CurvePanel(group, curves))
-    axes = Axes("burst loss probability p", "goodput (Mb/s)", True, columns=3, width=290)
-    findings.draw(context.target, panels, axes)
-
-
-def _dot(corner: Corner, series: str) -> Dot:
-    found = corner.mean(series, goodput)
-    half = None if found.ci95 is None else found.ci95 / 1e6
-    return Dot(corner.x, found.mean / 1e6, half, found.n)
+        gains.append(CurvePanel(group, oracle))
+    axes = Axes(
+        "burst loss probability p",
+        "goodput (Mb/s)",
+        log_x=True,
+        log_y=True,
+        columns=3,
+        width=290,
+    )
+    findings.draw(context.target, goodputs, axes)
+    axes = Axes(
+        "burst loss probability p",
+        "goodput with a perfect detector / without",
+        log_x=True,
+        log_y=True,
+        rule=1,
+        columns=3,
+        width=290,
+    )
+    findings.draw("gains", gains, axes)

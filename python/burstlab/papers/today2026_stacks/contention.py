@@ -1,0 +1,61 @@
+"""The same senders where bursts meet others: losses by contention, and a last hop on the air."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from burstlab.papers.today2026_stacks.measures import (
+    false_timeouts,
+    goodput,
+    loss_of_bursts,
+    mean_over,
+    megabits,
+    over,
+)
+from burstlab.plot import Axes, Curve, CurvePanel, theme
+from burstlab.reproduce.context import Context, Findings
+from burstlab.reproduce.grid import Corner, run_grid
+from burstlab.statistics import Estimate
+
+_SENDERS = ("SACK", "CUBIC, RACK", "BBR, RACK")
+_COLOURS = dict(zip(_SENDERS, theme.SERIES, strict=False))
+
+
+def contention(context: Context) -> Findings:
+    """Run senders over a mesh with bursts of others, paired: the same others for every sender."""
+
+    def wanted(corner: Corner) -> list[Estimate]:
+        return [corner.mean(series, goodput) for series in corner.samples]
+
+    corners = run_grid(context, "grid", wanted)
+    findings = Findings()
+    for name, series, other in context.plan["ratios"]:
+        context.tell(findings, name, over(corners, series, other))
+    for series in context.plan["told"]:
+        label = f"false time-outs a lost burst, {series}"
+        context.tell(findings, label, mean_over(corners, series, false_timeouts))
+        label = f"share of bursts lost, {series}"
+        context.tell(findings, label, mean_over(corners, series, loss_of_bursts))
+    _draw(context, corners, findings)
+    return findings
+
+
+def _draw(context: Context, corners: Sequence[Corner], findings: Findings) -> None:
+    panels: list[CurvePanel] = []
+    for group in dict.fromkeys(corner.group for corner in corners):
+        row = [corner for corner in corners if corner.group == group]
+        curves = [
+            Curve(label, colour, [megabits(corner, label) for corner in row], look)
+            for series, colour in _COLOURS.items()
+            for label, look in ((series, "measured"), (f"{series}, oracle", "measured-dashed"))
+        ]
+        panels.append(CurvePanel(group, curves))
+    axes = Axes(
+        "load of others between each two nodes (Erlang)",
+        "goodput of all flows (Mb/s)",
+        log_y=True,
+        floor=0.0,
+        columns=2,
+        width=360,
+    )
+    findings.draw(context.target, panels, axes)
