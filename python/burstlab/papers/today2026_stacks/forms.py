@@ -31,6 +31,11 @@ def forms(context: Context) -> Findings:
         dots = [_over_formula(corner, series, data_bits) for corner in one]
         _tell(context, findings, series, dots)
         curves.append(Curve(series, colour, dots))
+    (rare,) = run_grid(context, "rare", wanted)
+    for series in ("SACK", *_CUBIC):
+        dot = _over_formula(rare, series, data_bits)
+        gap = Estimate(abs(dot.y - 1.0), dot.ci95, dot.n or 0)
+        context.tell(findings, f"{series}: gap to the closed form, rare losses", gap)
     window = context.plan["window"]
     dots = [_over_gain(corner, window) for corner in whole]
     _tell(context, findings, "gain of BLE", dots)
