@@ -31,7 +31,7 @@ class Played:
     def __init__(self, result: Result) -> None:
         self._result = result
         # The rows of a flow that is alone are all there are.
-        self._several = len(result.flows) > 1
+        self._several = len(result.flows) != 1 or "connections" in result.recorded
 
     def has(self, name: str) -> bool:
         """Whether a table was recorded."""

@@ -72,6 +72,7 @@ SCRIPTS = (
     "js/gantt.js",
     "js/chosen.js",
     "js/transport.js",
+    "js/spared.js",
     "js/view.js",
     "js/controls.js",
     "js/bars.js",

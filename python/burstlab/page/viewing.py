@@ -17,6 +17,7 @@ from burstlab.page.network import Network, network
 from burstlab.page.serving import Answer, BadRequest, Body, Page
 from burstlab.page.slices import Slices, Tables
 from burstlab.page.slots import SlotSlices
+from burstlab.page.sparing import Sparing
 from burstlab.results import TRACES, Result, read, version_of
 from burstlab.shown import shown
 
@@ -80,6 +81,9 @@ class Shown:
         self._end_s = float(result.replications[index].summary["simulated_s"])
         kind = SlotSlices if self._network.slots else Slices
         self._slices = kind(self._tables, self._network, self._end_s)
+        self._sparing = Sparing(
+            result, number, self._tables, self._slices.flow, path=self._network.path
+        )
 
     @property
     def result(self) -> Result:
@@ -90,6 +94,11 @@ class Shown:
     def slices(self) -> Slices | SlotSlices:
         """What is drawn of a stretch of time."""
         return self._slices
+
+    @property
+    def sparing(self) -> Sparing:
+        """What would be if a burst had lived."""
+        return self._sparing
 
     @property
     def network(self) -> Network:
@@ -151,6 +160,8 @@ def watched(choose: Callable[[Mapping[str, str]], Shown]) -> dict[str, Answer]:
         "data/bursts": lambda query: choose(query).bursts(query),
         "data/flow": lambda query: choose(query).flow(query),
         "data/losses": lambda query: choose(query).losses(query),
+        "data/what-if": lambda query: choose(query).sparing.about(query),
+        "data/what-if-flow": lambda query: choose(query).sparing.flow(query),
     }
 
 

@@ -44,11 +44,13 @@ def _draw(context: Context, corners: Sequence[Corner], findings: Findings) -> No
     panels: list[CurvePanel] = []
     for group in dict.fromkeys(corner.group for corner in corners):
         row = [corner for corner in corners if corner.group == group]
-        curves = [
-            Curve(label, colour, [megabits(corner, label) for corner in row], look)
-            for series, colour in _COLOURS.items()
-            for label, look in ((series, "measured"), (f"{series}, oracle", "measured-dashed"))
-        ]
+        curves: list[Curve] = []
+        for series, colour in _COLOURS.items():
+            dots = [megabits(corner, series) for corner in row]
+            curves.append(Curve(series, colour, dots))
+            label = f"{series}, oracle"
+            dots = [megabits(corner, label) for corner in row]
+            curves.append(Curve(label, colour, dots, "measured-dashed"))
         panels.append(CurvePanel(group, curves))
     axes = Axes(
         "load of others between each two nodes (Erlang)",

@@ -45,6 +45,7 @@ export class ChosenBurst {
   show() {
     const { burst, view } = this;
     element("chosen").hidden = !burst;
+    view.spared.clear();
     for (const part of [view.network, view.gantt]) part.burst = burst?.key ?? null;
     view.transport.changed = true;
     if (!burst) return;

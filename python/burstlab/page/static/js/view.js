@@ -8,6 +8,7 @@ import { Gantt } from "./gantt.js";
 import { legend, windowLegend } from "./marks.js";
 import { NetworkView } from "./network.js";
 import { pointed } from "./point.js";
+import { Spared } from "./spared.js";
 import { onTheme } from "./theme.js";
 import { SPEEDS, Transport } from "./transport.js";
 
@@ -30,6 +31,7 @@ export class View {
     this.window = new WindowChart(
       element("window"), this.stretch, "Window against time", "segments",
     );
+    this.spared = new Spared(this);
     this.chosen = new ChosenBurst(this);
     this.frames = [];
     this.drawnTime = null;
@@ -273,6 +275,7 @@ export class View {
     this.network.layOut();
     this.transport.drawOverview();
     this.drawFlow();
+    this.spared.draw();
     this.transport.changed = true;
   }
 
@@ -306,6 +309,7 @@ export class View {
     this.drawnTime = time;
     this.sequence.setHead(time);
     this.window.setHead(time);
+    this.spared.setHead(time);
     const doomed = seen.doomed ? `, ${seen.doomed} of which will be lost` : "";
     const every = found?.about.every > 1 ? ` (one of ${found.about.every} is drawn)` : "";
     const moving = counted(seen.moving, this.about.network.slots ? "slot" : "burst");
