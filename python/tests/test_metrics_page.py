@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 import burstlab as bl
+from burstlab.dataset.columns import KEY, TABLES
 
 SCENARIO = {
     "edge": {"assembly": "timer", "timer": "5 ms"},
@@ -37,7 +38,19 @@ def test_each_number_that_python_adds_has_a_row_and_each_row_is_one(root, tmp_pa
     ours |= {f"summary.{name}" for entry in several.summary["summary"].values() for name in entry}
     ours |= study_columns(tmp_path)
     ours |= surgery_columns()
+    ours |= dataset_columns()
     assert ours == rows(root)
+
+
+def dataset_columns() -> set[str]:
+    """Answer the columns of a data set, but for those that name the run."""
+    key = {one.name for one in KEY}
+    return {
+        f"dataset.{table}.{one.name}"
+        for table, columns in TABLES.items()
+        for one in columns
+        if one.name not in key
+    }
 
 
 def surgery_columns() -> set[str]:

@@ -37,6 +37,7 @@ for _command in (
     "examples:examples",
     "listing:list_",
     "reproduce:reproduce",
+    "dataset:dataset",
     "study:study",
     "size:size",
     "results:results",

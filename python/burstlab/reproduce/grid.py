@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -200,10 +200,73 @@ def _observe(tables: list[str], orders: Sequence[Order], monitor: _core.Monitor)
     return Answer(results, sum(map(len, results)), 0.0, engine_s, 0.0, [])
 
 
+@dataclass(frozen=True)
+class Run:
+    """What is run of one series at one corner.
+
+    Attributes
+    ----------
+    group, point, series
+        Names of the group, the point and the series.
+    x
+        Where the point is drawn.
+    settings
+        What the plan sets in the scenario, by path.
+    scenario
+        The scenario, resolved.
+    replications
+        How many an effort begins with.
+    """
+
+    group: str
+    point: str
+    series: str
+    x: float
+    settings: Document
+    scenario: Document
+    replications: int
+
+    @property
+    def label(self) -> str:
+        """Name of the run in its target."""
+        return " ".join(part for part in (self.group, self.point, self.series) if part)
+
+
+def runs_of(context: Context, name: str) -> Iterator[Run]:
+    """Answer all that a grid runs at an effort, in the order of `run_grid`.
+
+    Parameters
+    ----------
+    context
+        The target.
+    name
+        Which table of its plan is the grid.
+    """
+    grid: Document = context.plan[name]
+    effort = _effort(context, grid)
+    for group in _chosen(effort, "groups", grid.get("groups", [_ALL])):
+        first = 2 if group.get("deterministic", False) else effort["first"]
+        for point in _chosen(effort, "points", grid["points"]):
+            at = grid["points"].index(point)
+            for series, settings in _settings(context, grid, group, at, point, effort).items():
+                yield Run(
+                    group["label"], point["label"], series, float(point["x"]), settings,
+                    context.scenario(settings), first,
+                )  # fmt: skip
+
+
 def _scenarios(
     context: Context, grid: Document, group: Document, i: int, point: Document, effort: Document
 ) -> dict[str, Document]:
     """Build the resolved scenario of every series at one corner."""
+    every = _settings(context, grid, group, i, point, effort)
+    return {label: context.scenario(settings) for label, settings in every.items()}
+
+
+def _settings(
+    context: Context, grid: Document, group: Document, i: int, point: Document, effort: Document
+) -> dict[str, Document]:
+    """Answer what the plan sets in the scenario of every series at one corner."""
     settings: Document = {
         **context.plan.get("set", {}),
         **grid.get("set", {}),
@@ -222,7 +285,7 @@ def _scenarios(
             settings[f"run.{field}"] = effort[field]
     labels: Sequence[str] | None = group.get("series")
     return {
-        one["label"]: context.scenario({**settings, **one.get("set", {})})
+        one["label"]: {**settings, **one.get("set", {})}
         for one in _chosen(effort, "series", grid["series"])
         if labels is None or one["label"] in labels
     }

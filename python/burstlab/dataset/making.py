@@ -1,0 +1,228 @@
+"""Make a data set: run the grids of targets, with the ledger, and price lost bursts."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from burstlab.dataset.card import card
+from burstlab.dataset.columns import TABLES, schema
+from burstlab.directories import ready_directory
+from burstlab.errors import InputError
+from burstlab.files import put, whole
+from burstlab.loading import Document
+from burstlab.parquet import writing
+from burstlab.reproduce.context import Context
+from burstlab.reproduce.grid import Run, runs_of
+from burstlab.reproduce.paper import Paper, select
+from burstlab.simulation import run
+from burstlab.surgery import blame
+
+Progress = Callable[[float, str], None]
+Rows = list[dict[str, Any]]
+
+#: What is made if nothing else is named.
+TARGETS = ("today/stacks", "today/nsfnet", "today/wlan")
+
+#: How the card of a set is called, and the sums of its files.
+CARD, SUMS = "README.md", "dataset.json"
+
+
+@dataclass(frozen=True)
+class Made:
+    """A data set that was written.
+
+    Attributes
+    ----------
+    directory
+        Where it is.
+    rows
+        How many rows each table has.
+    sums
+        SHA-256 of each file.
+    """
+
+    directory: Path
+    rows: Mapping[str, int]
+    sums: Mapping[str, str]
+
+
+def make(
+    out: str | os.PathLike[str],
+    targets: Sequence[str] = TARGETS,
+    *,
+    effort: str = "quick",
+    seed: int | None = None,
+    jobs: int | None = None,
+    prices: int = 5,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> Made:
+    """Run the grids of targets and write all that their runs did as Parquet, with a card.
+
+    Parameters
+    ----------
+    out
+        Directory for ``runs.parquet``, ``events.parquet``, ``prices.parquet``, the card
+        (``README.md``) and the sums of these (``dataset.json``).
+    targets
+        Targets of `burstlab.reproduce` that have a grid.
+    effort
+        ``"quick"`` or ``"full"``: which table of the plans says how much to run. Each point has as
+        many replications as that begins with.
+    seed
+        Instead of the seed of the scenarios.
+    jobs
+        Replications at a time; it changes no number.
+    prices
+        Of the first replication of each run so many lost bursts are priced, drawn by the seed; 0:
+        none.
+    force
+        Replace a set that is there.
+    progress
+        Called with the share done, 0 to 1, and what is run.
+
+    Raises
+    ------
+    InputError
+        If a target is unknown or has no grid, or ``out`` holds something else.
+    """
+    if prices < 0:
+        raise InputError(f"prices = {prices}: no such number of bursts\n  fix: use 0 or more")
+    chosen = select(targets)
+    for paper, target in chosen:
+        if "grid" not in paper.plans[target]:
+            raise InputError(
+                f"{paper.key}/{target}: has no grid of runs\n"
+                f"  fix: name others, such as {', '.join(TARGETS)}"
+            )
+    where = _ready(Path(out), force=force)
+    tables: dict[str, Rows] = {name: [] for name in TABLES}
+    share = 1.0 / len(chosen)
+    for index, (paper, target) in enumerate(chosen):
+        context = Context(paper, target, effort, seed, jobs, lambda share, label: None)
+        every = list(runs_of(context, "grid"))
+        for number, one in enumerate(every):
+            if progress is not None:
+                progress((index + number / len(every)) * share, f"{target}: {one.label}")
+            _add(tables, paper, context, one, prices)
+    recipe = _recipe(targets, effort, seed, prices)
+    return _write(where, tables, recipe, chosen)
+
+
+def _ready(where: Path, *, force: bool) -> Path:
+    there = sorted(path.name for path in where.iterdir()) if where.is_dir() else []
+    if where.exists() and not where.is_dir():
+        raise InputError(f"{where}: is a file\n  fix: give another --out")
+    ours = {CARD, SUMS, *(f"{name}.parquet" for name in TABLES)}
+    if there and (not force or SUMS not in there or set(there) - ours):
+        fix = "add --force to replace the set" if SUMS in there else "give another --out"
+        raise InputError(f"{where}: holds something already ({there[0]})\n  fix: {fix}")
+    return ready_directory(where)
+
+
+def _add(tables: dict[str, Rows], paper: Paper, context: Context, one: Run, prices: int) -> None:
+    """Run one series at one point, and add what it leaves."""
+    key = {
+        "target": f"{paper.key}/{context.target}",
+        "group": one.group,
+        "point": one.point,
+        "series": one.series,
+    }
+    result = run(one.scenario, replications=one.replications, trace="ledger", jobs=context.jobs)
+    for replication in result.replications:
+        summary = replication.summary
+        told = {**key, "replication": int(summary["replication"])}
+        settings = json.dumps(one.settings, sort_keys=True)
+        row = {**told, "x": one.x, "settings": settings, **_counted(summary)}
+        tables["runs"].append({**row, "seed": result.seed})
+    priced = dict(_priced(tables, {**key, "replication": 0}, one.scenario, prices, context.jobs))
+    for event in result.ledger.to_pylist():
+        if event["kind"] == "timeout" or event["reduction"] != "none":
+            place = event["replication"], event["burst"]
+            tables["events"].append({**key, **event, "price_bytes": priced.get(place)})
+
+
+def _counted(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Answer what a run did, added over its flows."""
+    flows, counters = summary["flows"], summary["counters"]
+    names = ("retransmissions", "fast_retransmits", "timeouts")
+    truths = ("false_timeouts", "true_timeouts", "spurious_timeouts")
+    classes = (
+        "one_burst", "several_bursts", "congestion", "outside", "reordering", "excused", "undone",
+    )  # fmt: skip
+    return {
+        "fingerprint": summary["fingerprint"],
+        "simulated_s": summary["simulated_s"],
+        "flows": len(flows),
+        "goodput_bps": sum(flow["goodput_bps"] for flow in flows),
+        "bursts_sent": counters["bursts_sent"],
+        "bursts_lost": counters["bursts_lost"],
+        **{name: sum(flow[name] for flow in flows) for name in (*names, *truths)},
+        **{
+            f"reductions_{name}": sum(flow["reductions"][name] for flow in flows)
+            for name in classes
+        },
+    }
+
+
+def _priced(
+    tables: dict[str, Rows],
+    key: Mapping[str, Any],
+    scenario: Document,
+    count: int,
+    jobs: int | None,
+) -> Iterator[tuple[tuple[int, int], int]]:
+    """Price a sample of the bursts that the first replication lost."""
+    if not count:
+        return
+    try:
+        found = blame(scenario, sample=count, jobs=jobs)
+    except InputError as error:
+        # A run that loses nothing has nothing to price.
+        if "has lost no burst" not in str(error):
+            raise
+        return
+    for row in found.prices.to_pylist():
+        tables["prices"].append({**key, **row, "of_lost": found.lost})
+        if row["direction"] == "data":
+            yield (0, int(row["burst"])), int(row["bytes"])
+
+
+def _recipe(targets: Sequence[str], effort: str, seed: int | None, prices: int) -> str:
+    words = ["burstlab", "dataset", *targets, f"--{effort}", "--prices", str(prices)]
+    if seed is not None:
+        words += ["--seed", str(seed)]
+    return " ".join([*words, "--out", "DIR"])
+
+
+def _write(
+    where: Path,
+    tables: Mapping[str, Rows],
+    recipe: str,
+    chosen: Sequence[tuple[Paper, str]],
+) -> Made:
+    import hashlib
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    sums: dict[str, str] = {}
+    with writing(where):
+        for name, rows in tables.items():
+            path = where / f"{name}.parquet"
+            with whole(path) as part:
+                pq.write_table(pa.Table.from_pylist(rows, schema(name)), part)
+            sums[path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
+        counts = {name: len(rows) for name, rows in tables.items()}
+        seeds = sorted({int(row["seed"]) for row in tables["runs"]})
+        titles = {f"{paper.key}/{target}": paper.title(target) for paper, target in chosen}
+        text = card(recipe, titles, seeds, counts, sums)
+        put(where / CARD, text.encode())
+        told = {"recipe": recipe, "seeds": seeds, "rows": counts, "sha256": sums}
+        put(where / SUMS, f"{json.dumps(told, indent=2)}\n".encode())
+    return Made(where, counts, sums)
