@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from burstlab.papers.today2026_stacks.measures import (
     false_timeouts,
+    flow_by_flow,
     goodput,
     loss_of_bursts,
     mean_over,
@@ -31,6 +32,7 @@ def contention(context: Context) -> Findings:
     findings = Findings()
     for name, series, other in context.plan["ratios"]:
         context.tell(findings, name, over(corners, series, other))
+        context.tell(findings, f"{name}, flow by flow", flow_by_flow(corners, series, other))
     for series in context.plan["told"]:
         label = f"false time-outs a lost burst, {series}"
         context.tell(findings, label, mean_over(corners, series, false_timeouts))
@@ -55,8 +57,9 @@ def _draw(context: Context, corners: Sequence[Corner], findings: Findings) -> No
     axes = Axes(
         "load of others between each two nodes (Erlang)",
         "goodput of all flows (Mb/s)",
-        log_y=True,
+        ticks=[corner.x for corner in corners if corner.group == corners[0].group],
         floor=0.0,
+        shared_y=True,
         columns=2,
         width=360,
     )

@@ -50,6 +50,7 @@ def forms(context: Context) -> Findings:
         "burst loss probability p",
         "measured / closed form",
         log_x=True,
+        ticks=[0.001, 0.003, 0.01],
         rule=1,
         shared_y=True,
         columns=2,

@@ -30,29 +30,32 @@ def kernel(context: Context) -> Findings:
     for corner in corners:
         values = corner.values("Linux", received)
         low, high = np.quantile(values, [(1 - share) / 2, (1 + share) / 2])
-        recorded = context.published(corner.label) or 0.0
+        recorded = _recorded(context, corner)
         if low <= recorded <= high:
             inside.append(corner.label)
         middle, half = (low + high) / 2, (high - low) / 2
         findings.rows.append(context.row(corner.label, corner.mean("Linux", received)))
-        drawn.append(Named(corner.label, recorded / middle, half / middle, len(values)))
+        drawn.append(Named(corner.label, middle / recorded, half / recorded, len(values)))
     outside = [corner.label for corner in corners if corner.label not in inside]
     findings.measures["recordings"] = len(corners)
     findings.measures["recordings inside, of each 30"] = 30.0 * len(inside) / len(corners)
     findings.measures["mean of ours over the recording"] = _mean_ratio(context, corners)
     if outside:
         findings.notes.append(f"Outside the interval of ours: {', '.join(outside)}.")
-    title = "recording over the middle of our interval; the line is half of that"
+    title = "where 95 % of our runs lie, over the recording"
     findings.charts["kernel"] = named_chart(drawn, title)
     findings.data["kernel"] = named_rows(drawn)
     return findings
+
+
+def _recorded(context: Context, corner: Corner) -> float:
+    return context.paper.published[context.target, corner.label]
 
 
 def _mean_ratio(context: Context, corners: Sequence[Corner]) -> Estimate:
     from burstlab.statistics import mean_ci95
 
     ratios = [
-        corner.mean("Linux", received).mean / (context.published(corner.label) or 1.0)
-        for corner in corners
+        corner.mean("Linux", received).mean / _recorded(context, corner) for corner in corners
     ]
     return mean_ci95(ratios)

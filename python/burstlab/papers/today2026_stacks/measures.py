@@ -52,6 +52,36 @@ def over(corners: Sequence[Corner], series: str, other: str, metric: Metric = go
     return Estimate(mean, None if found.ci95 is None else mean * found.ci95, found.n, least=0.0)
 
 
+def flow_by_flow(corners: Sequence[Corner], series: str, other: str) -> Estimate:
+    """Answer the geometric mean, over corners and flows, of a ratio of the goodputs of a flow.
+
+    Each flow counts alike, however much it brings through; one that brings nothing through counts
+    as if it had brought one segment of 1460 bytes.
+    """
+    count = min(len(corner.samples[series]) for corner in corners)
+    logs = [
+        math.fsum(
+            _log_ratio(corner.samples[series][i], corner.samples[other][i]) for corner in corners
+        )
+        / len(corners)
+        for i in range(count)
+    ]
+    found = mean_ci95(logs)
+    mean = math.exp(found.mean)
+    return Estimate(mean, None if found.ci95 is None else mean * found.ci95, found.n, least=0.0)
+
+
+def _log_ratio(sample: Sample, other: Sample) -> float:
+    """Answer the mean over flows of the logarithm of the ratio of their goodputs."""
+
+    def logs(of: Sample) -> list[float]:
+        least = 1460 * 8 / of.summary["simulated_s"]
+        return [math.log(max(flow["goodput_bps"], least)) for flow in of.summary["flows"]]
+
+    above, below = logs(sample), logs(other)
+    return (math.fsum(above) - math.fsum(below)) / len(above)
+
+
 def mean_over(corners: Sequence[Corner], series: str, metric: Metric) -> Estimate:
     """Answer the mean over corners of a number, with the interval of its replications."""
     count = min(len(corner.samples[series]) for corner in corners)
