@@ -37,6 +37,7 @@ def stacks(context: Context) -> Findings:
     findings = Findings()
     _tell_gains(context, findings, corners)
     _tell_laws(context, findings, some(corners, plan["whole_window"], plan["moderate"]))
+    _tell_apart(context, findings, corners)
     findings.measures["BBR: most goodput over its bound"] = _bound(corners, plan["rates_bps"])
     _draw(context, corners, findings)
     unreached = sum(not corner.reached for corner in corners)
@@ -85,6 +86,29 @@ def _tell_laws(context: Context, findings: Findings, whole: Sequence[Corner]) ->
         context.tell(findings, label, mean_over(whole, old, false_timeouts))
     label = "DCTCP, RACK over Linux Reno, RACK"
     context.tell(findings, label, over(whole, "DCTCP, RACK", "Linux Reno, RACK"))
+
+
+def _tell_apart(context: Context, findings: Findings, corners: Sequence[Corner]) -> None:
+    """Tell what is measured without what is said to make claims differ."""
+
+    def wanted(corner: Corner) -> list[Estimate]:
+        return [corner.mean(series, goodput) for series in corner.samples]
+
+    row = run_grid(context, "in_burst", wanted)
+    for old in OLD:
+        label = f"gain of {old}, oracle, window in a burst"
+        context.tell(findings, label, over(row, f"{old}, oracle", old))
+    label = "RACK over RFC 6675, CUBIC, window in a burst"
+    context.tell(findings, label, over(row, "CUBIC, RACK", "CUBIC, RFC 6675"))
+    for series in ("CUBIC, RFC 6675", "CUBIC, RACK"):
+        label = f"false time-outs a lost burst, {series}, window in a burst"
+        context.tell(findings, label, mean_over(row, series, false_timeouts))
+    row = run_grid(context, "unmarked", wanted)
+    label = "DCTCP without marks over Linux Reno, RACK"
+    context.tell(findings, label, over(row, "DCTCP, RACK", "Linux Reno, RACK"))
+    row = some(corners, context.plan["reduced"], context.plan["moderate"][1:])
+    label = "gain of CUBIC, RACK, oracle, where its window is reduced"
+    context.tell(findings, label, over(row, "CUBIC, RACK, oracle", "CUBIC, RACK"))
 
 
 def _bound(corners: Sequence[Corner], rates: Mapping[str, float]) -> float:
