@@ -146,6 +146,8 @@ def _draw(context: Context, corners: Sequence[Corner], findings: Findings) -> No
         "goodput (Mb/s)",
         log_x=True,
         log_y=True,
+        ticks=[1e-4, 1e-3, 1e-2, 1e-1],
+        domain=(0.1, 130.0),
         columns=3,
         width=290,
     )
@@ -155,6 +157,8 @@ def _draw(context: Context, corners: Sequence[Corner], findings: Findings) -> No
         "goodput with a perfect detector / without",
         log_x=True,
         log_y=True,
+        ticks=[1e-4, 1e-3, 1e-2, 1e-1],
+        domain=(0.2, 30.0),
         rule=1,
         columns=3,
         width=290,
