@@ -148,6 +148,14 @@ class Event:
     def repeated(self) -> bool:
         """Whether the same segment times out again, for a law."""
 
+class _Devices(Protocol):
+    def wait(
+        self, now_ps: int, until_ps: int, /
+    ) -> tuple[int, list[tuple[int, bool, bytes, tuple[int, ...] | None]], bool] | None: ...
+    def deliver(
+        self, now_ps: int, pair: int, far: bool, packet: bytes, /
+    ) -> tuple[int, ...] | None: ...
+
 class _Sink(Protocol):
     """Takes the tables of a run while it goes on: rows and late chunks, as they come."""
 
@@ -298,11 +306,13 @@ def simulate(
     trace: list[str],
     monitor: Monitor,
     sink: _Sink | None = None,
+    devices: _Devices | None = None,
 ) -> Output:
     """Run one replication; the interpreter is free meanwhile.
 
     A sink takes the tables piece by piece, called by the thread that runs; the output has none
-    then. What it raises ends the run.
+    then. What it raises ends the run. Devices are those of live hosts, and their clock: what
+    they raise ends the run too.
     """
 
 def simulate_kept(

@@ -18,8 +18,8 @@ __all__ = [
     "BnakDelay", "BnakPartial", "Bursts", "Congestion", "ConversionKind", "Core", "CoreForwarding",
     "Deflection", "DelayLines", "Demand", "DemandPattern", "Destination", "Detector", "Direction",
     "Distribution", "Dlcc", "Edge", "EdgeAck", "EgressUnknown", "Failure", "FastRecoveryExit",
-    "Filter", "FirstWavelength", "Flow", "Guard", "IngressPort", "InjectedPer", "Injection", "Loss",
-    "LossKind", "LossRule", "MarkRule", "Marks", "Network", "NetworkLink", "NetworkNode",
+    "Filter", "FirstWavelength", "Flow", "Guard", "IngressPort", "InjectedPer", "Injection", "Live",
+    "Loss", "LossKind", "LossRule", "MarkRule", "Marks", "Network", "NetworkLink", "NetworkNode",
     "NetworkRoute", "NewRenoTimer", "NodeRole", "NodeWeight", "NoticeTransport", "Notification",
     "Operation", "Ops", "Order", "Packing", "PairWeight", "Pattern", "Per", "Profile", "Protocol",
     "PythonClass", "Queues", "Reading", "Refusal", "RenoFastRetransmits", "Resolution",
@@ -619,8 +619,10 @@ class Scenario(_Section):
     tcp : Tcp, optional
         TCP parameters of all flows; those not given follow the profile.
     flows : sequence of Flow, optional
-        The flows that are there from the beginning. Absent: one, or none where there is `demand`,
-        `bursts` or `batches`.
+        The flows that are there from the beginning. Absent: one, or none where there is `live`,
+        `demand`, `bursts` or `batches`.
+    live : sequence of Live, optional
+        Hosts that run programs of the machine over a Linux kernel.
     demand : sequence of Demand, optional
         Connections that come and go in a mesh.
     traffic : sequence of Traffic, optional
@@ -649,6 +651,7 @@ class Scenario(_Section):
     ops: Ops | Mapping[str, Any] | None = None
     tcp: Tcp | Mapping[str, Any] | None = None
     flows: Sequence[Flow | Mapping[str, Any]] | None = None
+    live: Sequence[Live | Mapping[str, Any]] | None = None
     demand: Sequence[Demand | Mapping[str, Any]] | None = None
     traffic: Sequence[Traffic | Mapping[str, Any]] | None = None
     bursts: Sequence[Bursts | Mapping[str, Any]] | None = None
@@ -1918,6 +1921,55 @@ class Write(_Section):
 
     at: str
     bytes: str
+
+
+@dataclass(kw_only=True, slots=True)
+class Live(_Section):
+    """A host that runs a program of the machine over a Linux kernel, in a network namespace of ...
+
+    A host that runs a program of the machine over a Linux kernel, in a network namespace of its own
+    with one device; `burstlab live` runs such a scenario. Each two of them at different nodes have
+    a flow: its data packets are all packets of one to the other, its ACKs all packets back.
+
+    Parameters
+    ----------
+    address : str, default ""
+        IP address, of version 4, such as `10.0.0.1`.
+    node : str, optional
+        Name of the edge node that it is at; of a path `ingress` or `egress`. Absent: of the first
+        host the first edge node, of every other the last. On a path, data are what hosts at the
+        ingress send.
+    command : sequence of str, optional
+        The program and its arguments; no shell reads them, and `python` is the one that runs
+        Burstlab. Absent: none, the kernel alone answers.
+    start : str (time), default "0 s"
+        When the program starts. At most 2000000 s.
+    server : bool, default False
+        Whether the run goes on without it: it is ended once all other programs have ended.
+    environment : sequence of str, optional
+        Environment variables of the program, each as `NAME=value`, beside those of `burstlab`.
+    congestion_control : str, optional
+        Congestion control of its connections, as the kernel calls it, such as `bbr`. Absent: that
+        which the kernel uses by itself.
+    sysctls : sequence of str, optional
+        Settings of its kernel below `net`, each as `net.NAME=value`, such as `net.ipv4.tcp_sack=0`.
+    mtu : str (size), default "1500 B"
+        Largest packet of its device. From 576 B to 65535 B.
+    grouping : bool, default True
+        Whether the kernel may hand several segments to the device as one; the device sees single
+        ones either way, but the kernel may wait to have more.
+    """
+
+    address: str | None = None
+    node: str | None = None
+    command: Sequence[str] | None = None
+    start: str | None = None
+    server: bool | None = None
+    environment: Sequence[str] | None = None
+    congestion_control: str | None = None
+    sysctls: Sequence[str] | None = None
+    mtu: str | None = None
+    grouping: bool | None = None
 
 
 @dataclass(kw_only=True, slots=True)

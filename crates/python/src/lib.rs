@@ -6,6 +6,7 @@ mod endpoint;
 mod event;
 mod guard;
 mod left;
+mod live;
 mod parting;
 mod replay;
 mod stacks;
@@ -26,6 +27,7 @@ use pyo3::types::{PyBytes, PyDict};
 use self::classes::ClassFault;
 use self::guard::{Fault, guarded};
 use self::left::Left;
+use self::live::PyDevices;
 
 create_exception!(
     burstlab._core,
@@ -73,6 +75,13 @@ fn resolved(scenario_json: &str, monitor: Option<&RunMonitor>) -> PyResult<Left<
     Ok(resolved)
 }
 
+/// The same, of a run without devices of live hosts.
+fn runnable(scenario_json: &str, monitor: Option<&RunMonitor>) -> PyResult<Left<Resolved>> {
+    let resolved = resolved(scenario_json, monitor)?;
+    live::refuse(&resolved).map_err(refuse)?;
+    Ok(resolved)
+}
+
 fn alive(watch: &Monitor) -> PyResult<()> {
     if watch.goes_on() { Ok(()) } else { Err(Cancelled::new_err(())) }
 }
@@ -116,7 +125,7 @@ fn needs(
 fn shape(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
     let monitor = Monitor::default();
     py.detach(|| {
-        let mut resolved = resolved(scenario_json, None)?;
+        let mut resolved = runnable(scenario_json, None)?;
         let fault = Python::attach(|py| classes::prepare(py, &mut resolved, &monitor))?;
         let simulation = guarded(|| Simulation::new(&resolved, 0, 0, Trace::default()))?;
         let (summary, _) = guarded(|| simulation.finish())?;
@@ -126,9 +135,11 @@ fn shape(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
 }
 
 /// Runs one replication; other Python threads go on meanwhile. A sink takes the tables piece by
-/// piece while the run goes on; without one, the output has them.
+/// piece while the run goes on; without one, the output has them. Live hosts need devices.
 #[pyfunction]
-#[pyo3(signature = (scenario_json, seed, replication, trace, monitor, sink=None))]
+#[pyo3(signature = (scenario_json, seed, replication, trace, monitor, sink=None, devices=None))]
+// These are the arguments of a function of Python, by name.
+#[expect(clippy::too_many_arguments)]
 fn simulate(
     py: Python<'_>,
     scenario_json: &str,
@@ -137,11 +148,14 @@ fn simulate(
     trace: Vec<String>,
     monitor: &RunMonitor,
     sink: Option<Py<PyAny>>,
+    devices: Option<Py<PyAny>>,
 ) -> PyResult<RunOutput> {
     let tables = traced(trace)?;
     py.detach(move || {
-        let (simulation, fault) = begin(scenario_json, (seed, replication), tables, monitor)?;
+        let random = (seed, replication);
+        let (simulation, fault, live) = begin(scenario_json, random, tables, monitor, devices)?;
         let output = to_its_end(simulation, &monitor.inner, sink.as_ref())?;
+        live.map_or(Ok(()), |live| live.check())?;
         fault.map_or(Ok(()), |fault| fault.check())?;
         Ok(output)
     })
@@ -160,15 +174,26 @@ fn traced(names: Vec<String>) -> PyResult<Trace> {
     Ok(tables)
 }
 
-/// A run before its first event, and what tells of a fault in its classes.
+/// A run before its first event, what tells of a fault in its classes, and of one in its devices.
+type Begun = (Left<Simulation>, Option<Arc<ClassFault>>, Option<Arc<PyDevices>>);
+
 fn begin(
     scenario_json: &str,
     (seed, replication): (u64, u64),
     tables: Trace,
     monitor: &RunMonitor,
-) -> PyResult<(Left<Simulation>, Option<Arc<ClassFault>>)> {
-    let mut resolved = resolved(scenario_json, Some(monitor))?;
+    devices: Option<Py<PyAny>>,
+) -> PyResult<Begun> {
     let watch = &monitor.inner;
+    let (mut resolved, live) = match devices {
+        Some(devices) => {
+            let mut resolved = resolved(scenario_json, Some(monitor))?;
+            let prepare = |py: Python<'_>| PyDevices::prepare(py, &mut resolved, &devices, watch);
+            let live = Python::attach(prepare)?;
+            (resolved, Some(live))
+        }
+        None => (runnable(scenario_json, Some(monitor))?, None),
+    };
     let fault = match resolved.needs_classes() {
         true => Python::attach(|py| classes::prepare(py, &mut resolved, watch))?,
         false => None,
@@ -177,7 +202,7 @@ fn begin(
     let simulation = Left::new(simulation, watch);
     // One that was cancelled meanwhile is not whole.
     alive(watch)?;
-    Ok((simulation, fault))
+    Ok((simulation, fault, live))
 }
 
 /// Runs to the end, or as far as the engine comes; hands the tables over to the sink, if there is
@@ -232,7 +257,7 @@ fn simulate_several(
 ) -> PyResult<Vec<String>> {
     let watch = &monitor.inner;
     py.detach(|| {
-        let mut resolved = resolved(scenario_json, Some(monitor))?;
+        let mut resolved = runnable(scenario_json, Some(monitor))?;
         let numbers = first..first.saturating_add(count);
         let one = |number| {
             let fault = match resolved.needs_classes() {
@@ -274,13 +299,17 @@ fn simulate_kept(
     py.detach(move || {
         let (mut simulation, fault) = match kept {
             Some(bytes) => {
-                let resolved = resolved(scenario_json, Some(monitor))?;
+                let resolved = runnable(scenario_json, Some(monitor))?;
                 let resumed = guarded(|| Simulation::resume(&resolved, seed, replication, &bytes))?;
                 let resumed = resumed.map(|simulation| Left::new(simulation, watch));
                 alive(watch)?;
                 (resumed.map_err(refuse_checkpoint)?, None)
             }
-            None => begin(scenario_json, (seed, replication), Trace::default(), monitor)?,
+            None => {
+                let random = (seed, replication);
+                let begun = begin(scenario_json, random, Trace::default(), monitor, None)?;
+                (begun.0, begun.1)
+            }
         };
         guarded(|| {
             simulation.advance_kept(watch, |simulation| {

@@ -13,7 +13,7 @@ use pyo3::types::PyBytes;
 use super::guard::guarded;
 use super::left::Left;
 use super::{
-    RunMonitor, RunOutput, alive, begin, refuse, refuse_checkpoint, resolved, to_its_end, to_json,
+    RunMonitor, RunOutput, alive, begin, refuse, refuse_checkpoint, runnable, to_its_end, to_json,
     traced,
 };
 
@@ -35,12 +35,13 @@ fn first_run(
     let watch = &monitor.inner;
     let mut simulation = match kept {
         Some(bytes) => {
-            let resolved = resolved(scenario_json, Some(monitor))?;
+            let resolved = runnable(scenario_json, Some(monitor))?;
             let resumed = guarded(|| Simulation::resume(&resolved, random.0, random.1, bytes))?;
             resumed.map_err(refuse_checkpoint)?
         }
         None => {
-            let (simulation, _) = begin(scenario_json, random, Trace::default(), monitor)?;
+            let begun = begin(scenario_json, random, Trace::default(), monitor, None)?;
+            let simulation = begun.0;
             if simulation.has_stacks() {
                 let problem = "a run whose flows have a stack of others cannot part";
                 let fix = "remove flows.stack";
@@ -117,7 +118,7 @@ pub(crate) fn part(
 ) -> PyResult<RunBranches> {
     py.detach(|| {
         let first = first_run(first_json, random, monitor, until_ps, kept.as_ref())?;
-        let other = resolved(other_json, Some(monitor))?;
+        let other = runnable(other_json, Some(monitor))?;
         let parted = guarded(|| Branches::part(first, &other, &monitor.inner))?;
         alive(&monitor.inner)?;
         let branches = parted.map_err(|error| match error {

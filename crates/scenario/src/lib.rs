@@ -19,6 +19,7 @@ mod flow;
 mod injection;
 mod interrupt;
 mod limits;
+mod live;
 mod loss;
 mod marking;
 mod network;
@@ -61,6 +62,7 @@ pub use failure::{Failure, Outage};
 pub use flow::{Flow, Write};
 pub use injection::{InjectedPer, Injection};
 pub use interrupt::Interrupt;
+pub use live::{LIVE, Live, LivePair};
 pub use loss::{Losing, Loss, LossKind, LossRule, LossScript, Losses};
 pub use marking::{MarkRule, Marks};
 pub use network::{Network, NetworkLink, NetworkNode, NetworkRoute, RouteChoice, Topology};
@@ -69,7 +71,7 @@ pub use resolved::Resolved;
 pub use run::{Run, TieBreak};
 pub use signalling::{Protocol, Signalling};
 pub use size::{Distribution, Size};
-pub use stack::{Connection, Host, HostEvent, HostState, Packet, Stacks};
+pub use stack::{Call, Connection, Host, HostEvent, HostState, Outside, Packet, Stacks};
 pub use surgery::{Direction, Operation, Surgery};
 pub use traffic::{Pattern, Side, Traffic};
 pub use wlan::{Wlan, WlanFrames, WlanLaw, WlanLoss, WlanPreamble};
@@ -98,10 +100,13 @@ pub struct Scenario {
     pub ops: Option<Ops>,
     /// TCP parameters of all flows; those not given follow the profile.
     pub tcp: Overrides,
-    /// The flows that are there from the beginning. Absent: one, or none where there is `demand`,
-    /// `bursts` or `batches`.
+    /// The flows that are there from the beginning. Absent: one, or none where there is `live`,
+    /// `demand`, `bursts` or `batches`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flows: Option<Vec<Flow>>,
+    /// Hosts that run programs of the machine over a Linux kernel.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub live: Vec<Live>,
     /// Connections that come and go in a mesh.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub demand: Vec<Demand>,

@@ -10,7 +10,7 @@ use super::check_mesh::{self, Through};
 use super::topology::{Graph, Metric, Routes};
 use super::{
     DemandLaw, EdgeAssembly, Flow, Interrupt, Losses, Outage, SCHEMA, Scenario, ScenarioError,
-    Stacks, WlanLaw, check, control, failure, network, ranges, wlan,
+    Stacks, WlanLaw, check, control, failure, live, network, ranges, wlan,
 };
 
 /// A scenario that was read whole: with every default filled in, and beside it what follows from
@@ -64,10 +64,11 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
     ranges::check(&SCHEMA, "", written)?;
     let mut scenario = written.clone();
     let others = scenario.bursts.is_empty() && scenario.batches.is_empty();
-    let alone = scenario.demand.is_empty() && others;
+    let alone = scenario.demand.is_empty() && scenario.live.is_empty() && others;
     let usual = if alone { vec![Flow::default()] } else { Vec::new() };
     scenario.flows.get_or_insert(usual);
     let mesh = network::check(&scenario.network, watch)?;
+    live::expand(&mut scenario, mesh.as_ref().map(|(graph, _)| graph))?;
     let mut warnings = check::check(&scenario)?;
     let (assembly, loss) = (scenario.edge.assembly()?, scenario.loss.losses()?);
     let marks = scenario.access.marks()?;

@@ -79,6 +79,12 @@ pub trait Host: fmt::Debug + Send {
     /// What has happened since it was asked last, oldest first.
     fn poll_event(&mut self) -> Option<HostEvent>;
 
+    /// A queue marks a packet of this host that is on its way: it has met congestion (RFC 3168).
+    /// Answers whether the packet can say so, and now does.
+    fn mark(&mut self, _packet: &mut Packet) -> bool {
+        false
+    }
+
     /// How it stands.
     fn state(&self) -> HostState;
 }
@@ -86,6 +92,8 @@ pub trait Host: fmt::Debug + Send {
 /// The connection for which two hosts are asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Connection {
+    /// Number of the flow, as tables have it.
+    pub flow: u32,
     /// The stack, one of [`Stacks::names`].
     pub stack: String,
     /// Its congestion control; `None`: the one that it uses by itself.
@@ -106,6 +114,39 @@ pub trait Stacks: fmt::Debug + Send + Sync {
 
     /// The sender of a connection, which opens it, and its receiver. Names are of those above.
     fn hosts(&self, connection: &Connection) -> [Box<dyn Host>; 2];
+
+    /// What goes on outside of the run beside it, if anything does.
+    fn outside(&self) -> Option<Arc<dyn Outside>> {
+        None
+    }
+}
+
+/// What [`Outside::wait`] answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// It is the time that was waited for, and nothing has come before.
+    Due,
+    /// A host has something to send.
+    Host {
+        /// When, not after the time that is waited for.
+        at: Time,
+        /// The flow, as tables number it.
+        flow: u32,
+        /// Whether it is the receiver.
+        far: bool,
+    },
+    /// Nothing will come any more: the run ends.
+    End {
+        /// When.
+        at: Time,
+    },
+}
+
+/// What goes on beside a run, on a clock that is not its own: hosts that send of themselves.
+pub trait Outside: fmt::Debug + Send + Sync {
+    /// Waits until `until`, or until a host has something to send before. It is `now` in the run,
+    /// and all that is to happen before `now` has happened.
+    fn wait(&self, now: Time, until: Time) -> Call;
 }
 
 /// Refuses what a flow with a stack has not, and what only such a flow has.
@@ -136,19 +177,20 @@ pub(super) fn check(scenario: &Scenario, index: usize, flow: &Flow) -> Result<()
 }
 
 impl Resolved {
-    /// The first flow with a stack, if there is one, for which [`stacks`](Self::stacks) is needed.
+    /// Whether a flow has a stack, for which [`stacks`](Self::stacks) is needed.
     #[must_use]
     pub fn needs_stacks(&self) -> bool {
         self.scenario.flows().iter().any(|flow| flow.stack.is_some())
     }
 
-    /// The same scenario, whose stacks `stacks` makes, if anybody does.
+    /// The same scenario, whose stacks `stacks` makes, if anybody does. Those of live hosts are
+    /// looked for when a run is to begin.
     ///
     /// # Errors
     /// Where a flow names a stack that nobody makes, or a congestion control that it has not.
     pub fn with_stacks(mut self, stacks: Option<Arc<dyn Stacks>>) -> Result<Self, ScenarioError> {
         for (index, flow) in self.scenario.flows().iter().enumerate() {
-            let Some(stack) = &flow.stack else { continue };
+            let Some(stack) = flow.stack.as_ref().filter(|_| !flow.is_live()) else { continue };
             known(index, stack, flow.congestion_control.as_ref(), stacks.as_deref())?;
         }
         self.stacks = stacks;

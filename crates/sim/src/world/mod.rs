@@ -24,6 +24,8 @@ mod totals;
 mod train;
 mod transit;
 
+use std::sync::Arc;
+
 use burstlab_kernel::{EventQueue, RandomSource, Rank};
 use burstlab_units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
@@ -36,7 +38,7 @@ use self::events::Event;
 use self::hosts::{Flow, Hosts};
 pub(crate) use self::surgery::Surgery;
 use crate::measure::{Occupancy, Recorder, Trace};
-use crate::scenario::{Resolved, ScenarioError, TieBreak};
+use crate::scenario::{Outside, Resolved, ScenarioError, TieBreak};
 
 /// So much work is done between two looks at the monitor: a few hundredths of a second.
 const WORK_MAX: u32 = 1 << 13;
@@ -70,6 +72,9 @@ pub(crate) struct World {
     sample_every: Span,
     occupancy_every: Span,
     occupancy: Occupancy,
+    /// What goes on beside.
+    #[serde(skip)]
+    outside: Option<Arc<dyn Outside>>,
 }
 
 impl World {
@@ -87,7 +92,8 @@ impl World {
         let drawn = scenario.run.tie_break == TieBreak::Random;
         let alone =
             !scenario.access.shared && scenario.run.bursts.is_none() && !access.loses_departures();
-        let hurries = trace == Trace::default() && !drawn && alone;
+        let outside = resolved.stacks.as_ref().and_then(|stacks| stacks.outside());
+        let hurries = trace == Trace::default() && !drawn && alone && outside.is_none();
         let queue = match drawn {
             true => EventQueue::with_drawn_ties(random.stream("ties")),
             false => EventQueue::new(),
@@ -112,6 +118,7 @@ impl World {
             sample_every: Span::ZERO,
             occupancy_every: scenario.run.occupancy.unwrap_or_default(),
             occupancy: Occupancy::default(),
+            outside,
         };
         world.hurry(Time::from_ps(warm.as_ps().saturating_sub(1)));
         world.begin(resolved, warm);
@@ -160,6 +167,13 @@ impl World {
 
     /// Processes up to `count` events, fewer where they take long; returns whether the run goes on.
     pub(crate) fn advance(&mut self, count: u32) -> bool {
+        match self.outside.clone() {
+            Some(outside) => self.advance_beside(&*outside, count),
+            None => self.advance_alone(count),
+        }
+    }
+
+    fn advance_alone(&mut self, count: u32) -> bool {
         self.context.work = 0;
         for _ in 0..count {
             if self.context.work >= WORK_MAX {

@@ -1,8 +1,10 @@
-//! Packets of flows whose hosts are a stack of others, on their way to and from their links.
+//! Packets of flows whose hosts are a stack of others, on their way to and from their links; and
+//! what goes on outside of a run beside it.
 
 use super::World;
 use super::hosts::{FAR, NEAR};
 use super::packet::Packet;
+use crate::scenario::{Call, Outside};
 
 impl World {
     /// A flow with a stack begins: its receiver is there first.
@@ -25,6 +27,30 @@ impl World {
         let end = (index, if far { FAR } else { NEAR });
         let done = self.hosts.stack_timer(self.now, end, &mut self.context);
         self.stack_goes_on(end, done);
+    }
+
+    /// As [`advance`](Self::advance), beside what goes on outside: no event happens before its time
+    /// there, and what hosts send of themselves comes between.
+    pub(super) fn advance_beside(&mut self, outside: &dyn Outside, count: u32) -> bool {
+        for _ in 0..count {
+            let next = self.context.queue.next_at().map_or(self.end, |at| at.min(self.end));
+            match outside.wait(self.now, next.max(self.now)) {
+                Call::Due if !self.advance_alone(1) => return false,
+                Call::Due => {}
+                Call::Host { at, flow, far } => {
+                    (self.now, self.context.clock) = (at, at);
+                    let end = (flow, if far { FAR } else { NEAR });
+                    let done = self.hosts.stack_called(at, end, &mut self.context);
+                    self.stack_goes_on(end, done);
+                    self.events += 1;
+                }
+                Call::End { at } => {
+                    self.now = at.max(self.now);
+                    return false;
+                }
+            }
+        }
+        true
     }
 
     /// Puts what a host sends on its link.

@@ -1,5 +1,5 @@
 //! Which crate may depend on which:
-//! `units → {kernel → traffic, tcp, link, optical} → scenario → sim → python`.
+//! `units → {kernel → traffic, tcp, link, optical} → scenario → {sim, live} → python`.
 //!
 //! The table is held against the manifests, so that a new arrow is a visible change of one line.
 
@@ -12,7 +12,7 @@ const PREFIX: &str = "burstlab-";
 
 /// A crate and the crates of the project that it may depend on. `units` speaks for all, so it is
 /// below every other.
-const ARROWS: [(&str, &[&str]); 11] = [
+const ARROWS: [(&str, &[&str]); 12] = [
     ("units", &[]),
     ("kernel", &["units"]),
     ("tcp", &["units"]),
@@ -21,7 +21,8 @@ const ARROWS: [(&str, &[&str]); 11] = [
     ("traffic", &["units", "kernel"]),
     ("scenario", &["units", "tcp", "link", "optical", "traffic"]),
     ("sim", &["units", "kernel", "tcp", "link", "optical", "traffic", "scenario"]),
-    ("python", &["tcp", "sim"]),
+    ("live", &["units", "scenario"]),
+    ("python", &["tcp", "sim", "live"]),
     ("xtask", &["scenario", "sim"]),
     ("bench", &["units", "kernel", "tcp", "optical", "sim"]),
 ];

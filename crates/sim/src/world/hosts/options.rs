@@ -142,6 +142,9 @@ impl Flow {
 
     /// A queue marks a packet, if it may.
     pub(in crate::world) fn mark(&mut self, packet: &DataPacket) -> bool {
+        if let Some(stack) = &mut self.stack {
+            return stack.mark(packet.seq);
+        }
         let Some(carried) = &mut self.carried else { return false };
         let marked = carried.mark(packet.seq, packet.nth);
         carried.marks += u64::from(marked);
@@ -159,10 +162,18 @@ impl Flow {
 
     /// Whether a queue that marks with this chance marks a packet.
     fn draws_mark(&mut self, chance: f64, packet: &DataPacket, draws: &Stream) -> bool {
-        let Some(carried) = self.carried.as_mut().filter(|_| chance > 0.0) else { return false };
+        if chance <= 0.0 || self.carried.is_none() && self.stack.is_none() {
+            return false;
+        }
         if chance < 1.0 {
-            let ordinal = u64::from(self.id) << 32 | u64::from(carried.drawn);
-            carried.drawn = carried.drawn.wrapping_add(1);
+            let drawn = match (&mut self.carried, &mut self.stack) {
+                (Some(carried), _) => {
+                    carried.drawn = carried.drawn.wrapping_add(1);
+                    u64::from(carried.drawn.wrapping_sub(1))
+                }
+                (None, stack) => stack.as_mut().map_or(0, |stack| stack.draws()),
+            };
+            let ordinal = u64::from(self.id) << 32 | drawn;
             if draws.uniforms(ordinal)[0] >= chance {
                 return false;
             }

@@ -43,6 +43,8 @@ pub(super) struct Stack {
     counts: Counts,
     /// What its receiver had when measuring began, and what its sender had told.
     before: (u64, Counts),
+    /// Draws by which queues mark.
+    drawn: u64,
 }
 
 /// What a sender has told.
@@ -96,13 +98,27 @@ impl End {
 impl Stack {
     fn new(hosts: [Box<dyn Host>; 2]) -> Self {
         let (counts, before) = (Counts::default(), (0, Counts::default()));
-        Self { ends: hosts.map(End::new), acked: None, given_up: Vec::new(), counts, before }
+        let (ends, given_up) = (hosts.map(End::new), Vec::new());
+        Self { ends, acked: None, given_up, counts, before, drawn: 0 }
     }
 
     /// A data packet is lost; returns whether the sender still waits for it.
     pub(super) fn lose(&mut self, number: u64) -> bool {
         self.ends[NEAR].aboard.take(number);
         !self.is_given_up(number)
+    }
+
+    /// A queue marks a data packet; answers whether that is so now.
+    pub(super) fn mark(&mut self, number: u64) -> bool {
+        let End { host, aboard, .. } = &mut self.ends[NEAR];
+        let host = host.get_mut().unwrap_or_else(PoisonError::into_inner);
+        aboard.get_mut(number).is_some_and(|packet| host.mark(packet))
+    }
+
+    /// Numbers the draws by which queues mark its packets.
+    pub(super) fn draws(&mut self) -> u64 {
+        self.drawn += 1;
+        self.drawn - 1
     }
 
     /// Packets of the receiver are lost.
@@ -160,6 +176,7 @@ pub(super) fn seat(flows: &mut [Flow], resolved: &Resolved, random: &RandomSourc
         let Some(stack) = &entry.stack else { continue };
         let [share, _] = draws.uniforms(u64::from(flow.id));
         let connection = Connection {
+            flow: flow.id,
             stack: stack.clone(),
             congestion_control: entry.congestion_control.clone(),
             bytes: flow.bytes,
@@ -192,6 +209,18 @@ impl Hosts {
     ) -> bool {
         let before = self.stack_before(index, context);
         self.stack_end(index, side).host().start(now);
+        self.stack_reacts(now, (index, side), &before, context)
+    }
+
+    /// A host has something to send of itself.
+    pub(in crate::world) fn stack_called(
+        &mut self,
+        now: Time,
+        (index, side): (u32, usize),
+        context: &mut Context,
+    ) -> bool {
+        let before = self.stack_before(index, context);
+        self.stack_end(index, side).host().handle_timeout(now);
         self.stack_reacts(now, (index, side), &before, context)
     }
 

@@ -31,6 +31,12 @@ impl Aboard {
         place.and_then(|place| self.packets.get(place)).is_some_and(Option::is_some)
     }
 
+    /// The packet `number`, if it is on its way.
+    pub(super) fn get_mut(&mut self, number: u64) -> Option<&mut Packet> {
+        let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
+        self.packets.get_mut(place)?.as_mut()
+    }
+
     /// The packet `number` has arrived, or is lost.
     pub(super) fn take(&mut self, number: u64) -> Option<Packet> {
         let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
@@ -53,7 +59,9 @@ mod tests {
         let mut aboard = Aboard::default();
         let packet = |size| Packet { size: Bytes::new(size), bytes: vec![7; 3] };
         assert_eq!([1, 2, 3].map(|size| aboard.keep(packet(size))), [0, 1, 2]);
+        assert_eq!(aboard.get_mut(1), Some(&mut packet(2)));
         assert_eq!(aboard.take(1), Some(packet(2)));
+        assert_eq!((aboard.get_mut(1), aboard.get_mut(9)), (None, None));
         assert_eq!((aboard.take(1), aboard.take(9)), (None, None));
         assert_eq!((aboard.take(0), aboard.packets.len()), (Some(packet(1)), 1));
         assert_eq!((aboard.take(0), aboard.keep(packet(4))), (None, 3));

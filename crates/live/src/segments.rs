@@ -1,0 +1,208 @@
+//! Which packet carried which data, connection by connection, as the headers of TCP tell: what is
+//! sent again, what is acknowledged, and what came to the application at the other end.
+
+use std::collections::{BTreeMap, VecDeque};
+
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+const FIN: u8 = 1;
+const SYN: u8 = 2;
+const RST: u8 = 4;
+const ACK: u8 = 16;
+/// Bytes of a header of UDP.
+const UDP_HEADER: usize = 8;
+
+/// What the headers of a packet say, of IP version 4 and of TCP or UDP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    ports: (u16, u16),
+    /// `None` of UDP.
+    tcp: Option<Tcp>,
+    /// Bytes of data.
+    payload: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Tcp {
+    seq: u32,
+    ack: Option<u32>,
+    flags: u8,
+}
+
+impl Header {
+    /// That of a packet (RFC 791, RFC 768, RFC 9293); `None` where it is cut, or of another kind.
+    pub(crate) fn of(packet: &[u8]) -> Option<Self> {
+        let ip = usize::from(packet.first()? & 0xf) * 4;
+        let rest = packet.get(ip..)?;
+        let half = |at: usize| Some(u16::from_be_bytes(rest.get(at..at + 2)?.try_into().ok()?));
+        let word = |at: usize| Some(u32::from_be_bytes(rest.get(at..at + 4)?.try_into().ok()?));
+        // Of a packet in parts, the first one alone has more headers.
+        let later = u16::from_be_bytes(packet.get(6..8)?.try_into().ok()?) & 0x1fff != 0;
+        let ports = (half(0)?, half(2)?);
+        match *packet.get(9).filter(|_| !later)? {
+            UDP => {
+                let payload = rest.len().checked_sub(UDP_HEADER)? as u64;
+                Some(Self { ports, tcp: None, payload })
+            }
+            TCP => {
+                let (offset, flags) = (usize::from(rest.get(12)? >> 4) * 4, *rest.get(13)?);
+                let ack = if flags & ACK != 0 { word(8) } else { None };
+                let payload = rest.len().checked_sub(offset)? as u64;
+                Some(Self { ports, tcp: Some(Tcp { seq: word(4)?, ack, flags }), payload })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Says in a packet of IP version 4 that it has met congestion, if its sender allows it (RFC 3168,
+/// section 5); answers whether it says so now.
+pub(crate) fn mark(packet: &mut [u8]) -> bool {
+    const ECN: u8 = 3;
+    let [0x40..=0x4f, service, ..] = *packet else { return false };
+    if service & ECN == 0 || packet.len() < 20 {
+        return false;
+    }
+    packet[1] = service | ECN;
+    // The sum of the header follows by what has changed (RFC 1624, equation 3).
+    let word = |bytes: &[u8], at: usize| u32::from(u16::from_be_bytes([bytes[at], bytes[at + 1]]));
+    let old = u32::from(packet[0]) << 8 | u32::from(service);
+    let mut sum = (word(packet, 10) ^ 0xffff) + (old ^ 0xffff) + word(packet, 0);
+    sum = (sum & 0xffff) + (sum >> 16);
+    sum = (sum & 0xffff) + (sum >> 16);
+    packet[10..12].copy_from_slice(&(!(sum as u16)).to_be_bytes());
+    true
+}
+
+/// All connections of a host with another; its own port stands first.
+#[derive(Debug, Default)]
+pub(crate) struct Connections {
+    known: BTreeMap<(u16, u16), Connection>,
+    /// Packets sent.
+    count: u64,
+    /// Data that came, of connections that are over and of UDP.
+    received: u64,
+}
+
+/// One connection: segments that are not acknowledged, by the packet that carried each last.
+#[derive(Debug, Default)]
+struct Connection {
+    /// First sequence number, one past the last, and the packet; rising.
+    segments: VecDeque<(u64, u64, u64)>,
+    /// One past the highest sequence number sent, counted on beyond 32 bits.
+    next: Option<u64>,
+    /// What this host has acknowledged first, and last.
+    taken: Option<(u64, u64)>,
+    /// Sequence number of the end of the other host, which is no data.
+    end: Option<u32>,
+}
+
+/// The number nearest to `near` whose last 32 bits are `low`.
+fn unwrapped(near: u64, low: u32) -> u64 {
+    near.wrapping_add_signed(i64::from(low.wrapping_sub(near as u32) as i32))
+}
+
+impl Connections {
+    /// Bytes of data that came to applications of this host, in order; to UDP, in any.
+    pub(crate) fn received(&self) -> u64 {
+        self.known.values().map(Connection::received).sum::<u64>() + self.received
+    }
+
+    /// The next packet is sent: which packets carried before what it sends again?
+    pub(crate) fn sent(&mut self, header: Option<&Header>) -> Vec<u64> {
+        let number = self.count;
+        self.count += 1;
+        let Some((header, tcp)) = header.and_then(|one| Some((one, one.tcp?))) else {
+            return Vec::new();
+        };
+        let is_new = |known: &Connection| {
+            let next = known.next.unwrap_or(0);
+            tcp.flags & SYN != 0 && next != 0 && unwrapped(next, tcp.seq) + 1 != next
+        };
+        if tcp.flags & RST != 0 || self.known.get(&header.ports).is_some_and(is_new) {
+            self.forget(header.ports);
+        }
+        if tcp.flags & RST != 0 {
+            return Vec::new();
+        }
+        let connection = self.known.entry(header.ports).or_default();
+        connection.acknowledges(&tcp);
+        let marks = u64::from(tcp.flags & SYN != 0) + u64::from(tcp.flags & FIN != 0);
+        connection.sent(number, tcp.seq, header.payload + marks)
+    }
+
+    /// A packet has come; if it acknowledges something new, the last packet up to which nothing is
+    /// waited for by any connection.
+    pub(crate) fn heard(&mut self, header: &Header) -> Option<u64> {
+        let Some(tcp) = header.tcp else {
+            self.received += header.payload;
+            return None;
+        };
+        let ports = (header.ports.1, header.ports.0);
+        if tcp.flags & RST != 0 {
+            self.forget(ports);
+            return None;
+        }
+        let connection = self.known.get_mut(&ports)?;
+        if tcp.flags & FIN != 0 {
+            connection.end = Some(tcp.seq.wrapping_add(header.payload as u32));
+        }
+        if !connection.heard(tcp.ack?) {
+            return None;
+        }
+        let waiting = self.known.values().filter_map(|one| one.segments.iter().map(|s| s.2).min());
+        waiting.min().unwrap_or(self.count).checked_sub(1)
+    }
+
+    fn forget(&mut self, ports: (u16, u16)) {
+        let over = self.known.remove(&ports);
+        self.received += over.map_or(0, |over| over.received());
+    }
+}
+
+impl Connection {
+    fn received(&self) -> u64 {
+        let Some((first, last)) = self.taken else { return 0 };
+        let ended = self.end.is_some_and(|end| last as u32 == end.wrapping_add(1));
+        last - first - u64::from(ended && last > first)
+    }
+
+    /// Its host acknowledges what came; the first acknowledgment is that of the SYN.
+    fn acknowledges(&mut self, tcp: &Tcp) {
+        let Some(ack) = tcp.ack else { return };
+        // Above 32 bits there is room for what lies before the first one.
+        let (first, last) = self.taken.unwrap_or([u64::from(ack) + (1 << 32); 2].into());
+        self.taken = Some((first, last.max(unwrapped(last, ack))));
+    }
+
+    fn sent(&mut self, number: u64, seq: u32, length: u64) -> Vec<u64> {
+        if length == 0 {
+            return Vec::new();
+        }
+        let next = self.next.unwrap_or(u64::from(seq) + (1 << 32));
+        let from = unwrapped(next, seq);
+        let to = from + length;
+        let mut resent = Vec::new();
+        for known in self.segments.iter_mut().filter(|known| known.0 < to && from < known.1) {
+            resent.push(known.2);
+            known.2 = number;
+        }
+        resent.dedup();
+        if to > next || self.next.is_none() {
+            self.segments.push_back((from.max(next), to, number));
+            self.next = Some(to);
+        }
+        resent
+    }
+
+    /// Answers whether something new is acknowledged.
+    fn heard(&mut self, ack: u32) -> bool {
+        let Some(next) = self.next else { return false };
+        let acked = unwrapped(next, ack).min(next);
+        let before = self.segments.len();
+        while self.segments.front().is_some_and(|segment| segment.1 <= acked) {
+            self.segments.pop_front();
+        }
+        self.segments.len() < before
+    }
+}

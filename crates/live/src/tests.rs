@@ -1,0 +1,124 @@
+//! Live hosts over devices that are a list.
+
+use super::segments::{Connections, Header, mark};
+use super::*;
+
+/// A packet of TCP with these ports, sequence number, acknowledgment number, flags and payload.
+fn packet(ports: (u16, u16), seq: u32, ack: u32, flags: u8, payload: usize) -> Vec<u8> {
+    let mut bytes = vec![0; 40 + payload];
+    (bytes[0], bytes[9], bytes[32], bytes[33]) = (0x45, 6, 0x50, flags);
+    bytes[20..22].copy_from_slice(&ports.0.to_be_bytes());
+    bytes[22..24].copy_from_slice(&ports.1.to_be_bytes());
+    bytes[24..28].copy_from_slice(&seq.to_be_bytes());
+    bytes[28..32].copy_from_slice(&ack.to_be_bytes());
+    bytes
+}
+
+fn header(packet: &[u8]) -> Header {
+    Header::of(packet).expect("it is TCP")
+}
+
+#[test]
+fn segments_are_traced_to_their_packets_in_each_connection_beyond_32_bits() {
+    let mut all = Connections::default();
+    let first = u32::MAX - 149;
+    let data = |n: u32, size| packet((9, 80), first.wrapping_add(100 * n), 1, 16, size);
+    for n in 0..4 {
+        assert!(all.sent(Some(&header(&data(n, 100)))).is_empty());
+    }
+    let other = packet((10, 80), 7, 1, 16, 50);
+    assert!(all.sent(Some(&header(&other))).is_empty(), "packet 4 is of another connection");
+    let ack = |port, ack: u32| header(&packet((80, port), 1, ack, 16, 0));
+    assert_eq!(all.heard(&ack(9, first.wrapping_add(100))), Some(0));
+    assert_eq!(all.heard(&ack(9, first.wrapping_add(100))), None, "nothing new");
+    assert_eq!(all.sent(Some(&header(&data(1, 200)))), [1, 2], "packet 5 carries both again");
+    assert_eq!(all.heard(&ack(9, first.wrapping_add(400))), Some(3), "packet 4 is waited for");
+    assert_eq!(all.heard(&ack(10, 57)), Some(5));
+    assert!(all.sent(Some(&header(&packet((10, 80), 57, 1, 4, 0)))).is_empty(), "a reset");
+    assert_eq!(Header::of(&[0x45, 0]), None);
+}
+
+#[test]
+fn what_came_in_order_is_what_a_host_acknowledges() {
+    let mut all = Connections::default();
+    let acks = |ack| header(&packet((80, 9), 5, ack, 16, 0));
+    all.sent(Some(&header(&packet((80, 9), 4, 1001, 18, 0))));
+    all.sent(Some(&acks(3001)));
+    all.sent(Some(&acks(2001)));
+    assert_eq!(all.received(), 2000);
+    all.heard(&header(&packet((9, 80), 3001, 5, 17, 0)));
+    all.sent(Some(&acks(3002)));
+    assert_eq!(all.received(), 2000, "an end is no data");
+    // The same ports again: what came over the first connection stays counted.
+    all.sent(Some(&header(&packet((80, 9), 90_000, 501, 18, 0))));
+    assert_eq!(all.received(), 2000);
+    let mut udp = vec![0; 28 + 70];
+    (udp[0], udp[9]) = (0x45, 17);
+    all.heard(&header(&udp));
+    assert_eq!(all.received(), 2070);
+}
+
+#[test]
+fn a_mark_keeps_the_sum_of_a_header_and_asks_the_sender() {
+    let sum = |packet: &[u8]| {
+        let words = packet[..20].chunks(2).map(|two| u32::from(two[0]) << 8 | u32::from(two[1]));
+        let sum = words.sum::<u32>();
+        (sum & 0xffff) + (sum >> 16)
+    };
+    let mut bytes = packet((9, 80), 1, 1, 16, 3);
+    assert!(!mark(&mut bytes), "the sender knows no marks");
+    bytes[1] = 2;
+    let rest = 0xffff - sum(&bytes) as u16;
+    bytes[10..12].copy_from_slice(&rest.to_be_bytes());
+    assert_eq!(sum(&bytes), 0xffff);
+    assert!(mark(&mut bytes) && bytes[1] == 3);
+    assert_eq!(sum(&bytes), 0xffff);
+    assert!(mark(&mut bytes), "it stays marked");
+    assert!(!mark(&mut [0x45, 2]) && !mark(&mut []));
+}
+
+#[derive(Debug)]
+struct Listed(Mutex<VecDeque<Found>>);
+
+impl Devices for Listed {
+    fn wait(&self, _now: Time, until: Time) -> Found {
+        let found = locked(&self.0).pop_front();
+        found.unwrap_or(Found { at: until, ..Found::default() })
+    }
+
+    fn deliver(&self, _now: Time, _pair: usize, _far: bool, _packet: &[u8]) -> Option<Sample> {
+        None
+    }
+}
+
+#[test]
+fn packets_come_to_their_hosts_in_runs_and_in_order() {
+    let at = Time::from_ps;
+    let sent = |pair, far| Sent { pair, far, bytes: vec![0x45], sample: None };
+    let packets = vec![sent(0, false), sent(0, false), sent(1, true), sent(0, false)];
+    let found = [
+        Found { at: at(5), packets, ended: false },
+        Found { at: at(9), ..Found::default() },
+        Found { at: at(12), ended: true, ..Found::default() },
+    ];
+    let pairs = [3, 4].map(|flow| LivePair { flow, hosts: [0, 1] }).to_vec();
+    let live = Live::new(pairs, Arc::new(Listed(Mutex::new(found.into()))), None);
+    let connection = |flow| Connection {
+        flow,
+        stack: LIVE.to_string(),
+        congestion_control: None,
+        bytes: None,
+        seed: 1,
+    };
+    let [mut near, _] = live.hosts(&connection(3));
+    let outside = live.outside().expect("devices");
+    let mut host = |far, flow| {
+        let found = outside.wait(at(4), at(9));
+        assert_eq!(found, Call::Host { at: at(5), flow, far });
+        near.handle_timeout(at(5));
+        std::iter::from_fn(|| near.poll_transmit(at(5))).count()
+    };
+    assert_eq!((host(false, 3), host(true, 4), host(false, 3)), (2, 0, 1));
+    assert_eq!(outside.wait(at(5), at(9)), Call::Due);
+    assert_eq!(outside.wait(at(9), at(30)), Call::End { at: at(12) });
+}
