@@ -49,6 +49,8 @@ for _command in (
     "check:schema",
     "oracle:oracle",
     "model:model",
+    "live:live",
+    "kernel:kernel",
     "page:view",
     "page:play",
     "page:demo",

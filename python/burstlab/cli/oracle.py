@@ -18,7 +18,7 @@ def oracle(
     directory: str | None = None,
     /,
     *,
-    level: Literal["replay", "path"] | None = None,
+    level: Literal["replay", "path", "live"] | None = None,
     packetdrill: str | None = None,
     jobs: Whole = None,
     json_: Json = False,
@@ -41,8 +41,8 @@ def oracle(
     directory
         Holds index.json and the traces it names.
     level
-        What is judged of a connection of Linux: its sender alone (replay, the default), or sender,
-        receiver and path (path).
+        What is judged of a connection of Linux: our sender alone (replay, the default), our sender,
+        receiver and path (path), or our path beneath a kernel of burstlab kernel list (live).
     packetdrill
         A directory with scripts of packetdrill (*.pkt), in place of recorded traces, or one script.
     jobs
@@ -50,7 +50,7 @@ def oracle(
     json_
         Print one JSON document and nothing else.
     """
-    from burstlab.oracle import is_linux, path_linux, replay, replay_linux
+    from burstlab.oracle import is_linux, live_linux, path_linux, replay, replay_linux
     from burstlab.oracle.cases import wrong
     from burstlab.progress import bar
 
@@ -62,7 +62,8 @@ def oracle(
     if directory is None:
         raise wrong("burstlab oracle", "there is no directory", "give one, or --packetdrill DIR")
     if is_linux(Path(directory)):
-        judge = path_linux if level == "path" else replay_linux
+        judges = {"path": path_linux, "live": live_linux}
+        judge = judges.get(level or "", replay_linux)
         with bar("replaying") as progress:
             outcomes = judge(directory, jobs=jobs, progress=progress)
         return _tell_linux(outcomes, json_=json_)

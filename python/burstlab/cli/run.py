@@ -119,7 +119,7 @@ def run(
     if json_:
         print(json.dumps(result.document(), allow_nan=False))
     else:
-        _print_tables(result)
+        print_tables(result)
         if result.directory is not None:
             say(f"written to {result.directory}")
     if interrupted:
@@ -168,7 +168,8 @@ _COLUMNS = (
 _FLOWS_SHOWN = 20
 
 
-def _print_tables(result: Result) -> None:
+def print_tables(result: Result) -> None:
+    """Print the flows of a result and what there is beside them."""
     from burstlab.cli import mesh, slots
 
     if not result.replications:

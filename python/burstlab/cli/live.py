@@ -1,0 +1,175 @@
+"""``burstlab live``: programs of the machine over a Linux kernel, over the simulated network."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from burstlab.cli.flags import Json, Names, Settings, Switch, Whole
+from burstlab.cli.lean import Lean
+from burstlab.cli.printing import say, warn
+from burstlab.shown import brief
+
+
+def live(
+    scenario: str,
+    /,
+    *,
+    clock: str | None = None,
+    kernel: str | None = None,
+    seed: Whole = None,
+    set_: Settings = None,
+    trace: Names = None,
+    out: str | None = None,
+    force: Switch = False,
+    beside: Whole = None,
+    patience: str = "60 s",
+    allow_code: Switch = False,
+    json_: Json = False,
+) -> int:
+    """Run a scenario whose [[live]] hosts run programs of this machine over a Linux kernel.
+
+    Parameters
+    ----------
+    scenario
+        The TOML file of the scenario.
+    clock
+        virtual: in a user-mode kernel, where code takes no time; wall: on the running kernel, as
+        root. Default: virtual where a kernel was built.
+    kernel
+        Name or path of the kernel of virtual time; see burstlab kernel list.
+    seed
+        Seed of all random decisions of the network; else that of the scenario.
+    set_
+        Change a field: path=value. Repeatable.
+    trace
+        Tables to record, separated by commas: packets, bursts, cwnd, ledger.
+    out
+        Directory of the result; what programs print, and how connections stand at each ACK, goes
+        to the folder live in it.
+    force
+        Replace the result in that directory, once this one is complete.
+    beside
+        Run under so many seeds, one after the other, and again with our senders of the same names
+        in place of the live hosts; prints both, with 95 % intervals.
+    patience
+        A kernel in which nothing happens for so long is ended.
+    allow_code
+        Run the commands of a scenario that came inside a result or a study; read them before.
+    json_
+        Print one JSON document and nothing else.
+    """
+    from burstlab import _core
+    from burstlab.errors import InputError
+    from burstlab.live import running
+    from burstlab.loading import to_document
+    from burstlab.progress import bar
+
+    try:
+        patience_s = _core.seconds(patience)
+    except ValueError as error:
+        raise InputError(f"--patience {patience}: {error}\n  fix: write one such as 60 s") from None
+    document = to_document(scenario, list(set_ or ()))
+    inside = running.came_inside(scenario)
+    running.refuse_commands(document, inside=inside, allow=allow_code)
+    tables = [name.strip() for item in trace or [] for name in item.split(",") if name.strip()]
+    how: dict[str, Any] = {"clock": clock, "kernel": kernel, "allow_code": allow_code}
+    how["patience_s"] = patience_s
+    if beside is not None:
+        if out is not None or tables:
+            raise InputError("--beside keeps no result\n  fix: leave out --out and --trace")
+        return _beside(document, seed, beside, how, json_=json_)
+    with bar("running") as progress:
+        done = running.live(
+            document, seed=seed, trace=tables, out=out, force=force, progress=progress, **how
+        )
+    if json_:
+        print(json.dumps({**done.result.document(), "live": done.told}, allow_nan=False))
+    else:
+        _print(done.result, done.told)
+    return _status(done.result.interrupted, done.told)
+
+
+def _beside(
+    document: dict[str, Any], seed: int | None, runs: int, how: Mapping[str, Any], *, json_: bool
+) -> int:
+    from dataclasses import asdict
+
+    from burstlab.cli.numbers import count as number
+    from burstlab.cli.numbers import measure, rate
+    from burstlab.errors import InputError
+    from burstlab.live.beside import MEASURES, beside
+    from burstlab.progress import bar
+
+    if runs < 1:
+        raise InputError(f"--beside {runs}: at least one seed is needed\n  fix: write 1 or more")
+    first = seed if seed is not None else int(document.get("run", {}).get("seed", 1))
+    with bar("running") as progress:
+        found = beside(document, seeds=range(first, first + runs), progress=progress, **how)
+    if json_:
+        print(json.dumps(asdict(found)))
+        return 0
+    made = Lean(["of all connections"], ("kernel", "ours"))
+    for name in MEASURES:
+        write = rate if name.endswith("_bps") else number
+        made.add_row(name, *(measure(side[name], write) for side in (found.kernel, found.ours)))
+    print(made)
+    say(f"seeds {first} to {first + runs - 1}; mean and 95 % interval")
+    return 0
+
+
+def _print(result: Any, told: Mapping[str, Any]) -> None:
+    from burstlab.cli.run import print_tables
+
+    print_tables(result)
+    made = Lean(["host", "program", "ended"], ("at",))
+    for program in told["programs"]:
+        at = "" if program["ended_s"] is None else f"{program['ended_s']:.6g} s"
+        words = brief(" ".join(program["command"]))
+        made.add_row(program["address"], words, _end_of(program), at)
+    print(made)
+    say(f"{told['clock']} clock, Linux {told['kernel']}")
+    if told["unroutable"]:
+        say(
+            f"{told['unroutable']:,} packets were to no live host of another node, and went nowhere"
+        )
+    if "lateness_s" in told:
+        late = told["lateness_s"]
+        parts = ", ".join(f"{name} {1e3 * value:.3g} ms" for name, value in late.items())
+        say(f"lateness: {parts}")
+    if told.get("late"):
+        warn("warning: LATE: the machine was too slow, the numbers are not those of the scenario")
+    if result.directory is not None:
+        say(f"written to {result.directory}")
+
+
+def _end_of(program: Mapping[str, Any]) -> str:
+    if program["problem"] is not None:
+        return str(program["problem"])
+    if program["started_s"] is None:
+        return "not started"
+    if program["stopped"]:
+        return "by the run's end"
+    if program["signal"] is not None:
+        return f"by signal {program['signal']}"
+    return f"with status {program['status']}"
+
+
+def _status(interrupted: bool, told: Mapping[str, Any]) -> int:
+    """Answer the exit status, once what programs of no good end did is told."""
+    if interrupted:
+        warn("interrupted: the numbers are those of what was done")
+        return 130
+    worst = 0
+    for program in told["programs"]:
+        killed = program["signal"] is not None and not program["stopped"]
+        if program["problem"] is not None or killed:
+            worst = 2
+        elif program["status"] and not program["stopped"]:
+            worst = max(worst, 1)
+        else:
+            continue
+        fix = "see what it printed, in the folder live of the result (--out)"
+        warn(f"error: the program of {program['address']} ended {_end_of(program)}\n  fix: {fix}")
+    return worst

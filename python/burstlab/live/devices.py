@@ -1,0 +1,232 @@
+"""Between the engine and the kernel: packets and time, as the engine's live hosts ask for them."""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from burstlab.live.network import Host
+from burstlab.live.programs import Program
+from burstlab.live.samples import Samples
+from burstlab.live.system import Alarm
+
+#: What is found so soon after the engine's last event happened with it: code takes no time there,
+#: but a process that reads the clock of a kernel in virtual time moves it by 256 ns.
+AT_ONCE_PS = 60_000_000
+
+#: How often it is looked whether connections whose programs have ended have brought all over.
+_SETTLED_PS = 10_000_000_000
+
+#: Calls of `wait` between two looks at how far the run is.
+_LOOK = 256
+
+_PACKET_MAX = 65_536
+
+#: A packet that was found: its pair, whether the second host sent it, and how it stands there.
+Found = tuple[int, bool, bytes, "tuple[int, ...] | None"]
+
+
+class Devices:
+    """The devices of live hosts and the clock by which they run.
+
+    Parameters
+    ----------
+    hosts
+        The live hosts, in the order of the scenario.
+    programs
+        Their programs.
+    pairs
+        Of each flow between two of them, the numbers of both.
+    samples
+        Takes how connections stand.
+    progress
+        Is told the time of the run, in ps, now and then.
+    leave
+        Called in each new process before its program.
+    real
+        Whether the clock is that of the machine: then nothing happens at once, and how late the
+        run is behind it is kept in ``lateness_ps``.
+    """
+
+    def __init__(
+        self,
+        hosts: Sequence[Host],
+        programs: Sequence[Program],
+        pairs: Sequence[tuple[int, int]],
+        samples: Samples,
+        *,
+        progress: Callable[[int], None],
+        leave: Callable[[], None],
+        real: bool = False,
+    ) -> None:
+        self._hosts, self._samples = hosts, samples
+        self._ways: dict[tuple[bytes, bytes], tuple[int, bool]] = {}
+        for number, (near, far) in enumerate(pairs):
+            self._ways[hosts[near].packed, hosts[far].packed] = (number, False)
+            self._ways[hosts[far].packed, hosts[near].packed] = (number, True)
+        self._ends = [(hosts[near], hosts[far]) for near, far in pairs]
+        self._waiting = sorted(programs, key=lambda one: one.start_ps)
+        self._programs = programs
+        self._needed = [one for one in programs if not one.server]
+        self._progress, self._leave, self._real = progress, leave, real
+        self._alarm = Alarm()
+        self._poll = select.poll()
+        self._poll.register(self._alarm.fd, select.POLLIN)
+        self._devices = {host.device: host for host in hosts}
+        for device in self._devices:
+            self._poll.register(device, select.POLLIN)
+        self._last, self._dirty, self._calls = 0, False, 0
+        self._look_at: int | None = None
+        self.begun_ns = 0
+        self.end_asked = False
+        self.unroutable = 0
+        self.late_ps: list[int] = []
+
+    def begin(self) -> None:
+        """Let time 0 of the run be now."""
+        self.begun_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+
+    def wait(self, now_ps: int, until_ps: int) -> tuple[int, list[Found], bool] | None:
+        """Wait until a time, or until a packet is sent before.
+
+        Answers nothing at that time; else when it was, the packets, and whether the run ends.
+        """
+        self._calls += 1
+        if self._calls % _LOOK == 0:
+            self._progress(now_ps)
+        if self._dirty:
+            self._dirty = False
+            found = self._drain(now_ps)
+            if found:
+                return now_ps, found, False
+        if until_ps <= self._last and not self._real:
+            return None
+        while not self.end_asked:
+            target = self._next(until_ps)
+            self._alarm.set(self.begun_ns + (target + 999) // 1000)
+            try:
+                ready = [fd for fd, _ in self._poll.poll()]
+            except InterruptedError:
+                continue
+            at = self._now(target)
+            if any(fd in self._devices for fd in ready):
+                found = self._drain(at)
+                if found:
+                    return at, found, False
+            gone = [fd for fd in ready if fd not in self._devices and fd != self._alarm.fd]
+            self._ended(gone, at)
+            if self._alarm.fd in ready and not gone:
+                self._last = max(self._last, target)
+                if self._starts(target):
+                    continue
+                if self._is_settled(target):
+                    return target, [], True
+                if target == until_ps:
+                    self._note_lateness(until_ps)
+                    return None
+        return max(now_ps, self._last), [], True
+
+    def deliver(self, now_ps: int, pair: int, far: bool, packet: bytes) -> tuple[int, ...] | None:
+        """Hand a packet to a host; answer how its connection stands thereafter."""
+        self._last, self._dirty = max(self._last, now_ps), True
+        host, sender = self._ends[pair][::-1] if far else self._ends[pair]
+        try:
+            os.write(host.device, packet)
+        except OSError as error:
+            # One that is cut, or of a kind that the kernel does not take: as on a real wire.
+            if error.errno not in (errno.EINVAL, errno.EIO):
+                raise
+        info = self._samples.heard(now_ps, host, sender, packet)
+        return None if info is None else info.sample
+
+    def stop(self, now_ps: int) -> None:
+        """End all programs that still run."""
+        for program in self._programs:
+            program.stop(now_ps)
+
+    def _now(self, target: int) -> int:
+        """Answer the time of the run, by the clock; what is found at once is of the last event."""
+        clock = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        at = (clock - self.begun_ns) * 1000
+        if not self._real and at - self._last < AT_ONCE_PS:
+            return self._last
+        return max(self._last, min(at, target))
+
+    def _next(self, until_ps: int) -> int:
+        """Answer what comes first: the time that is waited for, or one of programs."""
+        target = until_ps
+        if self._waiting:
+            target = min(target, max(self._waiting[0].start_ps, self._last))
+        if self._look_at is not None:
+            target = min(target, self._look_at)
+        return target
+
+    def _starts(self, at: int) -> bool:
+        """Start the programs whose time has come, one: those started before run first."""
+        if not self._waiting or self._waiting[0].start_ps > at:
+            return False
+        program = self._waiting.pop(0)
+        program.start(at, self._leave)
+        if program.pidfd >= 0:
+            self._poll.register(program.pidfd, select.POLLIN)
+        self._watch_the_end(at)
+        return True
+
+    def _ended(self, gone: list[int], at: int) -> None:
+        for program in self._programs:
+            if program.pidfd in gone:
+                self._poll.unregister(program.pidfd)
+                program.reap(at)
+        if gone:
+            self._watch_the_end(at)
+
+    def _watch_the_end(self, at: int) -> None:
+        if self._needed and all(one.is_over for one in self._needed) and self._look_at is None:
+            self._look_at = at + _SETTLED_PS
+
+    def _is_settled(self, at: int) -> bool:
+        """Whether all programs that are waited for have ended, and their connections too."""
+        if self._look_at is None or at < self._look_at:
+            return False
+        self._look_at = at + _SETTLED_PS
+        return not any(host.diagnosis.has_open_ends() for host in self._hosts)
+
+    def _note_lateness(self, until_ps: int) -> None:
+        if self._real:
+            clock = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+            self.late_ps.append((clock - self.begun_ns) * 1000 - until_ps)
+
+    def _drain(self, at: int) -> list[Found]:
+        """Take all packets out of the devices."""
+        found: list[Found] = []
+        for device, host in self._devices.items():
+            while True:
+                try:
+                    packet = os.read(device, _PACKET_MAX)
+                except BlockingIOError:
+                    break
+                way = self._ways.get((packet[12:16], packet[16:20]))
+                if way is None or packet[0] >> 4 != 4:
+                    self.unroutable += 1
+                    continue
+                ends = self._ends[way[0]]
+                info = self._samples.sent(at, host, ends[not way[1]], packet)
+                found.append((*way, packet, None if info is None else info.sample))
+        if found:
+            self._last = max(self._last, at)
+        return found
+
+
+def pairs_of(resolved: Mapping[str, Any]) -> list[tuple[int, int]]:
+    """Answer the hosts of each flow between two, from a resolved scenario."""
+    places = {host["address"]: number for number, host in enumerate(resolved["live"])}
+    found: list[tuple[int, int]] = []
+    for flow in resolved["flows"]:
+        if flow.get("stack") == "live":
+            near, far = (places[name] for name in str(flow["label"]).split(" - "))
+            found.append((near, far))
+    return found

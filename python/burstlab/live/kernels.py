@@ -1,0 +1,366 @@
+"""User-mode Linux kernels: where they are kept, what they have to have, and how one is built."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from burstlab.errors import InputError
+from burstlab.files import sync
+
+#: Names the directory of kernels, in place of the usual one.
+VARIABLE = "BURSTLAB_KERNELS"
+
+#: Where package managers put the sources of kernels.
+SOURCES = Path("/usr/src")
+
+#: What a kernel has to have: virtual time, devices and namespaces for the hosts, the files of the
+#: machine, and a way to ask for connections.
+NEEDED = (
+    "UML_TIME_TRAVEL_SUPPORT",
+    "TUN",
+    "NET_NS",
+    "HOSTFS",
+    "INET_DIAG",
+    "INET_TCP_DIAG",
+    "TMPFS",
+    "DEVTMPFS",
+)
+
+#: Congestion controls that are built in, as far as the kernel has them.
+CONTROLS = (
+    "BBR",
+    "BIC",
+    "CDG",
+    "CUBIC",
+    "DCTCP",
+    "HSTCP",
+    "HTCP",
+    "HYBLA",
+    "ILLINOIS",
+    "LP",
+    "NV",
+    "SCALABLE",
+    "VEGAS",
+    "VENO",
+    "WESTWOOD",
+    "YEAH",
+)
+
+_ON = (
+    *NEEDED,
+    "NAMESPACES",
+    "HIGH_RES_TIMERS",
+    "NO_HZ_IDLE",
+    "NET_SCHED",
+    "NET_SCH_FQ",
+    "TCP_CONG_ADVANCED",
+    "DEBUG_INFO_NONE",
+)
+_OFF = ("SMP", "SOUND", "USB", "WIRELESS", "IPV6")
+
+#: Ticks of a kernel in a second: those of servers of today, where user-mode kernels have 100.
+HZ = 1000
+
+#: Programs that a build needs, and Debian's packages that have them.
+_TOOLS = {
+    "make": "make",
+    "gcc": "gcc",
+    "flex": "flex",
+    "bison": "bison",
+    "bc": "bc",
+    "perl": "perl",
+}
+
+#: Files that the compiler of a build lists come at this number, about.
+_FILES = 1900
+
+Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel.
+
+    Attributes
+    ----------
+    name
+        Its name in the directory of kernels, or its path elsewhere.
+    image
+        The program.
+    version
+        As it tells it.
+    """
+
+    name: str
+    image: Path
+    version: str
+
+
+def directory() -> Path:
+    """Answer the directory of kernels."""
+    given = os.environ.get(VARIABLE)
+    if given:
+        return Path(given)
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache) / "burstlab" / "kernels"
+
+
+def known() -> list[Kernel]:
+    """Answer the kernels that were built, the newest first."""
+    images = [place for place in directory().glob("*/linux") if place.is_file()]
+    images.sort(key=lambda place: (_rank(place.parent.name), place.parent.name), reverse=True)
+    return [Kernel(place.parent.name, place, _version(place)) for place in images]
+
+
+def choose(name: str | None) -> Kernel:
+    """Answer a kernel that can run live hosts, by its name, or its path.
+
+    Raises
+    ------
+    InputError
+        If there is none, or it lacks something.
+    """
+    if name is None:
+        built = known()
+        if not built:
+            raise InputError(
+                f"no kernel was built: {directory()} has none\n"
+                "  fix: burstlab kernel build, or --clock wall as root"
+            )
+        found = built[0]
+    else:
+        image = Path(name) if "/" in name else directory() / name / "linux"
+        if not image.is_file():
+            have = ", ".join(one.name for one in known()) or "none"
+            raise InputError(
+                f"{name}: there is no such kernel (there are: {have})\n"
+                "  fix: give one of burstlab kernel list, or the path of one"
+            )
+        found = Kernel(name, image.resolve(), _version(image))
+    lacking = lacks(found.image)
+    if lacking:
+        raise InputError(
+            f"{found.image}: the wrong kernel: {lacking}\n  fix: burstlab kernel build makes one"
+        )
+    return found
+
+
+def lacks(image: Path) -> str:
+    """Say what a kernel lacks for live hosts; nothing where it lacks nothing."""
+    told = _told(image, "--showconfig")
+    if "CONFIG_UML=y" not in told.splitlines():
+        return "it is no user-mode Linux"
+    lines = set(told.splitlines())
+    missing = [name for name in NEEDED if f"CONFIG_{name}=y" not in lines]
+    return f"it is built without {', '.join(missing)}" if missing else ""
+
+
+def controls(image: Path) -> list[str]:
+    """Answer the congestion controls of a kernel."""
+    lines = set(_told(image, "--showconfig").splitlines())
+    return ["reno", *(one.lower() for one in CONTROLS if f"CONFIG_TCP_CONG_{one}=y" in lines)]
+
+
+def _version(image: Path) -> str:
+    return _told(image, "--version").strip() or "unknown"
+
+
+def _told(image: Path, flag: str) -> str:
+    try:
+        done = subprocess.run(
+            [str(image.resolve()), flag],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=20,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout
+
+
+def _rank(name: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", name))
+
+
+def source_there() -> Path | None:
+    """Answer the newest source that the package manager has installed, if there is one."""
+    found = [
+        one
+        for pattern in ("linux-source-*.tar.*", "linux-source-*/Makefile")
+        for one in SOURCES.glob(pattern)
+    ]
+    places = [one.parent if one.name == "Makefile" else one for one in found]
+    return max(places, key=lambda one: _rank(one.name), default=None)
+
+
+def missing() -> list[str]:
+    """Answer what a build lacks on this machine, a line each with the fix."""
+    lines = [
+        f"the program {tool} (Debian: apt-get install {package})"
+        for tool, package in _TOOLS.items()
+        if shutil.which(tool) is None
+    ]
+    if source_there() is None:
+        lines.append(
+            f"the source of a kernel below {SOURCES} "
+            "(Debian: apt-get install linux-source, or give --source)"
+        )
+    return lines
+
+
+def build(source: Path | None, *, jobs: int | None, progress: Progress | None) -> Kernel:
+    """Build a kernel in the cache directory; answer it.
+
+    Parameters
+    ----------
+    source
+        A tarball, or a directory with the sources, which stays as it is; by default the newest
+        that the package manager has installed.
+    jobs
+        Compilers at a time; by default one per processor.
+    progress
+        Told the share that is done.
+
+    Raises
+    ------
+    InputError
+        If something is missing, or the build fails.
+    """
+    lines = [one for one in missing() if source is None or not one.startswith("the source")]
+    if lines:
+        listed = "".join(f"\n  - {line}" for line in lines)
+        raise InputError(f"a build lacks:{listed}\n  fix: install what is listed")
+    source = source or source_there()
+    if source is None or not source.exists():
+        raise InputError(f"{source}: no such source\n  fix: give a tarball, or a directory")
+    into = directory()
+    try:
+        into.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".build-", dir=into) as room:
+            tree = _unpacked(source, Path(room))
+            image = _compiled(tree, Path(room), jobs or os.cpu_count() or 1, progress)
+            return _kept(image, source, into)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(
+            f"{into}: the build cannot be written ({reason})\n"
+            f"  fix: make room (it takes 2.5 GB meanwhile), or name another place in {VARIABLE}"
+        ) from None
+
+
+def _unpacked(source: Path, room: Path) -> Path:
+    tree = room / "source"
+    if source.is_dir():
+        if not (source / "arch" / "um" / "Kconfig").is_file():
+            raise InputError(f"{source}: no source of Linux\n  fix: give the directory of one")
+        _done(["cp", "-a", "--reflink=auto", str(source), str(tree)], room, "copying the source")
+        return tree
+    if not tarfile.is_tarfile(source) and not source.name.endswith((".tar.xz", ".tar.zst")):
+        raise InputError(f"{source}: no tarball\n  fix: give the tarball of a kernel's source")
+    tree.mkdir()
+    _done(
+        ["tar", "--extract", "--strip-components=1", f"--file={source}", f"--directory={tree}"],
+        room,
+        "unpacking the source",
+    )
+    if not (tree / "arch" / "um" / "Kconfig").is_file():
+        raise InputError(f"{source}: no source of Linux in it\n  fix: give the tarball of one")
+    return tree
+
+
+def _compiled(tree: Path, room: Path, jobs: int, progress: Progress | None) -> Path:
+    kconfig = tree / "arch" / "um" / "Kconfig"
+    text = kconfig.read_text(encoding="utf-8")
+    changed, places = re.subn(r"(?m)^(config HZ\n\s+int\n\s+default) \d+$", rf"\1 {HZ}", text)
+    if places != 1:
+        raise InputError(
+            f"{kconfig}: no place for the ticks of the kernel\n"
+            "  fix: give a source of Linux 6.1 to 6.12"
+        )
+    # The source may share its files with that which it was copied from.
+    kconfig.unlink()
+    kconfig.write_text(changed, encoding="utf-8")
+    make = ["make", "-C", str(tree), "ARCH=um"]
+    _done([*make, "x86_64_defconfig"], room, "configuring")
+    switches = [word for name in _ON for word in ("--enable", name)]
+    switches += [word for name in _OFF for word in ("--disable", name)]
+    switches += [word for name in CONTROLS for word in ("--enable", f"TCP_CONG_{name}")]
+    config = ["--file", str(tree / ".config")]
+    _done([str(tree / "scripts" / "config"), *config, *switches], room, "configuring")
+    _done([*make, "olddefconfig"], room, "configuring")
+    _done([*make, f"-j{jobs}", "linux"], room, "compiling", progress)
+    return tree / "linux"
+
+
+def _done(command: Sequence[str], room: Path, what: str, progress: Progress | None = None) -> None:
+    """Run a step of a build; a failure tells the last lines of what it printed."""
+    log = room / "log"
+    environment = {**os.environ, "LC_ALL": "C"}
+    with log.open("w+", encoding="utf-8", errors="replace") as file:
+        with subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=environment,
+            start_new_session=True,
+            text=True,
+            errors="replace",
+        ) as process:
+            assert process.stdout is not None
+            try:
+                for number, line in enumerate(process.stdout):
+                    file.write(line)
+                    if progress is not None:
+                        progress(min(number / _FILES, 0.99))
+            except BaseException:
+                with suppress(OSError):
+                    os.killpg(process.pid, 15)
+                raise
+        if process.returncode == 0:
+            return
+        file.seek(0)
+        last = _errors(file)
+    listed = "".join(f"\n  | {line}" for line in last)
+    raise InputError(
+        f"{what} failed with status {process.returncode}:{listed}\n"
+        "  fix: install what the last lines miss, then build again"
+    )
+
+
+def _errors(lines: Iterable[str]) -> list[str]:
+    every = [line.rstrip() for line in lines]
+    telling = [line for line in every if "error" in line.lower() or "not found" in line]
+    return (telling or every)[-8:]
+
+
+def _kept(image: Path, source: Path, into: Path) -> Kernel:
+    version = _version(image)
+    lacking = lacks(image)
+    if lacking:
+        raise InputError(
+            f"the kernel that was built is of no use: {lacking}\n"
+            "  fix: give another source (--source); Linux 6.12 has all that is needed"
+        )
+    place = into / f"{version}-hz{HZ}"
+    place.mkdir(exist_ok=True)
+    pending = place / ".linux"
+    _done(["strip", "-o", str(pending), str(image)], image.parent, "stripping the kernel")
+    sync(pending)
+    pending.replace(place / "linux")
+    told = {"version": version, "hz": HZ, "source": source.name}
+    (place / "kernel.json").write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+    return Kernel(place.name, place / "linux", version)

@@ -1,0 +1,373 @@
+"""A scenario with live hosts, from its file to its result."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from burstlab import _core, classes
+from burstlab.directories import Place, note
+from burstlab.engine import fault
+from burstlab.errors import EngineError, InputError, MemoryExceeded, ScenarioError, unknown
+from burstlab.live import kernels, virtual, wall
+from burstlab.live.programs import program_of
+from burstlab.live.watching import Hung
+from burstlab.loading import Document, ScenarioLike, to_document
+from burstlab.parquet import Part, Store, assemble, writing
+from burstlab.results import Replication, Result, marks_of
+from burstlab.simulation import override, resolve
+from burstlab.tables import TRACES, Recorded
+
+#: Clocks by which live hosts can run.
+CLOCKS = ("virtual", "wall")
+
+#: By the wall clock, a run is late where an event in a hundred is later than this, in s.
+LATE_S = 1e-3
+
+#: Where in the directory of a result that is kept which is of live hosts alone.
+FOLDER = "live"
+
+_OUTCOME = "live.json"
+
+#: How directories begin in which a run takes place.
+_ROOM = ".live-"
+
+
+@dataclass(frozen=True)
+class LiveRun:
+    """What a run with live hosts leaves.
+
+    Attributes
+    ----------
+    result
+        The result, as of any run.
+    told
+        What is of live hosts alone: ``clock`` and ``kernel``, ``begun_ns``, when the run began by
+        the monotonic clock of the kernel, ``programs``, one object each with
+        ``address``, ``command``, ``started_s``, ``ended_s``, ``status`` (of its exit) or
+        ``signal``, ``stopped`` (by the end of the run), ``problem``; ``unroutable``, packets to
+        no live host of another node; by the wall clock ``lateness_s``, with ``p50``, ``p99`` and
+        ``most``, and ``late``.
+    """
+
+    result: Result
+    told: Mapping[str, Any]
+
+
+def came_inside(scenario: object) -> bool:
+    """Whether a scenario is one that a result or a study holds."""
+    if not isinstance(scenario, (str, os.PathLike)):
+        return False
+    place = Path(scenario)
+    place = place if place.is_dir() else place.parent
+    return any((place / name).exists() for name in ("summary.json", "study.json"))
+
+
+def refuse_commands(document: Mapping[str, Any], *, inside: bool, allow: bool) -> None:
+    """Refuse to run programs that a result or a study names, unless that is allowed.
+
+    Parameters
+    ----------
+    document
+        The scenario, as it was written.
+    inside
+        Whether it came inside of one.
+    allow
+        Whether it is allowed all the same.
+    """
+    flows, hosts = document.get("flows"), document.get("live")
+    if not isinstance(hosts, Sequence) or isinstance(hosts, str):
+        return
+    # Who writes a scenario writes no such flow: this is one that a run has resolved.
+    resolved = isinstance(flows, Sequence) and any(
+        isinstance(one, Mapping) and one.get("stack") == "live" for one in flows
+    )
+    for number, host in enumerate(hosts):
+        named = isinstance(host, Mapping) and host.get("command") is not None
+        if named and (inside or resolved) and not allow:
+            raise ScenarioError(
+                f"live[{number}].command",
+                "",
+                "it came inside a result or a study, and would be executed",
+                "read it; then allow it with --allow-code (allow_code=True)",
+            )
+
+
+def live(
+    scenario: ScenarioLike,
+    *,
+    clock: str | None = None,
+    kernel: str | None = None,
+    seed: int | None = None,
+    trace: Iterable[str] | str = (),
+    out: str | os.PathLike[str] | None = None,
+    force: bool = False,
+    allow_code: bool = False,
+    patience_s: float = 60.0,
+    progress: Callable[[float], None] | None = None,
+) -> LiveRun:
+    """Run a scenario whose ``[[live]]`` hosts run programs over a Linux kernel.
+
+    Parameters
+    ----------
+    scenario
+        As `burstlab.run` takes it.
+    clock
+        ``"virtual"``: in a user-mode kernel, where code takes no time; ``"wall"``: on the running
+        kernel, as root. Default: virtual where a kernel was built.
+    kernel
+        Name or path of the kernel of virtual time; default: the newest.
+    seed, trace, out, force
+        As `burstlab.run` takes them; without ``out`` no table is kept.
+    allow_code
+        Run commands that came inside a result or a study.
+    patience_s
+        A kernel in which nothing happens for so long, in s of the wall clock, is ended.
+    progress
+        Called with the share done, 0 to 1.
+
+    Raises
+    ------
+    ScenarioError
+        If a field is wrong, or the kernel refuses a setting.
+    InputError
+        If there is no kernel, the machine lacks something, a kernel ends or hangs; what was
+        recorded until then lies in the folder ``live`` of ``out``.
+    """
+    document = to_document(scenario)
+    refuse_commands(document, inside=came_inside(scenario), allow=allow_code)
+    classes.refuse(classes.written(document), allow=allow_code)
+    override(document, seed=seed, replications=None)
+    resolved = resolve(document)
+    if not resolved.get("live"):
+        raise ScenarioError("live", "", "there is no live host", "add entries of [[live]]")
+    tables = _tables(trace, out)
+    _refuse_programs(resolved)
+    chosen = _clock(clock, kernel)
+    if out is None:
+        with tempfile.TemporaryDirectory(prefix="burstlab-live-") as room:
+            return _Job(resolved, [], chosen, Path(room)).run(None, patience_s, progress)
+    with Place(out, force=force) as place:
+        # What a run left that was killed with no time to clear up; the place is ours alone.
+        for left in place.path.glob(f"{_ROOM}*"):
+            shutil.rmtree(left, ignore_errors=True)
+        room = Path(tempfile.mkdtemp(prefix=_ROOM, dir=place.path.resolve()))
+        try:
+            return _Job(resolved, tables, chosen, room).run(place, patience_s, progress)
+        finally:
+            shutil.rmtree(room, ignore_errors=True)
+
+
+def _tables(trace: Iterable[str] | str, out: object) -> list[str]:
+    asked = [trace] if isinstance(trace, str) else list(trace)
+    for name in asked:
+        if name not in TRACES:
+            raise unknown("table to trace", name, TRACES)
+    if asked and out is None:
+        raise InputError("tables of live hosts need a directory\n  fix: add --out DIR")
+    return [name for name in TRACES if name in asked]
+
+
+def _refuse_programs(resolved: Document) -> None:
+    """Refuse a program that is not there, before anything is started."""
+    for number, host in enumerate(resolved["live"]):
+        words = program_of(host["command"]) if host.get("command") else []
+        given = dict(one.split("=", 1) for one in host.get("environment", ()))
+        path = given.get("PATH", os.environ.get("PATH"))
+        if words and shutil.which(words[0], path=path) is None:
+            fix = "give the path of a program that may be executed"
+            at = f"live[{number}].command[0]"
+            raise ScenarioError(at, words[0], "there is no such program", fix)
+
+
+def _clock(clock: str | None, kernel: str | None) -> kernels.Kernel | None:
+    """Answer the kernel of virtual time; None for the wall clock."""
+    if clock is not None and clock not in CLOCKS:
+        raise unknown("clock", clock, CLOCKS)
+    if clock is None and kernel is None and not kernels.known() and os.geteuid() == 0:
+        clock = "wall"
+    if clock != "wall":
+        return kernels.choose(kernel)
+    if kernel is not None:
+        raise InputError(
+            "--kernel is of virtual time\n  fix: leave it out, or write --clock virtual"
+        )
+    wall.refuse()
+    return None
+
+
+class _Job:
+    """One run: what is handed to the kernel, and what is made of what it leaves."""
+
+    def __init__(
+        self, resolved: Document, tables: list[str], kernel: kernels.Kernel | None, room: Path
+    ) -> None:
+        self._resolved, self._tables, self._kernel, self._room = resolved, tables, kernel, room
+        self._seed = int(resolved["run"]["seed"])
+        self._output = room / FOLDER
+        self._output.mkdir()
+        job = {
+            "scenario": json.dumps(resolved),
+            "seed": self._seed,
+            "trace": tables,
+            "real": kernel is None,
+            "output": str(self._output),
+        }
+        (room / "job.json").write_text(json.dumps(job), encoding="utf-8")
+
+    def run(
+        self,
+        place: Place | None,
+        patience_s: float,
+        progress: Callable[[float], None] | None,
+    ) -> LiveRun:
+        started = time.perf_counter()
+        try:
+            if self._kernel is None:
+                console = wall.run(self._room, patience_s, progress)
+            else:
+                console = virtual.boot(self._kernel, self._room, patience_s, progress)
+            done = self._done(console)
+        except Hung as hung:
+            error = InputError(
+                f"the run hung: nothing happened for {patience_s:g} s after {hung.share:.1%} of "
+                "it\n  fix: correct the program that never waits, or give it longer (--patience)"
+            )
+            raise self._keeping(error, place) from None
+        except InputError as error:
+            raise self._keeping(error, place) from None
+        told = self._told(done)
+        seconds = time.perf_counter() - started
+        one = Replication(json.loads(done["summary"]), Recorded(list, 0))
+        result = Result(
+            self._resolved, self._seed, _core.__version__, seconds, [one], done["interrupted"]
+        )
+        if place is not None:
+            result = self._moved_in(place, result, told)
+        error = self._ended(done)
+        if error is not None:
+            error.result = result
+            raise error
+        return LiveRun(result, told)
+
+    def _done(self, console: Sequence[str]) -> dict[str, Any]:
+        """Read what the run leaves; raise what it says went wrong."""
+        path = self._room / "done.json"
+        if not path.is_file():
+            last = "".join(f"\n  | {line}" for line in list(console)[-12:])
+            where = "kernel" if self._kernel is not None else "run"
+            raise InputError(
+                f"the {where} ended before its end:{last}\n"
+                "  fix: see its last lines; a kernel that lacks memory needs fewer programs"
+            )
+        done = json.loads(path.read_text(encoding="utf-8"))
+        if "refused" in done:
+            raise InputError(done["refused"])
+        if "failed" in done:
+            (self._output / "trace.txt").write_text(done["trace"], encoding="utf-8")
+            raise InputError(
+                f"the run failed where its hosts are: {done['failed']}\n"
+                "  fix: see trace.txt, where what was recorded is kept"
+            )
+        return done
+
+    def _told(self, done: Mapping[str, Any]) -> dict[str, Any]:
+        programs = json.loads((self._output / "programs.json").read_text(encoding="utf-8"))
+        told: dict[str, Any] = {
+            "clock": "wall" if self._kernel is None else "virtual",
+            "kernel": os.uname().release if self._kernel is None else self._kernel.version,
+            "programs": programs,
+            "begun_ns": done["begun_ns"],
+            "unroutable": done["unroutable"],
+        }
+        late = done["lateness_ps"]
+        if self._kernel is None and late:
+            at = {"p50": late[len(late) // 2], "p99": late[len(late) * 99 // 100], "most": late[-1]}
+            told["lateness_s"] = {name: value / 1e12 for name, value in at.items()}
+            told["late"] = told["lateness_s"]["p99"] > LATE_S
+        return told
+
+    def _moved_in(self, place: Place, result: Result, told: Mapping[str, Any]) -> Result:
+        part = Part(place.path, 0)
+        try:
+            _replay(self._room / "tables.pickle", part)
+            marks = marks_of(result.version, self._seed, [result.replications[0].summary])
+            names = assemble(place.path, [part], marks)
+        finally:
+            part.discard()
+        directory = result.move_in(place, names)
+        store = Store(directory, names, [0])
+        text = json.dumps(told, indent=2) + "\n"
+        (self._output / _OUTCOME).write_text(text, encoding="utf-8")
+        self._move(directory)
+        stored = [Replication(result.replications[0].summary, store.part(0))]
+        return replace(result, replications=stored, directory=directory)
+
+    def _move(self, directory: Path) -> None:
+        """Put what is of live hosts alone beside the tables."""
+        rows = self._output / "connections.csv"
+        with writing(directory):
+            if rows.is_file():
+                _to_parquet(rows)
+            folder = directory / FOLDER
+            shutil.rmtree(folder, ignore_errors=True)
+            self._output.replace(folder)
+        note(directory, sorted(folder.iterdir()))
+
+    def _keeping(self, error: InputError, place: Place | None) -> InputError:
+        """Keep what was recorded of a run that has no result; answer the error that says so."""
+        with suppress(OSError):
+            (self._output / "programs.json").unlink(missing_ok=True)
+        kept = [one for one in self._output.iterdir() if one.stat().st_size > 0]
+        if place is None or not kept:
+            return error
+        part = Part(self._output, 0)
+        with suppress(InputError, OSError, EOFError, pickle.UnpicklingError):
+            _replay(self._room / "tables.pickle", part)
+        with suppress(InputError):
+            for name, path in part.close().items():
+                path.replace(self._output / f"{name}.parquet")
+        self._move(place.path)
+        message, _, fix = str(error).partition("\n  fix: ")
+        folder = place.path / FOLDER
+        return InputError(f"{message}\n  what was recorded is in {folder}\n  fix: {fix}")
+
+    def _ended(self, done: Mapping[str, Any]) -> EngineError | MemoryExceeded | None:
+        if done["fault"] is not None:
+            return fault(self._resolved, tuple(done["fault"]), f"seed {self._seed}")
+        return MemoryExceeded(*done["stuck"]) if done["stuck"] is not None else None
+
+
+def _replay(path: Path, part: Part) -> None:
+    """Have a sink called as the engine has called that of the run."""
+    with path.open("rb") as file:
+        while True:
+            try:
+                name, call = pickle.load(file)
+            except EOFError:
+                return
+            getattr(part, name)(*call)
+
+
+def _to_parquet(rows: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.csv as csv
+    import pyarrow.parquet as pq
+
+    def skip(_row: object) -> str:
+        # The last one, of a kernel that has ended in the middle of it.
+        return "skip"
+
+    with suppress(pa.ArrowException):
+        options = csv.ParseOptions(invalid_row_handler=skip)
+        pq.write_table(csv.read_csv(rows, parse_options=options), rows.with_suffix(".parquet"))
+        rows.unlink()

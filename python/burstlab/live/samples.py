@@ -1,0 +1,93 @@
+"""How the connections of live hosts stand, after each ACK and as data leave: a table of its own."""
+
+from __future__ import annotations
+
+import struct
+from typing import TextIO
+
+from burstlab.live.network import Host
+from burstlab.live.tcp_info import Info
+
+#: Columns of the table, before those of `Info`.
+HEAD = ("t_ns", "host", "port", "other", "other_port", "event", "seq", "bytes", "flags")
+
+_TCP = 6
+_SYN, _ACK = 2, 16
+_WRAP = 1 << 32
+
+Packet = tuple[int, int, int, int, int, int]
+
+
+class Samples:
+    """Looks at connections, and writes a row for each look.
+
+    Parameters
+    ----------
+    file
+        Takes the rows, as CSV.
+    """
+
+    def __init__(self, file: TextIO) -> None:
+        self.file = file
+        #: First sequence number by host and ports, and whether data were sent.
+        self._first: dict[tuple[int, bytes, int, int], int] = {}
+        self._sends: set[tuple[int, bytes, int, int]] = set()
+        file.write(",".join((*HEAD, *Info._fields)) + "\n")
+
+    def sent(self, now_ps: int, host: Host, other: Host, packet: bytes) -> Info | None:
+        """Look at a connection of which a packet leaves that carries something."""
+        found = parsed(packet)
+        if found is None:
+            return None
+        own_port, other_port, seq, _, flags, size = found
+        key = (host.number, other.packed, own_port, other_port)
+        if flags & _SYN:
+            self._first[key] = seq
+        if size == 0 and not flags & _SYN:
+            return None
+        if size > 0:
+            self._sends.add(key)
+        info = host.diagnosis.look((host.packed, own_port), (other.packed, other_port))
+        if info is not None:
+            self._write(now_ps, key, (host, other), ("sent", seq, size, flags), info)
+        return info
+
+    def heard(self, now_ps: int, host: Host, other: Host, packet: bytes) -> Info | None:
+        """Look at a connection that sends data, after an ACK."""
+        found = parsed(packet)
+        if found is None:
+            return None
+        other_port, own_port, _, ack, flags, _ = found
+        key = (host.number, other.packed, own_port, other_port)
+        if not flags & _ACK or not (key in self._sends or flags & _SYN):
+            return None
+        info = host.diagnosis.look((host.packed, own_port), (other.packed, other_port))
+        # Of the last ACK of a connection that is over, the kernel has nothing more to tell.
+        self._write(now_ps, key, (host, other), ("ack", ack, 0, flags), info)
+        return info
+
+    def _write(
+        self,
+        now_ps: int,
+        key: tuple[int, bytes, int, int],
+        ends: tuple[Host, Host],
+        what: tuple[str, int, int, int],
+        info: Info | None,
+    ) -> None:
+        event, seq, size, flags = what
+        seq = (seq - self._first.get(key, seq)) % _WRAP
+        head = (ends[0].address, key[2], ends[1].address, key[3], event, seq, size, flags)
+        told = info if info is not None else ("",) * len(Info._fields)
+        self.file.write(",".join(map(str, (now_ps // 1000, *head, *told))) + "\n")
+
+
+def parsed(packet: bytes) -> Packet | None:
+    """Answer ports, sequence and acknowledgment number, flags and bytes of data of TCP.
+
+    None of another packet, or of a part of one.
+    """
+    head = (packet[0] & 15) * 4
+    if packet[9] != _TCP or len(packet) < head + 20 or packet[6] & 31 or packet[7]:
+        return None
+    own, other, seq, ack, offset, flags = struct.unpack_from(">HHIIBB", packet, head)
+    return own, other, seq, ack, flags, len(packet) - head - (offset >> 4) * 4

@@ -1,0 +1,58 @@
+"""A run by the clock of the machine: namespaces of the running kernel, as root."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from burstlab.errors import InputError
+from burstlab.live.network import TUN
+from burstlab.live.watching import watched
+
+
+def refuse() -> None:
+    """Say what the machine lacks for live hosts by the wall clock.
+
+    Raises
+    ------
+    InputError
+        If it lacks something.
+    """
+    if not sys.platform.startswith("linux"):
+        raise InputError("live hosts need Linux\n  fix: run it on a Linux machine")
+    if os.geteuid() != 0:
+        raise InputError(
+            "--clock wall makes namespaces and devices, which root alone may\n"
+            "  fix: run it as root, or burstlab kernel build, which needs no root"
+        )
+    if not TUN.exists():
+        raise InputError(
+            f"{TUN}: there is no such device\n  fix: load the module tun (modprobe tun)"
+        )
+
+
+def run(directory: Path, patience_s: float, progress: Callable[[float], None] | None) -> list[str]:
+    """Run the job of a directory; answer the last lines of its console.
+
+    All its processes are in a process namespace of their own, which ends with the first of them.
+
+    Parameters
+    ----------
+    directory
+        Where the job is.
+    patience_s
+        How long nothing may happen, in s.
+    progress
+        Told the share of the run that is done.
+
+    Raises
+    ------
+    watching.Hung
+        If nothing happens for so long.
+    """
+    path = os.pathsep.join(str(Path(one).resolve()) for one in sys.path if one)
+    command = [sys.executable, "-m", "burstlab.live.inside", "machine", str(directory)]
+    environment = {**os.environ, "PYTHONPATH": path}
+    return watched(command, directory, environment, patience_s, progress)

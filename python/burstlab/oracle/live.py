@@ -1,0 +1,163 @@
+"""Recorded connections of a Linux kernel, made anew by live hosts over our path."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import replace
+from pathlib import Path
+
+from burstlab.errors import InputError
+from burstlab.live import live
+from burstlab.live.inside import PHASE_NS
+from burstlab.loading import Document
+from burstlab.oracle.linux import LinuxCase, LinuxOutcome, read_linux_index
+from burstlab.oracle.path import TOLERANCE_PS, Log, compare, recorded, scenario_of
+
+SENDER, RECEIVER, PORT = "10.9.0.1", "10.9.0.2", 5001
+
+#: Settings of all cases, as their recorder made them.
+SETTINGS = (
+    "net.ipv4.tcp_rmem=4096 16777216 134217728",
+    "net.ipv4.tcp_wmem=4096 4194304 8388608",
+    "net.ipv4.tcp_no_metrics_save=1",
+)
+
+#: How long a connection lasts by which it is found how long a program takes to start.
+_SHORT_PS = 1_000_000_000_000
+
+
+def document_of(case: LinuxCase, until_ps: int, start_ns: int) -> Document:
+    """Write the scenario of a case with live hosts.
+
+    Parameters
+    ----------
+    case
+        The case.
+    until_ps
+        When its recording ends, after its SYN.
+    start_ns
+        When the program of the sender starts.
+    """
+    entry = case.entry
+    document = scenario_of(case, until_ps)
+    del document["tcp"], document["flows"]
+    bulk = [sys.executable, "-m", "burstlab.live.bulk"]
+    size = [str(entry["bytes"])] if "bytes" in entry else []
+    clamp = ["--clamp", str(entry["clamp"])] if "clamp" in entry else []
+    settings = [one for one in entry.get("sysctl", "").split(";") if one]
+    both: Document = {
+        "congestion_control": entry["cc"],
+        "sysctls": [*SETTINGS, *(f"net.ipv4.{one}" for one in settings)],
+        "grouping": entry.get("gso") != 1,
+        "mtu": f"{case.mtu} B",
+    }
+    document["live"] = [
+        {
+            **both,
+            "address": SENDER,
+            "command": [*bulk, "send", RECEIVER, str(PORT), *size],
+            "start": f"{start_ns} ns",
+        },
+        {
+            **both,
+            "address": RECEIVER,
+            "command": [*bulk, "receive", str(PORT), *clamp],
+        },
+    ]
+    document["run"] = {"duration": f"{1000 * (PHASE_NS + start_ns) + until_ps + TOLERANCE_PS} ps"}
+    return document
+
+
+def live_linux(
+    directory: str | os.PathLike[str],
+    *,
+    jobs: int | None = None,
+    progress: Callable[[float], None] | None = None,
+    only: Callable[[LinuxCase], bool] | None = None,
+    kernel: str | None = None,
+) -> list[LinuxOutcome]:
+    """Make the recorded connections of a directory anew in live hosts, and compare.
+
+    Parameters
+    ----------
+    directory
+        Holds ``index.json`` and the traces that it names.
+    jobs
+        Cases at a time (default: one per processor); it changes no answer.
+    progress
+        Is told what share of the cases is done.
+    only
+        Takes a case, or leaves it out (default: takes all).
+    kernel
+        Name or path of the kernel; default: the newest.
+
+    Raises
+    ------
+    InputError
+        If the index or a trace cannot be read, or there is no kernel.
+    """
+    cases = [case for case in read_linux_index(Path(directory)) if only is None or only(case)]
+    if not cases:
+        return []
+    start_ns = _start_ns(cases[0], kernel)
+    done: dict[str, LinuxOutcome] = {}
+    with ThreadPoolExecutor(max_workers=jobs or os.cpu_count()) as pool:
+        futures = [pool.submit(_make, case, start_ns, kernel) for case in cases]
+        for future in as_completed(futures):
+            outcome = future.result()
+            done[outcome.case.name] = outcome
+            if progress is not None:
+                progress(len(done) / len(cases))
+    return [done[case.name] for case in cases]
+
+
+def _start_ns(case: LinuxCase, kernel: str | None) -> int:
+    """Answer when a sender is to start for its SYN to leave in the phase of the recordings.
+
+    A program reads the clock as it starts, and so takes some of virtual time: that is measured.
+    """
+    start_ns = PHASE_NS
+    document = document_of(case, _SHORT_PS, start_ns)
+    log, left_ns = _ran(document, kernel)
+    if not log.heard:
+        raise InputError("no connection came about\n  fix: see what a single case does")
+    return start_ns - (left_ns - case.phase_ns) % PHASE_NS
+
+
+def _make(case: LinuxCase, start_ns: int, kernel: str | None) -> LinuxOutcome:
+    theirs, until_ps = recorded(case)
+    document = document_of(case, until_ps, start_ns)
+    try:
+        ours, _ = _ran(document, kernel, until_ps + TOLERANCE_PS)
+    except InputError as error:
+        return LinuxOutcome(case, "live", False, first_difference=str(error))
+    found = compare(case, theirs, ours, until_ps)
+    return replace(found, level="live")
+
+
+def _ran(document: Document, kernel: str | None, until_ps: int = _SHORT_PS) -> tuple[Log, int]:
+    """Run a scenario; answer the log of its sender, and when its SYN left by the kernel's clock."""
+    import pyarrow.parquet as pq
+
+    with tempfile.TemporaryDirectory(prefix="burstlab-case-") as room:
+        done = live(document, clock="virtual", kernel=kernel, out=room)
+        path = Path(room) / "live" / "connections.parquet"
+        rows = pq.read_table(path, filters=[("host", "=", SENDER)]).to_pylist()
+    log = Log()
+    first_ns = int(rows[0]["t_ns"]) if rows else 0
+    for row in rows:
+        at = 1000 * (int(row["t_ns"]) - first_ns)
+        if at > until_ps:
+            break
+        if row["event"] == "ack" and row["cwnd"] is None:
+            continue
+        if row["event"] == "ack":
+            log.states.append((row["cwnd"], row["ssthresh"], row["state"]))
+            log.heard.append((at, row["seq"]))
+        elif row["bytes"] > 0:
+            log.segments.append((at, row["seq"], row["bytes"]))
+    return log, int(done.told["begun_ns"]) + first_ns

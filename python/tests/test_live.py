@@ -1,0 +1,265 @@
+"""Live hosts: what a scenario may say of them, and programs over a kernel in virtual time.
+
+What needs a kernel is skipped where none was built: `burstlab kernel build` makes one.
+"""
+
+import os
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from burstlab import InputError, read, resolve, run
+from burstlab.live import kernels, live, network, running
+from burstlab.live.beside import beside
+from burstlab.oracle.live import live_linux
+
+# The tests have a cache of their own; kernels are in that of whoever runs them.
+HOME = os.environ.get(kernels.VARIABLE) or Path.home() / ".cache" / "burstlab" / "kernels"
+BUILT = sorted(Path(HOME).glob("*/linux"))
+if not BUILT:
+    warnings.warn(
+        "no kernel: tests of live hosts are skipped (burstlab kernel build)", stacklevel=1
+    )
+needs_kernel = pytest.mark.skipif(not BUILT, reason="no kernel was built: burstlab kernel build")
+
+BULK = [sys.executable, "-m", "burstlab.live.bulk"]
+LINUX = Path(running.__file__).parents[1] / "data" / "oracles" / "linux"
+
+
+@pytest.fixture(autouse=True)
+def _kernels(monkeypatch):
+    monkeypatch.setenv(kernels.VARIABLE, str(HOME))
+
+
+def scenario(**changes: Any) -> dict[str, Any]:
+    """Two hosts on a path of 20 Mb/s, of which one sends 300 kB to the other."""
+    return {
+        "network": {"topology": "path", "link_rate": "10 Gb/s"},
+        "access": {"rate": "20 Mb/s", "delay": "1 ms"},
+        "edge": {"assembly": "timer", "timer": "2 ms"},
+        "live": [
+            {"address": "10.9.0.1", "command": [*BULK, "send", "10.9.0.2", "5001", "300000"]},
+            {"address": "10.9.0.2", "command": [*BULK, "receive", "5001"]},
+        ],
+        "run": {"duration": "20 s"},
+        **changes,
+    }
+
+
+def written(tmp_path, document):
+    import tomli_w
+
+    path = tmp_path / "scenario.toml"
+    path.write_bytes(tomli_w.dumps(document).encode())
+    return path
+
+
+def program(code):
+    return [sys.executable, "-c", code]
+
+
+def test_each_two_hosts_at_different_nodes_have_a_flow():
+    hosts = [{"address": f"10.0.0.{n}", "node": node} for n, node in enumerate("1441", 1)]
+    mesh = {
+        "network": {"topology": "line", "nodes": 4},
+        "live": hosts,
+        "flows": [{"count": 2}],
+    }
+    found = resolve(mesh)
+    labels = [flow["label"] for flow in found["flows"][1:]]
+    assert labels == [f"10.0.0.{one} - 10.0.0.{other}" for one, other in ("12", "13", "24", "34")]
+    assert [(flow["from"], flow["to"]) for flow in found["flows"][1:3]] == [("1", "4")] * 2
+    assert resolve(found) == found, "what is resolved stays as it is"
+    turned = scenario()
+    turned["live"][0]["node"], turned["live"][1]["node"] = "egress", "ingress"
+    assert resolve(turned)["flows"][0]["label"] == "10.9.0.2 - 10.9.0.1", "the ingress sends data"
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        ({"address": "10.9.0"}, "live[0].address"),
+        ({"address": "127.0.0.1"}, "live[0].address"),
+        ({"address": "10.9.0.2"}, "live[1].address"),
+        ({"node": "nowhere"}, "live[0].node"),
+        ({"node": "egress"}, "live"),
+        ({"command": []}, "live[0].command"),
+        ({"command": [""]}, "live[0].command"),
+        ({"start": "21 s"}, "live[0].start"),
+        ({"environment": ["PORT"]}, "live[0].environment"),
+        ({"sysctls": ["kernel.panic=1"]}, "live[0].sysctls"),
+        ({"sysctls": ["net.../../x=1"]}, "live[0].sysctls"),
+        ({"congestion_control": "a b"}, "live[0].congestion_control"),
+        ({"mtu": "100 B"}, "live[0].mtu"),
+    ],
+)
+def test_a_mistake_is_named_with_its_field(burstlab, tmp_path, change, path):
+    document = scenario()
+    document["live"][0] |= change
+    answer = burstlab("live", written(tmp_path, document))
+    assert answer.status == 2
+    assert answer.err.startswith(f"error: {path}"), answer.err
+    assert "\n  fix: " in answer.err
+
+
+def test_what_is_missing_is_said(burstlab, tmp_path, monkeypatch):
+    path = written(tmp_path, scenario())
+    assert "burstlab live" in burstlab("run", path).err
+    assert burstlab("run", path).status == 2
+    with pytest.raises(InputError, match="run\\.replications"):
+        run(scenario(run={"replications": 2}))
+    absent = scenario()
+    absent["live"][0]["command"] = ["no-such-program"]
+    answer = burstlab("live", written(tmp_path, absent))
+    assert (answer.status, "no such program" in answer.err) == (2, True)
+    path = written(tmp_path, scenario())
+    wrong = burstlab("live", path, "--kernel", sys.executable)
+    assert (wrong.status, "wrong kernel" in wrong.err) == (2, True)
+    monkeypatch.setenv(kernels.VARIABLE, str(tmp_path / "none"))
+    for flags in (["--clock", "virtual"], ["--kernel", "6.1"]):
+        answer = burstlab("live", path, *flags)
+        assert answer.status == 2
+        assert "kernel" in answer.err
+        assert "fix: " in answer.err
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert "root alone may" in burstlab("live", path, "--clock", "wall").err
+    assert "no kernel was built" in burstlab("live", path).err
+    listed = burstlab("kernel", "list")
+    assert (listed.status, "no kernel was built" in listed.out) == (0, True)
+    nothing = burstlab("kernel", "build", "--source", tmp_path / "nothing")
+    assert nothing.status == 2
+
+
+def test_no_command_of_a_result_runs_without_leave(burstlab, tmp_path):
+    resolved = resolve(scenario())
+    path = written(tmp_path, resolved)
+    refused = burstlab("live", path)
+    assert refused.status == 2
+    assert "live[0].command" in refused.err
+    assert "--allow-code" in refused.err
+    # One that looks like a scenario of a user, but lies in a study.
+    (tmp_path / "study.json").write_text("{}")
+    assert "--allow-code" in burstlab("live", written(tmp_path, scenario())).err
+
+
+@needs_kernel
+def test_programs_run_in_virtual_time_with_the_same_result_twice(burstlab, tmp_path):
+    document = scenario(loss={"data": {"process": "script", "bursts": [9]}})
+    path = written(tmp_path, document)
+    told = []
+    for name in ("one", "two"):
+        flags = ["--out", tmp_path / name, "--trace", "packets,cwnd,ledger", "--json"]
+        answer = burstlab("live", path, *flags)
+        assert answer.status == 0, answer.err
+        told.append(answer.json())
+    found = read(tmp_path / "one")
+    flow = found.flows.to_pandas().iloc[0]
+    assert flow["bytes_delivered"] == 300_000
+    assert flow["packets_sent"] == flow["packets_delivered"] + flow["packets_lost"]
+    assert flow["packets_lost"] > 0
+    kinds = found.ledger.to_pandas()["kind"].tolist()
+    assert set(kinds) == {"fast-retransmit"}
+    losses = found.ledger_losses.to_pandas()
+    assert set(losses["burst"]) == {9}, "what was sent again leads back to the lost burst"
+    assert len(losses) == flow["packets_lost"]
+    assert (tmp_path / "one" / "live" / "10.9.0.2.out").read_text() == "received 300000 bytes\n"
+    programs = told[0]["live"]["programs"]
+    assert [(one["status"], one["signal"]) for one in programs] == [(0, None)] * 2
+    rows = [
+        pq.read_table(tmp_path / name / "live" / "connections.parquet") for name in ("one", "two")
+    ]
+    for columns in (["event", "seq", "bytes", "cwnd", "ssthresh", "state"],):
+        assert rows[0].select(columns).equals(rows[1].select(columns))
+    ack = rows[0].to_pandas().query("event == 'ack'")
+    assert ack["cwnd"].min() >= 1
+    assert (ack["srtt"].dropna() > 20_000).all(), "no round trip is shorter than the path"
+    assert len(found.cwnd.to_pandas()) > 50
+    drawn = burstlab("plot", tmp_path / "one", "window", "--out", tmp_path / "window.svg")
+    assert drawn.status == 0, drawn.err
+
+
+@needs_kernel
+@pytest.mark.parametrize(
+    ("code", "status", "told"),
+    [
+        ("import os; os.kill(os.getpid(), 9)", 2, "by signal 9"),
+        ("raise SystemExit(3)", 1, "with status 3"),
+        ("while True: pass", 2, "the run hung"),
+        ("open('/proc/sysrq-trigger', 'w').write('c')", 2, "ended before its end"),
+    ],
+)
+def test_programs_that_fail_are_told_and_leave_nothing(burstlab, tmp_path, code, status, told):
+    document = scenario()
+    document["live"][0]["command"] = program(f"print('begun', flush=True)\n{code}")
+    document["live"][1]["server"] = True
+    out = tmp_path / "out"
+    before = processes()
+    answer = burstlab("live", written(tmp_path, document), "--out", out, "--patience", "20 s")
+    assert answer.status == status, answer.err
+    assert told in answer.err
+    assert "fix: " in answer.err
+    assert processes() == before, "no process is left"
+    assert [one.name for one in out.iterdir() if one.name.startswith(".live")] == []
+    assert (out / "live").is_dir(), "what was recorded is kept"
+
+
+def processes():
+    """The user-mode kernels that run, of this process."""
+    found = set()
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = place.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if b"time-travel=inf-cpu" in words and any(b"test_programs" in word for word in words):
+            found.add(place.parent.name)
+    return found
+
+
+@needs_kernel
+def test_a_setting_that_the_kernel_refuses_is_named():
+    document = scenario()
+    document["live"][1]["sysctls"] = ["net.ipv4.tcp_no_such_thing=1"]
+    with pytest.raises(InputError, match=r"live\[1\]\.sysctls.*no such setting"):
+        live(document)
+
+
+@needs_kernel
+def test_without_loss_our_cubic_has_the_rate_of_the_kernels():
+    document = scenario()
+    document["live"][0]["command"][-1] = "6000000"
+    found = beside(document, seeds=[1])
+    (theirs,), (ours,) = found.kernel["goodput_bps"], found.ours["goodput_bps"]
+    assert 10e6 < theirs < 20e6
+    assert ours == pytest.approx(theirs, rel=0.005)
+    assert found.kernel["retransmissions"] == found.ours["retransmissions"] == [0]
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0 or not network.TUN.exists(), reason="it needs root and /dev/net/tun"
+)
+def test_by_the_wall_clock_lateness_is_told_and_nothing_is_left(burstlab, tmp_path):
+    document = scenario()
+    document["live"][0]["start"] = "3 s"
+    path = written(tmp_path, document)
+    answer = burstlab("live", path, "--clock", "wall", "--out", tmp_path / "out", "--json")
+    assert answer.status == 0, answer.err
+    told = answer.json()["live"]
+    late = told["lateness_s"]
+    assert 0 <= late["p50"] <= late["p99"] <= late["most"]
+    assert told["late"] == (late["p99"] > running.LATE_S)
+    assert answer.json()["flows"][0]["bytes_delivered"] == 300_000
+    assert "live0" not in Path("/proc/net/dev").read_text()
+
+
+@needs_kernel
+def test_recorded_connections_are_made_anew():
+    chosen = ("reno-tail-004", "vegas-packets-002", "one-cubic-burst-011", "one-dctcp-both-001")
+    outcomes = live_linux(LINUX, only=lambda case: case.name in chosen)
+    assert len(outcomes) == len(chosen)
+    assert [outcome.case.name for outcome in outcomes if not outcome.match] == []
+    assert sum(outcome.rows for outcome in outcomes) > 500
