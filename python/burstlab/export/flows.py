@@ -71,7 +71,11 @@ class Flows:
         self._static: list[FlowFacts] = []
         for flow in result.scenario.get("flows", []):
             ends = self._ends_of(flow)
-            self._static += [_facts(flow["tcp"], ends, flow.get("label"))] * int(flow["count"])
+            tcp, stack = flow["tcp"], flow.get("stack")
+            label = flow.get("label") or stack
+            # The headers of a stack are its own, and so is its window.
+            known = _facts(_OF_A_STACK if stack is not None else tcp, ends, label)
+            self._static += [known] * int(flow["count"])
         access = result.scenario["access"]
         far = access.get("receiver") or {}
         self.sender_bps = whole(access["rate"])
@@ -110,6 +114,15 @@ class Flows:
         if not self.is_mesh:
             return "ingress", "egress"
         return f"edge-{flow.get('from', 'first')}", f"edge-{flow.get('to', 'last')}"
+
+
+#: Of packets of a stack nothing is known but how large one may be.
+_OF_A_STACK: Mapping[str, Any] = {
+    "segment_size": "1500 B",
+    "syn_size": "1500 B",
+    "variant": "stack",
+    "window": 0,
+}
 
 
 def _facts(tcp: Mapping[str, Any], ends: tuple[str, str], label: str | None) -> FlowFacts:
