@@ -14,6 +14,9 @@ from burstlab.live.watching import watched
 #: Memory that the kernel takes at most, as it calls it.
 MEMORY = "2G"
 
+#: Where files are that are memory.
+_MEMORY_FILES = "/dev/shm"
+
 
 def boot(
     kernel: Kernel, directory: Path, patience_s: float, progress: Callable[[float], None] | None
@@ -63,10 +66,6 @@ def boot(
         f"uml_dir={directory}/",
         "umid=kernel",
     ]
-    return watched(
-        command,
-        directory,
-        {**os.environ, "TMPDIR": str(directory)},
-        patience_s,
-        progress,
-    )
+    # The memory of the kernel is a file without a name, which is to be on no disk.
+    memory = {"TMPDIR": _MEMORY_FILES} if os.access(_MEMORY_FILES, os.W_OK) else {}
+    return watched(command, directory, {**os.environ, **memory}, patience_s, progress)
