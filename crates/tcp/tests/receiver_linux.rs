@@ -148,6 +148,27 @@ fn out_of_order_three_acks_go_at_once_and_then_one_for_several() {
 }
 
 #[test]
+fn a_timer_that_is_left_on_the_wheel_sends_what_was_left_out() {
+    let (mut script, next) = settled();
+    let left = script.receiver.poll_timeout().expect("a delayed ACK");
+    assert_eq!(script.acks(next + 20, next), [next + 1]);
+    assert_eq!(script.receiver.poll_timeout(), None, "nothing waits for it");
+    // Segments above a hole come 0.1 ms before it runs out; their own timer takes 1.1 ms.
+    let now = Time::from_ps(left.as_ps() - 100_000_000);
+    let mut counts = Vec::new();
+    for seq in next + 2..next + 8 {
+        let options = SegmentOptions { echo: (next + 35) as u32, ..stamped(next + 55) };
+        script.receiver.on_packet(now, (seq, Bytes::new(PAYLOAD)), &options, &mut script.out);
+        counts.push(std::mem::take(&mut script.out).len());
+    }
+    assert_eq!(counts, [1, 1, 1, 1, 0, 0]);
+    assert_eq!(script.receiver.poll_timeout(), Some(left));
+    script.receiver.on_full_timeout(left, &mut script.out);
+    assert_eq!(script.out[0].0.sack.as_slice(), [(next + 2, next + 8)]);
+    assert_eq!(script.receiver.poll_timeout(), None);
+}
+
+#[test]
 fn the_advertised_window_grows_by_two_segments_and_is_scaled() {
     let mut script = Script::new(
         ", \"receive_buffer\": \"16777216 B\", \"receive_buffer_max\": \"134217728 B\"",

@@ -49,8 +49,11 @@ pub(super) struct Delay {
     at_once: bool,
     /// Whether a segment ended a push, or was short.
     pushed: bool,
-    /// When a delayed ACK is due: the tick, and when the timer wheel gets there.
+    /// When a delayed ACK is due: the tick, and when the timer wheel gets there. An ACK that goes
+    /// before does not take the timer off the wheel.
     timer: Option<(u64, Time)>,
+    /// Whether an ACK waits for the timer.
+    timed: bool,
     /// The smoothed round trip of the handshake in microseconds, and its time-out in ticks.
     srtt: u64,
     rto: u64,
@@ -76,6 +79,7 @@ impl Delay {
             at_once: false,
             pushed: false,
             timer: None,
+            timed: false,
             srtt: 0,
             rto: ticks(config.rto_initial.as_ps() / 1_000_000),
             rto_min_us: config.rto_min.as_ps() / 1_000_000,
@@ -107,7 +111,7 @@ impl Delay {
 
     /// Whether a delayed ACK waits.
     pub(super) fn waits(&self) -> bool {
-        self.timer.is_some()
+        self.timed
     }
 
     pub(super) fn is_compressing(&self) -> bool {
@@ -193,6 +197,9 @@ impl Delay {
             self.duplicates += 1;
             return true;
         }
+        if self.compressed == 0 {
+            self.forget_the_past(now);
+        }
         self.compressed += 1;
         if self.compress.is_none() {
             let rtt = if self.srtt > 0 { round_trip.min(self.srtt) } else { round_trip };
@@ -213,7 +220,9 @@ impl Delay {
         ato = ato.min(MOST_PUSHED).min((self.rto_min_us / 1000).max(2) - 1);
         let tick = self.clock.tick(now);
         let mut due = tick + ato;
-        if let Some((set, _)) = self.timer {
+        if !self.timed {
+            self.forget_the_past(now);
+        } else if let Some((set, _)) = self.timer {
             if set <= tick + (ato >> 2) {
                 return true;
             }
@@ -223,7 +232,13 @@ impl Delay {
         if self.timer.is_none_or(|(set, _)| set != due) {
             self.timer = Some((due, fires));
         }
+        self.timed = true;
         false
+    }
+
+    /// A timer that nothing waited for has run out meanwhile.
+    fn forget_the_past(&mut self, now: Time) {
+        self.timer = self.timer.filter(|&(_, fires)| self.timed || fires > now);
     }
 
     /// Whether what was read ended a push, so that its ACK goes.
@@ -232,7 +247,9 @@ impl Delay {
     }
 
     pub(super) fn deadline(&self) -> Option<Time> {
-        let timer = self.timer.map(|(_, fires)| fires);
+        // One that is still on the wheel also sends what was left out of duplicate ACKs.
+        let heard = self.timed || self.compressed > 0;
+        let timer = self.timer.filter(|_| heard).map(|(_, fires)| fires);
         timer.into_iter().chain(self.compress).min()
     }
 
@@ -249,6 +266,7 @@ impl Delay {
         if self.compressed > 0 {
             return true;
         }
+        self.timed = false;
         if self.scheduled {
             self.ato = (self.ato << 1).min(self.rto);
         }
@@ -267,6 +285,6 @@ impl Delay {
                 self.quick -= sent;
             }
         }
-        (self.scheduled, self.at_once, self.pushed, self.timer) = (false, false, false, None);
+        (self.scheduled, self.at_once, self.pushed, self.timed) = (false, false, false, false);
     }
 }
