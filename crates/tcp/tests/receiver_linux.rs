@@ -180,6 +180,25 @@ fn the_advertised_window_grows_by_two_segments_and_is_scaled() {
 }
 
 #[test]
+fn what_waits_above_a_hole_takes_room_from_the_window() {
+    let (mut script, next) = settled();
+    script.acks(next + 20, next);
+    // Two segments are missing, and ten are there behind them. At the first the window is as wide
+    // as it becomes.
+    let first = script.take(next + 21, next + 3, &stamped(next + 21));
+    let before = u64::from(first[0].1.window);
+    for seq in next + 4..next + 13 {
+        let acks = script.take(next + 21, seq, &stamped(next + 21));
+        // What was offered is not taken back.
+        assert!(acks.iter().all(|(_, told)| u64::from(told.window) == before));
+    }
+    // As the first of the two arrives its end stays where it was.
+    let acks = script.take(next + 22, next + 1, &stamped(next + 22));
+    assert_eq!(acks[0].0.next, next + 2);
+    assert_eq!(u64::from(acks[0].1.window), before - PAYLOAD);
+}
+
+#[test]
 fn the_buffer_grows_with_what_is_read() {
     let mut script = Script::new("");
     let mut widest = 0;

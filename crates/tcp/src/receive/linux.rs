@@ -74,6 +74,8 @@ pub(super) struct Answers {
     answered: Option<Time>,
     /// Segments there above a hole.
     early: u64,
+    /// Segments in order that the application has not read yet.
+    unread: u64,
 }
 
 impl Answers {
@@ -96,6 +98,7 @@ impl Answers {
             recent: 0,
             answered: None,
             early: 0,
+            unread: 0,
         }
     }
 
@@ -137,6 +140,7 @@ impl Answers {
     /// Segment `seq` is put in its `place`: counts what is there above a hole.
     pub(super) fn count_early(&mut self, seq: u64, place: &mut Place) {
         place.early = self.early;
+        self.unread = place.next - place.before;
         if place.next > place.before {
             self.early -= place.next - place.before - 1;
         } else if seq > place.before && !place.twice && !place.beyond {
@@ -178,7 +182,7 @@ impl Answers {
         }
         self.check(now, place, out);
         if place.next > place.before {
-            self.window.read(self.clock.us(now), place.next - place.before);
+            self.window.read(self.clock.us(now), std::mem::take(&mut self.unread));
             if self.delay.ends_with_a_push(place.has_early) || self.is_due(place.next) {
                 self.send(now, place.next, out);
             }
@@ -273,8 +277,7 @@ impl Answers {
             return;
         }
         let next = place.next;
-        let held = self.early + next - place.before;
-        let two = next > self.told + 1 && self.window.is_wide(held);
+        let two = next > self.told + 1 && self.window.is_wide(self.early + self.unread);
         let compresses = place.has_early.then_some(self.sack);
         if two || self.delay.decide(now, next, compresses, self.window.round_trip()) {
             self.send(now, next, out);
@@ -308,7 +311,7 @@ impl Answers {
         let options = AckOptions {
             stamp: (self.clock.us(now) / 1000) as u32,
             echo: self.recent,
-            window: self.window.advertise(next, self.told),
+            window: self.window.advertise(next, self.told, self.early + self.unread),
             marked: self.echo.says(),
         };
         (ack, options)

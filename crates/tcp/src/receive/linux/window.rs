@@ -107,6 +107,11 @@ impl Advertised {
         buffer * self.share / SHARE_WHOLE
     }
 
+    /// For how much data there is room beside so many segments.
+    fn room_beside(&self, held: u64) -> u64 {
+        self.data(self.buffer.saturating_sub(held * room(self.payload)))
+    }
+
     /// The first segment shows what a segment takes in the buffer.
     pub(super) fn learn_size(&mut self, bytes: u64) {
         if self.share != SHARE_FIRST || bytes < self.payload {
@@ -120,8 +125,7 @@ impl Advertised {
     /// A segment came, and so many are in the buffer: the window may be wider by two. Answers
     /// whether it is.
     pub(super) fn grow(&mut self, held: u64) -> bool {
-        let space = self.data(self.buffer.saturating_sub(held * room(self.payload)));
-        let most = self.clamp.min(space);
+        let most = self.clamp.min(self.room_beside(held));
         let grows = most > self.threshold;
         if grows {
             self.threshold = (self.threshold + 2 * self.payload).min(most);
@@ -132,8 +136,7 @@ impl Advertised {
     /// Whether the window would be at least as wide as it was with so many segments in the buffer:
     /// else the ACK waits until the application has read.
     pub(super) fn is_wide(&self, held: u64) -> bool {
-        let space = self.data(self.buffer.saturating_sub(held * room(self.payload)));
-        self.scaled(space.min(self.threshold)) >= self.offered
+        self.scaled(self.room_beside(held).min(self.threshold)) >= self.offered
     }
 
     fn scaled(&self, window: u64) -> u64 {
@@ -146,11 +149,11 @@ impl Advertised {
         }
     }
 
-    /// The window of an ACK that asks for `next`, the last having asked for `told`. What was
-    /// offered is not taken back.
-    pub(super) fn advertise(&mut self, next: u64, told: u64) -> u32 {
+    /// The window of an ACK that asks for `next`, the last having asked for `told`, with so many
+    /// segments in the buffer. What was offered is not taken back.
+    pub(super) fn advertise(&mut self, next: u64, told: u64, held: u64) -> u32 {
         let left = self.offered.saturating_sub((next - told) * self.payload);
-        let mut window = self.scaled(self.threshold);
+        let mut window = self.scaled(self.room_beside(held).min(self.threshold));
         if window < left {
             window = left.next_multiple_of(1 << self.scale);
         }
