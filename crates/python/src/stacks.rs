@@ -8,7 +8,7 @@ use burstlab_sim::scenario::Stacks;
 /// The stacks that this extension was built with.
 pub(crate) fn known() -> Option<Arc<dyn Stacks>> {
     #[cfg(feature = "stacks")]
-    return Some(burstlab_stacks::AllStacks::new());
+    return Some(burstlab_stacks::AllStacks::shared());
     #[cfg(not(feature = "stacks"))]
     None
 }

@@ -108,7 +108,7 @@ fn line(point: &Point, stacks: Arc<dyn Stacks>) -> String {
     let (stack, control) = point.sender;
     let run = point.lab.run(stacks, stack, Some(control)).unwrap_or_else(|error| panic!("{error}"));
     let flow = &run.summary().flows[0];
-    let time = run.completed_s().map_or(String::new(), |time| format!("{time:.6}"));
+    let time = run.acknowledged_after_s().map_or(String::new(), |time| format!("{time:.6}"));
     let (lost, timeouts) = (flow.packets_lost, flow.timeouts);
     let Point { question, series, x, seed, .. } = point;
     format!("{question},{series},{x},{stack} {control},{seed},{time},{lost},{timeouts}")
@@ -122,7 +122,7 @@ fn main() {
     let wanted = std::env::args().nth(1);
     points.retain(|point| wanted.as_deref().is_none_or(|wanted| wanted == point.question));
     let workers = thread::available_parallelism().map_or(1, usize::from);
-    let stacks = AllStacks::new();
+    let stacks = AllStacks::shared();
     let lines = thread::scope(|scope| {
         let all: Vec<_> = (0..workers)
             .map(|worker| {

@@ -14,7 +14,7 @@ use burstlab_stacks::AllStacks;
 fn main() {
     let bytes: u64 =
         std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(20_000_000);
-    let stacks = AllStacks::new();
+    let stacks = AllStacks::shared();
     let mut out = std::io::stdout().lock();
     let senders =
         stacks.names().into_iter().map(|stack| (stack, stacks.congestion_controls(stack)));

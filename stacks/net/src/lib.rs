@@ -7,8 +7,8 @@
 //! use burstlab_stacks::AllStacks;
 //!
 //! let lab = Lab::path().losing(0.05).carrying(1_000_000);
-//! let run = lab.run(AllStacks::new(), "quinn", Some("cubic")).expect("the scenario is sound");
-//! assert!(run.completed_s().expect("it ends") < 10.0);
+//! let run = lab.run(AllStacks::shared(), "quinn", Some("cubic")).expect("the scenario is sound");
+//! assert!(run.acknowledged_after_s().expect("it ends") < 10.0);
 //! ```
 //!
 //! A [`Lab`] is a scenario of Burstlab with one flow; [`Lab::of`] takes any other. What a run

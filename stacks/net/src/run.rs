@@ -47,7 +47,7 @@ impl Run {
 
     /// When all that the flow carries was acknowledged, in seconds; `None` where that was not.
     #[must_use]
-    pub fn completed_s(&self) -> Option<f64> {
+    pub fn acknowledged_after_s(&self) -> Option<f64> {
         self.output.summary.flows[0].acknowledged_after_s
     }
 

@@ -110,7 +110,7 @@ fn what_is_lost_is_sent_again_after_a_time_out() {
     let run = lab.run_hosts(|connection| [Client::boxed(connection), Server::boxed()]);
     let run = run.expect("it is sound");
     let flow = &run.summary().flows[0];
-    assert!(run.completed_s().is_some() && run.conserves(), "{flow:?}");
+    assert!(run.acknowledged_after_s().is_some() && run.conserves(), "{flow:?}");
     // Nothing is late on this path, so that there is a time-out for each loss.
     let reactions = run.reactions();
     assert!(reactions.iter().all(|one| one.kind == "timeout"), "{reactions:?}");

@@ -6,7 +6,7 @@ use burstlab_stacks::AllStacks;
 #[test]
 fn reordering_is_no_loss() {
     let lab = Lab::reordering().carrying(3_000_000);
-    let run = lab.run(AllStacks::new(), "noq", Some("cubic")).expect("it is sound");
+    let run = lab.run(AllStacks::shared(), "noq", Some("cubic")).expect("it is sound");
     let spurious = run.reactions().iter().filter(|one| one.kind.starts_with("spurious")).count();
     let flow = &run.summary().flows[0];
     assert_eq!(spurious as u64, flow.spurious_retransmissions, "{flow:?}");

@@ -21,7 +21,7 @@ const ALL: &[(&str, &str)] = &[
 
 /// Those that this build has.
 fn each(mut test: impl FnMut(&str, &str)) {
-    let stacks = AllStacks::new();
+    let stacks = AllStacks::shared();
     let known = stacks.names();
     let built = ALL.iter().filter(|(stack, _)| known.contains(stack));
     built.for_each(|(stack, control)| test(stack, control));
@@ -29,7 +29,7 @@ fn each(mut test: impl FnMut(&str, &str)) {
 
 /// A run with keys and a certificate of its own.
 fn run(lab: &Lab, stack: &str, control: &str) -> Run {
-    lab.run(AllStacks::new(), stack, Some(control)).unwrap_or_else(|error| panic!("{error}"))
+    lab.run(AllStacks::shared(), stack, Some(control)).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn labs() -> [Lab; 4] {
@@ -49,7 +49,7 @@ fn transfers_end_and_nothing_is_created_or_forgotten() {
             let run = run(&lab, stack, control);
             let flow = &run.summary().flows[0];
             assert!(run.conserves(), "{stack} {control}: {:?}", run.summary().counters);
-            assert!(run.completed_s().is_some(), "{stack} {control}: {flow:?}");
+            assert!(run.acknowledged_after_s().is_some(), "{stack} {control}: {flow:?}");
             assert!(flow.bytes_delivered >= 1_000_000, "{stack} {control}: {flow:?}");
         }
     });
@@ -92,7 +92,7 @@ fn each_lost_burst_is_behind_a_reaction() {
 #[test]
 fn what_is_misspelt_is_refused_with_a_fix() {
     let lab = Lab::path().carrying(1000);
-    let error = lab.run(AllStacks::new(), "quin", None).expect_err("there is none");
+    let error = lab.run(AllStacks::shared(), "quin", None).expect_err("there is none");
     assert!(error.fix().contains("quinn"), "{error}");
     let error = lab.with("edge.timer", "1 parsec").run_tcp().expect_err("that is no time");
     assert_eq!(error.path(), "edge.timer");

@@ -58,7 +58,7 @@ pub struct AllStacks {
 impl AllStacks {
     /// All stacks of the features that the crate was built with, with a new certificate.
     #[must_use]
-    pub fn new() -> Arc<dyn Stacks> {
+    pub fn shared() -> Arc<dyn Stacks> {
         Arc::new(Self {
             #[cfg(any(feature = "quinn", feature = "noq", feature = "quiche"))]
             identity: tls::Identity::new(),

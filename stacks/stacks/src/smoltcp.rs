@@ -107,9 +107,9 @@ impl Smoltcp {
         self.now = at;
         self.interface.poll(at, &mut self.line, &mut self.sockets);
         if self.near {
-            self.write()
+            self.write();
         } else {
-            self.read()
+            self.read();
         }
         self.interface.poll(at, &mut self.line, &mut self.sockets);
         let mut resent = Vec::new();
