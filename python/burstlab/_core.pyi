@@ -87,7 +87,7 @@ class Round:
 
 @final
 class Event:
-    """What is so at a sender: times in s, windows in segments."""
+    """What is so at a sender: times in s, windows in segments, rates in bit/s without headers."""
 
     @property
     def now(self) -> float:
@@ -140,10 +140,29 @@ class Event:
         """The round trip that this ACK ended, for a law."""
     @property
     def delivery_rate(self) -> float | None:
-        """Segments acknowledged a second in the last whole round trip; None before there is one."""
+        """The rate at which data arrive in bit/s, headers not counted; None before it is known.
+
+        With ``variant = "linux"`` the newest sample of draft-cheng-iccrg-delivery-rate-estimation,
+        else what was acknowledged in the last whole round trip.
+        """
+    @property
+    def app_limited(self) -> bool:
+        """Whether the application limited that sample, with ``variant = "linux"``."""
+    @property
+    def delivered(self) -> int:
+        """Data segments delivered so far, those that SACK blocks report included."""
+    @property
+    def marked(self) -> int:
+        """Segments that this ACK delivers with an echo of a mark; 0 but with ``"linux"``."""
+    @property
+    def delivered_marked(self) -> int:
+        """How many of those there were so far."""
+    @property
+    def payload(self) -> int:
+        """Bytes of data in a full segment."""
     @property
     def in_recovery(self) -> bool:
-        """Whether losses are being repaired; a law is not asked then, a detector is."""
+        """Whether losses are being repaired, or with ``variant = "linux"`` a mark."""
     @property
     def repeated(self) -> bool:
         """Whether the same segment times out again, for a law."""

@@ -23,9 +23,12 @@ FIELDS = ("window_law_class", "detector_class")
 
 METHODS = ("on_ack", "on_loss", "on_timeout")
 
+#: All that a law may have; a detector has the first three.
+OF_A_LAW = (*METHODS, "on_mark", "on_timer", "pacing_rate", "next_timer")
+
 #: What `load` answers: what makes an instance, which methods it has, and whether it rules slow
 #: start.
-Loaded = tuple[Callable[[], Any], tuple[bool, bool, bool], bool]
+Loaded = tuple[Callable[[], Any], list[bool], bool]
 
 
 #: Numbers of modules, so that runs side by side do not share one.
@@ -145,9 +148,11 @@ def load(kind: str, file: str, source: str, name: str, options: str) -> Loaded:
         raise ClassError(f"{file}: {name} is not a class", "name a class of the file")
     base = control.CongestionControl if kind == "law" else control.Detector
     _check_methods(found, file, name, kind)
-    own = [getattr(found, method, None) for method in METHODS]
-    usual = [getattr(base, method) for method in METHODS]
-    has = tuple(mine is not None and mine is not one for mine, one in zip(own, usual, strict=True))
+    methods = _methods(kind)
+    own = [getattr(found, method, None) for method in methods]
+    usual = [getattr(base, method) for method in methods]
+    has = [mine is not None and mine is not one for mine, one in zip(own, usual, strict=True)]
+    _check_timer(dict(zip(methods, has, strict=True)), file, name)
     # What is not there, and what the base class does, the engine does by itself.
     slow = bool(getattr(found, "rules_slow_start", False))
 
@@ -158,7 +163,7 @@ def load(kind: str, file: str, source: str, name: str, options: str) -> Loaded:
         make()
     except BaseException as error:
         raise ClassError(*failure(error, file, name, "__init__")) from None
-    return make, (has[0], has[1], has[2]), slow
+    return make, has, slow
 
 
 def failure(
@@ -268,18 +273,36 @@ def _check_methods(found: type, file: str, name: str, kind: str) -> None:
 
     from burstlab._core import ClassError
 
+    methods = _methods(kind)
+    events = [method for method in methods if method.startswith("on_")]
     for method in dir(found):
-        if method.startswith("on_") and method not in METHODS:
-            near = difflib.get_close_matches(method, METHODS, n=1, cutoff=0.5)
-            fix = f"did you mean {near[0]}?" if near else f"use {', '.join(METHODS)}"
+        if method.startswith("on_") and method not in events:
+            near = difflib.get_close_matches(method, events, n=1, cutoff=0.5)
+            fix = f"did you mean {near[0]}?" if near else f"use {', '.join(events)}"
             raise ClassError(f"{file}: {name}.{method}: there is no such event", fix)
-    for method in METHODS:
+    for method in methods:
         if not callable(getattr(found, method, found)):
             raise ClassError(f"{file}: {name}.{method} is not a function", "make it one")
-    needed = METHODS if kind == "law" else METHODS[2:]
-    if not any(hasattr(found, method) for method in needed):
+    # That a class only paces is no mistake; what is told is what most have.
+    enough, needed = (methods, METHODS) if kind == "law" else (METHODS[2:], METHODS[2:])
+    if not any(hasattr(found, method) for method in enough):
         fix = f"write def {needed[-1]}(self, event)"
         raise ClassError(f"{file}: {name} has no {' or '.join(needed)}", fix)
+
+
+def _methods(kind: str) -> tuple[str, ...]:
+    return OF_A_LAW if kind == "law" else METHODS
+
+
+def _check_timer(has: Mapping[str, bool], file: str, name: str) -> None:
+    """Refuse a timer that nobody sets, or that nobody heeds."""
+    from burstlab._core import ClassError
+
+    one, other = has.get("next_timer", False), has.get("on_timer", False)
+    if one != other:
+        there, absent = ("next_timer", "on_timer") if one else ("on_timer", "next_timer")
+        problem = f"{file}: {name} has {there} and no {absent}: a timer needs both"
+        raise ClassError(problem, f"write def {absent}(self, event)")
 
 
 def _line(error: BaseException, file: str) -> int:

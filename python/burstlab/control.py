@@ -30,8 +30,10 @@ class CongestionControl:
     """A window law; as it stands, that of RFC 5681.
 
     Loss recovery, slow start, the time-out and its detector are other axes, which go on as the
-    scenario says. So it is not asked while losses are repaired, nor of a time-out that a detector
-    takes for false; and others change the window too. What an event says of it is so.
+    scenario says; with ``variant = "linux"`` they are those of Linux 6.12, whose sender asks more:
+    `on_mark`, `pacing_rate`, `next_timer` and `on_timer`, where a class has them. So it is not
+    asked while losses are repaired, nor of a time-out that a detector takes for false; and others
+    change the window too. What an event says of it is so.
 
     A method answers a number of segments, or both congestion window and threshold as a pair
     ``(cwnd, ssthresh)``, which hold as they are (cwnd at least 1, ssthresh at least 2).
@@ -69,6 +71,33 @@ class CongestionControl:
         ``event.repeated``.
         """
         return event.window / 2.0
+
+    # What follows is asked by the sender of Linux alone (``variant = "linux"``).
+
+    def on_mark(self, event: Event) -> float | tuple[float, float]:
+        """Return what remains of ``event.window`` after an echo of a mark, once a window."""
+        return self.on_loss(event)
+
+    def pacing_rate(self, event: Event) -> float | None:
+        """Return the rate of data without headers in bit/s, above 0; None: no pacing.
+
+        Asked after each ACK (that of the SYN is the first), time-out and timer.
+        """
+        return None
+
+    def next_timer(self, event: Event) -> float | None:
+        """Return in how many seconds `on_timer` is to be called, 1e-6 to 1e6; None: not at all.
+
+        Asked whenever `pacing_rate` is; each answer takes the place of the last.
+        """
+        return None
+
+    def on_timer(self, event: Event) -> float | tuple[float, float] | None:
+        """Return the congestion window from now on, in segments; None: as it is.
+
+        While losses are repaired any answer leaves it as it is.
+        """
+        return None
 
 
 class Detector:

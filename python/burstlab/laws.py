@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 from burstlab.errors import InputError, unknown
+from burstlab.files import named_text
 from burstlab.loading import ScenarioLike, to_document
 from burstlab.simulation import override
 
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
 #: A law: the name of one that is built in, ``"FILE.py:CLASS"``, a class, or fields of ``tcp``.
 Law: TypeAlias = "str | type | Mapping[str, Any]"
+
+#: Laws that only the sender of Linux has, and what a class may have that only it asks.
+OF_LINUX = ("cubic", "dctcp", "bbr", "bbr3")
+ASKED_BY_LINUX = ("pacing_rate", "next_timer")
 
 #: What is told of each law, in this order: name, unit, factor, and where it is in a summary.
 MEASURES: tuple[tuple[str, str, float, str], ...] = (
@@ -152,7 +157,9 @@ def compare(
         At least two. Each is the name of a law or variant (``"reno"``, ``"sack"``, ``"cubic"``,
         ``"bbr"``), a class of Python as of `burstlab.control`, the place of one
         (``"laws/scalable.py:Scalable"``), or fields of ``tcp`` such as
-        ``{"variant": "sack", "window": 64}``. A dictionary gives them names.
+        ``{"variant": "sack", "window": 64}``. A dictionary gives them names. A class goes with the
+        sender of the scenario; with that of Linux where another law is ``"cubic"``, ``"dctcp"``,
+        ``"bbr"`` or ``"bbr3"``, and where it has `pacing_rate` or `next_timer`.
     scenario
         A `Scenario`, a dictionary, or the path of a TOML file; its own law gives way.
     replications
@@ -194,7 +201,7 @@ def compare(
         "seed": given,
         "replications": replications,
         "metrics": [path for *_, path in MEASURES],
-        "schemes": {name: {"tcp": _fields(name, law)} for name, law in named.items()},
+        "schemes": {name: {"tcp": fields} for name, fields in _schemes(named).items()},
     }
     # The classes are the caller's own.
     found = study(plan, out=out, jobs=jobs, progress=progress, allow_code=True)
@@ -222,6 +229,32 @@ def _name(law: Law) -> str:
     return ", ".join(f"{key} = {value}" for key, value in law.items())
 
 
+def _schemes(named: Mapping[str, Law]) -> dict[str, dict[str, Any]]:
+    """Return the fields of ``tcp`` of each law; a class has the sender of what it stands beside."""
+    beside = any(isinstance(law, str) and law in OF_LINUX for law in named.values())
+    schemes: dict[str, dict[str, Any]] = {}
+    for name, law in named.items():
+        fields = _fields(name, law)
+        if not isinstance(law, Mapping) and fields.get("window_law") == "python":
+            given = fields["window_law_class"]
+            source = given.get("source") or named_text(Path(given["file"]), name)
+            if beside or _needs_linux(source, given["class"]):
+                fields = {"variant": "linux", "profile": "linux", **fields}
+        schemes[name] = fields
+    return schemes
+
+
+def _needs_linux(source: str, name: str) -> bool:
+    """Whether a class has what only the sender of Linux asks."""
+    try:
+        body = ast.parse(source).body
+    except SyntaxError:
+        return False  # It is refused, with its line, as the scenario is read.
+    of = [one for one in body if isinstance(one, ast.ClassDef) and one.name == name]
+    parts = [part for one in of for part in one.body if isinstance(part, ast.FunctionDef)]
+    return any(part.name in ASKED_BY_LINUX for part in parts)
+
+
 def _fields(name: str, law: Law) -> dict[str, Any]:
     """Return the fields of ``tcp`` that a law is."""
     from burstlab import scenario
@@ -238,7 +271,7 @@ def _fields(name: str, law: Law) -> dict[str, Any]:
     variants, windows = get_args(scenario.Variant), get_args(scenario.WindowLaw)
     if law in variants:
         return {"variant": law}
-    if law in ("cubic", "dctcp", "bbr"):
+    if law in OF_LINUX:
         return {"variant": "linux", "profile": "linux", "window_law": law}
     if law in windows and law != "python":
         return {"window_law": law}

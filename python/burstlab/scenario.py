@@ -1512,9 +1512,9 @@ class Tcp(_Section):
         How the window grows and shrinks: `"aimd"`, `"vegas"` or `"fast"` (both by the delay), or
         `"python"` (as `window_law_class` says; not with the variant `"vegas"`, which decides on its
         window itself); with the variant `"linux"` `"cubic"`, `"dctcp"`, `"bbr"`, `"aimd"` or
-        `"vegas"`, each as Linux has it. Default `"vegas"` if `variant` is `"vegas"`, `"cubic"` in
-        profile `"linux"` with its own variant, else `"aimd"`. FAST TCP is `"fast"` with `variant`
-        `"sack"`.
+        `"vegas"`, each as Linux has it, or `"python"`. Default `"vegas"` if `variant` is `"vegas"`,
+        `"cubic"` in profile `"linux"` with its own variant, else `"aimd"`. FAST TCP is `"fast"`
+        with `variant` `"sack"`.
     vegas_rules : VegasRules, optional
         What Vegas does in detail: `"paper"` (Brakmo and Peterson 1995) or `"ns2"` (as ns-2's agent,
         with its peculiarities; the page on TCP lists them). Default `"paper"`, in the ns-2 profiles
@@ -1715,9 +1715,9 @@ class Tcp(_Section):
         true. Without effect unless `variant` is `"linux"`.
     ecn : bool, optional
         Whether queues mark packets rather than drop them, where `mark_above` or `red` of a queue
-        says so, and the receiver echoes marks (RFC 3168; with `window_law` `"dctcp"` those of each
-        packet, RFC 8257). Default false, with `"dctcp"` true. Without effect unless `variant` is
-        `"linux"`.
+        says so, and the receiver echoes marks (RFC 3168; with `window_law` `"dctcp"` and `"python"`
+        those of each packet, RFC 8257). Default false, with `"dctcp"` true. Without effect unless
+        `variant` is `"linux"`.
     receive_buffer : str (size), optional
         Bytes of the receiver's buffer at first, bookkeeping included: the window that it advertises
         grows by two segments with each that arrives, up to five eighths of it. 4 KB to 1 GB.

@@ -502,7 +502,7 @@ def test_the_page_shows_what_works(root, tmp_path, burstlab):
     for block in re.findall(r"```toml\n(.*?)```", text, re.DOTALL):
         (tmp_path / "one.toml").write_text(block)
         (tmp_path / "laws").mkdir(exist_ok=True)
-        for name in ("scalable", "ble"):
+        for name in ("scalable", "ble", "rate"):
             (tmp_path / "laws" / f"{name}.py").write_text(
                 (EXAMPLES / "laws" / f"{name}.py").read_text()
             )

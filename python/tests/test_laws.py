@@ -95,8 +95,9 @@ def test_an_event_tells_what_a_round_trip_was(lossy, tmp_path):
         "        one = event.round\n"
         "        if one is not None:\n"
         "            assert one.acked > 0 and one.duration > 0\n"
-        "            assert abs(event.delivery_rate - one.acked / one.duration) < 1e-6\n"
-        "            assert event.delivery_rate <= 200, 'a fifth more than the access link'\n"
+        "            bits = 8 * event.payload * one.acked / one.duration\n"
+        "            assert abs(event.delivery_rate - bits) < 1e-3\n"
+        "            assert event.delivery_rate <= 1.6e6, 'a fifth more than the access link'\n"
         "            assert one.lost <= one.sent\n"
         "        return event.cwnd + 1 / event.cwnd\n"
     )

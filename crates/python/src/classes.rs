@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use burstlab_sim::scenario::Resolved;
 use burstlab_sim::{
-    Classes, Decision, ForeignDetector, ForeignLaw, Moment, Monitor, PythonClass, Verdict,
+    Classes, Decision, ForeignDetector, ForeignLaw, Moment, Monitor, PythonClass, Span, Verdict,
 };
+use burstlab_tcp::{TIMER_LEAST, Variant};
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -71,8 +72,15 @@ pub(crate) fn prepare(
         for (kind, class) in
             of.into_iter().filter_map(|(kind, class)| Some((kind, class.as_ref()?)))
         {
-            if !loaded.iter().any(|one| one.is(kind, class)) {
-                loaded.push(Arc::new(Loaded::new(py, kind, class)?));
+            let place = match loaded.iter().position(|one| one.is(kind, class)) {
+                Some(place) => place,
+                None => {
+                    loaded.push(Arc::new(Loaded::new(py, kind, class)?));
+                    loaded.len() - 1
+                }
+            };
+            if config.variant != Variant::Linux {
+                loaded[place].needs_no_more_than_a_window()?;
             }
         }
     }
@@ -102,8 +110,8 @@ struct Loaded {
     class: PythonClass,
     /// Returns an instance.
     make: Py<PyAny>,
-    /// Which of its methods there are to call: on_ack, on_loss, on_timeout.
-    has: [bool; 3],
+    /// Which of its methods there are to call, as [`NAMES`] has them.
+    has: Vec<bool>,
     rules_slow_start: bool,
 }
 
@@ -119,6 +127,27 @@ impl Loaded {
         let made = py.import(MODULE)?.getattr("load")?.call1(told)?;
         let (make, has, rules_slow_start) = made.extract()?;
         Ok(Self { kind, class: class.clone(), make, has, rules_slow_start })
+    }
+
+    /// Only the sender of Linux paces, and has a timer for others.
+    fn needs_no_more_than_a_window(&self) -> PyResult<()> {
+        for (method, lacks) in [(PACING_RATE, "does not pace"), (NEXT_TIMER, "has no such timer")] {
+            if self.has(method) {
+                let file = self.class.name.as_deref().unwrap_or("the file");
+                let (class, name) = (&self.class.class, NAMES[method]);
+                let problem = format!("{file}: {class}.{name}: only the variant \"linux\" asks it");
+                let problem = format!("{problem}, and the sender of this scenario {lacks}");
+                let fix = format!(
+                    "write variant = \"linux\" and profile = \"linux\", or leave out {name}"
+                );
+                return Err(ClassError::new_err((problem, fix)));
+            }
+        }
+        Ok(())
+    }
+
+    fn has(&self, method: usize) -> bool {
+        self.has.get(method) == Some(&true)
     }
 
     fn is(&self, kind: Kind, class: &PythonClass) -> bool {
@@ -162,16 +191,22 @@ impl Classes for PythonClasses {
 #[derive(Debug, Default)]
 struct Methods {
     object: Option<Py<PyAny>>,
-    bound: [Option<Py<PyAny>>; 3],
+    bound: [Option<Py<PyAny>>; NAMES.len()],
 }
 
-/// Names of the methods.
-const NAMES: [&str; 3] = ["on_ack", "on_loss", "on_timeout"];
+/// Names of the methods, those of a detector first.
+const NAMES: [&str; 7] =
+    ["on_ack", "on_loss", "on_timeout", "on_mark", "on_timer", "pacing_rate", "next_timer"];
+/// Where some of them are.
+const ON_MARK: usize = 3;
+const ON_TIMER: usize = 4;
+const PACING_RATE: usize = 5;
+const NEXT_TIMER: usize = 6;
 
 impl Methods {
     fn of(py: Python<'_>, object: Py<PyAny>, loaded: &Loaded) -> PyResult<Self> {
-        let mut bound = [const { None }; 3];
-        for (place, name) in NAMES.into_iter().enumerate().filter(|&(place, _)| loaded.has[place]) {
+        let mut bound = [const { None }; NAMES.len()];
+        for (place, name) in NAMES.into_iter().enumerate().filter(|&(place, _)| loaded.has(place)) {
             bound[place] = Some(object.getattr(py, name)?);
         }
         Ok(Self { object: Some(object), bound })
@@ -272,6 +307,34 @@ impl ForeignLaw for Law {
         self.ask(2, moment)
     }
 
+    fn on_mark(&mut self, moment: &Moment) -> Decision {
+        if self.0.of.has(ON_MARK) { self.ask(ON_MARK, moment) } else { self.on_loss(moment) }
+    }
+
+    fn paces(&self) -> bool {
+        self.0.of.has(PACING_RATE)
+    }
+
+    fn pacing_rate(&mut self, moment: &Moment) -> Option<f64> {
+        self.0.ask(PACING_RATE, moment, rate).flatten()
+    }
+
+    fn has_timer(&self) -> bool {
+        self.0.of.has(NEXT_TIMER)
+    }
+
+    fn next_timer(&mut self, moment: &Moment) -> Option<Span> {
+        self.0.ask(NEXT_TIMER, moment, wait).flatten()
+    }
+
+    fn on_timer(&mut self, moment: &Moment) -> Decision {
+        let read = |answer: &Bound<'_, PyAny>| match answer.is_none() {
+            true => Ok(Decision::Usual),
+            false => decision(answer),
+        };
+        self.0.ask(ON_TIMER, moment, read).unwrap_or(Decision::Usual)
+    }
+
     fn duplicate(&self) -> Box<dyn ForeignLaw> {
         Box::new(Self(self.0.duplicate()))
     }
@@ -290,15 +353,46 @@ fn decision(answer: &Bound<'_, PyAny>) -> PyResult<Decision> {
 
 /// A number of segments.
 fn segments(answer: &Bound<'_, PyAny>) -> PyResult<f64> {
+    match number(answer).filter(|number| *number >= 0.0) {
+        Some(number) => Ok(number),
+        None => Err(wrong(answer, "a number of segments, or a pair (cwnd, ssthresh) of them")),
+    }
+}
+
+/// A pacing rate in bit/s, if there is to be one.
+fn rate(answer: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
+    if answer.is_none() {
+        return Ok(None);
+    }
+    match number(answer).filter(|number| *number > 0.0) {
+        Some(number) => Ok(Some(number)),
+        None => Err(wrong(answer, "a rate in bit/s, above 0 and finite, or None for no pacing")),
+    }
+}
+
+/// In what time a timer is due, if it is to run.
+fn wait(answer: &Bound<'_, PyAny>) -> PyResult<Option<Span>> {
+    if answer.is_none() {
+        return Ok(None);
+    }
+    let within = |seconds: &f64| (TIMER_LEAST.as_secs_f64()..=TIMER_MOST).contains(seconds);
+    match number(answer).filter(within) {
+        Some(seconds) => Ok(Some(Span::from_secs_f64(seconds))),
+        None => Err(wrong(answer, "seconds from now, 1e-6 to 1e6, or None for no timer")),
+    }
+}
+
+/// Far below where the engine's time ends.
+const TIMER_MOST: f64 = 1e6;
+
+/// A finite number; True and False are none.
+fn number(answer: &Bound<'_, PyAny>) -> Option<f64> {
     let number = match answer.cast_exact::<PyFloat>() {
         Ok(number) => Some(number.value()),
         Err(_) if answer.is_instance_of::<PyBool>() => None,
         Err(_) => answer.extract::<f64>().ok(),
     };
-    match number.filter(|number| number.is_finite() && *number >= 0.0) {
-        Some(number) => Ok(number),
-        None => Err(wrong(answer, "a number of segments, or a pair (cwnd, ssthresh) of them")),
-    }
+    number.filter(|number| number.is_finite())
 }
 
 /// The error of an answer that is not what was wanted.

@@ -3,7 +3,7 @@
 use burstlab_sim::{Moment, Round, Tallied};
 use pyo3::prelude::*;
 
-/// What is so at a sender: times in s, windows in segments.
+/// What is so at a sender: times in s, windows in segments, rates in bit/s of data without headers.
 #[pyclass(frozen, get_all, module = "burstlab._core")]
 pub(crate) struct Event {
     now: f64,
@@ -22,6 +22,11 @@ pub(crate) struct Event {
     rto: f64,
     round: Option<RoundTrip>,
     delivery_rate: Option<f64>,
+    app_limited: bool,
+    delivered: u64,
+    marked: u64,
+    delivered_marked: u64,
+    payload: u64,
     in_recovery: bool,
     repeated: bool,
 }
@@ -46,7 +51,12 @@ impl Event {
             round: moment
                 .round
                 .map(|round| RoundTrip { round, tallied: moment.tallied.unwrap_or_default() }),
-            delivery_rate: moment.tallied.and_then(|tallied| tallied.delivery_rate()),
+            delivery_rate: moment.delivery_rate,
+            app_limited: moment.app_limited,
+            delivered: moment.delivered,
+            marked: moment.marked,
+            delivered_marked: moment.delivered_marked,
+            payload: moment.payload,
             in_recovery: moment.repairing,
             repeated: moment.repeated,
         }

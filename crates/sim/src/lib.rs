@@ -17,7 +17,7 @@ pub use batches::sequence;
 pub use burstlab_tcp::{
     Classes, Decision, ForeignDetector, ForeignLaw, Moment, PythonClass, Round, Tallied, Verdict,
 };
-pub use burstlab_units::Time;
+pub use burstlab_units::{Span, Time};
 pub use checkpoint::CheckpointError;
 pub use measure::{
     BurstSummary, Cause, Column, Confusion, Counters, DemandSummary, DepartedSummary, FlowSummary,

@@ -145,9 +145,9 @@ parameters! {
     /// How the window grows and shrinks: `"aimd"`, `"vegas"` or `"fast"` (both by the delay), or
     /// `"python"` (as `window_law_class` says; not with the variant `"vegas"`, which decides on its
     /// window itself); with the variant `"linux"` `"cubic"`, `"dctcp"`, `"bbr"`, `"aimd"` or
-    /// `"vegas"`, each as Linux has it. Default `"vegas"` if `variant` is `"vegas"`, `"cubic"` in
-    /// profile `"linux"` with its own variant, else `"aimd"`. FAST TCP is `"fast"` with `variant`
-    /// `"sack"`.
+    /// `"vegas"`, each as Linux has it, or `"python"`. Default `"vegas"` if `variant` is `"vegas"`,
+    /// `"cubic"` in profile `"linux"` with its own variant, else `"aimd"`. FAST TCP is `"fast"`
+    /// with `variant` `"sack"`.
     window_law: WindowLaw,
 
     /// What Vegas does in detail: `"paper"` (Brakmo and Peterson 1995) or `"ns2"` (as ns-2's agent,
@@ -403,9 +403,9 @@ parameters! {
     timestamps: bool,
 
     /// Whether queues mark packets rather than drop them, where `mark_above` or `red` of a queue
-    /// says so, and the receiver echoes marks (RFC 3168; with `window_law` `"dctcp"` those of each
-    /// packet, RFC 8257). Default false, with `"dctcp"` true. Without effect unless `variant` is
-    /// `"linux"`.
+    /// says so, and the receiver echoes marks (RFC 3168; with `window_law` `"dctcp"` and `"python"`
+    /// those of each packet, RFC 8257). Default false, with `"dctcp"` true. Without effect unless
+    /// `variant` is `"linux"`.
     ecn: bool,
 
     /// Bytes of the receiver's buffer at first, bookkeeping included: the window that it advertises

@@ -35,6 +35,9 @@ pub(crate) struct Delays {
     /// the same reason.
     #[serde(skip)]
     counted: (Tallied, Option<Tallied>),
+    /// Bytes of data in a full segment; not stored for the same reason.
+    #[serde(skip)]
+    payload: u64,
 }
 
 /// What an ACK of new data says.
@@ -60,7 +63,9 @@ impl Delays {
     /// `None` where nothing goes by delay.
     pub(crate) fn new(config: &Config) -> Option<Box<Self>> {
         let vegas = config.variant == Variant::Vegas || config.window_law == WindowLaw::Vegas;
-        if !vegas && config.window_law != WindowLaw::Fast && !config.needs_classes() {
+        // The sender of Linux measures by itself.
+        let classes = config.needs_classes() && config.variant != Variant::Linux;
+        if !vegas && config.window_law != WindowLaw::Fast && !classes {
             return None;
         }
         let as_ns2 = vegas && config.vegas_rules == VegasRules::Ns2;
@@ -76,6 +81,7 @@ impl Delays {
             ended: None,
             news: News::default(),
             counted: (Tallied::default(), None),
+            payload: config.segment_size.get() - config.headers().get(),
         }))
     }
 
@@ -193,6 +199,11 @@ impl Delays {
         let (running, last) = &mut self.counted;
         let span = now.since(self.tally.begun);
         *last = Some(Tallied { span, ..std::mem::take(running) });
+    }
+
+    /// Bytes of data in a full segment.
+    pub(crate) fn payload(&self) -> u64 {
+        self.payload
     }
 
     /// What was counted in the last round trip that has ended.

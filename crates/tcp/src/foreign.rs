@@ -43,7 +43,21 @@ pub struct Moment {
     pub round: Option<Round>,
     /// What was counted in the last round trip that has ended; `None` before there is one.
     pub tallied: Option<Tallied>,
-    /// Whether losses are being repaired; only detectors are told.
+    /// The rate at which data without headers are delivered, in bit/s: the newest sample of the
+    /// sender of Linux (draft-cheng-iccrg-delivery-rate-estimation); for the others what was
+    /// acknowledged in the last whole round trip. `None` before there is one.
+    pub delivery_rate: Option<f64>,
+    /// Whether the application, which had nothing more to send, was what limited that sample.
+    pub app_limited: bool,
+    /// Data segments delivered so far, those that SACK blocks report included.
+    pub delivered: u64,
+    /// Of the segments that this ACK delivers, those whose ACK echoes a mark; and so far in all.
+    pub marked: u64,
+    /// See [`Moment::marked`].
+    pub delivered_marked: u64,
+    /// Bytes of data in a full segment.
+    pub payload: u64,
+    /// Whether losses, or with the sender of Linux a mark, are being repaired.
     pub repairing: bool,
     /// Whether the same segment times out again.
     pub repeated: bool,
@@ -67,6 +81,9 @@ pub enum Decision {
     },
 }
 
+/// The least time that a law's timer may be set ahead: none at the same instant again and again.
+pub const TIMER_LEAST: Span = Span::from_us(1);
+
 /// A window law. Its answers are finite and not negative.
 pub trait ForeignLaw: fmt::Debug + Send + Sync {
     /// Whether it is asked below the slow-start threshold too.
@@ -80,6 +97,40 @@ pub trait ForeignLaw: fmt::Debug + Send + Sync {
 
     /// The retransmission timer has run out, and the time-out is a true one.
     fn on_timeout(&mut self, moment: &Moment) -> Decision;
+
+    /// An ACK has echoed a mark, once a window: asked by the sender of Linux alone.
+    fn on_mark(&mut self, moment: &Moment) -> Decision {
+        self.on_loss(moment)
+    }
+
+    /// Whether it answers [`pacing_rate`](Self::pacing_rate). The sender of Linux then asks it at
+    /// each ACK, and leaves a window that is not made use of as it is.
+    fn paces(&self) -> bool {
+        false
+    }
+
+    /// The rate of data without headers in bit/s, above 0 and finite; `None`: no pacing. Asked
+    /// after the SYN's ACK, each ACK, each time-out and each timer.
+    fn pacing_rate(&mut self, _: &Moment) -> Option<f64> {
+        None
+    }
+
+    /// Whether it answers [`next_timer`](Self::next_timer).
+    fn has_timer(&self) -> bool {
+        false
+    }
+
+    /// In what time [`on_timer`](Self::on_timer) is to be called, at least [`TIMER_LEAST`]; `None`:
+    /// not at all. Asked whenever the pacing rate is; each answer takes the place of the last.
+    fn next_timer(&mut self, _: &Moment) -> Option<Span> {
+        None
+    }
+
+    /// The time has come: the window from now on. [`Decision::Usual`] leaves it as it is, as does
+    /// any answer while losses are repaired.
+    fn on_timer(&mut self, _: &Moment) -> Decision {
+        Decision::Usual
+    }
 
     /// The same in the same state, for a connection that goes on apart.
     fn duplicate(&self) -> Box<dyn ForeignLaw>;

@@ -24,7 +24,7 @@
 //! |---|---|---|
 //! | window law | `congestion` | AIMD, Vegas, FAST, [foreign](ForeignLaw) |
 //! | all of a sender | `linux` | Linux 6.12: Reno, CUBIC, DCTCP, Vegas, BBR; RACK, PRR, F-RTO |
-//! | besides, in it | `linux` | BBR 3, HyStart++, excused reductions |
+//! | besides, in it | `linux` | BBR 3, HyStart++, excused reductions, [foreign](ForeignLaw) |
 //! | slow start | `slow_start` | standard, every other round trip (Vegas) |
 //! | loss recovery | `recovery` | Tahoe, Reno, New-Reno, SACK (ns-2, RFC 6675), Vegas |
 //! | retransmission time-out | `rto` | ticks (4.4BSD, ns-2), RFC 6298 |
@@ -70,7 +70,7 @@ pub use config::{
 };
 pub use counters::SenderCounters;
 pub use detection::{Listens, NakDelay, Notice};
-pub use foreign::{Classes, Decision, ForeignDetector, ForeignLaw, Moment};
+pub use foreign::{Classes, Decision, ForeignDetector, ForeignLaw, Moment, TIMER_LEAST};
 pub use linux::{Arrival, CallEnds, Congestion, Linux, LinuxOptions, Stage};
 pub use packet_run::PacketRun;
 pub use receive::linux::FullAck;

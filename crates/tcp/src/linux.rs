@@ -6,6 +6,7 @@
 //! and `tcp_timer.c`.
 
 mod acked;
+mod by_class;
 mod clock;
 mod estimator;
 mod excuse;
@@ -306,6 +307,7 @@ impl Linux {
         let (facts, around) = (self.facts(now), self.surroundings(now));
         self.law.open_paced(&mut self.window, &facts, &around, self.estimator.shortest());
         self.update_pacing_rate();
+        self.open_for_class(now);
     }
 
     /// An ACK arrives.
@@ -333,20 +335,25 @@ impl Linux {
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Time> {
         let paced = self.pace.deadline().map(|ns| self.clock.at_ns(ns));
-        self.timer.deadline().into_iter().chain(paced).min()
+        self.timer.deadline().into_iter().chain(paced).chain(self.class_deadline()).min()
     }
 
     /// The timer runs out. Does nothing before its time.
     pub fn on_timeout(&mut self, now: Time, out: &mut Vec<Transmission>) {
         self.on_pacing(now, out);
-        match self.timer.take(now) {
-            None => {}
-            Some(Purpose::Timeout) => {
+        self.on_class_timer(now, out);
+        let Some(purpose) = self.timer.take(now) else { return };
+        self.begin_for_class();
+        match purpose {
+            Purpose::Timeout => {
                 self.timer.clear();
                 self.time_out(now, out);
             }
-            Some(Purpose::Probe) => self.send_probe(now, out),
-            Some(Purpose::Reordering) => self.on_reordering_timeout(now, out),
+            Purpose::Probe => return self.send_probe(now, out),
+            Purpose::Reordering => self.on_reordering_timeout(now, out),
+        }
+        if self.acked > 0 {
+            self.settle_for_class(now);
         }
     }
 

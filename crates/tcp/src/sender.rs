@@ -85,7 +85,7 @@ impl Sender {
             started: false,
             payload: config.segment_size.get() - config.headers().get(),
             headers: config.headers(),
-            linux: Linux::of(config),
+            linux: Linux::of(config, classes),
             last_excused: false,
         }
     }

@@ -91,7 +91,7 @@ fn detection(config: &Config) -> Result<(), ConfigError> {
 
 /// The sender of Linux brings its own parts; the others have none of them.
 fn linux(config: &Config) -> Result<(), ConfigError> {
-    use WindowLaw::{Aimd, Bbr, Bbr3, Cubic, Dctcp, Vegas};
+    use WindowLaw::{Aimd, Bbr, Bbr3, Cubic, Dctcp, Python, Vegas};
     let law = format!("{:?}", config.window_law).to_lowercase();
     if config.variant != Variant::Linux {
         return require(
@@ -103,17 +103,18 @@ fn linux(config: &Config) -> Result<(), ConfigError> {
         );
     }
     require(
-        matches!(config.window_law, Aimd | Bbr | Bbr3 | Cubic | Dctcp | Vegas),
+        matches!(config.window_law, Aimd | Bbr | Bbr3 | Cubic | Dctcp | Python | Vegas),
         "window_law",
         law,
         "the variant \"linux\" has no such law",
-        "write \"cubic\", \"dctcp\", \"bbr\", \"bbr3\", \"aimd\" or \"vegas\", or another variant",
+        "write \"cubic\", \"dctcp\", \"bbr\", \"bbr3\", \"aimd\", \"vegas\" \
+         or \"python\", or another variant",
     )?;
     require(
         config.detector != Detector::Python,
         "detector",
         "python",
-        "the variant \"linux\" asks no class",
+        "the variant \"linux\" asks no class about time-outs",
         "write \"oracle\", \"bnak\", \"back\", \"ble\" or \"none\", or another variant",
     )?;
     require(

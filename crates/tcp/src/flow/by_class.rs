@@ -11,6 +11,8 @@ impl Flow {
     /// What is so now, for whoever is written elsewhere.
     pub(crate) fn moment(&self, now: Time) -> Moment {
         let rtt = self.timer.view();
+        let tallied = self.delays.as_ref().and_then(|delays| delays.tallied());
+        let payload = self.delays.as_ref().map_or(0, |delays| delays.payload());
         Moment {
             now,
             cwnd: self.window.cwnd,
@@ -26,7 +28,15 @@ impl Flow {
             smoothed: (!rtt.smoothed.is_zero()).then_some((rtt.smoothed, rtt.variance)),
             rto: self.timer.rto(),
             round: None,
-            tallied: self.delays.as_ref().and_then(|delays| delays.tallied()),
+            tallied,
+            delivery_rate: tallied
+                .and_then(|tallied| tallied.delivery_rate())
+                .map(|segments| segments * 8.0 * payload as f64),
+            app_limited: false,
+            delivered: self.acked.saturating_sub(1),
+            marked: 0,
+            delivered_marked: 0,
+            payload,
             repairing: false,
             repeated: false,
         }

@@ -7,6 +7,7 @@ use super::timer::Purpose;
 use super::unsent::UNBOUNDED;
 use super::{Arrival, Congestion, Linux, LinuxOptions, Stage};
 use crate::config::{Config, SlowStart, Variant, WindowLaw};
+use crate::foreign::{self, Classes};
 use crate::receive::linux::syn_options;
 use crate::rto::RttView;
 use crate::segment::{Ack, AckOptions, SegmentFlags, SegmentOptions, Transmission};
@@ -64,9 +65,13 @@ impl LinuxOptions {
 
 impl Linux {
     /// The sender that `config` asks for, if it is this one.
-    pub(crate) fn of(config: &Config) -> Option<Box<Self>> {
+    pub(crate) fn of(config: &Config, classes: Option<&dyn Classes>) -> Option<Box<Self>> {
         (config.variant == Variant::Linux).then(|| {
-            let mut sender = Self::new(&LinuxOptions::of(config));
+            let options = LinuxOptions::of(config);
+            let mut sender = match config.window_law {
+                WindowLaw::Python => Self::with_law(&options, foreign::law(config, classes)),
+                _ => Self::new(&options),
+            };
             if config.initial_ssthresh < config.window {
                 sender.window.ssthresh = config.initial_ssthresh;
             }

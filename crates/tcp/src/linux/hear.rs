@@ -11,6 +11,7 @@ use crate::segment::Transmission;
 impl Linux {
     pub(super) fn take_ack(&mut self, now: Time, ack: &Arrival, out: &mut Vec<Transmission>) {
         let before = self.acked;
+        self.begin_for_class();
         let (delivered, lost, flight) = (self.delivered, self.lost_ever, self.in_flight());
         let high = if self.options.sack { self.highest_sacked() } else { self.acked };
         let outstanding = !self.queue.is_empty();
@@ -48,7 +49,9 @@ impl Linux {
         if self.law.paces() {
             self.control_by_rate(now, &heard, delivery, flight);
         } else {
+            self.note_for_class(now, &heard, delivery, flight);
             self.control(now, &heard, delivery);
+            self.settle_for_class(now);
         }
         self.send_repairs(now, rexmit, out);
     }
@@ -92,30 +95,40 @@ impl Linux {
         } else {
             let reorders = self.reordering > self.options.reordering;
             if heard.acked || (reorders && heard.sacked) {
-                let facts = self.facts(now);
                 let acked = match &mut self.start {
                     Some(start) => start.allow(&self.window, delivery.delivered),
                     None => delivery.delivered,
                 };
-                self.law.grow(&mut self.window, acked, &facts);
-                self.window.stamp = facts.tick;
+                self.grow(now, acked);
+                self.window.stamp = self.clock.tick(now);
             }
         }
         self.update_pacing_rate();
     }
 
-    /// As [`control`](Self::control) for a law that goes by the rate of delivery.
-    fn control_by_rate(&mut self, now: Time, heard: &Heard, delivery: Delivery, flight: u32) {
-        let excused = self.reductions.excused;
+    /// What an ACK says of the rate of delivery; `flight` was in flight before it.
+    pub(super) fn sample(
+        &mut self,
+        now: Time,
+        heard: &Heard,
+        delivery: Delivery,
+        flight: u32,
+    ) -> Sample {
         let sample = Sample {
             acked: delivery.delivered,
-            lost: if excused { 0 } else { delivery.lost },
+            lost: if self.reductions.excused { 0 } else { delivery.lost },
             flight,
             rtt: heard.rtt,
             ..Sample::default()
         };
         let (us, shortest) = (self.clock.us(now), self.estimator.shortest());
-        let mut sample = self.rate.sample(us, self.delivered, &heard.newest, shortest, sample);
+        self.rate.sample(us, self.delivered, &heard.newest, shortest, sample)
+    }
+
+    /// As [`control`](Self::control) for a law that goes by the rate of delivery.
+    fn control_by_rate(&mut self, now: Time, heard: &Heard, delivery: Delivery, flight: u32) {
+        let excused = self.reductions.excused;
+        let mut sample = self.sample(now, heard, delivery, flight);
         (sample.sent_in_flight, sample.lost_since) = heard.newest.losses(self.lost_ever);
         let (mut facts, around) = (self.facts(now), self.surroundings(now));
         if excused {

@@ -5,6 +5,7 @@ mod bbr;
 mod bbr3;
 mod cubic;
 mod dctcp;
+mod foreign;
 mod hystart;
 mod vegas;
 mod windowed;
@@ -21,6 +22,7 @@ pub(crate) use bbr::Surroundings;
 use bbr3::Bbr3;
 use cubic::Cubic;
 use dctcp::Dctcp;
+pub(crate) use foreign::{Counts, Foreign, Standing};
 use vegas::LinuxVegas;
 
 /// What a law may know of its connection besides the window.
@@ -61,6 +63,10 @@ pub(crate) enum LinuxLaw {
     /// It paces, and is told of rates: see `Linux::control_by_rate`.
     Bbr(Box<Bbr>),
     Bbr3(Box<Bbr3>),
+    /// Somebody else decides, who is asked where the connection is at hand: see `by_class.rs`. No
+    /// run with it is stored.
+    #[serde(skip)]
+    Foreign(Box<Foreign>),
 }
 
 impl LinuxLaw {
@@ -84,6 +90,14 @@ impl LinuxLaw {
         matches!(self, Self::Bbr(_) | Self::Bbr3(_))
     }
 
+    /// Whether a window that is not made use of stays as it is: what limits is the rate.
+    pub(crate) fn keeps_unused_window(&self) -> bool {
+        match self {
+            Self::Foreign(foreign) => foreign.law.paces(),
+            _ => self.paces(),
+        }
+    }
+
     /// Segments of a group at least; `usual`: for a law that does not decide on it.
     pub(crate) fn least_group(&self, usual: u32) -> u64 {
         match self {
@@ -96,7 +110,7 @@ impl LinuxLaw {
     /// The connection is open.
     pub(crate) fn open(&mut self, facts: &Facts) {
         match self {
-            Self::Reno | Self::Bbr(_) | Self::Bbr3(_) => {}
+            Self::Reno | Self::Bbr(_) | Self::Bbr3(_) | Self::Foreign(_) => {}
             Self::Cubic(cubic) => cubic.open(facts),
             Self::Dctcp(dctcp) => dctcp.open(facts),
             Self::Vegas(vegas) => vegas.open(facts),
@@ -106,7 +120,7 @@ impl LinuxLaw {
     /// What the threshold becomes at a loss or a mark.
     pub(crate) fn ssthresh(&mut self, window: &LinuxWindow) -> u32 {
         match self {
-            Self::Reno | Self::Vegas(_) => (window.cwnd >> 1).max(2),
+            Self::Reno | Self::Vegas(_) | Self::Foreign(_) => (window.cwnd >> 1).max(2),
             Self::Cubic(cubic) => cubic.ssthresh(window.cwnd),
             Self::Dctcp(dctcp) => dctcp.ssthresh(window.cwnd),
             Self::Bbr(bbr) => bbr.ssthresh(window),
@@ -120,7 +134,7 @@ impl LinuxLaw {
             Self::Reno | Self::Dctcp(_) => window.reno(acked),
             Self::Cubic(cubic) => cubic.grow(window, acked, facts),
             Self::Vegas(vegas) => vegas.grow(window, acked, facts),
-            Self::Bbr(_) | Self::Bbr3(_) => {}
+            Self::Bbr(_) | Self::Bbr3(_) | Self::Foreign(_) => {}
         }
     }
 
@@ -132,6 +146,7 @@ impl LinuxLaw {
             Self::Reno | Self::Dctcp(_) | Self::Bbr(_) | Self::Bbr3(_) => {}
             Self::Cubic(cubic) => cubic.measured(window, rtt, facts),
             Self::Vegas(vegas) => vegas.measured(rtt),
+            Self::Foreign(foreign) => foreign.measured(rtt),
         }
     }
 
@@ -147,7 +162,7 @@ impl LinuxLaw {
     /// The stage becomes `stage`.
     pub(crate) fn enters(&mut self, stage: Stage, window: &mut LinuxWindow, facts: &Facts) {
         match self {
-            Self::Reno | Self::Bbr(_) | Self::Bbr3(_) => {}
+            Self::Reno | Self::Bbr(_) | Self::Bbr3(_) | Self::Foreign(_) => {}
             Self::Cubic(cubic) => cubic.enters(stage, facts),
             Self::Dctcp(dctcp) => {
                 if stage == Stage::Recovery && stage != facts.stage {
@@ -200,6 +215,7 @@ impl LinuxLaw {
         match self {
             Self::Bbr(bbr) => Some(bbr.pacing_rate),
             Self::Bbr3(bbr) => Some(bbr.pacing_rate),
+            Self::Foreign(foreign) => foreign.pacing_rate,
             _ => None,
         }
     }

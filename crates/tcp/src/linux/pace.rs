@@ -26,6 +26,11 @@ impl Pace {
         Self { on, ..Self::default() }
     }
 
+    /// Pacing begins, or ends: then what waits need not any more, and the timer only lets it go.
+    pub(crate) fn turn(&mut self, on: bool) {
+        self.on = on;
+    }
+
     /// Whether a group has to wait at `now`; then a timer runs.
     pub(crate) fn holds(&mut self, now: u64) -> bool {
         let holds = self.on && self.next > now;

@@ -2,6 +2,7 @@
 
 use burstlab_units::Time;
 
+use super::by_class::Cause;
 use super::clock::ticks;
 use super::send::Push;
 use super::timer::Purpose;
@@ -73,7 +74,7 @@ impl Linux {
         } else if ack > probed {
             // The probe repaired a loss, which has to cost what any loss does.
             let instant = self.instant(now);
-            self.begin_reduction(ReducedBy::Loss);
+            self.begin_reduction(now, ReducedBy::Loss, Cause::Loss);
             self.set_stage(Stage::Cwr, instant);
             self.end_reduction(instant.1);
             self.keep_open(now);

@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::by_class::Cause;
 use super::window::{INFINITE, LinuxWindow};
 use super::{Linux, ReducedBy, Stage};
+use burstlab_units::Time;
 
 /// The threshold as it is while the window shrinks, else at least three quarters of the window.
 pub(crate) fn current_ssthresh(window: &LinuxWindow, stage: Stage) -> u32 {
@@ -24,7 +26,7 @@ pub(crate) struct Delivery {
 
 impl Linux {
     /// Begins to shrink the window to what the law says.
-    pub(super) fn begin_reduction(&mut self, by: ReducedBy) {
+    pub(super) fn begin_reduction(&mut self, now: Time, by: ReducedBy, cause: Cause) {
         self.reductions.note(by);
         self.high = self.next;
         self.probed = None;
@@ -33,7 +35,7 @@ impl Linux {
         window.credit = 0;
         window.prior_cwnd = window.cwnd;
         (window.prr_delivered, window.prr_out) = (0, 0);
-        window.ssthresh = self.law.ssthresh(window);
+        self.window.ssthresh = self.threshold(now, cause);
     }
 
     /// Section 3.1, with the bound of one segment more than was delivered only where the ACK moved
@@ -72,12 +74,12 @@ impl Linux {
     }
 
     /// A mark, or a probe that repaired a loss, shrinks the window without a repair.
-    pub(super) fn enter_cwr(&mut self, tick: (u64, u64)) {
+    pub(super) fn enter_cwr(&mut self, now: Time) {
         self.window.prior_ssthresh = 0;
         if self.stage < Stage::Cwr {
             self.undo_marker = None;
-            self.begin_reduction(ReducedBy::Mark);
-            self.set_stage(Stage::Cwr, tick);
+            self.begin_reduction(now, ReducedBy::Mark, Cause::Mark);
+            self.set_stage(Stage::Cwr, self.instant(now));
         }
     }
 }

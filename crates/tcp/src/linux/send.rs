@@ -269,7 +269,7 @@ impl Linux {
             return;
         }
         window.used = window.used.max(outstanding);
-        if tick - window.stamp >= self.rto && !self.law.paces() {
+        if tick - window.stamp >= self.rto && !self.law.keeps_unused_window() {
             self.shrink_unused(tick);
         }
     }

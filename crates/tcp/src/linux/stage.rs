@@ -3,6 +3,7 @@
 
 use burstlab_units::Time;
 
+use super::by_class::Cause;
 use super::queue::LOST;
 use super::timer::Purpose;
 use super::{Heard, Linux, ReducedBy, Rexmit, Stage};
@@ -119,7 +120,7 @@ impl Linux {
     fn try_to_open(&mut self, now: Time, heard: &Heard) {
         self.forget_again_since();
         if heard.ece {
-            self.enter_cwr(self.instant(now));
+            self.enter_cwr(now);
         }
         if self.stage != Stage::Cwr {
             self.keep_open(now);
@@ -154,7 +155,8 @@ impl Linux {
                 let stage = self.stage;
                 self.window.prior_ssthresh = super::prr::current_ssthresh(&self.window, stage);
             }
-            self.begin_reduction(if ece { ReducedBy::Mark } else { ReducedBy::Loss });
+            let by = if ece { ReducedBy::Mark } else { ReducedBy::Loss };
+            self.begin_reduction(now, by, Cause::Loss);
         }
         self.recoveries += 1;
         self.set_stage(Stage::Recovery, self.instant(now));
@@ -265,7 +267,7 @@ impl Linux {
             let stage = self.stage;
             self.window.prior_ssthresh = super::prr::current_ssthresh(&self.window, stage);
             self.window.prior_cwnd = self.window.cwnd;
-            self.window.ssthresh = self.law.ssthresh(&self.window);
+            self.window.ssthresh = self.threshold(now, Cause::Timeout);
             let facts = self.facts(now);
             self.law.on_event(Event::Loss, &mut self.window, &facts);
             self.begin_undo();

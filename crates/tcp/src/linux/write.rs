@@ -170,7 +170,7 @@ impl Linux {
     fn restart_after_idle(&mut self, now: Time) {
         let tick = self.clock.tick(now);
         let idle = tick.saturating_sub(self.last_sent);
-        let rests = self.queue.is_empty() && self.last_sent > 0 && !self.law.paces();
+        let rests = self.queue.is_empty() && self.last_sent > 0 && !self.law.keeps_unused_window();
         if !self.options.restart_after_idle || !rests || idle <= self.rto {
             return;
         }

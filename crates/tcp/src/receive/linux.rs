@@ -93,7 +93,10 @@ impl Answers {
             delay: Delay::new(config, clock),
             window: Advertised::new(config, payload),
             blocks: Blocks::new(usize::from(config.sack_blocks)),
-            echo: Echo::new(config.ecn == Some(true), config.window_law == WindowLaw::Dctcp),
+            echo: Echo::new(
+                config.ecn == Some(true),
+                matches!(config.window_law, WindowLaw::Dctcp | WindowLaw::Python),
+            ),
             told: 0,
             recent: 0,
             answered: None,

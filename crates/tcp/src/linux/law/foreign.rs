@@ -1,0 +1,217 @@
+//! A law that is written elsewhere, with what is counted for it: the part of a segment that its
+//! window is above whole ones, round trips, the rate of delivery, its pacing rate and its timer.
+
+use burstlab_units::{Span, Time};
+
+use super::super::window::{INFINITE, LinuxWindow};
+use crate::foreign::{Decision, ForeignLaw, Moment};
+use crate::round::{Round, Tallied};
+
+/// The widest window that a law may ask for: more than any receiver has, and little enough that no
+/// rate that follows from it overflows.
+const WINDOW_MOST: f64 = 1e7;
+
+/// Counts of a connection, all since its beginning.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) delivered: u64,
+    pub(crate) marked: u64,
+    pub(crate) sent: u64,
+    pub(crate) again: u64,
+}
+
+/// The round trip that is running.
+#[derive(Clone, Copy, Debug, Default)]
+struct Running {
+    /// It ends when this segment is acknowledged.
+    first: u64,
+    begun: Time,
+    /// The counts as it began.
+    at: Counts,
+    /// Sum of the round trips measured in it, in microseconds, and how many there were.
+    sum: u64,
+    measured: u64,
+}
+
+/// Where a connection stands at an ACK that may end a round trip.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Standing {
+    pub(crate) now: Time,
+    pub(crate) acked: u64,
+    pub(crate) next: u64,
+    pub(crate) cwnd: u32,
+    /// The shortest round trip in microseconds.
+    pub(crate) shortest: u64,
+    pub(crate) counts: Counts,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Foreign {
+    pub(crate) law: Box<dyn ForeignLaw>,
+    /// A window of whole segments, and what the law's own has above it.
+    part: (u32, f64),
+    /// The counts before what happens now.
+    before: Counts,
+    /// The round trip that this ACK measured, in microseconds.
+    rtt: Option<u64>,
+    /// The newest rate of delivery in bit/s, and whether the application was what limited it.
+    rate: Option<(f64, bool)>,
+    running: Running,
+    /// The round trip that has ended, until the law is told, and what was counted in it.
+    ended: Option<(Round, Tallied)>,
+    tallied: Option<Tallied>,
+    /// In bytes a second, as the law has it.
+    pub(crate) pacing_rate: Option<u64>,
+    timer: Option<Time>,
+}
+
+impl Foreign {
+    pub(crate) fn new(law: Box<dyn ForeignLaw>) -> Self {
+        Self {
+            law,
+            part: (0, 0.0),
+            before: Counts::default(),
+            rtt: None,
+            rate: None,
+            running: Running::default(),
+            ended: None,
+            tallied: None,
+            pacing_rate: None,
+            timer: None,
+        }
+    }
+
+    /// Something happens: an ACK, a time-out, the law's own timer.
+    pub(crate) fn begin(&mut self, counts: Counts) {
+        (self.before, self.rtt) = (counts, None);
+    }
+
+    /// The connection is open, and its first round trip begins.
+    pub(crate) fn open(&mut self, standing: &Standing) {
+        self.begin(standing.counts);
+        self.begin_round(standing);
+    }
+
+    /// An ACK measured a round trip.
+    pub(crate) fn measured(&mut self, rtt: u64) {
+        self.rtt = Some(rtt);
+        self.running.sum += rtt;
+        self.running.measured += 1;
+    }
+
+    /// An ACK told a rate of delivery, in bit/s.
+    pub(crate) fn note_rate(&mut self, rate: f64, by_application: bool) {
+        self.rate = Some((rate, by_application));
+    }
+
+    /// An ACK came: ends the round trip where a segment that was sent in it is acknowledged.
+    pub(crate) fn count(&mut self, standing: &Standing) {
+        let Running { first, begun, at, sum, measured } = self.running;
+        if standing.acked <= first {
+            return;
+        }
+        let (counts, span) = (standing.counts, standing.now.since(begun));
+        let tallied = Tallied {
+            sent: counts.sent - at.sent,
+            acked: counts.delivered - at.delivered,
+            lost: counts.again - at.again,
+            span,
+        };
+        // Where nothing was measured the round trip is as long as it took.
+        let mean =
+            if measured > 0 { sum as f64 / measured as f64 } else { span.as_secs_f64() * 1e6 };
+        let base_over_rtt =
+            if mean > 0.0 { (standing.shortest as f64 / mean).min(1.0) } else { 1.0 };
+        let round = Round {
+            base_over_rtt,
+            queued: f64::from(standing.cwnd) * (1.0 - base_over_rtt),
+            used: (standing.next - first) as f64 + crate::delays::SLACK >= f64::from(standing.cwnd),
+        };
+        (self.ended, self.tallied) = (Some((round, tallied)), Some(tallied));
+        self.begin_round(standing);
+    }
+
+    fn begin_round(&mut self, standing: &Standing) {
+        self.running = Running {
+            first: standing.next,
+            begun: standing.now,
+            at: standing.counts,
+            ..Running::default()
+        };
+    }
+
+    /// The window in segments, which for the law need not be whole.
+    pub(crate) fn cwnd(&self, window: &LinuxWindow) -> f64 {
+        let (whole, part) = self.part;
+        f64::from(window.cwnd) + if whole == window.cwnd { part } else { 0.0 }
+    }
+
+    /// What only this knows of a moment.
+    pub(crate) fn fill(&self, counts: Counts, moment: Moment) -> Moment {
+        Moment {
+            acked: counts.delivered - self.before.delivered,
+            marked: counts.marked - self.before.marked,
+            rtt: self.rtt.map(Span::from_us),
+            delivery_rate: self.rate.map(|(rate, _)| rate),
+            app_limited: self.rate.is_some_and(|(_, by_application)| by_application),
+            tallied: self.tallied,
+            ..moment
+        }
+    }
+
+    /// The same with the round trip that has ended, of which the law was not told yet.
+    pub(crate) fn with_round(&self, moment: Moment) -> Moment {
+        let Some((round, tallied)) = self.ended else { return moment };
+        Moment { round: Some(round), tallied: Some(tallied), ..moment }
+    }
+
+    /// The law was told of the round trip that has ended.
+    pub(crate) fn told(&mut self) {
+        self.ended = None;
+    }
+
+    /// The window, and the threshold if there is one, become what the law has answered to an ACK or
+    /// to its timer; returns false where it leaves them to the engine.
+    pub(crate) fn apply(&mut self, window: &mut LinuxWindow, decision: Decision) -> bool {
+        let cwnd = match decision {
+            Decision::Usual => return false,
+            Decision::Window(cwnd) => cwnd,
+            Decision::Both { cwnd, ssthresh } => {
+                window.ssthresh = whole_threshold(ssthresh);
+                cwnd
+            }
+        };
+        let cwnd = cwnd.clamp(1.0, WINDOW_MOST);
+        window.cwnd = cwnd as u32;
+        self.part = (window.cwnd, cwnd.fract());
+        true
+    }
+
+    /// What is left of `window` after a loss, a mark or a time-out, by what the law has answered.
+    /// Of a pair only the threshold counts: the window goes there step by step, or begins again.
+    pub(crate) fn threshold(&mut self, window: &LinuxWindow, decision: Decision) -> u32 {
+        self.part = (0, 0.0);
+        match decision {
+            Decision::Usual => (window.cwnd >> 1).max(2),
+            Decision::Window(left) | Decision::Both { ssthresh: left, .. } => whole_threshold(left),
+        }
+    }
+
+    pub(crate) fn set_timer(&mut self, at: Option<Time>) {
+        self.timer = at;
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        self.timer
+    }
+
+    /// Whether its timer is due; then it does not run any more.
+    pub(crate) fn take_timer(&mut self, now: Time) -> bool {
+        self.timer.take_if(|at| *at <= now).is_some()
+    }
+}
+
+/// A threshold in whole segments, at least two.
+fn whole_threshold(segments: f64) -> u32 {
+    segments.clamp(2.0, f64::from(INFINITE)) as u32
+}
