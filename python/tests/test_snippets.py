@@ -27,7 +27,7 @@ PAGES = ["README.md", "CONTRIBUTING.md"] + [
 LANGUAGES = {"sh", "python", "toml", "text", "rust"}
 OF_CLUSTERS = {"bash", "yaml"}
 #: What lines of a shell begin with besides `burstlab`; what they name has to exist.
-OTHERS = {".venv/bin/python", "cargo", "dask", "make", "pip", "source", "valgrind"}
+OTHERS = {".venv/bin/python", "apt-get", "cargo", "dask", "make", "pip", "source", "valgrind"}
 
 #: Commands that do not end by themselves.
 SERVERS = {"demo", "play", "view"}

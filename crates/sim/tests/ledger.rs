@@ -221,6 +221,21 @@ fn with_the_oracle_no_lone_burst_costs_window() {
     spared(&["aimd", "cubic", "dctcp", "vegas", "bbr", "bbr3"]);
 }
 
+#[test]
+fn what_the_sender_or_its_edge_knows_of_bursts_excuses_reductions_too() {
+    for detector in ["ble", "back"] {
+        // A window that fits into one burst.
+        let mut scenario = of_today("cubic", detector);
+        scenario["access"]["rate"] = json!("100 Mb/s");
+        scenario["edge"]["timer"] = json!("20 ms");
+        scenario["tcp"]["window"] = json!(30);
+        scenario["loss"] = json!({"data": {"process": "bernoulli", "probability": 0.02}});
+        let found = run(&scenario).summary.flows[0].clone();
+        assert!(found.reductions.one_burst > 5, "{detector}: {found:?}");
+        assert!(found.reductions.excused > 0, "{detector}: {found:?}");
+    }
+}
+
 /// Runs each law without a detector and with the oracle.
 fn spared(laws: &[&str]) {
     for &law in laws {

@@ -271,7 +271,8 @@ class _Job:
             )
         done = json.loads(path.read_text(encoding="utf-8"))
         if "refused" in done:
-            raise InputError(done["refused"])
+            problem, _, fix = done["refused"].partition("\n  fix: ")
+            raise InputError(f"{problem}\n  fix: {fix}")
         if "failed" in done:
             (self._output / "trace.txt").write_text(done["trace"], encoding="utf-8")
             raise InputError(

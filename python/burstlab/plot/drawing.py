@@ -17,7 +17,7 @@ from typing import IO
 from burstlab.extras import extra
 
 #: How the process is started.
-COMMAND = (sys.executable, "-m", "burstlab.plot.drawing")
+COMMAND = (sys.executable, "-c", "from burstlab.plot.drawing import main; main()")
 
 
 class Drawer:
@@ -101,7 +101,8 @@ def answer(requests: IO[bytes], answers: IO[bytes]) -> None:
         answers.flush()
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Draw what standard input asks for."""
     # A Ctrl-C is for whoever asks: that one ends, and there are no more requests.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     answer(sys.stdin.buffer, sys.stdout.buffer)

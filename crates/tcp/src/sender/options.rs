@@ -3,6 +3,7 @@
 use burstlab_units::Time;
 
 use super::Sender;
+use crate::linux::Linux;
 use crate::segment::{Ack, AckOptions, SegmentOptions, Transmission};
 
 impl Sender {
@@ -30,7 +31,10 @@ impl Sender {
         out: &mut Vec<Transmission>,
     ) {
         if self.counts(ack) {
-            self.by_linux(out, |linux, out| linux.on_wire_ack(now, ack, Some(options), out));
+            let act = |linux: &mut Linux, out: &mut Vec<Transmission>| {
+                linux.on_wire_ack(now, ack, Some(options), out);
+            };
+            self.by_linux_judged(now, out, act);
         }
     }
 
