@@ -21,7 +21,7 @@ def test_the_curve_between_two_losses_has_that_mean(p, rtt_s):
         mean = float(np.trapezoid(window, t)) / k
         return mean * k / rtt_s, mean
 
-    low, high = 1e-3, 1e9
+    low, high, mean = 1e-3, 1e9, 0.0
     for _ in range(200):
         middle = (low * high) ** 0.5
         sent, mean = of(middle)

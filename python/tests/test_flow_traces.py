@@ -147,7 +147,7 @@ def test_what_is_no_table_is_refused(tmp_path):
 def test_the_engine_judges_rows_by_its_nodes(row, says):
     rows = [["0 s", "1", "2", "1 KB"], row]
     with pytest.raises(ScenarioError, match=says) as refused:
-        bl.simulation.resolve(scenario(trace=rows))
+        bl.resolve(scenario(trace=rows))
     assert refused.value.path.startswith("demand[0].trace[1]")
 
 
@@ -155,11 +155,11 @@ def test_rows_and_a_file_are_one_too_many(tmp_path):
     (tmp_path / "a.csv").write_text(csv_of(ROWS))
     both = scenario(file=str(tmp_path / "a.csv"), trace=[["0 s", "1", "2", "1 KB"]])
     with pytest.raises(ScenarioError, match="trace is given too"):
-        bl.simulation.resolve(both)
+        bl.resolve(both)
     with pytest.raises(ScenarioError, match="needs it, or file"):
-        bl.simulation.resolve(scenario())
+        bl.resolve(scenario())
     with pytest.raises(ScenarioError, match="does not use it"):
-        bl.simulation.resolve(scenario(trace=both["demand"][0]["trace"], size={"mean": "1 KB"}))
+        bl.resolve(scenario(trace=both["demand"][0]["trace"], size={"mean": "1 KB"}))
 
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])

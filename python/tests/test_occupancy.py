@@ -113,7 +113,7 @@ def test_looking_changes_nothing_else():
     blind = bl.run(plain).replications[0].summary
     assert seen["fingerprint"] == blind["fingerprint"]
     assert seen["flows"] == blind["flows"]
-    assert seen["network"] == blind["network"]
+    assert seen.get("network") == blind.get("network") is not None
 
 
 def test_a_figure_shows_the_fullest(tmp_path, burstlab):
@@ -144,8 +144,8 @@ def test_what_has_none_says_how(tmp_path):
         ({"occupancy": "1 ps"}, "run.occupancy"),
     ]:
         with pytest.raises(ScenarioError) as refused:
-            bl.simulation.resolve(scenario(run=change))
+            bl.resolve(scenario(run=change))
         assert refused.value.path == path
     with pytest.raises(ScenarioError) as refused:
-        bl.simulation.resolve({"run": {"occupancy": "1 ms"}})
+        bl.resolve({"run": {"occupancy": "1 ms"}})
     assert refused.value.path == "run.occupancy"

@@ -430,9 +430,14 @@ def test_a_short_video_is_recorded(tab, demo):
     start(tab, demo, "#tab=watch&run=one-burst")
     tab.evaluate("burstlab.recorded = 1.5")
     before = tab.evaluate(f"{VIEW}.transport.time")
-    video = saved(tab, "#save-video")
-    content = video.read_bytes()
-    assert content[:4] == b"\x1aE\xdf\xa3", "EBML, as WebM begins"
+    content = b""
+    for _ in range(5):
+        # On a machine with other work no picture may be drawn in so short a time.
+        content = saved(tab, "#save-video").read_bytes()
+        assert content[:4] == b"\x1aE\xdf\xa3", "EBML, as WebM begins"
+        if len(content) > 10_000:
+            break
+        tab.evaluate("burstlab.recorded *= 2")
     assert len(content) > 10_000
     assert tab.evaluate(f"{VIEW}.transport.time") > before, "the run played meanwhile"
     assert tab.inner_text("#play") == "Play", "and stands again"

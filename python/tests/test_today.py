@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ def context(target, effort="quick"):
     return Context(TODAY, target, effort, None, 1, lambda share, label: None)
 
 
-def sample(*goodputs, lost=(), false=()):
+def sample(*goodputs: float, lost: tuple[int, ...] = (), false: tuple[int, ...] = ()) -> Any:
     flows = [
         {"goodput_bps": goodput, "bursts_lost": a, "false_timeouts": b}
         for goodput, a, b in zip(
@@ -85,6 +86,7 @@ def test_what_quick_names_is_in_the_grid():
 def test_an_effort_that_names_what_is_not_there_is_a_fault_of_the_plan():
     here = context("wlan")
     plans = {**TODAY.plans, "wlan": {**here.plan, "quick": {**here.plan["quick"], "points": ["1"]}}}
-    here.paper = SimpleNamespace(plans=plans, directory=TODAY.directory)
+    paper: Any = SimpleNamespace(plans=plans, directory=TODAY.directory)
+    here.paper = paper
     with pytest.raises(ValueError, match="points of an effort: the grid has no"):
         list(runs_of(here, "grid"))
