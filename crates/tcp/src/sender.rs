@@ -181,6 +181,21 @@ impl Sender {
         until: Time,
         mut emit: impl FnMut(&Self, Clocked),
     ) -> u32 {
+        let count = self.takes_at_most(run, until);
+        let (mut at, mut next) = (run.at, run.first);
+        for index in 0..count {
+            let Some(segments) = self.take_one(at, next) else { return index };
+            emit(self, Clocked { at, next, segments });
+            at += run.gap;
+            next += u64::from(run.step);
+        }
+        count
+    }
+
+    /// How many ACKs of a run [`take`](Self::take) takes at most, from the front.
+    #[inline(always)]
+    #[must_use]
+    pub fn takes_at_most(&self, run: &PacketRun, until: Time) -> u32 {
         if run.first <= self.flow.acked || !self.is_fast() {
             return 0;
         }
@@ -188,18 +203,15 @@ impl Sender {
         let rising = if run.step == 0 { 1 } else { run.count };
         // There is always something to follow an ACK for a segment below the limit.
         let news = run.up_to(self.flow.sent.min(self.flow.limit - 1));
-        let count = run.by(until).min(news).min(rising);
-        let (mut at, mut next) = (run.at, run.first);
-        for index in 0..count {
-            if self.flow.timer.deadline().is_some_and(|due| due <= at) {
-                return index;
-            }
-            let segments = self.on_ack_fast(at, next);
-            emit(self, Clocked { at, next, segments });
-            at += run.gap;
-            next += u64::from(run.step);
-        }
-        count
+        run.by(until).min(news).min(rising)
+    }
+
+    /// Takes the next one of these: returns the segments that it lets go, or `None` where the timer
+    /// runs out before it. In a loop of its own each is inlined, which a closure may not be.
+    #[inline(always)]
+    pub fn take_one(&mut self, at: Time, next: u64) -> Option<Range<u64>> {
+        let late = self.flow.timer.deadline().is_some_and(|due| due <= at);
+        if late { None } else { Some(self.on_ack_fast(at, next)) }
     }
 
     /// Whether the sender goes straight on: nothing is being repaired, nothing was heard twice, and

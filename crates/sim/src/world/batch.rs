@@ -143,21 +143,28 @@ impl World {
             let Some((at, gap)) = arrives else { break };
             done += 1;
             let coming = TimedTrain { train: *train, at, gap };
-            let taken = flow.sender.take(&coming.run(ack.next), safe, |sender, heard| {
-                digest.add(heard.at, 2, heard.next);
-                let mut seq = heard.segments.start;
-                while seq < heard.segments.end {
-                    digest.add(heard.at, 1, seq);
-                    let size = sender.segment_size(seq);
-                    let at = up.wire.carry(heard.at, size);
+            let run = coming.run(ack.next);
+            let most = flow.sender.takes_at_most(&run, safe);
+            let (mut heard, mut next, mut taken) = (run.at, run.first, 0);
+            while taken < most {
+                let Some(segments) = flow.sender.take_one(heard, next) else { break };
+                digest.add(heard, 2, next);
+                let mut seq = segments.start;
+                while seq < segments.end {
+                    digest.add(heard, 1, seq);
+                    let size = flow.sender.segment_size(seq);
+                    let at = up.wire.carry(heard, size);
                     if !sending.goes_on(at, seq, size) {
-                        let cwnd = if queue.is_by_window() { sender.cwnd() } else { 0.0 };
+                        let cwnd = if queue.is_by_window() { flow.sender.cwnd() } else { 0.0 };
                         let packet = DataPacket::first(index, seq, size, cwnd);
                         sending.begin(core, queue, at, packet, context);
                     }
                     seq += 1;
                 }
-            });
+                heard += run.gap;
+                next += u64::from(run.step);
+                taken += 1;
+            }
             if taken < count {
                 late = Some((coming, taken));
                 break;
