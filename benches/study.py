@@ -122,7 +122,7 @@ def kill() -> None:
 
 
 def begun(root: Path, out: str, first: str, most_s: float | None) -> tuple[int, float]:
-    """Start a study, and kill it so long after a first file; answer its end, and after how long.
+    """Start a study, and kill it so long after a first file; return its end, and after how long.
 
     To start Python takes as long as a third of the study, and is no part of it.
     """

@@ -43,7 +43,7 @@ def test_each_number_that_python_adds_has_a_row_and_each_row_is_one(root, tmp_pa
 
 
 def dataset_columns() -> set[str]:
-    """Answer the columns of a data set, but for those that name the run."""
+    """Return the columns of a data set, but for those that name the run."""
     key = {one.name for one in KEY}
     return {
         f"dataset.{table}.{one.name}"

@@ -54,7 +54,7 @@ impl LiveHost {
         Self { devices, pair, far, line, ready, connections, events, sample }
     }
 
-    /// Keeps how a connection stands; answers whether it has timed out since it was looked at last.
+    /// Keeps how a connection stands; returns whether it has timed out since it was looked at last.
     fn looks(&mut self, sample: Option<Sample>) -> bool {
         let Some(sample) = sample else { return false };
         let before = self.sample.replace(sample).map_or(0, |before| before.timeouts);

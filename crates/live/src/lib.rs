@@ -61,7 +61,7 @@ pub trait Devices: fmt::Debug + Send + Sync {
     /// Waits until `until`, or until something is sent before; it is `now` in the run.
     fn wait(&self, now: Time, until: Time) -> Found;
 
-    /// Hands a packet to the kernel of a host of a pair; answers how its connection stands
+    /// Hands a packet to the kernel of a host of a pair; returns how its connection stands
     /// thereafter, where it has one that sends data.
     fn deliver(&self, now: Time, pair: usize, far: bool, packet: &[u8]) -> Option<Sample>;
 }

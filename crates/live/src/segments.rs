@@ -56,7 +56,7 @@ impl Header {
 }
 
 /// Says in a packet of IP version 4 that it has met congestion, if its sender allows it (RFC 3168,
-/// section 5); answers whether it says so now.
+/// section 5); returns whether it says so now.
 pub(crate) fn mark(packet: &mut [u8]) -> bool {
     const ECN: u8 = 3;
     let [0x40..=0x4f, service, ..] = *packet else { return false };
@@ -195,7 +195,7 @@ impl Connection {
         resent
     }
 
-    /// Answers whether something new is acknowledged.
+    /// Returns whether something new is acknowledged.
     fn heard(&mut self, ack: u32) -> bool {
         let Some(next) = self.next else { return false };
         let acked = unwrapped(next, ack).min(next);

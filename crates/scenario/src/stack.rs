@@ -80,7 +80,7 @@ pub trait Host: fmt::Debug + Send {
     fn poll_event(&mut self) -> Option<HostEvent>;
 
     /// A queue marks a packet of this host that is on its way: it has met congestion (RFC 3168).
-    /// Answers whether the packet can say so, and now does.
+    /// Returns whether the packet can say so, and now does.
     fn mark(&mut self, _packet: &mut Packet) -> bool {
         false
     }

@@ -103,7 +103,7 @@ pub trait ForeignLaw: fmt::Debug + Send + Sync {
         self.on_loss(moment)
     }
 
-    /// Whether it answers [`pacing_rate`](Self::pacing_rate). The sender of Linux then asks it at
+    /// Whether it returns [`pacing_rate`](Self::pacing_rate). The sender of Linux then asks it at
     /// each ACK, and leaves a window that is not made use of as it is.
     fn paces(&self) -> bool {
         false
@@ -115,7 +115,7 @@ pub trait ForeignLaw: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Whether it answers [`next_timer`](Self::next_timer).
+    /// Whether it returns [`next_timer`](Self::next_timer).
     fn has_timer(&self) -> bool {
         false
     }

@@ -157,7 +157,7 @@ def _end_of(program: Mapping[str, Any]) -> str:
 
 
 def _status(interrupted: bool, told: Mapping[str, Any]) -> int:
-    """Answer the exit status, once what programs of no good end did is told."""
+    """Return the exit status, once what programs of no good end did is told."""
     if interrupted:
         warn("interrupted: the numbers are those of what was done")
         return 130

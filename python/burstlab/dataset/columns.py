@@ -116,7 +116,7 @@ ROW = {
 
 
 def schema(name: str) -> pa.Schema:
-    """Answer the schema of a table, with unit and meaning of each column in its metadata."""
+    """Return the schema of a table, with unit and meaning of each column in its metadata."""
     import pyarrow as pa
 
     kinds = {

@@ -148,7 +148,7 @@ def _add(tables: dict[str, Rows], paper: Paper, context: Context, one: Run, pric
 
 
 def _counted(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Answer what a run did, added over its flows."""
+    """Return what a run did, added over its flows."""
     flows, counters = summary["flows"], summary["counters"]
     names = ("retransmissions", "fast_retransmits", "timeouts")
     truths = ("false_timeouts", "true_timeouts", "spurious_timeouts")

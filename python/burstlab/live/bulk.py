@@ -17,7 +17,7 @@ ROOM = 1 << 16
 
 
 def send(address: str, port: int, size: int | None) -> int:
-    """Send bytes, each time as many as the kernel takes; answer how many."""
+    """Send bytes, each time as many as the kernel takes; return how many."""
     data, sent = bytes(ROOM), 0
     with socket.create_connection((address, port)) as connection:
         connection.setblocking(False)
@@ -33,7 +33,7 @@ def send(address: str, port: int, size: int | None) -> int:
 
 
 def receive(port: int, clamp: int | None) -> int:
-    """Take one connection to its end; answer how many bytes came."""
+    """Take one connection to its end; return how many bytes came."""
     taken = 0
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

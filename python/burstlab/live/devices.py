@@ -131,7 +131,7 @@ class Devices:
         return max(now_ps, self._last), [], True
 
     def deliver(self, now_ps: int, pair: int, far: bool, packet: bytes) -> tuple[int, ...] | None:
-        """Hand a packet to a host; answer how its connection stands thereafter."""
+        """Hand a packet to a host; return how its connection stands thereafter."""
         self._last, self._dirty = max(self._last, now_ps), True
         host, sender = self._ends[pair][::-1] if far else self._ends[pair]
         try:
@@ -149,7 +149,7 @@ class Devices:
             program.stop(now_ps)
 
     def _now(self, target: int) -> int:
-        """Answer the time of the run, by the clock; what is found at once is of the last event."""
+        """Return the time of the run, by the clock; what is found at once is of the last event."""
         clock = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
         at = (clock - self.begun_ns) * 1000
         if not self._real and at - self._last < AT_ONCE_PS:
@@ -157,7 +157,7 @@ class Devices:
         return max(self._last, min(at, target))
 
     def _next(self, until_ps: int) -> int:
-        """Answer what comes first: the time that is waited for, or one of programs."""
+        """Return what comes first: the time that is waited for, or one of programs."""
         target = until_ps
         if self._waiting:
             target = min(target, max(self._waiting[0].start_ps, self._last))
@@ -222,7 +222,7 @@ class Devices:
 
 
 def pairs_of(resolved: Mapping[str, Any]) -> list[tuple[int, int]]:
-    """Answer the hosts of each flow between two, from a resolved scenario."""
+    """Return the hosts of each flow between two, from a resolved scenario."""
     places = {host["address"]: number for number, host in enumerate(resolved["live"])}
     found: list[tuple[int, int]] = []
     for flow in resolved["flows"]:

@@ -64,7 +64,7 @@ class Stream:
 
 
 def run(directory: Path) -> dict[str, Any]:
-    """Run the job of a directory; answer what ``done.json`` has."""
+    """Run the job of a directory; return what ``done.json`` has."""
     job = json.loads((directory / "job.json").read_text(encoding="utf-8"))
     resolved: Mapping[str, Any] = json.loads(job["scenario"])
     real, out = bool(job["real"]), Path(job["output"])

@@ -107,7 +107,7 @@ class Kernel:
 
 
 def directory() -> Path:
-    """Answer the directory of kernels."""
+    """Return the directory of kernels."""
     given = os.environ.get(VARIABLE)
     if given:
         return Path(given)
@@ -116,14 +116,14 @@ def directory() -> Path:
 
 
 def known() -> list[Kernel]:
-    """Answer the kernels that were built, the newest first."""
+    """Return the kernels that were built, the newest first."""
     images = [place for place in directory().glob("*/linux") if place.is_file()]
     images.sort(key=lambda place: (_rank(place.parent.name), place.parent.name), reverse=True)
     return [Kernel(place.parent.name, place, _version(place)) for place in images]
 
 
 def choose(name: str | None) -> Kernel:
-    """Answer a kernel that can run live hosts, by its name, or its path.
+    """Return a kernel that can run live hosts, by its name, or its path.
 
     Raises
     ------
@@ -166,7 +166,7 @@ def lacks(image: Path) -> str:
 
 
 def controls(image: Path) -> list[str]:
-    """Answer the congestion controls of a kernel."""
+    """Return the congestion controls of a kernel."""
     lines = set(_told(image, "--showconfig").splitlines())
     return ["reno", *(one.lower() for one in CONTROLS if f"CONFIG_TCP_CONG_{one}=y" in lines)]
 
@@ -196,7 +196,7 @@ def _rank(name: str) -> tuple[int, ...]:
 
 
 def source_there() -> Path | None:
-    """Answer the newest source that the package manager has installed, if there is one."""
+    """Return the newest source that the package manager has installed, if there is one."""
     found = [
         one
         for pattern in ("linux-source-*.tar.*", "linux-source-*/Makefile")
@@ -207,7 +207,7 @@ def source_there() -> Path | None:
 
 
 def missing() -> list[str]:
-    """Answer what a build lacks on this machine, a line each with the fix."""
+    """Return what a build lacks on this machine, a line each with the fix."""
     lines = [
         f"the program {tool} (Debian: apt-get install {package})"
         for tool, package in _TOOLS.items()
@@ -222,7 +222,7 @@ def missing() -> list[str]:
 
 
 def build(source: Path | None, *, jobs: int | None, progress: Progress | None) -> Kernel:
-    """Build a kernel in the cache directory; answer it.
+    """Build a kernel in the cache directory; return it.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ GRACE_S = 1.0
 
 
 def program_of(command: Sequence[str]) -> list[str]:
-    """Answer a command as it is run: ``python`` is the one that runs Burstlab."""
+    """Return a command as it is run: ``python`` is the one that runs Burstlab."""
     first, *rest = (str(word) for word in command)
     return [sys.executable if first == "python" else first, *rest]
 
@@ -114,7 +114,7 @@ class Program:
         self.reap(now_ps)
 
     def told(self) -> dict[str, Any]:
-        """Answer what became of it, as ``programs.json`` has it."""
+        """Return what became of it, as ``programs.json`` has it."""
         seconds = [None if at is None else at / 1e12 for at in (self.started_ps, self.ended_ps)]
         return {
             "address": self.host.address,

@@ -190,7 +190,7 @@ def _refuse_programs(resolved: Document) -> None:
 
 
 def _clock(clock: str | None, kernel: str | None) -> kernels.Kernel | None:
-    """Answer the kernel of virtual time; None for the wall clock."""
+    """Return the kernel of virtual time; None for the wall clock."""
     if clock is not None and clock not in CLOCKS:
         raise unknown("clock", clock, CLOCKS)
     if clock is None and kernel is None and not kernels.known() and os.geteuid() == 0:
@@ -325,7 +325,7 @@ class _Job:
         note(directory, sorted(folder.iterdir()))
 
     def _keeping(self, error: InputError, place: Place | None) -> InputError:
-        """Keep what was recorded of a run that has no result; answer the error that says so."""
+        """Keep what was recorded of a run that has no result; return the error that says so."""
         with suppress(OSError):
             (self._output / "programs.json").unlink(missing_ok=True)
         kept = [one for one in self._output.iterdir() if one.stat().st_size > 0]

@@ -82,7 +82,7 @@ class Samples:
 
 
 def parsed(packet: bytes) -> Packet | None:
-    """Answer ports, sequence and acknowledgment number, flags and bytes of data of TCP.
+    """Return ports, sequence and acknowledgment number, flags and bytes of data of TCP.
 
     None of another packet, or of a part of one.
     """

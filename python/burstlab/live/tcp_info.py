@@ -90,7 +90,7 @@ class Diagnosis:
         self._socket.bind((0, 0))
 
     def look(self, own: tuple[bytes, int], other: tuple[bytes, int]) -> Info | None:
-        """Answer how the connection between two addresses and ports stands.
+        """Return how the connection between two addresses and ports stands.
 
         None where there is none that could say.
         """

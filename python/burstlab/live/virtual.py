@@ -21,7 +21,7 @@ _MEMORY_FILES = "/dev/shm"
 def boot(
     kernel: Kernel, directory: Path, patience_s: float, progress: Callable[[float], None] | None
 ) -> list[str]:
-    """Run the job of a directory in a kernel; answer the last lines of its console.
+    """Run the job of a directory in a kernel; return the last lines of its console.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ def refuse() -> None:
 
 
 def run(directory: Path, patience_s: float, progress: Callable[[float], None] | None) -> list[str]:
-    """Run the job of a directory; answer the last lines of its console.
+    """Run the job of a directory; return the last lines of its console.
 
     All its processes are in a process namespace of their own, which ends with the first of them.
 

@@ -71,7 +71,7 @@ def watched(
     patience_s: float,
     progress: Callable[[float], None] | None,
 ) -> list[str]:
-    """Run a process to its end; answer the last lines of its console.
+    """Run a process to its end; return the last lines of its console.
 
     On Ctrl-C it is asked to end, and ended if it does not.
 

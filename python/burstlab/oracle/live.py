@@ -116,7 +116,7 @@ def live_linux(
 
 
 def _start_ns(case: LinuxCase, kernel: str | None) -> int:
-    """Answer when a sender is to start for its SYN to leave in the phase of the recordings.
+    """Return when a sender is to start for its SYN to leave in the phase of the recordings.
 
     A program reads the clock as it starts, and so takes some of virtual time: that is measured.
     """
@@ -140,7 +140,7 @@ def _make(case: LinuxCase, start_ns: int, kernel: str | None) -> LinuxOutcome:
 
 
 def _ran(document: Document, kernel: str | None, until_ps: int = _SHORT_PS) -> tuple[Log, int]:
-    """Run a scenario; answer the log of its sender, and when its SYN left by the kernel's clock."""
+    """Run a scenario; return the log of its sender, and when its SYN left by the kernel's clock."""
     import pyarrow.parquet as pq
 
     with tempfile.TemporaryDirectory(prefix="burstlab-case-") as room:

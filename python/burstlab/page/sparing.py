@@ -82,7 +82,7 @@ class Sparing:
         self._lock = threading.Lock()
 
     def about(self, query: Mapping[str, str]) -> Body:
-        """Answer how the two runs differ.
+        """Return how the two runs differ.
 
         Parameters
         ----------
@@ -113,7 +113,7 @@ class Sparing:
         )
 
     def flow(self, query: Mapping[str, str]) -> Body:
-        """Answer what a flow did in one of the two runs.
+        """Return what a flow did in one of the two runs.
 
         Parameters
         ----------
@@ -142,7 +142,7 @@ class Sparing:
         return rows["burst"][rows["kind"] == "data"] == _number(query, "burst")
 
     def _of(self, query: Mapping[str, str]) -> WhatIf:
-        """Answer a pair; several that ask at once wait for one."""
+        """Return a pair; several that ask at once wait for one."""
         from burstlab.surgery import what_if
 
         number = _number(query, "burst")
@@ -158,7 +158,7 @@ class Sparing:
 
 
 def _told(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Answer a burst that fares otherwise, with names of nodes that a page can show."""
+    """Return a burst that fares otherwise, with names of nodes that a page can show."""
     return {name: shown(value) if isinstance(value, str) else value for name, value in row.items()}
 
 

@@ -126,7 +126,7 @@ def _effort(context: Context, grid: Document) -> Document:
 
 
 def _chosen(effort: Document, kind: str, entries: Sequence[Document]) -> list[Document]:
-    """Answer the entries of a grid that an effort runs, in the order of the grid."""
+    """Return the entries of a grid that an effort runs, in the order of the grid."""
     named: Sequence[str] | None = effort.get(kind)
     missing = set(named or ()) - {entry["label"] for entry in entries}
     if missing:
@@ -233,7 +233,7 @@ class Run:
 
 
 def runs_of(context: Context, name: str) -> Iterator[Run]:
-    """Answer all that a grid runs at an effort, in the order of `run_grid`.
+    """Return all that a grid runs at an effort, in the order of `run_grid`.
 
     Parameters
     ----------
@@ -266,7 +266,7 @@ def _scenarios(
 def _settings(
     context: Context, grid: Document, group: Document, i: int, point: Document, effort: Document
 ) -> dict[str, Document]:
-    """Answer what the plan sets in the scenario of every series at one corner."""
+    """Return what the plan sets in the scenario of every series at one corner."""
     settings: Document = {
         **context.plan.get("set", {}),
         **grid.get("set", {}),

@@ -220,7 +220,7 @@ fn write(connection: &mut Connection, unwritten: &mut u64, closed: &mut bool) {
     }
 }
 
-/// The receiver's application reads all that is there; answers how much.
+/// The receiver's application reads all that is there; returns how much.
 fn read(connection: &mut Connection) -> u64 {
     let (mut block, mut sum) = ([0; 1 << 16], 0);
     while let Ok((size, _)) = connection.stream_recv(STREAM, &mut block) {
@@ -249,7 +249,7 @@ impl Sent {
         self.count += 1;
     }
 
-    /// So many bytes are acknowledged or lost; answers the last of as many datagrams, if there are
+    /// So many bytes are acknowledged or lost; returns the last of as many datagrams, if there are
     /// more than before.
     fn settle(&mut self, bytes: u64) -> Option<u64> {
         self.settled = bytes.min(self.bytes);

@@ -61,7 +61,7 @@ def forms(context: Context) -> Findings:
 
 
 def _over_formula(corner: Corner, series: str, data_bits: float) -> Dot:
-    """Answer goodput over that of the window law, at the round trip that was measured."""
+    """Return goodput over that of the window law, at the round trip that was measured."""
     p, rtt_s = corner.p or 0.0, corner.mean(series, round_trip_s).mean
     aimd = float(padhye.mathis(p, rtt_s))
     law = aimd if series in _AIMD else max(aimd, float(cubic.mean_rate(p, rtt_s)))

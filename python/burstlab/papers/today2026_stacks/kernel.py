@@ -11,7 +11,7 @@ from burstlab.statistics import Estimate
 
 
 def received(sample: Sample) -> float:
-    """Answer what the receiver had in order at the end, in Mb/s over the run."""
+    """Return what the receiver had in order at the end, in Mb/s over the run."""
     flow, run_s = sample.summary["flows"][0], sample.summary["simulated_s"]
     return flow["bytes_in_order"] * 8e-6 / run_s
 

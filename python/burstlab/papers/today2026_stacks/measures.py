@@ -11,30 +11,30 @@ from burstlab.statistics import Estimate, mean_ci95
 
 
 def goodput(sample: Sample) -> float:
-    """Answer the goodput of all flows in bit/s; flows that bring nothing through have one bit."""
+    """Return the goodput of all flows in bit/s; flows that bring nothing through have one bit."""
     return max(math.fsum(float(flow["goodput_bps"]) for flow in sample.summary["flows"]), 1.0)
 
 
 def false_timeouts(sample: Sample) -> float:
-    """Answer how often all that a time-out waited for was lost in one burst, per lost burst."""
+    """Return how often all that a time-out waited for was lost in one burst, per lost burst."""
     flows = sample.summary["flows"]
     false = sum(flow["false_timeouts"] for flow in flows)
     return false / max(sum(flow["bursts_lost"] for flow in flows), 1)
 
 
 def loss_of_bursts(sample: Sample) -> float:
-    """Answer the share of the bursts with data that was lost."""
+    """Return the share of the bursts with data that was lost."""
     counters = sample.summary["counters"]
     return counters["bursts_lost"] / max(counters["bursts_sent"], 1)
 
 
 def some(corners: Iterable[Corner], groups: Sequence[str], points: Sequence[str]) -> list[Corner]:
-    """Answer the corners of these groups at these points."""
+    """Return the corners of these groups at these points."""
     return [one for one in corners if one.group in groups and one.label in points]
 
 
 def over(corners: Sequence[Corner], series: str, other: str, metric: Metric = goodput) -> Estimate:
-    """Answer the geometric mean over corners of a ratio of two series.
+    """Return the geometric mean over corners of a ratio of two series.
 
     The mean is taken replication by replication: the interval is that of their spread.
     """
@@ -53,7 +53,7 @@ def over(corners: Sequence[Corner], series: str, other: str, metric: Metric = go
 
 
 def flow_by_flow(corners: Sequence[Corner], series: str, other: str) -> Estimate:
-    """Answer the geometric mean, over corners and flows, of a ratio of the goodputs of a flow.
+    """Return the geometric mean, over corners and flows, of a ratio of the goodputs of a flow.
 
     Each flow counts alike, however much it brings through; one that brings nothing through counts
     as if it had brought one segment of 1460 bytes.
@@ -72,7 +72,7 @@ def flow_by_flow(corners: Sequence[Corner], series: str, other: str) -> Estimate
 
 
 def _log_ratio(sample: Sample, other: Sample) -> float:
-    """Answer the mean over flows of the logarithm of the ratio of their goodputs."""
+    """Return the mean over flows of the logarithm of the ratio of their goodputs."""
 
     def logs(of: Sample) -> list[float]:
         least = 1460 * 8 / of.summary["simulated_s"]
@@ -83,7 +83,7 @@ def _log_ratio(sample: Sample, other: Sample) -> float:
 
 
 def mean_over(corners: Sequence[Corner], series: str, metric: Metric) -> Estimate:
-    """Answer the mean over corners of a number, with the interval of its replications."""
+    """Return the mean over corners of a number, with the interval of its replications."""
     count = min(len(corner.samples[series]) for corner in corners)
     means = [
         math.fsum(metric(corner.samples[series][i]) for corner in corners) / len(corners)
@@ -93,13 +93,13 @@ def mean_over(corners: Sequence[Corner], series: str, metric: Metric) -> Estimat
 
 
 def megabits(corner: Corner, series: str) -> Dot:
-    """Answer where the goodput of a series is drawn, in Mb/s."""
+    """Return where the goodput of a series is drawn, in Mb/s."""
     found = corner.mean(series, goodput)
     half = None if found.ci95 is None else found.ci95 / 1e6
     return Dot(corner.x, found.mean / 1e6, half, found.n)
 
 
 def gain(corner: Corner, series: str, other: str) -> Dot:
-    """Answer where the ratio of the goodputs of two series is drawn."""
+    """Return where the ratio of the goodputs of two series is drawn."""
     found = corner.ratio(series, other, goodput)
     return Dot(corner.x, found.mean, found.ci95, found.n)

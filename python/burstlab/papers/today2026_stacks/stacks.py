@@ -112,7 +112,7 @@ def _tell_apart(context: Context, findings: Findings, corners: Sequence[Corner])
 
 
 def _bound(corners: Sequence[Corner], rates: Mapping[str, float]) -> float:
-    """Answer the largest goodput of BBR over what is left of the rate of its link without losses.
+    """Return the largest goodput of BBR over what is left of the rate of its link without losses.
 
     Nothing that is lost arrives, and nobody sends faster than the link.
     """

@@ -108,7 +108,7 @@ impl Stack {
         !self.is_given_up(number)
     }
 
-    /// A queue marks a data packet; answers whether that is so now.
+    /// A queue marks a data packet; returns whether that is so now.
     pub(super) fn mark(&mut self, number: u64) -> bool {
         let End { host, aboard, .. } = &mut self.ends[NEAR];
         let host = host.get_mut().unwrap_or_else(PoisonError::into_inner);
