@@ -13,29 +13,10 @@ from burstlab.live.running import FOLDER, live
 from burstlab.loading import Document
 from burstlab.simulation import resolve
 from burstlab.simulation import run as simulate
-
-#: Congestion controls of the kernel that we have, and our names.
-LAWS: Mapping[str, str] = {
-    "reno": "aimd",
-    "cubic": "cubic",
-    "bbr": "bbr",
-    "dctcp": "dctcp",
-    "vegas": "vegas",
-}
+from burstlab.sysctls import LAWS, SWITCHES
 
 #: What a kernel uses by itself.
 USUAL = "cubic"
-
-#: Settings of the kernel and our fields; of the buffers the first and the last are sizes.
-_SWITCHES: Mapping[str, str] = {
-    "tcp_sack": "sack",
-    "tcp_dsack": "d_sack",
-    "tcp_timestamps": "timestamps",
-    "tcp_recovery": "rack",
-    "tcp_early_retrans": "tail_loss_probe",
-    "tcp_frto": "f_rto",
-    "tcp_window_scaling": "window_scaling",
-}
 
 
 @dataclass(frozen=True)
@@ -160,8 +141,8 @@ def sender_of(host: Mapping[str, Any], at: str) -> Document:
     for setting in host.get("sysctls", ()):
         field, _, value = str(setting).removeprefix("net.ipv4.").partition("=")
         sizes = value.split()
-        if field in _SWITCHES:
-            tcp[_SWITCHES[field]] = value.strip() != "0"
+        if field in SWITCHES:
+            tcp[SWITCHES[field]] = value.strip() != "0"
         elif field == "tcp_ecn":
             tcp["ecn"] = tcp["ecn"] or value.strip() == "1"
         elif field == "tcp_rmem" and len(sizes) == 3:

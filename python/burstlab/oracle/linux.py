@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +18,7 @@ from typing import Any
 from burstlab import _core
 from burstlab.loading import read_text
 from burstlab.oracle.cases import kinds_of, wrong
-
-#: Congestion controls of the kernel that the engine has, under the same names.
-LAWS = frozenset({"bbr", "cubic", "dctcp", "reno", "vegas"})
+from burstlab.sysctls import LAWS
 
 #: Settings below net.ipv4 that take something away from a sender, and our name of it.
 SWITCHES: Mapping[str, str] = {
@@ -225,10 +223,31 @@ def replay_linux(
     InputError
         If the index or a trace cannot be read; the error names file and place.
     """
-    cases = read_linux_index(Path(directory))
+    return each(_replay_one, read_linux_index(Path(directory)), jobs, progress)
+
+
+def each(
+    make: Callable[[LinuxCase], LinuxOutcome],
+    cases: Sequence[LinuxCase],
+    jobs: int | None,
+    progress: Callable[[float], None] | None,
+) -> list[LinuxOutcome]:
+    """Do the same with each case, several at a time; return what came of them, in their order.
+
+    Parameters
+    ----------
+    make
+        What is done with a case.
+    cases
+        The cases; their names differ.
+    jobs
+        Cases at a time; ``None``: one per processor.
+    progress
+        Is told what share of the cases is done.
+    """
     done: dict[str, LinuxOutcome] = {}
     with ThreadPoolExecutor(max_workers=jobs or os.cpu_count()) as pool:
-        futures = [pool.submit(_replay_one, case) for case in cases]
+        futures = [pool.submit(make, case) for case in cases]
         for future in as_completed(futures):
             outcome = future.result()
             done[outcome.case.name] = outcome

@@ -6,7 +6,6 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from burstlab.errors import InputError
 from burstlab.live import live
 from burstlab.live.inside import PHASE_NS
 from burstlab.loading import Document
-from burstlab.oracle.linux import LinuxCase, LinuxOutcome, read_linux_index
+from burstlab.oracle.linux import LinuxCase, LinuxOutcome, each, read_linux_index
 from burstlab.oracle.path import TOLERANCE_PS, Log, compare, recorded, scenario_of
 
 SENDER, RECEIVER, PORT = "10.9.0.1", "10.9.0.2", 5001
@@ -104,15 +103,11 @@ def live_linux(
     if not cases:
         return []
     start_ns = _start_ns(cases[0], kernel)
-    done: dict[str, LinuxOutcome] = {}
-    with ThreadPoolExecutor(max_workers=jobs or os.cpu_count()) as pool:
-        futures = [pool.submit(_make, case, start_ns, kernel) for case in cases]
-        for future in as_completed(futures):
-            outcome = future.result()
-            done[outcome.case.name] = outcome
-            if progress is not None:
-                progress(len(done) / len(cases))
-    return [done[case.name] for case in cases]
+
+    def make(case: LinuxCase) -> LinuxOutcome:
+        return _make(case, start_ns, kernel)
+
+    return each(make, cases, jobs, progress)
 
 
 def _start_ns(case: LinuxCase, kernel: str | None) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,24 +18,12 @@ from burstlab.oracle.linux import (
     WHEEL_PHASE,
     LinuxCase,
     LinuxOutcome,
+    each,
     read_linux_index,
 )
 from burstlab.results import Result
 from burstlab.simulation import run
-
-#: Laws of the kernel by our names, where they differ.
-LAWS = {"reno": "aimd"}
-
-#: Settings below net.ipv4 and our fields.
-FIELDS = {
-    "tcp_sack": "sack",
-    "tcp_dsack": "d_sack",
-    "tcp_timestamps": "timestamps",
-    "tcp_recovery": "rack",
-    "tcp_early_retrans": "tail_loss_probe",
-    "tcp_frto": "f_rto",
-    "tcp_window_scaling": "window_scaling",
-}
+from burstlab.sysctls import LAWS, SWITCHES
 
 #: By how much a time may differ, in ps.
 TOLERANCE_PS = 2_000_000_000
@@ -164,8 +151,8 @@ def _tcp(case: LinuxCase) -> Document:
         name, _, value = setting.partition("=")
         if name == "tcp_ecn":
             tcp["ecn"] = tcp["ecn"] or value == "1"
-        elif name in FIELDS:
-            tcp[FIELDS[name]] = value != "0"
+        elif name in SWITCHES:
+            tcp[SWITCHES[name]] = value != "0"
         else:
             raise wrong(case.name, f"the setting {name!r} has no counterpart", "leave it out")
     if "clamp" in entry:
@@ -305,15 +292,7 @@ def path_linux(
         If the index or a trace cannot be read; the error names file and place.
     """
     cases = [case for case in read_linux_index(Path(directory)) if only is None or only(case)]
-    done: dict[str, LinuxOutcome] = {}
-    with ThreadPoolExecutor(max_workers=jobs or os.cpu_count()) as pool:
-        futures = [pool.submit(_run_one, case) for case in cases]
-        for future in as_completed(futures):
-            outcome = future.result()
-            done[outcome.case.name] = outcome
-            if progress is not None:
-                progress(len(done) / len(cases))
-    return [done[case.name] for case in cases]
+    return each(_run_one, cases, jobs, progress)
 
 
 def _run_one(case: LinuxCase) -> LinuxOutcome:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from burstlab.loading import read_text
 from burstlab.oracle.packetdrill.events import NotModelled
+from burstlab.sysctls import LAWS
 
 _SYSCTL = re.compile(r"net[./]ipv4[./](\w+)=(\"[^\"]*\"|\S+)")
 _PROC = re.compile(r"/proc/sys/net/ipv4/(\w+)=(\"[^\"]*\"|\S+)")
@@ -150,8 +151,6 @@ def _set_unsent(settings: Settings, value: str) -> None:
     most = int(value)
     settings.unsent_most = most if most < 2**31 else None
 
-
-LAWS = frozenset({"bbr", "cubic", "dctcp", "reno", "vegas"})
 
 #: What each setting below net.ipv4 sets here.
 SETTERS: Mapping[str, Callable[[Settings, str], None]] = {
