@@ -20,8 +20,6 @@ mod quiche;
 mod quinn;
 #[cfg(feature = "smoltcp")]
 mod smoltcp;
-#[cfg(any(feature = "quinn", feature = "noq", feature = "quiche"))]
-mod tls;
 #[cfg(feature = "quiche")]
 mod virtual_clock;
 
@@ -52,7 +50,7 @@ const KNOWN: &[Known] = &[
 #[derive(Debug)]
 pub struct AllStacks {
     #[cfg(any(feature = "quinn", feature = "noq", feature = "quiche"))]
-    identity: tls::Identity,
+    identity: burstlab_tls::Identity,
 }
 
 impl AllStacks {
@@ -61,7 +59,7 @@ impl AllStacks {
     pub fn shared() -> Arc<dyn Stacks> {
         Arc::new(Self {
             #[cfg(any(feature = "quinn", feature = "noq", feature = "quiche"))]
-            identity: tls::Identity::new(),
+            identity: burstlab_tls::Identity::new(),
         })
     }
 }
@@ -74,6 +72,11 @@ impl Stacks for AllStacks {
     fn congestion_controls(&self, stack: &str) -> Vec<&str> {
         let known = KNOWN.iter().find(|(name, _)| *name == stack);
         known.map_or(Vec::new(), |(_, controls)| controls.to_vec())
+    }
+
+    /// Theirs draw when to probe from a generator that nobody can seed.
+    fn repeats(&self, stack: &str, congestion_control: &str) -> bool {
+        !matches!((stack, congestion_control), ("quinn", "bbr") | ("noq", "bbr3"))
     }
 
     fn hosts(&self, connection: &Connection) -> [Box<dyn Host>; 2] {

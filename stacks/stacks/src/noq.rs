@@ -23,8 +23,8 @@ use noq_proto::{
 use crate::clock::{Clock, span};
 use crate::numbers::{Heard, Numbers, Shared};
 use crate::quic::{ADDRESSES, BLOCK, quic_host};
-use crate::tls::{Identity, NAME};
 use crate::{HEADERS, congestion_control, supply};
+use burstlab_tls::{Identity, NAME};
 
 /// By their names in noq-proto, that which it uses by itself first.
 pub(crate) const CONGESTION_CONTROLS: &[&str] = &["cubic", "new-reno", "bbr3"];

@@ -11,8 +11,8 @@ use burstlab_units::{Bytes, Time};
 use quiche::{Config, Connection, ConnectionId, Error, PROTOCOL_VERSION, RecvInfo};
 
 use crate::clock::span;
-use crate::tls::{Identity, PROTOCOL};
 use crate::{HEADERS, congestion_control, supply, virtual_clock};
+use burstlab_tls::{Identity, PROTOCOL};
 
 /// By their names in quiche, that which it uses by itself first.
 pub(crate) const CONGESTION_CONTROLS: &[&str] = &["cubic", "reno", "bbr2"];

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 
+use burstlab_live::segments::{Again, Connections, Header};
 use burstlab_sim::scenario::{Connection, Host, HostEvent, HostState, Packet};
 use burstlab_units::{Bytes, Time};
 use smoltcp::iface::{Config, Interface, SocketHandle, SocketSet};
@@ -51,7 +52,7 @@ struct Smoltcp {
     closed: bool,
     received: u64,
     events: VecDeque<HostEvent>,
-    segments: Segments,
+    connections: Connections,
 }
 
 impl fmt::Debug for Smoltcp {
@@ -85,7 +86,8 @@ impl Smoltcp {
         let socket = sockets.add(socket);
         let unwritten = if near { supply(connection) } else { 0 };
         let (closed, received) = (false, 0);
-        let (events, segments, now) = (VecDeque::new(), Segments::default(), Instant::ZERO);
+        let (events, now) = (VecDeque::new(), Instant::ZERO);
+        let connections = Connections::default();
         Self {
             near,
             now,
@@ -97,7 +99,7 @@ impl Smoltcp {
             closed,
             received,
             events,
-            segments,
+            connections,
         }
     }
 
@@ -112,15 +114,15 @@ impl Smoltcp {
             self.read();
         }
         self.interface.poll(at, &mut self.line, &mut self.sockets);
-        let mut resent = Vec::new();
-        for packet in &self.line.fresh {
-            self.segments.sent(packet, &mut resent);
+        let mut why = if timed { Again::Timer } else { Again::Gap };
+        for packet in self.line.fresh.drain(..) {
+            let resent = self.connections.sent(Header::of(&packet).as_ref(), why);
+            // What else it sends at once is of the same repair.
+            let next = if resent.packets.is_empty() { why } else { Again::Gap };
+            self.events.extend(resent.events(why, None));
+            self.line.ready.push_back(packet);
+            why = next;
         }
-        self.line.ready.extend(self.line.fresh.drain(..));
-        if timed && !resent.is_empty() {
-            self.events.push_back(HostEvent::Timeout);
-        }
-        self.events.extend(resent.into_iter().map(HostEvent::Resent));
     }
 
     /// The sender's application writes as much as the socket takes.
@@ -172,7 +174,8 @@ impl Host for Smoltcp {
     }
 
     fn handle(&mut self, now: Time, packet: Packet) {
-        if let Some(acked) = self.segments.heard(&packet.bytes) {
+        let header = Header::of(&packet.bytes);
+        if let Some(acked) = header.and_then(|header| self.connections.heard(&header)) {
             self.events.push_back(HostEvent::Acked(acked));
         }
         self.line.come.push_back(packet.bytes);
@@ -203,7 +206,7 @@ impl Host for Smoltcp {
         HostState {
             cwnd: None,
             ssthresh: None,
-            in_flight: self.segments.in_flight(),
+            in_flight: self.connections.in_flight(),
             packet: (MTU - HEADERS) as u64,
             rtt: None,
             timeout: None,
@@ -263,120 +266,5 @@ impl Device for Line {
         all.medium = Medium::Ip;
         all.max_transmission_unit = MTU;
         all
-    }
-}
-
-/// The segments of a sender that are not acknowledged, by the packet that carried each last.
-#[derive(Debug, Default)]
-struct Segments {
-    /// First sequence number, one past the last, and the packet; rising.
-    known: VecDeque<(u64, u64, u64)>,
-    /// Packets sent.
-    count: u64,
-    /// One past the highest sequence number sent, and the lowest that is not acknowledged, counted
-    /// on beyond 32 bits.
-    next: Option<u64>,
-    acked: u64,
-}
-
-/// What the headers of a packet say: sequence and acknowledgment number, and how far the segment
-/// goes in sequence numbers.
-struct Header {
-    seq: u32,
-    ack: Option<u32>,
-    length: u64,
-}
-
-impl Header {
-    /// That of a packet of IP version 4 and TCP (RFC 791, RFC 9293).
-    fn of(packet: &[u8]) -> Option<Self> {
-        const TCP: u8 = 6;
-        const FIN: u8 = 1;
-        const SYN: u8 = 2;
-        const ACK: u8 = 16;
-        let ip = usize::from(packet.first()? & 0xf) * 4;
-        let tcp = packet.get(ip..).filter(|_| packet.get(9) == Some(&TCP))?;
-        let word = |at: usize| Some(u32::from_be_bytes(tcp.get(at..at + 4)?.try_into().ok()?));
-        let (offset, flags) = (usize::from(tcp.get(12)? >> 4) * 4, *tcp.get(13)?);
-        let marks = [SYN, FIN].iter().filter(|&&mark| flags & mark != 0).count();
-        let length = (tcp.len().checked_sub(offset)? + marks) as u64;
-        let ack = if flags & ACK != 0 { word(8) } else { None };
-        Some(Self { seq: word(4)?, ack, length })
-    }
-}
-
-/// The number nearest to `near` whose last 32 bits are `low`.
-fn unwrapped(near: u64, low: u32) -> u64 {
-    near.wrapping_add_signed(i64::from(low.wrapping_sub(near as u32) as i32))
-}
-
-impl Segments {
-    fn in_flight(&self) -> u64 {
-        self.next.map_or(0, |next| next.saturating_sub(self.acked))
-    }
-
-    /// A packet is sent: which packets carried before what it sends again?
-    fn sent(&mut self, packet: &[u8], resent: &mut Vec<u64>) {
-        let number = self.count;
-        self.count += 1;
-        let Some(header) = Header::of(packet).filter(|header| header.length > 0) else { return };
-        // Above 32 bits there is room for what lies before the first one.
-        let next = self.next.unwrap_or(u64::from(header.seq) + (1 << 32));
-        let from = unwrapped(next, header.seq);
-        let to = from + header.length;
-        if self.next.is_none() {
-            self.acked = from;
-        }
-        for known in self.known.iter_mut().filter(|known| known.0 < to && from < known.1) {
-            resent.push(known.2);
-            known.2 = number;
-        }
-        if to > next || self.next.is_none() {
-            self.known.push_back((from.max(next), to, number));
-            self.next = Some(to);
-        }
-    }
-
-    /// A packet has come: if it acknowledges something, the last packet up to which nothing is
-    /// waited for.
-    fn heard(&mut self, packet: &[u8]) -> Option<u64> {
-        let (next, ack) = (self.next?, Header::of(packet)?.ack?);
-        self.acked = self.acked.max(unwrapped(next, ack).min(next));
-        let before = self.known.len();
-        while self.known.front().is_some_and(|known| known.1 <= self.acked) {
-            self.known.pop_front();
-        }
-        let least = self.known.iter().map(|&(_, _, number)| number).min();
-        if self.known.len() == before { None } else { least.unwrap_or(self.count).checked_sub(1) }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A packet with this sequence number, acknowledgment number and payload.
-    fn packet(seq: u32, ack: Option<u32>, payload: usize) -> Vec<u8> {
-        let mut bytes = vec![0; 40 + payload];
-        (bytes[0], bytes[9], bytes[32]) = (0x45, 6, 0x50);
-        bytes[24..28].copy_from_slice(&seq.to_be_bytes());
-        bytes[28..32].copy_from_slice(&ack.unwrap_or(0).to_be_bytes());
-        bytes[33] = if ack.is_some() { 16 } else { 0 };
-        bytes
-    }
-
-    #[test]
-    fn segments_are_traced_to_the_packets_that_carried_them_beyond_32_bits() {
-        let (mut segments, mut resent) = (Segments::default(), Vec::new());
-        let first = u32::MAX - 149;
-        for n in 0..4 {
-            segments.sent(&packet(first.wrapping_add(100 * n), None, 100), &mut resent);
-        }
-        assert_eq!((resent.len(), segments.in_flight()), (0, 400));
-        assert_eq!(segments.heard(&packet(0, Some(first.wrapping_add(100)), 0)), Some(0));
-        segments.sent(&packet(first.wrapping_add(100), None, 200), &mut resent);
-        assert_eq!(resent, [1, 2], "packet 4 carries what 1 and 2 carried");
-        assert_eq!(segments.heard(&packet(0, Some(first.wrapping_add(400)), 0)), Some(4));
-        assert_eq!((segments.in_flight(), segments.heard(&packet(0, None, 0))), (0, None));
     }
 }

@@ -8,16 +8,15 @@ use std::sync::Arc;
 use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair, PKCS_ED25519, SerialNumber};
 
 /// The name in the certificate.
-pub(crate) const NAME: &str = "burstlab.invalid";
+pub const NAME: &str = "burstlab.invalid";
 
 /// The name of the application protocol (RFC 7301).
-pub(crate) const PROTOCOL: &[u8] = b"burstlab";
+pub const PROTOCOL: &[u8] = b"burstlab";
 
 /// A certificate and its key.
-pub(crate) struct Identity {
-    #[cfg(feature = "quiche")]
+pub struct Identity {
     pem: (String, String),
-    #[cfg(any(feature = "quinn", feature = "noq"))]
+    #[cfg(feature = "rustls")]
     configs: (Arc<rustls::ClientConfig>, Arc<rustls::ServerConfig>),
 }
 
@@ -29,7 +28,13 @@ impl fmt::Debug for Identity {
 
 impl Identity {
     /// A new one.
-    pub(crate) fn new() -> Self {
+    ///
+    /// # Panics
+    ///
+    /// Where the system has no randomness.
+    #[must_use]
+    #[allow(clippy::new_without_default, reason = "each is another one")]
+    pub fn new() -> Self {
         let key = KeyPair::generate_for(&PKCS_ED25519).expect("Ed25519 has keys");
         let mut params = CertificateParams::new([NAME.to_string()]).expect("the name is one");
         params.distinguished_name = DistinguishedName::new();
@@ -38,33 +43,34 @@ impl Identity {
         params.serial_number = Some(SerialNumber::from(1_u64));
         let certificate = params.self_signed(&key).expect("a certificate can sign itself");
         Self {
-            #[cfg(any(feature = "quinn", feature = "noq"))]
+            #[cfg(feature = "rustls")]
             configs: configs(&certificate, &key),
-            #[cfg(feature = "quiche")]
             pem: (certificate.pem(), key.serialize_pem()),
         }
     }
 
     /// Certificate and key as PEM.
-    #[cfg(feature = "quiche")]
-    pub(crate) fn pem(&self) -> &(String, String) {
+    #[must_use]
+    pub fn pem(&self) -> &(String, String) {
         &self.pem
     }
 
     /// That of a client, which trusts this certificate alone.
-    #[cfg(any(feature = "quinn", feature = "noq"))]
-    pub(crate) fn client(&self) -> Arc<rustls::ClientConfig> {
+    #[cfg(feature = "rustls")]
+    #[must_use]
+    pub fn client(&self) -> Arc<rustls::ClientConfig> {
         Arc::clone(&self.configs.0)
     }
 
     /// That of a server with this certificate.
-    #[cfg(any(feature = "quinn", feature = "noq"))]
-    pub(crate) fn server(&self) -> Arc<rustls::ServerConfig> {
+    #[cfg(feature = "rustls")]
+    #[must_use]
+    pub fn server(&self) -> Arc<rustls::ServerConfig> {
         Arc::clone(&self.configs.1)
     }
 }
 
-#[cfg(any(feature = "quinn", feature = "noq"))]
+#[cfg(feature = "rustls")]
 fn configs(
     certificate: &rcgen::Certificate,
     key: &KeyPair,

@@ -1,0 +1,93 @@
+//! CUBIC as several stacks have it, fed with the same streams of ACKs and losses, beside
+//! [RFC 9438 by the letter](Letter), and what each departure from the letter is worth.
+//!
+//! A [`Stream`] is what a sender by the letter sees over a path; a [`Law`] is told of it and asked
+//! for its window after each event. Times are in microseconds, windows in packets.
+
+mod compare;
+mod departure;
+mod letter;
+mod noq;
+mod own;
+#[cfg(feature = "quiche")]
+mod quiche;
+mod quinn;
+mod round_trips;
+mod stream;
+
+pub use compare::{Comparison, ROUNDS, Told, compare, compare_all, trace};
+pub use departure::Departure;
+pub use letter::Letter;
+pub use stream::{Event, Family, Phase, Stream};
+
+/// Bytes of a packet.
+pub(crate) const PACKET: u64 = 1200;
+
+/// Packets of the window at first (RFC 9002 section 7.2).
+pub(crate) const INITIAL_WINDOW: u64 = 10;
+
+/// A packet is acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Acked {
+    /// When it was sent.
+    pub sent: u64,
+    /// Its number.
+    pub number: u64,
+    /// Its round trip.
+    pub rtt: u64,
+    /// The smoothed round trip, in whole milliseconds.
+    pub smoothed_ms: u64,
+    /// Whether the application is what limits the sender.
+    pub limited: bool,
+}
+
+/// Packets are taken for lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// When the last of them was sent, and its number.
+    pub sent: u64,
+    #[allow(missing_docs)]
+    pub number: u64,
+    /// How many they are.
+    pub packets: u64,
+    /// Whether nothing came for so long that it is a time-out of TCP, or persistent congestion of
+    /// QUIC (RFC 9002 section 7.6).
+    pub persistent: bool,
+}
+
+/// A window law, as it is told of a connection.
+pub trait Law {
+    /// A packet is sent, with so many in flight before it.
+    fn on_sent(&mut self, now: u64, number: u64, in_flight: u64);
+    /// A packet is acknowledged.
+    fn on_ack(&mut self, now: u64, acked: &Acked);
+    /// Packets are taken for lost.
+    fn on_loss(&mut self, now: u64, lost: &Lost);
+    /// What was taken for lost last has arrived after all.
+    fn on_spurious(&mut self, now: u64);
+    /// The window in packets.
+    fn window(&self) -> f64;
+}
+
+/// A law of a stack, and how it departs from the letter.
+#[derive(Clone, Copy, Debug)]
+pub struct Stack {
+    /// Its name in tables.
+    pub name: &'static str,
+    /// Makes one.
+    pub law: fn() -> Box<dyn Law>,
+    /// What it does otherwise than RFC 9438, as far as [`Letter`] can do it likewise.
+    pub departures: &'static [Departure],
+}
+
+/// All laws of this build.
+pub const STACKS: &[Stack] = &[
+    Stack { name: "ours", law: own::hystart, departures: own::DEPARTURES },
+    Stack { name: "ours, no HyStart", law: own::plain, departures: own::DEPARTURES },
+    Stack { name: "quinn", law: quinn::cubic, departures: quinn::DEPARTURES },
+    Stack { name: "noq", law: noq::cubic, departures: noq::DEPARTURES },
+    #[cfg(feature = "quiche")]
+    Stack { name: "quiche", law: quiche::hystart, departures: quiche::DEPARTURES },
+    #[cfg(feature = "quiche")]
+    Stack { name: "quiche, no HyStart++", law: quiche::plain, departures: quiche::DEPARTURES },
+];

@@ -1,0 +1,56 @@
+//! CUBIC of quinn-proto.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use quinn_proto::congestion::{Controller, ControllerFactory, CubicConfig};
+
+use crate::round_trips::{self, quinn_estimator};
+use crate::{Acked, Departure, INITIAL_WINDOW, Law, Lost, PACKET};
+
+pub(crate) const DEPARTURES: &[Departure] = &[
+    Departure::KOfMaximum,
+    Departure::EpochAtLoss,
+    Departure::EstimateByTime,
+    Departure::RegionAhead,
+    Departure::RestDropped,
+    Departure::TimeoutTwice,
+    Departure::SpuriousStays,
+    Departure::LimitedCounts,
+];
+
+pub(crate) fn cubic() -> Box<dyn Law> {
+    let mut config = CubicConfig::default();
+    config.initial_window(INITIAL_WINDOW * PACKET);
+    let began = round_trips::began();
+    Box::new(Quinn { began, law: Arc::new(config).build(began, PACKET as u16) })
+}
+
+struct Quinn {
+    began: Instant,
+    law: Box<dyn Controller>,
+}
+
+impl Law for Quinn {
+    fn on_sent(&mut self, now: u64, number: u64, _in_flight: u64) {
+        self.law.on_sent(round_trips::at(self.began, now), PACKET, number);
+    }
+
+    fn on_ack(&mut self, now: u64, acked: &Acked) {
+        let (at, sent) =
+            (round_trips::at(self.began, now), round_trips::at(self.began, acked.sent));
+        let estimator = quinn_estimator(acked.smoothed_ms);
+        self.law.on_ack(at, sent, PACKET, acked.limited, estimator);
+    }
+
+    fn on_loss(&mut self, now: u64, lost: &Lost) {
+        let (at, sent) = (round_trips::at(self.began, now), round_trips::at(self.began, lost.sent));
+        self.law.on_congestion_event(at, sent, lost.persistent, lost.packets * PACKET);
+    }
+
+    fn on_spurious(&mut self, _now: u64) {}
+
+    fn window(&self) -> f64 {
+        self.law.window() as f64 / PACKET as f64
+    }
+}
