@@ -1,17 +1,20 @@
 //! One host of a flow between two live hosts, as a run drives it.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use burstlab_scenario::{Host, HostEvent, HostState, Packet};
 use burstlab_units::{Bytes, Span, Time};
 
-use crate::segments::{self, Connections, Header};
+use crate::segments::{self, Again, Connections, Header};
 use crate::{Devices, Sample, Sent, locked};
 
 /// A threshold that is none yet, in the kernel.
 const NO_THRESHOLD: u32 = 0x7fff_ffff;
+
+/// Stage of a connection that repairs, in the kernel: the first of recovery and loss.
+const REPAIRS: u32 = 3;
 
 const PS_OF_US: u64 = 1_000_000;
 
@@ -34,7 +37,38 @@ pub(crate) struct LiveHost {
     ready: VecDeque<Vec<u8>>,
     connections: Connections,
     events: VecDeque<HostEvent>,
+    /// How each connection stood last, by its ports, and the connection that was looked at last.
+    stood: BTreeMap<(u16, u16), Stood>,
     sample: Option<Sample>,
+}
+
+/// A connection when it was looked at.
+#[derive(Clone, Copy, Debug)]
+struct Stood {
+    sample: Sample,
+    /// What it costs that it repairs, in segments, until that is told.
+    cost: Option<u32>,
+}
+
+impl Stood {
+    /// How it stands now.
+    fn then(self, sample: Sample) -> Self {
+        let before = self.sample;
+        let timed_out = sample.timeouts > before.timeouts;
+        let reduced = before.state < REPAIRS || before.ssthresh != sample.ssthresh || timed_out;
+        let to = match sample.ssthresh {
+            _ if timed_out => 1,
+            // A law without a threshold: what the window is then.
+            NO_THRESHOLD => sample.cwnd,
+            threshold => threshold,
+        };
+        let cost = match sample.state < REPAIRS {
+            true => None,
+            false if reduced => Some(before.cwnd.saturating_sub(to)),
+            false => self.cost,
+        };
+        Self { sample, cost }
+    }
 }
 
 impl fmt::Debug for LiveHost {
@@ -50,15 +84,24 @@ impl LiveHost {
         line: Arc<Mutex<Line>>,
     ) -> Self {
         let connections = Connections::default();
-        let (ready, events, sample) = (VecDeque::new(), VecDeque::new(), None);
-        Self { devices, pair, far, line, ready, connections, events, sample }
+        let (ready, events) = (VecDeque::new(), VecDeque::new());
+        let (stood, sample) = (BTreeMap::new(), None);
+        Self { devices, pair, far, line, ready, connections, events, stood, sample }
     }
 
-    /// Keeps how a connection stands; returns whether it has timed out since it was looked at last.
-    fn looks(&mut self, sample: Option<Sample>) -> bool {
-        let Some(sample) = sample else { return false };
-        let before = self.sample.replace(sample).map_or(0, |before| before.timeouts);
-        sample.timeouts > before
+    /// Keeps how a connection stands; returns why it would send something again.
+    fn looks(&mut self, ports: (u16, u16), sample: Option<Sample>) -> Again {
+        let Some(sample) = sample else { return Again::Gap };
+        self.sample = Some(sample);
+        let before = self.stood.get(&ports).copied();
+        let first = Stood { sample: Sample { state: 0, timeouts: 0, ..sample }, cost: None };
+        let before = before.unwrap_or(first);
+        self.stood.insert(ports, before.then(sample));
+        if sample.state < REPAIRS {
+            self.connections.repaired(ports);
+            return Again::Probe;
+        }
+        if sample.timeouts > before.sample.timeouts { Again::Timer } else { Again::Gap }
     }
 }
 
@@ -67,8 +110,9 @@ impl Host for LiveHost {
 
     fn handle(&mut self, now: Time, packet: Packet) {
         let sample = self.devices.deliver(now, self.pair, self.far, &packet.bytes);
-        self.looks(sample);
         let Some(header) = Header::of(&packet.bytes) else { return };
+        let (other, own) = header.ports();
+        self.looks((own, other), sample);
         if let Some(acked) = self.connections.heard(&header) {
             self.events.push_back(HostEvent::Acked(acked));
         }
@@ -78,12 +122,13 @@ impl Host for LiveHost {
     fn handle_timeout(&mut self, _now: Time) {
         let line = Arc::clone(&self.line);
         for sent in locked(&line).0.drain(..) {
-            let timed_out = self.looks(sent.sample);
-            let resent = self.connections.sent(Header::of(&sent.bytes).as_ref());
-            if timed_out && !resent.is_empty() {
-                self.events.push_back(HostEvent::Timeout);
-            }
-            self.events.extend(resent.into_iter().map(HostEvent::Resent));
+            let header = Header::of(&sent.bytes);
+            let ports = header.as_ref().map(Header::ports).unwrap_or_default();
+            let why = self.looks(ports, sent.sample);
+            let resent = self.connections.sent(header.as_ref(), why);
+            let begins = resent.awaited.is_some();
+            let cost = self.stood.get_mut(&ports).filter(|_| begins).and_then(|s| s.cost.take());
+            self.events.extend(resent.events(why, cost));
             self.ready.push_back(sent.bytes);
         }
     }

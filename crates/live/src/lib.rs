@@ -2,7 +2,7 @@
 //! devices is asked for packets and for the time; nothing here knows a system call.
 
 mod host;
-mod segments;
+pub mod segments;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -30,6 +30,8 @@ pub struct Sample {
     pub in_flight: u32,
     /// Retransmission time-outs since something new was acknowledged.
     pub timeouts: u32,
+    /// Its stage: 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
+    pub state: u32,
 }
 
 /// A packet that a kernel sends.

@@ -1,7 +1,10 @@
 //! Which packet carried which data, connection by connection, as the headers of TCP tell: what is
-//! sent again, what is acknowledged, and what came to the application at the other end.
+//! sent again and which repair it belongs to, what is acknowledged, and what came to applications
+//! at the other end. It serves whatever stack sends packets of IP.
 
 use std::collections::{BTreeMap, VecDeque};
+
+use burstlab_scenario::HostEvent;
 
 const TCP: u8 = 6;
 const UDP: u8 = 17;
@@ -14,7 +17,7 @@ const UDP_HEADER: usize = 8;
 
 /// What the headers of a packet say, of IP version 4 and of TCP or UDP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Header {
+pub struct Header {
     ports: (u16, u16),
     /// `None` of UDP.
     tcp: Option<Tcp>,
@@ -30,8 +33,15 @@ struct Tcp {
 }
 
 impl Header {
+    /// Ports, that of its sender first.
+    #[must_use]
+    pub fn ports(&self) -> (u16, u16) {
+        self.ports
+    }
+
     /// That of a packet (RFC 791, RFC 768, RFC 9293); `None` where it is cut, or of another kind.
-    pub(crate) fn of(packet: &[u8]) -> Option<Self> {
+    #[must_use]
+    pub fn of(packet: &[u8]) -> Option<Self> {
         let ip = usize::from(packet.first()? & 0xf) * 4;
         let rest = packet.get(ip..)?;
         let half = |at: usize| Some(u16::from_be_bytes(rest.get(at..at + 2)?.try_into().ok()?));
@@ -57,7 +67,7 @@ impl Header {
 
 /// Says in a packet of IP version 4 that it has met congestion, if its sender allows it (RFC 3168,
 /// section 5); returns whether it says so now.
-pub(crate) fn mark(packet: &mut [u8]) -> bool {
+pub fn mark(packet: &mut [u8]) -> bool {
     const ECN: u8 = 3;
     let [0x40..=0x4f, service, ..] = *packet else { return false };
     if service & ECN == 0 || packet.len() < 20 {
@@ -74,9 +84,40 @@ pub(crate) fn mark(packet: &mut [u8]) -> bool {
     true
 }
 
+/// Why a host sends something again, if it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Again {
+    /// ACKs have told of a gap.
+    Gap,
+    /// A retransmission timer has just fired.
+    Timer,
+    /// To see whether ACKs come: that begins no repair (RFC 8985, section 7).
+    Probe,
+}
+
+/// What a packet sends again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Resent {
+    /// Where a repair of its connection begins with it: packets that carried what is waited for.
+    pub awaited: Option<Vec<u64>>,
+    /// The packets that carried before what it carries.
+    pub packets: Vec<u64>,
+}
+
+impl Resent {
+    /// What a host tells of it; `cost` is that of [`HostEvent::Repairs`].
+    pub fn events(self, why: Again, cost: Option<u32>) -> impl Iterator<Item = HostEvent> {
+        let timed_out = why == Again::Timer;
+        let begins = self.awaited.iter().map(|_| HostEvent::Repairs { timed_out, cost });
+        let begins: Vec<HostEvent> = begins.collect();
+        let awaited = self.awaited.into_iter().flatten().map(HostEvent::Awaited);
+        begins.into_iter().chain(awaited).chain(self.packets.into_iter().map(HostEvent::Resent))
+    }
+}
+
 /// All connections of a host with another; its own port stands first.
 #[derive(Debug, Default)]
-pub(crate) struct Connections {
+pub struct Connections {
     known: BTreeMap<(u16, u16), Connection>,
     /// Packets sent.
     count: u64,
@@ -91,6 +132,8 @@ struct Connection {
     segments: VecDeque<(u64, u64, u64)>,
     /// One past the highest sequence number sent, counted on beyond 32 bits.
     next: Option<u64>,
+    /// What that was as the repair began that goes on until all below it is acknowledged.
+    recovery: Option<u64>,
     /// What this host has acknowledged first, and last.
     taken: Option<(u64, u64)>,
     /// Sequence number of the end of the other host, which is no data.
@@ -103,17 +146,33 @@ fn unwrapped(near: u64, low: u32) -> u64 {
 }
 
 impl Connections {
+    /// Sequence numbers sent and not acknowledged, of all connections.
+    #[must_use]
+    pub fn in_flight(&self) -> u64 {
+        let least = |one: &Connection| one.segments.front().map(|segment| segment.0);
+        let of = |one: &Connection| Some(one.next? - least(one)?);
+        self.known.values().filter_map(of).sum()
+    }
+
+    /// A connection repairs nothing any more, whatever is not acknowledged.
+    pub fn repaired(&mut self, ports: (u16, u16)) {
+        if let Some(known) = self.known.get_mut(&ports) {
+            known.recovery = None;
+        }
+    }
+
     /// Bytes of data that came to applications of this host, in order; to UDP, in any.
-    pub(crate) fn received(&self) -> u64 {
+    #[must_use]
+    pub fn received(&self) -> u64 {
         self.known.values().map(Connection::received).sum::<u64>() + self.received
     }
 
-    /// The next packet is sent: which packets carried before what it sends again?
-    pub(crate) fn sent(&mut self, header: Option<&Header>) -> Vec<u64> {
+    /// The next packet is sent: what does it send again?
+    pub fn sent(&mut self, header: Option<&Header>, why: Again) -> Resent {
         let number = self.count;
         self.count += 1;
         let Some((header, tcp)) = header.and_then(|one| Some((one, one.tcp?))) else {
-            return Vec::new();
+            return Resent::default();
         };
         let is_new = |known: &Connection| {
             let next = known.next.unwrap_or(0);
@@ -123,17 +182,17 @@ impl Connections {
             self.forget(header.ports);
         }
         if tcp.flags & RST != 0 {
-            return Vec::new();
+            return Resent::default();
         }
         let connection = self.known.entry(header.ports).or_default();
         connection.acknowledges(&tcp);
         let marks = u64::from(tcp.flags & SYN != 0) + u64::from(tcp.flags & FIN != 0);
-        connection.sent(number, tcp.seq, header.payload + marks)
+        connection.sent(number, tcp.seq, header.payload + marks, why)
     }
 
     /// A packet has come; if it acknowledges something new, the last packet up to which nothing is
     /// waited for by any connection.
-    pub(crate) fn heard(&mut self, header: &Header) -> Option<u64> {
+    pub fn heard(&mut self, header: &Header) -> Option<u64> {
         let Some(tcp) = header.tcp else {
             self.received += header.payload;
             return None;
@@ -175,24 +234,42 @@ impl Connection {
         self.taken = Some((first, last.max(unwrapped(last, ack))));
     }
 
-    fn sent(&mut self, number: u64, seq: u32, length: u64) -> Vec<u64> {
+    fn sent(&mut self, number: u64, seq: u32, length: u64, why: Again) -> Resent {
         if length == 0 {
-            return Vec::new();
+            return Resent::default();
         }
         let next = self.next.unwrap_or(u64::from(seq) + (1 << 32));
         let from = unwrapped(next, seq);
         let to = from + length;
-        let mut resent = Vec::new();
-        for known in self.segments.iter_mut().filter(|known| known.0 < to && from < known.1) {
-            resent.push(known.2);
+        let touches = |segment: &(u64, u64, u64)| segment.0 < to && from < segment.1;
+        let begins = match why {
+            Again::Gap => self.recovery.is_none(),
+            Again::Timer => true,
+            Again::Probe => false,
+        };
+        let mut resent = Resent::default();
+        if begins && self.segments.iter().any(touches) {
+            self.recovery = Some(next);
+            resent.awaited = Some(self.awaited());
+        }
+        for known in self.segments.iter_mut().filter(|known| touches(known)) {
+            resent.packets.push(known.2);
             known.2 = number;
         }
-        resent.dedup();
+        resent.packets.dedup();
         if to > next || self.next.is_none() {
             self.segments.push_back((from.max(next), to, number));
             self.next = Some(to);
         }
         resent
+    }
+
+    /// The packets that carried what is not acknowledged, in their order.
+    fn awaited(&self) -> Vec<u64> {
+        let mut packets: Vec<u64> = self.segments.iter().map(|segment| segment.2).collect();
+        packets.sort_unstable();
+        packets.dedup();
+        packets
     }
 
     /// Returns whether something new is acknowledged.
@@ -203,6 +280,7 @@ impl Connection {
         while self.segments.front().is_some_and(|segment| segment.1 <= acked) {
             self.segments.pop_front();
         }
+        self.recovery = self.recovery.filter(|&end| acked < end);
         self.segments.len() < before
     }
 }

@@ -1,7 +1,8 @@
 //! Live hosts over devices that are a list.
 
-use super::segments::{Connections, Header, mark};
+use super::segments::{Again, Connections, Header, Resent, mark};
 use super::*;
+use burstlab_scenario::HostEvent;
 
 /// A packet of TCP with these ports, sequence number, acknowledgment number, flags and payload.
 fn packet(ports: (u16, u16), seq: u32, ack: u32, flags: u8, payload: usize) -> Vec<u8> {
@@ -24,33 +25,61 @@ fn segments_are_traced_to_their_packets_in_each_connection_beyond_32_bits() {
     let first = u32::MAX - 149;
     let data = |n: u32, size| packet((9, 80), first.wrapping_add(100 * n), 1, 16, size);
     for n in 0..4 {
-        assert!(all.sent(Some(&header(&data(n, 100)))).is_empty());
+        assert_eq!(all.sent(Some(&header(&data(n, 100))), Again::Gap), Resent::default());
     }
     let other = packet((10, 80), 7, 1, 16, 50);
-    assert!(all.sent(Some(&header(&other))).is_empty(), "packet 4 is of another connection");
+    let new = all.sent(Some(&header(&other)), Again::Gap);
+    assert_eq!(new, Resent::default(), "packet 4 is of another connection");
+    assert_eq!(all.in_flight(), 450);
     let ack = |port, ack: u32| header(&packet((80, port), 1, ack, 16, 0));
     assert_eq!(all.heard(&ack(9, first.wrapping_add(100))), Some(0));
     assert_eq!(all.heard(&ack(9, first.wrapping_add(100))), None, "nothing new");
-    assert_eq!(all.sent(Some(&header(&data(1, 200)))), [1, 2], "packet 5 carries both again");
+    let both = all.sent(Some(&header(&data(1, 200))), Again::Gap);
+    assert_eq!(both.packets, [1, 2], "packet 5 carries both again");
     assert_eq!(all.heard(&ack(9, first.wrapping_add(400))), Some(3), "packet 4 is waited for");
-    assert_eq!(all.heard(&ack(10, 57)), Some(5));
-    assert!(all.sent(Some(&header(&packet((10, 80), 57, 1, 4, 0)))).is_empty(), "a reset");
+    assert_eq!((all.heard(&ack(10, 57)), all.in_flight()), (Some(5), 0));
+    let reset = all.sent(Some(&header(&packet((10, 80), 57, 1, 4, 0))), Again::Gap);
+    assert_eq!(reset, Resent::default());
     assert_eq!(Header::of(&[0x45, 0]), None);
+}
+
+#[test]
+fn a_repair_goes_on_until_all_that_was_sent_before_it_is_acknowledged() {
+    let mut all = Connections::default();
+    let sent = |all: &mut Connections, n: u32, why| {
+        all.sent(Some(&header(&packet((9, 80), 100 * n, 1, 16, 100))), why).awaited
+    };
+    let ack = |n: u32| header(&packet((80, 9), 1, 100 * n, 16, 0));
+    assert!((0..6).all(|n| sent(&mut all, n, Again::Gap).is_none()));
+    assert_eq!(sent(&mut all, 5, Again::Probe), None, "packet 6 is a probe of the tail");
+    assert_eq!(sent(&mut all, 1, Again::Gap), Some(vec![0, 1, 2, 3, 4, 6]), "with packet 7");
+    assert_eq!(sent(&mut all, 6, Again::Gap), None, "packet 8 is new");
+    assert_eq!(sent(&mut all, 2, Again::Gap), None, "packet 9 is of the same repair");
+    assert_eq!(sent(&mut all, 1, Again::Timer), Some(vec![0, 3, 4, 6, 7, 8, 9]), "with packet 10");
+    assert_eq!(all.heard(&ack(6)), Some(7));
+    assert_eq!(sent(&mut all, 6, Again::Gap), None, "the time-out was about packet 8 too");
+    assert_eq!(all.heard(&ack(7)), Some(11));
+    assert_eq!(sent(&mut all, 7, Again::Gap), None, "packet 12 is new");
+    let again = all.sent(Some(&header(&packet((9, 80), 700, 1, 16, 100))), Again::Gap);
+    let events: Vec<_> = again.events(Again::Gap, Some(7)).collect();
+    let begins = HostEvent::Repairs { timed_out: false, cost: Some(7) };
+    assert_eq!(events, [begins, HostEvent::Awaited(12), HostEvent::Resent(12)]);
 }
 
 #[test]
 fn what_came_in_order_is_what_a_host_acknowledges() {
     let mut all = Connections::default();
     let acks = |ack| header(&packet((80, 9), 5, ack, 16, 0));
-    all.sent(Some(&header(&packet((80, 9), 4, 1001, 18, 0))));
-    all.sent(Some(&acks(3001)));
-    all.sent(Some(&acks(2001)));
+    let mut sends = |header: &Header| drop(all.sent(Some(header), Again::Gap));
+    sends(&header(&packet((80, 9), 4, 1001, 18, 0)));
+    sends(&acks(3001));
+    sends(&acks(2001));
     assert_eq!(all.received(), 2000);
     all.heard(&header(&packet((9, 80), 3001, 5, 17, 0)));
-    all.sent(Some(&acks(3002)));
+    all.sent(Some(&acks(3002)), Again::Gap);
     assert_eq!(all.received(), 2000, "an end is no data");
     // The same ports again: what came over the first connection stays counted.
-    all.sent(Some(&header(&packet((80, 9), 90_000, 501, 18, 0))));
+    all.sent(Some(&header(&packet((80, 9), 90_000, 501, 18, 0))), Again::Gap);
     assert_eq!(all.received(), 2000);
     let mut udp = vec![0; 28 + 70];
     (udp[0], udp[9]) = (0x45, 17);

@@ -56,16 +56,14 @@ impl AssemblyPolicy {
         }
     }
 
-    /// The size that completes a burst, where no more than that and a fixed time close it, so that
-    /// a packet that is sure to come may be assembled before it is there: 0 B if each packet is a
-    /// burst, the largest size if only the time counts.
+    /// The size that completes a burst of several packets, and the time from its first packet after
+    /// which it is closed before, [`Span::MAX`] if none is: where these alone close it.
     #[must_use]
-    pub fn complete_at(self) -> Option<Bytes> {
+    pub fn size_or_time(self) -> Option<(Bytes, Span)> {
         match self {
-            Self::None => Some(Bytes::ZERO),
-            Self::Size(limit) | Self::Hybrid(_, limit) => Some(limit),
-            Self::Timer(_) => self.timer_alone().map(|_| Bytes::new(u64::MAX)),
-            Self::Adaptive { .. } => None,
+            Self::Size(size) => Some((size, Span::MAX)),
+            Self::Hybrid(timer, size) if !timer.is_zero() => Some((size, timer)),
+            _ => None,
         }
     }
 
@@ -159,6 +157,12 @@ impl<P> Assembler<P> {
     #[must_use]
     pub fn with_at_most(self, at_most: bool) -> Self {
         Self { at_most, ..self }
+    }
+
+    /// Whether it may hold [no more](Self::with_at_most) than the size that completes it.
+    #[must_use]
+    pub fn holds_at_most(&self) -> bool {
+        self.at_most
     }
 
     /// Whether the open burst has to be closed before a packet of `size` enters.

@@ -13,8 +13,8 @@ use pyo3::pybacked::PyBackedBytes;
 use crate::stacks;
 
 /// A sample: window and threshold in segments, bytes of a segment, round trip and time-out in us,
-/// segments on their way, time-outs in a row.
-type Tuple = (u32, u32, u32, u32, u32, u32, u32);
+/// segments on their way, time-outs in a row, stage.
+type Tuple = (u32, u32, u32, u32, u32, u32, u32, u32);
 
 /// The pair, whether its second host sends, the packet, and how its connection stands.
 type Packet = (usize, bool, PyBackedBytes, Option<Tuple>);
@@ -33,8 +33,8 @@ impl fmt::Debug for PyDevices {
     }
 }
 
-fn sample((cwnd, ssthresh, segment, rtt_us, rto_us, in_flight, timeouts): Tuple) -> Sample {
-    Sample { cwnd, ssthresh, segment, rtt_us, rto_us, in_flight, timeouts }
+fn sample((cwnd, ssthresh, segment, rtt_us, rto_us, in_flight, timeouts, state): Tuple) -> Sample {
+    Sample { cwnd, ssthresh, segment, rtt_us, rto_us, in_flight, timeouts, state }
 }
 
 impl PyDevices {

@@ -22,16 +22,28 @@ pub struct Packet {
 /// [`poll_transmit`](Host::poll_transmit) returns them, from 0, whatever the stack calls them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostEvent {
-    /// An ACK has come: of all packets that are acknowledged, the highest.
+    /// An ACK has come: of all packets that are acknowledged, the highest; of TCP, the last one up
+    /// to which nothing is waited for.
     Acked(u64),
     /// It takes this packet for lost. (RFC 9002, section 6.1.)
     Lost(u64),
     /// It takes so many packets for lost and does not say which: the oldest ones that are missing.
     SomeLost(u32),
-    /// It sends again what this packet carried, after ACKs that told of a gap.
+    /// TCP begins to repair a connection: after ACKs that told of a gap (RFC 6675, section 5), or
+    /// since its timer has fired (RFC 6298). What is [`Awaited`](Self::Awaited) follows, and no
+    /// other repair of that connection until all that is acknowledged, but for a time-out.
+    Repairs {
+        /// Whether its timer has fired.
+        timed_out: bool,
+        /// Segments by which its window becomes smaller at first; `None` where it does not, or the
+        /// stack keeps it to itself.
+        cost: Option<u32>,
+    },
+    /// Of the repair that has just begun: what this packet carried is not acknowledged.
+    Awaited(u64),
+    /// It sends again what this packet carried.
     Resent(u64),
-    /// It has waited long enough for an ACK: a probe time-out of QUIC (RFC 9002, section 6.2), a
-    /// retransmission time-out of TCP.
+    /// It has waited long enough for an ACK: a probe time-out of QUIC (RFC 9002, section 6.2).
     Timeout,
 }
 
@@ -112,6 +124,12 @@ pub trait Stacks: fmt::Debug + Send + Sync {
     /// The congestion controls of one of them, that which it uses by itself first.
     fn congestion_controls(&self, stack: &str) -> Vec<&str>;
 
+    /// Whether a run with a congestion control repeats: all that it draws follows from the seed of
+    /// its [`Connection`].
+    fn repeats(&self, _stack: &str, _congestion_control: &str) -> bool {
+        true
+    }
+
     /// The sender of a connection, which opens it, and its receiver. Names are of those above.
     fn hosts(&self, connection: &Connection) -> [Box<dyn Host>; 2];
 
@@ -191,20 +209,22 @@ impl Resolved {
     pub fn with_stacks(mut self, stacks: Option<Arc<dyn Stacks>>) -> Result<Self, ScenarioError> {
         for (index, flow) in self.scenario.flows().iter().enumerate() {
             let Some(stack) = flow.stack.as_ref().filter(|_| !flow.is_live()) else { continue };
-            known(index, stack, flow.congestion_control.as_ref(), stacks.as_deref())?;
+            let control = flow.congestion_control.as_ref();
+            self.warnings.extend(known(index, stack, control, stacks.as_deref())?);
         }
         self.stacks = stacks;
         Ok(self)
     }
 }
 
-/// Refuses a stack that nobody makes, and a congestion control that it has not.
+/// Refuses a stack that nobody makes, and a congestion control that it has not; returns a warning
+/// of one with which a run does not repeat.
 fn known(
     index: usize,
     stack: &str,
     control: Option<&String>,
     stacks: Option<&dyn Stacks>,
-) -> Result<(), ScenarioError> {
+) -> Result<Option<String>, ScenarioError> {
     let at = |field: &str| format!("flows[{index}].{field}");
     let Some(stacks) = stacks else {
         let problem = "this engine was built without stacks of others";
@@ -222,5 +242,12 @@ fn known(
         let fix = format!("write one of {}", controls.join(", "));
         return Err(ScenarioError::new(at("congestion_control"), control, problem, fix));
     }
-    Ok(())
+    let used = control.map(String::as_str).or_else(|| controls.first().copied());
+    Ok(used.filter(|control| !stacks.repeats(stack, control)).map(|control| {
+        format!(
+            "{} = {control:?}: that of {stack} draws from a generator of the process, so that a \
+             run with the same seed may have other numbers",
+            at("congestion_control")
+        )
+    }))
 }

@@ -282,13 +282,17 @@ impl Simulation {
         mut keep: impl FnMut(&Self) -> Result<(), E>,
     ) -> Result<(), E> {
         // One that was at its end is kept already.
-        if self.running {
-            while self.goes_on(monitor) {
-                if monitor.takes_wish() {
-                    keep(self)?;
-                }
+        let mut kept = !self.running;
+        // One that is cancelled while a checkpoint is taken needs no other.
+        while !kept || (self.running && monitor.goes_on()) {
+            let goes_on = self.goes_on(monitor);
+            kept = !goes_on || monitor.takes_wish();
+            if kept {
+                keep(self)?;
             }
-            keep(self)?;
+            if !goes_on {
+                break;
+            }
         }
         Ok(())
     }

@@ -74,6 +74,37 @@ fn the_ledger_has_a_row_for_each_lost_burst() {
 }
 
 #[test]
+fn a_repair_of_tcp_is_one_row_whatever_it_sends_again() {
+    let mut scenario = scenario("repairing");
+    scenario["flows"] = json!([{"stack": "repairing", "bytes": "300 KB"}]);
+    scenario["edge"]["timer"] = json!("0.5 ms");
+    // Of bursts of several packets one; then one and the next; then all, so that the timer fires.
+    for (bursts, rows, cause) in [
+        (vec![6], &["fast-retransmit"][..], "one-burst"),
+        (vec![6, 7], &["fast-retransmit"], "several-bursts"),
+        ((6..40).collect(), &["timeout"], "several-bursts"),
+    ] {
+        scenario["loss"] = json!({"data": {"process": "script", "bursts": bursts}});
+        let output = run(&scenario, runs::ALL);
+        let (ledger, flow) = (table(&output, "ledger"), &output.summary.flows[0]);
+        assert_eq!(&labels(ledger, "kind")[..rows.len()], rows, "{bursts:?}");
+        assert_eq!(labels(ledger, "reduction")[0], cause);
+        let first = integers(table(&output, "ledger_losses"), "event");
+        let first = first.iter().filter(|&&event| event == 0).count() as u64;
+        assert!(first >= 2, "a burst has several packets");
+        assert_eq!(integers(ledger, "lost_packets")[0], first);
+        let (repairs, timeouts) = (flow.fast_retransmits, flow.timeouts);
+        assert_eq!(repairs + timeouts, labels(ledger, "kind").len() as u64, "{bursts:?}");
+        let reductions = flow.reductions.one_burst + flow.reductions.several_bursts;
+        assert_eq!(reductions, repairs + timeouts);
+        let segments = flow.reductions.one_burst_segments + flow.reductions.several_bursts_segments;
+        assert!((segments - (reductions * u64::from(hosts::COST)) as f64).abs() < 1e-9);
+        assert_eq!(flow.retransmissions, flow.packets_lost, "nothing is sent again in vain");
+        assert!(flow.completed_s.is_some());
+    }
+}
+
+#[test]
 fn they_cross_meshes_cells_and_slots() {
     let mesh = json!({
         "network": {"topology": "nsfnet", "wavelengths": 2},
@@ -112,7 +143,7 @@ fn what_cannot_be_is_refused_with_a_fix() {
     assert!(missing.fix().contains("burstlab-stacks"), "{missing}");
     let unknown = runs::resolved(&scenario("quin")).with_stacks(Some(hosts::simple()));
     let unknown = unknown.expect_err("there is no such stack");
-    assert!(unknown.fix().contains("simple, endless"), "{unknown}");
+    assert!(unknown.fix().contains("simple, repairing, endless"), "{unknown}");
     let mut other = scenario("simple");
     other["flows"][0]["congestion_control"] = json!("cubik");
     let control = runs::resolved(&other).with_stacks(Some(hosts::simple()));
@@ -124,6 +155,16 @@ fn what_cannot_be_is_refused_with_a_fix() {
     assert_eq!(runs::refused(&other).path(), "flows[0].congestion_control");
     other["flows"][0] = json!({"stack": "simple", "script": [{"at": "1 s", "bytes": "1 KB"}]});
     assert_eq!(runs::refused(&other).path(), "flows[0].script");
+}
+
+#[test]
+fn a_run_that_does_not_repeat_says_so() {
+    let mut drawn = scenario("simple");
+    assert!(with_stacks(&drawn).warnings.is_empty());
+    drawn["flows"][0]["congestion_control"] = json!("drawn");
+    let warnings = with_stacks(&drawn).warnings;
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(warnings[0].starts_with("flows[0].congestion_control = \"drawn\": "), "{warnings:?}");
 }
 
 #[test]

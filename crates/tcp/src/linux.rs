@@ -6,6 +6,7 @@
 //! and `tcp_timer.c`.
 
 mod acked;
+mod alone;
 mod by_class;
 mod clock;
 mod estimator;
@@ -35,6 +36,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::SlowStart;
 use crate::segment::Transmission;
+pub use alone::LawAlone;
 pub(crate) use clock::{Clock, ticks};
 use estimator::MdevEstimator;
 use excuse::{ReducedBy, ReductionLog};

@@ -52,6 +52,8 @@ pub(crate) enum Event {
 pub(crate) enum CoreEvent {
     /// The timer of an assembly queue may be due.
     Assembly(u32),
+    /// A packet that opens or completes the burst of an assembly queue may enter it.
+    Enters(u32),
     /// The header of the burst in a slot enters the processor of its ingress.
     Submit(u32),
     /// A header or trailer reaches the end of a fibre.

@@ -4,6 +4,7 @@ use burstlab_tcp::{Ack, SackBlocks};
 use burstlab_units::Bytes;
 use serde::{Deserialize, Serialize};
 
+use super::place::Place;
 use crate::measure::NO_ROW;
 
 /// A data packet.
@@ -183,6 +184,8 @@ pub(super) trait Parcel: Copy {
     fn segment(&self) -> Option<(u64, u32)>;
     /// Its segment, or the one that it asks for.
     fn number(&self) -> u64;
+    /// Where it comes to its first edge node, of a host that has its links to itself.
+    fn enters_at(&self) -> Place;
     /// The same packet, its number higher by `numbers`.
     fn after(&self, numbers: u64) -> Self;
     /// By how much its number is above that of `other`, if that is all that sets them apart; a
@@ -202,6 +205,10 @@ impl Parcel for DataPacket {
     }
     fn number(&self) -> u64 {
         self.seq
+    }
+    #[inline]
+    fn enters_at(&self) -> Place {
+        Place::DATA_UP.of(self.flow)
     }
     #[inline]
     fn after(&self, numbers: u64) -> Self {
@@ -228,6 +235,10 @@ impl Parcel for AckPacket {
     }
     fn number(&self) -> u64 {
         self.next
+    }
+    #[inline]
+    fn enters_at(&self) -> Place {
+        Place::ACK_UP.of(self.flow)
     }
     #[inline]
     fn after(&self, numbers: u64) -> Self {

@@ -1,12 +1,15 @@
 //! Where an event happens, as a number: how ties are broken where the order of queueing must not.
 
 use burstlab_kernel::{Rank, Ticket};
+use serde::{Deserialize, Serialize};
 
 /// A kind of place, and then one of its kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Place(u32);
 
 impl Place {
+    /// Before all others.
+    pub(super) const FIRST: Self = Self(0);
     /// Arrivals, at the far end of a link.
     pub(super) const DATA_UP: Self = Self(0);
     pub(super) const DATA_DOWN: Self = Self(1 << 30);
@@ -22,6 +25,12 @@ impl Place {
     #[inline]
     pub(super) fn of(self, number: u32) -> Self {
         Self(self.0 | number)
+    }
+
+    /// The place behind this one.
+    #[inline]
+    pub(super) fn next(self) -> Self {
+        Self(self.0 + 1)
     }
 
     /// As a number.

@@ -41,8 +41,8 @@ impl World {
         most: usize,
         mut warnings: Vec<String>,
     ) -> (Summary, Vec<Piece>) {
-        warnings.extend(self.core.unmet());
-        warnings.extend(self.access.unmet());
+        warnings.extend(first_of_each_list(&self.core.unmet()));
+        warnings.extend(first_of_each_list(&self.access.unmet()));
         let measured = self.measured_span();
         let under_way = self.core.under_way(self.now);
         let counters = totals::counters(self, &under_way);
@@ -96,5 +96,30 @@ impl World {
             self.leave_row(slot);
         }
         self.hosts.demands.summaries(self.now, measured)
+    }
+}
+
+/// Of the entries of each list of a script that were not met, the first, and how many others.
+fn first_of_each_list(unmet: &[String]) -> impl Iterator<Item = String> {
+    let list = |line: &String| line.find(": ").map(|end| line[..end].to_string());
+    unmet.chunk_by(move |one, next| list(one) == list(next)).map(|same| match same {
+        [alone] => alone.clone(),
+        _ => format!("{} (and {} more of that list)", same[0], same.len() - 1),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_of_each_list;
+
+    #[test]
+    fn a_list_that_is_not_met_is_one_line() {
+        let unmet =
+            ["a.x: packet 1 was never sent", "a.x: packet 4 was never sent", "b.x: packet 1"];
+        let told: Vec<_> = first_of_each_list(&unmet.map(String::from)).collect();
+        assert_eq!(
+            told,
+            ["a.x: packet 1 was never sent (and 1 more of that list)", "b.x: packet 1"]
+        );
     }
 }

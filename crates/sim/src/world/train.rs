@@ -179,16 +179,32 @@ impl<P: Parcel> TimedTrain<P> {
         joins
     }
 
+    /// How many packets are there before `now`; at least one is.
+    #[inline(always)]
+    pub(super) fn before(&self, now: Time) -> u32 {
+        if self.at(self.train.count - 1) < now {
+            return self.train.count;
+        }
+        // The last is not there, so that the gap is not zero.
+        now.since(self.at).as_ps().div_ceil(self.gap.as_ps()) as u32
+    }
+
+    /// Bytes of those that are there before `now`.
+    #[inline]
+    pub(super) fn bytes_before(&self, now: Time) -> u64 {
+        let count = if self.at < now { self.before(now) } else { 0 };
+        u64::from(count) * self.train.first.bytes().get()
+    }
+
     /// Takes the packets out that are there before `now`; at least one is.
     #[inline(always)]
     pub(super) fn split_before(&mut self, now: Time) -> Self {
         let mut due = *self;
-        if self.at(self.train.count - 1) < now {
+        let count = self.before(now);
+        if count == self.train.count {
             self.train.count = 0;
             return due;
         }
-        // The last is not there, so that the gap is not zero.
-        let count = now.since(self.at).as_ps().div_ceil(self.gap.as_ps()) as u32;
         self.at = self.at(count);
         self.train = due.train.split_off(count);
         due

@@ -1,6 +1,7 @@
 //! A transport of a few lines as a stack of others, and some that misbehave: its sender keeps a
 //! window of packets in flight, its receiver acknowledges each by its number, and what is three
-//! behind the last one acknowledged is lost and sent again as a new packet.
+//! behind the last one acknowledged is lost and sent again as a new packet: at once, or, as TCP
+//! does, one for each ACK, in repairs.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -12,16 +13,23 @@ const PAYLOAD: u64 = 1000;
 const WINDOW: usize = 20;
 const BEHIND: u64 = 3;
 
+/// Segments that each repair costs, as a host tells.
+pub(crate) const COST: u32 = 2;
+
 #[derive(Debug)]
 pub(crate) struct Simple;
 
 impl Stacks for Simple {
     fn names(&self) -> Vec<&str> {
-        vec!["simple", "endless", "restless", "garbage"]
+        vec!["simple", "repairing", "endless", "restless", "garbage"]
     }
 
     fn congestion_controls(&self, _stack: &str) -> Vec<&str> {
-        vec!["window"]
+        vec!["window", "drawn"]
+    }
+
+    fn repeats(&self, _stack: &str, congestion_control: &str) -> bool {
+        congestion_control != "drawn"
     }
 
     fn hosts(&self, connection: &Connection) -> [Box<dyn Host>; 2] {
@@ -29,6 +37,7 @@ impl Stacks for Simple {
         let left = (packets, connection.bytes.unwrap_or(u64::MAX));
         let sender: Box<dyn Host> = match connection.stack.as_str() {
             "simple" => Box::new(Sender { left: left.0, ..Sender::default() }),
+            "repairing" => Box::new(Sender { left: left.0, repairs: true, ..Sender::default() }),
             other => Box::new(Bad(other.to_string())),
         };
         [sender, Box::new(Receiver::default())]
@@ -48,9 +57,22 @@ struct Sender {
     again: u64,
     due: Option<Time>,
     events: VecDeque<HostEvent>,
+    /// Whether it tells of repairs, and the packet below which the last one repairs all.
+    repairs: bool,
+    until: u64,
 }
 
 impl Sender {
+    /// Begins a repair, if none goes on.
+    fn begins(&mut self, timed_out: bool) {
+        let goes_on = self.flying.first().is_some_and(|&first| first < self.until);
+        if timed_out || !goes_on {
+            self.events.push_back(HostEvent::Repairs { timed_out, cost: Some(COST) });
+            self.events.extend(self.flying.iter().copied().map(HostEvent::Awaited));
+            self.until = self.next;
+        }
+    }
+
     fn done(&self) -> bool {
         self.left == 0 && self.again == 0 && self.flying.is_empty()
     }
@@ -61,18 +83,32 @@ impl Host for Sender {
 
     fn handle(&mut self, _now: Time, packet: Packet) {
         let number = u64::from_le_bytes(packet.bytes.try_into().expect("an ACK of eight bytes"));
-        self.events.push_back(HostEvent::Acked(number));
         self.flying.remove(&number);
+        let least = self.flying.first().map_or(self.next, |&first| first);
+        let acked = if self.repairs { least.checked_sub(1) } else { Some(number) };
+        self.events.extend(acked.map(HostEvent::Acked));
         while let Some(&first) = self.flying.first().filter(|&&first| first + BEHIND <= number) {
+            if self.repairs {
+                self.begins(false);
+            }
             self.flying.remove(&first);
-            self.events.push_back(HostEvent::Lost(first));
             self.again += 1;
+            if self.repairs {
+                self.events.push_back(HostEvent::Resent(first));
+                break;
+            }
+            self.events.push_back(HostEvent::Lost(first));
         }
         self.due = None;
     }
 
     fn handle_timeout(&mut self, _now: Time) {
-        self.events.push_back(HostEvent::Timeout);
+        if self.repairs {
+            self.begins(true);
+            self.events.extend(self.flying.iter().copied().map(HostEvent::Resent));
+        } else {
+            self.events.push_back(HostEvent::Timeout);
+        }
         self.again += self.flying.len() as u64;
         self.flying.clear();
         self.due = None;

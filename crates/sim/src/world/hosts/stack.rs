@@ -6,6 +6,7 @@
 mod aboard;
 mod reacts;
 
+use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use burstlab_kernel::RandomSource;
@@ -40,6 +41,8 @@ pub(super) struct Stack {
     acked: Option<u64>,
     /// Packets that it takes for lost and that are on their way all the same.
     given_up: Vec<u64>,
+    /// Packets that are lost, and in a row of the ledger, but not sent again yet.
+    explained: BTreeSet<u64>,
     counts: Counts,
     /// What its receiver had when measuring began, and what its sender had told.
     before: (u64, Counts),
@@ -50,7 +53,7 @@ pub(super) struct Stack {
 /// What a sender has told.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
-    /// Packets taken for lost or sent again, and lost bursts that were found so.
+    /// Packets taken for lost or sent again, and repairs of what is not in one yet.
     repaired: u64,
     repairs: u64,
     timeouts: u64,
@@ -98,8 +101,8 @@ impl End {
 impl Stack {
     fn new(hosts: [Box<dyn Host>; 2]) -> Self {
         let (counts, before) = (Counts::default(), (0, Counts::default()));
-        let (ends, given_up) = (hosts.map(End::new), Vec::new());
-        Self { ends, acked: None, given_up, counts, before, drawn: 0 }
+        let (ends, given_up, explained) = (hosts.map(End::new), Vec::new(), BTreeSet::new());
+        Self { ends, acked: None, given_up, explained, counts, before, drawn: 0 }
     }
 
     /// A data packet is lost; returns whether the sender still waits for it.

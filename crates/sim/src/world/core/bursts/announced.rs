@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::Mesh;
 use super::coalescer::Coalescer;
 use super::edge::Queue;
-use super::pending::{Pending, Tail};
+use super::pending::{Entry, Pending, Tail};
 use super::rules::Rules;
 use crate::world::context::Context;
 use crate::world::events::{CoreEvent, Event};
@@ -165,17 +165,18 @@ impl Entering {
     }
 }
 
-/// Moves the packets that enter before `now` out of `coming` to `payload`; returns how many bytes
+/// Moves the packets that enter before `until` out of `coming` to `payload`; returns how many bytes
 /// they are, and when the first of the others enters.
 fn take<P: Parcel>(
     coming: &mut Pending<P>,
     payload: &mut Vec<Train<P>>,
     entering: &mut Entering,
-    now: Time,
+    until: Entry,
     mut each: impl FnMut(Time, &P),
 ) -> (Bytes, Time) {
     let mut bytes = Bytes::ZERO;
     if let Entering::Sorted(order) = entering {
+        let (now, _) = until;
         let near = coming.near(now);
         let due = (0..).zip(near.iter()).filter(|(_, coming)| coming.at < now);
         order.extend(due.map(|(index, coming)| (coming.at, coming.train.first.flow(), index)));
@@ -186,9 +187,9 @@ fn take<P: Parcel>(
             each(at, &train.first);
             payload.push(train);
         }
-        return (bytes, coming.split(now, |_| {}));
+        return (bytes, coming.split(until, |_| {}));
     }
-    let first = coming.split(now, |due| {
+    let first = coming.split(until, |due| {
         each(due.at, &due.train.first);
         bytes += due.train.bytes();
         entering.add(payload, due.train);
@@ -206,12 +207,14 @@ impl Context {
 }
 
 impl Queue {
-    /// A packet will enter at `at`: sees to it that the queue closes in time.
+    /// Packets will enter: sees to it that the queue closes in time.
     #[inline]
-    fn expect(&mut self, at: Time, number: usize, context: &mut Context) {
-        if at < self.announced.first {
-            self.announced.first = at;
-            if self.arrivals.as_ref().is_none_or(|arrivals| at < arrivals.first()) {
+    fn expect<P: Parcel>(&mut self, coming: &TimedTrain<P>, number: usize, context: &mut Context) {
+        if self.filling.is_some() {
+            self.fill(coming, number, context);
+        } else if coming.at < self.announced.first {
+            self.announced.first = coming.at;
+            if self.arrivals.as_ref().is_none_or(|arrivals| coming.at < arrivals.first()) {
                 self.set_timer(number, context);
             }
         }
@@ -228,6 +231,9 @@ impl Queue {
                 .poll_timeout()
                 .map_or(self.announced.first, |at| at.min(self.announced.first));
             return Some(due).filter(|&at| at < Time::MAX);
+        }
+        if let Some(filling) = &self.filling {
+            return Some(filling.due()).filter(|_| self.number > 0);
         }
         let timer = self.assembler.policy().timer_alone();
         timer.filter(|_| self.opens() < Time::MAX).map(|span| self.opens() + span)
@@ -306,9 +312,9 @@ impl Mesh {
         context: &mut Context,
     ) {
         let tail = self.tails.ack(packet.flow, self.trains);
-        let place = &mut self.queues[queue];
-        place.announced.acks.push(TimedTrain::one(at, packet), tail, queue);
-        place.expect(at, queue, context);
+        let (place, coming) = (&mut self.queues[queue], TimedTrain::one(at, packet));
+        place.announced.acks.push(coming, tail, queue);
+        place.expect(&coming, queue, context);
     }
 
     /// ACKs that are `sent` over an access link will enter a queue.
@@ -325,8 +331,9 @@ impl Mesh {
             Some((at, gap)) if self.trains || train.count == 1 => {
                 let tail = self.tails.ack(train.first.flow, self.trains);
                 let place = &mut self.queues[queue];
-                place.announced.acks.push(TimedTrain { train: *train, at, gap }, tail, queue);
-                place.expect(at, queue, context);
+                let coming = TimedTrain { train: *train, at, gap };
+                place.announced.acks.push(coming, tail, queue);
+                place.expect(&coming, queue, context);
             }
             Some((at, gap)) => {
                 let coming = TimedTrain { train: *train, at, gap };
@@ -360,7 +367,7 @@ impl Mesh {
             let packets = packets.map(|(n, packet)| TimedTrain::one(run.at(n), packet));
             packets.for_each(|one| place.announced.data.push(one, None, queue));
         }
-        place.expect(run.at, queue, context);
+        place.expect(&run, queue, context);
     }
 
     /// The queue of the ACKs of a flow.
@@ -384,31 +391,41 @@ impl Mesh {
 
     /// The timer of a queue: if it is due, all that entered before is in the burst now open.
     pub(super) fn take_in(&mut self, now: Time, queue: usize, context: &mut Context) -> bool {
-        let place = &mut self.queues[queue];
-        if place.due() != Some(now) {
-            return false;
+        let due = self.queues[queue].due() == Some(now);
+        if due {
+            self.gather((now, Place::FIRST), queue, context);
         }
-        let next = self.next_number(self.queues[queue].from);
+        due
+    }
+
+    /// What enters a queue before `until` is in its burst, which is about to be closed.
+    #[inline]
+    pub(super) fn gather(&mut self, until: Entry, queue: usize, context: &mut Context) {
+        if self.queues[queue].number == 0 {
+            self.queues[queue].number = self.next_number(self.queues[queue].from);
+        }
         let place = &mut self.queues[queue];
-        place.number = next;
         let opened = place.opens();
         let (number, entering) = (place.number, &mut self.entering);
         let (payload, announced) = (&mut place.payload, &mut place.announced);
         let mut enter = |at: Time, row: u32| context.recorder.joined(row, at, number);
         let (bytes, data) =
-            take(&mut announced.data, &mut payload.data, entering, now, |at, packet| {
+            take(&mut announced.data, &mut payload.data, entering, until, |at, packet| {
                 enter(at, packet.row);
             });
         let (more, acks) =
-            take(&mut announced.acks, &mut payload.acks, entering, now, |at, packet| {
+            take(&mut announced.acks, &mut payload.acks, entering, until, |at, packet| {
                 enter(at, packet.row);
             });
         let full = place.assembler.push(opened, (), bytes + more);
         announced.first = data.min(acks);
-        let full = full || place.take_batches(now, false);
+        if place.filling.is_some() {
+            place.await_next(queue, context);
+            return;
+        }
+        let full = full || place.take_batches(until.0, false);
         assert!(!full, "only the timer closes such a queue");
         place.set_timer(queue, context);
-        true
     }
 
     /// Packets that have entered a queue by the end of the run and are in no burst.
@@ -417,7 +434,7 @@ impl Mesh {
         for queue in &self.queues {
             let last = &mut numbered[self.counter(queue.from)];
             *last += 1;
-            let number = *last;
+            let number = if queue.number == 0 { *last } else { queue.number };
             queue.announced.rows(now).for_each(|(row, at)| recorder.joined(row, at, number));
         }
     }

@@ -5,11 +5,12 @@
 use std::ops::{Add, AddAssign};
 
 use burstlab_kernel::RandomSource;
-use burstlab_units::{Bytes, Span, Time};
+use burstlab_units::{Bytes, Time};
 use serde::{Deserialize, Serialize};
 
 use super::Mesh;
 use super::edge::Queue;
+use super::pending::INSTANT;
 use crate::measure::NO_ROW;
 use crate::run::LOOK;
 use crate::scenario::{Interrupt, Resolved};
@@ -371,6 +372,3 @@ impl Mesh {
         }
     }
 }
-
-/// The least step of time.
-const INSTANT: Span = Span::from_ps(1);

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::announced::Announced;
 use super::batch_arrivals::BatchArrivals;
 use super::burst::{BurstKind, Payload};
+use super::filling::Filling;
 use super::rules::Rules;
 use super::{LossSchedule, Mesh, ScheduledLoss};
 use crate::measure::loss::{Loss, LossCause};
@@ -36,6 +37,8 @@ pub(super) struct Queue {
     pub(super) arrivals: Option<Box<BatchArrivals>>,
     /// The way that its bursts have for themselves; `NO_WAY`: none, or a timer alone closes them.
     pub(super) way: u32,
+    /// How far its burst is, where a size closes it and what enters is announced.
+    pub(super) filling: Option<Box<Filling>>,
     /// Number of the open burst; 0: it has none yet.
     pub(super) number: u64,
     /// Where packets leave spaced: how many have come to the open burst, lost ones too, and how
@@ -58,7 +61,7 @@ impl Queue {
         let assembler = Assembler::new(policy).with_minimum(edge.min_size.unwrap_or_default());
         let assembler = assembler.with_at_most(edge.at_most && !acks);
         let (payload, announced) = (Payload::default(), Announced::default());
-        let (arrivals, way, positions) = (None, NO_WAY, Vec::new());
+        let (arrivals, filling, way, positions) = (None, None, NO_WAY, Vec::new());
         let (number, entered, lane) = (0, 0, 0);
         Self {
             from,
@@ -71,6 +74,7 @@ impl Queue {
             announced,
             arrivals,
             way,
+            filling,
             number,
             entered,
             positions,
@@ -102,21 +106,27 @@ impl Queue {
     }
 }
 
-/// Whether the queues need only be told in advance of data packets, and of ACKs: where a timer
-/// alone closes them, and no script looks at each packet as it arrives.
+/// Whether the queues need only be told in advance of data packets, and of ACKs: where a timer or a
+/// size closes them, and no script looks at each packet as it arrives.
 pub(super) fn expects(scenario: &Scenario, rules: &Rules, loss: &LossSchedule) -> (bool, bool) {
     if scenario.run.tie_break == TieBreak::Random {
         // What is announced enters by time and flow: drawn ties need an event for each packet.
         return (false, false);
     }
-    let only_timed = |policy: AssemblyPolicy| policy.timer_alone().is_some();
-    let timed = (0..rules.classes).all(|class| only_timed(rules.assembly.data.policy(class)));
+    // In a mesh bursts may be closed by a size where each host has its links to itself, and where
+    // nothing else enters, in an order that no link says.
+    let alone_enters = scenario.traffic.is_empty() && scenario.batches.is_empty();
+    let filled = rules.control && !rules.ordered && alone_enters;
+    let known = |policy: AssemblyPolicy| {
+        policy.timer_alone().is_some() || filled && policy.size_or_time().is_some()
+    };
+    let timed = (0..rules.classes).all(|class| known(rules.assembly.data.policy(class)));
     let singly = loss.script.names_packets() || !rules.spacing.is_zero();
     // On a way that bursts have for themselves they may be closed ahead of the clock.
     let cut = scenario.core.forwarding == CoreForwarding::CutThrough;
     let alone = !rules.control && cut;
     let data = (timed || alone) && !singly && few_batches(scenario, rules);
-    let acks = alone || only_timed(rules.assembly.ack);
+    let acks = alone || known(rules.assembly.ack);
     (data, if rules.acks_with_data { data } else { acks })
 }
 
@@ -297,7 +307,10 @@ impl Mesh {
         queue.lane = lane;
         let announced = if ack { self.expects.1 } else { self.expects.0 };
         if announced && queue.assembler.policy().timer_alone().is_none() {
-            queue.way = self.way(ends.0, ends.1).map_or(NO_WAY, |way| way as u32);
+            match self.way(ends.0, ends.1) {
+                Some(way) => queue.way = way as u32,
+                None => queue.filling = Filling::of(&queue.assembler).map(Box::new),
+            }
         }
         self.queues.push(queue);
         let number = self.queues.len() - 1;

@@ -8,16 +8,15 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
 use burstlab_optical::AssemblyPolicy;
-use burstlab_units::{Span, Time};
+use burstlab_units::Time;
 
 use super::Mesh;
 use super::burst::BurstKind;
+use super::pending::INSTANT;
 use crate::world::context::Context;
 use crate::world::packet::{AckPacket, DataPacket, Packet, Parcel};
+use crate::world::place::Place;
 use crate::world::train::{TimedTrain, Train};
-
-/// The least step of time.
-const INSTANT: Span = Span::from_ps(1);
 
 /// What is taken in at once, and in which order. Reused, so that it costs no memory.
 #[derive(Clone, Debug, Default)]
@@ -96,9 +95,9 @@ impl Mesh {
     pub(super) fn flush(&mut self, now: Time, queue: usize, context: &mut Context) {
         let until = self.announced(now, queue, context);
         let mut due = std::mem::take(&mut self.due);
-        let announced = &mut self.queues[queue].announced;
-        let data = announced.data.split(until, |coming| due.data.push(coming));
-        announced.first = data.min(announced.acks.split(until, |coming| due.acks.push(coming)));
+        let (announced, all) = (&mut self.queues[queue].announced, (until, Place::FIRST));
+        let data = announced.data.split(all, |coming| due.data.push(coming));
+        announced.first = data.min(announced.acks.split(all, |coming| due.acks.push(coming)));
         context.work += due.data.len() as u32 + due.acks.len() as u32;
         if self.queues[queue].assembler.policy() == AssemblyPolicy::None {
             self.pass(queue, &mut due, context);

@@ -10,6 +10,7 @@ mod coalescer;
 mod contention;
 mod cutting;
 mod edge;
+mod filling;
 mod flush;
 mod header;
 mod ingress_port;
@@ -451,6 +452,7 @@ impl Mesh {
             CoreEvent::Stored(way) => self.unload(now, way, context),
             CoreEvent::Signal(link) => self.signal(now, link, context),
             CoreEvent::Assembly(queue) => self.timer(now, queue, context),
+            CoreEvent::Enters(queue) => self.enters(now, queue, context),
             CoreEvent::Submit(slot) => self.submit(now, slot, context),
             CoreEvent::Served(slot) => self.schedule(now, slot, context),
             CoreEvent::Refused(slot) => self.refused(now, slot, context),

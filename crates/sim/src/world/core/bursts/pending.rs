@@ -1,10 +1,17 @@
 //! Trains that are known to come to one place, most of them long before they do.
 
-use burstlab_units::Time;
+use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::world::packet::Parcel;
+use crate::world::place::Place;
 use crate::world::train::TimedTrain;
+
+/// When and where a packet enters: the order in which packets do.
+pub(super) type Entry = (Time, Place);
+
+/// The least step of time.
+pub(super) const INSTANT: Span = Span::from_ps(1);
 
 /// Each flow's trains, in order. Those that come soon are kept apart: only they are looked at each
 /// time that some are taken.
@@ -90,12 +97,6 @@ impl<P: Parcel> Pending<P> {
         &mut self.near
     }
 
-    /// When the first of the others comes.
-    #[inline]
-    pub(super) fn first_far(&self) -> Time {
-        self.first_far
-    }
-
     /// The near ones are looked at for a while.
     fn refill(&mut self, until: Time) {
         let step = if until > self.taken { until.since(self.taken) } else { Default::default() };
@@ -114,12 +115,47 @@ impl<P: Parcel> Pending<P> {
         });
     }
 
-    /// Moves what comes before `until` to `due`, train by train; returns when the first of the
+    /// When and where the first enters.
+    pub(super) fn head(&self) -> Option<Entry> {
+        let entry = |coming: &TimedTrain<P>| (coming.at, coming.train.first.enters_at());
+        let near = self.near.iter().map(entry).min();
+        if near.is_some_and(|(at, _)| at < self.first_far) {
+            return near;
+        }
+        near.into_iter().chain(self.far.iter().map(entry)).min()
+    }
+
+    /// Moves what enters before `until` to `due`, train by train; returns when the first of the
     /// others comes.
     #[inline]
-    pub(super) fn split(&mut self, until: Time, mut due: impl FnMut(TimedTrain<P>)) -> Time {
+    pub(super) fn split(
+        &mut self,
+        (until, place): Entry,
+        mut due: impl FnMut(TimedTrain<P>),
+    ) -> Time {
+        if place == Place::FIRST {
+            return self.split_by(until, |_| until, due);
+        }
+        // Of what enters at that instant some is before the place.
+        let after = until + INSTANT;
+        let by = |coming: &TimedTrain<P>| match coming.train.first.enters_at() < place {
+            true => after,
+            false => until,
+        };
+        self.split_by(after, by, &mut due)
+    }
+
+    /// The same, where each train has an instant `by` which it is split, `until` at the latest.
+    #[inline]
+    fn split_by(
+        &mut self,
+        until: Time,
+        by: impl Fn(&TimedTrain<P>) -> Time,
+        mut due: impl FnMut(TimedTrain<P>),
+    ) -> Time {
         let mut first = Time::MAX;
         self.near(until).retain_mut(|coming| {
+            let until = by(coming);
             if coming.at < until {
                 due(coming.split_before(until));
             }
@@ -129,6 +165,6 @@ impl<P: Parcel> Pending<P> {
             }
             stays
         });
-        first.min(self.first_far())
+        first.min(self.first_far)
     }
 }

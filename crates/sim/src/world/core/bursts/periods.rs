@@ -11,6 +11,15 @@ use crate::world::core::runs::Runs;
 use crate::world::packet::Parcel;
 use crate::world::train::{TimedTrain, Train};
 
+/// Among so many of the first trains the gap is looked for. Where all of them are of one packet,
+/// the first goes alone, and to look at all the others each time would cost the square of their
+/// number.
+const NEAR: usize = 64;
+
+/// So many places may trains move back for each packet that crosses, and one for each train. Where
+/// they move further, as those of many flows that are not in step do, packets are taken one by one.
+const MOVES: u64 = 8;
+
 /// Puts trains in the order in which their first packets are there.
 fn sort<P: Parcel>(trains: &mut [TimedTrain<P>]) {
     if !trains.is_sorted_by(|one, other| !is_before(other, one)) {
@@ -27,7 +36,8 @@ fn is_before<P: Parcel>(one: &TimedTrain<P>, other: &TimedTrain<P>) -> bool {
 /// are. Nobody else comes meanwhile. `None`: their packets are not equally far apart.
 fn in_step<P: Parcel>(trains: &[TimedTrain<P>]) -> Option<(usize, u32, Span)> {
     let begun = trains.first()?.at;
-    let gap = trains.iter().find(|coming| coming.train.count > 1).map_or(Span::ZERO, |one| one.gap);
+    let mut near = trains[..trains.len().min(NEAR)].iter();
+    let gap = near.find(|coming| coming.train.count > 1).map_or(Span::ZERO, |one| one.gap);
     let end = begun + gap.max(Span::from_ps(1));
     let active = trains.partition_point(|coming| coming.at < end);
     let (mut periods, mut even) = (u32::MAX, true);
@@ -40,6 +50,26 @@ fn in_step<P: Parcel>(trains: &[TimedTrain<P>]) -> Option<(usize, u32, Span)> {
         periods = periods.min(u32::try_from(whole).unwrap_or(u32::MAX));
     }
     even.then_some((active, periods, gap))
+}
+
+/// The first so many trains have moved on, mostly not far: puts them among the others. Returns
+/// `false`, with all of them in any order, where they moved further than `moves` in all.
+fn back_in_order<P: Parcel>(
+    trains: &mut [TimedTrain<P>],
+    moved_on: usize,
+    moves: &mut u64,
+) -> bool {
+    for place in (0..moved_on).rev() {
+        let next = place + 1..trains.len().min(place + 1 + *moves as usize);
+        let before = next.take_while(|&next| is_before(&trains[next], &trains[place]));
+        let behind = before.last().unwrap_or(place);
+        trains[place..=behind].rotate_left(1);
+        *moves -= (behind - place) as u64;
+        if *moves == 0 {
+            return false;
+        }
+    }
+    true
 }
 
 impl Mesh {
@@ -62,6 +92,7 @@ impl Mesh {
         }
         sort(trains);
         let (mut packets, mut bytes, mut done) = (0, 0, 0);
+        let mut moves = trains.len() as u64 + MOVES;
         while let Some((active, periods, gap)) = in_step(&trains[done..]) {
             let rest = &mut trains[done..];
             if !rest[..active].iter().all(|coming| self.outlasts(&coming.train)) {
@@ -77,6 +108,7 @@ impl Mesh {
             for coming in &mut rest[..active] {
                 let (first, count) = (&coming.train.first, u64::from(periods));
                 packets += count;
+                moves += MOVES * count;
                 bytes += count * first.bytes().get();
                 if kind == BurstKind::Data {
                     self.flows.carried(first.flow(), count);
@@ -89,14 +121,11 @@ impl Mesh {
                     empty += 1;
                 }
             }
-            // The others have moved on, mostly not far.
-            for place in (empty..active).rev() {
-                let moved = (place + 1..rest.len())
-                    .take_while(|&next| is_before(&rest[next], &rest[place]));
-                let behind = moved.last().unwrap_or(place);
-                rest[place..=behind].rotate_left(1);
-            }
             done += empty;
+            let in_order = empty == 0 && active == rest.len();
+            if !in_order && !back_in_order(&mut rest[empty..], active - empty, &mut moves) {
+                break;
+            }
         }
         trains.drain(..done);
         self.numbered[counter] += packets;

@@ -21,9 +21,29 @@ struct Told {
     acked: bool,
     /// It has waited long enough: for what was missing then.
     timeout: Option<Causes>,
-    /// Packets that are lost, and why; and those that are not, or are sent again though they came.
+    /// Repairs of TCP that it has begun.
+    repairs: Vec<Repair>,
+    /// Packets taken for lost or sent again.
+    repaired: u64,
+    /// Those that are lost and in no row yet, and why; and those that are not lost, or are sent
+    /// again though they came.
     lost: Vec<(u64, Loss)>,
     spurious: Vec<u64>,
+}
+
+/// What TCP repairs.
+struct Repair {
+    timed_out: bool,
+    cost: Option<u32>,
+    /// The first packet that it waits for, and what is missing of all.
+    first: Option<u64>,
+    behind: Causes,
+}
+
+impl Told {
+    fn timed_out(&self) -> bool {
+        self.timeout.is_some() || self.repairs.iter().any(|repair| repair.timed_out)
+    }
 }
 
 impl Hosts {
@@ -84,25 +104,44 @@ impl Flow {
                 told.acked = true;
             }
             HostEvent::Timeout => told.timeout = Some(self.causes.clone()),
+            HostEvent::Repairs { timed_out, cost } => {
+                let behind = Causes::default();
+                told.repairs.push(Repair { timed_out, cost, first: None, behind });
+            }
+            HostEvent::Awaited(number) => self.waits_for(number, told),
             HostEvent::Lost(number) | HostEvent::Resent(number) => self.gives_up(number, told),
             HostEvent::SomeLost(count) => {
                 let acked = stack.acked.unwrap_or(0);
                 let oldest = self.causes.among(0..acked).take(count as usize);
                 let oldest: Vec<u64> = oldest.map(|(seq, _)| seq).collect();
                 let rest = count as usize - oldest.len();
+                told.repaired += rest as u64;
                 oldest.into_iter().for_each(|number| self.gives_up(number, told));
                 told.spurious.extend(std::iter::repeat_n(acked, rest));
             }
         }
     }
 
+    /// A repair that has just begun is of a connection that waits for what a packet carried.
+    fn waits_for(&mut self, number: u64, told: &mut Told) {
+        let Some(repair) = told.repairs.last_mut() else { return };
+        repair.first.get_or_insert(number);
+        if let Some((_, &loss)) = self.causes.among(number..number + 1).next() {
+            repair.behind.lost(number, loss);
+            self.stack.as_mut().expect("the flow has a stack").explained.insert(number);
+        }
+    }
+
     /// The sender takes a packet for lost, or sends again what it carried.
     fn gives_up(&mut self, number: u64, told: &mut Told) {
+        told.repaired += 1;
+        let stack = self.stack.as_mut().expect("the flow has a stack");
         if let Some(loss) = self.causes.take(number) {
-            told.lost.push((number, loss));
+            if !stack.explained.remove(&number) {
+                told.lost.push((number, loss));
+            }
             return;
         }
-        let stack = self.stack.as_mut().expect("the flow has a stack");
         if stack.ends[NEAR].aboard.has(number) {
             stack.given_up.push(number);
         }
@@ -112,9 +151,11 @@ impl Flow {
     /// Packets that are not taken for lost though a much later one is acknowledged were never going
     /// to be: ACKs alone, or probes of the path.
     fn forget(&mut self) {
-        let acked = self.stack.as_ref().and_then(|stack| stack.acked);
-        if let Some(below) = acked.and_then(|acked| (acked + 1).checked_sub(REORDERING)) {
+        let stack = self.stack.as_mut().expect("the flow has a stack");
+        let below = stack.acked.and_then(|acked| (acked + 1).checked_sub(REORDERING));
+        if let Some(below) = below {
             self.causes.forget_below(below);
+            stack.explained = stack.explained.split_off(&below);
         }
     }
 
@@ -122,7 +163,7 @@ impl Flow {
     fn record(&mut self, now: Time, told: &Told, before: &SenderBefore, context: &mut Context) {
         let id = (now, self.id);
         let stack = self.stack.as_mut().expect("the flow has a stack");
-        stack.counts.repaired += (told.lost.len() + told.spurious.len()) as u64;
+        stack.counts.repaired += told.repaired;
         stack.counts.timeouts += u64::from(told.timeout.is_some());
         let recorder = &mut context.recorder;
         if let (true, Some(acked)) = (told.acked, stack.acked) {
@@ -142,6 +183,8 @@ impl Flow {
             stack.counts.repairs += 1;
         }
         let acked = stack.acked;
+        told.repairs.iter().for_each(|repair| self.repairs(now, repair, before, context));
+        let recorder = &mut context.recorder;
         for &seq in &told.spurious {
             self.tally.spurious_retransmissions += 1;
             let row = LedgerRow::new(id, LedgerKind::SpuriousRetransmission, seq, before);
@@ -161,10 +204,41 @@ impl Flow {
         }
     }
 
+    /// Counts and records a repair of TCP.
+    fn repairs(
+        &mut self,
+        now: Time,
+        repair: &Repair,
+        before: &SenderBefore,
+        context: &mut Context,
+    ) {
+        let Repair { timed_out, cost, first, behind } = repair;
+        let kind = if *timed_out { LedgerKind::Timeout } else { LedgerKind::FastRetransmit };
+        let mut row = LedgerRow::new((now, self.id), kind, first.unwrap_or(0), before);
+        let stack = self.stack.as_mut().expect("the flow has a stack");
+        if *timed_out {
+            let truth = behind.truth(0..before.waits_until);
+            stack.counts.timeouts += 1;
+            self.tally.timeouts[truth as usize][0] += 1;
+            self.digest.add(now, 3, before.waits_until);
+            row.truth = Some(truth);
+        } else {
+            stack.counts.repairs += 1;
+        }
+        if let Some(cost) = cost.map(f64::from) {
+            let cause = behind.reduction(0..before.waits_until, false);
+            let (count, segments) = &mut self.tally.reductions[cause as usize];
+            *count += 1;
+            *segments += cost;
+            row.reduction = Some((cause, cost));
+        }
+        context.recorder.ledger(&row, behind);
+    }
+
     /// Records the window after what the sender has told.
     fn record_window(&self, now: Time, told: &Told, context: &mut Context) {
         let stack = self.stack.as_ref().expect("the flow has a stack");
-        let repairs = !(told.lost.is_empty() && told.spurious.is_empty());
+        let repairs = told.repaired > 0;
         let state = stack.state(NEAR);
         let sender = SenderNow::of_host(&state, repairs);
         let ack = stack.acked.map_or(-1, |acked| acked as i64);
@@ -174,11 +248,9 @@ impl Flow {
             context.recorder.cwnd(&row);
         }
         row.sample = None;
-        row.event = match told.timeout {
-            Some(_) => CwndEvent::Timeout,
-            None => CwndEvent::FastRetransmit,
-        };
-        if repairs || told.timeout.is_some() {
+        let timed_out = told.timed_out();
+        row.event = if timed_out { CwndEvent::Timeout } else { CwndEvent::FastRetransmit };
+        if repairs || timed_out {
             context.recorder.cwnd(&row);
         }
     }
