@@ -1,9 +1,11 @@
 """Record full runs, and write the tables of the papers' pages from those that are recorded.
 
-    python docs/full_runs.py [--check | --record DIR]
+    python docs/full_runs.py [--check | --record DIR | --judge]
 
 ``--record DIR`` takes the papers that were wholly reproduced in DIR with ``--full`` as records of
 this version (``full.json`` in a paper's folder), one line a target, before the pages are written.
+``--judge`` holds the claims as they stand now against what the records measured: for a claim that
+was changed after its full run.
 
 A line ``<!-- full: PAPER -->`` of a page in docs/papers is followed by a table of all targets, and
 ``<!-- full: PAPER/TARGET -->`` by one of the printed values of a target, or of all its values where
@@ -20,20 +22,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from burstlab.reproduce.bands import Row
+from burstlab.reproduce.bands import Row, restored
 from burstlab.reproduce.claims import VERDICTS
 from burstlab.reproduce.coverage import verdict_of
 from burstlab.reproduce.paper import Paper, papers
 
 PAGES = Path(__file__).parent / "papers"
 
-_BLOCK = re.compile(r"(<!-- full: ([\w-]+)(?:/([\w-]+))? -->\n)(?:[^\n]+\n)*")
+_BLOCK = re.compile(r"(<!-- full: ([\w-]+)(?:/([\w-]+)(?:: ([^>]+))?)? -->\n)(?:[^\n]+\n)*")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Bring every page up to date, or tell which is not."""
     if arguments[:1] == ["--record"]:
         record(Path(arguments[1]))
+    if arguments[:1] == ["--judge"]:
+        judge()
     stale: list[str] = []
     for page in sorted(PAGES.glob("*.md")):
         text = page.read_text(encoding="utf-8")
@@ -61,11 +65,37 @@ def record(directory: Path) -> None:
         if len(version) > 1:
             print(f"{paper.key}: not recorded, of several versions ({', '.join(version)})")
             continue
-        lines = ",\n".join(json.dumps(found[name], ensure_ascii=False) for name in names)
-        head = json.dumps({"burstlab": version.pop(), "effort": "full"})
-        text = f'{head[:-1]}, "targets": [\n{lines}\n]}}\n'
-        (paper.directory / "full.json").write_text(text, encoding="utf-8")
+        write(paper, [found[name] for name in names])
         print(f"{paper.key}: recorded")
+
+
+def judge() -> None:
+    """Judge the measures of every record by the claims as they stand now."""
+    for paper in papers():
+        if paper.recorded is None:
+            continue
+        reports = list(paper.recorded["targets"])
+        for one in reports:
+            measures = {name: restored(value) for name, value in one["measures"].items()}
+            rows = [Row(**row) for row in one["rows"]]
+            claims = paper.claims(one["target"].partition("/")[2])
+            judged = [claim.judge(measures, rows).to_json() for claim in claims]
+            # The evidence of a claim that stands as it stood is what the run itself wrote.
+            before = {_stands(claim): claim for claim in one["claims"]}
+            one["claims"] = [before.get(_stands(claim), claim) for claim in judged]
+        write(paper, reports)
+
+
+def _stands(claim: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(claim.get(name, "") for name in ("id", "claim", "source", "verdict", "why"))
+
+
+def write(paper: Paper, reports: Sequence[Mapping[str, Any]]) -> None:
+    """Write the record of a paper, one line a target."""
+    lines = ",\n".join(json.dumps(one, ensure_ascii=False) for one in reports)
+    head = json.dumps({"burstlab": reports[0]["burstlab"], "effort": "full"})
+    text = f'{head[:-1]}, "targets": [\n{lines}\n]}}\n'
+    (paper.directory / "full.json").write_text(text, encoding="utf-8")
 
 
 def filled(text: str) -> str:
@@ -73,11 +103,11 @@ def filled(text: str) -> str:
     known = {paper.key: paper for paper in papers()}
 
     def block(found: re.Match[str]) -> str:
-        marker, key, target = found.groups()
+        marker, key, target, words = found.groups()
         paper = known[key]
         if paper.recorded is None:
             return found[0]
-        lines = _targets(paper) if target is None else _values(paper, target)
+        lines = _targets(paper) if target is None else _values(paper, target, words)
         return marker + "".join(f"{line}\n" for line in lines)
 
     return _BLOCK.sub(block, text)
@@ -100,12 +130,13 @@ def _targets(paper: Paper) -> list[str]:
     return lines
 
 
-def _values(paper: Paper, target: str) -> list[str]:
+def _values(paper: Paper, target: str, words: str | None) -> list[str]:
     reports: Sequence[Mapping[str, Any]] = (paper.recorded or {})["targets"]
     (report,) = [one for one in reports if one["target"] == f"{paper.key}/{target}"]
     printed = [row for row in report["rows"] if row["published"] is not None]
-    if not printed:
-        rows = [f"| {row['label']} | {_measured(row)} |" for row in report["rows"]]
+    if not printed or words is not None:
+        named = [row for row in report["rows"] if (words or "") in row["label"]]
+        rows = [f"| {row['label']} | {_measured(row)} |" for row in named]
         return ["| `--full` | measured |", "|---|---|", *rows]
     lines = ["| `--full` | published | tolerance | measured | verdict |", "|---|---|---|---|---|"]
     for row in printed:

@@ -83,6 +83,25 @@ def test_what_quick_names_is_in_the_grid():
         assert set(named) < {one["label"] for one in plan["grid"][kind]}, kind
 
 
+def test_quick_runs_each_sender_where_something_is_told_of_it():
+    plan = TODAY.plans["stacks"]
+    every = {(one.group, one.point): set() for one in runs_of(context("stacks"), "grid")}
+    for one in runs_of(context("stacks"), "grid"):
+        every[one.group, one.point].add(one.series)
+    # The bound of BBR is over all corners.
+    groups, points = plan["quick"]["groups"], plan["quick"]["points"]
+    assert set(every) == {(group, point) for group in groups for point in points}
+    assert all({"BBR, RFC 6675", "BBR, RACK"} <= senders for senders in every.values())
+    # Laws and detectors are compared where a window is in few bursts.
+    compared = [every[group, point] for group in plan["whole_window"] for point in plan["moderate"]]
+    assert all(senders == set(plan["quick"]["series"]) for senders in compared)
+    # What a detector gains needs the sender without it.
+    alone = [every[group, point] for group in plan["one_packet"] for point in plan["moderate"]]
+    for senders in alone:
+        assert senders == alone[0] >= {"Reno, oracle", "SACK, oracle", "CUBIC, RACK, BLE"}
+        assert {one.removesuffix(", BLE").removesuffix(", oracle") for one in senders} <= senders
+
+
 def test_an_effort_that_names_what_is_not_there_is_a_fault_of_the_plan():
     here = context("wlan")
     plans = {**TODAY.plans, "wlan": {**here.plan, "quick": {**here.plan["quick"], "points": ["1"]}}}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from burstlab.loading import Document, set_at, to_document
 from burstlab.reproduce.bands import Measure, Row
-from burstlab.results import Result
+from burstlab.results import Replication, Result
 from burstlab.simulation import override, resolve, run
 from burstlab.statistics import Estimate
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from burstlab.plot import Axes, CurvePanel
     from burstlab.reproduce.paper import Paper
+
+#: What a run is a function of: the resolved scenario as JSON, the seed, which replication it is.
+Key: TypeAlias = tuple[str, int, int]
 
 
 @dataclass
@@ -65,6 +68,8 @@ class Context:
     used_seed: int | None = None
     #: What targets that were done before left for this one; it changes no number.
     kept: dict[str, Any] = field(default_factory=dict)
+    #: Runs of a grid, those of targets before this one among them; none is made twice.
+    done: dict[Key, Replication] = field(default_factory=dict)
 
     @property
     def plan(self) -> Document:

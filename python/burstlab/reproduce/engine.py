@@ -10,8 +10,9 @@ from typing import Any
 
 from burstlab.reproduce.bands import stored
 from burstlab.reproduce.claims import Judged
-from burstlab.reproduce.context import Context, Findings
+from burstlab.reproduce.context import Context, Findings, Key
 from burstlab.reproduce.paper import Paper
+from burstlab.results import Replication
 
 Progress = Callable[[float, str], None]
 
@@ -28,14 +29,16 @@ class Options:
         Instead of the scenario's seed.
     jobs
         Replications at a time.
-    kept
-        What targets leave for those after them that need the same runs.
+    left
+        What targets of a paper leave for those after them that need the same runs, and the runs.
     """
 
     effort: str = "quick"
     seed: int | None = None
     jobs: int | None = None
-    kept: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    left: dict[str, tuple[dict[str, Any], dict[Key, Replication]]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,10 @@ def reproduce(
 ) -> TargetReport:
     """Run one target and judge its claims."""
     started = time.perf_counter()
+    # Papers have no runs in common: what another one left is let go.
+    if paper.key not in options.left:
+        options.left.clear()
+    kept, done = options.left.setdefault(paper.key, ({}, {}))
     context = Context(
         paper,
         target,
@@ -85,7 +92,8 @@ def reproduce(
         options.seed,
         options.jobs,
         progress or (lambda share, label: None),
-        kept=options.kept,
+        kept=kept,
+        done=done,
     )
     findings = paper.measure(target)(context)
     judged = [claim.judge(findings.measures, findings.rows) for claim in paper.claims(target)]

@@ -5,31 +5,28 @@ A plan's table ``grid`` has ``points`` (``label``, ``x``, optionally ``p`` and `
 a point, ``series``: the labels that are run, ``deterministic``: nothing is drawn, so two
 replications, which agree, are enough). Within a group and point all series have the same random
 numbers. Replications are added until the compared numbers are as precise as the plan asks. Where an
-effort names ``points``, ``groups`` or ``series`` by their labels, it runs these alone.
+effort names ``points``, ``groups`` or ``series`` by their labels, it runs these alone. Each table
+of its ``only`` says of some ``groups`` and ``points`` (of all, where it names none) which
+``series`` are run there; where that leaves none there is no corner.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
 
 from burstlab import _core
-from burstlab.engine import Bound
 from burstlab.loading import Document
-from burstlab.reproduce.context import Context
+from burstlab.reproduce.context import Context, Key
+from burstlab.reproduce.making import make_all, replication
 from burstlab.results import Replication, together
-from burstlab.simulation import replicate, that_fit
-from burstlab.statistics import Asking, Estimate, ask_until, mean_ci95, paired_ratio
-from burstlab.studies.running import Done, Progress, Running, Visit
-from burstlab.studies.work import Answer, Order
-from burstlab.studies.workers import threads
-from burstlab.underway import workers_asked
+from burstlab.statistics import Estimate, ask_until, mean_ci95, paired_ratio
+from burstlab.studies.running import Done, Visit
+from burstlab.studies.work import Order
 
 #: The group of a plan that names none.
 _ALL: Document = {"label": ""}
@@ -112,13 +109,17 @@ def run_grid(context: Context, name: str, wanted: Wanted) -> list[Corner]:
     effort = _effort(context, grid)
     groups = _chosen(effort, "groups", grid.get("groups", [_ALL]))
     points = _chosen(effort, "points", grid["points"])
-    cells = [(g, grid["points"].index(point), point) for g in groups for point in points]
-    corners: list[Corner] = []
-    for done, (group, i, point) in enumerate(cells):
-        what = " ".join(part for part in (group["label"], point["label"]) if part)
-        context.progress(done / len(cells), f"{context.target}: {what}")
-        corners.append(_corner(context, grid, group, i, point, wanted))
-    return corners
+    cells = [
+        (group, grid["points"].index(point), point)
+        for group in groups
+        for point in points
+        if _series(grid, group, point, effort)
+    ]
+    every = [_Cell.of(context, grid, *cell, effort, wanted) for cell in cells]
+    finished = _run(context, every, grid.get("trace", ()))
+    return [
+        cell.corner(done.samples, done.reached) for cell, done in zip(every, finished, strict=True)
+    ]
 
 
 def _effort(context: Context, grid: Document) -> Document:
@@ -134,70 +135,87 @@ def _chosen(effort: Document, kind: str, entries: Sequence[Document]) -> list[Do
     return [entry for entry in entries if named is None or entry["label"] in named]
 
 
-def _corner(
-    context: Context,
-    grid: Document,
-    group: Document,
-    i: int,
-    point: Document,
-    wanted: Wanted,
-) -> Corner:
-    effort = _effort(context, grid)
-    scenarios = _scenarios(context, grid, group, i, point, effort)
-    trace: Sequence[str] = grid.get("trace", ())
+@dataclass(frozen=True)
+class _Cell:
+    """A corner that is yet to be run, with the scenario of each series."""
 
-    def corner(samples: Mapping[str, Sequence[Sample]], reached: bool) -> Corner:
-        x, p = float(point["x"]), point.get("p")
-        return Corner(group["label"], point["label"], x, p, samples, reached)
+    group: Document
+    point: Document
+    effort: Document
+    wanted: Wanted
+    scenarios: Mapping[str, Document]
 
-    def precise(samples: Sequence[Mapping[str, Sample]]) -> bool:
-        by_series = {name: [one[name] for one in samples] for name in scenarios}
-        estimates = wanted(corner(by_series, reached=False))
-        return all(estimate.relative() <= effort["precision"] for estimate in estimates)
+    @classmethod
+    def of(
+        cls,
+        context: Context,
+        grid: Document,
+        group: Document,
+        i: int,
+        point: Document,
+        effort: Document,
+        wanted: Wanted,
+    ) -> _Cell:
+        """Resolve what is to be run at one corner."""
+        return cls(group, point, effort, wanted, _scenarios(context, grid, group, i, point, effort))
 
-    first, batch, most = effort["first"], effort["batch"], effort["most"]
-    if group.get("deterministic", False):
-        first, batch, most = 2, 2, 2
-    asking = ask_until(precise, first=first, batch=batch, most=most)
-    done = _run(context, scenarios, asking, trace)
-    for numbers in done.batches:
-        for samples in done.samples.values():
-            prints = [samples[number].summary["fingerprint"] for number in numbers]
-            context.fingerprints.append(together(prints))
-    return corner(done.samples, done.reached)
+    @property
+    def label(self) -> str:
+        """Name of the corner in its target."""
+        return " ".join(part for part in (self.group["label"], self.point["label"]) if part)
+
+    def corner(self, samples: Mapping[str, Sequence[Sample]], reached: bool) -> Corner:
+        """Return the corner with its samples."""
+        x, p = float(self.point["x"]), self.point.get("p")
+        return Corner(self.group["label"], self.point["label"], x, p, samples, reached)
+
+    def visit(self, place: int) -> Visit[Sample]:
+        """Ask for replications until the corner is as precise as the effort wants."""
+        texts = {name: json.dumps(scenario) for name, scenario in self.scenarios.items()}
+        seed = int(next(iter(self.scenarios.values()))["run"]["seed"])
+        first, batch, most = (self.effort[key] for key in ("first", "batch", "most"))
+        if self.group.get("deterministic", False):
+            first, batch, most = 2, 2, 2
+        asking = ask_until(self._precise, first=first, batch=batch, most=most)
+        return Visit(place, seed, texts, asking)
+
+    def _precise(self, samples: Sequence[Mapping[str, Sample]]) -> bool:
+        by_series = {name: [one[name] for one in samples] for name in self.scenarios}
+        estimates = self.wanted(self.corner(by_series, reached=False))
+        return all(estimate.relative() <= self.effort["precision"] for estimate in estimates)
 
 
-def _run(
-    context: Context,
-    scenarios: Mapping[str, Document],
-    asking: Asking[Sample],
-    trace: Sequence[str],
-) -> Done[Sample]:
-    """Run a corner as a study runs a point."""
-    resolved = list(scenarios.values())
-    texts = {name: json.dumps(scenario) for name, scenario in scenarios.items()}
-    visit = Visit(0, int(resolved[0]["run"]["seed"]), texts, asking)
-    jobs = workers_asked(context.jobs)
-    with threads(min(that_fit(scenario, jobs) for scenario in resolved)) as ready:
-        do = partial(_observe, list(trace))
-        running = Running(iter([visit]), do, ready, Bound(resolved[0]), Progress(1), 1)
-        with closing(running.points()) as points:
-            return next(done for finished in points for done in finished)
+def _run(context: Context, cells: Sequence[_Cell], trace: Sequence[str]) -> list[Done[Sample]]:
+    """Run cells, and note what was run, cell by cell."""
+    every = [(cell.label, cell.visit(place)) for place, cell in enumerate(cells)]
+    resolved = [scenario for cell in cells for scenario in cell.scenarios.values()]
+    found = make_all(context, every, resolved, partial(_sample, context.done, trace))
+    for done in found:
+        for numbers in done.batches:
+            for samples in done.samples.values():
+                prints = [samples[number].summary["fingerprint"] for number in numbers]
+                context.fingerprints.append(together(prints))
+    return found
 
 
-def _observe(tables: list[str], orders: Sequence[Order], monitor: _core.Monitor) -> Answer[Sample]:
-    """Do orders as a worker of a study does, and keep all that their runs leave."""
-    started = time.perf_counter()
-    results: list[list[Sample]] = []
-    for order in orders:
-        results.append([])
-        for number in range(order.first, order.first + order.count):
-            found, end = replicate(order.scenario, order.seed, number, monitor, tables)
-            if end is not None:
-                raise end
-            results[-1].append(found)
-    engine_s = time.perf_counter() - started
-    return Answer(results, sum(map(len, results)), 0.0, engine_s, 0.0, [])
+def _sample(
+    done: dict[Key, Sample],
+    tables: Sequence[str],
+    order: Order,
+    number: int,
+    monitor: _core.Monitor,
+) -> Sample:
+    """Return all that a run leaves; one that the paper has made already is not made again.
+
+    A run with tables is not kept, for these are large.
+    """
+    key = (order.scenario, order.seed, number)
+    found = None if tables else done.get(key)
+    if found is None:
+        found = replication(order, number, monitor, tables)
+        if not tables:
+            done[key] = found
+    return found
 
 
 @dataclass(frozen=True)
@@ -283,9 +301,18 @@ def _settings(
     for field in ("duration", "warmup"):
         if field in effort:
             settings[f"run.{field}"] = effort[field]
-    labels: Sequence[str] | None = group.get("series")
     return {
         one["label"]: {**settings, **one.get("set", {})}
-        for one in _chosen(effort, "series", grid["series"])
-        if labels is None or one["label"] in labels
+        for one in _series(grid, group, point, effort)
     }
+
+
+def _series(grid: Document, group: Document, point: Document, effort: Document) -> list[Document]:
+    """Return the series of a grid that an effort runs at one corner."""
+    chosen = _chosen(effort, "series", grid["series"])
+    allowed: list[Sequence[str]] = [group["series"]] if "series" in group else []
+    for rule in effort.get("only", ()):
+        groups = _chosen(rule, "groups", grid.get("groups", [_ALL]))
+        if group in groups and point in _chosen(rule, "points", grid["points"]):
+            allowed.append([one["label"] for one in _chosen(rule, "series", grid["series"])])
+    return [one for one in chosen if all(one["label"] in labels for labels in allowed)]

@@ -78,9 +78,7 @@ def halved_one_by_one(
     part = (capacity - before) / (2 * flows)
     window = rtt * (capacity - before) / (flows * packet)
     step = window * (rtt / 2) / flows
-    most = int(np.ceil((rise / part).max()))
-    lost = rise * rtt
-    for halved in range(1, most):
-        left = rise - halved * part
-        lost = lost + np.maximum(left, 0) * step
-    return float(lost.mean()) / packet
+    halved = np.floor(rise / part)
+    # What is left of the rise behind each flow that halves, all of them together: a series.
+    left = halved * rise - part * halved * (halved + 1) / 2
+    return float((rise * rtt + left * step).mean()) / packet

@@ -11,15 +11,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from burstlab.loading import Document
 from burstlab.reproduce.context import Context, Findings
-from burstlab.results import Replication
-from burstlab.simulation import run_resolved
-from burstlab.statistics import Estimate, mean_ci95, paired_ratio
+from burstlab.reproduce.making import Monitor, make_all, replication
+from burstlab.results import Replication, together
+from burstlab.statistics import Estimate, ask_until, mean_ci95, paired_ratio
+from burstlab.studies.running import Visit
+from burstlab.studies.work import Order
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -171,36 +174,69 @@ def observe(context: Context) -> dict[str, list[Corner]]:
     """Run what the plan lists; return the corners of each series, in the order of the points."""
     plan = context.plan
     cells = [(one, point) for one in plan["series"] for point in plan.get("points", [_ALONE])]
+    wanted = [_wanted(context, one, point) for one, point in cells]
+    _make(context, [one for one in wanted if one.key not in context.kept])
     corners: dict[str, list[Corner]] = {}
-    for done, (one, point) in enumerate(cells):
-        what = " ".join(part for part in (one["label"], point["label"]) if part)
-        context.progress(done / len(cells), f"{context.target}: {what}")
-        effort: Document = {**plan[context.effort], **one.get(context.effort, {})}
-        settings = {
-            **plan.get("set", {}),
-            **point.get("set", {}),
-            **one.get("set", {}),
-            "run.warmup": effort["warmup"],
-            "run.duration": effort["duration"],
-        }
-        seen = _seen(context, context.scenario(settings), int(effort["replications"]))
+    for (one, point), run in zip(cells, wanted, strict=True):
+        fingerprint, seen = context.kept[run.key]
+        context.fingerprints.append(fingerprint)
         corner = Corner(one["label"], point["label"], float(point["x"]), seen)
         corners.setdefault(one["label"], []).append(corner)
     return corners
 
 
-def _seen(context: Context, scenario: Document, count: int) -> Sequence[Seen]:
-    """Run a scenario, unless a target before this one did."""
-    pair: Pair = (context.plan["pair"][0], context.plan["pair"][1])
-    key = json.dumps([scenario, count, pair], sort_keys=True)
-    if key not in context.kept:
-        result = run_resolved(scenario, range(count), jobs=context.jobs)
-        times = (_seconds(scenario, "warmup"), _seconds(scenario, "duration"))
-        seen = [_reduced(one, pair, times) for one in result.replications]
-        context.kept[key] = (result.fingerprint, seen)
-    fingerprint, seen = context.kept[key]
-    context.fingerprints.append(fingerprint)
-    return seen
+@dataclass(frozen=True)
+class _Wanted:
+    """A scenario that is to be run so many times; what a pair of nodes does there is seen apart."""
+
+    label: str
+    scenario: Document
+    count: int
+    pair: Pair
+
+    @property
+    def key(self) -> str:
+        """What the run is kept under, for targets after this one."""
+        return json.dumps([self.scenario, self.count, self.pair], sort_keys=True)
+
+
+def _wanted(context: Context, one: Document, point: Document) -> _Wanted:
+    plan = context.plan
+    effort: Document = {**plan[context.effort], **one.get(context.effort, {})}
+    settings = {
+        **plan.get("set", {}),
+        **point.get("set", {}),
+        **one.get("set", {}),
+        "run.warmup": effort["warmup"],
+        "run.duration": effort["duration"],
+    }
+    label = " ".join(part for part in (one["label"], point["label"]) if part)
+    pair: Pair = (plan["pair"][0], plan["pair"][1])
+    return _Wanted(label, context.scenario(settings), int(effort["replications"]), pair)
+
+
+def _make(context: Context, wanted: Sequence[_Wanted]) -> None:
+    """Run what is wanted, all at a time, and keep what it showed."""
+    distinct = list({one.key: one for one in wanted}.values())
+    visits: list[tuple[str, Visit[tuple[str, Seen]]]] = []
+    reduce: dict[str, Callable[[Replication], Seen]] = {}
+    for place, one in enumerate(distinct):
+        text = json.dumps(one.scenario)
+        times = (_seconds(one.scenario, "warmup"), _seconds(one.scenario, "duration"))
+        reduce[text] = partial(_reduced, pair=one.pair, times=times)
+        asking = ask_until(lambda _: True, first=one.count, batch=1, most=one.count)
+        visits.append(
+            (one.label, Visit(place, int(one.scenario["run"]["seed"]), {"": text}, asking))
+        )
+
+    def make(order: Order, number: int, monitor: Monitor) -> tuple[str, Seen]:
+        found = replication(order, number, monitor)
+        return str(found.summary["fingerprint"]), reduce[order.scenario](found)
+
+    done = make_all(context, visits, [one.scenario for one in distinct], make)
+    for one, samples in zip(distinct, (each.samples[""] for each in done), strict=True):
+        prints = together([fingerprint for fingerprint, _ in samples])
+        context.kept[one.key] = prints, [seen for _, seen in samples]
 
 
 def _seconds(scenario: Document, name: str) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import numpy as np
@@ -23,6 +22,7 @@ from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Corner, Sample, round_trip_s, run_grid
 from burstlab.simulation import run_resolved
 from burstlab.statistics import Estimate, mean_ci95
+from burstlab.underway import each
 
 _X = "contention probability p_c"
 _BARE, _RESENT, _PRINTED = theme.SERIES[0], theme.SERIES[1], theme.MUTED
@@ -181,8 +181,11 @@ def _whole_length(
     ]
     number, power = _FORMULAS[series["label"]]
     workers = min(len(scenarios), context.jobs or os.cpu_count() or 1)
-    with ThreadPoolExecutor(workers) as pool:
-        results = list(pool.map(lambda one: run_resolved(one, range(1), jobs=1), scenarios))
+    numbered = enumerate(scenarios)
+    done = dict(
+        each(lambda one: (one[0], run_resolved(one[1], range(1), jobs=1)), numbered, workers)
+    )
+    results = [done[place] for place in range(len(scenarios))]
     dots = []
     for point, result in zip(points, results, strict=True):
         context.fingerprints.append(result.fingerprint)

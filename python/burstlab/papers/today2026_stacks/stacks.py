@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from burstlab.papers.today2026_stacks.measures import (
     false_timeouts,
@@ -152,15 +153,5 @@ def _draw(context: Context, corners: Sequence[Corner], findings: Findings) -> No
         width=290,
     )
     findings.draw(context.target, goodputs, axes)
-    axes = Axes(
-        "burst loss probability p",
-        "goodput with a perfect detector / without",
-        log_x=True,
-        log_y=True,
-        ticks=[1e-4, 1e-3, 1e-2, 1e-1],
-        domain=(0.2, 30.0),
-        rule=1,
-        columns=3,
-        width=290,
-    )
-    findings.draw("gains", gains, axes)
+    gained = "goodput with a perfect detector / without"
+    findings.draw("gains", gains, replace(axes, y=gained, domain=(0.2, 30.0), rule=1))

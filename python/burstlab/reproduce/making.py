@@ -1,0 +1,93 @@
+"""Makes the runs of a target, as many at a time as there are workers; none waits for another."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from functools import partial
+from typing import TypeAlias, TypeVar
+
+from burstlab import _core
+from burstlab.engine import Bound
+from burstlab.loading import Document
+from burstlab.reproduce.context import Context
+from burstlab.results import Replication
+from burstlab.simulation import replicate, that_fit
+from burstlab.studies.running import Done, Progress, Running, Visit
+from burstlab.studies.work import Answer, Order
+from burstlab.studies.workers import threads
+from burstlab.underway import workers_asked
+
+Kept = TypeVar("Kept")
+
+#: What may cancel a run from outside.
+Monitor: TypeAlias = _core.Monitor
+
+#: Makes one replication of an order, and returns what is kept of it.
+Make = Callable[[Order, int, Monitor], Kept]
+
+
+def make_all(
+    context: Context,
+    visits: Sequence[tuple[str, Visit[Kept]]],
+    resolved: Sequence[Document],
+    make: Make[Kept],
+) -> list[Done[Kept]]:
+    """Make all runs as a study makes those of its points; a free worker begins the next visit.
+
+    Parameters
+    ----------
+    context
+        The target.
+    visits
+        What is to be run, with what is told of it meanwhile; their numbers are their places.
+    resolved
+        Every scenario of theirs.
+    make
+        Makes a replication.
+    """
+    if not visits:
+        return []
+    found: dict[int, Done[Kept]] = {}
+
+    def begun() -> Iterator[Visit[Kept]]:
+        for label, visit in visits:
+            context.progress(len(found) / len(visits), f"{context.target}: {label}")
+            yield visit
+
+    jobs = workers_asked(context.jobs)
+    with threads(min(that_fit(scenario, jobs) for scenario in resolved)) as ready:
+        bound, progress = Bound(resolved[0]), Progress(len(visits))
+        running = Running(begun(), partial(_do, make), ready, bound, progress, 1)
+        with closing(running.points()) as points:
+            found.update((done.point, done) for finished in points for done in finished)
+    return [found[place] for place in range(len(visits))]
+
+
+def _do(make: Make[Kept], orders: Sequence[Order], monitor: _core.Monitor) -> Answer[Kept]:
+    """Do orders as a worker of a study does."""
+    started = time.perf_counter()
+    results = [
+        [make(order, order.first + i, monitor) for i in range(order.count)] for order in orders
+    ]
+    engine_s = time.perf_counter() - started
+    return Answer(results, sum(map(len, results)), 0.0, engine_s, 0.0, [])
+
+
+def replication(
+    order: Order, number: int, monitor: _core.Monitor, tables: Sequence[str] = ()
+) -> Replication:
+    """Make one replication.
+
+    Raises
+    ------
+    EngineError
+        If the engine fails.
+    MemoryExceeded
+        If it takes more memory than it may.
+    """
+    found, end = replicate(order.scenario, order.seed, number, monitor, list(tables))
+    if end is not None:
+        raise end
+    return found
