@@ -25,7 +25,7 @@ export PYRIGHT_PYTHON_GLOBAL_NODE := 0
 # The extension links against no particular interpreter, but the build asks one for its version.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help demo audit test stacks test-stacks fuzz fingerprints bench instructions flame docs site lint format codegen vega lock browser setup check clean
+.PHONY: help demo audit test kernel stacks test-stacks quinn-bulk fuzz fingerprints bench instructions flame docs site lint format codegen vega lock browser setup check clean
 .DELETE_ON_ERROR:
 
 help: ## show this list
@@ -42,15 +42,22 @@ test: setup ## set up, then run every test (Rust and Python)
 	cargo test $(TESTED) --no-fail-fast
 	$(BIN)/python -m pytest $(PYTEST)
 
+kernel: setup ## build the kernel of live hosts, of a source that is installed (some eight minutes)
+	$(BIN)/burstlab kernel build
+
 # STACKS=quiche adds quiche, which builds BoringSSL with CMake and a C++ compiler.
 QUICHE = $(if $(STACKS),--features burstlab-stacks/$(STACKS))
-HOSTS  = --locked -p burstlab-stacks -p burstlab-net $(QUICHE)
+HOSTS  = --locked $(foreach name,stacks net tls laws quinn-bulk,-p burstlab-$(name)) $(QUICHE)
 
 stacks: setup ## build the extension anew with the QUIC and TCP stacks of others (Rust 1.91; STACKS=quiche)
 	cd stacks && cargo build --release --locked -p burstlab-python-with-stacks -p burstlab-stacks $(QUICHE)
 	cp stacks/target/release/lib_core.so python/burstlab/_core.abi3.so
 
+quinn-bulk: ## build the program of quinn that examples/live/quinn.toml runs (Rust 1.91)
+	cd stacks && cargo build --release --locked -p burstlab-quinn-bulk
+
 test-stacks: ## formatting, lints and tests of the stacks of others, which the default build leaves out
+	cd stacks && cargo fetch --locked
 	cd stacks && cargo fmt --all --check
 	cd stacks && cargo clippy $(HOSTS) --all-targets -- -D warnings
 	cd stacks && cargo test $(HOSTS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from burstlab import _core
@@ -31,13 +31,21 @@ class Checkpoints:
         Wall time from one checkpoint to the next, with its unit.
     resume
         Go on from what the directory holds; without it the directory must hold no checkpoints.
+    announce
+        Is told, at Ctrl-C, that the last checkpoint is being written.
     """
 
     def __init__(
-        self, directory: str | os.PathLike[str], *, every: str = EVERY, resume: bool = False
+        self,
+        directory: str | os.PathLike[str],
+        *,
+        every: str = EVERY,
+        resume: bool = False,
+        announce: Callable[[str], object] | None = None,
     ) -> None:
         self.every_s = _positive(every)
         self.resume = resume
+        self._announce = announce
         self.directory = ready_directory(directory, _FLAG)
         found = any(_NAME.fullmatch(path.name) for path in self.directory.iterdir())
         if found and not resume:
@@ -55,6 +63,14 @@ class Checkpoints:
                     _core.check_checkpoint(scenario, seed, number, data)
                 except _core.BadCheckpoint as error:
                     raise keeper.refusal(error) from None
+
+    def ends_soon(self) -> None:
+        """Say that what was run is being kept, which takes seconds where it is large."""
+        if self._announce is not None:
+            self._announce(
+                f"interrupted; {self.directory} gets what was run until now "
+                "(Ctrl-C again: it keeps what it has)"
+            )
 
     def keeper(self, number: int) -> Keeper:
         """Return who keeps replication ``number``."""

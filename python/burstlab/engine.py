@@ -12,12 +12,13 @@ from typing import Any, TypeVar
 
 from burstlab import _core
 from burstlab.errors import EngineError, MemoryExceeded, ScenarioError
+from burstlab.interrupts import deferred
 from burstlab.loading import Document
 
 T = TypeVar("T")
 
 #: How often the main thread looks whether somebody wants to stop.
-POLL_S = 0.05
+_POLL_S = 0.05
 
 #: The share of the memory there is that runs take where the scenario does not say.
 _SHARE = 0.5
@@ -44,10 +45,11 @@ def heard(call: Callable[[_core.Monitor], T]) -> T:
             failed.append(error)
 
     thread = threading.Thread(target=work, daemon=True)
-    thread.start()
+    with deferred():
+        thread.start()
     try:
         while thread.is_alive():
-            thread.join(POLL_S)
+            thread.join(_POLL_S)
     except BaseException:
         monitor.cancel()
         raise

@@ -28,5 +28,7 @@ def load() -> None:
 
 def _load(names: list[str]) -> None:
     for name in names:
-        with suppress(ImportError):  # not every one is installed; who needs it will say so
+        # Not every one is installed, and one that Ctrl-C interrupts in the main thread is half
+        # there: who needs it will say so.
+        with suppress(Exception):
             import_module(name)

@@ -8,7 +8,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -26,11 +26,12 @@ from burstlab.errors import (
     MemoryExceeded,
     unknown,
 )
+from burstlab.interrupts import deferred
 from burstlab.loading import Document, ScenarioLike, read_toml, to_document
 from burstlab.parquet import Part, Store, assemble
 from burstlab.results import Replication, Result, marks_of, without_none
 from burstlab.tables import TRACES, Recorded
-from burstlab.underway import UnderWay, workers_asked
+from burstlab.underway import UnderWay, threads, workers_asked
 
 Progress = Callable[[float], None]
 
@@ -197,7 +198,7 @@ def run(
     count = int(resolved["run"]["replications"])
     kept = None
     if checkpoint is not None:
-        kept = Checkpoints(checkpoint, every=checkpoint_every, resume=resume)
+        kept = Checkpoints(checkpoint, every=checkpoint_every, resume=resume, announce=announce)
     elif resume:
         raise InputError("there is nothing to resume\n  fix: give the directory of checkpoints")
     with _watched(progress, resolved) as watch:
@@ -379,26 +380,41 @@ def _run_all(
             ends[index] = end
         return found
 
+    futures: list[Future[Replication]] = []
     under_way: UnderWay[int, Replication] = UnderWay(bound)
-    with ThreadPoolExecutor(max_workers=workers) as pool:
-        futures: list[Future[Replication]] = []
-        every_s = kept.every_s if kept is not None else math.inf
-        try:
-            for index, monitor in enumerate(monitors):
+
+    def told() -> None:
+        if progress is not None:
+            done = len(futures) - len(under_way) + under_way.progress()
+            progress(done / len(numbers))
+
+    every_s = kept.every_s if kept is not None else math.inf
+    try:
+        with threads(workers, kept.ends_soon if kept is not None else None) as pool:
+
+            def submit(index: int) -> Future[Replication]:
                 futures.append(pool.submit(one, index))
-                under_way.add(futures[-1], index, monitor)
-            _watch(under_way, ends, progress, every_s)
-        except (KeyboardInterrupt, EngineError, MemoryExceeded) as ended:
-            for monitor in monitors:
-                monitor.cancel()
-            return _what_is_done(futures), ended
-        except _core.InvalidScenario as error:
-            raise scenario_error(error) from None
-        except _core.ClassError as error:
-            raise ControlError(*error.args) from None
-        finally:
-            under_way.stop()
+                return futures[-1]
+
+            def more() -> bool:
+                first = len(futures)
+                for index in range(first, min(first + under_way.room(workers), len(numbers))):
+                    under_way.add(submit, index, about=index, monitor=monitors[index])
+                return bool(under_way)
+
+            try:
+                _watch(under_way, more, ends, every_s, told)
+            finally:
+                under_way.stop()
         return [future.result() for future in futures], None
+    except (KeyboardInterrupt, EngineError, MemoryExceeded) as ended:
+        if not all(future.done() for future in futures):
+            raise  # a second Ctrl-C, which does not wait for what the first one has kept
+        return _what_is_done(futures), ended
+    except _core.InvalidScenario as error:
+        raise scenario_error(error) from None
+    except _core.ClassError as error:
+        raise ControlError(*error.args) from None
 
 
 def replicate(
@@ -447,13 +463,14 @@ def replicate(
 
 def _watch(
     under_way: UnderWay[int, Replication],
+    more: Callable[[], bool],
     ends: Mapping[int, EngineError | MemoryExceeded],
-    progress: Progress | None,
     every_s: float,
+    told: Callable[[], None],
 ) -> None:
-    """Wait for all; raise what ended a replication, or is to end all."""
-    count, kept_at = len(under_way), time.monotonic()
-    while under_way:
+    """See all through; raise what ended a replication, or is to end all."""
+    kept_at = time.monotonic()
+    while more():
         finished = under_way.finished()
         if time.monotonic() - kept_at >= every_s:
             kept_at = time.monotonic()
@@ -463,19 +480,17 @@ def _watch(
         if ends:
             raise ends[min(ends)]
         under_way.check()
-        if progress is not None:
-            progress((count - len(under_way) + under_way.progress()) / count)
+        told()
 
 
 def _what_is_done(futures: Sequence[Future[Replication]]) -> list[Replication]:
-    for future in futures:
-        future.cancel()
-    # Those that were started are the first ones.
+    """Return what the first ones left that were begun; all are at an end."""
     found: list[Replication] = []
-    for future in futures:
-        if future.cancelled() or future.exception() is not None:
-            break
-        found.append(future.result())
+    with deferred():
+        for future in futures:
+            if future.cancelled() or future.exception() is not None:
+                break
+            found.append(future.result())
     return found
 
 

@@ -1,20 +1,28 @@
-"""Runs under way: the one place where anybody waits for them."""
+"""Tasks under way: the one place where anybody waits for them."""
 
 from __future__ import annotations
 
 import os
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from typing import Generic, TypeVar
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any, Generic, TypeVar
 
 from burstlab import _core, meanwhile
 from burstlab.engine import Bound
 from burstlab.errors import InputError
+from burstlab.interrupts import deferred
 
 About = TypeVar("About")
 Answer = TypeVar("Answer")
+Item = TypeVar("Item")
 
 #: How long a wait lasts at most, so that the main thread sees Ctrl-C.
 _POLL_S = 0.1
+
+#: Tasks that are handed over for each worker: one that it does, and one for when it is done.
+_AHEAD = 2
 
 
 def workers_asked(jobs: int | None) -> int:
@@ -32,28 +40,37 @@ class UnderWay(Generic[About, Answer]):
     Parameters
     ----------
     bound
-        The memory that they may take together; None where they are not in this process.
+        The memory that they may take together; None where they are not in this process, or take
+        no part in it.
     """
 
-    def __init__(self, bound: Bound | None) -> None:
+    def __init__(self, bound: Bound | None = None) -> None:
         self._bound = bound
         self._tasks: dict[Future[Answer], tuple[About, _core.Monitor | None]] = {}
 
     def __len__(self) -> int:
         return len(self._tasks)
 
-    def add(self, task: Future[Answer], about: About, monitor: _core.Monitor | None) -> None:
-        """Take a task, with what is to be known when it is done, and what may cancel it."""
-        self._tasks[task] = about, monitor
+    def add(
+        self,
+        submit: Callable[..., Future[Any]],
+        *call: Any,
+        about: About,
+        monitor: _core.Monitor | None = None,
+    ) -> None:
+        """Submit a call, with what is to be known when it is done, and what may cancel it."""
+        with deferred():
+            self._tasks[submit(*call)] = about, monitor
 
     def finished(self) -> list[tuple[About, Future[Answer]]]:
         """Wait a moment, and return the tasks that are done, which are under way no more."""
-        done, _ = wait(self._tasks, timeout=_POLL_S, return_when=FIRST_COMPLETED)
-        found = [(about, task) for task, (about, _) in self._tasks.items() if task in done]
-        for _, task in found:
-            del self._tasks[task]
-        if self._tasks:
-            meanwhile.load()
+        with deferred():
+            done, _ = wait(self._tasks, timeout=_POLL_S, return_when=FIRST_COMPLETED)
+            found = [(about, task) for task, (about, _) in self._tasks.items() if task in done]
+            for _, task in found:
+                del self._tasks[task]
+            if self._tasks:
+                meanwhile.load()
         return found
 
     def check(self) -> None:
@@ -72,9 +89,68 @@ class UnderWay(Generic[About, Answer]):
             if monitor is not None:
                 monitor.keep()
 
+    def room(self, workers: int) -> int:
+        """Return how many more tasks keep so many workers busy."""
+        return max(_AHEAD * workers - len(self._tasks), 0)
+
     def stop(self) -> None:
         """Ask all to end soon; those that have not begun never will."""
-        for task, (_, monitor) in self._tasks.items():
-            task.cancel()
-            if monitor is not None:
-                monitor.cancel()
+        with deferred():
+            for task, (_, monitor) in self._tasks.items():
+                task.cancel()
+                if monitor is not None:
+                    monitor.cancel()
+
+
+@contextmanager
+def threads(count: int, waits: Callable[[], object] | None = None) -> Iterator[ThreadPoolExecutor]:
+    """Have so many threads; when they are left, those that are at work are waited for.
+
+    Parameters
+    ----------
+    count
+        Threads.
+    waits
+        Is called where Ctrl-C is why they are waited for. From then on a second one ends the wait.
+    """
+    pool, interrupted = ThreadPoolExecutor(max_workers=count), False
+    try:
+        yield pool
+    except KeyboardInterrupt:
+        interrupted = True
+        raise
+    finally:
+        with deferred():
+            pool.shutdown(wait=False, cancel_futures=True)
+        if interrupted and waits is not None:
+            waits()
+        pool.shutdown()
+
+
+def each(
+    do: Callable[[Item], Answer], items: Iterable[Item], jobs: int | None
+) -> Generator[Answer]:
+    """Do the same with each of some items in threads, and return what comes of them as it does.
+
+    Parameters
+    ----------
+    do
+        What is done with an item.
+    items
+        They are taken as workers are free.
+    jobs
+        Items at a time; ``None``: one per processor.
+    """
+    coming, under_way = iter(items), UnderWay[None, Answer]()
+    workers = workers_asked(jobs)
+    with threads(workers) as pool:
+        try:
+            while True:
+                for item in islice(coming, under_way.room(workers)):
+                    under_way.add(pool.submit, do, item, about=None)
+                if not under_way:
+                    return
+                for _, task in under_way.finished():
+                    yield task.result()
+        finally:
+            under_way.stop()

@@ -142,7 +142,7 @@ def test_a_reproduction_keeps_the_targets_that_were_done(tmp_path, burstlab, mon
         put(path, data)
 
     monkeypatch.setattr(saving, "put", full)
-    monkeypatch.setattr("vl_convert.vegalite_to_png", lambda *_, **__: b"a picture")
+    monkeypatch.setattr("vl_convert.svg_to_png", lambda *_, **__: b"a picture")
     monkeypatch.setattr("vl_convert.vegalite_to_svg", lambda *_, **__: "a drawing")
     out = tmp_path / "out"
     answer = burstlab("reproduce", "yu2004/fig2a", "yu2004/fig1", "--out", out)

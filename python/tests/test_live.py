@@ -3,7 +3,10 @@
 What needs a kernel is skipped where none was built: `burstlab kernel build` makes one.
 """
 
+import fcntl
 import os
+import shutil
+import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -14,7 +17,8 @@ import pytest
 
 from burstlab import InputError, read, resolve, run
 from burstlab.live import kernels, live, network, running
-from burstlab.live.beside import beside
+from burstlab.live.beside import CAUSES, beside
+from burstlab.loading import to_document
 from burstlab.oracle.live import live_linux
 
 # The tests have a cache of their own; kernels are in that of whoever runs them.
@@ -27,6 +31,7 @@ if not BUILT:
 needs_kernel = pytest.mark.skipif(not BUILT, reason="no kernel was built: burstlab kernel build")
 
 BULK = [sys.executable, "-m", "burstlab.live.bulk"]
+EXAMPLES = Path(__file__).parents[2] / "examples"
 LINUX = Path(running.__file__).parents[1] / "data" / "oracles" / "linux"
 
 
@@ -134,6 +139,24 @@ def test_what_is_missing_is_said(burstlab, tmp_path, monkeypatch):
     assert nothing.status == 2
 
 
+def test_what_a_killed_build_left_is_removed_and_what_goes_on_is_not(tmp_path, monkeypatch):
+    monkeypatch.setenv(kernels.VARIABLE, str(tmp_path))
+    monkeypatch.setattr(kernels, "missing", list)
+    left, other = tmp_path / ".build-killed", tmp_path / ".build-other"
+    (left / "source").mkdir(parents=True)
+    other.mkdir()
+    here = tmp_path / "source"
+    here.mkdir()
+    held = os.open(other, os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    try:
+        with pytest.raises(InputError, match="no source of Linux"):
+            kernels.build(here, jobs=1, progress=None)
+    finally:
+        os.close(held)
+    assert sorted(one.name for one in tmp_path.iterdir()) == [".build-other", "source"]
+
+
 def test_no_command_of_a_result_runs_without_leave(burstlab, tmp_path):
     resolved = resolve(scenario())
     path = written(tmp_path, resolved)
@@ -161,8 +184,13 @@ def test_programs_run_in_virtual_time_with_the_same_result_twice(burstlab, tmp_p
     assert flow["bytes_delivered"] == 300_000
     assert flow["packets_sent"] == flow["packets_delivered"] + flow["packets_lost"]
     assert flow["packets_lost"] > 0
-    kinds = found.ledger.to_pandas()["kind"].tolist()
-    assert set(kinds) == {"fast-retransmit"}
+    rows = found.ledger.to_pandas().to_dict("records")
+    assert [row["kind"] for row in rows] == ["fast-retransmit"], "a row for the one repair"
+    assert (rows[0]["reduction"], rows[0]["lost_bursts"]) == ("one-burst", 1)
+    assert rows[0]["lost_packets"] == flow["packets_lost"]
+    told_of = told[0]["flows"][0]
+    assert (told_of["fast_retransmits"], told_of["reductions"]["one_burst"]) == (1, 1)
+    assert told_of["reductions"]["one_burst_segments"] == rows[0]["cost"] > 0
     losses = found.ledger_losses.to_pandas()
     assert set(losses["burst"]) == {9}, "what was sent again leads back to the lost burst"
     assert len(losses) == flow["packets_lost"]
@@ -197,26 +225,26 @@ def test_programs_that_fail_are_told_and_leave_nothing(burstlab, tmp_path, code,
     document["live"][0]["command"] = program(f"print('begun', flush=True)\n{code}")
     document["live"][1]["server"] = True
     out = tmp_path / "out"
-    before = processes()
     answer = burstlab("live", written(tmp_path, document), "--out", out, "--patience", "20 s")
     assert answer.status == status, answer.err
     assert told in answer.err
     assert "fix: " in answer.err
-    assert processes() == before, "no process is left"
+    assert kernels_below(tmp_path) == [], "no process is left"
     assert [one.name for one in out.iterdir() if one.name.startswith(".live")] == []
     assert (out / "live").is_dir(), "what was recorded is kept"
 
 
-def processes():
-    """The user-mode kernels that run, of this process."""
-    found = set()
+def kernels_below(directory):
+    """The processes of user-mode kernels whose files are below a directory: those of one test."""
+    found = []
     for place in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             words = place.read_bytes().split(b"\0")
         except OSError:
             continue
-        if b"time-travel=inf-cpu" in words and any(b"test_programs" in word for word in words):
-            found.add(place.parent.name)
+        place_of = f"uml_dir={directory}/".encode()
+        if any(word.startswith(place_of) for word in words):
+            found.append(place.parent.name)
     return found
 
 
@@ -237,6 +265,19 @@ def test_without_loss_our_cubic_has_the_rate_of_the_kernels():
     assert 10e6 < theirs < 20e6
     assert ours == pytest.approx(theirs, rel=0.005)
     assert found.kernel["retransmissions"] == found.ours["retransmissions"] == [0]
+    assert not any(found.kernel[f"reductions_{cause}"] != [0] for cause in CAUSES)
+
+
+@needs_kernel
+def test_the_window_of_the_kernel_is_reduced_for_what_ours_is():
+    document = scenario(loss={"data": {"process": "every", "n": 150}})
+    document["live"][0]["command"][-1] = "1000000"
+    found = beside(document, seeds=[1])
+    reduced = {name: (found.kernel[name], found.ours[name]) for name in found.ours}
+    assert reduced["reductions_one_burst"][0][0] > 0, "a burst was lost"
+    for cause in CAUSES:
+        theirs, ours = reduced[f"reductions_{cause}"]
+        assert theirs == ours, cause
 
 
 @pytest.mark.skipif(
@@ -263,3 +304,30 @@ def test_recorded_connections_are_made_anew():
     assert len(outcomes) == len(chosen)
     assert [outcome.case.name for outcome in outcomes if not outcome.match] == []
     assert sum(outcome.rows for outcome in outcomes) > 500
+
+
+@needs_kernel
+@pytest.mark.skipif(shutil.which("curl") is None, reason="it needs curl")
+def test_a_web_server_answers_curl_over_one_connection_and_over_many(
+    burstlab, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    files = [sys.executable, EXAMPLES / "live" / "web_files.py", "out/web", "12"]
+    subprocess.run(files, check=True)
+    document = to_document(EXAMPLES / "live" / "web.toml", [])
+    for client in (1, 3):
+        address = document["live"][client - 1]["address"]
+        document["live"][client]["command"][-1] = f"http://{address}/[1-12]"
+    answer = burstlab("live", written(tmp_path, document), "--out", "result", "--json")
+    assert answer.status == 0, answer.err
+    sizes = [(tmp_path / "out" / "web" / str(number)).stat().st_size for number in range(1, 13)]
+    connects = []
+    for address in ("10.9.0.2", "10.9.0.4"):
+        lines = (tmp_path / "result" / "live" / f"{address}.out").read_text().splitlines()
+        rows = [line.split(",") for line in lines]
+        assert [int(row[0]) for row in rows] == sizes
+        assert all(float(row[2]) > 0.06 for row in rows), "no file is faster than light"
+        connects.append(sum(int(row[1]) for row in rows))
+    assert connects == [1, 12]
+    received = [flow["bytes_delivered"] for flow in answer.json()["flows"]]
+    assert len([one for one in received if one > sum(sizes)]) == 2, "two of four pairs talk"

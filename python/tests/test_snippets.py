@@ -27,7 +27,17 @@ PAGES = ["README.md", "CONTRIBUTING.md"] + [
 LANGUAGES = {"sh", "python", "toml", "text", "rust"}
 OF_CLUSTERS = {"bash", "yaml"}
 #: What lines of a shell begin with besides `burstlab`; what they name has to exist.
-OTHERS = {".venv/bin/python", "apt-get", "cargo", "dask", "make", "pip", "source", "valgrind"}
+OTHERS = {
+    ".venv/bin/python",
+    "python",
+    "apt-get",
+    "cargo",
+    "dask",
+    "make",
+    "pip",
+    "source",
+    "valgrind",
+}
 
 #: Commands that do not end by themselves.
 SERVERS = {"demo", "play", "view"}
@@ -119,6 +129,8 @@ def known(words: list[str]) -> None:
     """Look whether a line that is not run names what there is."""
     assert words[0] in OTHERS, words
     assert "burstlab" not in words or words[:2] == ["pip", "install"], words
+    if words[0] == "python":
+        assert (ROOT / words[1]).is_file(), words
     if words[0] == "make":
         makefile = (ROOT / "Makefile").read_text()
         for target in words[1 : words.index("&&") if "&&" in words else None]:

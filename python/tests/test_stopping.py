@@ -23,7 +23,7 @@ def test_a_process_of_its_own_ends_at_once_and_a_call_leaves(monkeypatch, capsys
         ended.append(status)
         raise SystemExit("the process has ended")
 
-    monkeypatch.setattr(app, "app", lambda *_, **__: _interrupt())
+    monkeypatch.setattr(app, "_call", _interrupt)
     monkeypatch.setattr(sys, "argv", ["burstlab", "run", "any.toml"])
     monkeypatch.setattr(os, "_exit", end)
     with pytest.raises(SystemExit, match="has ended"):

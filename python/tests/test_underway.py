@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from concurrent.futures import Future
 from typing import Any
 
@@ -11,14 +13,53 @@ import pytest
 import burstlab as bl
 from burstlab import _core, underway
 from burstlab.engine import Bound
-from burstlab.underway import UnderWay, workers_asked
+from burstlab.underway import UnderWay, each, workers_asked
+
+#: Ctrl-C comes two hundred times, wherever the main thread is in its wait.
+_STRUCK = """
+import os, random, signal, threading, time
+from concurrent.futures import Future
+from burstlab import underway
+from burstlab.underway import UnderWay
+
+underway._POLL_S = 0.0
+ready = threading.Semaphore(0)
+
+def strike():
+    for _ in range(200):
+        ready.acquire()
+        time.sleep(0.002 * random.random())
+        os.kill(os.getpid(), signal.SIGINT)
+
+made, tasks = [Future() for _ in range(500)], UnderWay()
+for task in made:
+    tasks.add(lambda: task, about=None)
+threading.Thread(target=strike).start()
+for _ in range(200):
+    try:
+        ready.release()
+        while True:
+            tasks.finished()
+    except KeyboardInterrupt:
+        pass
+
+def look():  # as a worker does; the thread that holds such a lock may take it again
+    free = [task._condition.acquire(blocking=False) for task in made]
+    print(len(free) - sum(free), "locks are held")
+
+threading.Thread(target=look).start()
+"""
+
+
+def _already(task: Future[Any]) -> Future[Any]:
+    return task
 
 
 def test_tasks_are_answered_in_the_order_in_which_they_were_made():
     tasks: UnderWay[str, int] = UnderWay(None)
     made = {name: Future[int]() for name in ("a", "b", "c")}
     for name, task in made.items():
-        tasks.add(task, name, None)
+        tasks.add(_already, task, about=name)
     made["c"].set_result(3)
     made["a"].set_exception(ValueError("a"))
     assert [name for name, _ in tasks.finished()] == ["a", "c"]
@@ -31,7 +72,7 @@ def test_tasks_are_answered_in_the_order_in_which_they_were_made():
 def test_a_wait_ends_though_nothing_is_done(monkeypatch):
     monkeypatch.setattr(underway, "_POLL_S", 0.001)
     tasks: UnderWay[None, int] = UnderWay(None)
-    tasks.add(Future[int](), None, None)
+    tasks.add(Future[int], about=None)
     assert tasks.finished() == []
     assert len(tasks) == 1
 
@@ -39,7 +80,7 @@ def test_a_wait_ends_though_nothing_is_done(monkeypatch):
 def test_what_is_stopped_is_cancelled(small):
     tasks: UnderWay[None, Any] = UnderWay(None)
     waiting, monitor = Future[Any](), _core.Monitor()
-    tasks.add(waiting, None, monitor)
+    tasks.add(_already, waiting, about=None, monitor=monitor)
     assert tasks.progress() == 0.0
     tasks.stop()
     assert waiting.cancelled()
@@ -64,3 +105,17 @@ def test_at_least_one_worker_is_needed(jobs):
         workers_asked(jobs)
     assert workers_asked(3) == 3
     assert workers_asked(None) >= 1
+
+
+def test_each_item_is_done_once_and_an_error_ends_all():
+    assert sorted(each(lambda item: item * 2, range(50), 3)) == list(range(0, 100, 2))
+    with pytest.raises(ZeroDivisionError):
+        list(each(lambda item: 1 // item, [1, 1, 0, 1], 2))
+
+
+def test_ctrl_c_leaves_no_lock_behind():
+    """One that struck between a lock and the block that gives it back left all waiting for ever."""
+    told = subprocess.run(
+        [sys.executable, "-c", _STRUCK], capture_output=True, text=True, timeout=240, check=False
+    )
+    assert (told.stdout, told.returncode) == ("0 locks are held\n", 0), told.stderr[-2000:]

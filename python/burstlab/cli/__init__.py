@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    # There once `commands.py` is loaded, which alone looks at the types of a command's flags.
+    from burstlab.cli import flags as flags
 
 
 def main(tokens: Sequence[str] | None = None) -> None:

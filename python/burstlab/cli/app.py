@@ -1,8 +1,4 @@
-"""The application: its commands, and what becomes of an error.
-
-Each command lives in a file of its own, which is read when the command is called, and imports what
-is heavy inside its function: a run starts in the time that its own parts take.
-"""
+"""The application: it calls what is asked for, and makes an exit status of what becomes of it."""
 
 from __future__ import annotations
 
@@ -10,60 +6,11 @@ import os
 import sys
 from collections.abc import Sequence
 
-from cyclopts import App, CycloptsError
-
+from burstlab.cli import plain
 from burstlab.errors import FULL, EngineError, InputError
 from burstlab.shown import shown
 
 DONE, FAILED, BAD_INPUT, ENGINE_FAILED, INTERRUPTED = 0, 1, 2, 70, 130
-
-
-def _version() -> str:
-    import burstlab
-
-    return f"burstlab {burstlab.__version__}"
-
-
-app = App(
-    name="burstlab",
-    help="A laboratory for TCP over optical burst-switched networks.",
-    version=_version,
-    version_flags=["--version"],
-    help_epilogue="Exit status: 0 done, 1 a check or claim failed, 2 bad input, 70 the engine "
-    "failed by a fault of its own, 130 interrupted.",
-)
-for _command in (
-    "run:run",
-    "examples:examples",
-    "listing:list_",
-    "reproduce:reproduce",
-    "dataset:dataset",
-    "study:study",
-    "size:size",
-    "results:results",
-    "what_if:what_if",
-    "blame:blame",
-    "export:export",
-    "plot:plot",
-    "check:check",
-    "check:schema",
-    "oracle:oracle",
-    "model:model",
-    "live:live",
-    "kernel:kernel",
-    "page:view",
-    "page:play",
-    "page:demo",
-):
-    _name = _command.partition(":")[2].rstrip("_").replace("_", "-")
-    app.command(f"burstlab.cli.{_command}", name=_name)
-
-
-@app.command
-def version() -> int:
-    """Print the version."""
-    print(_version())
-    return DONE
 
 
 def main(tokens: Sequence[str] | None = None) -> None:
@@ -95,14 +42,9 @@ def main(tokens: Sequence[str] | None = None) -> None:
 
 def _answer(tokens: Sequence[str] | None) -> int:
     given = sys.argv[1:] if tokens is None else list(tokens)
-    if not given or given[0] in ("-h", "--help"):
-        # What is listed tells what each command does, as its file says.
-        app.resolved_commands()
     try:
-        status = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        status = _call(given)
         return status if isinstance(status, int) else DONE
-    except CycloptsError as error:
-        return _complain(f"{str(error).strip()}\n  fix: burstlab --help lists what there is")
     except InputError as error:
         return _complain(str(error))
     except EngineError as error:
@@ -114,6 +56,15 @@ def _answer(tokens: Sequence[str] | None) -> int:
             raise
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
+
+
+def _call(given: Sequence[str]) -> object:
+    asked = plain.read(given)
+    if asked is not None:
+        return asked()
+    from burstlab.cli import commands
+
+    return commands.call(given)
 
 
 def _complain(message: str) -> int:

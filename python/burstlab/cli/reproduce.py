@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from burstlab.cli.beside import beside
 from burstlab.cli.coverage import coverage_json, print_coverage
 from burstlab.cli.flags import Json, Switch, Whole
-from burstlab.cli.printing import STYLES, console, say
+from burstlab.cli.printing import STYLES, console, say, warn
 from burstlab.cli.tables import table
 
 if TYPE_CHECKING:
@@ -76,14 +77,17 @@ def reproduce(
     reports: list[TargetReport] = []
     written = Report(directory, options)
     interrupted = False
-    with _progress(len(wanted)) as progress:
+    with _progress(len(wanted)) as progress, beside() as aside:
         try:
             for index, (paper, target) in enumerate(wanted):
                 report = reproduce_one(paper, target, options, progress(index))
-                written.add(report)
+                aside.do(written.add, report)
                 reports.append(report)
         except KeyboardInterrupt:
             interrupted = True
+            if aside.goes_on():
+                fix = "Ctrl-C again leaves it out"
+                warn(f"interrupted; the report gets the target before this one ({fix})")
     if reports:
         written.finish(interrupted=interrupted)
     if json_:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from burstlab.cli.flags import Json, Names, Settings, Switch, Whole
+from burstlab import cli
 from burstlab.cli.lean import Lean
 from burstlab.cli.numbers import count, rate
 from burstlab.cli.printing import say, warn
@@ -23,21 +23,21 @@ def run(
     scenario: str,
     /,
     *,
-    seed: Whole = None,
-    replications: Whole = None,
-    set_: Settings = None,
-    point: Whole = None,
+    seed: cli.flags.Whole = None,
+    replications: cli.flags.Whole = None,
+    set_: cli.flags.Settings = None,
+    point: cli.flags.Whole = None,
     scheme: str | None = None,
     out: str | None = None,
-    force: Switch = False,
-    trace: Names = None,
-    jobs: Whole = None,
+    force: cli.flags.Switch = False,
+    trace: cli.flags.Names = None,
+    jobs: cli.flags.Whole = None,
     max_memory: str | None = None,
     checkpoint: str | None = None,
     checkpoint_every: str | None = None,
-    resume: Switch = False,
-    allow_code: Switch = False,
-    json_: Json = False,
+    resume: cli.flags.Switch = False,
+    allow_code: cli.flags.Switch = False,
+    json_: cli.flags.Json = False,
 ) -> int:
     """Run one scenario and print what became of its flows.
 

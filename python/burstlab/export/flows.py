@@ -34,6 +34,8 @@ class FlowFacts:
         Whether its ACKs carry SACK blocks.
     ingress, egress
         Names of its edge nodes.
+    stack
+        Whether its hosts have a stack of others.
     """
 
     label: str
@@ -43,6 +45,7 @@ class FlowFacts:
     sack: bool
     ingress: str
     egress: str
+    stack: bool = False
 
     @property
     def window_bytes(self) -> int:
@@ -131,4 +134,5 @@ def _facts(tcp: Mapping[str, Any], ends: tuple[str, str], label: str | None) -> 
     sack = tcp["variant"] == "sack"
     # It becomes a name in files of lines, and a title in figures.
     name = shown(label or str(tcp["variant"]))
-    return FlowFacts(name, segment - headers, headers, int(tcp["window"]), sack, *ends)
+    window = int(tcp["window"])
+    return FlowFacts(name, segment - headers, headers, window, sack, *ends, tcp is _OF_A_STACK)

@@ -14,8 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from burstlab.export.capture import DATA, Sight, sights
+from burstlab.export.capture import DATA, Sight
 from burstlab.export.flows import FlowFacts, Flows
+from burstlab.export.heard import heard
 from burstlab.tables import NULL
 
 if TYPE_CHECKING:
@@ -47,9 +48,7 @@ def write(
         },
     }
     timeouts = _timeouts(result, number, replication)
-    packets = _Sender(facts, timeouts).events(
-        sights(result, "sender", flow=number, replication=replication)
-    )
+    packets = _Sender(facts, timeouts).events(heard(result, number, replication))
     metrics = _metrics(result, facts, number, replication)
     with path.open("w", encoding="utf-8") as file:
         file.write(f"{_SEPARATOR}{json.dumps(head)}\n")

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from burstlab.export.capture import DATA, sights
+from burstlab.export.capture import DATA
 from burstlab.export.flows import FlowFacts, Flows
+from burstlab.export.heard import heard
 
 if TYPE_CHECKING:
     from burstlab.results import Result
@@ -37,7 +38,7 @@ def _draw(file: TextIO, facts: FlowFacts, result: Result, flow: int, replication
     acked: tuple[str, int] | None = None
     window = facts.window_bytes
     time = "0"
-    for sight in sights(result, "sender", flow=flow, replication=replication):
+    for sight in heard(result, flow, replication):
         time = seconds_text(sight.time_ps)
         if sight.kind == DATA:
             start = facts.bytes_before(sight.seq) + (sight.seq > 0)

@@ -155,8 +155,16 @@ def sender_of(host: Mapping[str, Any], at: str) -> Document:
     return tcp
 
 
+#: What a window was reduced for, as `flows[].reductions` of a summary has it.
+CAUSES = ("one_burst", "several_bursts", "congestion", "reordering", "outside")
+
 #: What is compared.
-MEASURES = ("goodput_bps", "retransmissions", "timeouts")
+MEASURES = (
+    "goodput_bps",
+    "retransmissions",
+    "timeouts",
+    *(f"reductions_{cause}" for cause in CAUSES),
+)
 
 
 @dataclass(frozen=True)
@@ -170,7 +178,9 @@ class Beside:
     kernel, ours
         By measure, a value for each seed, of all connections together: ``goodput_bps``, data that
         were acknowledged by the time from the first SYN to the last ACK; ``retransmissions``;
-        ``timeouts``.
+        ``timeouts``; reductions of the window by cause, ``reductions_one_burst``,
+        ``reductions_several_bursts``, ``reductions_congestion``, ``reductions_reordering`` and
+        ``reductions_outside``, as ``flows[].reductions`` of a summary counts them.
     """
 
     seeds: tuple[int, ...]
@@ -213,15 +223,24 @@ def beside(
         if not carried:
             problem = "no data went from the first host of a pair to the second"
             raise ScenarioError("live", "", problem, "let hosts at the ingress send")
-        kernel.append(_of_kernel(carried))
+        pairs = {f"{one.near} - {one.far}" for one in carried}
+        live_flows = done.result.replications[0].summary["flows"]
+        kernel.append(_of_kernel(carried) | _reductions(live_flows, pairs))
         result = simulate(counterpart(document, carried), seed=seed, jobs=1)
         flows = result.replications[0].summary["flows"][-len(carried) :]
-        ours.append(_of_ours(flows, carried, float(result.summary["simulated_s"])))
+        seconds = float(result.summary["simulated_s"])
+        ours.append(_of_ours(flows, carried, seconds) | _reductions(flows, pairs))
     return Beside(
         tuple(seeds),
         {name: [one[name] for one in kernel] for name in MEASURES},
         {name: [one[name] for one in ours] for name in MEASURES},
     )
+
+
+def _reductions(flows: Sequence[Mapping[str, Any]], pairs: set[str]) -> dict[str, float]:
+    """Sum the reductions of the windows of flows with these labels."""
+    counted = [flow["reductions"] for flow in flows if flow["label"] in pairs]
+    return {f"reductions_{cause}": sum(one[cause] for one in counted) for cause in CAUSES}
 
 
 def _of_kernel(carried: Sequence[Transfer]) -> dict[str, float]:

@@ -11,8 +11,9 @@ from typing import Any
 
 from burstlab.live.network import Host
 from burstlab.live.programs import Program
-from burstlab.live.samples import Samples
+from burstlab.live.samples import Ends, Samples
 from burstlab.live.system import Alarm
+from burstlab.live.tcp_info import Info
 
 #: What is found so soon after the engine's last event happened with it: code takes no time there,
 #: but a process that reads the clock of a kernel in virtual time moves it by 256 ns.
@@ -79,7 +80,9 @@ class Devices:
         self._devices = {host.device: host for host in hosts}
         for device in self._devices:
             self._poll.register(device, select.POLLIN)
-        self._last, self._dirty, self._calls = 0, False, 0
+        self._last, self._calls = 0, 0
+        #: Devices to which a packet was handed since it was looked what that has made them send.
+        self._handed: set[int] = set()
         self._look_at: int | None = None
         self.begun_ns = 0
         self.end_asked = False
@@ -98,9 +101,9 @@ class Devices:
         self._calls += 1
         if self._calls % _LOOK == 0:
             self._progress(now_ps)
-        if self._dirty:
-            self._dirty = False
-            found = self._drain(now_ps)
+        if self._handed:
+            handed, self._handed = self._handed, set()
+            found = self._drain(now_ps, handed)
             if found:
                 return now_ps, found, False
         if until_ps <= self._last and not self._real:
@@ -109,17 +112,19 @@ class Devices:
             target = self._next(until_ps)
             self._alarm.set(self.begun_ns + (target + 999) // 1000)
             try:
-                ready = [fd for fd, _ in self._poll.poll()]
+                ready = {fd for fd, _ in self._poll.poll()}
             except InterruptedError:
                 continue
-            at = self._now(target)
-            if any(fd in self._devices for fd in ready):
-                found = self._drain(at)
+            if ready != {self._alarm.fd}:
+                at = self._now(target)
+                found = self._drain(at, ready)
                 if found:
                     return at, found, False
-            gone = [fd for fd in ready if fd not in self._devices and fd != self._alarm.fd]
-            self._ended(gone, at)
-            if self._alarm.fd in ready and not gone:
+                gone = ready - self._devices.keys() - {self._alarm.fd}
+                self._ended(gone, at)
+                if gone:
+                    continue
+            if self._alarm.fd in ready:
                 self._last = max(self._last, target)
                 if self._starts(target):
                     continue
@@ -132,8 +137,9 @@ class Devices:
 
     def deliver(self, now_ps: int, pair: int, far: bool, packet: bytes) -> tuple[int, ...] | None:
         """Hand a packet to a host; return how its connection stands thereafter."""
-        self._last, self._dirty = max(self._last, now_ps), True
+        self._last = max(self._last, now_ps)
         host, sender = self._ends[pair][::-1] if far else self._ends[pair]
+        self._handed.add(host.device)
         try:
             os.write(host.device, packet)
         except OSError as error:
@@ -176,7 +182,7 @@ class Devices:
         self._watch_the_end(at)
         return True
 
-    def _ended(self, gone: list[int], at: int) -> None:
+    def _ended(self, gone: set[int], at: int) -> None:
         for program in self._programs:
             if program.pidfd in gone:
                 self._poll.unregister(program.pidfd)
@@ -200,11 +206,12 @@ class Devices:
             clock = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
             self.late_ps.append((clock - self.begun_ns) * 1000 - until_ps)
 
-    def _drain(self, at: int) -> list[Found]:
-        """Take all packets out of the devices."""
+    def _drain(self, at: int, among: set[int]) -> list[Found]:
+        """Take all packets out of those devices that are ``among`` some files."""
         found: list[Found] = []
         for device, host in self._devices.items():
-            while True:
+            looked: dict[Ends, Info | None] = {}
+            while device in among:
                 try:
                     packet = os.read(device, _PACKET_MAX)
                 except BlockingIOError:
@@ -214,7 +221,7 @@ class Devices:
                     self.unroutable += 1
                     continue
                 ends = self._ends[way[0]]
-                info = self._samples.sent(at, host, ends[not way[1]], packet)
+                info = self._samples.sent(at, host, ends[not way[1]], packet, looked)
                 found.append((*way, packet, None if info is None else info.sample))
         if found:
             self._last = max(self._last, at)

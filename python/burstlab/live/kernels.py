@@ -9,8 +9,8 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +19,9 @@ from burstlab.files import sync
 
 #: Names the directory of kernels, in place of the usual one.
 VARIABLE = "BURSTLAB_KERNELS"
+
+#: How the directories of builds that are under way begin.
+_ROOM = ".build-"
 
 #: Where package managers put the sources of kernels.
 SOURCES = Path("/usr/src")
@@ -70,6 +73,14 @@ _OFF = ("SMP", "SOUND", "USB", "WIRELESS", "IPV6")
 
 #: Ticks of a kernel in a second: those of servers of today, where user-mode kernels have 100.
 HZ = 1000
+
+#: Room for the vector registers of a processor, in bytes. Linux gives them back to a traced process
+#: only whole, so that a kernel with less room than its machine has registers ends at its first
+#: process: those with AVX-512 have 2696, as the sources have it, those with AMX 11,008.
+REGISTERS_BYTES = 12_288
+
+#: Stacks of the kernel have 2 to this power pages: room for those registers twice.
+STACK_ORDER = 4
 
 #: Programs that a build needs, and Debian's packages that have them.
 _TOOLS = {
@@ -249,7 +260,11 @@ def build(source: Path | None, *, jobs: int | None, progress: Progress | None) -
     into = directory()
     try:
         into.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".build-", dir=into) as room:
+        for left in into.glob(f"{_ROOM}*"):
+            with _held(left) as free:
+                if free:
+                    shutil.rmtree(left, ignore_errors=True)
+        with tempfile.TemporaryDirectory(prefix=_ROOM, dir=into) as room, _held(Path(room)):
             tree = _unpacked(source, Path(room))
             image = _compiled(tree, Path(room), jobs or os.cpu_count() or 1, progress)
             return _kept(image, source, into)
@@ -259,6 +274,26 @@ def build(source: Path | None, *, jobs: int | None, progress: Progress | None) -
             f"{into}: the build cannot be written ({reason})\n"
             f"  fix: make room (it takes 2.5 GB meanwhile), or name another place in {VARIABLE}"
         ) from None
+
+
+@contextmanager
+def _held(room: Path) -> Iterator[bool]:
+    """Hold the directory of a build; yields whether no other process does.
+
+    A build that is killed leaves its directory, 2.5 GB, and its hold goes with it.
+    """
+    import fcntl  # not on Windows, where no kernel is built either
+
+    descriptor = os.open(room, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(descriptor)
 
 
 def _unpacked(source: Path, room: Path) -> Path:
@@ -282,27 +317,34 @@ def _unpacked(source: Path, room: Path) -> Path:
 
 
 def _compiled(tree: Path, room: Path, jobs: int, progress: Progress | None) -> Path:
-    kconfig = tree / "arch" / "um" / "Kconfig"
-    text = kconfig.read_text(encoding="utf-8")
-    changed, places = re.subn(r"(?m)^(config HZ\n\s+int\n\s+default) \d+$", rf"\1 {HZ}", text)
-    if places != 1:
-        raise InputError(
-            f"{kconfig}: no place for the ticks of the kernel\n"
-            "  fix: give a source of Linux 6.1 to 6.12"
-        )
-    # The source may share its files with that which it was copied from.
-    kconfig.unlink()
-    kconfig.write_text(changed, encoding="utf-8")
+    ticks = r"^(config HZ\n\s+int\n\s+default) \d+$"
+    _set(tree / "arch" / "um" / "Kconfig", ticks, HZ, "the ticks of the kernel")
+    registers = r"^(\s+DEFINE_LONGS\(HOST_FP_SIZE,) 2696(?=\);$)"
+    offsets = tree / "arch" / "x86" / "um" / "user-offsets.c"
+    _set(offsets, registers, REGISTERS_BYTES, "the room for registers")
     make = ["make", "-C", str(tree), "ARCH=um"]
     _done([*make, "x86_64_defconfig"], room, "configuring")
     switches = [word for name in _ON for word in ("--enable", name)]
     switches += [word for name in _OFF for word in ("--disable", name)]
     switches += [word for name in CONTROLS for word in ("--enable", f"TCP_CONG_{name}")]
+    switches += ["--set-val", "KERNEL_STACK_ORDER", str(STACK_ORDER)]
     config = ["--file", str(tree / ".config")]
     _done([str(tree / "scripts" / "config"), *config, *switches], room, "configuring")
     _done([*make, "olddefconfig"], room, "configuring")
     _done([*make, f"-j{jobs}", "linux"], room, "compiling", progress)
     return tree / "linux"
+
+
+def _set(file: Path, pattern: str, value: int, what: str) -> None:
+    """Put a number behind what the one group of a pattern matches in a file of the source."""
+    changed, places = re.subn(rf"(?m){pattern}", rf"\1 {value}", file.read_text(encoding="utf-8"))
+    if places != 1:
+        raise InputError(
+            f"{file}: no place for {what}\n  fix: give a source of Linux 6.1 to 6.12"
+        )
+    # The source may share its files with that which it was copied from.
+    file.unlink()
+    file.write_text(changed, encoding="utf-8")
 
 
 def _done(command: Sequence[str], room: Path, what: str, progress: Progress | None = None) -> None:

@@ -12,10 +12,13 @@ from burstlab.live.tcp_info import Info
 HEAD = ("t_ns", "host", "port", "other", "other_port", "event", "seq", "bytes", "flags")
 
 _TCP = 6
-_SYN, _ACK = 2, 16
+_FIN, _SYN, _ACK = 1, 2, 16
 _WRAP = 1 << 32
 
 Packet = tuple[int, int, int, int, int, int]
+
+#: A connection: the number of the host, the address of the other, its port and that of the other.
+Ends = tuple[int, bytes, int, int]
 
 
 class Samples:
@@ -30,12 +33,23 @@ class Samples:
     def __init__(self, file: TextIO) -> None:
         self.file = file
         #: First sequence number by host and ports, and whether data were sent.
-        self._first: dict[tuple[int, bytes, int, int], int] = {}
-        self._sends: set[tuple[int, bytes, int, int]] = set()
+        self._first: dict[Ends, int] = {}
+        self._sends: set[Ends] = set()
         file.write(",".join((*HEAD, *Info._fields)) + "\n")
 
-    def sent(self, now_ps: int, host: Host, other: Host, packet: bytes) -> Info | None:
-        """Look at a connection of which a packet leaves that carries something."""
+    def sent(
+        self,
+        now_ps: int,
+        host: Host,
+        other: Host,
+        packet: bytes,
+        looked: dict[Ends, Info | None],
+    ) -> Info | None:
+        """Look at a connection of which a packet leaves that carries something.
+
+        What leaves with it has left the kernel before: ``looked`` keeps how connections stand for
+        all that leave at once.
+        """
         found = parsed(packet)
         if found is None:
             return None
@@ -43,11 +57,13 @@ class Samples:
         key = (host.number, other.packed, own_port, other_port)
         if flags & _SYN:
             self._first[key] = seq
-        if size == 0 and not flags & _SYN:
+        if size == 0 and not flags & (_SYN | _FIN):
             return None
         if size > 0:
             self._sends.add(key)
-        info = host.diagnosis.look((host.packed, own_port), (other.packed, other_port))
+        if key not in looked:
+            looked[key] = host.diagnosis.look((host.packed, own_port), (other.packed, other_port))
+        info = looked[key]
         if info is not None:
             self._write(now_ps, key, (host, other), ("sent", seq, size, flags), info)
         return info
@@ -69,7 +85,7 @@ class Samples:
     def _write(
         self,
         now_ps: int,
-        key: tuple[int, bytes, int, int],
+        key: Ends,
         ends: tuple[Host, Host],
         what: tuple[str, int, int, int],
         info: Info | None,

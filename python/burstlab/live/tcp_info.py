@@ -48,7 +48,7 @@ class Info(NamedTuple):
     @property
     def sample(self) -> tuple[int, ...]:
         """What the engine is told."""
-        return self[:7]
+        return self[:8]
 
 
 def _request(ends: bytes, flags: int, states: int) -> bytes:

@@ -10,12 +10,11 @@ import gzip
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from burstlab import _core
+from burstlab import _core, underway
 from burstlab.loading import read_text
 from burstlab.oracle.cases import kinds_of, wrong
 from burstlab.sysctls import LAWS
@@ -246,13 +245,10 @@ def each(
         Is told what share of the cases is done.
     """
     done: dict[str, LinuxOutcome] = {}
-    with ThreadPoolExecutor(max_workers=jobs or os.cpu_count()) as pool:
-        futures = [pool.submit(make, case) for case in cases]
-        for future in as_completed(futures):
-            outcome = future.result()
-            done[outcome.case.name] = outcome
-            if progress is not None:
-                progress(len(done) / len(cases))
+    for outcome in underway.each(make, cases, jobs):
+        done[outcome.case.name] = outcome
+        if progress is not None:
+            progress(len(done) / len(cases))
     return [done[case.name] for case in cases]
 
 

@@ -297,7 +297,8 @@ def path_linux(
 
 def _run_one(case: LinuxCase) -> LinuxOutcome:
     theirs, until_ps = recorded(case)
-    # The kernel drew the phase of BBR's gain cycle: whichever goes furthest.
+    # The kernel drew the phase of BBR's gain cycle: whichever goes furthest; where segments part
+    # before they tell two phases from each other, the one that delivers most nearly as much.
     phases = PHASES if case.entry["cc"] == "bbr" else 1
     outcomes: list[LinuxOutcome] = []
     for phase in range(phases):
@@ -311,4 +312,9 @@ def _run_one(case: LinuxCase) -> LinuxOutcome:
         outcomes.append(compare(case, theirs, ours, until_ps))
         if outcomes[-1].match:
             break
-    return max(outcomes, key=lambda one: (one.match, one.rows_equal, one.state_equal))
+    return max(outcomes, key=_nearness)
+
+
+def _nearness(one: LinuxOutcome) -> tuple[bool, int, int, int]:
+    theirs, ours = one.acked_bytes or (0, 0)
+    return one.match, one.rows_equal, -abs(theirs - ours), one.state_equal

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -23,6 +22,7 @@ from burstlab.oracle.index import read_index
 from burstlab.oracle.rows import OF_TIES, Row, read_trace, rebuild, rebuild_several
 from burstlab.oracle.several import ARRIVALS, SeveralCase
 from burstlab.simulation import run
+from burstlab.underway import each
 
 
 @dataclass(frozen=True)
@@ -128,17 +128,10 @@ def replay(
         lambda path, several: in_order(read_trace(path, several=several))
     )
     done: dict[str, Outcome] = dict(problems)
-    with ThreadPoolExecutor(max_workers=jobs or os.cpu_count()) as pool:
-        futures = [pool.submit(_replay_one, case, doc, recorded) for case, doc in work]
-        try:
-            for future in as_completed(futures):
-                outcome = future.result()
-                done[outcome.case.name] = outcome
-                if progress is not None:
-                    progress(len(done) / len(cases))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    for outcome in each(lambda one: _replay_one(*one, recorded), work, jobs):
+        done[outcome.case.name] = outcome
+        if progress is not None:
+            progress(len(done) / len(cases))
     return Report([done[case.name] for case in cases if case.name in done], skipped)
 
 

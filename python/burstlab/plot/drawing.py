@@ -7,6 +7,7 @@ line, ``drawn`` or ``wrong`` and a number of bytes, and these.
 
 from __future__ import annotations
 
+import functools
 import json
 import signal
 import subprocess
@@ -83,10 +84,16 @@ def draw_here(spec: str, kind: str, version: str) -> bytes:
     """Draw in this process, as `Drawer.draw` does in another."""
     vl_convert = extra("vl_convert", "a picture")
     if kind == "svg":
-        return vl_convert.vegalite_to_svg(spec, vl_version=version).encode()
+        return _as_svg(spec, version).encode()
     if kind == "pdf":
         return vl_convert.vegalite_to_pdf(spec, vl_version=version)
-    return vl_convert.vegalite_to_png(spec, vl_version=version, scale=2)
+    return vl_convert.svg_to_png(_as_svg(spec, version), scale=2)
+
+
+@functools.lru_cache(maxsize=1)
+def _as_svg(spec: str, version: str) -> str:
+    """Draw as SVG, of which PNG is made too: a figure that is saved as both is laid out once."""
+    return extra("vl_convert", "a picture").vegalite_to_svg(spec, vl_version=version)
 
 
 def answer(requests: IO[bytes], answers: IO[bytes]) -> None:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from burstlab.errors import InputError
-from burstlab.export.capture import DATA, sights
+from burstlab.export.capture import DATA
 from burstlab.export.flows import Flows
+from burstlab.export.heard import heard
 from burstlab.plot import theme
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def sequence_rows(
     _ = Flows(result, replication)[flow]
     rows: list[dict[str, Any]] = []
     acked = 0
-    for sight in sights(result, "sender", flow=flow, replication=replication):
+    for sight in heard(result, flow, replication):
         t_s = sight.time_ps * 1e-12
         if span.end_s is not None and t_s > span.end_s:
             break

@@ -248,8 +248,9 @@ class Running(Generic[Sample]):
         while len(self._tasks) < most and (jobs := self._task()):
             monitor = _core.Monitor(self._bound.allowed) if self._workers.here else None
             orders = [job.order for job in jobs]
-            future = self._workers.submit(self._do, orders, *([monitor] if monitor else []))
-            self._tasks.add(future, jobs, monitor)
+            watched = [monitor] if monitor else []
+            call = (self._workers.submit, self._do, orders, *watched)
+            self._tasks.add(*call, about=jobs, monitor=monitor)
 
     def _task(self) -> list[_Job[Sample]]:
         """Return what one worker does next: enough for a task to be worth it."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from burstlab import underway
 from burstlab.errors import InputError
 from burstlab.extras import extra
 from burstlab.underway import workers_asked
@@ -48,7 +49,7 @@ class Workers:
 def threads(jobs: int | None) -> Iterator[Workers]:
     """Work in threads of this process; the engine lets others go on meanwhile."""
     count = workers_asked(jobs)
-    with ThreadPoolExecutor(max_workers=count) as pool:
+    with underway.threads(count) as pool:
         yield Workers(pool.submit, lambda: count, here=True, task_s=_HERE_S)
 
 

@@ -7,13 +7,12 @@ import math
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from burstlab import _core
-from burstlab.engine import POLL_S, fault, heard, memory_allowed, scenario_error
+from burstlab.engine import fault, heard, memory_allowed, scenario_error
 from burstlab.errors import InputError
 from burstlab.loading import ScenarioLike
 from burstlab.results import Result
@@ -21,7 +20,7 @@ from burstlab.statistics import Estimate, mean_ci95
 from burstlab.surgery.ledger import Ledger
 from burstlab.surgery.source import Source, other_run, ps, source
 from burstlab.tables import Table
-from burstlab.underway import workers_asked
+from burstlab.underway import UnderWay, threads, workers_asked
 
 Progress = Callable[[float], None]
 
@@ -245,23 +244,27 @@ def _priced(
         while (price := prices.next(monitor)) is not None:
             ledger.note(json.loads(price))
 
-    with ThreadPoolExecutor(max_workers=workers) as pool:
-        whole = pool.submit(prices.all, monitors[-1])
-        tasks: list[Future[None]] = [pool.submit(work, monitor) for monitor in monitors[:-1]]
+    whole: list[Mapping[str, Any]] = []
+
+    def price_all() -> None:
+        whole.append(json.loads(prices.all(monitors[-1])))
+
+    under_way: UnderWay[None, None] = UnderWay()
+    with threads(workers) as pool:
         try:
-            while not all(task.done() for task in [whole, *tasks]):
-                time.sleep(POLL_S)
+            under_way.add(pool.submit, price_all, about=None, monitor=monitors[-1])
+            for monitor in monitors[:-1]:
+                under_way.add(pool.submit, work, monitor, about=None, monitor=monitor)
+            while under_way:
+                for _, task in under_way.finished():
+                    task.result()
                 if progress is not None:
                     progress(len(ledger.known) / max(len(places), 1))
-            for task in tasks:
-                task.result()
-            return json.loads(whole.result())
         except _core.EngineFault as error:
             raise fault(run.resolved, error.args, f"seed {run.seed}") from None
-        except BaseException:
-            for monitor in monitors:
-                monitor.cancel()
-            raise
+        finally:
+            under_way.stop()
+    return whole[0]
 
 
 def _row(lost: Mapping[str, Any], price: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,6 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from burstlab import _core
 from burstlab.checkpoints import Keeper
-from burstlab.engine import POLL_S, fault, heard, memory_allowed, scenario_error
+from burstlab.engine import fault, heard, memory_allowed, scenario_error
 from burstlab.errors import InputError, unknown
 from burstlab.loading import Document, ScenarioLike
 from burstlab.results import Replication, Result
 from burstlab.surgery.operations import Burst, entries, operated, told
 from burstlab.surgery.source import Source, other_run, ps, source
 from burstlab.tables import TRACES, Recorded, Table
+from burstlab.underway import UnderWay, threads
 
 if TYPE_CHECKING:
     from burstlab.surgery.divergence import Divergence
@@ -270,27 +270,26 @@ def _both(
 ) -> list[tuple[_core.Output, str]]:
     """Run both branches at once."""
     monitors = [_core.Monitor(memory_allowed(run.resolved)) for _ in range(2)]
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        futures = [
-            pool.submit(branches.run, which, tables, monitor)
-            for which, monitor in zip((False, True), monitors, strict=True)
-        ]
+    found: dict[bool, tuple[_core.Output, str]] = {}
+    under_way: UnderWay[bool, tuple[_core.Output, str]] = UnderWay()
+    with threads(2) as pool:
         try:
-            while not all(future.done() for future in futures):
-                time.sleep(POLL_S)
+            for which, monitor in zip((False, True), monitors, strict=True):
+                call = (pool.submit, branches.run, which, tables, monitor)
+                under_way.add(*call, about=which, monitor=monitor)
+            while under_way:
+                for which, task in under_way.finished():
+                    found[which] = task.result()
                 if progress is not None:
                     progress(sum(monitor.progress() for monitor in monitors) / 2)
-            found = [future.result() for future in futures]
         except _core.EngineFault as error:
             raise fault(run.resolved, error.args, f"seed {run.seed}") from None
-        except BaseException:
-            for monitor in monitors:
-                monitor.cancel()
-            raise
-    for output, _ in found:
+        finally:
+            under_way.stop()
+    for output, _ in found.values():
         if output.fault is not None:
             raise fault(run.resolved, output.fault, f"seed {run.seed}")
-    return found
+    return [found[False], found[True]]
 
 
 def _replication(output: _core.Output, run: Source) -> Replication:

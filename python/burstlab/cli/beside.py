@@ -1,0 +1,60 @@
+"""What is done beside the main thread: reports are written while the next target runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+
+from burstlab.interrupts import deferred
+from burstlab.underway import UnderWay
+
+
+class Beside:
+    """Makes one call after another in a thread; what one raises, the next call or the end raises.
+
+    Parameters
+    ----------
+    pool
+        Where the calls are made.
+    """
+
+    def __init__(self, pool: ThreadPoolExecutor) -> None:
+        self._pool = pool
+        self._last = UnderWay[None, object]()
+
+    def do(self, call: Callable[..., object], *given: object) -> None:
+        """Begin a call once the one before it has ended."""
+        self.wait()
+        self._last.add(self._pool.submit, call, *given, about=None)
+
+    def goes_on(self) -> bool:
+        """Return whether a call is being made."""
+        return bool(self._last)
+
+    def wait(self) -> None:
+        """Wait for the last call."""
+        while self._last:
+            for _, task in self._last.finished():
+                task.result()
+
+
+@contextmanager
+def beside() -> Iterator[Beside]:
+    """Have a thread for calls; the last one has ended when it is left.
+
+    Unless the main thread is interrupted while it waits for that: then nobody waits any more.
+    """
+    pool = ThreadPoolExecutor(max_workers=1)
+    made = Beside(pool)
+    try:
+        try:
+            yield made
+        except BaseException:
+            with suppress(Exception):  # what is raised already is what is told
+                made.wait()
+            raise
+        made.wait()
+    finally:
+        with deferred():
+            pool.shutdown(wait=False)

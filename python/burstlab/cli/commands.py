@@ -1,0 +1,86 @@
+"""The commands, as the library that reads their flags knows them.
+
+Each command lives in a file of its own, which is read when the command is called, and imports what
+is heavy inside its function: a run starts in the time that its own parts take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cyclopts import App, CycloptsError
+
+# The types of the flags of `run.py` are named by it, and found when they are looked at.
+from burstlab.cli import flags as flags
+from burstlab.errors import InputError
+
+
+def _version() -> str:
+    import burstlab
+
+    return f"burstlab {burstlab.__version__}"
+
+
+app = App(
+    name="burstlab",
+    help="A laboratory for TCP over optical burst-switched networks.",
+    version=_version,
+    version_flags=["--version"],
+    help_epilogue="Exit status: 0 done, 1 a check or claim failed, 2 bad input, 70 the engine "
+    "failed by a fault of its own, 130 interrupted.",
+)
+for _command in (
+    "run:run",
+    "examples:examples",
+    "listing:list_",
+    "reproduce:reproduce",
+    "dataset:dataset",
+    "study:study",
+    "size:size",
+    "results:results",
+    "what_if:what_if",
+    "blame:blame",
+    "export:export",
+    "plot:plot",
+    "check:check",
+    "check:schema",
+    "oracle:oracle",
+    "model:model",
+    "live:live",
+    "kernel:kernel",
+    "page:view",
+    "page:play",
+    "page:demo",
+):
+    _name = _command.partition(":")[2].rstrip("_").replace("_", "-")
+    app.command(f"burstlab.cli.{_command}", name=_name)
+
+
+@app.command
+def version() -> int:
+    """Print the version."""
+    print(_version())
+    return 0
+
+
+def call(given: Sequence[str]) -> object:
+    """Call the command that a command line asks for, and return what it returns.
+
+    Parameters
+    ----------
+    given
+        What stands behind ``burstlab``.
+
+    Raises
+    ------
+    InputError
+        If the line cannot be read, and whatever the command raises.
+    """
+    if not given or given[0] in ("-h", "--help"):
+        # What is listed tells what each command does, as its file says.
+        app.resolved_commands()
+    try:
+        return app(given, exit_on_error=False, print_error=False, result_action="return_value")
+    except CycloptsError as error:
+        fix = "burstlab --help lists what there is"
+        raise InputError(f"{str(error).strip()}\n  fix: {fix}") from None

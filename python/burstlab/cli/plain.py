@@ -1,0 +1,64 @@
+"""Command lines that are read without the library that reads all others.
+
+To load that library takes longer than a short run, so a `burstlab run` in which every flag is
+written out, once, and has its value behind it is read here. Any other line, one with a mistake
+above all, is left to the library (`commands.py`), which answers it: no error is told here, and
+what a flag means is said once, in the signature of the command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+#: How the value of a flag is read, by its annotation; the flag of one that is not here is not read.
+_READ: dict[str, Callable[[str], Any]] = {"cli.flags.Whole": int, "str | None": str}
+
+_LISTS = ("cli.flags.Names", "cli.flags.Settings")
+_SWITCHES = ("cli.flags.Switch", "cli.flags.Json")
+
+
+def read(given: Sequence[str]) -> Callable[[], object] | None:
+    """Return the call that a command line asks for, or nothing where it is not a plain one.
+
+    Parameters
+    ----------
+    given
+        What stands behind ``burstlab``.
+    """
+    if not given or given[0] != "run":
+        return None
+    from burstlab.cli.run import run
+
+    kinds: dict[str, str] = run.__annotations__
+    flags = {f"--{name.rstrip('_').replace('_', '-')}": name for name in run.__kwdefaults__ or {}}
+    files: list[str] = []
+    found: dict[str, Any] = {}
+    words = iter(given[1:])
+    for word in words:
+        if not word.startswith("-"):
+            files.append(word)
+        elif word not in flags or not _take(found, flags[word], kinds[flags[word]], words):
+            return None
+    return partial(run, *files, **found) if len(files) == 1 and files[0] else None
+
+
+def _take(found: dict[str, Any], name: str, kind: str, words: Iterator[str]) -> bool:
+    """Read one flag into what was found; return whether it is a plain one."""
+    if name in found and kind not in _LISTS:
+        return False
+    if kind in _SWITCHES:
+        found[name] = True
+        return True
+    value = next(words, "")
+    if not value or value.startswith("-"):
+        return False
+    if kind in _LISTS:
+        found.setdefault(name, []).append(value)
+        return True
+    try:
+        found[name] = _READ[kind](value)
+    except (KeyError, ValueError):
+        return False
+    return True

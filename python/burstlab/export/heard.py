@@ -1,0 +1,85 @@
+"""What passes a sender, with what each ACK acknowledges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from burstlab.export.capture import ACK, Sight, equal, sights
+from burstlab.export.flows import Flows
+from burstlab.tables import NULL
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from burstlab.results import Result
+
+
+def heard(result: Result, flow: int, replication: int = 0) -> Iterator[Sight]:
+    """Return the packets of a flow as its sender sees them; ACKs tell the highest segment in order.
+
+    The datagrams that the receiver of a stack sends are numbered as they are sent, which says
+    nothing of what they acknowledge: that is told by the segments.
+
+    Parameters
+    ----------
+    result
+        A run that traced packets.
+    flow
+        Its number.
+    replication
+        Its number.
+    """
+    passing = sights(result, "sender", flow=flow, replication=replication)
+    if not Flows(result, replication)[flow].stack:
+        return passing
+    return _told(passing, *acknowledged(result, flow, replication))
+
+
+def acknowledged(
+    result: Result, flow: int, replication: int = 0
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return when a sender heard of something new, in ps, and the highest segment it was of.
+
+    Parameters
+    ----------
+    result
+        A run that traced packets.
+    flow
+        Its number.
+    replication
+        Its number.
+    """
+    import numpy as np
+
+    times, segments = [], []
+    for batch in result.packets.batches(["replication", "flow", "kind", "seq", "acked_ps"]):
+        part = batch.filter(equal(batch, "replication", replication))
+        part = part.filter(equal(part, "flow", flow))
+        part = part.filter(equal(part, "kind", "data"))
+        acked = part.column("acked_ps")
+        part = part.filter(acked.is_valid())
+        times.append(part.column("acked_ps").to_numpy(zero_copy_only=False))
+        segments.append(part.column("seq").to_numpy(zero_copy_only=False))
+    time = np.concatenate([np.empty(0, np.int64), *times]).astype(np.int64)
+    segment = np.concatenate([np.empty(0, np.int64), *segments]).astype(np.int64)
+    order = np.lexsort((segment, time))
+    highest = np.maximum.accumulate(segment[order]) if len(order) else segment
+    time = time[order]
+    # Of several that one ACK is for, the last.
+    last = np.append(time[1:] != time[:-1], True)[: len(time)]
+    return time[last], highest[last]
+
+
+def _told(
+    passing: Iterator[Sight], times: NDArray[np.int64], highest: NDArray[np.int64]
+) -> Iterator[Sight]:
+    import numpy as np
+
+    for sight in passing:
+        if sight.kind == ACK and sight.time_ps != NULL:
+            place = int(np.searchsorted(times, sight.time_ps, side="right")) - 1
+            yield sight._replace(seq=int(highest[place]) if place >= 0 else -1)
+        else:
+            yield sight
