@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from burstlab import InputError, read, resolve, run
-from burstlab.live import kernels, live, network, running
+from burstlab.live import kernels, live, network, running, virtual
 from burstlab.live.beside import CAUSES, beside
 from burstlab.loading import to_document
 from burstlab.oracle.live import live_linux
@@ -155,6 +155,38 @@ def test_what_a_killed_build_left_is_removed_and_what_goes_on_is_not(tmp_path, m
     finally:
         os.close(held)
     assert sorted(one.name for one in tmp_path.iterdir()) == [".build-other", "source"]
+
+
+def kernel_of_shell(tmp_path, code):
+    """A program that stands for a kernel: it is started with the same words."""
+    image = tmp_path / "linux"
+    image.write_text(f"#!/bin/sh\n{code}\n")
+    image.chmod(0o700)
+    room = tmp_path / "room"
+    room.mkdir()
+    return virtual.fails(image, room)
+
+
+def test_a_kernel_that_runs_a_program_passes_its_trial(tmp_path):
+    first = 'for word; do case "$word" in init=*) exec "${word#init=}";; esac; done'
+    assert kernel_of_shell(tmp_path, first) == []
+
+
+def test_a_kernel_that_runs_none_is_refused_with_what_it_says(tmp_path):
+    console = """
+        echo 'userspace - ptrace set fp regs failed, errno = 14'
+        for line in $(seq 30); do echo " [<60034d11>] ? unblock_signals+0x0/0xdf"; done"""
+    said = kernel_of_shell(tmp_path, console)
+    assert said == ["userspace - ptrace set fp regs failed, errno = 14"]
+
+
+def test_a_source_without_a_place_for_what_is_set_is_refused(tmp_path):
+    file = tmp_path / "user-offsets.c"
+    file.write_text("\tDEFINE_LONGS(HOST_FP_SIZE, 2696);\n")
+    kernels.put_number(file, kernels.REGISTERS, 12_288, "the room for registers")
+    assert file.read_text() == "\tDEFINE_LONGS(HOST_FP_SIZE, 12288);\n"
+    with pytest.raises(InputError, match="no place for the room for registers"):
+        kernels.put_number(file, kernels.REGISTERS, 12_288, "the room for registers")
 
 
 def test_no_command_of_a_result_runs_without_leave(burstlab, tmp_path):

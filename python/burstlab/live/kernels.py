@@ -16,6 +16,7 @@ from pathlib import Path
 
 from burstlab.errors import InputError
 from burstlab.files import sync
+from burstlab.live import virtual
 
 #: Names the directory of kernels, in place of the usual one.
 VARIABLE = "BURSTLAB_KERNELS"
@@ -78,6 +79,10 @@ HZ = 1000
 #: only whole, so that a kernel with less room than its machine has registers ends at its first
 #: process: those with AVX-512 have 2696, as the sources have it, those with AMX 11,008.
 REGISTERS_BYTES = 12_288
+
+#: Where the source says how many ticks and how much room there are; the number follows the group.
+TICKS = r"^(config HZ\n\s+int\n\s+default) \d+$"
+REGISTERS = r"^(\s+DEFINE_LONGS\(HOST_FP_SIZE,) 2696(?=\);$)"
 
 #: Stacks of the kernel have 2 to this power pages: room for those registers twice.
 STACK_ORDER = 4
@@ -317,11 +322,9 @@ def _unpacked(source: Path, room: Path) -> Path:
 
 
 def _compiled(tree: Path, room: Path, jobs: int, progress: Progress | None) -> Path:
-    ticks = r"^(config HZ\n\s+int\n\s+default) \d+$"
-    _set(tree / "arch" / "um" / "Kconfig", ticks, HZ, "the ticks of the kernel")
-    registers = r"^(\s+DEFINE_LONGS\(HOST_FP_SIZE,) 2696(?=\);$)"
+    put_number(tree / "arch" / "um" / "Kconfig", TICKS, HZ, "the ticks of the kernel")
     offsets = tree / "arch" / "x86" / "um" / "user-offsets.c"
-    _set(offsets, registers, REGISTERS_BYTES, "the room for registers")
+    put_number(offsets, REGISTERS, REGISTERS_BYTES, "the room for registers")
     make = ["make", "-C", str(tree), "ARCH=um"]
     _done([*make, "x86_64_defconfig"], room, "configuring")
     switches = [word for name in _ON for word in ("--enable", name)]
@@ -335,13 +338,11 @@ def _compiled(tree: Path, room: Path, jobs: int, progress: Progress | None) -> P
     return tree / "linux"
 
 
-def _set(file: Path, pattern: str, value: int, what: str) -> None:
+def put_number(file: Path, pattern: str, value: int, what: str) -> None:
     """Put a number behind what the one group of a pattern matches in a file of the source."""
     changed, places = re.subn(rf"(?m){pattern}", rf"\1 {value}", file.read_text(encoding="utf-8"))
     if places != 1:
-        raise InputError(
-            f"{file}: no place for {what}\n  fix: give a source of Linux 6.1 to 6.12"
-        )
+        raise InputError(f"{file}: no place for {what}\n  fix: give a source of Linux 6.1 to 6.12")
     # The source may share its files with that which it was copied from.
     file.unlink()
     file.write_text(changed, encoding="utf-8")
@@ -397,12 +398,20 @@ def _kept(image: Path, source: Path, into: Path) -> Kernel:
             f"the kernel that was built is of no use: {lacking}\n"
             "  fix: give another source (--source); Linux 6.12 has all that is needed"
         )
+    with tempfile.TemporaryDirectory(dir=image.parent.parent) as empty:
+        told = virtual.fails(image, Path(empty))
+    if told:
+        listed = "".join(f"\n  | {line}" for line in told)
+        raise InputError(
+            f"the kernel that was built runs no program on this machine:{listed}\n"
+            "  fix: see its last lines, and give another source (--source)"
+        )
     place = into / f"{version}-hz{HZ}"
     place.mkdir(exist_ok=True)
     pending = place / ".linux"
     _done(["strip", "-o", str(pending), str(image)], image.parent, "stripping the kernel")
     sync(pending)
     pending.replace(place / "linux")
-    told = {"version": version, "hz": HZ, "source": source.name}
-    (place / "kernel.json").write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+    made = {"version": version, "hz": HZ, "source": source.name}
+    (place / "kernel.json").write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
     return Kernel(place.name, place / "linux", version)

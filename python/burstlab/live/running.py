@@ -263,7 +263,7 @@ class _Job:
         """Read what the run leaves; raise what it says went wrong."""
         path = self._room / "done.json"
         if not path.is_file():
-            last = "".join(f"\n  | {line}" for line in list(console)[-12:])
+            last = "".join(f"\n  | {line}" for line in virtual.last_lines(console))
             where = "kernel" if self._kernel is not None else "run"
             raise InputError(
                 f"the {where} ended before its end:{last}\n"

@@ -5,17 +5,23 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from burstlab.live.kernels import Kernel
-from burstlab.live.watching import watched
+from burstlab.live.watching import Hung, watched
+
+if TYPE_CHECKING:
+    from burstlab.live.kernels import Kernel
 
 #: Memory that the kernel takes at most, as it calls it.
 MEMORY = "2G"
 
 #: Where files are that are memory.
 _MEMORY_FILES = "/dev/shm"
+
+#: What the first process of a trial prints, and how long the kernel may take to come to it, in s.
+_WORD, _TRIAL_S = "a program runs", 60.0
 
 
 def boot(
@@ -51,8 +57,40 @@ def boot(
     script = f"#!/bin/sh\n{exported}cd {shlex.quote(str(Path.cwd()))}\nexec {shlex.join(words)}\n"
     init.write_text(script, encoding="utf-8")
     init.chmod(0o700)
-    command = [
-        str(kernel.image),
+    command, environment = _command(kernel.image, directory, init)
+    return watched(command, directory, environment, patience_s, progress)
+
+
+def fails(image: Path, directory: Path) -> list[str]:
+    """Have a kernel run one program; return the last lines of its console, none if it does.
+
+    Parameters
+    ----------
+    image
+        The kernel.
+    directory
+        An empty one, for what it needs meanwhile.
+    """
+    init = directory / "init"
+    init.write_text(f"#!/bin/sh\necho {shlex.quote(_WORD)}\n", encoding="utf-8")
+    init.chmod(0o700)
+    command, environment = _command(image, directory, init)
+    try:
+        console = watched(command, directory, environment, _TRIAL_S, None)
+    except Hung:
+        return [f"nothing came of it for {_TRIAL_S:g} s"]
+    return [] if _WORD in console else last_lines(console) or ["it printed nothing"]
+
+
+def last_lines(console: Sequence[str]) -> list[str]:
+    """Return what the end of a console tells: not the trace of the stack that follows a panic."""
+    return [line for line in console if not line.startswith(" [<")][-12:]
+
+
+def _command(image: Path, directory: Path, init: Path) -> tuple[list[str], Mapping[str, str]]:
+    """Return the words that start a kernel with its first process, and their environment."""
+    words = [
+        str(image),
         f"mem={MEMORY}",
         "root=/dev/root",
         "rootfstype=hostfs",
@@ -68,4 +106,4 @@ def boot(
     ]
     # The memory of the kernel is a file without a name, which is to be on no disk.
     memory = {"TMPDIR": _MEMORY_FILES} if os.access(_MEMORY_FILES, os.W_OK) else {}
-    return watched(command, directory, {**os.environ, **memory}, patience_s, progress)
+    return words, {**os.environ, **memory}
