@@ -97,6 +97,12 @@ pub trait Host: fmt::Debug + Send {
         false
     }
 
+    /// Packets that may overtake another one, at most, before that is taken for lost (RFC 9002,
+    /// section 6.1.1).
+    fn reordering(&self) -> u64 {
+        3
+    }
+
     /// How it stands.
     fn state(&self) -> HostState;
 }

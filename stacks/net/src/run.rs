@@ -22,6 +22,9 @@ pub struct Reaction {
     pub burst: Option<u64>,
 }
 
+/// Packets below this size, headers and all, carry an ACK and no data to speak of, in bytes.
+const BARE: u64 = 100;
+
 /// The numbers and tables of a run.
 #[derive(Clone, Debug)]
 pub struct Run {
@@ -89,14 +92,17 @@ impl Run {
         rows.map(row).collect()
     }
 
-    /// Numbers of the bursts of data that were lost.
+    /// Numbers of the bursts of data that were lost, without those whose packets are as small as
+    /// the sender's own ACKs, which nobody sends again.
     #[must_use]
     pub fn lost_bursts(&self) -> BTreeSet<u64> {
         let kinds =
             self.labels("bursts", "direction").into_iter().zip(self.labels("bursts", "cause"));
-        let rows = self.numbers("bursts", "burst").into_iter().zip(kinds);
-        rows.filter(|(_, (kind, cause))| *kind == "data" && *cause != "none")
-            .map(|row| row.0)
+        let (packets, bytes) = (self.numbers("bursts", "packets"), self.numbers("bursts", "bytes"));
+        let bare = packets.into_iter().zip(bytes).map(|(packets, bytes)| bytes < BARE * packets);
+        let rows = self.numbers("bursts", "burst").into_iter().zip(kinds).zip(bare);
+        rows.filter(|((_, (kind, cause)), bare)| *kind == "data" && *cause != "none" && !bare)
+            .map(|((number, _), _)| number)
             .collect()
     }
 

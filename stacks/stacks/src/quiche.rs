@@ -1,10 +1,11 @@
 //! quiche: QUIC with TLS 1.3 by BoringSSL. It reads the clock of the machine, and is told that of
 //! the run (`virtual_clock.rs`).
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use burstlab_sim::scenario::{Connection as Wanted, Host, HostEvent, HostState, Packet};
 use burstlab_units::{Bytes, Time};
@@ -12,16 +13,21 @@ use quiche::{Config, Connection, ConnectionId, Error, PROTOCOL_VERSION, RecvInfo
 
 use crate::clock::span;
 use crate::{HEADERS, congestion_control, supply, virtual_clock};
-use burstlab_tls::{Identity, PROTOCOL};
 
 /// By their names in quiche, that which it uses by itself first.
 pub(crate) const CONGESTION_CONTROLS: &[&str] = &["cubic", "reno", "bbr2"];
 
+/// The name of the application protocol (RFC 7301).
+const PROTOCOL: &[u8] = b"burstlab";
+
 /// The largest datagram it sends, headers of IP and UDP not counted.
 const DATAGRAM: usize = 1350;
 
-/// Datagrams below this size carry an ACK and no data, and are never acknowledged.
-const BARE: usize = 100;
+/// Bytes of the seal at the end of a packet.
+const SEAL: usize = 16;
+
+/// Datagrams on the way that are remembered; what is lost is never asked for.
+const MOST_ON_THE_WAY: usize = 1 << 16;
 
 /// What a receiver lets the sender send ahead, in bytes: as much as quinn-proto and noq-proto do
 /// for a stream, so that the three compare.
@@ -29,6 +35,11 @@ const WINDOW: u64 = 1_250_000;
 
 /// The one stream, of the client, in one direction (RFC 9000, section 2.1).
 const STREAM: u64 = 2;
+
+/// The certificate of every receiver, and its key: BoringSSL takes no Ed25519 here, signatures of
+/// ECDSA have several sizes, and those of RSA one. Nobody trusts it, so that it is no secret.
+const CERTIFICATE: &str = include_str!("quiche/certificate.pem");
+const KEY: &str = include_str!("quiche/key.pem");
 
 static BLOCK: [u8; 1 << 16] = [0; 1 << 16];
 
@@ -38,8 +49,10 @@ const ADDRESSES: [SocketAddr; 2] = [
 ];
 
 /// The sender of a connection, and its receiver.
-pub(crate) fn hosts(wanted: &Wanted, identity: &Identity) -> [Box<dyn Host>; 2] {
-    [Box::new(Quiche::new(wanted, identity, true)), Box::new(Quiche::new(wanted, identity, false))]
+pub(crate) fn hosts(wanted: &Wanted) -> [Box<dyn Host>; 2] {
+    let known = Arc::new(Mutex::new(OnTheWay::default()));
+    let end = |near: bool| Quiche::new(wanted, near, Arc::clone(&known));
+    [Box::new(end(true)), Box::new(end(false))]
 }
 
 /// One end of a QUIC connection: the sender is the client, and writes one stream.
@@ -49,10 +62,13 @@ struct Quiche {
     connection: Option<Connection>,
     unwritten: u64,
     closed: bool,
+    /// All of the stream is acknowledged.
+    finished: bool,
     received: u64,
     /// A datagram that its pacing sends later.
     held: Option<(Time, Vec<u8>)>,
     events: VecDeque<HostEvent>,
+    known: Arc<Mutex<OnTheWay>>,
     sent: Sent,
     lost: u64,
     probes: u64,
@@ -65,21 +81,27 @@ impl fmt::Debug for Quiche {
 }
 
 impl Quiche {
-    fn new(wanted: &Wanted, identity: &Identity, near: bool) -> Self {
+    fn new(wanted: &Wanted, near: bool, known: Arc<Mutex<OnTheWay>>) -> Self {
         let control = congestion_control(wanted, CONGESTION_CONTROLS);
         Self {
             near,
-            config: config(control, (!near).then_some(identity)),
+            config: config(control, !near),
             connection: None,
             unwritten: if near { supply(wanted) } else { 0 },
             closed: false,
+            finished: false,
             received: 0,
             held: None,
             events: VecDeque::new(),
+            known,
             sent: Sent::default(),
             lost: 0,
             probes: 0,
         }
+    }
+
+    fn on_the_way(&self) -> MutexGuard<'_, OnTheWay> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The application's part, and what the connection has noted.
@@ -87,13 +109,10 @@ impl Quiche {
         let Some(connection) = &mut self.connection else { return };
         if self.near {
             write(connection, &mut self.unwritten, &mut self.closed);
+            // A stream all of which is acknowledged is no more.
+            self.finished = self.closed && connection.stream_capacity(STREAM).is_err();
         } else {
             self.received += read(connection);
-        }
-        let stats = connection.stats();
-        let settled = stats.acked_bytes + stats.lost_bytes;
-        if let Some(acked) = self.sent.settle(settled) {
-            self.events.push_back(HostEvent::Acked(acked));
         }
         let Some(path) = connection.path_stats().next() else { return };
         let (lost, probes) = (path.lost as u64, path.total_pto_count as u64);
@@ -135,6 +154,10 @@ impl Host for Quiche {
     fn handle(&mut self, now: Time, mut packet: Packet) {
         let [client, server] = ADDRESSES;
         let (from, to) = if self.near { (server, client) } else { (client, server) };
+        let acked = self.on_the_way().comes(self.near, &packet.bytes);
+        if let Some(acked) = acked.filter(|&acked| self.sent.ack(acked)) {
+            self.events.push_back(HostEvent::Acked(acked));
+        }
         virtual_clock::at(now, || {
             if self.connection.is_none() && !self.near {
                 let id = ConnectionId::from_ref(&[2; 16]);
@@ -170,7 +193,8 @@ impl Host for Quiche {
             }
             None => virtual_clock::at(now, || self.next(now))?,
         };
-        self.sent.add(bytes.len());
+        let number = self.sent.add(bytes.len());
+        self.on_the_way().sent(self.near, number, &bytes);
         Some(Packet { size: Bytes::new(bytes.len() as u64 + HEADERS), bytes })
     }
 
@@ -185,12 +209,15 @@ impl Host for Quiche {
         self.events.pop_front()
     }
 
+    /// It waits for more where packets have overtaken others before.
+    fn reordering(&self) -> u64 {
+        20
+    }
+
     fn state(&self) -> HostState {
         let connection = self.connection.as_ref();
         let path = connection.and_then(|connection| connection.path_stats().next());
         let established = connection.is_some_and(Connection::is_established);
-        // A stream all of which is acknowledged is no more.
-        let gone = connection.is_some_and(|one| one.stream_capacity(STREAM).is_err());
         HostState {
             cwnd: path.as_ref().map(|path| path.cwnd as u64),
             ssthresh: None,
@@ -199,7 +226,7 @@ impl Host for Quiche {
             rtt: path.filter(|_| established).map(|path| span(path.rtt)),
             timeout: None,
             received: self.received,
-            finished: self.near && self.closed && gone,
+            finished: self.finished,
         }
     }
 }
@@ -229,35 +256,77 @@ fn read(connection: &mut Connection) -> u64 {
     sum
 }
 
-/// What was sent, by size: quiche tells how many bytes are acknowledged or lost, not which.
+/// What both ends know of each other's datagrams that are on their way: quiche tells neither which
+/// packets are acknowledged nor which are lost, only how many. A datagram is known by its end, the
+/// seal of its last packet (RFC 9001, section 5.3).
+#[derive(Debug, Default)]
+struct OnTheWay {
+    /// The number of each of the sender.
+    data: BTreeMap<[u8; SEAL], u64>,
+    /// Of each of the receiver, the highest number that had come when it was sent.
+    acks: BTreeMap<[u8; SEAL], u64>,
+    received: Option<u64>,
+}
+
+impl OnTheWay {
+    fn sent(&mut self, near: bool, number: u64, datagram: &[u8]) {
+        let Some(&seal) = datagram.last_chunk() else { return };
+        if near {
+            forget(&mut self.data, number);
+            self.data.insert(seal, number);
+        } else if let Some(received) = self.received {
+            forget(&mut self.acks, received);
+            self.acks.insert(seal, received);
+        }
+    }
+
+    /// Returns what a datagram that comes to the sender may acknowledge at most.
+    fn comes(&mut self, near: bool, datagram: &[u8]) -> Option<u64> {
+        let seal: &[u8; SEAL] = datagram.last_chunk()?;
+        if near {
+            return self.acks.remove(seal);
+        }
+        self.received = self.received.max(self.data.remove(seal));
+        None
+    }
+}
+
+/// Forgets datagrams that are lost, once many are known that are later.
+fn forget(known: &mut BTreeMap<[u8; SEAL], u64>, number: u64) {
+    if known.len() >= MOST_ON_THE_WAY {
+        known.retain(|_, other| *other + MOST_ON_THE_WAY as u64 / 2 > number);
+    }
+}
+
+/// The sender's datagrams that are not acknowledged, and how many bytes there are up to the end of
+/// each.
 #[derive(Debug, Default)]
 struct Sent {
-    /// Of each datagram that may be acknowledged: its number, and how many bytes there are up to
-    /// its end.
     open: VecDeque<(u64, u64)>,
     count: u64,
     bytes: u64,
     settled: u64,
+    acked: Option<u64>,
 }
 
 impl Sent {
-    fn add(&mut self, size: usize) {
-        if size >= BARE {
-            self.bytes += size as u64;
-            self.open.push_back((self.count, self.bytes));
-        }
+    /// Returns the number of a datagram.
+    fn add(&mut self, size: usize) -> u64 {
+        self.bytes += size as u64;
+        self.open.push_back((self.count, self.bytes));
         self.count += 1;
+        self.count - 1
     }
 
-    /// So many bytes are acknowledged or lost; returns the last of as many datagrams, if there are
-    /// more than before.
-    fn settle(&mut self, bytes: u64) -> Option<u64> {
-        self.settled = bytes.min(self.bytes);
-        let mut last = None;
-        while self.open.front().is_some_and(|&(_, end)| end <= bytes) {
-            last = self.open.pop_front().map(|(number, _)| number);
+    /// Datagrams up to this one have come, or are late; returns whether that is new.
+    fn ack(&mut self, number: u64) -> bool {
+        let new = self.acked < Some(number);
+        self.acked = self.acked.max(Some(number));
+        while let Some(&(_, end)) = self.open.front().filter(|(other, _)| *other <= number) {
+            self.settled = end;
+            self.open.pop_front();
         }
-        last
+        new
     }
 
     fn in_flight(&self) -> u64 {
@@ -265,7 +334,7 @@ impl Sent {
     }
 }
 
-fn config(control: &str, identity: Option<&Identity>) -> Config {
+fn config(control: &str, server: bool) -> Config {
     let mut config = Config::new(PROTOCOL_VERSION).expect("the version is known");
     config.set_application_protos(&[PROTOCOL]).expect("the protocol has a short name");
     config.set_cc_algorithm_name(control).expect("the names were checked");
@@ -277,10 +346,8 @@ fn config(control: &str, identity: Option<&Identity>) -> Config {
     // It would add bytes of random number and size.
     config.grease(false);
     config.verify_peer(false);
-    if let Some(identity) = identity {
-        let (certificate, key) = identity.pem();
-        let files = [Secret::new("certificate", certificate), Secret::new("key", key)];
-        let [certificate, key] = &files;
+    if server {
+        let (certificate, key) = (OnDisk::new("certificate", CERTIFICATE), OnDisk::new("key", KEY));
         config.load_cert_chain_from_pem_file(certificate.path()).expect("it is a certificate");
         config.load_priv_key_from_pem_file(key.path()).expect("it is a key");
     }
@@ -288,9 +355,9 @@ fn config(control: &str, identity: Option<&Identity>) -> Config {
 }
 
 /// A file for as long as it is read: quiche takes certificates from files alone.
-struct Secret(PathBuf);
+struct OnDisk(PathBuf);
 
-impl Secret {
+impl OnDisk {
     fn new(name: &str, text: &str) -> Self {
         use std::sync::atomic::{AtomicU64, Ordering};
         static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -306,7 +373,7 @@ impl Secret {
     }
 }
 
-impl Drop for Secret {
+impl Drop for OnDisk {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.0);
     }

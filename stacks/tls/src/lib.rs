@@ -11,12 +11,10 @@ use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair, PKCS_ED25519,
 pub const NAME: &str = "burstlab.invalid";
 
 /// The name of the application protocol (RFC 7301).
-pub const PROTOCOL: &[u8] = b"burstlab";
+const PROTOCOL: &[u8] = b"burstlab";
 
-/// A certificate and its key.
+/// A certificate and its key, in the configurations of rustls that use them.
 pub struct Identity {
-    pem: (String, String),
-    #[cfg(feature = "rustls")]
     configs: (Arc<rustls::ClientConfig>, Arc<rustls::ServerConfig>),
 }
 
@@ -42,35 +40,22 @@ impl Identity {
         // Drawn ones have different lengths.
         params.serial_number = Some(SerialNumber::from(1_u64));
         let certificate = params.self_signed(&key).expect("a certificate can sign itself");
-        Self {
-            #[cfg(feature = "rustls")]
-            configs: configs(&certificate, &key),
-            pem: (certificate.pem(), key.serialize_pem()),
-        }
-    }
-
-    /// Certificate and key as PEM.
-    #[must_use]
-    pub fn pem(&self) -> &(String, String) {
-        &self.pem
+        Self { configs: configs(&certificate, &key) }
     }
 
     /// That of a client, which trusts this certificate alone.
-    #[cfg(feature = "rustls")]
     #[must_use]
     pub fn client(&self) -> Arc<rustls::ClientConfig> {
         Arc::clone(&self.configs.0)
     }
 
     /// That of a server with this certificate.
-    #[cfg(feature = "rustls")]
     #[must_use]
     pub fn server(&self) -> Arc<rustls::ServerConfig> {
         Arc::clone(&self.configs.1)
     }
 }
 
-#[cfg(feature = "rustls")]
 fn configs(
     certificate: &rcgen::Certificate,
     key: &KeyPair,

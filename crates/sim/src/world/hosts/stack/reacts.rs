@@ -11,10 +11,6 @@ use crate::measure::{
 use crate::scenario::HostEvent;
 use crate::world::context::Context;
 
-/// A packet is taken for lost at the latest when one so far above it is acknowledged (RFC 9002,
-/// section 6.1.1: kPacketThreshold).
-const REORDERING: u64 = 3;
-
 /// What a sender has told at once.
 #[derive(Default)]
 struct Told {
@@ -152,7 +148,8 @@ impl Flow {
     /// to be: ACKs alone, or probes of the path.
     fn forget(&mut self) {
         let stack = self.stack.as_mut().expect("the flow has a stack");
-        let below = stack.acked.and_then(|acked| (acked + 1).checked_sub(REORDERING));
+        let reordering = stack.ends[NEAR].host().reordering();
+        let below = stack.acked.and_then(|acked| (acked + 1).checked_sub(reordering));
         if let Some(below) = below {
             self.causes.forget_below(below);
             stack.explained = stack.explained.split_off(&below);
