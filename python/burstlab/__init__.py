@@ -5,7 +5,7 @@
 >>> result.flows.to_pandas()  # doctest: +SKIP
 
 What there is stands in ``__init__.pyi`` alone, a line a name. Each is imported on first use: the
-command line answers --help without numpy and pyarrow.
+command line answers --help without numpy.
 """
 
 from __future__ import annotations

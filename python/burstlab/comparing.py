@@ -282,9 +282,9 @@ def _of_run(run: Result) -> Samples:
 def _of_study(study: Study) -> Iterator[tuple[Key, Samples]]:
     import numpy as np
 
-    table = study.runs.to_arrow()
+    table = study.runs
     names = study.metrics
-    seeds = table["seed"].to_pylist()
+    seeds = table["seed"].tolist()
     for group in groups(study.plan, table):
         count = group.values.shape[1]
         values = {

@@ -14,9 +14,10 @@ from burstlab.errors import InputError
 #: The extra that brings a package, by the module that is imported.
 EXTRAS = {
     "distributed": "dask",
-    "duckdb": "sql",
     "pandas": "pandas",
     "polars": "polars",
+    "pyarrow": "arrow",
+    "pyarrow.parquet": "arrow",
     "pywt": "wavelets",
     "scipy.special": "wavelets",
     "vl_convert": "pictures",
@@ -28,7 +29,7 @@ class MissingExtra(InputError, ImportError):
     """A package is not installed; the message says which line installs it."""
 
 
-def extra(module: str, what: str) -> Any:
+def extra(module: str, what: str, by: str = "") -> Any:
     """Import a module of an extra.
 
     Parameters
@@ -37,6 +38,8 @@ def extra(module: str, what: str) -> Any:
         Its name, one of `EXTRAS`.
     what
         What needs it, such as ``"to_polars()"``.
+    by
+        The extra that brings it for that, where it is another one.
 
     Raises
     ------
@@ -51,5 +54,5 @@ def extra(module: str, what: str) -> Any:
         package = module.partition(".")[0]
         raise MissingExtra(
             f"{what} needs {package}, which is not installed\n"
-            f"  fix: pip install 'burstlab[{EXTRAS[module]}]'"
+            f"  fix: pip install 'burstlab[{by or EXTRAS[module]}]'"
         ) from None

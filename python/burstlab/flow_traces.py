@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from burstlab.errors import ScenarioError
+from burstlab.extras import MissingExtra, extra
 from burstlab.files import named_bytes, named_text
 
 #: The columns, in the order of a row of ``trace``.
@@ -111,10 +112,9 @@ def _csv(where: Path) -> Iterator[tuple[str, tuple[Any, ...]]]:
 def _parquet(where: Path) -> Iterator[tuple[str, tuple[Any, ...]]]:
     content = named_bytes(where)
     try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        fix = "pip install pyarrow, or save the table as CSV"
+        pa, pq = (extra(name, "Parquet") for name in ("pyarrow", "pyarrow.parquet"))
+    except MissingExtra:
+        fix = "pip install 'burstlab[arrow]', or save the table as CSV"
         raise ScenarioError(str(where), "", "Parquet needs pyarrow", fix) from None
     try:
         file = pq.ParquetFile(pa.BufferReader(content))

@@ -39,7 +39,7 @@ class Marks:
         """Return what is written into the metadata of a table."""
         return {KEY: json.dumps({**self._fields, "table": table}, separators=(",", ":"))}
 
-    def check(self, path: Path, table: str, metadata: Mapping[bytes, bytes]) -> None:
+    def check(self, path: Path, table: str, metadata: Mapping[str, str]) -> None:
         """Refuse a file that is another table, or of another run.
 
         Parameters
@@ -51,7 +51,7 @@ class Marks:
         metadata
             What it says of itself.
         """
-        text = metadata.get(KEY.encode())
+        text = metadata.get(KEY)
         if text is None:
             raise InputError(
                 f"{path}: does not say of which {self._whole} it is, so an earlier version or "

@@ -6,7 +6,7 @@ import threading
 from contextlib import suppress
 from importlib import import_module
 
-_wanted = ["numpy", "pyarrow.parquet"]
+_wanted = ["numpy", "burstlab.columnar.writing"]
 
 
 def want(*names: str) -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -14,24 +13,18 @@ from typing import TYPE_CHECKING, Any
 from burstlab.errors import FULL, InputError
 from burstlab.files import sync
 from burstlab.marks import Marks
-from burstlab.tables import BATCH, STORED, Table, from_engine
+from burstlab.tables import STORED, Table, from_engine, in_parts, join
 
 if TYPE_CHECKING:
     import numpy as np
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    import pyarrow.parquet as pq
     from numpy.typing import NDArray
 
+    from burstlab.columnar.column import Column
+    from burstlab.columnar.conditions import Condition
+    from burstlab.columnar.reading import File
+    from burstlab.columnar.writing import Writer
+
 _SUFFIX = ".parquet"
-
-
-def number_of(error: BaseException) -> int | None:
-    """Return the number of an error of the system, which Arrow tells in its text alone."""
-    if isinstance(error, OSError) and error.errno is not None:
-        return error.errno
-    found = re.search(r"\[errno (\d+)\]", str(error))
-    return int(found[1]) if found else None
 
 
 class writing:
@@ -59,7 +52,7 @@ class writing:
         self, kind: object, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if isinstance(error, (OSError, ValueError)) and not isinstance(error, InputError):
-            number = number_of(error)
+            number = error.errno if isinstance(error, OSError) else None
             reason = str(error) if number is None else os.strerror(number)
             fix = f"give another {self._flag}"
             if number in FULL:
@@ -68,41 +61,63 @@ class writing:
 
 
 class FileWriter:
-    """A Parquet file that grows by row groups, under a name of its own until it is complete."""
+    """A Parquet file whose rows come in parts, under a name of its own until it is complete."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._file: pq.ParquetWriter | None = None
+        self._file: Writer | None = None
 
-    def write(self, rows: pa.Table) -> None:
-        """Add rows, one row group for each chunk of them."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+    def write(self, rows: Table) -> None:
+        """Add rows."""
+        from burstlab.columnar.writing import Writer
 
         if self._file is None:
-            # Times and numbers rise from row to row: their differences take a tenth of the room, in
-            # half the time.
-            wide = {pa.uint64(), pa.int64()}
-            rising = [field.name for field in rows.schema if field.type in wide]
-            few = [name for name in rows.schema.names if name not in rising]
-            self._file = pq.ParquetWriter(
-                self.path,
-                rows.schema,
-                compression="zstd",
-                compression_level=1,
-                use_dictionary=few,  # pyright: ignore[reportArgumentType]
-                column_encoding=dict.fromkeys(rising, "DELTA_BINARY_PACKED"),
-            )
-        for batch in rows.to_batches():
-            self._file.write_table(pa.Table.from_batches([batch]))
+            self._file = Writer(self.path)
+        self._file.write(rows.read())
 
     def close(self, marks: Mapping[str, str] | None = None) -> None:
         """Complete the file; the marks go into its metadata."""
         if self._file is not None:
-            if marks is not None:
-                self._file.add_key_value_metadata(marks)
-            self._file.close()
+            self._file.close(marks)
             self._file = None
+
+    def discard(self) -> None:
+        """Remove the file, whole or not."""
+        if self._file is not None:
+            with suppress(OSError):  # of a full disk, a second time
+                self._file.abandon()
+            self._file = None
+        self.path.unlink(missing_ok=True)
+
+
+@contextmanager
+def opened(path: Path, *, categories: bool = False) -> Iterator[File]:
+    """Open a Parquet file; one that is damaged is refused.
+
+    Parameters
+    ----------
+    path
+        The file.
+    categories
+        Whether its text is that of categories.
+    """
+    # DuckDB is imported where the first file is looked at: a run that records nothing needs none.
+    from burstlab.columnar.database import Damaged
+    from burstlab.columnar.reading import File
+
+    try:
+        yield File(path, categories=categories)
+    except (OSError, Damaged) as error:
+        raise InputError(
+            f"{path}: damaged ({error})\n  fix: run it again, or remove the file to do without "
+            "this table"
+        ) from None
+
+
+def read_table(path: Path) -> Table:
+    """Read all of a Parquet file."""
+    with opened(path) as file:
+        return Table(file.read())
 
 
 def hidden(directory: Path, name: str) -> Path:
@@ -110,27 +125,33 @@ def hidden(directory: Path, name: str) -> Path:
     return directory / f".{name}{_SUFFIX}"
 
 
-def write_hidden(
-    directory: Path, name: str, parts: Iterable[pa.Table], marks: Mapping[str, str] | None = None
-) -> Path:
-    """Write one table, its parts one below the other, under its hidden name; return the file."""
-    writer = FileWriter(hidden(directory, name))
+def write_file(path: Path, parts: Iterable[Table], marks: Mapping[str, str] | None = None) -> None:
+    """Write one table, its parts one below the other; nothing is left of one that is not whole."""
+    writer = FileWriter(path)
     try:
         for part in parts:
             writer.write(part)
         writer.close(marks)
-        sync(writer.path)
+        sync(path)
     except BaseException:
-        with suppress(OSError):  # of a full disk, a second time
-            writer.close()
-        writer.path.unlink(missing_ok=True)
+        writer.discard()
         raise
-    return writer.path
 
 
-def write_table(directory: Path, name: str, parts: Iterable[pa.Table]) -> None:
+def write_hidden(
+    directory: Path, name: str, parts: Iterable[Table], marks: Mapping[str, str] | None = None
+) -> Path:
+    """Write one table, its parts one below the other, under its hidden name; return the file."""
+    path = hidden(directory, name)
+    write_file(path, parts, marks)
+    return path
+
+
+def write_table(
+    directory: Path, name: str, parts: Iterable[Table], marks: Mapping[str, str] | None = None
+) -> None:
     """Write one table, in place of a file of that name."""
-    path = write_hidden(directory, name, parts)
+    path = write_hidden(directory, name, parts, marks)
     try:
         path.replace(directory / f"{name}{_SUFFIX}")
     except BaseException:
@@ -174,19 +195,17 @@ class Part:
     def late(self, name: str, places: NDArray[np.uint32], columns: Mapping[str, Any]) -> None:
         """Take the rows that the chunk next in turn lacked when it came early."""
         import numpy as np
-        import pyarrow as pa
-        import pyarrow.parquet as pq
 
         aside = self._early[name].popleft()
         with writing(self._directory):
-            chunk = pq.read_table(aside.path)
+            chunk = read_table(aside.path)
             aside.path.unlink()
-        both = pa.concat_tables([chunk, from_engine(columns, self.replication)])
-        order = np.arange(chunk.num_rows)
-        order[places] = chunk.num_rows + np.arange(len(places))
-        self._write(name, both.unify_dictionaries().take(order).combine_chunks())
+        both = join([chunk, from_engine(columns, self.replication)])
+        order = np.arange(len(chunk))
+        order[places] = len(chunk) + np.arange(len(places))
+        self._write(name, both.take(order))
 
-    def _write(self, name: str, rows: pa.Table) -> None:
+    def _write(self, name: str, rows: Table) -> None:
         with writing(self._directory / f"{name}{_SUFFIX}"):
             if name not in self._writers:
                 self._writers[name] = self._writer(f"{name}-{self.replication}")
@@ -206,9 +225,7 @@ class Part:
         """Remove the files."""
         aside = (writer for early in self._early.values() for writer in early)
         for writer in (*self._writers.values(), *aside):
-            with suppress(OSError):  # of a full disk, a second time
-                writer.close()
-            writer.path.unlink(missing_ok=True)
+            writer.discard()
 
 
 def assemble(directory: Path, parts: Sequence[Part], marks: Marks) -> list[str]:
@@ -217,6 +234,8 @@ def assemble(directory: Path, parts: Sequence[Part], marks: Marks) -> list[str]:
     They are then whole under their hidden names, which are answered without the dot.
     """
     alone = len(parts) == 1
+    from burstlab.columnar.writing import merge
+
     files = [part.close(marks if alone else None) for part in parts]
     names = list(dict.fromkeys(name for found in files for name in found))
     with writing(directory):
@@ -224,22 +243,17 @@ def assemble(directory: Path, parts: Sequence[Part], marks: Marks) -> list[str]:
             paths = [found[name] for found in files if name in found]
             if alone:
                 paths[0].replace(hidden(directory, name))
-            else:
-                write_hidden(directory, name, _row_groups(paths), marks.of(name))
-                for path in paths:
-                    path.unlink()
+                continue
+            whole = hidden(directory, name)
+            try:
+                merge(whole, paths, marks.of(name))
+                sync(whole)
+            except BaseException:
+                whole.unlink(missing_ok=True)
+                raise
+            for path in paths:
+                path.unlink()
     return names
-
-
-def _row_groups(paths: Iterable[Path]) -> Iterator[pa.Table]:
-    import pyarrow.parquet as pq
-
-    for path in paths:
-        with pq.ParquetFile(path) as file:
-            if file.num_row_groups == 0:
-                yield file.schema_arrow.empty_table()
-            for group in range(file.num_row_groups):
-                yield file.read_row_group(group)
 
 
 class Store:
@@ -278,21 +292,12 @@ class Store:
         replications
             Numbers of the replications, in order.
         """
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
         listed = tuple(listed)
         present = [name for name in STORED if (directory / f"{name}{_SUFFIX}").exists()]
         for name in present:
             path = directory / f"{name}{_SUFFIX}"
-            try:
-                said = pq.read_metadata(path).metadata or {}
-            except (OSError, pa.ArrowException) as error:
-                reason = (str(error).splitlines() or [type(error).__name__])[0]
-                raise InputError(
-                    f"{path}: damaged ({reason})\n  fix: run it again, or remove the file to do "
-                    "without this table"
-                ) from None
+            with opened(path) as file:
+                said = file.metadata
             marks.check(path, name, said)
             if name not in listed:
                 raise InputError(
@@ -313,7 +318,7 @@ class Store:
         return self._directory.resolve() == directory.resolve()
 
 
-class StoredPart(Mapping[str, "pa.Table"]):
+class StoredPart(Mapping[str, Table]):
     """The tables of one replication of a stored result, each read when it is asked for.
 
     Parameters
@@ -328,13 +333,13 @@ class StoredPart(Mapping[str, "pa.Table"]):
         self.store = store
         self._replication = replication
 
-    def __getitem__(self, name: str) -> pa.Table:
+    def __getitem__(self, name: str) -> Table:
         if name not in self.store.names:
             raise KeyError(name)
         table = self.store.table(name)
         if len(self.store.replications) == 1:
-            return table.to_arrow()
-        return table.where(replication=self._replication).to_arrow()
+            return table
+        return table.where(replication=self._replication)
 
     def __contains__(self, name: object) -> bool:
         # A mapping would look by reading the table.
@@ -372,55 +377,43 @@ class StoredTable(Table):
             )
         return self._there
 
-    def to_arrow(self) -> pa.Table:
-        """Return all of it as a `pyarrow.Table`."""
-        return self._read()
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns."""
+        with self._opened() as file:
+            return list(file.kinds)
 
-    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+    def read(
+        self, names: Sequence[str] | None = None, conditions: Sequence[Condition] = ()
+    ) -> dict[str, Column]:
+        """Read columns of the rows that meet all conditions, or of all rows."""
+        with self._opened() as file:
+            self._know([*(names or ()), *(name for name, _, _ in conditions)])
+            return file.read(names, conditions)
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[Table]:
         """Return the rows part by part, of all columns or of those named."""
-        import pyarrow.parquet as pq
+        with self._opened() as file:
+            for part in file.groups(columns):
+                yield from in_parts(part)
 
-        names = None if columns is None else list(columns)
-        with pq.ParquetFile(self._path) as file:
-            yield from file.iter_batches(batch_size=BATCH, columns=names)
-
-    def where(self, **equal: Any) -> Table:
-        """Return the rows whose columns have the given values."""
-        return Table(self._read(filters=self._equal(equal)))
-
-    def select(self, columns: Sequence[str], condition: pc.Expression) -> pa.Table:
-        """Return columns of the rows that meet a condition, as they are stored."""
-        import pyarrow.parquet as pq
-
-        return pq.read_table(self._path, columns=list(columns), filters=condition)
-
-    def _schema(self) -> pa.Schema:
-        import pyarrow.parquet as pq
-
-        return pq.read_schema(self._path)
-
-    def _column(self, name: str) -> NDArray[Any]:
-        return self._read(columns=[name]).column(name).to_numpy(zero_copy_only=False)
-
-    def _head(self, rows: int) -> pa.Table:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        with pq.ParquetFile(self._path) as file:
-            batches = file.iter_batches(batch_size=max(rows, 1))
-            first = next(batches, None)
-            schema = file.schema_arrow
-        return schema.empty_table() if first is None else pa.Table.from_batches([first])[:rows]
+    def head(self, rows: int) -> Table:
+        """Return the first rows."""
+        found: list[Table] = []
+        for part in self.batches():
+            found.append(part.take(slice(0, rows)))
+            rows -= len(found[-1])
+            if rows <= 0:
+                break
+        return join(found) if found else Table(self.read())
 
     def __len__(self) -> int:
-        import pyarrow.parquet as pq
+        with self._opened() as file:
+            return file.rows
 
-        return pq.read_metadata(self._path).num_rows
-
-    def _read(self, **which: Any) -> pa.Table:
-        import pyarrow.parquet as pq
-
-        return pq.read_table(self._path, **which).unify_dictionaries()
+    def _opened(self) -> AbstractContextManager[File]:
+        # Text of the engine is always that of categories.
+        return opened(self._path, categories=True)
 
 
 def _seen(path: Path) -> tuple[int, ...]:

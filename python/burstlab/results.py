@@ -20,8 +20,6 @@ from burstlab.statistics import mean_ci95
 from burstlab.tables import MESH, RECORDED, TRACES, WITH, Table, from_rows, join, not_recorded
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from burstlab.plot.of_result import Plots
     from burstlab.summaries import (
         Counters,
@@ -57,7 +55,7 @@ class Replication:
     """
 
     summary: Summary
-    tables: Mapping[str, pa.Table]
+    tables: Mapping[str, Table]
 
     @property
     def network(self) -> NetworkSummary:
@@ -308,7 +306,7 @@ class Result:
                 for one in self.replications
                 for flow in one.summary["flows"]
             ]
-            return Table(from_rows(rows))
+            return from_rows(rows)
         if name not in RECORDED:
             raise unknown("table", name, ("flows", *RECORDED))
         found = [one.tables for one in self.replications if name in one.tables]
@@ -317,7 +315,7 @@ class Result:
         store = found[0].store if isinstance(found[0], StoredPart) else None
         if store is not None and len(store.replications) == len(self.replications):
             return store.table(name)
-        return Table(join([tables[name] for tables in found]))
+        return join([tables[name] for tables in found])
 
     @property
     def recorded(self) -> list[str]:
@@ -370,7 +368,7 @@ class Result:
         import tomli_w
 
         with writing(place.path):
-            write_hidden(place.path, "flows", [self.flows.to_arrow()], self.marks.of("flows"))
+            write_hidden(place.path, "flows", [self.flows], self.marks.of("flows"))
             scenario = tomli_w.dumps(without_none(self.scenario)).encode()
             return place.move_in(["flows", *names], scenario, self.summary)
 
@@ -409,8 +407,6 @@ class Result:
 
 def read(directory: str | os.PathLike[str]) -> Result:
     """Read back what `Result.write` or a run with ``out`` wrote; a table when it is asked for."""
-    import pyarrow as pa
-
     from burstlab.loading import read_text, read_toml
 
     where = Path(directory)
@@ -443,13 +439,7 @@ def read(directory: str | os.PathLike[str]) -> Result:
         marks = marks_of(version, seed, summaries)
         _check_scenario(where, document, version)
         store = Store.open(where, document["tables"], marks, numbers)
-    except (
-        KeyError,
-        TypeError,
-        AttributeError,
-        json.JSONDecodeError,
-        pa.ArrowException,
-    ) as error:
+    except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
         raise InputError(
             f"{where}: not a result of burstlab ({error})\n"
             "  fix: give what burstlab run --out wrote"

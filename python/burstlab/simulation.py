@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from burstlab import _core, classes, meanwhile
+from burstlab import _core, classes
 from burstlab.checkpoints import EVERY, Checkpoints
 from burstlab.directories import SCENARIO, Place
 from burstlab.engine import Bound, fault, heard, memory_allowed, scenario_error
@@ -293,8 +293,6 @@ def _run_into(
     kept: Checkpoints | None,
 ) -> tuple[Result, End]:
     """Run with the tables going to a directory meanwhile, and the result at the end."""
-    # Arrow looks into it, where it is installed, for the first list that it is given.
-    meanwhile.want("pandas")
     parts = [Part(place.path, number) for number in numbers]
     started = time.perf_counter()
     try:

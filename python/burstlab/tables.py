@@ -1,4 +1,4 @@
-"""Columns from the engine as Arrow tables that convert to what the user works with."""
+"""Tables of columns, which convert to what the user works with."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from burstlab.errors import NotRecorded
+from burstlab.errors import InputError, NotRecorded, unknown
 from burstlab.extras import extra
 from burstlab.shown import shown
 
@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
-    import pyarrow.compute as pc
     from numpy.typing import NDArray
 
-# numpy and pyarrow are imported where tables are made: a run that records none starts without them,
-# in half the time.
+    from burstlab.columnar.column import Column
+    from burstlab.columnar.conditions import Condition
+
+# numpy is imported where tables are made: a run that records none starts without it, in half the
+# time.
 
 #: What is recorded only when asked for.
 TRACES = ("packets", "bursts", "cwnd", "ledger")
@@ -56,49 +58,53 @@ NULL = 2**64 - 1
 #: Most rows that are looked at at once where a table is read part by part.
 BATCH = 2**16
 
-EngineColumn = "NDArray[Any] | tuple[NDArray[np.uint8], list[str]]"
-
 
 class Table:
-    """An Arrow table; ``table["column"]`` is a numpy array.
+    """Columns of equal length; ``table["column"]`` is a numpy array.
 
     Parameters
     ----------
-    arrow
-        The data.
+    columns
+        The data, by name.
     """
 
-    def __init__(self, arrow: pa.Table) -> None:
-        self._arrow = arrow
+    def __init__(self, columns: Mapping[str, Column]) -> None:
+        self._columns = dict(columns)
 
     def to_arrow(self) -> pa.Table:
-        """Return the data as a `pyarrow.Table`, without a copy."""
-        return self._arrow
+        """Return a `pyarrow.Table`; it needs the extra ``arrow``."""
+        from burstlab.arrow import to_arrow
 
-    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """Return the rows part by part, of all columns or of those named."""
-        arrow = self._arrow if columns is None else self._arrow.select(list(columns))
-        yield from arrow.to_batches(max_chunksize=BATCH)
+        return to_arrow(self, "to_arrow()", "arrow")
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a pandas frame; times stay whole picoseconds (nullable integers)."""
-        import pyarrow as pa
+        from burstlab.arrow import to_arrow
 
         pd = extra("pandas", "to_pandas()")
-        return self.to_arrow().to_pandas(types_mapper={pa.uint64(): pd.UInt64Dtype()}.get)
+        pa = extra("pyarrow", "to_pandas()", "pandas")
+        arrow = to_arrow(self, "to_pandas()", "pandas")
+        return arrow.to_pandas(types_mapper={pa.uint64(): pd.UInt64Dtype()}.get)
 
     def to_polars(self) -> pl.DataFrame:
-        """Return a polars frame."""
-        return extra("polars", "to_polars()").from_arrow(self.to_arrow())
+        """Return a polars frame; it needs the extra ``polars``."""
+        from burstlab.arrow import to_arrow
+
+        pl = extra("polars", "to_polars()")
+        return pl.from_arrow(to_arrow(self, "to_polars()", "polars"))
 
     def to_pylist(self) -> list[dict[str, Any]]:
         """Return one dictionary per row."""
-        return self.to_arrow().to_pylist()
+        found = self.read()
+        names = list(found)
+        cells = (column.to_pylist() for column in found.values())
+        return [dict(zip(names, row, strict=True)) for row in zip(*cells, strict=True)]
 
     def where(self, **equal: Any) -> Table:
         """Return the rows whose columns have the given values."""
-        condition = self._equal(equal)
-        return self if condition is None else Table(self._arrow.filter(condition))
+        if not equal:
+            return self
+        return Table(self.read(conditions=[(name, "==", value) for name, value in equal.items()]))
 
     def seconds(self, name: str) -> NDArray[np.float64]:
         """Return a column of picoseconds in seconds, with NaN where there is no value."""
@@ -109,13 +115,62 @@ class Table:
     @property
     def columns(self) -> list[str]:
         """Names of the columns."""
-        return list(self._schema().names)
+        return list(self._columns)
+
+    def column(self, name: str) -> Column:
+        """Return a column with its type and what is missing in it."""
+        return self.read([name])[name]
+
+    def read(
+        self, names: Sequence[str] | None = None, conditions: Sequence[Condition] = ()
+    ) -> dict[str, Column]:
+        """Return columns of the rows that meet all conditions, or of all rows.
+
+        Parameters
+        ----------
+        names
+            Of the columns; by default all.
+        conditions
+            Such as ``("flow", "==", 3)``; see `burstlab.columnar.conditions`.
+
+        Raises
+        ------
+        KeyError
+            If there is no such column; with what there is.
+        """
+        from burstlab.columnar.conditions import meet
+
+        self._know([*(names or ()), *(name for name, _, _ in conditions)])
+        found = {name: self._columns[name] for name in names or self._columns}
+        if not conditions:
+            return found
+        mask = meet(self._columns, conditions)
+        return {name: column.take(mask) for name, column in found.items()}
+
+    def select(self, names: Sequence[str]) -> Table:
+        """Return some of the columns."""
+        return Table(self.read(names))
+
+    def take(self, which: NDArray[Any] | slice) -> Table:
+        """Return some of the rows: their numbers, a mask, or a slice."""
+        return Table({name: column.take(which) for name, column in self.read().items()})
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[Table]:
+        """Return the rows part by part, of all columns or of those named."""
+        yield from in_parts(self.read(columns))
+
+    def equals(self, other: Table) -> bool:
+        """Whether both have the same columns with the same values, NaN being equal to NaN."""
+        ours, theirs = self.read(), other.read()
+        return list(ours) == list(theirs) and all(
+            column.equals(theirs[name]) for name, column in ours.items()
+        )
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        return self._column(name)
+        return self.column(name).to_numpy()
 
     def __len__(self) -> int:
-        return self._arrow.num_rows
+        return len(next(iter(self._columns.values()), ()))
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
@@ -132,49 +187,50 @@ class Table:
 
         kept = self.columns if columns is None else list(columns)
         names = "".join(f"<th>{html.escape(name)}</th>" for name in kept)
-        shown = self.to_arrow() if rows is None else self._head(rows)
+        shown = self if rows is None else self.head(rows)
         body = "".join(
             "<tr>" + "".join(f"<td>{_html_cell(row[name])}</td>" for name in kept) + "</tr>"
             for row in shown.select(kept).to_pylist()
         )
         return f"<table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>"
 
-    def _schema(self) -> pa.Schema:
-        return self._arrow.schema
+    def head(self, rows: int) -> Table:
+        """Return the first rows."""
+        return self.take(slice(0, rows))
 
-    def _column(self, name: str) -> NDArray[Any]:
-        return self._arrow.column(name).to_numpy(zero_copy_only=False)
-
-    def _head(self, rows: int) -> pa.Table:
-        return self._arrow.slice(0, rows)
-
-    def _equal(self, equal: Mapping[str, Any]) -> pc.Expression | None:
-        """Return the condition that columns have the given values."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        schema = self._schema()
-        condition: pc.Expression | None = None
-        for name, value in equal.items():
-            column = pc.field(name)
-            if pa.types.is_dictionary(schema.field(name).type):
-                column = column.cast(pa.string())
-            condition = column == value if condition is None else condition & (column == value)
-        return condition
+    def _know(self, names: Sequence[str]) -> None:
+        """Refuse names of columns that there are not."""
+        for name in names:
+            if name not in self.columns:
+                raise NoColumn(str(unknown("column", name, self.columns)))
 
 
-def from_engine(columns: Mapping[str, Any], replication: int) -> pa.Table:
-    """Build an Arrow table from a chunk of a table of the engine, with the replication in front."""
+class NoColumn(InputError, KeyError):
+    """A table has no such column; the message names those that there are."""
+
+    __str__ = InputError.__str__
+
+
+def in_parts(columns: Mapping[str, Column]) -> Iterator[Table]:
+    """Return rows in parts that are not too large."""
+    whole = Table(columns)
+    for start in range(0, len(whole), BATCH):
+        yield whole.take(slice(start, start + BATCH))
+
+
+def from_engine(columns: Mapping[str, Any], replication: int) -> Table:
+    """Build a table from a chunk of a table of the engine, with the replication in front."""
     import numpy as np
-    import pyarrow as pa
 
-    arrays: dict[str, pa.Array] = {name: _array(column) for name, column in columns.items()}
-    length = len(next(iter(arrays.values()))) if arrays else 0
-    number = pa.array(np.full(length, replication, dtype=np.uint32))
-    return pa.table({"replication": number, **arrays})
+    from burstlab.columnar.column import Column
+
+    found = {name: _column(column) for name, column in columns.items()}
+    length = len(next(iter(found.values()), ()))
+    number = Column(np.full(length, replication, dtype=np.uint32))
+    return Table({"replication": number, **found})
 
 
-class Recorded(Mapping[str, "pa.Table"]):
+class Recorded(Mapping[str, Table]):
     """The tables of a run of the engine, made when the first of them is asked for.
 
     A mesh always leaves some, and most runs are read for their summary alone.
@@ -194,15 +250,13 @@ class Recorded(Mapping[str, "pa.Table"]):
         self._replication = replication
 
     @cached_property
-    def _made(self) -> dict[str, pa.Table]:
-        import pyarrow as pa
-
-        chunks: dict[str, list[pa.Table]] = {}
+    def _made(self) -> dict[str, Table]:
+        chunks: dict[str, list[Table]] = {}
         for name, columns in self._hand_over():
             chunks.setdefault(name, []).append(from_engine(columns, self._replication))
-        return {name: pa.concat_tables(found) for name, found in chunks.items()}
+        return {name: join(found) for name, found in chunks.items()}
 
-    def __getitem__(self, name: str) -> pa.Table:
+    def __getitem__(self, name: str) -> Table:
         return self._made[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -212,12 +266,12 @@ class Recorded(Mapping[str, "pa.Table"]):
         return len(self._made)
 
 
-def from_rows(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """Build an Arrow table from dictionaries of plain values.
+def from_rows(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Build a table from dictionaries of plain values.
 
     A dictionary within becomes columns of its own, ``outer_inner``; lists are left out.
     """
-    import pyarrow as pa
+    from burstlab.columnar.column import of_values
 
     rows = [_flat(row) for row in rows]
     names: dict[str, None] = {}
@@ -225,7 +279,7 @@ def from_rows(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
         for name, value in row.items():
             if not isinstance(value, list):
                 names[name] = None
-    return pa.table({name: pa.array([row.get(name) for row in rows]) for name in names})
+    return Table({name: of_values(row.get(name) for row in rows) for name in names})
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -238,11 +292,20 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def join(tables: Sequence[pa.Table]) -> pa.Table:
-    """Put the tables of several replications one below the other."""
-    import pyarrow as pa
+def join(tables: Sequence[Table]) -> Table:
+    """Put tables one below the other; one that lacks a column has no values in it."""
+    from burstlab.columnar.column import joined, missing
 
-    return pa.concat_tables(tables, promote_options="permissive").unify_dictionaries()
+    read = [table.read() for table in tables]
+    names = dict.fromkeys(name for columns in read for name in columns)
+    found: dict[str, Column] = {}
+    for name in names:
+        every = [
+            columns[name] if name in columns else missing(len(table), "float64")
+            for table, columns in zip(tables, read, strict=True)
+        ]
+        found[name] = joined(every)
+    return Table(found)
 
 
 def _html_cell(value: object) -> str:
@@ -253,17 +316,16 @@ def _html_cell(value: object) -> str:
     return html.escape(f"{value:.6g}" if isinstance(value, float) else shown(str(value)))
 
 
-def _array(column: Any) -> pa.Array:
+def _column(column: Any) -> Column:
     import numpy as np
-    import pyarrow as pa
+
+    from burstlab.columnar.column import Column, of_numbers
 
     if isinstance(column, tuple):
         codes, labels = column
-        # pandas knows no unsigned dictionary index.
-        indices = pa.array(codes.astype(np.int8 if len(labels) < 128 else np.int32))
-        return pa.DictionaryArray.from_arrays(indices, pa.array(labels, type=pa.string()))
+        return Column(codes.astype(np.int32), None, labels, category=True)
     if column.dtype == np.uint64:
-        empty = column == NULL
-        return pa.array(column, mask=empty) if empty.any() else pa.array(column)
+        there = column != NULL
+        return Column(column, None if there.all() else there)
     # A number that is none, such as the window of an ACK, is no value either.
-    return pa.array(column, from_pandas=True)
+    return of_numbers(column, nan=False)

@@ -40,20 +40,33 @@ def test_each_extra_is_one_of_the_package():
         assert distribution.lower() in named[name]
 
 
-@pytest.mark.parametrize("name", ["pandas", "polars"])
-def test_a_table_names_what_it_needs(without, small, name):
-    flows = bl.run(small).flows  # while it is there: making a table looks for pandas
-    without(name)
+@pytest.mark.parametrize("name", ["pandas", "polars", "arrow"])
+@pytest.mark.parametrize("package", ["pyarrow", "its own"])
+def test_a_table_names_what_it_needs(without, small, name, package):
+    flows = bl.run(small).flows
+    without("pyarrow" if package == "pyarrow" or name == "arrow" else name)
     with pytest.raises(ImportError, match=rf"pip install 'burstlab\[{name}\]'"):
         getattr(flows, f"to_{name}")()
 
 
-def test_a_command_names_what_it_needs(without, small, burstlab, tmp_path):
-    bl.run(small, out=tmp_path / "run")
-    without("duckdb")
-    answer = burstlab("results", tmp_path / "run", "--sql", "select 1")
+def test_runs_and_studies_are_written_and_read_without_arrow(without, small, burstlab, tmp_path):
+    without("pyarrow", "pandas", "polars")
+    bl.run(small, trace=["packets", "cwnd", "ledger"], out=tmp_path / "run", replications=2)
+    found = bl.read(tmp_path / "run")
+    assert len(found.packets.where(kind="data", replication=1)) > 0
+    assert found.export("csv", tmp_path / "csv")
+    bl.study(ROOT / "examples/study.toml", out=tmp_path / "study")
+    assert len(bl.read_study(tmp_path / "study").runs) > 0
+    answer = burstlab("results", tmp_path / "run", "--sql", "select count(*) as n from packets")
+    assert answer.status == 0, answer.err
+
+
+def test_a_data_set_is_refused_before_its_first_run(without, burstlab, tmp_path):
+    without("pyarrow")
+    answer = burstlab("dataset", "--out", tmp_path / "set")
     assert answer.status == 2
-    assert answer.err.splitlines()[-1] == "  fix: pip install 'burstlab[sql]'"
+    assert answer.err.splitlines()[-1] == "  fix: pip install 'burstlab[arrow]'"
+    assert not (tmp_path / "set").exists()
 
 
 def test_a_report_needs_nothing_that_draws_pictures(without, burstlab, tmp_path):

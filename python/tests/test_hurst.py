@@ -155,7 +155,7 @@ def bytes_of_traffic(entry: dict[str, object], seconds: int) -> np.ndarray:
         "run": {"duration": f"{seconds} s", "seed": 3},
     }
     (replication,) = bl.run(document, trace="bursts").replications
-    closed = replication.tables["bursts"]["closed_ps"].to_numpy()
+    closed = replication.tables["bursts"]["closed_ps"]
     # On/off sources all begin with a silence: they need a while to forget that.
     return np.bincount((closed // (5 * 10**10)).astype(int))[4000:-1].astype(float)
 

@@ -152,7 +152,8 @@ def test_a_study_of_another_build_is_refused(study, tmp_path, burstlab):
     table = pq.read_table(other / "runs.parquet")
     place = table.schema.get_field_index("fingerprint")
     prints = pa.array(["0" * 16] * table.num_rows)
-    pq.write_table(table.set_column(place, "fingerprint", prints), other / "runs.parquet")
+    changed = table.set_column(place, "fingerprint", prints)
+    pq.write_table(changed, other / "runs.parquet", compression="zstd")
     answer = burstlab("view", other, "--no-open")
     assert answer.status == 2
     assert "a run again is another than the stored one" in answer.err

@@ -15,6 +15,7 @@ import pytest
 
 import burstlab as bl
 from burstlab import parquet
+from burstlab.tables import Table
 
 TRACES = ("packets", "bursts", "cwnd", "ledger")
 CHUNK = 1 << 18
@@ -69,7 +70,7 @@ def test_what_is_streamed_is_what_is_kept_in_memory(long, tmp_path):
         for name in kept.recorded:
             ours, theirs = result.table(name).to_arrow(), kept.table(name).to_arrow()
             assert ours.schema == theirs.schema
-            assert ours.equals(theirs.unify_dictionaries())
+            assert ours.equals(theirs)
 
 
 @pytest.mark.parametrize("scenario", ["long", "mesh"])
@@ -84,11 +85,10 @@ def test_the_files_are_those_of_write_for_any_number_of_workers(scenario, reques
         assert files(out) == files(tmp_path / f"{1}")
         for name in kept.recorded:
             ours, theirs = streamed.table(name).to_arrow(), kept.table(name).to_arrow()
-            assert ours.equals(theirs.unify_dictionaries())
+            assert ours.equals(theirs)
             for part, whole in zip(streamed.replications, kept.replications, strict=True):
                 if name != "flows":
-                    rows = part.tables[name].unify_dictionaries()
-                    assert rows.equals(whole.tables[name].unify_dictionaries())
+                    assert part.tables[name].equals(whole.tables[name])
 
 
 def test_one_replication_is_written_with_the_same_bytes_at_once_and_meanwhile(mesh, tmp_path):
@@ -103,7 +103,7 @@ def test_a_result_that_is_read_can_be_written_where_it_lies(mesh, tmp_path):
     bl.read(tmp_path).write(tmp_path)
     assert files(tmp_path).keys() == before.keys()
     kept = bl.run(mesh, trace="packets", replications=2).packets.to_arrow()
-    assert bl.read(tmp_path).packets.to_arrow().equals(kept.unify_dictionaries())
+    assert bl.read(tmp_path).packets.to_arrow().equals(kept)
 
 
 def test_a_stored_table_reads_what_is_asked_for(mesh, tmp_path):
@@ -178,8 +178,8 @@ def test_ctrl_c_leaves_whole_files(tmp_path, long):
 def test_a_full_disk_is_told_and_leaves_nothing_half_written(monkeypatch, tmp_path, long):
     write, calls = parquet.FileWriter.write, []
 
-    def fail(writer: parquet.FileWriter, rows: pa.Table) -> None:
-        calls.append(rows.num_rows)
+    def fail(writer: parquet.FileWriter, rows: Table) -> None:
+        calls.append(len(rows))
         if len(calls) == 2:
             raise OSError(28, "No space left on device")
         write(writer, rows)

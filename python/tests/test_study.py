@@ -305,11 +305,11 @@ def test_a_full_disk_loses_nothing_that_was_stored(plan, tmp_path, monkeypatch):
     monkeypatch.setattr(store, "_EVERY_S", 0.0)
     written: list[str] = []
 
-    def full(directory: Path, name: str, parts: Any) -> None:
+    def full(directory: Path, name: str, parts: Any, marks: Any) -> None:
         if len(written) == 3:
             raise OSError(28, "No space left on device")
         written.append(name)
-        write_table(directory, name, parts)
+        write_table(directory, name, parts, marks)
 
     monkeypatch.setattr(f"{store.__name__}.write_table", full)
     with pytest.raises(bl.InputError, match=r"No space left on device(.|\n)*make room, and resume"):

@@ -7,7 +7,6 @@ import math
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 import burstlab as bl
@@ -23,6 +22,7 @@ from burstlab.statistics import (
 from burstlab.studies import plan as plans
 from burstlab.studies.outcome import Study
 from burstlab.studies.verdicts import significance, versus
+from burstlab.tables import from_rows
 
 METRIC = "flows.mean.goodput_bps"
 
@@ -51,12 +51,7 @@ def study(samples: dict[str, list[list[float]]]) -> Study:
         for name, values in samples.items()
         for number, value in enumerate(values[point])
     ]
-    kinds = {"point": pa.int32(), "replication": pa.int32(), "seed": pa.uint64()}
-    table = pa.Table.from_pylist(rows)
-    for name, kind in kinds.items():
-        place = table.schema.get_field_index(name)
-        table = table.set_column(place, name, table[name].cast(kind))
-    return Study(plan, table, bl.__version__)
+    return Study(plan, from_rows(rows), bl.__version__)
 
 
 def test_higher_is_higher_and_lower_is_lower():

@@ -84,7 +84,7 @@ def _sources(entries: Sequence[Entry]) -> dict[str, dict[str, Any]]:
     for entry in entries:
         found: Mapping[str, Any]
         if isinstance(entry.result, Study):
-            found = {**entry.result.tables(), "points": entry.result.points.to_arrow()}
+            found = {**entry.result.tables(), "points": entry.result.points}
         else:
             # Those that were found to be of this result when it was read.
             names = entry.result.recorded

@@ -122,7 +122,7 @@ def print_study(found: Study) -> None:
     more = len(found.metrics) - len(shown)
     print(
         f"seed {found.plan.seed} · {found.done:,} of {total:,} points · "
-        f"{found.runs.to_arrow().num_rows:,} runs · "
+        f"{len(found.runs):,} runs · "
         f"{len(found.metrics)} metrics" + (f", {more} not shown" if more > 0 else "")
     )
 

@@ -13,6 +13,7 @@ from burstlab.dataset.card import card
 from burstlab.dataset.columns import TABLES, schema
 from burstlab.directories import ready_directory
 from burstlab.errors import InputError
+from burstlab.extras import extra
 from burstlab.files import put, whole
 from burstlab.loading import Document
 from burstlab.parquet import writing
@@ -27,6 +28,9 @@ Rows = list[dict[str, Any]]
 
 #: What is made if nothing else is named.
 TARGETS = ("today/stacks", "today/nsfnet", "today/wlan")
+
+#: Its files are written by Arrow, in whose schema each column has its unit and what it is.
+_WHAT = "a data set"
 
 #: How the card of a set is called, and the sums of its files.
 CARD, SUMS = "README.md", "dataset.json"
@@ -100,6 +104,8 @@ def make(
                 f"{paper.key}/{target}: has no grid of runs\n"
                 f"  fix: name others, such as {', '.join(TARGETS)}"
             )
+    # Found missing now, and not when all runs are done.
+    extra("pyarrow.parquet", _WHAT)
     where = _ready(Path(out), force=force)
     tables: dict[str, Rows] = {name: [] for name in TABLES}
     share = 1.0 / len(chosen)
@@ -208,9 +214,7 @@ def _write(
 ) -> Made:
     import hashlib
 
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+    pa, pq = (extra(name, _WHAT) for name in ("pyarrow", "pyarrow.parquet"))
     sums: dict[str, str] = {}
     with writing(where):
         for name, rows in tables.items():

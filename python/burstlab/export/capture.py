@@ -11,7 +11,6 @@ from burstlab.tables import NULL
 
 if TYPE_CHECKING:
     import numpy as np
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from burstlab.results import Result
@@ -161,13 +160,13 @@ class _Rows:
         count = 0
         columns = list(dict.fromkeys((*_COLUMNS, self._data, self._ack, "fate", "cause")))
         for batch in self._packets.batches(columns):
-            part = batch.filter(equal(batch, "replication", self._replication))
-            if part.num_rows == 0:
+            part = batch.where(replication=self._replication)
+            if len(part) == 0:
                 continue
             numbers = {name: _numbers(part, name) for name in columns if name not in _TEXTS}
             kind = _codes(part)
-            row = count + np.arange(part.num_rows)
-            count += part.num_rows
+            row = count + np.arange(len(part))
+            count += len(part)
             data, ack = numbers[self._data], numbers[self._ack]
             udp = np.full_like(data, NULL) if self._udp is None else data
             time = np.where(kind == DATA, data, np.where(kind == ACK, ack, udp))
@@ -178,8 +177,8 @@ class _Rows:
                 "kind": kind,
                 **{name: numbers[name] for name in ("flow", "seq", "transmission", "burst")},
                 "size": numbers["size_bytes"],
-                "fate": _texts(part, "fate"),
-                "cause": _texts(part, "cause"),
+                "fate": part["fate"],
+                "cause": part["cause"],
                 "opens": self._opening(kind, numbers["seq"], numbers["flow"]),
                 "goes_out": outward[kind],
             }
@@ -244,7 +243,7 @@ class _Sacks:
     @staticmethod
     def _read(table: Table, replication: int) -> Iterator[list[tuple[int, int, int]]]:
         for batch in table.batches(["replication", "packet", "left", "right"]):
-            part = batch.filter(equal(batch, "replication", replication))
+            part = batch.where(replication=replication)
             columns = [part.column(name).to_pylist() for name in ("packet", "left", "right")]
             yield list(zip(*columns, strict=True))
 
@@ -252,36 +251,14 @@ class _Sacks:
 _TEXTS = ("kind", "fate", "cause")
 
 
-def equal(batch: pa.RecordBatch, name: str, value: int | str) -> pa.Array:
-    """Return which rows have a value in a column."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
+def _numbers(batch: Table, name: str) -> NDArray[Any]:
     column = batch.column(name)
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(pa.string())
-    return pc.equal(column, value)  # pyright: ignore[reportAttributeAccessIssue]
+    return column.filled(NULL if column.kind == "uint64" else 0)
 
 
-def _numbers(batch: pa.RecordBatch, name: str) -> NDArray[Any]:
-    import pyarrow as pa
-
-    column = batch.column(name)
-    if column.null_count:
-        column = column.fill_null(NULL if column.type == pa.uint64() else 0)
-    return column.to_numpy(zero_copy_only=False)
-
-
-def _texts(batch: pa.RecordBatch, name: str) -> NDArray[Any]:
-    import numpy as np
-
-    column = batch.column(name)
-    return np.array(column.dictionary.to_pylist(), dtype=object)[column.indices.to_numpy()]
-
-
-def _codes(batch: pa.RecordBatch) -> NDArray[np.int8]:
+def _codes(batch: Table) -> NDArray[np.int8]:
     import numpy as np
 
     column = batch.column("kind")
-    codes = np.array([_KINDS[label] for label in column.dictionary.to_pylist()], dtype=np.int8)
-    return codes[column.indices.to_numpy()]
+    codes = np.array([_KINDS[label] for label in column.labels or ()], dtype=np.int8)
+    return codes[column.values]

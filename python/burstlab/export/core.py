@@ -127,7 +127,7 @@ def _on_a_path(result: Result, node: int) -> Passing:
     lost = table["fate"] == "lost"
     # Nodes of ACKs count from their own ingress.
     there = np.isfinite(left) & ~(lost & (table["node"] <= steps))
-    table_ps = table.to_arrow().column("departed_ps").fill_null(0).to_numpy().astype(np.uint64)
+    table_ps = table.column("departed_ps").filled(0).astype(np.uint64)
     keys = table["burst"].astype(np.int64)[there] * 2 + acks[there]
     times = table_ps[there] + (steps[there] * delay_ps).astype(np.uint64)
     order = np.lexsort((times, keys))

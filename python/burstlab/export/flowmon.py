@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as Xml
 
 from burstlab.errors import InputError
-from burstlab.export.capture import equal
 from burstlab.export.flows import Flows
 
 if TYPE_CHECKING:
@@ -106,9 +105,9 @@ def _parts(result: Result, replication: int) -> Any:
     import numpy as np
 
     for batch in result.packets.batches(_COLUMNS):
-        part = batch.filter(equal(batch, "replication", replication))
-        kinds = np.array(part.column("kind").to_pylist())
-        numbers = part.column("flow").to_numpy()
+        part = batch.where(replication=replication)
+        kinds = part.column("kind").texts()
+        numbers = part["flow"]
         for back, kind in ((False, "data"), (True, "ack")):
             for number in np.unique(numbers[kinds == kind]).tolist():
                 yield number, back, part.take(np.flatnonzero((kinds == kind) & (numbers == number)))
@@ -117,10 +116,10 @@ def _parts(result: Result, replication: int) -> Any:
 def _add(flow: _Flow, rows: Any) -> None:
     import numpy as np
 
-    size = rows.column("size_bytes").to_numpy().astype(np.int64)
-    sent = rows.column("sent_ps").to_numpy().astype(np.int64)
-    there = rows.column("delivered_ps").is_valid().to_numpy(zero_copy_only=False)
-    arrived = rows.column("delivered_ps").fill_null(0).to_numpy().astype(np.int64)
+    size = rows["size_bytes"].astype(np.int64)
+    sent = rows["sent_ps"].astype(np.int64)
+    there = rows.column("delivered_ps").is_valid()
+    arrived = rows.column("delivered_ps").filled(0).astype(np.int64)
     flow.tx = [flow.tx[0] + len(size), flow.tx[1] + int(size.sum())]
     flow.first_tx = flow.first_tx if flow.first_tx >= 0 else int(sent[0])
     flow.last_tx = int(sent[-1])
@@ -135,9 +134,8 @@ def _add(flow: _Flow, rows: Any) -> None:
 
 
 def _lost(rows: Any) -> NDArray[np.bool_]:
-    import numpy as np
 
-    return np.array(rows.column("fate").to_pylist()) == "lost"
+    return rows.column("fate").is_equal("lost")
 
 
 def _received(flow: _Flow) -> None:

@@ -109,7 +109,7 @@ class Flows:
     def _connections(self) -> dict[int, tuple[int, str, str]]:
         if not self._scenario.get("demand"):
             return {}
-        table = self._result.connections.where(replication=self._replication).to_arrow()
+        table = self._result.connections.where(replication=self._replication)
         columns = (table.column(name).to_pylist() for name in ("id", "demand", "from", "to"))
         return {number: tuple(others) for number, *others in zip(*columns, strict=True)}
 

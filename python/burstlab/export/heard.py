@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from burstlab.export.capture import ACK, Sight, equal, sights
+from burstlab.export.capture import ACK, Sight, sights
 from burstlab.export.flows import Flows
 from burstlab.tables import NULL
 
@@ -55,13 +55,11 @@ def acknowledged(
 
     times, segments = [], []
     for batch in result.packets.batches(["replication", "flow", "kind", "seq", "acked_ps"]):
-        part = batch.filter(equal(batch, "replication", replication))
-        part = part.filter(equal(part, "flow", flow))
-        part = part.filter(equal(part, "kind", "data"))
-        acked = part.column("acked_ps")
-        part = part.filter(acked.is_valid())
-        times.append(part.column("acked_ps").to_numpy(zero_copy_only=False))
-        segments.append(part.column("seq").to_numpy(zero_copy_only=False))
+        part = batch.where(replication=replication, flow=flow, kind="data")
+        part = part.take(part.column("acked_ps").is_valid())
+        # As they are: a column with missing times would become floating-point numbers.
+        times.append(part.column("acked_ps").values)
+        segments.append(part["seq"])
     time = np.concatenate([np.empty(0, np.int64), *times]).astype(np.int64)
     segment = np.concatenate([np.empty(0, np.int64), *segments]).astype(np.int64)
     order = np.lexsort((segment, time))

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from burstlab.export import headers
-from burstlab.export.capture import ACK, DATA, UDP, Sight, check, equal, sights
+from burstlab.export.capture import ACK, DATA, UDP, Sight, check, sights
 from burstlab.export.flows import FlowFacts, Flows
 from burstlab.export.pcapng import Writer
 from burstlab.tables import NULL
@@ -210,7 +210,7 @@ def _lost_bursts(
     lost: dict[tuple[bool, int], str] = {}
     names = ("replication", "direction", "burst", "rival", "fate", "cause", "node")
     for batch in result.bursts.batches(names):
-        for row in batch.filter(equal(batch, "fate", "lost")).to_pylist():
+        for row in batch.where(fate="lost").to_pylist():
             if row["replication"] == replication:
                 rival = f" with burst {row['rival']}" if row["rival"] is not None else ""
                 back = by_direction and row["direction"] == "ack"

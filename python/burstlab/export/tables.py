@@ -9,8 +9,7 @@ from burstlab.parquet import writing
 from burstlab.tables import STORED
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
+    from burstlab.columnar.column import Column
     from burstlab.results import Result
     from burstlab.tables import Table
 
@@ -42,25 +41,27 @@ def write(result: Result, path: Path) -> list[Path]:
 
 
 def _write(table: Table, file: Path) -> None:
-    from pyarrow import csv
-
-    parts = (_plain(batch) for batch in table.batches())
-    first = next(parts, None)
-    if first is None:
-        file.write_text(",".join(f'"{column}"' for column in table.columns) + "\n")
-        return
-    with csv.CSVWriter(str(file), first.schema) as writer:
-        writer.write_batch(first)
-        for part in parts:
-            writer.write_batch(part)
+    with file.open("w", encoding="utf-8", newline="") as out:
+        out.write(",".join(map(_quoted, table.columns)) + "\n")
+        for part in table.batches():
+            cells = [_cells(column) for column in part.read().values()]
+            out.writelines(f"{','.join(row)}\n" for row in zip(*cells, strict=True))
 
 
-def _plain(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return the rows with texts in place of codes."""
-    import pyarrow as pa
+def _cells(column: Column) -> list[str]:
+    """Return values as they are written; what is missing is empty."""
+    if column.labels is not None:
+        known = [_quoted(label) for label in column.labels]
+        found = [known[code] if known else "" for code in column.values.tolist()]
+    elif column.kind == "bool":
+        found = ["true" if value else "false" for value in column.values.tolist()]
+    else:
+        found = list(map(repr, column.values.tolist()))
+    if column.valid is None:
+        return found
+    pairs = zip(found, column.valid.tolist(), strict=True)
+    return [cell if there else "" for cell, there in pairs]
 
-    columns = [
-        column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
-        for column in batch.columns
-    ]
-    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'

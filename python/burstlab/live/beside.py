@@ -11,6 +11,7 @@ from typing import Any
 from burstlab.errors import ScenarioError
 from burstlab.live.running import FOLDER, live
 from burstlab.loading import Document
+from burstlab.parquet import read_table
 from burstlab.simulation import resolve
 from burstlab.simulation import run as simulate
 from burstlab.sysctls import LAWS, SWITCHES
@@ -59,10 +60,8 @@ def transfers(directory: Path, resolved: Mapping[str, Any]) -> list[Transfer]:
     resolved
         Its scenario, with every default.
     """
-    import pyarrow.parquet as pq
-
     pairs = {tuple(str(flow["label"]).split(" - ")) for flow in resolved["flows"]}
-    frame = pq.read_table(directory / FOLDER / "connections.parquet").to_pandas()
+    frame: Any = read_table(directory / FOLDER / "connections.parquet").to_pandas()
     found: list[Transfer] = []
     for key, rows in frame.groupby(["host", "port", "other", "other_port"], sort=False):
         near, far = (str(key[0]), str(key[2])) if isinstance(key, tuple) else ("", "")

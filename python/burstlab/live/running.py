@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import pickle
@@ -25,7 +26,7 @@ from burstlab.loading import Document, ScenarioLike, to_document
 from burstlab.parquet import Part, Store, assemble, writing
 from burstlab.results import Replication, Result, marks_of
 from burstlab.simulation import override, resolve
-from burstlab.tables import TRACES, Recorded
+from burstlab.tables import TRACES, Recorded, Table
 
 #: Clocks by which live hosts can run.
 CLOCKS = ("virtual", "wall")
@@ -360,15 +361,26 @@ def _replay(path: Path, part: Part) -> None:
 
 
 def _to_parquet(rows: Path) -> None:
-    import pyarrow as pa
-    import pyarrow.csv as csv
-    import pyarrow.parquet as pq
+    from burstlab.columnar.column import of_values
+    from burstlab.parquet import write_file
 
-    def skip(_row: object) -> str:
-        # The last one, of a kernel that has ended in the middle of it.
-        return "skip"
+    with rows.open(encoding="utf-8", newline="") as file:
+        lines = csv.reader(file)
+        names = next(lines, [])
+        # The last one, of a kernel that has ended in the middle of it, is shorter.
+        whole = [line for line in lines if len(line) == len(names)]
+    if not names:
+        return
+    columns = zip(*whole, strict=True) if whole else [()] * len(names)
+    pairs = zip(names, columns, strict=True)
+    table = Table({name: of_values(_numbers(column)) for name, column in pairs})
+    write_file(rows.with_suffix(".parquet"), [table])
+    rows.unlink()
 
-    with suppress(pa.ArrowException):
-        options = csv.ParseOptions(invalid_row_handler=skip)
-        pq.write_table(csv.read_csv(rows, parse_options=options), rows.with_suffix(".parquet"))
-        rows.unlink()
+
+def _numbers(column: Sequence[str]) -> Sequence[int | float | str | None]:
+    """Return what a column of texts says: numbers if all are, of which an empty one is missing."""
+    for kind in (int, float):
+        with suppress(ValueError):
+            return [kind(text) if text else None for text in column]
+    return column

@@ -15,6 +15,7 @@ from burstlab.live.inside import PHASE_NS
 from burstlab.loading import Document
 from burstlab.oracle.linux import LinuxCase, LinuxOutcome, each, read_linux_index
 from burstlab.oracle.path import TOLERANCE_PS, Log, compare, recorded, scenario_of
+from burstlab.parquet import read_table
 
 SENDER, RECEIVER, PORT = "10.9.0.1", "10.9.0.2", 5001
 
@@ -136,12 +137,10 @@ def _make(case: LinuxCase, start_ns: int, kernel: str | None) -> LinuxOutcome:
 
 def _ran(document: Document, kernel: str | None, until_ps: int = _SHORT_PS) -> tuple[Log, int]:
     """Run a scenario; return the log of its sender, and when its SYN left by the kernel's clock."""
-    import pyarrow.parquet as pq
-
     with tempfile.TemporaryDirectory(prefix="burstlab-case-") as room:
         done = live(document, clock="virtual", kernel=kernel, out=room)
         path = Path(room) / "live" / "connections.parquet"
-        rows = pq.read_table(path, filters=[("host", "=", SENDER)]).to_pylist()
+        rows = read_table(path).where(host=SENDER).to_pylist()
     log = Log()
     first_ns = int(rows[0]["t_ns"]) if rows else 0
     for row in rows:

@@ -191,14 +191,14 @@ def ran(case: LinuxCase, result: Result, until_ps: int) -> Log:
     payload = payload_of(case)
     headers = case.mtu - payload
     log = Log()
-    packets = result.packets.to_arrow()
+    packets = result.packets
     names = ("kind", "seq", "size_bytes", "sent_ps")
     columns = (packets.column(name).to_pylist() for name in names)
     for kind, seq, size, sent in zip(*columns, strict=True):
         if kind == "data" and seq > 0 and sent <= until_ps + TOLERANCE_PS:
             log.segments.append((sent, (seq - 1) * payload + 1, size - headers))
     end = case.entry.get("bytes")
-    cwnd = result.cwnd.to_arrow()
+    cwnd = result.cwnd
     names = ("event", "t_ps", "ack", "cwnd", "ssthresh", "state")
     columns = (cwnd.column(name).to_pylist() for name in names)
     for event, at, ack, window, threshold, state in zip(*columns, strict=True):

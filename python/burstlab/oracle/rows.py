@@ -143,7 +143,7 @@ def rebuild(result: Result, tick_s: float, until_s: float, *, assembled: bool) -
 
 
 def _packet_rows(result: Result, assembled: bool) -> list[Row]:
-    packets = result.packets.to_arrow()
+    packets = result.packets
     kinds = packets.column("kind").to_pylist()
     names = ("seq", "transmission", "cwnd", "ssthresh", "burst", "fate")
     seq, nth, cwnd, ssthresh, burst, fate = (packets.column(name).to_pylist() for name in names)
@@ -172,7 +172,7 @@ def _packet_rows(result: Result, assembled: bool) -> list[Row]:
 
 def rebuild_several(result: Result, tick_s: float, until_s: float, kind: str) -> list[Row]:
     """Rebuild the rows of a run with several flows that meet at a queue of this kind."""
-    packets = result.packets.to_arrow()
+    packets = result.packets
     names = ("flow", "kind", "seq", "transmission", "cwnd", "ssthresh", "burst", "fate")
     columns = zip(*(packets.column(name).to_pylist() for name in names), strict=True)
     times = {name: result.packets.seconds(f"{name}_ps") for name in ("sent", "ingress", "egress")}

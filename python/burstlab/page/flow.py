@@ -10,8 +10,9 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import pyarrow.compute as pc
     from numpy.typing import NDArray
+
+    from burstlab.columnar.conditions import Condition
 
     Columns = dict[str, NDArray[Any]]
 
@@ -32,9 +33,9 @@ class Readable(Protocol):
         ...
 
     def rows(
-        self, name: str, columns: Sequence[str], condition: pc.Expression | None = None
+        self, name: str, columns: Sequence[str], conditions: Sequence[Condition] = ()
     ) -> Columns:
-        """Read columns of the rows that meet a condition."""
+        """Read columns of the rows that meet all conditions."""
         ...
 
 
@@ -134,11 +135,9 @@ def thinned(found: Mapping[str, NDArray[Any]], most: int) -> tuple[Columns, int]
 
 
 def _of(tables: Readable, name: str, number: int, names: tuple[str, ...]) -> Columns:
-    import pyarrow.compute as pc
-
     if not tables.has(name):
         return {name: np.zeros(0) for name in names}
-    return tables.rows(name, names, pc.field("flow") == number)
+    return tables.rows(name, names, [("flow", "==", number)])
 
 
 def _codes(labels: NDArray[Any], known: tuple[str, ...]) -> NDArray[np.uint8]:

@@ -10,9 +10,9 @@ import numpy as np
 from burstlab.page.columns import values
 
 if TYPE_CHECKING:
-    import pyarrow.compute as pc
     from numpy.typing import NDArray
 
+    from burstlab.columnar.conditions import Condition
     from burstlab.results import Result
 
 #: Bursts of a run that are drawn one by one; of more, one in so many that were not lost.
@@ -38,13 +38,11 @@ class Played:
         return name in self._result.recorded
 
     def rows(
-        self, name: str, columns: Sequence[str], condition: pc.Expression | None = None
+        self, name: str, columns: Sequence[str], conditions: Sequence[Condition] = ()
     ) -> dict[str, NDArray[Any]]:
-        """Read columns of the rows that meet a condition, times in seconds."""
-        table = self._result.table(name).to_arrow()
-        if condition is not None and self._several:
-            table = table.filter(condition)
-        return {column: values(table, column) for column in columns}
+        """Read columns of the rows that meet all conditions, times in seconds."""
+        found = self._result.table(name).read(columns, conditions if self._several else ())
+        return {name: values(name, column) for name, column in found.items()}
 
 
 def bursts(played: Played) -> dict[str, NDArray[Any]]:

@@ -16,9 +16,9 @@ from burstlab.page.delays import delays
 from burstlab.page.network import Network
 
 if TYPE_CHECKING:
-    import pyarrow.compute as pc
     from numpy.typing import NDArray
 
+    from burstlab.columnar.conditions import Condition
     from burstlab.parquet import Store
 
     Columns = dict[str, NDArray[Any]]
@@ -63,9 +63,9 @@ class Tables:
         return len(self._store.table(name)) if self.has(name) else 0
 
     def rows(
-        self, name: str, columns: Sequence[str], condition: pc.Expression | None = None
+        self, name: str, columns: Sequence[str], conditions: Sequence[Condition] = ()
     ) -> Columns:
-        """Read columns of the rows that meet a condition; times (``_ps``) in seconds.
+        """Read columns of the rows that meet all conditions; times (``_ps``) in seconds.
 
         Parameters
         ----------
@@ -73,15 +73,12 @@ class Tables:
             The table.
         columns
             Their names; a time without a value is NaN, a category its label.
-        condition
+        conditions
             Which rows; row groups that cannot have any are not read.
         """
-        import pyarrow.compute as pc
-
-        mine = pc.field("replication") == self._replication
-        which = mine if condition is None else mine & condition
-        table = self._store.table(name).select(columns, which)
-        return {column: values(table, column) for column in columns}
+        mine = ("replication", "==", self._replication)
+        found = self._store.table(name).read(columns, [mine, *conditions])
+        return {name: values(name, column) for name, column in found.items()}
 
 
 class Slices:
@@ -110,13 +107,11 @@ class Slices:
         """Propagation of each fibre: that of the scenario, else as bursts crossed it."""
         if self._network.path:
             return list(self._network.delays_s)
-        import pyarrow.compute as pc
-
         names = ("burst", "hop", "from", "to", "departed_ps", "end_ps")
-        hops = self._tables.rows("bursts_hops", names, pc.field("departed_ps") <= self._seen_ps)
+        seen = ("departed_ps", "<=", self._seen_ps)
+        hops = self._tables.rows("bursts_hops", names, [seen])
         # A burst that landed later than the hops that were read has its last one elsewhere.
-        landed = pc.field("fate").cast("string") == "delivered"
-        landed &= pc.field("arrived_ps") <= self._seen_ps
+        landed = [("fate", "==", "delivered"), ("arrived_ps", "<=", self._seen_ps)]
         bursts = self._tables.rows("bursts", ("burst", "arrived_ps"), landed)
         fibre = self._fibre(hops["from"], hops["to"])
         return delays([one.ends for one in self._network.fibres], fibre, hops, bursts)
@@ -172,10 +167,8 @@ class Slices:
         return {name: column[order] for name, column in found.items()}, {"every": every}
 
     def _on_mesh(self, begin_s: float, end_s: float) -> Columns:
-        import pyarrow.compute as pc
-
         names = ("burst", "from", "to", "wavelength", "reserved_ps", "departed_ps", "end_ps")
-        when = (pc.field("departed_ps") <= _ps(end_s)) & (pc.field("end_ps") >= _ps(begin_s))
+        when = [("departed_ps", "<=", _ps(end_s)), ("end_ps", ">=", _ps(begin_s))]
         hops = self._tables.rows("bursts_hops", names, when)
         burst = hops["burst"].astype(np.int64)
         known = np.minimum(burst, len(self._each["kind"]) - 1)
@@ -192,13 +185,10 @@ class Slices:
 
     def _on_path(self, begin_s: float, end_s: float) -> Columns:
         """Follow bursts along the chain, which the engine crosses in one step."""
-        import pyarrow.compute as pc
-
         total_s = sum(self.delays_s) / 2
         names = ("burst", "direction", "departed_ps", "arrived_ps", "lost_ps", "fate", "node")
-        when = (pc.field("departed_ps") <= _ps(end_s)) & (
-            pc.field("departed_ps") >= _ps(begin_s - total_s - 1.0)
-        )
+        begin_ps = _ps(begin_s - total_s - 1.0)
+        when = [("departed_ps", "<=", _ps(end_s)), ("departed_ps", ">=", begin_ps)]
         bursts = self._tables.rows("bursts", (*names, "packets", "bytes"), when)
         return _along(bursts, self.delays_s[: len(self.delays_s) // 2], self._length_s)
 
@@ -217,11 +207,8 @@ class Slices:
 
         Nodes count from 0, -1 where none is known; so does the burst that was in the way.
         """
-        import pyarrow.compute as pc
-
-        gone = pc.field("fate").cast("string") == "lost"
         names = ("burst", "direction", "lost_ps", "node", "cause", "rival")
-        rows = self._tables.rows("bursts", names, gone)
+        rows = self._tables.rows("bursts", names, [("fate", "==", "lost")])
         node = rows["node"].astype(np.int64)
         if self._network.path:
             last = len(self._network.nodes) - 1

@@ -64,12 +64,10 @@ class SlotSlices:
 
     @cached_property
     def _all(self) -> Columns:
-        import pyarrow.compute as pc
-
         names = ("flow", "kind", "burst", "departed_ps", "egress_ps", "fate")
-        under_way = pc.field("departed_ps").is_valid() & pc.field("burst").is_valid()
-        of_tcp = pc.field("kind").cast("string") != "udp"
-        rows = self._tables.rows("packets", names, under_way & of_tcp)
+        of_tcp = ("kind", "!=", "udp")
+        there = [(name, "there", None) for name in ("departed_ps", "burst")]
+        rows = self._tables.rows("packets", names, [*there, of_tcp])
         # Packets of one slot are at one place.
         _, first = np.unique(rows["burst"], return_index=True)
         order = first[np.argsort(rows["departed_ps"][first], kind="stable")]

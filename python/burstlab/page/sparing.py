@@ -134,11 +134,9 @@ class Sparing:
 
     def _spared(self, query: Mapping[str, str], number: int) -> NDArray[np.bool_]:
         """Tell of each segment that a flow sent whether it is in the burst that lives."""
-        import pyarrow.compute as pc
-
         if not self._tables.has("packets") or query.get("back") == "1":
             return np.zeros(len(self._whole(number)["sent_s"]), dtype=bool)
-        rows = self._tables.rows("packets", ("kind", "burst"), pc.field("flow") == number)
+        rows = self._tables.rows("packets", ("kind", "burst"), [("flow", "==", number)])
         return rows["burst"][rows["kind"] == "data"] == _number(query, "burst")
 
     def _of(self, query: Mapping[str, str]) -> WhatIf:

@@ -46,10 +46,9 @@ def _segments(result: Result) -> NDArray[np.float64]:
     names = ("replication", "burst", "flow")
     keys, counts = np.empty((0, len(names)), dtype=np.uint64), np.empty(0, dtype=np.int64)
     for batch in result.packets.batches([*names, "kind"]):
-        kinds = np.array(batch.column("kind").dictionary.to_pylist(), dtype=object)
-        data = kinds[batch.column("kind").indices.to_numpy()] == "data"
-        rows = data & ~np.asarray(batch.column("burst").is_null())
-        columns = [batch.column(name).fill_null(0).to_numpy(zero_copy_only=False) for name in names]
+        read = batch.read()
+        rows = read["kind"].is_equal("data") & read["burst"].is_valid()
+        columns = [read[name].filled(0) for name in names]
         more = np.stack([column[rows].astype(np.uint64) for column in columns], axis=1)
         keys, which = np.unique(np.concatenate([keys, more]), axis=0, return_inverse=True)
         weights = np.concatenate([counts, np.ones(len(more), dtype=np.int64)])

@@ -116,15 +116,14 @@ def _about(rows: Sequence[Held]) -> list[Held]:
 
 
 def _of_mesh(result: Result, fibre: tuple[int, int], replication: int) -> list[Held]:
-    import pyarrow.compute as pc
+    import numpy as np
 
     origin, target = fibre
     where = {"replication": replication, "from": origin, "to": target}
-    hops = result.table("bursts_hops").where(**where).to_arrow()
-    numbers = hops.column("burst").combine_chunks()
-    bursts = result.bursts.where(replication=replication).to_arrow()
-    mine = pc.is_in(bursts.column("burst"), value_set=numbers)  # pyright: ignore
-    facts = {row["burst"]: row for row in bursts.filter(mine).to_pylist()}
+    hops = result.table("bursts_hops").where(**where)
+    bursts = result.bursts.where(replication=replication)
+    mine = bursts.take(np.isin(bursts["burst"], hops["burst"]))
+    facts = {row["burst"]: row for row in mine.to_pylist()}
     rows: list[Held] = []
     for hop in hops.to_pylist():
         burst = facts[hop["burst"]]

@@ -19,10 +19,9 @@ from burstlab.studies.called import called
 from burstlab.studies.design import columns
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from burstlab.studies.outcome import Study
     from burstlab.studies.plan import Plan
+    from burstlab.tables import Table
 
 #: Panels of a figure, of more combinations some are shown.
 PANELS = 6
@@ -118,10 +117,10 @@ def figures(study: Study, metrics: Sequence[str]) -> list[Figure]:
     plan = study.plan
     found: list[Figure] = []
     layout = _layout(plan, schemes=len(plan.names) > 1)
-    means = _by_metric(study.estimates.to_arrow(), metrics, "mean", "ci95")
+    means = _by_metric(study.estimates, metrics, "mean", "ci95")
     ratios: dict[str, list[Row]] = {}
     if len(plan.names) > 1:
-        ratios = _by_metric(study.differences.to_arrow(), metrics, "ratio", "ratio_ci95")
+        ratios = _by_metric(study.differences, metrics, "ratio", "ratio_ci95")
     for metric in metrics:
         if rows := means.get(metric):
             found.append(_figure(metric, "mean", layout, rows, plan.names))
@@ -130,21 +129,19 @@ def figures(study: Study, metrics: Sequence[str]) -> list[Figure]:
     return found
 
 
-def of_metrics(table: pa.Table, metrics: Iterable[str]) -> pa.Table:
+def of_metrics(table: Table, metrics: Iterable[str]) -> Table:
     """Return the rows of some metrics."""
-    import pyarrow.compute as pc
+    import numpy as np
 
-    return table.filter(pc.field("metric").isin(list(metrics)))
+    return table.take(np.isin(table.column("metric").texts(), list(metrics)))
 
 
-def _by_metric(
-    table: pa.Table, metrics: Sequence[str], mean: str, half: str
-) -> dict[str, list[Row]]:
+def _by_metric(table: Table, metrics: Sequence[str], mean: str, half: str) -> dict[str, list[Row]]:
     kept = of_metrics(table, metrics)
-    over = kept["over"].to_pylist() if "over" in kept.schema.names else [""] * kept.num_rows
+    over = kept.column("over").to_pylist() if "over" in kept.columns else [""] * len(kept)
     names = ("metric", "point", "scheme", mean, half, "n")
     found: dict[str, list[Row]] = {}
-    parts = (kept[name].to_pylist() for name in names)
+    parts = (kept.column(name).to_pylist() for name in names)
     for metric, point, scheme, y, wide, n, other in zip(*parts, over, strict=True):
         if y is not None and math.isfinite(y):
             series = f"{scheme} / {other}" if other else scheme

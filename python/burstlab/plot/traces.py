@@ -71,7 +71,7 @@ def panel_rows(panel: Panel) -> list[dict[str, Any]]:
     table = panel.result.packets.where(kind="data")
     departed = table.seconds("departed_ps")
     seq, nth, fates = table["seq"], table["transmission"], table["fate"]
-    bursts = table.to_arrow().column("burst").to_pylist()
+    bursts = table.column("burst").to_pylist()
     rows: list[dict[str, Any]] = []
     for i in np.argsort(departed, kind="stable"):
         if np.isnan(departed[i]) or not panel.holds(float(departed[i])):

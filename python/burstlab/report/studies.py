@@ -165,9 +165,9 @@ def _differences(
     """Return the rows to show, the most significant where there are too many, and of how many."""
     import numpy as np
 
-    table = study.differences.to_arrow()
+    table = study.differences
     wanted = set(metrics)
-    kept = np.flatnonzero([name in wanted for name in table["metric"].to_pylist()])
+    kept = np.flatnonzero([name in wanted for name in table.column("metric").to_pylist()])
     total = len(kept)
     if total > ROWS:
         # NaN comes last.
@@ -208,8 +208,10 @@ def _verdict(row: Mapping[str, Any], p: float) -> tuple[str, str]:
 
 def _spans(study: Study, metrics: Sequence[str]) -> list[dict[str, Any]]:
     """Return where each metric is smallest and largest, scheme by scheme."""
-    table = of_metrics(study.estimates.to_arrow(), metrics)
-    parts = [table[name].to_pylist() for name in ("metric", "scheme", "mean", "ci95", "point")]
+    table = of_metrics(study.estimates, metrics)
+    parts = [
+        table.column(name).to_pylist() for name in ("metric", "scheme", "mean", "ci95", "point")
+    ]
     ends: dict[tuple[str, str], list[tuple[float, Any, int]]] = {}
     for metric, scheme, mean, half, point in zip(*parts, strict=True):
         if mean is not None and math.isfinite(mean):
@@ -234,9 +236,9 @@ def _losses(study: Study) -> list[dict[str, Any]]:
     causes = {name: match.groups() for name, match in found if match is not None}
     if not causes:
         return []
-    table = of_metrics(study.estimates.to_arrow(), list(causes))
+    table = of_metrics(study.estimates, list(causes))
     lost: dict[tuple[int, str, str], dict[str, float]] = {}
-    parts = [table[name].to_pylist() for name in ("point", "scheme", "metric", "mean")]
+    parts = [table.column(name).to_pylist() for name in ("point", "scheme", "metric", "mean")]
     for point, scheme, metric, mean in zip(*parts, strict=True):
         kind, cause = causes[metric]
         if mean is not None and mean > 0.0:
@@ -316,12 +318,12 @@ def _warmup(study: Study) -> dict[str, Any] | None:
         return None
     import numpy as np
 
-    table = study.runs.to_arrow()
-    places = np.flatnonzero(table["replication"].to_numpy() == 0)
+    table = study.runs
+    places = np.flatnonzero(table["replication"] == 0)
     # All schemes at a point have one warm-up.
-    _, first = np.unique(table["point"].to_numpy()[places], return_index=True)
-    times = table["warmup_s"].to_numpy()[places[first]]
-    steady = np.array(table["warmup_found"].to_pylist())[places[first]]
+    _, first = np.unique(table["point"][places], return_index=True)
+    times = table["warmup_s"][places[first]]
+    steady = table["warmup_found"][places[first]]
     settings = ", ".join(f"{k} = {_text(v)}" for k, v in flat(rule.to_document(), "").items())
     return {
         "told": f"Found by MSER-5 at each point ({settings}) and left out of every metric.",
@@ -337,15 +339,15 @@ def _rows(study: Study, metrics: Sequence[str], compared: bool, *, code: bool) -
     """Return a row for each scheme at each point, as many as fit."""
     import numpy as np
 
-    runs = study.runs.to_arrow()
-    starts = np.flatnonzero(runs["replication"].to_numpy() == 0)
+    runs = study.runs
+    starts = np.flatnonzero(runs["replication"] == 0)
     total = len(starts)
-    ends = [*starts[1:].tolist(), runs.num_rows]
+    ends = [*starts[1:].tolist(), len(runs)]
     means, reached = _means(study, metrics)
     heads = runs.take(starts[:ROWS])
-    prints = runs["fingerprint"][: ends[min(ROWS, total) - 1]].to_pylist() if total else []
-    points, schemes = heads["point"].to_pylist(), heads["scheme"].to_pylist()
-    warmups = heads["warmup_s"].to_pylist() if "warmup_s" in heads.schema.names else []
+    prints = runs["fingerprint"][: ends[min(ROWS, total) - 1]].tolist() if total else []
+    points, schemes = heads["point"].tolist(), heads["scheme"].tolist()
+    warmups = heads["warmup_s"].tolist() if "warmup_s" in heads.columns else []
     rows: list[dict[str, Any]] = []
     swept = study.plan.swept
     for place, (point, scheme) in enumerate(zip(points, schemes, strict=True)):
@@ -371,11 +373,11 @@ def _means(
     study: Study, metrics: Sequence[str]
 ) -> tuple[dict[tuple[int, str, str], str], dict[tuple[int, str], bool]]:
     """Return means as text, and whether the precision was reached, by point and scheme."""
-    table = of_metrics(study.estimates.to_arrow(), {*metrics, *study.plan.stopping.metrics})
+    table = of_metrics(study.estimates, {*metrics, *study.plan.stopping.metrics})
     names = ("point", "scheme", "metric", "mean", "ci95", "censored", "reached")
     means: dict[tuple[int, str, str], str] = {}
     reached: dict[tuple[int, str], bool] = {}
-    for row in zip(*(table[name].to_pylist() for name in names), strict=True):
+    for row in zip(*(table.column(name).to_pylist() for name in names), strict=True):
         point, scheme, metric, mean, half, censored, enough = row
         if point < ROWS:
             told = "censored" if censored else _measure(mean, half, metric)

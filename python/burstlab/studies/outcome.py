@@ -22,7 +22,6 @@ from burstlab.studies.plan import Plan, picoseconds
 from burstlab.tables import Table
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     import xarray as xr
 
 
@@ -46,7 +45,7 @@ class Study:
     def __init__(
         self,
         plan: Plan,
-        stored: pa.Table,
+        stored: Table,
         version: str,
         directory: Path | None = None,
         warnings: Sequence[str] = (),
@@ -60,39 +59,33 @@ class Study:
     @cached_property
     def runs(self) -> Table:
         """One row per run: point, what it sets, scheme, replication, seed, metrics."""
-        return Table(rows.runs(self.plan, self._stored))
+        return rows.runs(self.plan, self._stored)
 
     @cached_property
     def estimates(self) -> Table:
         """One row per point, scheme and metric: mean, half-width of its 95 % interval, n."""
-        return Table(rows.estimates(self.plan, self.runs.to_arrow()))
+        return rows.estimates(self.plan, self.runs)
 
     @cached_property
     def differences(self) -> Table:
         """One row per point, pair of schemes and metric, compared replication by replication."""
-        return Table(rows.differences(self.plan, self.runs.to_arrow()))
+        return rows.differences(self.plan, self.runs)
 
     @cached_property
     def points(self) -> Table:
         """One row per point of the plan: what it sets, and whether it is done."""
-        import pyarrow as pa
+        from burstlab.columnar.column import of_values
 
-        done = set(self._stored["point"].to_pylist())
+        done = set(self._stored["point"].tolist())
         every = range(len(self.plan.points))
-        return Table(
-            pa.table(
-                {
-                    "point": pa.array(every, pa.int32()),
-                    **columns(self.plan.points),
-                    "done": [point in done for point in every],
-                }
-            )
-        )
+        swept = {name: of_values(values) for name, values in columns(self.plan.points).items()}
+        ended = of_values((point in done for point in every), "bool")
+        return Table({"point": of_values(every, "int32"), **swept, "done": ended})
 
     @property
     def metrics(self) -> list[str]:
         """Names of the metrics."""
-        return rows.metrics_of(self.plan, self.runs.to_arrow())
+        return rows.metrics_of(self.plan, self.runs)
 
     @property
     def done(self) -> int:
@@ -113,7 +106,7 @@ class Study:
     def shortfalls(self) -> list[str]:
         """Where precision or a warm-up was not reached."""
         found: list[str] = []
-        table = self.runs.to_arrow()
+        table = self.runs
         if unknown := self._censored():
             found.append(unknown)
         if self.short:
@@ -122,7 +115,7 @@ class Study:
                 f"{self.plan.stopping.most} replications: {_some(self.short)}"
             )
         if self.plan.warmup is not None:
-            rushed = set(Table(table).where(warmup_found=False)["point"].tolist())
+            rushed = set(table.where(warmup_found=False)["point"].tolist())
             if rushed:
                 found.append(
                     f"{len(rushed)} points are not steady by half of the run, which is their "
@@ -151,11 +144,11 @@ class Study:
             f"under way as runs ended, so that they have no mean and no verdict; {FIX}"
         )
 
-    def tables(self) -> dict[str, pa.Table]:
+    def tables(self) -> dict[str, Table]:
         """Return the tables that are stored when it is done."""
-        found = {"runs": self.runs.to_arrow(), "estimates": self.estimates.to_arrow()}
+        found = {"runs": self.runs, "estimates": self.estimates}
         if len(self.plan.names) > 1:
-            found["differences"] = self.differences.to_arrow()
+            found["differences"] = self.differences
         return found
 
     def scenario(self, point: int, scheme: str | None = None) -> Document:
@@ -209,7 +202,7 @@ class Study:
         """
         from burstlab.studies.sql import query
 
-        return query(sql, {**self.tables(), "points": self.points.to_arrow()})
+        return query(sql, {**self.tables(), "points": self.points})
 
     def to_xarray(self) -> xr.Dataset:
         """Return the means as an xarray dataset.
@@ -225,7 +218,7 @@ class Study:
         names, schemes = self.metrics, self.plan.names
         shape, dims, coords = self._axes()
         values = np.full((2, len(names), len(self.plan.points), len(schemes)), np.nan)
-        for group in rows.groups(self.plan, self.runs.to_arrow()):
+        for group in rows.groups(self.plan, self.runs):
             place = schemes.index(group.scheme)
             mean, half = rows.means(group.values)[:2]
             values[0, :, group.point, place], values[1, :, group.point, place] = mean, half
@@ -321,16 +314,14 @@ def read_study(directory: str | os.PathLike[str]) -> Study:
     marks = store.marks_of(where)
     store.check_plan(where)
     stored = store.stored_rows(where, marks)
-    if not stored.num_rows:
-        stored = rows.Rows(plan, list(plan.metrics or ())).schema.empty_table()
-    missing = [
-        name for name in ("point", "scheme", "replication") if name not in stored.schema.names
-    ]
+    if not len(stored):
+        stored = rows.Rows(plan, list(plan.metrics or ())).take()
+    missing = [name for name in ("point", "scheme", "replication") if name not in stored.columns]
     if missing:
         raise InputError(
             f"{where}: not a study of burstlab (no column {missing[0]})\n"
             "  fix: give what burstlab study --out wrote"
         )
     swept = columns(plan.points)
-    stored = stored.drop_columns([name for name in stored.schema.names if name in swept])
+    stored = stored.select([name for name in stored.columns if name not in swept])
     return Study(plan, stored, str(head.get("burstlab")), where)

@@ -15,11 +15,13 @@ from burstlab.studies.design import columns
 from burstlab.studies.plan import Plan
 from burstlab.studies.running import Done
 from burstlab.studies.work import Sample
+from burstlab.tables import Table
 
 if TYPE_CHECKING:
     import numpy as np
-    import pyarrow as pa
     from numpy.typing import NDArray
+
+    from burstlab.columnar.column import Column
 
 
 class Rows:
@@ -34,19 +36,16 @@ class Rows:
     """
 
     def __init__(self, plan: Plan, metrics: Sequence[str]) -> None:
-        import pyarrow as pa
-
         kinds = {
-            "point": pa.int32(),
-            "scheme": pa.string(),
-            "replication": pa.int32(),
-            "seed": pa.uint64(),
-            "fingerprint": pa.string(),
+            "point": "int32",
+            "scheme": "text",
+            "replication": "int32",
+            "seed": "uint64",
+            "fingerprint": "text",
         }
         if plan.warmup is not None:
-            kinds |= {"warmup_s": pa.float64(), "warmup_found": pa.bool_()}
-        self.schema = pa.schema([*kinds.items(), *((name, pa.float64()) for name in metrics)])
-        self._fixed = len(kinds)
+            kinds |= {"warmup_s": "float64", "warmup_found": "bool"}
+        self.kinds = {**kinds, **dict.fromkeys(metrics, "float64")}
         self._rows: list[tuple[Any, ...]] = []
 
     def add(self, done: Done[Sample]) -> None:
@@ -61,37 +60,36 @@ class Rows:
     def __len__(self) -> int:
         return len(self._rows)
 
-    def take(self) -> pa.Table:
+    def take(self) -> Table:
         """Hand over what was gathered."""
-        import pyarrow as pa
+        from burstlab.columnar.column import of_values
 
         rows, self._rows = self._rows, []
-        if not rows:
-            return self.schema.empty_table()
-        arrays = [
-            pa.array(column, type=field.type)
-            for column, field in zip(zip(*rows, strict=True), self.schema, strict=True)
-        ]
-        return pa.Table.from_arrays(arrays, schema=self.schema)
+        columns = zip(*rows, strict=True) if rows else [()] * len(self.kinds)
+        pairs = zip(self.kinds.items(), columns, strict=True)
+        return Table({name: of_values(column, kind) for (name, kind), column in pairs})
 
 
-def runs(plan: Plan, rows: pa.Table) -> pa.Table:
+def runs(plan: Plan, rows: Table) -> Table:
     """Return the table of runs: rows in order, with what each point sets beside its number."""
     import numpy as np
-    import pyarrow as pa
+
+    from burstlab.columnar.column import of_values
 
     rank = {name: place for place, name in enumerate(plan.names)}
-    schemes = np.array([rank[name] for name in rows["scheme"].to_pylist()], dtype=int)
-    order = np.lexsort((rows["replication"].to_numpy(), schemes, rows["point"].to_numpy()))
-    rows = rows.take(pa.array(order))
-    points = rows["point"]
-    for place, (name, values) in enumerate(columns(plan.points).items(), start=1):
-        rows = rows.add_column(place, name, pa.array(values).take(points.combine_chunks()))
+    schemes = np.array([rank[name] for name in rows["scheme"].tolist()], dtype=int)
+    order = np.lexsort((rows["replication"], schemes, rows["point"]))
+    # In whatever order points were done, the bytes of their table are the same.
+    found = {name: column.recoded() for name, column in rows.take(order).read().items()}
+    points = found.pop("point")
+    swept = {name: of_values(values) for name, values in columns(plan.points).items()}
+    placed = {name: column.take(points.values) for name, column in swept.items()}
+    table = Table({"point": points, **placed, **found})
     if plan.metrics is None:
         # A plan that names no metrics has none that no run has.
-        names = metrics_of(plan, rows)
-        rows = rows.drop_columns([n for n in names if rows[n].null_count == rows.num_rows])
-    return rows.combine_chunks()
+        empty = [n for n in metrics_of(plan, table) if found[n].null_count == len(table)]
+        table = table.select([name for name in table.columns if name not in empty])
+    return table
 
 
 @dataclass(frozen=True)
@@ -114,38 +112,38 @@ class Group:
     first: int
 
 
-def metrics_of(plan: Plan, table: pa.Table) -> list[str]:
+def metrics_of(plan: Plan, table: Table) -> list[str]:
     """Return the names of the metrics in a table of runs."""
     from burstlab.studies.plan import RESERVED
 
     swept = columns(plan.points)
-    return [name for name in table.schema.names if name not in RESERVED and name not in swept]
+    return [name for name in table.columns if name not in RESERVED and name not in swept]
 
 
-def groups(plan: Plan, table: pa.Table) -> Iterator[Group]:
+def groups(plan: Plan, table: Table) -> Iterator[Group]:
     """Go through a table of runs, one scheme of a point after the other."""
     import numpy as np
 
-    if table.num_rows == 0:
+    if not len(table):
         return
     names = metrics_of(plan, table)
-    values = np.stack([table[name].to_numpy() for name in names]).astype(float)
-    points, numbers = table["point"].to_numpy(), table["replication"].to_numpy()
-    schemes = table["scheme"].to_pylist()
-    starts = [*np.flatnonzero(numbers == 0), table.num_rows]
+    values = np.stack([table[name] for name in names]).astype(float)
+    points, numbers = table["point"], table["replication"]
+    schemes = table["scheme"].tolist()
+    starts = [*np.flatnonzero(numbers == 0), len(table)]
     for start, stop in itertools.pairwise(starts):
         part = np.ascontiguousarray(values[:, start:stop])
         yield Group(int(points[start]), schemes[start], part, int(start))
 
 
-def estimates(plan: Plan, table: pa.Table) -> pa.Table:
+def estimates(plan: Plan, table: Table) -> Table:
     """Return a row for each metric of each scheme at each point: mean, half-width, n, reached.
 
     ``reached`` is whether the metric is as precise as the plan asks, and null where it does not.
     ``censored`` is of how many runs the metric is of completion times that nobody knows, for
     transfers were under way at their end; then it has no mean.
     """
-    import pyarrow as pa
+    from burstlab.columnar.column import of_values
 
     names = metrics_of(plan, table)
     timed = _timed(plan, names)
@@ -165,27 +163,27 @@ def estimates(plan: Plan, table: pa.Table) -> pa.Table:
         counts.append(count)
         heads.append((group, len(names)))
         reached.extend(_reached(plan, names, wanted, mean, half))
-    return pa.table(
+    return Table(
         {
             **_heads(plan, heads),
-            "metric": pa.array(names * len(heads), pa.string()),
+            "metric": of_values(names * len(heads), "text"),
             "mean": _floats(middles),
             "ci95": _floats(halves),
             "n": _counts(counts),
             "censored": _counts(unknown),
-            "reached": pa.array(reached, pa.bool_()),
+            "reached": of_values(reached, "bool"),
         }
     )
 
 
-def differences(plan: Plan, table: pa.Table) -> pa.Table:
+def differences(plan: Plan, table: Table) -> Table:
     """Return a row for each metric of each two schemes at each point, compared run by run.
 
     Both have the same random numbers, so what is common to them cancels: ``difference`` is the
     mean of ``scheme`` less ``over``, ``ratio`` the one mean over the other. ``reached`` and
     ``censored`` are as in the estimates: nothing is compared where a run of either is censored.
     """
-    import pyarrow as pa
+    from burstlab.columnar.column import of_values
 
     names = metrics_of(plan, table)
     timed = _timed(plan, names)
@@ -211,18 +209,18 @@ def differences(plan: Plan, table: pa.Table) -> pa.Table:
             heads.append((of_point[b], len(names)))
             over.extend([a] * len(names))
     difference, half, counts, ratios, ratio_halves = found
-    return pa.table(
+    return Table(
         {
             **_heads(plan, heads),
-            "over": pa.array(over, pa.string()),
-            "metric": pa.array(names * len(heads), pa.string()),
+            "over": of_values(over, "text"),
+            "metric": of_values(names * len(heads), "text"),
             "difference": _floats(difference),
             "difference_ci95": _floats(half),
             "ratio": _floats(ratios),
             "ratio_ci95": _floats(ratio_halves),
             "n": _counts(counts),
             "censored": _counts(unknown),
-            "reached": pa.array(reached, pa.bool_()),
+            "reached": of_values(reached, "bool"),
         }
     )
 
@@ -299,27 +297,32 @@ def _nan(value: float | None) -> float:
     return math.nan if value is None else value
 
 
-def _heads(plan: Plan, heads: Sequence[tuple[Group, int]]) -> Mapping[str, Any]:
+def _heads(plan: Plan, heads: Sequence[tuple[Group, int]]) -> Mapping[str, Column]:
     """Return the columns that say where rows belong: so many for each group."""
     import numpy as np
-    import pyarrow as pa
+
+    from burstlab.columnar.column import Column, of_values
 
     repeats = [count for _, count in heads]
-    points = pa.array(np.repeat([group.point for group, _ in heads], repeats).astype(np.int32))
+    points = np.repeat([group.point for group, _ in heads], repeats).astype(np.int32)
     schemes = [name for group, count in heads for name in [group.scheme] * count]
-    swept = {name: pa.array(values).take(points) for name, values in columns(plan.points).items()}
-    return {"point": points, **swept, "scheme": pa.array(schemes, pa.string())}
+    swept = {name: of_values(values) for name, values in columns(plan.points).items()}
+    placed = {name: column.take(points) for name, column in swept.items()}
+    return {"point": Column(points), **placed, "scheme": of_values(schemes, "text")}
 
 
-def _counts(parts: Sequence[NDArray[np.int64]]) -> pa.Array:
+def _counts(parts: Sequence[NDArray[np.int64]]) -> Column:
     import numpy as np
-    import pyarrow as pa
 
-    return pa.array(np.concatenate(parts) if parts else [], pa.int64())
+    from burstlab.columnar.column import Column
+
+    return Column(np.concatenate([np.empty(0, np.int64), *parts]))
 
 
-def _floats(parts: Sequence[NDArray[np.float64]]) -> pa.Array:
+def _floats(parts: Sequence[NDArray[np.float64]]) -> Column:
+    """Return numbers of which one that is NaN is no value."""
     import numpy as np
-    import pyarrow as pa
 
-    return pa.array(np.concatenate(parts) if parts else [], pa.float64(), from_pandas=True)
+    from burstlab.columnar.column import of_numbers
+
+    return of_numbers(np.concatenate([np.empty(0), *parts]), nan=False)

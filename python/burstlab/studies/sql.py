@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from burstlab.columnar.column import of_objects, of_values
+from burstlab.columnar.database import KINDS, file_name, literal, quoted, registered
 from burstlab.errors import InputError
-from burstlab.extras import extra
+from burstlab.parquet import opened
 from burstlab.tables import Table
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    import duckdb
+
+    from burstlab.columnar.column import Column
 
 #: A table, or the Parquet files of one by the label of each, which becomes a column ``result``.
-Source: TypeAlias = "pa.Table | Mapping[str, pa.Table | Path]"
+Source: TypeAlias = "Table | Mapping[str, Table | Path]"
 
 
 def query(sql: str, sources: Mapping[str, Source]) -> Table:
@@ -32,7 +36,8 @@ def query(sql: str, sources: Mapping[str, Source]) -> Table:
     InputError
         If DuckDB refuses it; the error says where.
     """
-    duckdb = extra("duckdb", "a query in SQL")
+    import duckdb
+
     with duckdb.connect(":memory:") as database:
         database.execute("set autoinstall_known_extensions = false")
         for name, source in sources.items():
@@ -41,9 +46,14 @@ def query(sql: str, sources: Mapping[str, Source]) -> Table:
             found = database.sql(sql)
             if found is None:
                 raise InputError(f"--sql: no rows come of it\n  fix: select from {_known(sources)}")
-            return Table(found.to_arrow_table())
+            kinds = dict(zip(found.columns, map(str, found.types), strict=True))
+            rows = found.fetchall()
         except duckdb.Error as error:
             raise InputError(f"--sql: {error}\n  fix: the tables are {_known(sources)}") from None
+    cells = zip(*rows, strict=True) if rows else [()] * len(kinds)
+    return Table(
+        {name: _column(kinds[name], each) for name, each in zip(kinds, cells, strict=True)}
+    )
 
 
 def _known(sources: Mapping[str, Source]) -> str:
@@ -52,33 +62,35 @@ def _known(sources: Mapping[str, Source]) -> str:
 
 def _register(database: duckdb.DuckDBPyConnection, name: str, source: Source) -> None:
     if not isinstance(source, Mapping):
-        if source.column_names:
-            database.register(name, source)
+        if source.columns:
+            rows = registered(database, f"{name}:rows", source.read())
+            database.execute(f"create view {quoted(name)} as {rows}")
         return
     parts: list[str] = []
     for index, (label, part) in enumerate(source.items()):
         if not _columns(part):
             # DuckDB knows no table without columns: that of a run without flows.
-            parts.append(f"select {_text(label)} as result where false")
+            parts.append(f"select {literal(label)} as result where false")
             continue
         if isinstance(part, Path):
-            origin = f"read_parquet({_text(str(part))})"
+            origin = f"read_parquet({file_name(part)})"
         else:
-            origin = f'"{name}:{index}"'
-            database.register(f"{name}:{index}", part)
-        parts.append(f"select {_text(label)} as result, * from {origin}")
-    database.execute(f'create view "{name}" as {" union all by name ".join(parts)}')
+            origin = f"({registered(database, f'{name}:{index}', part.read())})"
+        parts.append(f"select {literal(label)} as result, * from {origin}")
+    database.execute(f"create view {quoted(name)} as {' union all by name '.join(parts)}")
 
 
-def _columns(part: pa.Table | Path) -> list[str]:
-    import pyarrow.parquet as pq
-
-    return pq.read_schema(part).names if isinstance(part, Path) else part.column_names
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
+def _columns(part: Table | Path) -> list[str]:
+    if isinstance(part, Table):
+        return part.columns
+    with opened(part) as file:
+        return list(file.kinds)
 
 
-if TYPE_CHECKING:
-    import duckdb
+def _column(kind: str, values: Sequence[Any]) -> Column:
+    """Return a column of a query; times, lists and the like are Python's objects."""
+    if kind in KINDS:
+        return of_values(values, KINDS[kind])
+    if kind == "HUGEINT" and all(abs(value or 0) < 2**63 for value in values):
+        return of_values(values, "int64")  # a sum of whole numbers
+    return of_objects(values)

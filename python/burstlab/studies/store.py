@@ -19,7 +19,7 @@ import time
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from burstlab import _core, classes
 from burstlab.directories import ready_directory
@@ -33,9 +33,7 @@ from burstlab.studies.plan import Plan
 from burstlab.studies.rows import Rows
 from burstlab.studies.running import Done
 from burstlab.studies.work import Sample
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from burstlab.tables import Table, join
 
 #: Goes up with every change of what is stored.
 FORMAT = 2
@@ -122,7 +120,7 @@ class Directory:
         with writing(self.path, *_OUT):
             files = self._files()
             number = int(files[-1].stem) + 1 if files else 0
-            write_table(self._points, f"{number:06}", [self._marked(_RUNS, self._rows.take())])
+            write_table(self._points, f"{number:06}", [self._rows.take()], self._marks.of(_RUNS))
             sync(self._points)
             if len(files) >= _FILES_MAX:
                 self._merge([*files, self._points / f"{number:06}.parquet"])
@@ -132,17 +130,17 @@ class Directory:
         self._wrote = True
         self._next_s = ended_s + (max(_EVERY_S, worth_s) if _EVERY_S else 0.0)
 
-    def rows(self) -> pa.Table:
+    def rows(self) -> Table:
         """Return the rows of all points that are done."""
-        return stored_rows(self.path, self._marks, self._rows.schema)
+        return stored_rows(self.path, self._marks, self._rows.kinds)
 
-    def finish(self, tables: Mapping[str, pa.Table]) -> None:
+    def finish(self, tables: Mapping[str, Table]) -> None:
         """Write the tables of a study that is done, in place of the files of its points."""
         with writing(self.path, *_OUT):
             if not _runs(self.path).exists():
                 # Where all runs are in one file, which is written last, the study is done.
                 for name in sorted(tables, key=lambda name: name == "runs"):
-                    write_table(self.path, name, [self._marked(name, tables[name])])
+                    write_table(self.path, name, [tables[name]], self._marks.of(name))
                     sync(self.path)
             shutil.rmtree(self._points, ignore_errors=True)
             sync(self.path)
@@ -234,16 +232,14 @@ class Directory:
         self._points.mkdir(exist_ok=True)
         return {number for file in self._files() for number in _numbers(file, self._marks)}
 
-    def _marked(self, name: str, table: pa.Table) -> pa.Table:
-        return table.replace_schema_metadata(self._marks.of(name))
-
     def _files(self) -> list[Path]:
         return sorted(self._points.glob(_FILES), key=lambda file: int(file.stem))
 
     def _merge(self, files: Sequence[Path]) -> None:
         """Put many files into one, which has the next number; whoever reads takes a row once."""
         number = int(files[-1].stem) + 1
-        write_table(self._points, f"{number:06}", [_read(file, self._marks) for file in files])
+        rows = [_read(file, self._marks) for file in files]
+        write_table(self._points, f"{number:06}", rows, self._marks.of(_RUNS))
         sync(self._points)
         for file in files:
             file.unlink()
@@ -256,7 +252,7 @@ class Memory:
         self.path: Path | None = None
         self.done: set[int] = set()
         self._rows = Rows(plan, metrics)
-        self._kept: pa.Table | None = None
+        self._kept: Table | None = None
 
     def add(self, done: Done[Sample]) -> None:
         """Take a point that is done."""
@@ -265,13 +261,13 @@ class Memory:
     def flush(self, *, now: bool = False) -> None:
         """Do nothing: what was taken is kept."""
 
-    def rows(self) -> pa.Table:
+    def rows(self) -> Table:
         """Return the rows of all points that are done."""
         if self._kept is None or len(self._rows):
             self._kept = self._rows.take()
         return self._kept
 
-    def finish(self, tables: Mapping[str, pa.Table]) -> None:
+    def finish(self, tables: Mapping[str, Table]) -> None:
         """Do nothing."""
 
     def tell(self, session: Document) -> None:
@@ -333,26 +329,35 @@ def _marks(digest: str) -> Marks:
     return Marks({"study": digest}, "study", "study.json")
 
 
-def stored_rows(directory: Path, marks: Marks, schema: pa.Schema | None = None) -> pa.Table:
-    """Return the rows that a directory holds, those of a point once."""
+def stored_rows(directory: Path, marks: Marks, kinds: Mapping[str, str] | None = None) -> Table:
+    """Return the rows that a directory holds, those of a point once.
+
+    Parameters
+    ----------
+    directory
+        Of the study.
+    marks
+        What its tables have to say of themselves.
+    kinds
+        The columns to return, with their types; by default those that are there.
+    """
     import numpy as np
-    import pyarrow as pa
 
     if _runs(directory).exists():
         table = _read(_runs(directory), marks)
-        return table if schema is None else _as(table, schema)
+        return table if kinds is None else _as(table, kinds)
     files = sorted((directory / "points").glob(_FILES))
     if not files:
-        return (schema or pa.schema([("point", pa.int32())])).empty_table()
-    table = pa.concat_tables([_read(file, marks) for file in files])
+        return _as(Table({}), kinds or {"point": "int32"})
+    table = join([_read(file, marks) for file in files])
     # A merge that was cut short left rows twice; those of a run are equal.
-    keys = [table[name] for name in ("point", "scheme", "replication")]
+    keys = [table[name].tolist() for name in ("point", "scheme", "replication")]
     unique: dict[tuple[Any, ...], int] = {}
-    for index, key in enumerate(zip(*(column.to_pylist() for column in keys), strict=True)):
+    for index, key in enumerate(zip(*keys, strict=True)):
         unique.setdefault(key, index)
-    if len(unique) < table.num_rows:
-        table = table.take(pa.array(np.fromiter(unique.values(), dtype=np.int64)))
-    return table if schema is None else _as(table, schema)
+    if len(unique) < len(table):
+        table = table.take(np.fromiter(unique.values(), dtype=np.int64))
+    return table if kinds is None else _as(table, kinds)
 
 
 def changes(before: Document, after: Document) -> list[str]:
@@ -377,43 +382,37 @@ def _short(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _as(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Return the columns of a schema; those that were dropped for being empty come back."""
-    import pyarrow as pa
+def _as(table: Table, kinds: Mapping[str, str]) -> Table:
+    """Return columns of these types; those that were dropped for being empty come back."""
+    from burstlab.columnar.column import cast, missing
 
-    columns = [
-        table[field.name].cast(field.type)
-        if field.name in table.schema.names
-        else pa.nulls(table.num_rows, field.type)
-        for field in schema
-    ]
-    return pa.Table.from_arrays(columns, schema=schema)
+    there = table.read()
+    found = {
+        name: cast(there[name], kind) if name in there else missing(len(table), kind)
+        for name, kind in kinds.items()
+    }
+    return Table(found)
 
 
 def _runs(directory: Path) -> Path:
     return directory / f"{_RUNS}.parquet"
 
 
-def _read(file: Path, marks: Marks, columns: list[str] | None = None) -> pa.Table:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+def _read(file: Path, marks: Marks, columns: list[str] | None = None) -> Table:
+    from burstlab.columnar.database import Damaged
+    from burstlab.columnar.reading import File
 
     try:
-        with pq.ParquetFile(file) as found:
-            table = found.read(columns)
-    except (OSError, pa.ArrowException) as error:
+        found = File(file)
+        table, said = Table(found.read(columns)), found.metadata
+    except (OSError, KeyError, Damaged) as error:
         raise _damaged(file, error) from None
-    marks.check(file, _RUNS, table.schema.metadata or {})
+    marks.check(file, _RUNS, said)
     return table
 
 
 def _numbers(file: Path, marks: Marks) -> list[int]:
-    import pyarrow as pa
-
-    try:
-        return _read(file, marks, ["point"])["point"].to_pylist()
-    except (OSError, KeyError, pa.ArrowException) as error:
-        raise _damaged(file, error) from None
+    return _read(file, marks, ["point"])["point"].tolist()
 
 
 def _damaged(file: Path, error: Exception) -> InputError:

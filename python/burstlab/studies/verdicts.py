@@ -84,9 +84,9 @@ def significance(study: Study) -> NDArray[np.float64]:
     """
     import numpy as np
 
-    table = study.differences.to_arrow()
-    gap, half = (table[name].to_numpy() for name in ("difference", "difference_ci95"))
-    n = table["n"].to_numpy()
+    table = study.differences
+    gap, half = (table[name] for name in ("difference", "difference_ci95"))
+    n = table["n"]
     found = np.full(len(gap), np.nan)
     tested = (n >= 2) & np.isfinite(gap) & ~((gap == 0.0) & (half == 0.0))
     found[tested] = holm(two_sided(gap[tested], half[tested], n[tested]))
@@ -105,10 +105,10 @@ def versus(study: Study, p_holm: NDArray[np.float64]) -> list[Versus]:
     """
     import numpy as np
 
-    table = study.differences.to_arrow()
-    names = [table[name].to_pylist() for name in ("metric", "scheme", "over")]
-    gap, ratio = (table[name].to_numpy() for name in ("difference", "ratio"))
-    unknown = table["censored"].to_numpy() > 0
+    table = study.differences
+    names = [table[name].tolist() for name in ("metric", "scheme", "over")]
+    gap, ratio = (table[name] for name in ("difference", "ratio"))
+    unknown = table["censored"] > 0
     rows: dict[tuple[str, ...], list[int]] = {}
     for index, key in enumerate(zip(*names, strict=True)):
         rows.setdefault(key, []).append(index)

@@ -185,11 +185,11 @@ def _delivered(
         if name != "packets":
             continue
         rows = from_engine(columns, 0)
-        kind, fate = (rows[column].to_numpy() for column in ("kind", "fate"))
+        kind, fate = (rows[column] for column in ("kind", "fate"))
         wanted = (kind == "data") & (fate == "delivered")
-        times = rows["delivered_ps"].to_numpy()[wanted].astype(float) * 1e-12
+        times = rows["delivered_ps"][wanted].astype(float) * 1e-12
         places = np.minimum((times / step_s).astype(int), len(bits))
-        sizes = rows["size_bytes"].to_numpy()[wanted]
+        sizes = rows["size_bytes"][wanted]
         bits += np.bincount(places, 8.0 * sizes, len(bits) + 1)[: len(bits)]
     return step_s, bits / step_s
 
@@ -207,8 +207,8 @@ def _active(
             "there are no samples of connections under way",
             "set run.sample in the scenario of a mesh with [[demand]], or use series = delivered",
         )
-    times = np.concatenate([rows["t_ps"].to_numpy() for rows in chunks])
-    active = np.concatenate([rows["active"].to_numpy() for rows in chunks])
+    times = np.concatenate([rows["t_ps"] for rows in chunks])
+    active = np.concatenate([rows["active"] for rows in chunks])
     instants, places = np.unique(times, return_inverse=True)
     step_s = _core.seconds(document["run"]["sample"])
     return step_s, np.bincount(places, active.astype(float), len(instants)).astype(float)

@@ -92,19 +92,17 @@ class Blame:
 
     def top(self, count: int = 20) -> list[dict[str, Any]]:
         """Return the dearest bursts."""
-        return self.prices.to_arrow().slice(0, count).to_pylist()
+        return self.prices.head(count).to_pylist()
 
     def write(self, directory: str | os.PathLike[str]) -> Path:
         """Write ``prices.parquet`` and ``blame.json``."""
-        import pyarrow.parquet as pq
-
         from burstlab.directories import ready_directory
         from burstlab.files import put, whole
-        from burstlab.parquet import writing
+        from burstlab.parquet import write_file, writing
 
         where = ready_directory(directory)
         with writing(where), whole(where / "prices.parquet") as part:
-            pq.write_table(self.prices.to_arrow(), part)
+            write_file(part, [self.prices])
         text = json.dumps(self.summary, indent=2, allow_nan=False)
         with writing(where):
             put(where / "blame.json", f"{text}\n".encode())
@@ -288,7 +286,7 @@ def _row(lost: Mapping[str, Any], price: Mapping[str, Any]) -> dict[str, Any]:
 def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
     from burstlab.tables import from_rows
 
-    return Table(from_rows(rows))
+    return from_rows(rows)
 
 
 def _sum(values: Sequence[float], count: int) -> Estimate:

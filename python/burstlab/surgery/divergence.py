@@ -64,7 +64,7 @@ class Divergence:
 
         connections = list(_connections(two))
         bursts = list(_bursts(two.first, two.other))
-        tables = Table(from_rows(connections)), Table(from_rows(bursts))
+        tables = from_rows(connections), from_rows(bursts)
         return cls(*tables, _totals(two, connections, bursts))
 
 
@@ -150,7 +150,7 @@ def _counted(result: Result) -> dict[int, Mapping[str, Any]]:
     found: dict[int, Mapping[str, Any]] = {int(one["id"]): one for one in flows}
     if "connections" in result.recorded:
         names = ["id", *_COUNTS]
-        table = result.connections.to_arrow().select(names)
+        table = result.connections.select(names)
         found.update({row["id"]: row for row in table.to_pylist()})
     return found
 
@@ -193,7 +193,7 @@ def _first_different(
             row = int((mine, theirs)[run][count])
         else:
             continue
-        found[flow] = tables[run].to_arrow().slice(row, 1).to_pylist()[0]
+        found[flow] = tables[run].take(slice(row, row + 1)).to_pylist()[0]
     return found
 
 
@@ -209,15 +209,8 @@ def _by_flow(flows: NDArray[Any]) -> dict[int, NDArray[np.int64]]:
 
 def _numbers(table: Table, column: str) -> NDArray[Any]:
     """Return a column to be compared: codes of categories, and one number for no value."""
-    import numpy as np
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    found = table.to_arrow().column(column)
-    if pa.types.is_dictionary(found.type):
-        found = pc.cast(found, pa.string())
-        return np.asarray(found.to_numpy(zero_copy_only=False), dtype="U24")
-    return found.fill_null(0).to_numpy(zero_copy_only=False)
+    found = table.column(column)
+    return found.texts() if found.labels is not None else found.filled(0)
 
 
 def _bursts(first: Result, other: Result) -> Iterator[dict[str, Any]]:

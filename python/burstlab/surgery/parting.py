@@ -99,11 +99,9 @@ class WhatIf:
 
         That is ``connections.parquet``, ``bursts.parquet`` and ``what-if.json``.
         """
-        import pyarrow.parquet as pq
-
         from burstlab.directories import ready_directory
         from burstlab.files import put, whole
-        from burstlab.parquet import writing
+        from burstlab.parquet import write_file, writing
 
         where = ready_directory(directory)
         self.first.write(where / "first", force=force)
@@ -111,7 +109,7 @@ class WhatIf:
         for name, table in (("connections", self.connections), ("bursts", self.bursts)):
             path = where / f"{name}.parquet"
             with writing(path), whole(path) as part:
-                pq.write_table(table.to_arrow(), part)
+                write_file(part, [table])
         text = json.dumps(self.summary, indent=2, allow_nan=False)
         with writing(where):
             put(where / "what-if.json", f"{text}\n".encode())

@@ -116,7 +116,7 @@ def _columns(path: Path) -> Columns:
 
 def _column(column: pa.ChunkedArray) -> Any:
     kind = column.type
-    if pa.types.is_dictionary(kind):
+    if pa.types.is_dictionary(kind) or pa.types.is_string(kind):
         return np.array(column.cast(pa.string()).to_pylist(), dtype=object)
     if pa.types.is_integer(kind):
         return column.cast(pa.int64()).fill_null(NONE).to_numpy()

@@ -67,7 +67,7 @@ def _halvings(findings: Findings, results: Mapping[str, Result]) -> None:
 
 
 def _first(result: Result, table: str) -> dict[str, Any]:
-    return result.replications[0].tables[table].slice(0, 1).to_pylist()[0]
+    return result.replications[0].tables[table].head(1).to_pylist()[0]
 
 
 def _times(result: Result) -> list[float]:
@@ -78,7 +78,7 @@ def _times(result: Result) -> list[float]:
     dropped, asked = halved["lost_ps"], halved["seq"] - 1
     packets = result.replications[0].tables["packets"]
     names = ("kind", "seq", "sent_ps", "egress_ps", "cause")
-    columns = [packets[name].to_pylist() for name in names]
+    columns = [packets.column(name).to_pylist() for name in names]
     # ACKs that ask for the segment: the edge's own, which are at it as they are sent, and behind
     # them the receiver's, of which it drops some.
     acks = [

@@ -71,7 +71,7 @@ def window(context: Context) -> Findings:
 def _acks(sample: Sample) -> Mapping[str, np.ndarray]:
     """Return the columns of the trace of the window."""
     table = sample.tables["cwnd"]
-    return {name: table.column(name).to_numpy() for name in ("cwnd", "in_flight", "t_ps")} | {
+    return {name: table[name] for name in ("cwnd", "in_flight", "t_ps")} | {
         name: np.asarray(table.column(name).to_pylist(), dtype=object)
         for name in ("state", "event", "sample_ps", "rto_ps", "srtt_ps")
     }

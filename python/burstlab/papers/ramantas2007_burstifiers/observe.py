@@ -253,10 +253,10 @@ def pair_name(start: str, end: str) -> str:
 def _reduced(one: Replication, pair: Pair, times: tuple[float, float]) -> Seen:
     warmup_s, duration_s = times
     table = one.tables["connections"]
-    columns = {name: table.column(name) for name in table.column_names}
+    columns = {name: table.column(name) for name in table.columns}
 
     def number(name: str) -> NDArray[np.float64]:
-        return np.asarray(columns[name].to_numpy(zero_copy_only=False), dtype=np.float64)
+        return np.asarray(columns[name].to_numpy(), dtype=np.float64)
 
     started, completed = number("started_ps") * _PS, number("completed_ps") * _PS
     done = completed > warmup_s
@@ -290,9 +290,9 @@ def _reduced(one: Replication, pair: Pair, times: tuple[float, float]) -> Seen:
 def _active(one: Replication) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the instants of the samples, and the connections under way at each."""
     samples = one.tables["samples"]
-    at = samples.column("t_ps").to_numpy() * _PS
+    at = samples["t_ps"] * _PS
     instants, place = np.unique(at, return_inverse=True)
-    counts = samples.column("active").to_numpy().astype(np.float64)
+    counts = samples["active"].astype(np.float64)
     return instants, np.bincount(place, weights=counts).astype(np.float64)
 
 
@@ -307,8 +307,8 @@ def _histograms(
 ) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
     table = one.tables["histograms"]
     names = np.asarray(table.column("of").to_pylist())
-    values = table.column("value").to_numpy().astype(np.float64)
-    counts = table.column("count").to_numpy().astype(np.float64)
+    values = table["value"].astype(np.float64)
+    counts = table["count"].astype(np.float64)
     found = {str(name): names == name for name in np.unique(names)}
     return {name: (values[keep], counts[keep]) for name, keep in found.items()}
 

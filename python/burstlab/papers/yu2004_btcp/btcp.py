@@ -46,8 +46,8 @@ def access_loss(sample: Sample) -> float:
 def window_at_timeout(sample: Sample) -> float:
     """Return the mean window at which the retransmission timer fired."""
     table = sample.tables["ledger"]
-    windows = np.asarray(table.column("cwnd"))
-    kinds = np.asarray(table.column("kind").cast("string"))
+    windows = table["cwnd"]
+    kinds = table.column("kind").texts()
     return float(windows[kinds == "timeout"].mean())
 
 

@@ -73,9 +73,7 @@ class Pooled:
 def verdicts(sample: Sample) -> Verdicts:
     """Read the ledger of a replication."""
     ledger = sample.tables["ledger"]
-    kinds, truths, taken = (
-        np.asarray(ledger.column(name).cast("string")) for name in ("kind", "truth", "verdict")
-    )
+    kinds, truths, taken = (ledger.column(name).texts() for name in ("kind", "truth", "verdict"))
     one_burst = _one_burst(sample)
     timeout, early = kinds == "timeout", kinds == "early-repair"
     missed = timeout & (truths == "false") & (taken != "false")
@@ -92,10 +90,10 @@ def verdicts(sample: Sample) -> Verdicts:
 def _one_burst(sample: Sample) -> np.ndarray:
     """Whether the losses behind each event were all in one burst."""
     losses = sample.tables["ledger_losses"]
-    count = sample.tables["ledger"].num_rows
-    events = np.asarray(losses.column("event")).astype(np.int64)
+    count = len(sample.tables["ledger"])
+    events = losses["event"].astype(np.int64)
     # A packet that was in no burst counts as one of burst 0.
-    bursts = losses.column("burst").to_numpy(zero_copy_only=False)
+    bursts = losses["burst"]
     bursts = np.nan_to_num(np.asarray(bursts, dtype=float), nan=0.0)
     least, most = np.full(count, np.inf), np.full(count, -np.inf)
     np.minimum.at(least, events, bursts)

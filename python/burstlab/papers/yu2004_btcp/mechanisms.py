@@ -27,8 +27,8 @@ _PALETTE = ("#3b6fb6", "#d1651b", "#2f8f6b", "#7a3e9d", "#c8102e")
 def waited_s(sample: Sample) -> float:
     """Return how long the sender waited for its timer, in seconds, over the whole run."""
     ledger = sample.tables["ledger"]
-    waits = np.asarray(ledger.column("rto_ps"), dtype=float) / 1e12
-    kinds = np.asarray(ledger.column("kind").cast("string"))
+    waits = ledger["rto_ps"].astype(float) / 1e12
+    kinds = ledger.column("kind").texts()
     return float(waits[kinds == "timeout"].sum())
 
 

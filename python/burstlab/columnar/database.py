@@ -1,0 +1,141 @@
+"""DuckDB in memory, which reads and writes the Parquet files; its database holds no table.
+
+It is imported, and the database made, where the first file is read or written.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import duckdb
+    from numpy.typing import NDArray
+
+    from burstlab.columnar.column import Column
+
+#: One thread, so that rows keep their order and a file its bytes; runs have the other processors.
+_SETTINGS = {
+    "threads": 1,
+    "temp_directory": "",
+    "enable_external_file_cache": False,
+    "autoinstall_known_extensions": False,
+}
+
+#: What DuckDB calls the types of columns, with numpy's names.
+KINDS = {
+    "BOOLEAN": "bool",
+    "TINYINT": "int8",
+    "SMALLINT": "int16",
+    "INTEGER": "int32",
+    "BIGINT": "int64",
+    "UTINYINT": "uint8",
+    "USMALLINT": "uint16",
+    "UINTEGER": "uint32",
+    "UBIGINT": "uint64",
+    "FLOAT": "float32",
+    "DOUBLE": "float64",
+    "VARCHAR": "text",
+    '"NULL"': "float64",  # a column without any value
+}
+
+#: Most labels that a query spells out; of more, each text is handed over by itself.
+_SPELT = 64
+
+#: The database of this process: a process that forks leaves its own behind.
+_made: tuple[int, duckdb.DuckDBPyConnection] | None = None
+
+
+class Damaged(Exception):
+    """A file is damaged, or of a kind that Burstlab does not write."""
+
+
+@contextmanager
+def cursor() -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a connection of its own to the database.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be written.
+    Damaged
+        If DuckDB refuses a file.
+    """
+    global _made
+    import duckdb
+
+    made = _made
+    if made is None or made[0] != os.getpid():
+        made = _made = (os.getpid(), duckdb.connect(":memory:", config=dict(_SETTINGS)))
+    try:
+        with made[1].cursor() as opened:
+            yield opened
+    except duckdb.Error as error:
+        if isinstance(error, (duckdb.InternalError, duckdb.OperationalError)):
+            _made = None  # an error within DuckDB leaves the database of no use
+        reason = str(error).splitlines()[0]
+        if os.strerror(errno.ENOSPC) in reason:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from None
+        raise Damaged(reason) from None
+
+
+def file_name(path: Path) -> str:
+    """Return what a query names a file: no sign in its name stands for others."""
+    return literal(re.sub(r"([*?\[])", r"[\1]", str(path)))
+
+
+def literal(value: str) -> str:
+    """Return text as a query has it."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def quoted(value: str) -> str:
+    """Return the name of a column or a table as a query has it."""
+    return '"' + value.replace('"', '""') + '"'
+
+
+def registered(
+    database: duckdb.DuckDBPyConnection, table: str, columns: Mapping[str, Column]
+) -> str:
+    """Have columns known as a table; return the query that selects them as what they are.
+
+    Parameters
+    ----------
+    database
+        The connection.
+    table
+        A name that no other table has.
+    columns
+        At least one, of numbers, truth values or text.
+    """
+    arrays: dict[str, NDArray[Any]] = {}
+    terms: list[str] = []
+    for place, (title, column) in enumerate(columns.items()):
+        value, there = f"v{place}", f"t{place}"
+        arrays[value], term = _term(column, value)
+        if column.valid is not None:
+            arrays[there] = np.ascontiguousarray(column.valid)
+            term = f"case when {there} then {term} end"
+        terms.append(f"{term} as {quoted(title)}")
+    database.register(table, arrays)
+    return f"select {', '.join(terms)} from {quoted(table)}"
+
+
+def _term(column: Column, value: str) -> tuple[NDArray[Any], str]:
+    """Return the array that is handed over, and what a query makes of it."""
+    labels = column.labels
+    if labels is None:
+        return np.ascontiguousarray(column.values), value
+    if not labels:
+        return np.zeros(len(column), np.int8), "null::varchar"
+    if len(labels) > _SPELT or any("\0" in label for label in labels):
+        return np.array(labels, dtype=object)[column.values], f"{value}::varchar"
+    cases = " ".join(f"when {code} then {literal(label)}" for code, label in enumerate(labels))
+    return np.ascontiguousarray(column.values), f"case {value} {cases} end"
