@@ -60,10 +60,30 @@ impl<T> Lane<T> {
     #[inline]
     pub fn pop<E: Copy>(&mut self, queue: &mut EventQueue<E>, event: E) -> T {
         let (_, _, item) = self.items.pop_front().expect("an announced item is on its lane");
+        self.announce(queue, event);
+        item
+    }
+
+    /// The item in front, and when it arrives.
+    #[inline]
+    #[must_use]
+    pub fn front(&self) -> Option<(Time, &T)> {
+        self.items.front().map(|(at, _, item)| (*at, item))
+    }
+
+    /// Takes the item in front, whose event was popped, or which was never announced. The lane is
+    /// to [announce](Self::announce) the next one before anything is put on it.
+    #[inline]
+    pub fn take(&mut self) {
+        self.items.pop_front();
+    }
+
+    /// Announces the item in front, which is not in the event queue.
+    #[inline]
+    pub fn announce<E: Copy>(&self, queue: &mut EventQueue<E>, event: E) {
         if let Some(&(at, ticket, _)) = self.items.front() {
             queue.push_at(at, ticket, event);
         }
-        item
     }
 
     /// Whether nothing is on its way.

@@ -74,8 +74,8 @@ pub(crate) enum CoreEvent {
     Stored(u32),
     /// A fibre goes down or comes back, or routes follow.
     Outage(u32),
-    /// A slot begins at a node of a slotted network that has something to do in it.
-    SlotAt(u32),
+    /// A slot begins in which nodes of a slotted network have something to do.
+    Slot,
     /// A unit of time of the edge smoothing ends.
     SmoothingUnit,
     /// A notification of congestion reaches its edge.

@@ -8,7 +8,7 @@ use burstlab_tcp::{Ack, SackBlocks, SegmentFlags, Transmission};
 use burstlab_units::Time;
 
 use super::World;
-use super::core::{Effect, Payload};
+use super::core::{Effect, Expected, Payload};
 use super::events::Event;
 use super::packet::{AckPacket, DataPacket, Packet, Parcel};
 use super::place::Place;
@@ -126,6 +126,9 @@ impl World {
 
     #[inline]
     pub(super) fn data_at_receiver(&mut self, link: u32) {
+        if self.receive_those_behind(link) {
+            return;
+        }
         let event = Event::DataAtReceiver(link);
         let packet = self.access.data_down[link as usize].lane.pop(&mut self.context.queue, event);
         if self.access.wireless.has(packet.flow, 1) {
@@ -133,6 +136,31 @@ impl World {
         } else {
             self.receive(&packet);
         }
+    }
+
+    /// A data packet is at its receiver: it is received with those behind it on the link, as far
+    /// as they may be ahead of the clock. Returns whether it is.
+    #[inline]
+    fn receive_those_behind(&mut self, link: u32) -> bool {
+        let mut count = 0;
+        while let Some((at, &packet)) = self.access.data_down[link as usize].lane.front() {
+            let times = (self.now, at);
+            let (received, ack) = self.hosts.receives_ahead(times, &packet, &mut self.context);
+            if !received {
+                break;
+            }
+            self.access.data_down[link as usize].lane.take();
+            if let Some(ack) = ack {
+                self.acknowledge(at, ack);
+            }
+            count += 1;
+        }
+        if count > 0 {
+            self.context.work += count;
+            let lane = &self.access.data_down[link as usize].lane;
+            lane.announce(&mut self.context.queue, Event::DataAtReceiver(link));
+        }
+        count > 0
     }
 
     /// A data packet is at its receiver.
@@ -195,10 +223,14 @@ impl World {
             self.context.recorder.lost(packet.row, PacketCause::Overflow);
             return;
         };
-        if !self.core.expects_ack(at, packet, &mut self.context) {
-            let ticket = self.context.ticket(Rank::Arrival, Place::ACK_UP.of(link));
-            let (queue, event) = (&mut self.context.queue, Event::AckAtEgress(link));
-            access.lane.push_in(queue, at, ticket, event, packet);
+        match self.core.expects_ack(at, packet, &mut self.context) {
+            Expected::Taken => {}
+            Expected::Home(at) => self.ack_on_link(at, packet),
+            Expected::Comes => {
+                let ticket = self.context.ticket(Rank::Arrival, Place::ACK_UP.of(link));
+                let (queue, event) = (&mut self.context.queue, Event::AckAtEgress(link));
+                access.lane.push_in(queue, at, ticket, event, packet);
+            }
         }
     }
 
@@ -221,17 +253,22 @@ impl World {
             self.context.recorder.lost(packet.row, PacketCause::Overflow);
             return;
         };
-        let clear = access.lane.is_empty() && packet.is_plain();
-        let flow = &self.hosts.flows[packet.flow as usize];
-        if clear
-            && flow.goes_straight_on()
-            && flow.sender.covers(packet.next)
-            && at <= flow.hears_until(self.context.safe)
-        {
+        if access.lane.is_empty() && self.may_hear(at, &packet) {
             self.hear_ahead(at, &packet);
         } else {
             self.ack_comes(at, link, packet);
         }
+    }
+
+    /// Whether an ACK that will be at its sender at `at`, and no other before, may be heard ahead of
+    /// the clock.
+    #[inline]
+    fn may_hear(&self, at: Time, packet: &AckPacket) -> bool {
+        let flow = &self.hosts.flows[packet.flow as usize];
+        packet.is_plain()
+            && flow.goes_straight_on()
+            && flow.sender.covers(packet.next)
+            && at <= flow.hears_until(self.context.safe)
     }
 
     /// A sender hears an ACK ahead of the clock, and goes straight on.
@@ -257,6 +294,9 @@ impl World {
     /// An ACK is at its sender, or at the base station of it.
     #[inline]
     pub(super) fn ack_at_sender(&mut self, link: u32) {
+        if self.hear_those_behind(link) {
+            return;
+        }
         let event = Event::AckAtSender(link);
         let packet = self.access.ack_down[link as usize].lane.pop(&mut self.context.queue, event);
         if self.access.wireless.has(packet.flow, 0) {
@@ -264,6 +304,26 @@ impl World {
         } else {
             self.hear(&packet);
         }
+    }
+
+    /// An ACK is at its sender: it is heard with those behind it on the link, as long as the sender
+    /// goes straight on. Returns whether it is.
+    #[inline]
+    fn hear_those_behind(&mut self, link: u32) -> bool {
+        let mut heard = 0;
+        while let Some((at, &packet)) = self.access.ack_down[link as usize].lane.front()
+            && self.may_hear(at, &packet)
+        {
+            self.access.ack_down[link as usize].lane.take();
+            self.hear_ahead(at, &packet);
+            heard += 1;
+        }
+        if heard > 0 {
+            self.context.work += heard;
+            let lane = &self.access.ack_down[link as usize].lane;
+            lane.announce(&mut self.context.queue, Event::AckAtSender(link));
+        }
+        heard > 0
     }
 
     /// A sender hears an ACK.

@@ -41,6 +41,16 @@ pub(super) enum Core {
     Slots(Box<Ops>),
 }
 
+/// What the network makes of an ACK that is on its way to it.
+pub(super) enum Expected {
+    /// It is to be told as the ACK comes.
+    Comes,
+    /// It has taken it.
+    Taken,
+    /// It lets it pass: when the ACK will be at the edge of its sender.
+    Home(Time),
+}
+
 /// What the network did, for the summary.
 pub(super) struct Report {
     /// Where headers reserve what bursts need.
@@ -104,10 +114,11 @@ impl Core {
     }
 
     /// Learns of the flows that are listed: whether hosts of theirs are never ahead of the clock,
-    /// and whether some never end, and with them the run.
-    pub(super) fn learn(&mut self, by_the_clock: bool, endless: bool) {
-        if let Self::Bursts(mesh) = self {
-            mesh.learn(by_the_clock, endless);
+    /// and whether some never end, and with them the run; and whether any may be ahead.
+    pub(super) fn learn(&mut self, by_the_clock: bool, endless: bool, hurries: bool) {
+        match self {
+            Self::Bursts(mesh) => mesh.learn(by_the_clock, endless),
+            Self::Slots(ops) => ops.learn(hurries, hurries && endless && !by_the_clock),
         }
     }
 
@@ -229,26 +240,27 @@ impl Core {
     ) -> bool {
         match self {
             Self::Bursts(mesh) if mesh.expects_data() => mesh.expect_data(at, packet, context),
-            _ => return false,
+            Self::Slots(ops) => return ops.expects(at, packet, context),
+            Self::Bursts(_) => return false,
         }
         true
     }
 
     /// Takes an ACK that will be at the edge node of its receiver at `at`, where it need not be
-    /// told again as that comes; returns whether it does.
+    /// told again as that comes.
     #[inline]
     pub(super) fn expects_ack(
         &mut self,
         at: Time,
         packet: AckPacket,
         context: &mut Context,
-    ) -> bool {
+    ) -> Expected {
         match self {
             Self::Bursts(mesh) if mesh.expects_acks() => mesh.expect_ack(at, packet, context),
-            Self::Slots(ops) if ops.frees_acks() => ops.ack_flies(at, packet, context),
-            _ => return false,
+            Self::Slots(ops) if ops.frees_acks() => return ops.ack_flies(at, packet, context),
+            _ => return Expected::Comes,
         }
-        true
+        Expected::Taken
     }
 
     /// Where runs of ACKs of a flow may be announced, if they may.

@@ -122,6 +122,7 @@ impl Ops {
                 waiting.push(notice);
                 if waiting.len() == 1 {
                     let event = Event::Core(CoreEvent::NoticesLeave(home));
+                    self.at_once |= leaves <= now;
                     context.queue.push(leaves, Rank::Timer, event);
                 }
             }
@@ -136,6 +137,7 @@ impl Ops {
             self.notices.len() as u32 - 1
         });
         self.notices[slot as usize] = Some(notice);
+        self.at_once |= at <= now;
         context.queue.push(at, Rank::Timer, Event::Core(CoreEvent::CongestionNotice(slot)));
     }
 
@@ -179,6 +181,7 @@ impl Ops {
         let notice = self.notices[slot as usize].take().expect("a notification arrives once");
         let Some(dlcc) = &self.fixed.rules.dlcc else { return };
         let (rate_cut, share) = (dlcc.rate_cut, dlcc.share);
+        self.take_in(notice.edge, self.present);
         if rate_cut {
             self.cut(now, &notice, share, context);
         }
@@ -198,7 +201,8 @@ impl Ops {
     /// An ACK of a receiver is at the edge of its sender: what that lets pass.
     pub(in crate::world) fn passes(&mut self, at: Time, packet: &AckPacket) -> Passed<DataPacket> {
         let Some(rules) = self.fixed.proxy else { return Passed { on: true, copy: None } };
-        let id = self.flows.address(packet.flow).id;
+        let &Address { id, from, .. } = self.flows.address(packet.flow);
+        self.take_in(from, self.present);
         let passed = self.known(packet.flow, id).proxy.passes(at, packet.next, &rules);
         self.tally.copies += u64::from(passed.copy.is_some());
         self.tally.filtered += u64::from(!passed.on);

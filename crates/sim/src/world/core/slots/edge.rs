@@ -45,7 +45,17 @@ impl Ops {
         packet: Packet,
         context: &mut Context,
     ) {
+        self.take_in(ends.0, self.present);
         let number = self.pair_of(ends);
+        if self.fills(now, number, packet) {
+            let due = self.pairs[number as usize].pacer.due();
+            self.wake(ends.0, due, context);
+        }
+    }
+
+    /// A packet enters a buffer; returns whether nothing waited there.
+    #[inline]
+    pub(super) fn fills(&mut self, now: Time, number: u32, packet: Packet) -> bool {
         let pair = &mut self.pairs[number as usize];
         let idle = pair.buffer.is_empty();
         let slots = pair.buffer.push(packet, packet.bytes().get() as u32);
@@ -53,11 +63,9 @@ impl Ops {
             smooth.smoother.arrives(slots);
         }
         if idle {
-            let next = self.clock.after(now);
-            pair.pacer.wakes(next);
-            let due = pair.pacer.due();
-            self.wake(ends.0, due, context);
+            pair.pacer.wakes(self.clock.after(now));
         }
+        idle
     }
 
     /// The buffer between two edge nodes, which comes to be when it is first used.
@@ -105,6 +113,7 @@ impl Ops {
     /// another one first.
     pub(super) fn ends_unit(&mut self, now: Time, context: &mut Context) {
         self.units += 1;
+        self.take_all_in(self.present);
         let count = self.pairs.len();
         let first = (self.units % count.max(1) as u64) as usize;
         let mut extra = 0.0;
@@ -158,9 +167,13 @@ impl Ops {
         let pair = &mut self.pairs[number];
         let Some(smooth) = &pair.smooth else { return };
         pair.pacer.set_rate(smooth.rate.rate());
+        let (node, after) = (pair.ends.0, self.clock.after(now));
         if !pair.buffer.is_empty() {
-            let (node, due) = (pair.ends.0, pair.pacer.due().max(self.clock.after(now)));
+            let due = pair.pacer.due().max(after);
             self.wake(node, due, context);
+        }
+        if let Some(coming) = self.next_in(node) {
+            self.wake(node, coming.max(after), context);
         }
     }
 

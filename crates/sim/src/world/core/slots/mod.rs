@@ -1,8 +1,11 @@
 //! A slotted network of optical packets. Slots are numbered, and all nodes switch in step: one
-//! event is what happens at one node in one slot, and slots in which nothing does cost nothing.
+//! event is what happens in one slot, and slots in which nothing does cost nothing. What is known
+//! ahead is no event: when a packet is at its edge node, when an optical packet has crossed its last
+//! fibre, and when an ACK that travels beside the slots is home.
 
 mod dlcc;
 mod edge;
+mod ingress;
 mod report;
 mod surgery;
 mod switching;
@@ -18,7 +21,9 @@ use serde::{Deserialize, Serialize};
 
 use self::dlcc::Notice;
 use self::edge::Pair;
+use self::ingress::{Ingress, Moment};
 use self::report::{OpsTally, SlotLinkTally};
+use super::Expected;
 use super::effects::{Effect, Effects};
 use super::flows::{Address, Flows};
 use super::marks::Markers;
@@ -95,8 +100,6 @@ struct Node {
     outgoing: Vec<u32>,
     /// Buffers for other edge nodes.
     pairs: Vec<u32>,
-    /// The slot that its next event is for.
-    next: u64,
     random: Stream,
 }
 
@@ -108,7 +111,7 @@ impl Node {
         let widths = outgoing.iter().map(|&link| graph.link(link).wavelengths);
         let switch = Switch::new(widths, buffer);
         let (incoming, pairs) = (Vec::new(), Vec::new());
-        Self { switch, incoming, outgoing, pairs, next: u64::MAX, random }
+        Self { switch, incoming, outgoing, pairs, random }
     }
 }
 
@@ -117,6 +120,8 @@ impl Node {
 struct Fibre {
     /// What is on it, by the slot in which it arrives.
     flying: VecDeque<(u64, u32)>,
+    /// How many of it have come to their egress at its end.
+    ending: u32,
     /// Slots that it takes.
     slots: u64,
     /// Which output of its node it begins at.
@@ -159,12 +164,27 @@ pub(in crate::world) struct Ops {
     pub(super) effects: Effects,
     clock: SlotClock,
     nodes: Vec<Node>,
+    /// By node: the slot in which it has something to do next.
+    due: Vec<u64>,
+    /// The slots that have events, the next one last.
+    queued: Vec<u64>,
+    /// Whether something happens at this instant before the nodes that are still to come in it.
+    at_once: bool,
+    /// What came before this to an edge node came before what happens.
+    present: Moment,
     fibres: Vec<Fibre>,
     cells: Cells,
     /// Buffers by ingress and egress, as they come to be used.
     pairs: Vec<Pair>,
     numbers: BTreeMap<(u32, u32), u32>,
     admission: Admission,
+    /// Whether packets on their access links are no events, and whether what has crossed its last
+    /// fibre may be with its hosts ahead of the clock.
+    #[serde(skip)]
+    foresees: bool,
+    #[serde(skip)]
+    lands_ahead: bool,
+    ingress: Ingress,
     /// By slot of the flow.
     known: Vec<Known>,
     home: Vec<Lane<AckPacket>>,
@@ -212,6 +232,7 @@ impl Ops {
             let threshold = rules.congestion.threshold;
             fibres.push(Fibre {
                 flying: VecDeque::new(),
+                ending: 0,
                 slots: clock.over(link.delay),
                 port,
                 descriptor: Descriptor::new(link.wavelengths, threshold, seen.0, seen.1),
@@ -234,6 +255,13 @@ impl Ops {
             effects: Effects::default(),
             markers,
             clock,
+            due: vec![u64::MAX; nodes.len()],
+            queued: Vec::new(),
+            at_once: false,
+            present: (Time::ZERO, 0),
+            foresees: false,
+            lands_ahead: false,
+            ingress: Ingress::new(nodes.len()),
             nodes,
             admission: Admission::new(fibres.len(), rules.smoothing.refusal),
             fibres,
@@ -259,6 +287,15 @@ impl Ops {
     /// Takes what is not stored from a network of the same scenario.
     pub(super) fn adopt(&mut self, fresh: Self) {
         self.fixed = fresh.fixed;
+        (self.foresees, self.lands_ahead) = (fresh.foresees, fresh.lands_ahead);
+    }
+
+    /// Learns whether hosts may be ahead of the clock, and whether what has crossed the network may
+    /// be with them: none goes by the clock, and the run does not end before. What an edge that
+    /// writes ACKs makes of an ACK of a receiver hangs on what it hears until that comes by.
+    pub(super) fn learn(&mut self, hurries: bool, ahead: bool) {
+        self.foresees = hurries;
+        self.lands_ahead = ahead && (self.fixed.proxy.is_none() || self.frees_acks());
     }
 
     pub(super) fn graph(&self) -> &Graph {
@@ -280,11 +317,21 @@ impl Ops {
     /// Sees to it that `node` has an event for slot `slot`, or one before.
     #[inline]
     fn wake(&mut self, node: u32, slot: u64, context: &mut Context) {
-        let state = &mut self.nodes[node as usize];
-        if slot < state.next {
-            state.next = slot;
-            let ticket = Ticket::fixed(Rank::Timer, Place::ASSEMBLY.of(node).number());
-            let event = Event::Core(CoreEvent::SlotAt(node));
+        let due = &mut self.due[node as usize];
+        if slot < *due {
+            *due = slot;
+            self.queue_slot(slot, context);
+        }
+    }
+
+    /// Sees to it that there is an event for slot `slot`, or one before. While a slot goes on it is
+    /// the next one itself, so that nothing is queued behind it until it is done.
+    #[inline]
+    fn queue_slot(&mut self, slot: u64, context: &mut Context) {
+        if self.queued.last().is_none_or(|&next| slot < next) {
+            self.queued.push(slot);
+            let ticket = Ticket::fixed(Rank::Timer, Place::ASSEMBLY.number());
+            let event = Event::Core(CoreEvent::Slot);
             context.queue.push_at(self.clock.start(slot), ticket, event);
         }
     }
@@ -293,15 +340,26 @@ impl Ops {
     #[inline]
     pub(super) fn arrives(&mut self, now: Time, packet: Packet, context: &mut Context) {
         context.recorder.joined(packet.row(), now, NO_BURST);
-        let &Address { id, from, to, .. } = self.flows.address(packet.flow());
+        let &Address { from, to, .. } = self.flows.address(packet.flow());
         match packet {
             Packet::Data(data) => {
-                if self.fixed.proxy.is_some() {
-                    self.known(data.flow, id).proxy.forwards(data.seq, data);
-                }
+                self.present = (now, data.flow);
+                self.forwards(&data);
                 self.enters(now, (from, to), packet, context);
             }
-            Packet::Ack(_) => self.enters(now, (to, from), packet, context),
+            Packet::Ack(_) => {
+                self.present = (now, u32::MAX);
+                self.enters(now, (to, from), packet, context);
+            }
+        }
+    }
+
+    /// The edge that writes ACKs takes note of a data packet that has come to it.
+    #[inline]
+    fn forwards(&mut self, data: &DataPacket) {
+        if self.fixed.proxy.is_some() {
+            let id = self.flows.address(data.flow).id;
+            self.known(data.flow, id).proxy.forwards(data.seq, *data);
         }
     }
 
@@ -314,12 +372,19 @@ impl Ops {
         context: &mut Context,
     ) {
         context.recorder.joined(packet.row, now, NO_BURST);
+        self.present = (now, 0);
         self.enters(now, ends, Packet::Data(packet), context);
     }
 
-    /// An ACK that travels beside the slots will be at the edge of its receiver at `at`.
+    /// An ACK that travels beside the slots will be at the edge of its receiver at `at`. Where edges
+    /// write no ACKs nothing can happen to it from there to the edge of its sender.
     #[inline]
-    pub(super) fn ack_flies(&mut self, at: Time, packet: AckPacket, context: &mut Context) {
+    pub(super) fn ack_flies(
+        &mut self,
+        at: Time,
+        packet: AckPacket,
+        context: &mut Context,
+    ) -> Expected {
         let index = packet.flow as usize;
         if self.home.len() <= index {
             self.home.resize_with(index + 1, Lane::default);
@@ -327,9 +392,14 @@ impl Ops {
         let &Address { from, to, .. } = self.flows.address(packet.flow);
         let route = &self.fixed.routes.of(to, from)[0];
         let at = at + self.fixed.graph.delay(route);
+        let alone = self.lands_ahead && self.fixed.proxy.is_none() && self.home[index].is_empty();
+        if alone && at <= context.safe {
+            return Expected::Home(at);
+        }
         let ticket = Ticket::fixed(Rank::Arrival, Place::ACK_UP.of(packet.flow).number());
         let event = Event::Core(CoreEvent::FreeAck(packet.flow));
         self.home[index].push_in(&mut context.queue, at, ticket, event, packet);
+        Expected::Taken
     }
 
     /// What the edge knows of the flow with number `id` in slot `flow`.
@@ -351,12 +421,14 @@ impl Ops {
     /// Something happens.
     #[inline]
     pub(super) fn happen(&mut self, now: Time, event: CoreEvent, context: &mut Context) {
+        self.present = (now, 0);
         match event {
-            CoreEvent::SlotAt(node) => self.slot_at(now, node, context),
+            CoreEvent::Slot => self.slot_begins(context),
             CoreEvent::SmoothingUnit => self.ends_unit(now, context),
             CoreEvent::CongestionNotice(slot) => self.notified(now, slot, context),
             CoreEvent::NoticesLeave(link) => self.flush(now, link, context),
             CoreEvent::FreeAck(flow) => {
+                self.present = (now, u32::MAX);
                 let event = Event::Core(CoreEvent::FreeAck(flow));
                 let packet = self.home[flow as usize].pop(&mut context.queue, event);
                 self.effects.list.push(Effect::Left(now, Packet::Ack(packet)));

@@ -126,6 +126,7 @@ impl Ops {
             Packet::Data(_) => 0,
             Packet::Ack(_) => 1,
         };
+        aboard[0] += self.ingress.packets();
         for load in self.pairs.iter().flat_map(|pair| pair.buffer.waiting()) {
             aboard[kind(load)] += 1;
         }

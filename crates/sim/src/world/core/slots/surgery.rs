@@ -11,9 +11,11 @@ use crate::world::packet::Packet;
 use crate::world::surgery::{Happened, Named};
 
 impl Fibre {
-    /// Puts a cell on the fibre that is at its end in slot `at`; one that is late is overtaken.
+    /// Puts a cell on the fibre that is at its end in slot `at`, and there at its egress if it
+    /// `ends`; one that is late is overtaken.
     #[inline]
-    pub(super) fn flies(&mut self, at: u64, cell: u32) {
+    pub(super) fn flies(&mut self, at: u64, cell: u32, ends: bool) {
+        self.ending += u32::from(ends);
         if self.flying.back().is_none_or(|&(last, _)| last <= at) {
             self.flying.push_back((at, cell));
         } else {
@@ -89,7 +91,7 @@ impl Ops {
         let on: u64 = rest.iter().map(|&link| self.fibres[link as usize].slots).sum();
         let at = slot + on + self.late(cell, context);
         let last = *rest.last().unwrap_or(&link);
-        self.fibres[last as usize].flies(at, cell);
+        self.fibres[last as usize].flies(at, cell, true);
         let to = self.fixed.graph.link(last).to;
         self.wake(to, at, context);
         true

@@ -10,19 +10,10 @@ use crate::world::core::effects::Effect;
 use crate::world::packet::Packet;
 
 impl Ops {
-    /// The slot of the event of `node` at `now`; `None` if it has come before its time, or again.
-    #[inline]
-    fn due(&mut self, node: u32, now: Time) -> Option<u64> {
-        let next = &mut self.nodes[node as usize].next;
-        if *next == u64::MAX || self.clock.start(*next) != now {
-            return None;
-        }
-        Some(std::mem::replace(next, u64::MAX))
-    }
-
     /// Slot `slot` begins at `node`: what waits leaves, what arrives leaves, waits or is dropped,
     /// and then the edge may send; `landed` gets what is for this node.
     fn slot(&mut self, node: u32, slot: u64, context: &mut Context, landed: &mut Vec<u32>) {
+        self.take_in(node, self.present);
         let mut left = std::mem::take(&mut self.left);
         let state = &mut self.nodes[node as usize];
         state.switch.begin(slot, |port, cell| left.push((port, cell)));
@@ -56,14 +47,14 @@ impl Ops {
     fn arrive(&mut self, node: u32, slot: u64, arrived: &mut Vec<u32>, landed: &mut Vec<u32>) {
         let state = &self.nodes[node as usize];
         for &link in &state.incoming {
-            let flying = &mut self.fibres[link as usize].flying;
-            while let Some(&(at, cell)) = flying.front()
+            while let Some(&(at, cell)) = self.fibres[link as usize].flying.front()
                 && at <= slot
             {
                 assert!(at == slot, "nothing arrives unseen");
-                flying.pop_front();
+                self.fibres[link as usize].flying.pop_front();
                 let InFlight { pair, hop, .. } = *self.cells.get(cell);
                 let ends = self.pairs[pair as usize].route.len() == hop as usize;
+                self.fibres[link as usize].ending -= u32::from(ends);
                 if ends { landed.push(cell) } else { arrived.push(cell) }
             }
         }
@@ -104,15 +95,24 @@ impl Ops {
     #[inline]
     fn leaves(&mut self, node: u32, port: usize, slot: u64, cell: u32, context: &mut Context) {
         let link = self.nodes[node as usize].outgoing[port];
-        self.cells.get(cell).hop += 1;
+        let flying = self.cells.get(cell);
+        flying.hop += 1;
+        let ends = self.pairs[flying.pair as usize].route.len() == flying.hop as usize;
         let late = self.late(cell, context);
         let fibre = &mut self.fibres[link as usize];
         fibre.tally.carried += 1;
         let at = slot + fibre.slots + late;
-        fibre.flies(at, cell);
         let waiting = !fibre.waiting.is_empty();
-        let to = self.fixed.graph.link(link).to;
-        self.wake(to, at, context);
+        // Whatever crossed the fibre before has landed, so that the order stays that of the slots.
+        let ahead = ends && self.lands_ahead && fibre.ending == 0 && context.surgery.is_empty();
+        let there = self.clock.start(at + 1);
+        if ahead && there <= context.safe {
+            self.land(there, cell);
+        } else {
+            fibre.flies(at, cell, ends);
+            let to = self.fixed.graph.link(link).to;
+            self.wake(to, at, context);
+        }
         if waiting {
             self.flush(self.clock.start(slot), link, context);
         }
@@ -178,6 +178,9 @@ impl Ops {
                 next = next.min(pair.pacer.due().max(slot + 1));
             }
         }
+        if let Some(coming) = self.next_in(node) {
+            next = next.min(coming.max(slot + 1));
+        }
         if next < u64::MAX {
             self.wake(node, next, context);
         }
@@ -185,23 +188,40 @@ impl Ops {
 }
 
 impl Ops {
-    /// A slot begins at a node.
+    /// A slot begins: all nodes that have something to do in it do it, one after the other. What a
+    /// node brings about at this very instant comes before those that are left, which then are
+    /// another event.
     #[inline]
-    pub(super) fn slot_at(&mut self, now: Time, node: u32, context: &mut Context) {
-        let Some(slot) = self.due(node, now) else {
-            context.stale += 1;
-            return;
-        };
+    pub(super) fn slot_begins(&mut self, context: &mut Context) {
+        let slot = *self.queued.last().expect("a slot that begins is queued");
         let mut landed = std::mem::take(&mut self.landed);
-        self.slot(node, slot, context, &mut landed);
-        // All of a slot is there when the next one begins.
-        let at = self.clock.start(slot + 1);
-        for cell in landed.drain(..) {
-            if !self.is_killed(at, cell, context) {
-                self.land(at, cell);
+        let mut idle = true;
+        self.at_once = false;
+        for node in 0..self.due.len() {
+            if self.due[node] != slot {
+                continue;
+            }
+            idle = false;
+            self.due[node] = u64::MAX;
+            self.slot(node as u32, slot, context, &mut landed);
+            // All of a slot is there when the next one begins.
+            let at = self.clock.start(slot + 1);
+            for cell in landed.drain(..) {
+                if !self.is_killed(at, cell, context) {
+                    self.land(at, cell);
+                }
+            }
+            if self.at_once {
+                break;
             }
         }
         self.landed = landed;
+        context.stale += u64::from(idle);
+        self.queued.pop();
+        let next = self.due.iter().fold(u64::MAX, |next, &due| next.min(due));
+        if next < u64::MAX {
+            self.queue_slot(next, context);
+        }
     }
 
     /// All of a cell is at its egress at `at`.

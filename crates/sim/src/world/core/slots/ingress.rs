@@ -1,0 +1,129 @@
+//! Data packets on their access links to an edge node. Where nobody looks at them on their way they
+//! are no events: when each is there is known as it is put on its link, and it enters its buffer
+//! before anything else happens there.
+
+use std::cmp::Reverse;
+use std::collections::binary_heap::PeekMut;
+use std::collections::{BinaryHeap, VecDeque};
+
+use burstlab_units::Time;
+use serde::{Deserialize, Serialize};
+
+use super::Ops;
+use crate::world::context::Context;
+use crate::world::core::flows::Address;
+use crate::world::packet::{DataPacket, Packet};
+
+/// A place in the order in which packets come to edge nodes: by time, and at one instant by slot of
+/// the flow, as their events would go.
+pub(super) type Moment = (Time, u32);
+
+/// What comes to the edge nodes.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Ingress {
+    /// By slot of the flow, in order: when a packet is there, and the buffer that it is for.
+    flows: Vec<VecDeque<(Time, u32, DataPacket)>>,
+    /// By node: the first packet of each flow that has any.
+    firsts: Vec<BinaryHeap<Reverse<Moment>>>,
+}
+
+impl Ingress {
+    pub(super) fn new(nodes: usize) -> Self {
+        Self { flows: Vec::new(), firsts: vec![BinaryHeap::new(); nodes] }
+    }
+
+    #[inline]
+    fn add(&mut self, node: u32, coming: (Time, u32, DataPacket)) {
+        let (at, _, packet) = coming;
+        let index = packet.flow as usize;
+        if self.flows.len() <= index {
+            self.flows.resize_with(index + 1, VecDeque::new);
+        }
+        match self.flows[index].back() {
+            None => self.firsts[node as usize].push(Reverse((at, packet.flow))),
+            Some(&(last, ..)) => assert!(last <= at, "a link delivers in order"),
+        }
+        self.flows[index].push_back(coming);
+    }
+
+    /// When the next packet is at `node`.
+    #[inline]
+    pub(super) fn first(&self, node: u32) -> Option<Time> {
+        self.firsts[node as usize].peek().map(|&Reverse((at, _))| at)
+    }
+
+    /// Takes the next packet for `node`, if it is there before `until`.
+    #[inline]
+    fn take(&mut self, node: u32, until: Moment) -> Option<(Time, u32, DataPacket)> {
+        let mut top = self.firsts[node as usize].peek_mut()?;
+        let Reverse(first) = *top;
+        if first >= until {
+            return None;
+        }
+        let queue = &mut self.flows[first.1 as usize];
+        let coming = queue.pop_front();
+        match queue.front() {
+            Some(&(next, ..)) => top.0.0 = next,
+            None => drop(PeekMut::pop(top)),
+        }
+        coming
+    }
+
+    /// Packets on their way.
+    pub(super) fn packets(&self) -> u64 {
+        self.flows.iter().map(|queue| queue.len() as u64).sum()
+    }
+}
+
+impl Ops {
+    /// A data packet will be at its first edge node at `at`; returns whether it need not be told
+    /// again as it comes. A pair's first packet has to: in which order buffers come to be decides
+    /// which of them sends first.
+    #[inline]
+    pub(in crate::world) fn expects(
+        &mut self,
+        at: Time,
+        packet: DataPacket,
+        context: &mut Context,
+    ) -> bool {
+        if !self.foresees {
+            return false;
+        }
+        let &Address { from, to, .. } = self.flows.address(packet.flow);
+        let Some(&number) = self.numbers.get(&(from, to)) else { return false };
+        self.ingress.add(from, (at, number, packet));
+        let pair = &self.pairs[number as usize];
+        if pair.buffer.is_empty() {
+            let slot = self.clock.after(at).max(pair.pacer.due());
+            self.wake(from, slot, context);
+        }
+        true
+    }
+
+    /// What is at `node` before `until` enters its buffers. The node has an event by the slot in
+    /// which the first of it may leave.
+    #[inline]
+    pub(super) fn take_in(&mut self, node: u32, until: Moment) {
+        while let Some((at, number, packet)) = self.ingress.take(node, until) {
+            self.forwards(&packet);
+            self.fills(at, number, Packet::Data(packet));
+        }
+    }
+
+    /// The same at all nodes.
+    pub(super) fn take_all_in(&mut self, until: Moment) {
+        for node in 0..self.nodes.len() as u32 {
+            self.take_in(node, until);
+        }
+    }
+
+    /// The slot in which the next packet for `node` may leave at the soonest, if one is on its way.
+    #[inline]
+    pub(super) fn next_in(&self, node: u32) -> Option<u64> {
+        let slot = self.clock.after(self.ingress.first(node)?);
+        match self.nodes[node as usize].pairs[..] {
+            [pair] => Some(slot.max(self.pairs[pair as usize].pacer.due())),
+            _ => Some(slot),
+        }
+    }
+}
