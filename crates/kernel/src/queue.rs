@@ -65,9 +65,18 @@ pub struct EventQueue<E> {
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Entry<E> {
-    /// Time in the upper half, ticket in the lower: one comparison settles both.
-    key: u128,
+    at: u64,
+    ticket: u64,
     event: E,
+}
+
+impl<E> Entry<E> {
+    /// Time in the upper half, ticket in the lower: one comparison settles both. As one number in
+    /// the entry it would take more room, which is what costs as entries move.
+    #[inline(always)]
+    fn key(&self) -> u128 {
+        u128::from(self.at) << 64 | u128::from(self.ticket)
+    }
 }
 
 /// A place among those that are issued.
@@ -133,7 +142,7 @@ impl<E: Copy> EventQueue<E> {
     /// Adds an event at `at` in the place that `ticket` holds.
     #[inline]
     pub fn push_at(&mut self, at: Time, ticket: Ticket, event: E) {
-        let entry = Entry { key: u128::from(at.as_ps()) << 64 | u128::from(ticket.0), event };
+        let entry = Entry { at: at.as_ps(), ticket: ticket.0, event };
         if self.open {
             self.open = false;
             self.sink(entry);
@@ -147,7 +156,7 @@ impl<E: Copy> EventQueue<E> {
     #[must_use]
     pub fn next_at(&mut self) -> Option<Time> {
         self.settle();
-        self.heap.first().map(|first| Time::from_ps((first.key >> 64) as u64))
+        self.heap.first().map(|first| Time::from_ps(first.at))
     }
 
     /// Removes the earliest event.
@@ -156,7 +165,7 @@ impl<E: Copy> EventQueue<E> {
         self.settle();
         let first = self.heap.first()?;
         self.open = true;
-        Some((Time::from_ps((first.key >> 64) as u64), first.event))
+        Some((Time::from_ps(first.at), first.event))
     }
 
     /// Fills the place of the popped event with the last entry.
@@ -181,16 +190,16 @@ impl<E: Copy> EventQueue<E> {
             // Two rounds of a knock-out where all four are there: no comparison waits for another.
             let least = match children {
                 [a, b, c, d, ..] => {
-                    let left = usize::from(b.key < a.key);
-                    let right = 2 + usize::from(d.key < c.key);
-                    if children[right].key < children[left].key { right } else { left }
+                    let left = usize::from(b.key() < a.key());
+                    let right = 2 + usize::from(d.key() < c.key());
+                    if children[right].key() < children[left].key() { right } else { left }
                 }
-                [a, b, c] if c.key < a.key && c.key < b.key => 2,
-                [a, b, ..] => usize::from(b.key < a.key),
+                [a, b, c] if c.key() < a.key() && c.key() < b.key() => 2,
+                [a, b, ..] => usize::from(b.key() < a.key()),
                 [_] => 0,
                 [] => break,
             };
-            if entry.key < children[least].key {
+            if entry.key() < children[least].key() {
                 break;
             }
             let child = place * WAYS + 1 + least;
@@ -207,7 +216,7 @@ impl<E: Copy> EventQueue<E> {
         let mut place = heap.len() - 1;
         while place > 0 {
             let parent = (place - 1) / WAYS;
-            if heap[parent].key <= entry.key {
+            if heap[parent].key() <= entry.key() {
                 break;
             }
             heap[place] = heap[parent];

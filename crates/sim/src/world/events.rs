@@ -43,9 +43,14 @@ pub(crate) enum Event {
     Occupancy,
     /// Measuring begins.
     WarmedUp,
-    /// The alarm of a host of others may be due, of the sender of a flow or of its receiver.
-    StackTimer(u32, bool),
+    /// The alarm of a host of others may be due, of the sender of a flow.
+    NearStackTimer(u32),
+    /// The same, of its receiver.
+    FarStackTimer(u32),
 }
+
+/// With eight bytes an entry of the event queue is three words.
+const _: () = assert!(size_of::<Event>() == 8);
 
 /// What can happen in the optical network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -35,7 +35,7 @@ use self::context::Context;
 use self::core::Core;
 use self::drain::Measured;
 use self::events::Event;
-use self::hosts::{Flow, Hosts};
+use self::hosts::{FAR, Flow, Hosts, NEAR};
 pub(crate) use self::surgery::Surgery;
 use crate::measure::{Occupancy, Recorder, Trace};
 use crate::scenario::{Outside, Resolved, ScenarioError, TieBreak};
@@ -244,7 +244,8 @@ impl World {
             }
             Event::ReceiverTimer(index) => self.receiver_timer(index),
             Event::Start(index) => self.start(index),
-            Event::StackTimer(index, far) => self.stack_timer(index, far),
+            Event::NearStackTimer(index) => self.stack_timer((index, NEAR)),
+            Event::FarStackTimer(index) => self.stack_timer((index, FAR)),
             Event::Write(index) => self.write(index),
             Event::Notice(slot) => self.notice(slot),
             Event::Cross(index) => self.cross_sends(index),

@@ -23,8 +23,7 @@ impl World {
     }
 
     /// The alarm of a host may be due.
-    pub(super) fn stack_timer(&mut self, index: u32, far: bool) {
-        let end = (index, if far { FAR } else { NEAR });
+    pub(super) fn stack_timer(&mut self, end: (u32, usize)) {
         let done = self.hosts.stack_timer(self.now, end, &mut self.context);
         self.stack_goes_on(end, done);
     }

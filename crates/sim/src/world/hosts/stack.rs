@@ -294,7 +294,7 @@ impl Hosts {
         let Some(datagram) = end.host().poll_transmit(now) else {
             let due = end.host().poll_timeout().map(|at| at.max(now));
             let place = [Place::SENDER, Place::RECEIVER][side].of(index);
-            let event = Event::StackTimer(index, side == FAR);
+            let event = [Event::NearStackTimer(index), Event::FarStackTimer(index)][side];
             end.alarm.arm(due, context, place, event);
             return None;
         };

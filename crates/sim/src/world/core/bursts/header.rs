@@ -191,8 +191,11 @@ impl Mesh {
         let burst = self.bursts.get_mut(slot);
         if burst.hop == burst.route.len() {
             burst.lands = burst.arrives + burst.left + late;
-            let event = Event::Core(CoreEvent::Landed(slot));
-            context.queue.push(burst.lands, Rank::Arrival, event);
+            let lands = burst.lands;
+            if !self.lands_unseen(slot, context) {
+                let event = Event::Core(CoreEvent::Landed(slot));
+                context.queue.push(lands, Rank::Arrival, event);
+            }
             return;
         }
         let signal = Signal { slot, number: burst.number, trailer: None };
@@ -202,6 +205,23 @@ impl Mesh {
             Event::Core(CoreEvent::Signal(reservation.link)),
             signal,
         );
+    }
+
+    /// All fibres of a burst are reserved. If it carries nothing that is followed, its landing changes
+    /// sums alone: where nothing can happen to it any more, and the run goes on until then, it is
+    /// done with now. Returns whether it is.
+    fn lands_unseen(&mut self, slot: u32, context: &mut Context) -> bool {
+        let burst = self.bursts.get(slot);
+        let (lands, payload) = (burst.lands, &burst.payload);
+        let followed = !payload.data.is_empty() || !payload.acks.is_empty() || burst.copy;
+        let late = lands > context.safe || !context.surgery.is_empty();
+        if !self.unseen || followed || late || burst.left.is_zero() {
+            return false;
+        }
+        self.batches.delivered += payload.of_batches();
+        self.ends(lands, slot, None, context);
+        self.bursts.close(slot);
+        true
     }
 
     /// A node refuses a two-way reservation: the refusal goes back fibre by fibre.

@@ -58,7 +58,7 @@ use super::marks::Markers;
 use super::script::Script;
 use crate::measure::NetworkTally;
 use crate::measure::loss::LossCause;
-use crate::scenario::{Core, Interrupt, Losing, Resolved, Scenario};
+use crate::scenario::{Core, Interrupt, Losing, Resolution, Resolved, Scenario};
 use crate::topology::{Graph, Routes};
 use crate::world::context::Context;
 use crate::world::events::{CoreEvent, Event};
@@ -173,6 +173,9 @@ pub(in crate::world) struct Mesh {
     /// Whether there are flows that never end, and with them the run.
     #[serde(skip)]
     endless: bool,
+    /// Whether a burst that carries nothing that is followed ends with its last reservation.
+    #[serde(skip)]
+    unseen: bool,
     /// Reused: what a queue takes in at once.
     #[serde(skip)]
     due: Due,
@@ -264,6 +267,7 @@ impl Mesh {
             lookahead: [scenario.access.delay, scenario.access.receiver_side().1],
             by_the_clock: true,
             endless: false,
+            unseen: false,
             due: Due::default(),
             effects: Effects::default(),
             flows: Flows::default(),
@@ -312,7 +316,7 @@ impl Mesh {
         (self.scenario, self.rules) = (fresh.scenario, fresh.rules);
         (self.graph, self.routes) = (fresh.graph, fresh.routes);
         (self.lookahead, self.by_the_clock) = (fresh.lookahead, fresh.by_the_clock);
-        self.endless = fresh.endless;
+        (self.endless, self.unseen) = (fresh.endless, fresh.unseen);
         self.outages.adopt(fresh.outages);
         if self.outages.avoids() {
             self.reroute();
@@ -352,6 +356,10 @@ impl Mesh {
     /// and whether some never end, and with them the run.
     pub(super) fn learn(&mut self, by_the_clock: bool, endless: bool) {
         (self.by_the_clock, self.endless) = (by_the_clock, endless);
+        let looked_at = self.reports || self.scenario.run.occupancy.is_some();
+        let lasts =
+            !self.rules.contention.contains(&Resolution::Segmentation) && self.outages.are_none();
+        self.unseen = endless && !looked_at && lasts;
     }
 
     /// What the scenario prescribes for bursts of data, or of ACKs.

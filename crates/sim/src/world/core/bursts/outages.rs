@@ -46,6 +46,11 @@ impl Outages {
         self.all = fresh.all;
     }
 
+    /// Whether no fibre ever goes down.
+    pub(super) fn are_none(&self) -> bool {
+        self.all.is_empty()
+    }
+
     /// Whether a fibre is down.
     #[inline]
     pub(super) fn is_down(&self, link: u32) -> bool {
