@@ -135,7 +135,8 @@ impl World {
     /// Puts what is sure to happen into the queue.
     fn begin(&mut self, resolved: &Resolved, warm: Time) {
         let scenario = &resolved.scenario;
-        self.core.learn(self.hosts.by_the_clock(), self.hosts.endless(), self.hurries);
+        let hurries = self.hurries.then(|| self.end + self.drain.unwrap_or_default());
+        self.core.learn(self.hosts.by_the_clock(), self.hosts.endless(), hurries);
         for index in 0..self.hosts.flows.len() as u32 {
             self.register(index);
             let start = self.hosts.flows[index as usize].start;

@@ -11,7 +11,7 @@ use super::train::Train;
 use crate::measure::Transfer;
 
 /// An entry of the event queue.
-const ENTRY: usize = 16 + size_of::<Event>() + 8;
+const ENTRY: usize = 16 + size_of::<Event>();
 
 /// A flow that has sent a few packets, with its links if it has any of its own.
 pub(crate) fn flow(shared: bool) -> usize {

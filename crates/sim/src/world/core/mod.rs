@@ -114,11 +114,12 @@ impl Core {
     }
 
     /// Learns of the flows that are listed: whether hosts of theirs are never ahead of the clock,
-    /// and whether some never end, and with them the run; and whether any may be ahead.
-    pub(super) fn learn(&mut self, by_the_clock: bool, endless: bool, hurries: bool) {
+    /// and whether some never end, and with them the run; and where any may be ahead, when the run
+    /// ends at the latest.
+    pub(super) fn learn(&mut self, by_the_clock: bool, endless: bool, hurries: Option<Time>) {
         match self {
             Self::Bursts(mesh) => mesh.learn(by_the_clock, endless),
-            Self::Slots(ops) => ops.learn(hurries, hurries && endless && !by_the_clock),
+            Self::Slots(ops) => ops.learn(endless && !by_the_clock, hurries),
         }
     }
 

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
 use std::collections::{BinaryHeap, VecDeque};
 
-use burstlab_units::Time;
+use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::Ops;
@@ -17,6 +17,11 @@ use crate::world::packet::{DataPacket, Packet};
 /// A place in the order in which packets come to edge nodes: by time, and at one instant by slot of
 /// the flow, as their events would go.
 pub(super) type Moment = (Time, u32);
+
+/// The greatest common divisor of two numbers that are not zero.
+fn common(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { common(b, a % b) }
+}
 
 /// What comes to the edge nodes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -76,6 +81,38 @@ impl Ingress {
 }
 
 impl Ops {
+    /// Whether the rate of a buffer may change at the very instant at which a slot begins, until
+    /// `end`. A buffer that may then send before the next slot does so in this one if its node has
+    /// anything to do in it: which events there are makes a difference, and none is left out.
+    pub(super) fn changes_in_step(&self, end: Time) -> bool {
+        let (rules, slot) = (&self.fixed.rules, self.clock.slot().as_ps());
+        if !rules.smoothing.enabled {
+            return false;
+        }
+        let unit = rules.smoothing.unit.as_ps();
+        let both = u128::from(unit / common(unit, slot)) * u128::from(slot);
+        let cuts = rules.dlcc.as_ref().filter(|dlcc| dlcc.rate_cut);
+        let cut_in_step = cuts.is_some_and(|dlcc| {
+            let meets = |delay: Span| {
+                [delay, delay + dlcc.piggyback_wait]
+                    .iter()
+                    .any(|at| at.as_ps().is_multiple_of(slot))
+            };
+            dlcc.notification_delay.map_or_else(|| self.any_way_back(meets), meets)
+        });
+        both <= u128::from(end.as_ps()) || cut_in_step
+    }
+
+    /// Whether something holds of the delay of the first fibres of any route.
+    fn any_way_back(&self, holds: impl Fn(Span) -> bool) -> bool {
+        let (graph, edges) = (&self.fixed.graph, self.fixed.graph.edges());
+        let ends = edges.iter().flat_map(|&from| edges.iter().map(move |&to| (from, to)));
+        let mut routes = ends
+            .filter(|(from, to)| from != to)
+            .filter_map(|(from, to)| self.fixed.routes.of(from, to).first());
+        routes.any(|route| (1..=route.len()).any(|hops| holds(graph.delay(&route[..hops]))))
+    }
+
     /// A data packet will be at its first edge node at `at`; returns whether it need not be told
     /// again as it comes. A pair's first packet has to: in which order buffers come to be decides
     /// which of them sends first.

@@ -173,6 +173,9 @@ pub(in crate::world) struct Ops {
     /// What came before this to an edge node came before what happens.
     present: Moment,
     fibres: Vec<Fibre>,
+    /// By fibre: the slot in which the first of what is on it arrives. They lie together, as each
+    /// slot of a node looks at all fibres that end there.
+    fronts: Vec<u64>,
     cells: Cells,
     /// Buffers by ingress and egress, as they come to be used.
     pairs: Vec<Pair>,
@@ -264,6 +267,7 @@ impl Ops {
             ingress: Ingress::new(nodes.len()),
             nodes,
             admission: Admission::new(fibres.len(), rules.smoothing.refusal),
+            fronts: vec![u64::MAX; fibres.len()],
             fibres,
             cells: Cells::default(),
             pairs: Vec::new(),
@@ -290,12 +294,14 @@ impl Ops {
         (self.foresees, self.lands_ahead) = (fresh.foresees, fresh.lands_ahead);
     }
 
-    /// Learns whether hosts may be ahead of the clock, and whether what has crossed the network may
-    /// be with them: none goes by the clock, and the run does not end before. What an edge that
-    /// writes ACKs makes of an ACK of a receiver hangs on what it hears until that comes by.
-    pub(super) fn learn(&mut self, hurries: bool, ahead: bool) {
-        self.foresees = hurries;
-        self.lands_ahead = ahead && (self.fixed.proxy.is_none() || self.frees_acks());
+    /// Learns whether hosts may be ahead of the clock in a run until `end`, and whether what has
+    /// crossed the network may be with them: none goes by the clock, and the run lasts until then.
+    /// What an edge that writes ACKs makes of an ACK of a receiver hangs on what it hears until that
+    /// comes by.
+    pub(super) fn learn(&mut self, lasts: bool, end: Option<Time>) {
+        self.foresees = end.is_some_and(|end| !self.changes_in_step(end));
+        let passes = self.fixed.proxy.is_none() || self.frees_acks();
+        self.lands_ahead = self.foresees && lasts && passes;
     }
 
     pub(super) fn graph(&self) -> &Graph {

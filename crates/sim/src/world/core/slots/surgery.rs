@@ -92,6 +92,7 @@ impl Ops {
         let at = slot + on + self.late(cell, context);
         let last = *rest.last().unwrap_or(&link);
         self.fibres[last as usize].flies(at, cell, true);
+        self.fronts[last as usize] = self.fronts[last as usize].min(at);
         let to = self.fixed.graph.link(last).to;
         self.wake(to, at, context);
         true

@@ -47,16 +47,22 @@ impl Ops {
     fn arrive(&mut self, node: u32, slot: u64, arrived: &mut Vec<u32>, landed: &mut Vec<u32>) {
         let state = &self.nodes[node as usize];
         for &link in &state.incoming {
-            while let Some(&(at, cell)) = self.fibres[link as usize].flying.front()
-                && at <= slot
+            let front = &mut self.fronts[link as usize];
+            if *front > slot {
+                continue;
+            }
+            assert!(*front == slot, "nothing arrives unseen");
+            let fibre = &mut self.fibres[link as usize];
+            while let Some(&(at, cell)) = fibre.flying.front()
+                && at == slot
             {
-                assert!(at == slot, "nothing arrives unseen");
-                self.fibres[link as usize].flying.pop_front();
+                fibre.flying.pop_front();
                 let InFlight { pair, hop, .. } = *self.cells.get(cell);
                 let ends = self.pairs[pair as usize].route.len() == hop as usize;
-                self.fibres[link as usize].ending -= u32::from(ends);
+                fibre.ending -= u32::from(ends);
                 if ends { landed.push(cell) } else { arrived.push(cell) }
             }
+            *front = fibre.flying.front().map_or(u64::MAX, |&(at, _)| at);
         }
         if arrived.len() < 2 {
             return;
@@ -110,6 +116,7 @@ impl Ops {
             self.land(there, cell);
         } else {
             fibre.flies(at, cell, ends);
+            self.fronts[link as usize] = self.fronts[link as usize].min(at);
             let to = self.fixed.graph.link(link).to;
             self.wake(to, at, context);
         }
@@ -168,9 +175,7 @@ impl Ops {
         let state = &self.nodes[node as usize];
         let mut next = if state.switch.occupied() > 0 { slot + 1 } else { u64::MAX };
         for &link in &state.incoming {
-            if let Some(&(at, _)) = self.fibres[link as usize].flying.front() {
-                next = next.min(at);
-            }
+            next = next.min(self.fronts[link as usize]);
         }
         for &pair in &state.pairs {
             let pair = &self.pairs[pair as usize];
