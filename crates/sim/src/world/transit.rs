@@ -260,8 +260,8 @@ impl World {
         }
     }
 
-    /// Whether an ACK that will be at its sender at `at`, and no other before, may be heard ahead of
-    /// the clock.
+    /// Whether an ACK that will be at its sender at `at`, and no other before, may be heard ahead
+    /// of the clock.
     #[inline]
     fn may_hear(&self, at: Time, packet: &AckPacket) -> bool {
         let flow = &self.hosts.flows[packet.flow as usize];

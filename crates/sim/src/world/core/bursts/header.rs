@@ -207,9 +207,9 @@ impl Mesh {
         );
     }
 
-    /// All fibres of a burst are reserved. If it carries nothing that is followed, its landing changes
-    /// sums alone: where nothing can happen to it any more, and the run goes on until then, it is
-    /// done with now. Returns whether it is.
+    /// All fibres of a burst are reserved. If it carries nothing that is followed, its landing
+    /// changes sums alone: where nothing can happen to it any more, and the run goes on until then,
+    /// it is done with now. Returns whether it is.
     fn lands_unseen(&mut self, slot: u32, context: &mut Context) -> bool {
         let burst = self.bursts.get(slot);
         let (lands, payload) = (burst.lands, &burst.payload);

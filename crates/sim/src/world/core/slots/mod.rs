@@ -1,7 +1,7 @@
 //! A slotted network of optical packets. Slots are numbered, and all nodes switch in step: one
 //! event is what happens in one slot, and slots in which nothing does cost nothing. What is known
-//! ahead is no event: when a packet is at its edge node, when an optical packet has crossed its last
-//! fibre, and when an ACK that travels beside the slots is home.
+//! ahead is no event: when a packet is at its edge node, when an optical packet has crossed its
+//! last fibre, and when an ACK that travels beside the slots is home.
 
 mod dlcc;
 mod edge;
@@ -296,8 +296,8 @@ impl Ops {
 
     /// Learns whether hosts may be ahead of the clock in a run until `end`, and whether what has
     /// crossed the network may be with them: none goes by the clock, and the run lasts until then.
-    /// What an edge that writes ACKs makes of an ACK of a receiver hangs on what it hears until that
-    /// comes by.
+    /// What an edge that writes ACKs makes of an ACK of a receiver hangs on what it hears until
+    /// that comes by.
     pub(super) fn learn(&mut self, lasts: bool, end: Option<Time>) {
         self.foresees = end.is_some_and(|end| !self.changes_in_step(end));
         let passes = self.fixed.proxy.is_none() || self.frees_acks();
@@ -382,8 +382,8 @@ impl Ops {
         self.enters(now, ends, Packet::Data(packet), context);
     }
 
-    /// An ACK that travels beside the slots will be at the edge of its receiver at `at`. Where edges
-    /// write no ACKs nothing can happen to it from there to the edge of its sender.
+    /// An ACK that travels beside the slots will be at the edge of its receiver at `at`. Where
+    /// edges write no ACKs nothing can happen to it from there to the edge of its sender.
     #[inline]
     pub(super) fn ack_flies(
         &mut self,
