@@ -105,6 +105,9 @@ impl World {
                 break;
             }
         }
+        if done == 0 && flow.receiver.has_options() {
+            return self.receive_full_run(trains);
+        }
         flow.arm_receiver(index, context);
         if let Some((coming, from)) = late {
             for number in from..coming.train.count {
@@ -126,7 +129,7 @@ impl World {
         let down = &mut self.access.ack_down[index as usize];
         let up = &mut self.access.data_up[index as usize];
         if !down.is_clear() || up.wire.is_bounded() || !flow.goes_straight_on() {
-            return 0;
+            return if flow.sender.has_options() { self.hear_full_run(trains) } else { 0 };
         }
         let (core, context) = (&mut self.core, &mut self.context);
         let Some(queue) = core.data_queue(index) else { return 0 };
@@ -184,7 +187,7 @@ impl World {
 
 /// Data packets that a sender lets go: as long as they are even, they are announced together.
 #[derive(Default)]
-struct Sending {
+pub(super) struct Sending {
     /// The first packet, the queue it goes to, and when it is there.
     first: Option<(DataQueue, DataPacket, Time)>,
     count: u32,
@@ -198,7 +201,7 @@ struct Sending {
 impl Sending {
     /// Whether a packet goes on as those before it; then it is one of them.
     #[inline(always)]
-    fn goes_on(&mut self, at: Time, seq: u64, size: Bytes) -> bool {
+    pub(super) fn goes_on(&mut self, at: Time, seq: u64, size: Bytes) -> bool {
         if (seq, size) != (self.seq, self.size) || at != self.at && !self.sets_gap(at) {
             return false;
         }
@@ -221,7 +224,7 @@ impl Sending {
 
     /// A packet begins a run, and ends the one before.
     #[inline]
-    fn begin(
+    pub(super) fn begin(
         &mut self,
         core: &mut Core,
         queue: DataQueue,
@@ -238,7 +241,7 @@ impl Sending {
 
     /// There are no more packets.
     #[inline]
-    fn end(&mut self, core: &mut Core, context: &mut Context) {
+    pub(super) fn end(&mut self, core: &mut Core, context: &mut Context) {
         if let Some((queue, first, at)) = self.first.take() {
             let train = Train { first, count: self.count, step: u32::from(self.count > 1) };
             core.expect_run(queue, TimedTrain { train, at, gap: self.gap }, context);

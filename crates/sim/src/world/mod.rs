@@ -10,6 +10,7 @@ mod context;
 mod core;
 mod drain;
 mod events;
+mod full_batch;
 mod hosts;
 mod notices;
 mod occupancy;

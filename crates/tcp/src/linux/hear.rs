@@ -2,13 +2,24 @@
 
 use burstlab_units::Time;
 
-use super::law::Surroundings;
+use super::law::{LinuxLaw, Surroundings};
 use super::prr::Delivery;
 use super::rate::Sample;
 use super::{Arrival, Heard, Linux, Rexmit, Stage};
 use crate::segment::Transmission;
 
 impl Linux {
+    /// Whether nothing is being repaired, probed or reported, and no class of Python decides.
+    #[inline]
+    pub(crate) fn is_in_stride(&self) -> bool {
+        self.stage == Stage::Open
+            && self.acked > 0
+            && self.sacked | self.lost | self.again == 0
+            && self.probed.is_none()
+            && !self.reductions.excused
+            && !matches!(self.law, LinuxLaw::Foreign(_))
+    }
+
     pub(super) fn take_ack(&mut self, now: Time, ack: &Arrival, out: &mut Vec<Transmission>) {
         let before = self.acked;
         self.begin_for_class();

@@ -15,6 +15,14 @@ impl Receiver {
         self.answers.is_some()
     }
 
+    /// Whether segment `seq` has data, is the one it waits for, and none arrived before its turn, on
+    /// a connection with options.
+    #[inline]
+    #[must_use]
+    pub fn takes_in_stride(&self, seq: u64) -> bool {
+        seq == self.next && self.high <= self.next && seq > 0 && self.answers.is_some()
+    }
+
     /// A data packet of a connection with options arrives: segment `seq` with `bytes` of data. The
     /// SYN has none, and neither has segment 0 when it is the ACK of the SYN's ACK. Appends the
     /// ACKs that go out at once, in order, with what they carry besides.

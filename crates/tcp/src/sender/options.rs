@@ -15,6 +15,17 @@ impl Sender {
         self.linux.is_some()
     }
 
+    /// Whether all that an ACK for `next` without SACK blocks and marks does is to let new segments
+    /// go, if it comes before a timer runs out: nothing is being repaired, probed or reported, no
+    /// detector listens, no class of Python decides, and more is to follow.
+    #[inline]
+    #[must_use]
+    pub fn takes_in_stride(&self, next: u64) -> bool {
+        let Some(linux) = &self.linux else { return false };
+        let news = linux.acked() < next && next <= linux.next() && next < self.flow.limit;
+        news && linux.is_in_stride() && !self.detection.is_on()
+    }
+
     /// What a segment that goes out at `now` carries besides.
     #[must_use]
     pub fn options(&self, now: Time, sent: &Transmission) -> SegmentOptions {

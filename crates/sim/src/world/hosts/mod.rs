@@ -4,12 +4,15 @@
 mod arrivals;
 mod connection;
 mod demand;
+mod full_ahead;
 mod ideal;
+mod option_table;
 mod options;
 mod receiver;
 mod resent;
 mod sender;
 mod stack;
+mod taken_ahead;
 
 use burstlab_kernel::{RandomSource, Stream};
 use burstlab_tcp::{FullAck, Transmission};
@@ -43,7 +46,7 @@ pub(super) struct Hosts {
     /// Reused: what the receiver of a connection with options sends, and all of its packets but the
     /// first.
     #[serde(skip)]
-    full_acks: Vec<FullAck>,
+    pub(super) full_acks: Vec<FullAck>,
     #[serde(skip)]
     pub(super) more_acks: Vec<AckPacket>,
 }

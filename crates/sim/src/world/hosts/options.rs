@@ -1,13 +1,13 @@
 //! What packets of a connection carry besides what every packet has: time stamps, flags, marks, a
 //! window. It stands in a table of the flow, so that packets of other connections are no larger.
 
-use std::collections::{BTreeMap, VecDeque};
-
 use burstlab_kernel::Stream;
 use burstlab_tcp::{Ack, AckOptions, SegmentOptions, Transmission};
 use burstlab_units::{Bytes, Time};
 use serde::{Deserialize, Serialize};
 
+use super::option_table::OptionTable;
+use super::taken_ahead::TakenAhead;
 use super::{Flow, Hosts};
 use crate::measure::SentRow;
 use crate::world::context::Context;
@@ -20,74 +20,11 @@ pub(in crate::world) struct CarriedOptions {
     acks: OptionTable<AckOptions>,
     /// What the last ACK asked for, and how many have.
     asked: (u64, u16),
+    /// Segments that the receiver has taken ahead of the clock.
+    pub(super) ahead: TakenAhead,
     /// Marks drawn, and made.
     drawn: u32,
     pub(in crate::world) marks: u64,
-}
-
-/// Values by a number and which of the packets with that number it is, from 1.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct OptionTable<T> {
-    /// Of first packets, from number `base` on.
-    base: u64,
-    first: VecDeque<Option<T>>,
-    others: BTreeMap<(u64, u16), T>,
-}
-
-impl<T> Default for OptionTable<T> {
-    fn default() -> Self {
-        Self { base: 0, first: VecDeque::new(), others: BTreeMap::new() }
-    }
-}
-
-impl<T: Copy> OptionTable<T> {
-    fn put(&mut self, number: u64, nth: u16, value: T) {
-        if nth != 1 {
-            self.others.insert((number, nth), value);
-            return;
-        }
-        if self.first.is_empty() {
-            self.base = number;
-        }
-        let Some(index) = number.checked_sub(self.base) else { return };
-        while self.first.len() as u64 <= index {
-            self.first.push_back(None);
-        }
-        self.first[index as usize] = Some(value);
-    }
-
-    fn get_mut(&mut self, number: u64, nth: u16) -> Option<&mut T> {
-        if nth != 1 {
-            return self.others.get_mut(&(number, nth));
-        }
-        let index = number.checked_sub(self.base)?;
-        self.first.get_mut(index as usize)?.as_mut()
-    }
-
-    fn take(&mut self, number: u64, nth: u16) -> Option<T> {
-        let taken = match nth {
-            1 => {
-                let index = number.checked_sub(self.base)?;
-                self.first.get_mut(index as usize)?.take()
-            }
-            _ => self.others.remove(&(number, nth)),
-        };
-        while let Some(None) = self.first.front() {
-            self.first.pop_front();
-            self.base += 1;
-        }
-        taken
-    }
-
-    /// Nothing below `number` counts any more.
-    fn forget_below(&mut self, number: u64) {
-        while self.base < number && self.first.pop_front().is_some() {
-            self.base += 1;
-        }
-        while self.others.first_key_value().is_some_and(|(key, _)| key.0 < number) {
-            self.others.pop_first();
-        }
-    }
 }
 
 impl CarriedOptions {
@@ -103,17 +40,14 @@ impl CarriedOptions {
 
     /// A queue would mark a packet; returns whether it may.
     pub(in crate::world) fn mark(&mut self, seq: u64, nth: u16) -> bool {
-        match self.data.get_mut(seq, nth) {
-            Some(options) if options.flags.markable => {
-                options.marked = true;
-                true
-            }
-            _ => false,
-        }
+        self.data.change(seq, nth, |options| {
+            options.marked |= options.flags.markable;
+            options.flags.markable
+        })
     }
 
     /// An ACK is sent; returns which of those for this segment it is.
-    fn acknowledge(&mut self, ack: &Ack, options: AckOptions) -> u16 {
+    pub(super) fn acknowledge(&mut self, ack: &Ack, options: AckOptions) -> u16 {
         let (next, count) = self.asked;
         self.asked = match next == ack.next {
             true => (next, count.wrapping_add(1).max(1)),
@@ -121,6 +55,12 @@ impl CarriedOptions {
         };
         self.acks.put(ack.next, self.asked.1, options);
         self.asked.1
+    }
+
+    /// What the ACK for a segment carries that comes next, if it comes in order.
+    #[inline]
+    pub(super) fn of_ack(&self, next: u64) -> Option<AckOptions> {
+        self.acks.get(next)
     }
 
     /// What an ACK carries that is at its sender: of those that it overtook nothing counts.
@@ -134,7 +74,7 @@ impl CarriedOptions {
 impl Flow {
     /// What a segment carries that is sent now is noted.
     #[inline]
-    pub(super) fn carry(&mut self, now: Time, sent: &Transmission, nth: u16) {
+    pub(in crate::world) fn carry(&mut self, now: Time, sent: &Transmission, nth: u16) {
         if let Some(carried) = &mut self.carried {
             carried.send(sent.seq, nth, self.sender.options(now, sent));
         }
@@ -238,39 +178,5 @@ impl Hosts {
             }
         }
         first
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_taken_leaves_no_trace() {
-        let mut table = OptionTable::default();
-        for number in 3..6 {
-            table.put(number, 1, number);
-        }
-        table.put(4, 2, 40);
-        assert_eq!((table.take(4, 2), table.take(4, 2)), (Some(40), None));
-        assert_eq!(
-            (table.take(4, 1), table.take(3, 1), table.take(5, 1)),
-            (Some(4), Some(3), Some(5))
-        );
-        assert!(table.first.is_empty() && table.others.is_empty());
-        table.put(9, 1, 9);
-        assert_eq!((table.base, table.take(8, 1), table.take(9, 1)), (9, None, Some(9)));
-    }
-
-    #[test]
-    fn what_was_overtaken_is_forgotten() {
-        let mut table = OptionTable::default();
-        for number in [3, 5, 8] {
-            table.put(number, 1, number);
-            table.put(number, 2, number);
-        }
-        table.forget_below(8);
-        assert_eq!((table.take(5, 1), table.take(5, 2)), (None, None));
-        assert_eq!((table.take(8, 1), table.take(8, 2)), (Some(8), Some(8)));
     }
 }

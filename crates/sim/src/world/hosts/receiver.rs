@@ -19,6 +19,7 @@ impl Hosts {
     ) -> Option<AckPacket> {
         let flow = &mut self.flows[packet.flow as usize];
         flow.tally.delivered += 1;
+        flow.settle(now);
         flow.causes.found(packet.seq);
         flow.tally.delivered_bytes += u64::from(packet.size);
         context.recorder.delivered(packet.row, now);

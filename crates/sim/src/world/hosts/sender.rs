@@ -71,6 +71,7 @@ impl Hosts {
         context: &mut Context,
     ) -> DataPacket {
         let flow = &mut self.flows[index as usize];
+        flow.settle(now.before());
         let spurious = flow.tally.spurious_retransmissions;
         let nth = flow.transmission(sent);
         if flow.tally.spurious_retransmissions > spurious {
@@ -130,6 +131,7 @@ impl Hosts {
     ) -> Heard {
         let before = self.before(packet.flow, context);
         let flow = &mut self.flows[packet.flow as usize];
+        flow.settle(now);
         flow.digest.add(now, 2, packet.next);
         context.recorder.delivered(packet.row, now);
         context.recorder.acked(flow.id, now, packet.next);
@@ -205,6 +207,7 @@ impl Hosts {
             flow.arm_sender(index, context);
             return None;
         }
+        flow.settle(now.before());
         let before = flow.before(context.recorder.traces_ledger());
         let counters = *flow.sender.counters();
         let truth = flow.causes.truth(0..before.waits_until);
@@ -243,6 +246,7 @@ impl Hosts {
     ) -> SenderBefore {
         let before = self.before(message.flow, context);
         let flow = &mut self.flows[message.flow as usize];
+        flow.settle(now);
         let repairs = flow.sender.counters().early_repairs;
         let was = flow.window_before();
         flow.tell_truth(&before);

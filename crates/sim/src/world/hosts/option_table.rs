@@ -1,0 +1,229 @@
+//! What packets under way carry, by their numbers. Packets that follow one another mostly carry the
+//! same, so that what is kept is runs of them.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::{Deserialize, Serialize};
+
+/// Numbers that rise by one step, and what the packets with these numbers carry.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Alike<T> {
+    first: u64,
+    last: u64,
+    step: u64,
+    value: T,
+}
+
+impl<T> Alike<T> {
+    fn has(&self, number: u64) -> bool {
+        let within = number >= self.first && number <= self.last;
+        within && (number - self.first).is_multiple_of(self.step)
+    }
+
+    /// Whether a number above the last is as far from it as all others are from each other.
+    #[inline]
+    fn is_before(&self, number: u64) -> bool {
+        self.first == self.last || number - self.last == self.step
+    }
+}
+
+/// Values by a number and which of the packets with that number it is, from 1.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct OptionTable<T> {
+    /// Of first packets, rising.
+    first: VecDeque<Alike<T>>,
+    /// All others, and first packets that are not in order.
+    others: BTreeMap<(u64, u16), T>,
+}
+
+impl<T> Default for OptionTable<T> {
+    fn default() -> Self {
+        Self { first: VecDeque::new(), others: BTreeMap::new() }
+    }
+}
+
+impl<T: Copy + PartialEq> OptionTable<T> {
+    #[inline]
+    pub(super) fn put(&mut self, number: u64, nth: u16, value: T) {
+        if nth == 1 {
+            match self.first.back_mut() {
+                Some(back) if number <= back.last => _ = self.take(number, 1),
+                Some(back) if back.value == value && back.is_before(number) => {
+                    (back.step, back.last) = (number - back.last, number);
+                    return;
+                }
+                _ => {
+                    let (first, last, step) = (number, number, 1);
+                    return self.first.push_back(Alike { first, last, step, value });
+                }
+            }
+        }
+        self.others.insert((number, nth), value);
+    }
+
+    /// What a first packet carries, if it is in order.
+    #[inline]
+    pub(super) fn get(&self, number: u64) -> Option<T> {
+        let front = self.first.front().filter(|front| front.first == number);
+        front.map(|front| front.value)
+    }
+
+    /// Changes what a packet carries; returns whether `change` did.
+    pub(super) fn change(
+        &mut self,
+        number: u64,
+        nth: u16,
+        change: impl FnOnce(&mut T) -> bool,
+    ) -> bool {
+        let Some(mut value) = self.take(number, nth) else { return false };
+        let changed = change(&mut value);
+        self.others.insert((number, nth), value);
+        changed
+    }
+
+    #[inline]
+    pub(super) fn take(&mut self, number: u64, nth: u16) -> Option<T> {
+        match self.first.front_mut() {
+            Some(front) if nth == 1 && front.first == number => {
+                let value = front.value;
+                self.drop_first();
+                Some(value)
+            }
+            _ => self.take_from_within(number, nth),
+        }
+    }
+
+    /// Drops the first of all numbers.
+    #[inline]
+    fn drop_first(&mut self) {
+        let Some(front) = self.first.front_mut() else { return };
+        if front.first == front.last {
+            self.first.pop_front();
+        } else {
+            front.first += front.step;
+        }
+    }
+
+    fn take_from_within(&mut self, number: u64, nth: u16) -> Option<T> {
+        let place = self.first.partition_point(|run| run.last < number);
+        let Some(run) = self.first.get_mut(place).filter(|run| nth == 1 && run.has(number)) else {
+            return self.others.remove(&(number, nth));
+        };
+        let all = *run;
+        run.first = number + run.step;
+        if number == all.last {
+            self.first.remove(place);
+        }
+        if number > all.first {
+            self.first.insert(place, Alike { last: number - all.step, ..all });
+        }
+        Some(all.value)
+    }
+
+    /// Nothing below `number` counts any more.
+    #[inline]
+    pub(super) fn forget_below(&mut self, number: u64) {
+        while self.first.front().is_some_and(|front| front.first < number) {
+            self.drop_first();
+        }
+        while self.others.first_key_value().is_some_and(|(key, _)| key.0 < number) {
+            self.others.pop_first();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_is_taken_leaves_no_trace() {
+        let mut table = OptionTable::default();
+        for number in 3..6 {
+            table.put(number, 1, number / 4);
+        }
+        table.put(4, 2, 40);
+        assert_eq!((table.take(4, 2), table.take(4, 2)), (Some(40), None));
+        assert_eq!(
+            (table.take(4, 1), table.take(3, 1), table.take(5, 1)),
+            (Some(1), Some(0), Some(1))
+        );
+        assert!(table.first.is_empty() && table.others.is_empty());
+        table.put(9, 1, 9);
+        assert_eq!((table.take(8, 1), table.get(9), table.take(9, 1)), (None, Some(9), Some(9)));
+    }
+
+    #[test]
+    fn what_was_overtaken_is_forgotten() {
+        let mut table = OptionTable::default();
+        for number in [3, 5, 8] {
+            table.put(number, 1, 0);
+            table.put(number, 2, number);
+        }
+        table.forget_below(8);
+        assert_eq!((table.take(5, 1), table.take(5, 2)), (None, None));
+        assert_eq!((table.take(8, 1), table.take(8, 2)), (Some(0), Some(8)));
+    }
+
+    #[derive(Clone, Debug)]
+    enum Act {
+        Put(u64, u16, u8),
+        Take(u64, u16),
+        Change(u64, u16),
+        Forget(u64),
+    }
+
+    fn act() -> impl Strategy<Value = Act> {
+        let nth = || prop_oneof![4 => Just(1u16), 1 => 2u16..4];
+        prop_oneof![
+            3 => (1u64..4, nth(), 0u8..2).prop_map(|(more, nth, value)| Act::Put(more, nth, value)),
+            2 => (0u64..20, nth()).prop_map(|(number, nth)| Act::Take(number, nth)),
+            1 => (0u64..20, nth()).prop_map(|(number, nth)| Act::Change(number, nth)),
+            1 => (0u64..8).prop_map(Act::Forget),
+        ]
+    }
+
+    proptest! {
+        /// The obviously correct twin is a table of single packets.
+        #[test]
+        fn runs_are_what_single_packets_are(acts in prop::collection::vec(act(), 1..120)) {
+            let (mut table, mut plain) = (OptionTable::default(), BTreeMap::new());
+            let (mut high, mut low) = (0, 0);
+            for act in acts {
+                match act {
+                    Act::Put(more, nth, value) => {
+                        high += u64::from(nth == 1) * more;
+                        table.put(high, nth, value);
+                        plain.insert((high, nth), value);
+                    }
+                    Act::Take(back, nth) => {
+                        let number = high.saturating_sub(back);
+                        if let Some(value) = table.get(number) {
+                            prop_assert_eq!(plain.get(&(number, 1)), Some(&value));
+                        }
+                        prop_assert_eq!(table.take(number, nth), plain.remove(&(number, nth)));
+                    }
+                    Act::Change(back, nth) => {
+                        let key = (high.saturating_sub(back), nth);
+                        let changed = table.change(key.0, key.1, |value| {
+                            *value += 2;
+                            true
+                        });
+                        prop_assert_eq!(changed, plain.contains_key(&key));
+                        plain.entry(key).and_modify(|value| *value += 2);
+                    }
+                    Act::Forget(more) => {
+                        low = (low + more).min(high);
+                        table.forget_below(low);
+                        plain = plain.split_off(&(low, 0));
+                    }
+                }
+            }
+            for (&(number, nth), &value) in &plain {
+                prop_assert_eq!(table.take(number, nth), Some(value));
+            }
+            prop_assert!(table.first.is_empty() && table.others.is_empty());
+        }
+    }
+}
