@@ -25,6 +25,7 @@ mod rate;
 mod sack;
 mod send;
 mod stage;
+mod stride;
 mod timer;
 mod undo;
 mod unsent;
@@ -37,7 +38,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::SlowStart;
 use crate::segment::Transmission;
 pub use alone::LawAlone;
-pub(crate) use clock::{Clock, ticks};
+pub(crate) use clock::{Clock, earliest, ticks};
 use estimator::MdevEstimator;
 use excuse::{ReducedBy, ReductionLog};
 use hystart_plus_plus::HystartPlusPlus;
@@ -329,15 +330,18 @@ impl Linux {
 
     fn take_window(&mut self, bytes: u64) {
         self.window_bytes = bytes;
-        self.widest_bytes = self.widest_bytes.max(bytes);
-        self.widest_window = self.widest_bytes / self.options.payload;
+        if bytes > self.widest_bytes {
+            self.widest_bytes = bytes;
+            self.widest_window = bytes / self.options.payload;
+        }
     }
 
     /// When [`Linux::on_timeout`] is due.
+    #[inline]
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Time> {
         let paced = self.pace.deadline().map(|ns| self.clock.at_ns(ns));
-        self.timer.deadline().into_iter().chain(paced).chain(self.class_deadline()).min()
+        earliest(earliest(self.timer.deadline(), paced), self.class_deadline())
     }
 
     /// The timer runs out. Does nothing before its time.

@@ -26,16 +26,19 @@ impl Clock {
     }
 
     /// Nanoseconds, cut.
+    #[inline]
     pub(crate) fn ns(&self, now: Time) -> u64 {
         (now.as_ps() + self.phase.as_ps()) / 1_000
     }
 
     /// Microseconds, cut.
+    #[inline]
     pub(crate) fn us(&self, now: Time) -> u64 {
         self.ns(now) / 1_000
     }
 
     /// Whole ticks.
+    #[inline]
     pub(crate) fn tick(&self, now: Time) -> u64 {
         (now.as_ps() + self.phase.as_ps()) / TICK_PS
     }
@@ -56,6 +59,16 @@ impl Clock {
         let ahead = expires.saturating_sub(tick);
         let shift = LEVELS.iter().find(|level| ahead < level.0).map_or(12, |level| level.1);
         ((((expires + self.wheel) >> shift) + 1) << shift) - self.wheel
+    }
+}
+
+/// The earlier one of two deadlines.
+#[inline]
+pub(crate) fn earliest(one: Option<Time>, other: Option<Time>) -> Option<Time> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, None) => one,
+        (None, other) => other,
     }
 }
 

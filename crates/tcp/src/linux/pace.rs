@@ -52,6 +52,19 @@ impl Pace {
         }
     }
 
+    /// Whether there is none.
+    #[inline]
+    pub(crate) fn is_off(&self) -> bool {
+        !self.on
+    }
+
+    /// As [`sends`](Self::sends) for so many groups of a segment, where there is no pacing.
+    #[inline]
+    pub(crate) fn sends_freely(&mut self, now: u64, segments: u32) {
+        self.next = self.next.max(now);
+        self.sent += u64::from(segments);
+    }
+
     /// When the next group may leave, or the last did.
     pub(crate) fn next(&self) -> u64 {
         self.next

@@ -17,19 +17,41 @@ impl Linux {
         if !self.options.tlp || !self.options.sack || self.queue.is_empty() || !calm {
             return false;
         }
-        let mut wait = match self.estimator.srtt_8() {
-            0 => self.options.rto_initial,
-            // A lone segment's ACK may be delayed.
-            srtt_8 if self.outstanding() == 1 => ticks((srtt_8 >> 2) + self.estimator.floor()),
-            srtt_8 => ticks((srtt_8 >> 2) + TIMEOUT_LEAST_US),
-        };
         let rto = if from_now { self.rto as i64 * 1000 } else { self.timeout_in(now) };
-        if rto > 0 {
-            wait = wait.min(ticks(rto as u64));
-        }
-        let wait = wait + self.pace.ticks(self.clock.ns(now));
+        let wait = self.probe_wait(self.outstanding(), rto) + self.pace.ticks(self.clock.ns(now));
         self.timer.set(now, Purpose::Probe, wait);
         true
+    }
+
+    /// Ticks until a probe without pacing, where so many segments are outstanding and the time-out
+    /// comes in `rto` microseconds.
+    #[inline]
+    fn probe_wait(&self, outstanding: u32, rto: i64) -> u64 {
+        let wait = match self.estimator.srtt_8() {
+            0 => self.options.rto_initial,
+            // A lone segment's ACK may be delayed.
+            srtt_8 if outstanding == 1 => ticks((srtt_8 >> 2) + self.estimator.floor()),
+            srtt_8 => ticks((srtt_8 >> 2) + TIMEOUT_LEAST_US),
+        };
+        if rto > 0 { wait.min(ticks(rto as u64)) } else { wait }
+    }
+
+    /// After an ACK that let segments go behind the `others` that were outstanding: sets the timer
+    /// for a probe, as the ACK does, then for the time-out, as the first segment does, and for a
+    /// probe again. There are probes, and there is no pacing.
+    #[inline]
+    pub(super) fn schedule_probe_in_stride(&mut self, now: Time, others: u32) {
+        let left = self.timeout_in(now);
+        let timeout = ticks(left.max(1) as u64).min(self.options.rto_max);
+        let probe = self.probe_wait(self.outstanding(), left);
+        if probe != timeout {
+            return self.timer.set_anew(self.clock.tick(now), Purpose::Probe, probe);
+        }
+        // Where it was is where it stays.
+        let first = self.probe_wait(others, self.rto as i64 * 1000);
+        self.timer.set(now, Purpose::Probe, first);
+        self.timer.set(now, Purpose::Timeout, timeout);
+        self.timer.set(now, Purpose::Probe, probe);
     }
 
     /// Microseconds until the time-out of the first segment, counted from when it was sent.

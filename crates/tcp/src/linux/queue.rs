@@ -114,6 +114,57 @@ impl Queue {
         self.list(seq);
     }
 
+    /// The same, a group of one.
+    #[inline]
+    pub(crate) fn push_alone(&mut self, seq: u64, ns: u64, stamp: Stamp, push: bool) {
+        if self.segments.is_empty() {
+            self.first = seq;
+        }
+        debug_assert_eq!(seq, self.end(), "segments go out in order");
+        let marks = LISTED | LAST | if push { PUSH } else { 0 };
+        let older = std::mem::replace(&mut self.newest, seq);
+        match older {
+            NONE => self.oldest = seq,
+            _ => self.get_mut(older).newer = seq,
+        }
+        self.segments.push_back(Unacked { marks, ns, stamp, older, newer: NONE });
+        self.groups += 1;
+    }
+
+    /// When the first of the segments below `end` was sent, and the last of them: if each was sent
+    /// once, in order, and nothing was heard of it.
+    #[inline]
+    pub(crate) fn plain_below(&self, end: u64) -> Option<(u64, &Unacked)> {
+        let (first, mut newer) = (self.segments.front()?, self.oldest);
+        let count = (end - self.first) as usize;
+        for (seq, sent) in (self.first..end).zip(&self.segments) {
+            if seq != newer
+                || sent.marks & (SACKED | LOST | AGAIN | EVER | LISTED | MERGED) != LISTED
+            {
+                return None;
+            }
+            newer = sent.newer;
+        }
+        Some((first.at(), self.segments.get(count.checked_sub(1)?)?))
+    }
+
+    /// Takes these away.
+    #[inline]
+    pub(crate) fn pop_plain(&mut self, count: u32) {
+        let mut newer = NONE;
+        for _ in 0..count {
+            let Some(sent) = self.segments.pop_front() else { break };
+            self.groups -= u64::from(sent.is(LAST));
+            newer = sent.newer;
+        }
+        self.first += u64::from(count);
+        self.oldest = newer;
+        match newer {
+            NONE => self.newest = NONE,
+            _ => self.get_mut(newer).older = NONE,
+        }
+    }
+
     /// Segment `seq` goes out again.
     pub(crate) fn send_again(&mut self, seq: u64, ns: u64, stamp: Stamp) {
         self.unlist(seq);

@@ -42,6 +42,14 @@ impl Rack {
         }
     }
 
+    /// A segment that was sent once, at `at`, and the last of which is below `end`, is delivered.
+    #[inline]
+    pub(super) fn take_plain(&mut self, us: u64, at: u64, end: u64) {
+        self.advanced = true;
+        self.rtt = us.saturating_sub(at);
+        self.sent = self.sent.max((at, end));
+    }
+
     /// A D-SACK widens the reordering window, at most once a round trip; `prior` is what was
     /// delivered when the newest segment of the ACK was sent.
     pub(super) fn adapt(&mut self, prior: Option<u64>, delivered: u64) {

@@ -18,6 +18,14 @@ pub(crate) struct Stamp {
     pub(crate) lost: u64,
 }
 
+impl Stamp {
+    /// That of a segment which goes behind so many others, all at one time.
+    #[inline]
+    pub(crate) fn behind(self, others: u32) -> Self {
+        Self { flight: self.flight + others, ..self }
+    }
+}
+
 /// What an ACK says about the rate.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sample {
@@ -105,6 +113,12 @@ impl Rate {
             self.first_sent = at;
             newest.sending = at.saturating_sub(stamp.first);
         }
+    }
+
+    /// A segment that was sent once, at `at`, is delivered, with all that were before it.
+    #[inline]
+    pub(crate) fn take_plain(&mut self, at: u64) {
+        self.first_sent = at;
     }
 
     /// The application has nothing more to send: `until` is what will have been delivered when that

@@ -23,7 +23,45 @@ pub(crate) enum Push {
 impl Linux {
     /// Sends new data; returns whether nothing is outstanding though there are data.
     pub(super) fn write(&mut self, now: Time, push: Push, out: &mut Vec<Transmission>) {
-        let (mut limited, mut sent) = (false, 0);
+        let mut limited = false;
+        let sent = match push {
+            Push::All if self.sends_freely() => {
+                let alone = self.queue.is_empty();
+                let sent = self.write_freely(now, out);
+                if sent > 0 && (alone || self.timer.purpose() == Some(Purpose::Probe)) {
+                    self.rearm(now);
+                }
+                sent
+            }
+            _ => self.write_groups(now, push, &mut limited, out),
+        };
+        self.end_write(now, sent, limited);
+        if sent > 0 && push != Push::Probe {
+            self.schedule_probe(now, false);
+        }
+    }
+
+    /// So many segments went; `limited`: the window is what keeps others.
+    #[inline]
+    pub(super) fn end_write(&mut self, now: Time, sent: u32, limited: bool) {
+        let limited = limited || self.in_flight() >= self.window.cwnd;
+        if sent > 0 || limited {
+            self.validate(now, limited);
+        }
+        if self.stage.reduces() {
+            self.window.prr_out += sent;
+        }
+    }
+
+    /// The groups of these; returns how many segments there are.
+    fn write_groups(
+        &mut self,
+        now: Time,
+        push: Push,
+        limited: &mut bool,
+        out: &mut Vec<Transmission>,
+    ) -> u32 {
+        let mut sent = 0;
         let group = self.group_size();
         while self.has_data() {
             if self.pace.holds(self.clock.ns(now)) {
@@ -42,7 +80,7 @@ impl Linux {
             }
             self.unsent.grow(quota);
             let head = self.unsent.head();
-            if head > 1 && push == Push::All && self.defers(now, head, group, &mut limited) {
+            if head > 1 && push == Push::All && self.defers(now, head, group, limited) {
                 break;
             }
             let most = u64::from(if head > 1 { quota } else { 1 }).min(self.edge() - self.next);
@@ -63,19 +101,7 @@ impl Linux {
                 break;
             }
         }
-        let flight = self.in_flight();
-        limited |= flight >= self.window.cwnd;
-        if sent > 0 || limited {
-            self.validate(now, limited);
-        }
-        if sent > 0 {
-            if self.stage.reduces() {
-                self.window.prr_out += sent;
-            }
-            if push != Push::Probe {
-                self.schedule_probe(now, false);
-            }
-        }
+        sent
     }
 
     /// Segments that may go at once, so that two groups at least are in flight.
@@ -106,7 +132,7 @@ impl Linux {
     }
 
     /// Data are about to be sent.
-    fn note_sending(&mut self, now: Time) {
+    pub(super) fn note_sending(&mut self, now: Time) {
         if self.in_flight() == 0 {
             let facts = self.facts(now);
             self.law.on_event(Event::Start, &mut self.window, &facts);
@@ -254,7 +280,6 @@ impl Linux {
 
     /// The window was in use, or it was not (RFC 7661 in the way of Linux).
     fn validate(&mut self, now: Time, limited: bool) {
-        let tick = self.clock.tick(now);
         let outstanding = self.outstanding();
         let (acked, next) = (self.acked, self.next);
         let window = &mut self.window;
@@ -265,9 +290,10 @@ impl Linux {
         }
         if window.may_grow() {
             window.used = 0;
-            window.stamp = tick;
+            window.stamp = self.clock.tick(now);
             return;
         }
+        let tick = self.clock.tick(now);
         window.used = window.used.max(outstanding);
         if tick - window.stamp >= self.rto && !self.law.keeps_unused_window() {
             self.shrink_unused(tick);

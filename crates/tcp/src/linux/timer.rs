@@ -20,7 +20,7 @@ pub(crate) enum Purpose {
 pub(crate) struct LinuxTimer {
     clock: Clock,
     purpose: Option<Purpose>,
-    /// The tick it was set for, and the one at which the wheel gets there.
+    /// The tick it was set for, and the one at which it was: they say when the wheel gets there.
     set: Option<(u64, u64)>,
 }
 
@@ -30,13 +30,21 @@ impl LinuxTimer {
     }
 
     /// Sets it `ticks` ahead. One that is set for the same tick stays where it is in the wheel.
+    #[inline]
     pub(crate) fn set(&mut self, now: Time, purpose: Purpose, ticks: u64) {
         let tick = self.clock.tick(now);
         let expires = tick + ticks;
         self.purpose = Some(purpose);
         if self.set.is_none_or(|(set, _)| set != expires) {
-            self.set = Some((expires, self.clock.fires(tick, expires)));
+            self.set = Some((expires, tick));
         }
+    }
+
+    /// Sets it `ticks` ahead of `tick`, now, after it was set for another tick.
+    #[inline]
+    pub(crate) fn set_anew(&mut self, tick: u64, purpose: Purpose, ticks: u64) {
+        self.purpose = Some(purpose);
+        self.set = Some((tick + ticks, tick));
     }
 
     /// It has no purpose any more; it still runs, for nothing.
@@ -48,15 +56,21 @@ impl LinuxTimer {
         self.purpose
     }
 
+    #[inline]
     pub(crate) fn deadline(&self) -> Option<Time> {
-        let (_, fires) = self.set?;
-        self.purpose.map(|_| self.clock.at(fires))
+        let set = self.set.filter(|_| self.purpose.is_some())?;
+        Some(self.fires(set))
+    }
+
+    /// When the wheel gets to a timer.
+    #[inline]
+    fn fires(&self, (expires, at): (u64, u64)) -> Time {
+        self.clock.at(self.clock.fires(at, expires))
     }
 
     /// Returns what it was for if it is due.
     pub(crate) fn take(&mut self, now: Time) -> Option<Purpose> {
-        let (_, fires) = self.set?;
-        if self.clock.at(fires) > now {
+        if self.fires(self.set?) > now {
             return None;
         }
         self.set = None;

@@ -168,9 +168,12 @@ impl Linux {
     /// Nothing is outstanding and nothing was sent for a time-out: the window halves for each, to
     /// what a connection begins with (RFC 5681 section 4.1, RFC 2861).
     fn restart_after_idle(&mut self, now: Time) {
+        if !self.queue.is_empty() {
+            return;
+        }
         let tick = self.clock.tick(now);
         let idle = tick.saturating_sub(self.last_sent);
-        let rests = self.queue.is_empty() && self.last_sent > 0 && !self.law.keeps_unused_window();
+        let rests = self.last_sent > 0 && !self.law.keeps_unused_window();
         if !self.options.restart_after_idle || !rests || idle <= self.rto {
             return;
         }

@@ -15,8 +15,8 @@ impl Receiver {
         self.answers.is_some()
     }
 
-    /// Whether segment `seq` has data, is the one it waits for, and none arrived before its turn, on
-    /// a connection with options.
+    /// Whether segment `seq` has data, is the one it waits for, and none arrived before its turn,
+    /// on a connection with options.
     #[inline]
     #[must_use]
     pub fn takes_in_stride(&self, seq: u64) -> bool {
@@ -51,6 +51,26 @@ impl Receiver {
             }
         }
         self.answers = Some(answers);
+    }
+
+    /// As [`on_packet`](Self::on_packet) for a segment that it [takes in
+    /// stride](Self::takes_in_stride).
+    #[inline]
+    pub fn on_packet_in_stride(
+        &mut self,
+        now: Time,
+        (seq, bytes): (u64, Bytes),
+        options: &SegmentOptions,
+        out: &mut Vec<FullAck>,
+    ) {
+        debug_assert!(self.takes_in_stride(seq), "a segment in order");
+        match &mut self.answers {
+            Some(answers) if answers.is_in_stride(seq, options) => {
+                (self.next, self.high) = (seq + 1, seq + 1);
+                answers.on_data_in_stride(now, (seq, bytes.get()), options, out);
+            }
+            _ => self.on_packet(now, (seq, bytes), options, out),
+        }
     }
 
     /// The ACK of the SYN's ACK arrives, which carries no data.

@@ -192,6 +192,50 @@ impl Answers {
         }
     }
 
+    /// Whether a segment in order, above which none is there, is taken as
+    /// [`on_data_in_stride`](Self::on_data_in_stride) does.
+    #[inline]
+    pub(super) fn is_in_stride(&self, seq: u64, options: &SegmentOptions) -> bool {
+        self.answered.is_none()
+            && self.early == 0
+            && self.echo.is_off()
+            && !self.is_old(options)
+            && !self.is_before_the_last_ack(seq)
+    }
+
+    /// As [`on_data`](Self::on_data) of such a segment.
+    #[inline]
+    pub(super) fn on_data_in_stride(
+        &mut self,
+        now: Time,
+        (seq, bytes): (u64, u64),
+        options: &SegmentOptions,
+        out: &mut Vec<FullAck>,
+    ) {
+        let next = seq + 1;
+        if self.timestamps && seq <= self.told {
+            self.recent = self.recent.max(options.stamp);
+        }
+        self.window.measure_round_trip(&self.clock, now, options.echo, self.timestamps);
+        self.delay.schedule();
+        self.window.learn_size(bytes);
+        self.delay.note(bytes, options.flags.push);
+        self.delay.follow(now, &self.window);
+        if self.window.grow(1) {
+            self.delay.quicken();
+        }
+        self.unread = 1;
+        let two = next > self.told + 1 && self.window.is_wide(1);
+        if two || self.delay.decide(now, next, None, 0) {
+            self.send(now, next, out);
+        }
+        self.unread = 0;
+        self.window.read(self.clock.us(now), 1);
+        if self.delay.ends_with_a_push(false) || self.is_due(next) {
+            self.send(now, next, out);
+        }
+    }
+
     fn take_in_order(
         &mut self,
         now: Time,

@@ -49,6 +49,28 @@ impl Sender {
         }
     }
 
+    /// As [`on_full_ack`](Self::on_full_ack), for an ACK for `next` that it [takes in
+    /// stride](Self::takes_in_stride).
+    pub fn on_ack_in_stride(
+        &mut self,
+        now: Time,
+        ack: &Ack,
+        options: &AckOptions,
+        out: &mut Vec<Transmission>,
+    ) {
+        debug_assert!(self.takes_in_stride(ack.next), "an ACK in order");
+        let from = out.len();
+        let linux = self.linux.as_mut();
+        if linux.is_none_or(|linux| !linux.on_ack_in_stride(now, ack.next, options, out)) {
+            return self.on_full_ack(now, ack, options, out);
+        }
+        for sent in &mut out[from..] {
+            sent.size = self.flow.size(sent.seq);
+        }
+        self.flow.counters.acks += 1;
+        self.flow.counters.segments_sent += (out.len() - from) as u64;
+    }
+
     /// Counts an ACK; returns whether it may be of what was sent.
     pub(super) fn counts(&mut self, ack: &Ack) -> bool {
         self.flow.counters.acks += 1;

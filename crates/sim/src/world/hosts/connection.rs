@@ -381,11 +381,7 @@ impl Flow {
         // A later transmission may be under way, or lost for a reason of its own; and an earlier
         // one may have arrived: then nothing is missing.
         let latest = self.resent.transmissions(seq).min(u32::from(u16::MAX));
-        if nth < latest {
-            return;
-        }
-        let ahead = self.carried.as_mut().map(|carried| &mut carried.ahead);
-        if !self.receiver.holds(seq) || ahead.is_some_and(|ahead| ahead.misses(loss.at, seq)) {
+        if nth >= latest && self.lacks(loss.at, seq) {
             self.causes.lost(seq, loss);
         }
     }
@@ -395,14 +391,6 @@ impl Flow {
         self.tally.acks_lost += count;
         if let Some(stack) = &mut self.stack {
             stack.lose_acks(first.next - 1, count);
-        }
-    }
-
-    /// The time is `now`, at which something happens to its hosts.
-    #[inline]
-    pub(super) fn settle(&mut self, now: Time) {
-        if let Some(carried) = &mut self.carried {
-            carried.ahead.settle(now, &mut self.causes);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Connections whose packets carry options, ahead of the clock: as long as all is in order, nothing
 //! but its packets and its own timers changes a host.
 
-use burstlab_tcp::{Ack, AckOptions, FullAck, PacketRun, SackBlocks, Transmission};
+use burstlab_tcp::{Ack, AckOptions, FullAck, PacketRun, SackBlocks, SegmentOptions, Transmission};
 use burstlab_units::{Bytes, Time};
 
 use super::Flow;
@@ -39,10 +39,24 @@ impl Flow {
         out: &mut Vec<Transmission>,
     ) {
         if let Some(carried) = &mut self.carried {
-            carried.hear(next, 1);
+            carried.hear_in_order();
         }
         let ack = Ack { next, sack: SackBlocks::NONE, size };
-        self.sender.on_full_ack(at, &ack, options, out);
+        self.sender.on_ack_in_stride(at, &ack, options, out);
+    }
+
+    /// The time is `now`, at which something happens to its hosts.
+    #[inline]
+    pub(super) fn settle(&mut self, now: Time) {
+        if let Some(carried) = &mut self.carried {
+            carried.ahead.settle(now, &mut self.causes);
+        }
+    }
+
+    /// Whether segment `seq`, whose last transmission is lost at `now`, is not there by then.
+    pub(super) fn lacks(&mut self, now: Time, seq: u64) -> bool {
+        let ahead = self.carried.as_mut().map(|carried| &mut carried.ahead);
+        !self.receiver.holds(seq) || ahead.is_some_and(|ahead| ahead.misses(now, seq))
     }
 
     /// Until when a packet that is on its way to the receiver may be dealt with now, if it comes in
@@ -73,26 +87,35 @@ impl Flow {
         let count = if packet.nth == 1 && coming.train.step <= 1 { all } else { 0 };
         let bytes = Bytes::new(self.kind.data_of(packet.bytes().get()));
         let (mut at, mut seq, mut taken) = (coming.at, packet.seq, 0);
+        let (mut options, mut alike, mut used) = (SegmentOptions::default(), 0, 0);
         while taken < count && at <= until && self.receiver.takes_in_stride(seq) {
+            if used == alike {
+                carried.data.take_alike(used);
+                (options, alike) = carried.data.alike(seq).unwrap_or((options, 0));
+                used = 0;
+                if alike == 0 {
+                    break;
+                }
+            }
             let due = self.receiver.poll_timeout().filter(|&due| due <= at);
-            if let Some(due) = due {
-                self.receiver.on_full_timeout(due, acks);
-            } else {
-                let options = carried.take(seq, 1).unwrap_or_default();
-                self.receiver.on_packet(at, (seq, bytes), &options, acks);
+            match due {
+                Some(due) => self.receiver.on_full_timeout(due, acks),
+                None => self.receiver.on_packet_in_stride(at, (seq, bytes), &options, acks),
             }
-            for (ack, options) in acks.drain(..) {
-                let nth = carried.acknowledge(&ack, options);
-                self.tally.acks_sent += 1;
-                answer(due.unwrap_or(at), AckPacket::new(index, NO_ROW, &ack).nth(nth));
+            if !acks.is_empty() {
+                for (ack, options) in acks.drain(..) {
+                    let nth = carried.acknowledge(&ack, options);
+                    self.tally.acks_sent += 1;
+                    answer(due.unwrap_or(at), AckPacket::new(index, NO_ROW, &ack).nth(nth));
+                }
             }
-            if due.is_some() {
-                continue;
+            if due.is_none() {
+                (at, seq, taken, used) = (at + coming.gap, seq + 1, taken + 1, used + 1);
             }
-            if self.has_received() {
-                self.received = Some(at);
-            }
-            (at, seq, taken) = (at + coming.gap, seq + 1, taken + 1);
+        }
+        carried.data.take_alike(used);
+        if taken > 0 && self.has_received() {
+            self.received = Some(coming.at(taken - 1));
         }
         self.count(u64::from(taken), packet.bytes().get() * u64::from(taken));
         if taken > 0 {

@@ -68,6 +68,23 @@ impl<T: Copy + PartialEq> OptionTable<T> {
         front.map(|front| front.value)
     }
 
+    /// What first packets carry alike, from this one on with numbers that rise by one, if they are
+    /// in order; and how many there are.
+    #[inline]
+    pub(super) fn alike(&self, number: u64) -> Option<(T, u32)> {
+        let front = self.first.front().filter(|front| front.first == number)?;
+        let count = if front.step == 1 { front.last - front.first + 1 } else { 1 };
+        Some((front.value, u32::try_from(count).unwrap_or(u32::MAX)))
+    }
+
+    /// Takes so many of these.
+    #[inline]
+    pub(super) fn take_alike(&mut self, count: u32) {
+        let Some(front) = self.first.front_mut().filter(|_| count > 0) else { return };
+        front.first += u64::from(count - 1) * front.step;
+        self.drop_first();
+    }
+
     /// Changes what a packet carries; returns whether `change` did.
     pub(super) fn change(
         &mut self,
@@ -91,6 +108,15 @@ impl<T: Copy + PartialEq> OptionTable<T> {
             }
             _ => self.take_from_within(number, nth),
         }
+    }
+
+    /// Takes the first of all numbers; nothing below counts any more.
+    #[inline]
+    pub(super) fn take_first(&mut self) {
+        let Some(front) = self.first.front() else { return };
+        let number = front.first;
+        self.drop_first();
+        self.forget_below(number + 1);
     }
 
     /// Drops the first of all numbers.

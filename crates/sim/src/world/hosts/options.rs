@@ -16,7 +16,7 @@ use crate::world::packet::{AckPacket, DataPacket};
 /// What is under way of one connection.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(in crate::world) struct CarriedOptions {
-    data: OptionTable<SegmentOptions>,
+    pub(super) data: OptionTable<SegmentOptions>,
     acks: OptionTable<AckOptions>,
     /// What the last ACK asked for, and how many have.
     asked: (u64, u16),
@@ -61,6 +61,12 @@ impl CarriedOptions {
     #[inline]
     pub(super) fn of_ack(&self, next: u64) -> Option<AckOptions> {
         self.acks.get(next)
+    }
+
+    /// That ACK is at its sender.
+    #[inline]
+    pub(super) fn hear_in_order(&mut self) {
+        self.acks.take_first();
     }
 
     /// What an ACK carries that is at its sender: of those that it overtook nothing counts.

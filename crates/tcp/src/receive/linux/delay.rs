@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::window::Advertised;
 use crate::config::Config;
-use crate::linux::{Clock, ticks};
+use crate::linux::{Clock, earliest, ticks};
 
 /// ACKs of the quick phase at most: `TCP_MAX_QUICKACKS`.
 const QUICK_MOST: u32 = 16;
@@ -250,7 +250,7 @@ impl Delay {
         // One that is still on the wheel also sends what was left out of duplicate ACKs.
         let heard = self.timed || self.compressed > 0;
         let timer = self.timer.filter(|_| heard).map(|(_, fires)| fires);
-        timer.into_iter().chain(self.compress).min()
+        earliest(timer, self.compress)
     }
 
     /// A timer runs out; returns whether an ACK goes.

@@ -33,6 +33,11 @@ impl Echo {
         Self { on, each, marked: false, last: false, seen: false }
     }
 
+    /// Whether there are no marks to tell of.
+    pub(super) fn is_off(&self) -> bool {
+        !self.on
+    }
+
     /// What a segment asks for.
     pub(super) fn hear(&self, options: &SegmentOptions) -> Asked {
         if !self.on {

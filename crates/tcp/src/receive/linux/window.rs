@@ -24,6 +24,8 @@ const FIRST_READ: u64 = 10;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Advertised {
     payload: u64,
+    /// What a full segment takes in the buffer.
+    room: u64,
     buffer: u64,
     buffer_most: u64,
     share: u64,
@@ -72,6 +74,7 @@ impl Advertised {
         let clamp = if scaled { clamp } else { clamp.min(FIELD) };
         Self {
             payload,
+            room: room(payload),
             buffer,
             buffer_most,
             share: SHARE_FIRST,
@@ -109,7 +112,7 @@ impl Advertised {
 
     /// For how much data there is room beside so many segments.
     fn room_beside(&self, held: u64) -> u64 {
-        self.data(self.buffer.saturating_sub(held * room(self.payload)))
+        self.data(self.buffer.saturating_sub(held * self.room))
     }
 
     /// The first segment shows what a segment takes in the buffer.
@@ -125,6 +128,9 @@ impl Advertised {
     /// A segment came, and so many are in the buffer: the window may be wider by two. Answers
     /// whether it is.
     pub(super) fn grow(&mut self, held: u64) -> bool {
+        if self.clamp <= self.threshold {
+            return false;
+        }
         let most = self.clamp.min(self.room_beside(held));
         let grows = most > self.threshold;
         if grows {
@@ -139,6 +145,7 @@ impl Advertised {
         self.scaled(self.room_beside(held).min(self.threshold)) >= self.offered
     }
 
+    #[inline]
     fn scaled(&self, window: u64) -> u64 {
         match self.scale {
             0 if window > self.offered || window + self.payload <= self.offered => {
