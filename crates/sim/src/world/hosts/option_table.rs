@@ -110,13 +110,13 @@ impl<T: Copy + PartialEq> OptionTable<T> {
         }
     }
 
-    /// Takes the first of all numbers; nothing below counts any more.
+    /// Takes the first packet with the first of all numbers; nothing below that counts any more.
     #[inline]
     pub(super) fn take_first(&mut self) {
         let Some(front) = self.first.front() else { return };
         let number = front.first;
         self.drop_first();
-        self.forget_below(number + 1);
+        self.forget_below(number);
     }
 
     /// Drops the first of all numbers.
@@ -190,6 +190,18 @@ mod tests {
         table.forget_below(8);
         assert_eq!((table.take(5, 1), table.take(5, 2)), (None, None));
         assert_eq!((table.take(8, 1), table.take(8, 2)), (Some(0), Some(8)));
+    }
+
+    #[test]
+    fn what_repeats_a_number_outlasts_its_first_packet() {
+        let mut table = OptionTable::default();
+        for (number, nth) in [(2, 2), (3, 1), (3, 2), (5, 1)] {
+            table.put(number, nth, nth);
+        }
+        assert_eq!(table.get(3), Some(1));
+        table.take_first();
+        assert_eq!((table.get(3), table.take(2, 2), table.take(3, 2)), (None, None, Some(2)));
+        assert_eq!((table.alike(5), table.alike(4)), (Some((1, 1)), None));
     }
 
     #[derive(Clone, Debug)]
