@@ -80,10 +80,12 @@ def cursor() -> Iterator[duckdb.DuckDBPyConnection]:
     except duckdb.Error as error:
         if isinstance(error, (duckdb.InternalError, duckdb.OperationalError)):
             _made = None  # an error within DuckDB leaves the database of no use
-        reason = str(error).splitlines()[0]
-        if os.strerror(errno.ENOSPC) in reason:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from None
-        raise Damaged(reason) from None
+        said = str(error)
+        # DuckDB has the system's reason in its text alone.
+        for number in errno.errorcode:
+            if f": {os.strerror(number)}" in said:
+                raise OSError(number, os.strerror(number)) from None
+        raise Damaged(said.splitlines()[0]) from None
 
 
 def file_name(path: Path) -> str:

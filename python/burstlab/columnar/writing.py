@@ -2,7 +2,7 @@
 
 DuckDB writes a file at once. Of more than one part each is a file meanwhile, and they are put
 together at the end, so that no more than a part is in memory. A file of the same rows in the same
-parts has the same bytes.
+parts has the same bytes, whether they come one by one or at once.
 """
 
 from __future__ import annotations
@@ -32,15 +32,27 @@ class Writer:
     ----------
     path
         The file; it is whole once `close` has returned.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
+        path.open("wb").close()
         self._path = path
         self._parts: list[Path] = []
         self._last: Mapping[str, Column] | None = None
 
     def write(self, columns: Mapping[str, Column]) -> None:
         """Add rows."""
+        rows = len(next(iter(columns.values()), ()))
+        for start in range(0, max(rows, 1), GROUP):
+            part = slice(start, start + GROUP)
+            self._add({name: column.take(part) for name, column in columns.items()})
+
+    def _add(self, columns: Mapping[str, Column]) -> None:
         if self._last is not None:
             kinds = {name: column.kind for name, column in columns.items()}
             if kinds != {name: column.kind for name, column in self._last.items()}:
