@@ -68,12 +68,12 @@ def named(one: dict[str, Any]) -> str:
 
 def numbers(result: bl.Result) -> dict[str, Any]:
     """All numbers of a run but what was done to it, and its events: none is left out then."""
-    summary = {**result.replications[0].summary}
+    summary: dict[str, Any] = {**result.replications[0].summary}
     summary.pop("surgery", None)
     summary.pop("events_per_packet")
-    summary["counters"] = {**summary["counters"]}
-    del summary["counters"]["events"], summary["counters"]["core_events"]
-    return summary
+    counters = dict(summary["counters"])
+    del counters["events"], counters["core_events"]
+    return {**summary, "counters": counters}
 
 
 def operated(document: Any, **operations: Any) -> dict[str, Any]:

@@ -221,7 +221,7 @@ proptest! {
 
 /// Where nothing is lost hardly a packet is an event.
 #[test]
-fn in_stride_a_packet_is_no_event() {
+fn on_the_fast_path_a_packet_is_no_event() {
     for law in ["cubic", "aimd"] {
         let scenario = json!({
             "access": {"rate": "100 Mb/s"}, "edge": {"assembly": "timer", "timer": "1 ms"},

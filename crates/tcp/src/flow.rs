@@ -239,7 +239,7 @@ impl Flow {
 
     /// As [`accept`](Self::accept) where no segment was sent twice or heard of twice.
     #[inline(always)]
-    pub(crate) fn accept_in_stride(&mut self, now: Time, next: u64) {
+    pub(crate) fn accept_fast(&mut self, now: Time, next: u64) {
         if next == self.sent {
             return self.accept(now, next);
         }

@@ -100,7 +100,7 @@ impl Receiver {
         if count == 0 {
             return Received::default();
         }
-        self.on_run_in_stride(run.first + u64::from(count));
+        self.on_run_fast(run.first + u64::from(count));
         let acks = PacketRun { first: run.first + 1, count, ..*run };
         Received { segments: count, acks: Some(acks) }
     }
@@ -148,7 +148,7 @@ impl Receiver {
     /// As [`Receiver::on_segment_fast`] for all segments below `next` in order, where it
     /// [acknowledges each](Self::acknowledges_each).
     #[inline]
-    pub fn on_run_in_stride(&mut self, next: u64) {
+    pub fn on_run_fast(&mut self, next: u64) {
         debug_assert!(self.acknowledges_each() && self.high <= self.next && self.next <= next);
         self.arrived_in_order(next);
     }

@@ -253,7 +253,7 @@ impl Sender {
         if self.flow.delays.is_some() {
             return self.flow.go_on_by_delay(now, next);
         }
-        self.flow.accept_in_stride(now, next);
+        self.flow.accept_fast(now, next);
         self.flow.grow_by_acks();
         self.flow.release(now)
     }

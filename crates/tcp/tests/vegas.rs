@@ -297,7 +297,7 @@ fn after_a_time_out_the_window_climbs_as_after_the_syn() {
 }
 
 #[test]
-fn plain_progress_is_taken_in_stride_and_nothing_else() {
+fn plain_progress_takes_the_fast_path_and_nothing_else() {
     let (mut s, first) = Script::grown(&sixteen(), 16);
     assert!(s.sender.is_fast());
     s.wait(300);

@@ -99,7 +99,9 @@ class Column:
         if self.valid is None or self.values.dtype.kind == "f":
             return self.values
         if self.values.dtype.kind in "bO":
-            return np.where(self.valid, self.values.astype(object), None)
+            found = self.values.astype(object)
+            found[~self.valid] = None
+            return found
         return np.where(self.valid, self.values.astype(np.float64), np.nan)
 
     def to_pylist(self) -> list[Any]:

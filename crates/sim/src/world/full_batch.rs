@@ -31,7 +31,7 @@ impl World {
         for timed in trains {
             let (train, ready) = (timed.train(), timed.ready(now));
             let (packet, count) = (&train.first, train.count);
-            if packet.flow != index || !flow.receiver.takes_in_stride(packet.seq) {
+            if packet.flow != index || !flow.receiver.takes_full_fast(packet.seq) {
                 break;
             }
             let arrives = down.wire.carry_evenly(ready, count, packet.bytes(), Time::MAX);
@@ -39,7 +39,7 @@ impl World {
             done += 1;
             let coming = TimedTrain { train: *train, at, gap };
             let acks = &mut self.hosts.full_acks;
-            let taken = flow.receive_in_stride((now, until), (index, &coming), acks, |at, ack| {
+            let taken = flow.receive_fast((now, until), (index, &coming), acks, |at, ack| {
                 answering.add(at, ack, (core, &mut up.wire), context);
             });
             if taken < count {
@@ -87,9 +87,9 @@ impl World {
             let coming = TimedTrain { train: *train, at, gap };
             let (mut heard, mut next, mut taken) = (at, ack.next, 0);
             while taken < count && heard <= safe {
-                let Some(options) = flow.hears_in_stride(heard, next) else { break };
+                let Some(options) = flow.hears_fast(heard, next) else { break };
                 digest.add(heard, 2, next);
-                flow.hear_in_stride(heard, (next, size), &options, released);
+                flow.hear_fast(heard, (next, size), &options, released);
                 for sent in released.drain(..) {
                     digest.add(heard, 1, sent.seq);
                     flow.carry(heard, &sent, 1);

@@ -11,7 +11,7 @@ use crate::segment::Transmission;
 impl Linux {
     /// Whether nothing is being repaired, probed or reported, and no class of Python decides.
     #[inline]
-    pub(crate) fn is_in_stride(&self) -> bool {
+    pub(crate) fn is_fast(&self) -> bool {
         self.stage == Stage::Open
             && self.acked > 0
             && self.sacked | self.lost | self.again == 0

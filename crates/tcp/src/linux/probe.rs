@@ -40,7 +40,7 @@ impl Linux {
     /// for a probe, as the ACK does, then for the time-out, as the first segment does, and for a
     /// probe again. There are probes, and there is no pacing.
     #[inline]
-    pub(super) fn schedule_probe_in_stride(&mut self, now: Time, others: u32) {
+    pub(super) fn schedule_probe_fast(&mut self, now: Time, others: u32) {
         let left = self.timeout_in(now);
         let timeout = ticks(left.max(1) as u64).min(self.options.rto_max);
         let probe = self.probe_wait(self.outstanding(), left);

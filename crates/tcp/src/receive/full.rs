@@ -19,7 +19,7 @@ impl Receiver {
     /// on a connection with options.
     #[inline]
     #[must_use]
-    pub fn takes_in_stride(&self, seq: u64) -> bool {
+    pub fn takes_full_fast(&self, seq: u64) -> bool {
         seq == self.next && self.high <= self.next && seq > 0 && self.answers.is_some()
     }
 
@@ -53,21 +53,21 @@ impl Receiver {
         self.answers = Some(answers);
     }
 
-    /// As [`on_packet`](Self::on_packet) for a segment that it [takes in
-    /// stride](Self::takes_in_stride).
+    /// As [`on_packet`](Self::on_packet) for a segment that it [takes on the
+    /// fast path](Self::takes_full_fast).
     #[inline]
-    pub fn on_packet_in_stride(
+    pub fn on_packet_fast(
         &mut self,
         now: Time,
         (seq, bytes): (u64, Bytes),
         options: &SegmentOptions,
         out: &mut Vec<FullAck>,
     ) {
-        debug_assert!(self.takes_in_stride(seq), "a segment in order");
+        debug_assert!(self.takes_full_fast(seq), "a segment in order");
         match &mut self.answers {
-            Some(answers) if answers.is_in_stride(seq, options) => {
+            Some(answers) if answers.is_fast(seq, options) => {
                 (self.next, self.high) = (seq + 1, seq + 1);
-                answers.on_data_in_stride(now, (seq, bytes.get()), options, out);
+                answers.on_data_fast(now, (seq, bytes.get()), options, out);
             }
             _ => self.on_packet(now, (seq, bytes), options, out),
         }

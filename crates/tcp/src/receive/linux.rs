@@ -193,9 +193,9 @@ impl Answers {
     }
 
     /// Whether a segment in order, above which none is there, is taken as
-    /// [`on_data_in_stride`](Self::on_data_in_stride) does.
+    /// [`on_data_fast`](Self::on_data_fast) does.
     #[inline]
-    pub(super) fn is_in_stride(&self, seq: u64, options: &SegmentOptions) -> bool {
+    pub(super) fn is_fast(&self, seq: u64, options: &SegmentOptions) -> bool {
         self.answered.is_none()
             && self.early == 0
             && self.echo.is_off()
@@ -205,7 +205,7 @@ impl Answers {
 
     /// As [`on_data`](Self::on_data) of such a segment.
     #[inline]
-    pub(super) fn on_data_in_stride(
+    pub(super) fn on_data_fast(
         &mut self,
         now: Time,
         (seq, bytes): (u64, u64),

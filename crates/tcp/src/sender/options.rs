@@ -20,10 +20,10 @@ impl Sender {
     /// detector listens, no class of Python decides, and more is to follow.
     #[inline]
     #[must_use]
-    pub fn takes_in_stride(&self, next: u64) -> bool {
+    pub fn takes_full_fast(&self, next: u64) -> bool {
         let Some(linux) = &self.linux else { return false };
         let news = linux.acked() < next && next <= linux.next() && next < self.flow.limit;
-        news && linux.is_in_stride() && !self.detection.is_on()
+        news && linux.is_fast() && !self.detection.is_on()
     }
 
     /// What a segment that goes out at `now` carries besides.
@@ -49,19 +49,19 @@ impl Sender {
         }
     }
 
-    /// As [`on_full_ack`](Self::on_full_ack), for an ACK for `next` that it [takes in
-    /// stride](Self::takes_in_stride).
-    pub fn on_ack_in_stride(
+    /// As [`on_full_ack`](Self::on_full_ack), for an ACK for `next` that it [takes on the
+    /// fast path](Self::takes_full_fast).
+    pub fn on_full_ack_fast(
         &mut self,
         now: Time,
         ack: &Ack,
         options: &AckOptions,
         out: &mut Vec<Transmission>,
     ) {
-        debug_assert!(self.takes_in_stride(ack.next), "an ACK in order");
+        debug_assert!(self.takes_full_fast(ack.next), "an ACK in order");
         let from = out.len();
         let linux = self.linux.as_mut();
-        if linux.is_none_or(|linux| !linux.on_ack_in_stride(now, ack.next, options, out)) {
+        if linux.is_none_or(|linux| !linux.on_ack_fast(now, ack.next, options, out)) {
             return self.on_full_ack(now, ack, options, out);
         }
         for sent in &mut out[from..] {

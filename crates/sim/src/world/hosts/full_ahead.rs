@@ -22,16 +22,16 @@ impl Flow {
 
     /// What an ACK carries that will be at the sender at `at`, if that may be dealt with now.
     #[inline]
-    pub(in crate::world) fn hears_in_stride(&self, at: Time, next: u64) -> Option<AckOptions> {
+    pub(in crate::world) fn hears_fast(&self, at: Time, next: u64) -> Option<AckOptions> {
         let in_time = self.sender.poll_timeout().is_none_or(|due| due > at);
-        let may = in_time && self.sender.takes_in_stride(next);
+        let may = in_time && self.sender.takes_full_fast(next);
         let carried = self.carried.as_ref().filter(|_| may)?;
         carried.of_ack(next).filter(|options| !options.marked)
     }
 
     /// Takes that ACK; what the sender lets go is in `out`.
     #[inline]
-    pub(in crate::world) fn hear_in_stride(
+    pub(in crate::world) fn hear_fast(
         &mut self,
         at: Time,
         (next, size): (u64, Bytes),
@@ -42,7 +42,7 @@ impl Flow {
             carried.hear_in_order();
         }
         let ack = Ack { next, sack: SackBlocks::NONE, size };
-        self.sender.on_ack_in_stride(at, &ack, options, out);
+        self.sender.on_full_ack_fast(at, &ack, options, out);
     }
 
     /// The time is `now`, at which something happens to its hosts.
@@ -75,7 +75,7 @@ impl Flow {
     /// of the receiver that is due before one of them runs out first. Calls `answer` for each ACK
     /// with the time it goes. Returns how many it took.
     #[inline]
-    pub(in crate::world) fn receive_in_stride(
+    pub(in crate::world) fn receive_fast(
         &mut self,
         (now, until): (Time, Time),
         (index, coming): (u32, &TimedTrain<DataPacket>),
@@ -88,7 +88,7 @@ impl Flow {
         let bytes = Bytes::new(self.kind.data_of(packet.bytes().get()));
         let (mut at, mut seq, mut taken) = (coming.at, packet.seq, 0);
         let (mut options, mut alike, mut used) = (SegmentOptions::default(), 0, 0);
-        while taken < count && at <= until && self.receiver.takes_in_stride(seq) {
+        while taken < count && at <= until && self.receiver.takes_full_fast(seq) {
             if used == alike {
                 carried.data.take_alike(used);
                 (options, alike) = carried.data.alike(seq).unwrap_or((options, 0));
@@ -100,7 +100,7 @@ impl Flow {
             let due = self.receiver.poll_timeout().filter(|&due| due <= at);
             match due {
                 Some(due) => self.receiver.on_full_timeout(due, acks),
-                None => self.receiver.on_packet_in_stride(at, (seq, bytes), &options, acks),
+                None => self.receiver.on_packet_fast(at, (seq, bytes), &options, acks),
             }
             if !acks.is_empty() {
                 for (ack, options) in acks.drain(..) {

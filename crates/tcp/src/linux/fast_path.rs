@@ -1,4 +1,4 @@
-//! In stride: an ACK of segments that were sent once and of which nothing else was heard, while
+//! The fast path: an ACK of segments that were sent once and of which nothing else was heard, while
 //! nothing is being repaired, of a connection that neither paces nor groups. What is done is what
 //! `hear`, `acked` and `send` do of any ACK, without what does not arise here.
 
@@ -8,8 +8,8 @@ use super::{Linux, Stage};
 use crate::segment::{AckOptions, SegmentFlags, Transmission};
 
 impl Linux {
-    /// Takes an ACK in stride; returns whether it is one, and otherwise does nothing.
-    pub(crate) fn on_ack_in_stride(
+    /// Takes an ACK on the fast path; returns whether it is one, and otherwise does nothing.
+    pub(crate) fn on_ack_fast(
         &mut self,
         now: Time,
         next: u64,
@@ -45,7 +45,7 @@ impl Linux {
         self.law.grow(&mut self.window, acked, &facts);
         self.window.stamp = tick;
         self.update_pacing_rate();
-        self.push_in_stride(now, out);
+        self.push_fast(now, out);
         self.make_room(now);
         self.write_more(now, out);
         debug_assert_eq!(self.stage, Stage::Open, "nothing is repaired");
@@ -54,14 +54,14 @@ impl Linux {
 
     /// Sets the timer for the ACK, and sends what it lets go.
     #[inline]
-    fn push_in_stride(&mut self, now: Time, out: &mut Vec<Transmission>) {
+    fn push_fast(&mut self, now: Time, out: &mut Vec<Transmission>) {
         let others = self.outstanding();
         if others > 0 && self.options.tlp && self.has_data() {
             let sent = self.write_freely(now, out);
             self.end_write(now, sent, false);
             match sent {
                 0 => _ = self.schedule_probe(now, true),
-                _ => self.schedule_probe_in_stride(now, others),
+                _ => self.schedule_probe_fast(now, others),
             }
             return;
         }
