@@ -28,7 +28,7 @@ use super::effects::{Effect, Effects};
 use super::flows::{Address, Flows};
 use super::marks::Markers;
 use crate::measure::{NO_BURST, OpsSummary};
-use crate::scenario::{AckWay, Ops as Rules};
+use crate::scenario::{AckWay, Dlcc, Ops as Rules};
 use crate::topology::{Graph, Routes};
 use crate::world::context::Context;
 use crate::world::events::{CoreEvent, Event};
@@ -247,12 +247,8 @@ impl Ops {
         let every = !rules.smoothing.enabled;
         let unsmoothed = graph.nodes.iter().map(|node| every || named(&node.name)).collect();
         let writes = rules.dlcc.as_ref().filter(|dlcc| dlcc.acks);
-        let proxy = writes.map(|dlcc| ProxyRules {
-            keep: dlcc.keep(rules.congestion.rtt_max),
-            filter: dlcc.filter,
-            guard: dlcc.guard,
-            again: rules.congestion.rtt_max,
-        });
+        let rtt = rules.congestion.rtt_max;
+        let proxy = writes.map(|dlcc| proxy_rules(dlcc, rtt));
         Self {
             flows: Flows::default(),
             effects: Effects::default(),
@@ -421,6 +417,11 @@ impl Ops {
         }
         known
     }
+}
+
+/// How an edge that writes ACKs does so.
+fn proxy_rules(dlcc: &Dlcc, rtt: Span) -> ProxyRules {
+    ProxyRules { keep: dlcc.keep(rtt), filter: dlcc.filter, guard: dlcc.guard, again: rtt }
 }
 
 impl Ops {
