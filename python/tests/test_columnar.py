@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import os
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -226,6 +229,21 @@ def test_conditions_may_be_beyond_what_a_column_holds(tmp_path, how, value):
     for name in table.columns:
         wanted = Table(table.read(None, [(name, how, value)]))
         assert read(tmp_path / "a.parquet", None, [(name, how, value)]).equals(wanted)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_process_that_is_forked_reads_and_writes(tmp_path):
+    table = Table({"a": of_values([1, 2])})
+    write(tmp_path / "parent.parquet", table)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
+        child = os.fork()
+    if child == 0:
+        write(tmp_path / "child.parquet", read(tmp_path / "parent.parquet"))
+        gc.collect()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    assert read(tmp_path / "child.parquet").equals(table)
 
 
 def test_a_column_that_is_not_there_is_named():

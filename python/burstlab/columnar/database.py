@@ -49,8 +49,10 @@ KINDS = {
 #: Most labels that a query spells out; of more, each text is handed over by itself.
 _SPELT = 64
 
-#: The database of this process: a process that forks leaves its own behind.
+#: The database of this process, and those of the processes that it was forked from, which are never
+#: closed here: their threads are not in this process.
 _made: tuple[int, duckdb.DuckDBPyConnection] | None = None
+_of_others: list[duckdb.DuckDBPyConnection] = []
 
 
 class Damaged(Exception):
@@ -73,6 +75,7 @@ def cursor() -> Iterator[duckdb.DuckDBPyConnection]:
 
     made = _made
     if made is None or made[0] != os.getpid():
+        _of_others.extend([] if made is None else [made[1]])
         made = _made = (os.getpid(), duckdb.connect(":memory:", config=dict(_SETTINGS)))
     try:
         with made[1].cursor() as opened:
