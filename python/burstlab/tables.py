@@ -81,17 +81,18 @@ class Table:
         """Return a pandas frame; times stay whole picoseconds (nullable integers)."""
         from burstlab.arrow import to_arrow
 
-        pd = extra("pandas", "to_pandas()")
-        pa = extra("pyarrow", "to_pandas()", "pandas")
         arrow = to_arrow(self, "to_pandas()", "pandas")
+        pa = extra("pyarrow", "to_pandas()", "pandas")
+        pd = extra("pandas", "to_pandas()")
         return arrow.to_pandas(types_mapper={pa.uint64(): pd.UInt64Dtype()}.get)
 
     def to_polars(self) -> pl.DataFrame:
         """Return a polars frame; it needs the extra ``polars``."""
         from burstlab.arrow import to_arrow
 
-        pl = extra("polars", "to_polars()")
-        return pl.from_arrow(to_arrow(self, "to_polars()", "polars"))
+        # First pyarrow: polars that is imported without it does not look for it again.
+        arrow = to_arrow(self, "to_polars()", "polars")
+        return extra("polars", "to_polars()").from_arrow(arrow)
 
     def to_pylist(self) -> list[dict[str, Any]]:
         """Return one dictionary per row."""
