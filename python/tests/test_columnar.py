@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import _thread
 import gc
 import os
+import threading
+import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -229,6 +232,20 @@ def test_conditions_may_be_beyond_what_a_column_holds(tmp_path, how, value):
     for name in table.columns:
         wanted = Table(table.read(None, [(name, how, value)]))
         assert read(tmp_path / "a.parquet", None, [(name, how, value)]).equals(wanted)
+
+
+def test_ctrl_c_is_heard_once_the_file_is_whole(tmp_path):
+    rows = 2**18
+    table = Table({"a": Column(np.random.default_rng(1).random(rows))})
+    alarm = threading.Timer(0.005, _thread.interrupt_main)
+    writer = Writer(tmp_path / "a.parquet")
+    writer.write(table.read())
+    alarm.start()
+    with pytest.raises(KeyboardInterrupt):  # noqa: PT012
+        writer.close()
+        time.sleep(5.0)
+    alarm.join()
+    assert read(tmp_path / "a.parquet").equals(table)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")

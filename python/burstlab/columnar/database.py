@@ -49,6 +49,9 @@ KINDS = {
 #: Most labels that a query spells out; of more, each text is handed over by itself.
 _SPELT = 64
 
+#: What DuckDB says at Ctrl-C.
+_INTERRUPTED = "Query interrupted"
+
 #: The database of this process, and those of the processes that it was forked from, which are never
 #: closed here: their threads are not in this process.
 _made: tuple[int, duckdb.DuckDBPyConnection] | None = None
@@ -69,6 +72,8 @@ def cursor() -> Iterator[duckdb.DuckDBPyConnection]:
         If a file cannot be written.
     Damaged
         If DuckDB refuses a file.
+    KeyboardInterrupt
+        At Ctrl-C, for which DuckDB has an error of its own.
     """
     global _made
     import duckdb
@@ -89,6 +94,20 @@ def cursor() -> Iterator[duckdb.DuckDBPyConnection]:
             if f": {os.strerror(number)}" in said:
                 raise OSError(number, os.strerror(number)) from None
         raise Damaged(said.splitlines()[0]) from None
+    except RuntimeError as error:
+        if str(error) == _INTERRUPTED:
+            raise KeyboardInterrupt from None
+        raise
+
+
+def finish(connection: duckdb.DuckDBPyConnection, command: str) -> None:
+    """Do a command to its end, so that nothing is lost: Ctrl-C is heard then, a second one at once."""
+    try:
+        connection.execute(command)
+    except RuntimeError as error:
+        if str(error) == _INTERRUPTED:
+            connection.execute(command)
+        raise
 
 
 def file_name(path: Path) -> str:

@@ -92,14 +92,14 @@ def merge(path: Path, parts: Sequence[Path], metadata: Mapping[str, str] | None 
     listed = ", ".join(database.file_name(part) for part in parts)
     with database.cursor() as connection:
         query = f"select * from read_parquet([{listed}], union_by_name = true)"
-        connection.execute(_command(path, query, metadata or {}))
+        database.finish(connection, _command(path, query, metadata or {}))
 
 
 def _copy(path: Path, columns: Mapping[str, Column], metadata: Mapping[str, str]) -> None:
     columns = columns or {NOTHING: Column(np.zeros(0, dtype=bool))}
     with database.cursor() as connection:
         query = database.registered(connection, "rows", columns)
-        connection.execute(_command(path, query, metadata))
+        database.finish(connection, _command(path, query, metadata))
 
 
 def _command(path: Path, query: str, metadata: Mapping[str, str]) -> str:
