@@ -241,7 +241,7 @@ def test_ctrl_c_is_heard_once_the_file_is_whole(tmp_path):
     writer = Writer(tmp_path / "a.parquet")
     writer.write(table.read())
     alarm.start()
-    with pytest.raises(KeyboardInterrupt):  # noqa: PT012
+    with pytest.raises(KeyboardInterrupt):
         writer.close()
         time.sleep(5.0)
     alarm.join()

@@ -49,8 +49,8 @@ KINDS = {
 #: Most labels that a query spells out; of more, each text is handed over by itself.
 _SPELT = 64
 
-#: What DuckDB says at Ctrl-C.
-_INTERRUPTED = "Query interrupted"
+#: What DuckDB says at Ctrl-C, in errors of several kinds.
+_INTERRUPTED = ("Query interrupted", "KeyboardInterrupt")
 
 #: The database of this process, and those of the processes that it was forked from, which are never
 #: closed here: their threads are not in this process.
@@ -89,25 +89,31 @@ def cursor() -> Iterator[duckdb.DuckDBPyConnection]:
         if isinstance(error, (duckdb.InternalError, duckdb.OperationalError)):
             _made = None  # an error within DuckDB leaves the database of no use
         said = str(error)
+        if _is_interrupt(error):
+            raise KeyboardInterrupt from None
         # DuckDB has the system's reason in its text alone.
         for number in errno.errorcode:
             if f": {os.strerror(number)}" in said:
                 raise OSError(number, os.strerror(number)) from None
         raise Damaged(said.splitlines()[0]) from None
     except RuntimeError as error:
-        if str(error) == _INTERRUPTED:
+        if _is_interrupt(error):
             raise KeyboardInterrupt from None
         raise
 
 
 def finish(connection: duckdb.DuckDBPyConnection, command: str) -> None:
-    """Do a command to its end, so that nothing is lost: Ctrl-C is heard then, a second one at once."""
+    """Do a command to its end, so that nothing is lost; Ctrl-C is heard then, a second at once."""
     try:
         connection.execute(command)
-    except RuntimeError as error:
-        if str(error) == _INTERRUPTED:
+    except Exception as error:
+        if _is_interrupt(error):
             connection.execute(command)
         raise
+
+
+def _is_interrupt(error: Exception) -> bool:
+    return any(sign in str(error) for sign in _INTERRUPTED)
 
 
 def file_name(path: Path) -> str:
