@@ -91,11 +91,21 @@ def _stands(claim: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def write(paper: Paper, reports: Sequence[Mapping[str, Any]]) -> None:
-    """Write the record of a paper, one line a target."""
-    lines = ",\n".join(json.dumps(one, ensure_ascii=False) for one in reports)
+    """Write the record of a paper, one line a target; numbers have ten digits."""
+    lines = ",\n".join(json.dumps(_rounded(one), ensure_ascii=False) for one in reports)
     head = json.dumps({"burstlab": reports[0]["burstlab"], "effort": "full"})
     text = f'{head[:-1]}, "targets": [\n{lines}\n]}}\n'
     (paper.directory / "full.json").write_text(text, encoding="utf-8")
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(f"{value:.10g}")
+    if isinstance(value, Mapping):
+        return {name: _rounded(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_rounded(one) for one in value]
+    return value
 
 
 def filled(text: str) -> str:

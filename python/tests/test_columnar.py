@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import _thread
 import gc
 import os
-import threading
-import time
 import warnings
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,6 +18,7 @@ from hypothesis import strategies as st
 
 import burstlab as bl
 from burstlab.arrow import from_arrow
+from burstlab.columnar import database
 from burstlab.columnar.column import Column, of_values
 from burstlab.columnar.database import Damaged
 from burstlab.columnar.reading import File
@@ -108,7 +107,6 @@ def here(tmp_path_factory, monkeypatch):
 
 
 def test_duckdb_reads_what_we_write(tmp_path):
-    duckdb = pytest.importorskip("duckdb")
     rng = np.random.default_rng(1)
     table = Table(
         {
@@ -234,18 +232,27 @@ def test_conditions_may_be_beyond_what_a_column_holds(tmp_path, how, value):
         assert read(tmp_path / "a.parquet", None, [(name, how, value)]).equals(wanted)
 
 
-def test_ctrl_c_is_heard_once_the_file_is_whole(tmp_path):
-    rows = 2**18
-    table = Table({"a": Column(np.random.default_rng(1).random(rows))})
-    alarm = threading.Timer(0.005, _thread.interrupt_main)
-    writer = Writer(tmp_path / "a.parquet")
-    writer.write(table.read())
-    alarm.start()
-    with pytest.raises(KeyboardInterrupt):
-        writer.close()
-        time.sleep(5.0)
-    alarm.join()
-    assert read(tmp_path / "a.parquet").equals(table)
+class Interrupted:
+    """A connection to DuckDB at which Ctrl-C comes while it does its first command."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+        self.asked: list[str] = []
+
+    def execute(self, command: str) -> None:
+        self.asked.append(command)
+        if len(self.asked) == 1:
+            raise self._error
+
+
+@pytest.mark.parametrize(
+    "error", [RuntimeError("Query interrupted"), duckdb.Error("KeyboardInterrupt: ")]
+)
+def test_ctrl_c_is_heard_once_the_file_is_whole(error):
+    connection = Interrupted(error)
+    with pytest.raises(KeyboardInterrupt), database.cursor():
+        database.finish(connection, "copy")  # pyright: ignore[reportArgumentType]
+    assert connection.asked == ["copy", "copy"]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
