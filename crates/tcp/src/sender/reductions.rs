@@ -75,9 +75,9 @@ impl Sender {
         let Some(linux) = &self.linux else { return };
         let [after, marks_after, _] = linux.reductions();
         let (progress, next) = (linux.acked() > acked, linux.acked());
-        let lost = linux.lost_segments();
         self.last_excused &= after == before;
         if after > before && marks_after == marks {
+            let lost = linux.lost_segments();
             let timed_out = self.flow.counters.timeouts > timeouts;
             self.judge_reduction(now, &Outstanding { window, segments: lost }, timed_out, out);
         }
