@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from burstlab import _core
 from burstlab.errors import EngineError, MemoryExceeded, ScenarioError
-from burstlab.interrupts import deferred
+from burstlab.interrupts import deferred, heed, is_stoppable
 from burstlab.loading import Document
 
 T = TypeVar("T")
@@ -33,7 +33,7 @@ def heard(call: Callable[[_core.Monitor], T]) -> T:
         Takes a monitor, at which the engine looks.
     """
     monitor = _core.Monitor()
-    if threading.current_thread() is not threading.main_thread():
+    if not is_stoppable():
         return call(monitor)
     done: list[T] = []
     failed: list[BaseException] = []
@@ -50,6 +50,7 @@ def heard(call: Callable[[_core.Monitor], T]) -> T:
     try:
         while thread.is_alive():
             thread.join(_POLL_S)
+            heed()
     except BaseException:
         monitor.cancel()
         raise

@@ -1,12 +1,44 @@
-"""Ctrl-C, put off where it would leave a lock held."""
+"""Ctrl-C: put off where it would leave a lock held, and passed on to other threads."""
 
 from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from types import FrameType
+from typing import TypeVar
+
+Answer = TypeVar("Answer")
+
+#: What asks the work of this thread to end, as Ctrl-C asks that of the main one.
+_asked: ContextVar[threading.Event | None] = ContextVar("_asked", default=None)
+
+
+def stoppable(stop: threading.Event, call: Callable[..., Answer], *given: object) -> Answer:
+    """Make a call beside the main thread; once `stop` is set, it ends by `KeyboardInterrupt`.
+
+    That is raised where the call waits for something, within a moment of its being set.
+    """
+    before = _asked.set(stop)
+    try:
+        heed()
+        return call(*given)
+    finally:
+        _asked.reset(before)
+
+
+def is_stoppable() -> bool:
+    """Return whether somebody can interrupt this thread: the main one, or one that may stop it."""
+    return _asked.get() is not None or threading.current_thread() is threading.main_thread()
+
+
+def heed() -> None:
+    """Raise `KeyboardInterrupt` where what this thread does is to end."""
+    stop = _asked.get()
+    if stop is not None and stop.is_set():
+        raise KeyboardInterrupt
 
 
 @contextmanager

@@ -6,13 +6,14 @@ import os
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from contextvars import copy_context
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from burstlab import _core, meanwhile
 from burstlab.engine import Bound
 from burstlab.errors import InputError
-from burstlab.interrupts import deferred
+from burstlab.interrupts import deferred, heed
 
 About = TypeVar("About")
 Answer = TypeVar("Answer")
@@ -64,6 +65,7 @@ class UnderWay(Generic[About, Answer]):
 
     def finished(self) -> list[tuple[About, Future[Answer]]]:
         """Wait a moment, and return the tasks that are done, which are under way no more."""
+        heed()
         with deferred():
             done, _ = wait(self._tasks, timeout=_POLL_S, return_when=FIRST_COMPLETED)
             found = [(about, task) for task, (about, _) in self._tasks.items() if task in done]
@@ -147,7 +149,8 @@ def each(
         try:
             while True:
                 for item in islice(coming, under_way.room(workers)):
-                    under_way.add(pool.submit, do, item, about=None)
+                    # What may stop this thread may stop those that work for it.
+                    under_way.add(pool.submit, copy_context().run, do, item, about=None)
                 if not under_way:
                     return
                 for _, task in under_way.finished():

@@ -5,6 +5,10 @@ from __future__ import annotations
 import csv
 import json
 import re
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 
@@ -157,13 +161,42 @@ def test_all_claims_hold_or_differ_for_a_known_reason(burstlab, tmp_path):
 
 
 def test_the_number_of_workers_changes_nothing(burstlab, tmp_path):
+    """With two there are two papers at a time, and the later one here is the sooner done."""
+    targets = ("yu2004/fig4b", "yu2004/fig2a", "lu-hunter/fig2")
     answers = [
-        burstlab("reproduce", "yu2004/fig4b", "--json", "--jobs", jobs, "--out", tmp_path).json()
+        burstlab("reproduce", *targets, "--json", "--jobs", jobs, "--out", tmp_path / f"{jobs}")
         for jobs in (1, 2)
     ]
-    for document in answers:
-        del document["targets"][0]["wall_s"]
-    assert answers[0] == answers[1]
+    listed = [json.loads((tmp_path / f"{jobs}/reproduce.json").read_text()) for jobs in (1, 2)]
+    documents = [*(answer.json() for answer in answers), *listed]
+    for document in documents:
+        for target in document["targets"]:
+            del target["wall_s"]
+    assert documents[0] == documents[1]
+    assert documents[2] == documents[3]
+    names = [target["target"] for target in documents[2]["targets"]]
+    assert set(names) == set(targets)
+    assert names == [target["target"] for target in documents[0]["targets"]]
+
+
+def test_ctrl_c_ends_the_targets_of_all_papers(tmp_path):
+    """Those that were done are in the report, and none goes on."""
+    targets = ("yu2004/fig2a", "lu-hunter/fig8", "martinez-yelmo/fig2")
+    command = [sys.executable, "-m", "burstlab", "reproduce", *targets, "--full", "--jobs", "2"]
+    process = subprocess.Popen(
+        [*command, "--out", str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    listed = tmp_path / "reproduce.json"
+    while not listed.exists() and process.poll() is None:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=240)
+    assert process.returncode == 130, told
+    assert b"the report has the targets that were done" in told
+    document = json.loads(listed.read_text())
+    assert document["interrupted"]
+    assert [target["target"] for target in document["targets"]] == ["yu2004/fig2a"]
+    assert (tmp_path / "report.html").exists()
 
 
 def test_another_seed_is_another_sample(burstlab, tmp_path):

@@ -10,6 +10,7 @@ import pytest
 
 from burstlab import simulation
 from burstlab.reproduce import making
+from burstlab.reproduce.abreast import reproduce_all
 from burstlab.reproduce.context import Context
 from burstlab.reproduce.engine import Options, reproduce
 from burstlab.reproduce.grid import run_grid, runs_of
@@ -117,8 +118,11 @@ def test_targets_share_runs_and_papers_do_not(made):
     assert other.to_json()["measures"] == one.to_json()["measures"]
     assert list(options.left) == ["yu2004"]
     ((analysis, _),) = select(["lu-hunter/fig2"])
-    reproduce(analysis, "fig2", options)
-    assert list(options.left) == ["lu-hunter"]
+    both = [(paper, "fig4b"), (analysis, "fig2")]
+    found = list(reproduce_all(both, options, lambda place: None))
+    assert len(made) == count
+    assert {report.name for report in found} == {"yu2004/fig4b", "lu-hunter/fig2"}
+    assert not options.left
 
 
 def test_an_effort_runs_only_what_its_rules_allow():

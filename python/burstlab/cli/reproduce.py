@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from burstlab.cli.beside import beside
@@ -58,8 +58,8 @@ def reproduce(
     from burstlab.directories import ready_directory
     from burstlab.errors import InputError
     from burstlab.report import Report
+    from burstlab.reproduce.abreast import reproduce_all
     from burstlab.reproduce.engine import Options
-    from burstlab.reproduce.engine import reproduce as reproduce_one
     from burstlab.reproduce.paper import select
     from burstlab.simulation import override
 
@@ -75,19 +75,21 @@ def reproduce(
     options = Options("full" if full else "quick", seed, jobs)
     directory = ready_directory(out)
     reports: list[TargetReport] = []
-    written = Report(directory, options)
+    names = [f"{paper.key}/{target}" for paper, target in wanted]
+    written = Report(directory, options, names)
     interrupted = False
     with _progress(len(wanted)) as progress, beside() as aside:
         try:
-            for index, (paper, target) in enumerate(wanted):
-                report = reproduce_one(paper, target, options, progress(index))
-                aside.do(written.add, report)
-                reports.append(report)
+            with closing(reproduce_all(wanted, options, progress)) as finished:
+                for report in finished:
+                    aside.do(written.add, report)
+                    reports.append(report)
         except KeyboardInterrupt:
             interrupted = True
             if aside.goes_on():
                 fix = "Ctrl-C again leaves it out"
                 warn(f"interrupted; the report gets the target before this one ({fix})")
+    reports.sort(key=lambda report: names.index(report.name))
     if reports:
         written.finish(interrupted=interrupted)
     if json_:
@@ -124,9 +126,12 @@ def _progress(count: int) -> Iterator[Callable[[int], Progress | None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=count)
 
+        shares = [0.0] * count
+
         def of_target(index: int) -> Progress:
             def show(share: float, label: str) -> None:
-                bar.update(task, completed=index + share, description=label)
+                shares[index] = share
+                bar.update(task, completed=sum(shares), description=label)
 
             return show
 

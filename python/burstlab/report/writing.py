@@ -51,6 +51,8 @@ class Report:
         A directory that exists; each paper gets its own within.
     options
         How the targets are run, for the command that repeats them.
+    order
+        Their names in the order of the report, in whichever they are done.
 
     Raises
     ------
@@ -58,9 +60,10 @@ class Report:
         If the directory holds a study, or a reproduction to which nothing can be added.
     """
 
-    def __init__(self, out: Path, options: Options) -> None:
+    def __init__(self, out: Path, options: Options, order: Sequence[str] = ()) -> None:
         self._out = out
         self._options = options
+        self._order = order
         if (out / "study.json").exists():
             raise InputError(f"{out} holds a study\n  fix: give another --out")
         with self._alone():
@@ -72,12 +75,18 @@ class Report:
             others = _sections(self._out)
             names = [one["name"] for one in others]
             if report.name not in names:
-                before, place = None, len(others)
+                before, place = None, self._place(report.name, names)
             else:
                 place = names.index(report.name)
                 before = others.pop(place)
             others.insert(place, self._put(report, others, before))
             self._list(others, interrupted=True)
+
+    def _place(self, name: str, there: Sequence[str]) -> int:
+        """Return where a new target belongs: behind all, but for those that follow it."""
+        later = self._order[self._order.index(name) + 1 :] if name in self._order else ()
+        following = [place for place, other in enumerate(there) if other in later]
+        return min(following, default=len(there))
 
     def _put(
         self, report: TargetReport, others: Sequence[Section], before: Section | None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -70,6 +71,8 @@ class Context:
     kept: dict[str, Any] = field(default_factory=dict)
     #: Runs of a grid, those of targets before this one among them; none is made twice.
     done: dict[Key, Replication] = field(default_factory=dict)
+    #: Workers that no target has; None where this one has them all.
+    free: threading.Semaphore | None = None
 
     @property
     def plan(self) -> Document:

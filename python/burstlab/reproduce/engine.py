@@ -1,8 +1,9 @@
-"""Run targets one after the other and gather what the report needs."""
+"""Run a target and gather what the report needs."""
 
 from __future__ import annotations
 
 import hashlib
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from burstlab.reproduce.claims import Judged
 from burstlab.reproduce.context import Context, Findings, Key
 from burstlab.reproduce.paper import Paper
 from burstlab.results import Replication
+from burstlab.underway import workers_asked
 
 Progress = Callable[[float, str], None]
 
@@ -28,9 +30,12 @@ class Options:
     seed
         Instead of the scenario's seed.
     jobs
-        Replications at a time.
+        Replications at a time, of all targets that are run with these options.
     left
-        What targets of a paper leave for those after them that need the same runs, and the runs.
+        What targets of a paper leave for those after them that need the same runs, and the runs, by
+        paper.
+    free
+        Workers that no target has.
     """
 
     effort: str = "quick"
@@ -39,6 +44,10 @@ class Options:
     left: dict[str, tuple[dict[str, Any], dict[Key, Replication]]] = field(
         default_factory=dict, repr=False, compare=False
     )
+    free: threading.Semaphore = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "free", threading.Semaphore(workers_asked(self.jobs)))
 
 
 @dataclass(frozen=True)
@@ -81,9 +90,6 @@ def reproduce(
 ) -> TargetReport:
     """Run one target and judge its claims."""
     started = time.perf_counter()
-    # Papers have no runs in common: what another one left is let go.
-    if paper.key not in options.left:
-        options.left.clear()
     kept, done = options.left.setdefault(paper.key, ({}, {}))
     context = Context(
         paper,
@@ -94,8 +100,10 @@ def reproduce(
         progress or (lambda share, label: None),
         kept=kept,
         done=done,
+        free=options.free,
     )
     findings = paper.measure(target)(context)
+    context.progress(1.0, target)
     judged = [claim.judge(findings.measures, findings.rows) for claim in paper.claims(target)]
     fingerprint = hashlib.sha256("\n".join(context.fingerprints).encode()).hexdigest()[:16]
     return TargetReport(

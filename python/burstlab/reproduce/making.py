@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from functools import partial
 from typing import TypeAlias, TypeVar
 
@@ -59,18 +60,24 @@ def make_all(
     jobs = workers_asked(context.jobs)
     with threads(min(that_fit(scenario, jobs) for scenario in resolved)) as ready:
         bound, progress = Bound(resolved[0]), Progress(len(visits))
-        running = Running(begun(), partial(_do, make), ready, bound, progress, 1)
+        running = Running(begun(), partial(_do, make, context.free), ready, bound, progress, 1)
         with closing(running.points()) as points:
             found.update((done.point, done) for finished in points for done in finished)
     return [found[place] for place in range(len(visits))]
 
 
-def _do(make: Make[Kept], orders: Sequence[Order], monitor: _core.Monitor) -> Answer[Kept]:
-    """Do orders as a worker of a study does."""
-    started = time.perf_counter()
-    results = [
-        [make(order, order.first + i, monitor) for i in range(order.count)] for order in orders
-    ]
+def _do(
+    make: Make[Kept],
+    free: threading.Semaphore | None,
+    orders: Sequence[Order],
+    monitor: _core.Monitor,
+) -> Answer[Kept]:
+    """Do orders as a worker of a study does, once there is one to do them."""
+    with free or nullcontext():
+        started = time.perf_counter()
+        results = [
+            [make(order, order.first + i, monitor) for i in range(order.count)] for order in orders
+        ]
     engine_s = time.perf_counter() - started
     return Answer(results, sum(map(len, results)), 0.0, engine_s, 0.0, [])
 
