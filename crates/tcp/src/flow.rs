@@ -244,7 +244,6 @@ impl Flow {
             return self.accept(now, next);
         }
         self.acked = next;
-        self.limited_transmissions = 0;
         self.timer.on_progress(now, next);
         self.timer.restart(now);
     }

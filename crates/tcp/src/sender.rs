@@ -182,14 +182,16 @@ impl Sender {
         mut emit: impl FnMut(&Self, Clocked),
     ) -> u32 {
         let count = self.takes_at_most(run, until);
-        let (mut at, mut next) = (run.at, run.first);
-        for index in 0..count {
-            let Some(segments) = self.take_one(at, next) else { return index };
+        let (mut at, mut next, mut taken) = (run.at, run.first, 0);
+        while taken < count {
+            let Some(segments) = self.take_one(at, next) else { break };
             emit(self, Clocked { at, next, segments });
             at += run.gap;
             next += u64::from(run.step);
+            taken += 1;
         }
-        count
+        self.took(taken);
+        taken
     }
 
     /// How many ACKs of a run [`take`](Self::take) takes at most, from the front.
@@ -206,12 +208,46 @@ impl Sender {
         run.by(until).min(news).min(rising)
     }
 
-    /// Takes the next one of these: returns the segments that it lets go, or `None` where the timer
-    /// runs out before it. In a loop of its own each is inlined, which a closure may not be.
+    /// Takes the next one of these: returns the segments that it lets go, in order, all for the first
+    /// time, or `None` where the timer runs out before it. In a loop of its own each is inlined,
+    /// which a closure may not be. After the last, [`took`](Self::took) counts them.
     #[inline(always)]
-    pub fn take_one(&mut self, at: Time, next: u64) -> Option<Range<u64>> {
-        let late = self.flow.timer.deadline().is_some_and(|due| due <= at);
-        if late { None } else { Some(self.on_ack_fast(at, next)) }
+    pub fn take_one(&mut self, now: Time, next: u64) -> Option<Range<u64>> {
+        if self.flow.timer.deadline().is_some_and(|due| due <= now) {
+            return None;
+        }
+        Some(self.goes_on(now, next))
+    }
+
+    /// As [`Sender::on_ack`], for an ACK without SACK blocks that comes on the fast path and covers
+    /// new segments. Returns the segments that now go on the link, in order, all for the first
+    /// time; each has its [`segment_size`](Self::segment_size).
+    #[inline(always)]
+    pub fn on_ack_fast(&mut self, now: Time, next: u64) -> Range<u64> {
+        self.took(1);
+        self.goes_on(now, next)
+    }
+
+    /// The same, and nothing is counted.
+    #[inline(always)]
+    fn goes_on(&mut self, now: Time, next: u64) -> Range<u64> {
+        debug_assert!(self.is_fast() && self.covers(next), "an ACK on the fast path");
+        self.recovery.on_ack_fast(&mut self.flow, next);
+        if self.flow.delays.is_some() {
+            return self.flow.go_on_by_delay(now, next);
+        }
+        self.flow.accept_fast(now, next);
+        self.flow.grow_by_acks();
+        self.flow.release(now)
+    }
+
+    /// So many ACKs were taken one after the other.
+    #[inline]
+    pub fn took(&mut self, acks: u32) {
+        if acks > 0 {
+            self.flow.counters.acks += u64::from(acks);
+            self.flow.limited_transmissions = 0;
+        }
     }
 
     /// Whether the sender goes straight on: nothing is being repaired, nothing was heard twice, and
@@ -240,22 +276,6 @@ impl Sender {
     #[must_use]
     pub fn limit(&self) -> u64 {
         self.flow.limit
-    }
-
-    /// As [`Sender::on_ack`], for an ACK without SACK blocks that comes on the fast path and covers
-    /// new segments. Returns the segments that now go on the link, in order, all for the first
-    /// time; each has its [`segment_size`](Self::segment_size).
-    #[inline(always)]
-    pub fn on_ack_fast(&mut self, now: Time, next: u64) -> Range<u64> {
-        debug_assert!(self.is_fast() && self.covers(next), "an ACK on the fast path");
-        self.flow.counters.acks += 1;
-        self.recovery.on_ack_fast(&mut self.flow, next);
-        if self.flow.delays.is_some() {
-            return self.flow.go_on_by_delay(now, next);
-        }
-        self.flow.accept_fast(now, next);
-        self.flow.grow_by_acks();
-        self.flow.release(now)
     }
 
     /// Size of segment `seq` on the wire, headers included.

@@ -168,6 +168,7 @@ impl World {
                 next += u64::from(run.step);
                 taken += 1;
             }
+            flow.sender.took(taken);
             if taken < count {
                 late = Some((coming, taken));
                 break;
