@@ -6,6 +6,8 @@
 //! of its connection; keys and connection ids are new in each process, and of a size that is always
 //! the same, so that no packet is longer or comes at another time for them.
 
+#[cfg(feature = "quiche")]
+mod chance;
 #[cfg(any(feature = "quinn", feature = "noq", feature = "quiche"))]
 mod clock;
 #[cfg(feature = "noq")]
@@ -75,10 +77,16 @@ impl Stacks for AllStacks {
         known.map_or(Vec::new(), |(_, controls)| controls.to_vec())
     }
 
-    /// They draw from a generator that nobody can seed: BBR when to probe, quiche which numbers of
-    /// packets it leaves out, so that nobody acknowledges what has not come.
+    /// BBR draws when to probe from a generator that nobody can seed. quiche draws which numbers of
+    /// packets it leaves out, so that nobody acknowledges what has not come; where the program was
+    /// linked for it, from the seed.
     fn repeats(&self, stack: &str, congestion_control: &str) -> bool {
-        !matches!((stack, congestion_control), ("quinn", "bbr") | ("noq", "bbr3") | ("quiche", _))
+        match (stack, congestion_control) {
+            ("quinn", "bbr") | ("noq", "bbr3") => false,
+            #[cfg(feature = "quiche")]
+            ("quiche", _) => chance::is_linked(),
+            _ => true,
+        }
     }
 
     fn hosts(&self, connection: &Connection) -> [Box<dyn Host>; 2] {

@@ -1,5 +1,6 @@
 //! quiche: QUIC with TLS 1.3 by BoringSSL. It reads the clock of the machine, and is told that of
-//! the run (`virtual_clock.rs`).
+//! the run (`virtual_clock.rs`); it draws random numbers from BoringSSL, and is given those that
+//! follow from the seed (`chance.rs`).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -11,6 +12,7 @@ use burstlab_sim::scenario::{Connection as Wanted, Host, HostEvent, HostState, P
 use burstlab_units::{Bytes, Time};
 use quiche::{Config, Connection, ConnectionId, Error, PROTOCOL_VERSION, RecvInfo};
 
+use crate::chance::Chance;
 use crate::clock::span;
 use crate::{HEADERS, congestion_control, supply, virtual_clock};
 
@@ -58,6 +60,7 @@ pub(crate) fn hosts(wanted: &Wanted) -> [Box<dyn Host>; 2] {
 /// One end of a QUIC connection: the sender is the client, and writes one stream.
 struct Quiche {
     near: bool,
+    chance: Chance,
     config: Config,
     connection: Option<Connection>,
     unwritten: u64,
@@ -85,6 +88,7 @@ impl Quiche {
         let control = congestion_control(wanted, CONGESTION_CONTROLS);
         Self {
             near,
+            chance: Chance::new(wanted.seed, near),
             config: config(control, !near),
             connection: None,
             unwritten: if near { supply(wanted) } else { 0 },
@@ -98,6 +102,14 @@ impl Quiche {
             lost: 0,
             probes: 0,
         }
+    }
+
+    /// Calls quiche at an instant of the run, with the chances of this end.
+    fn at<T>(&mut self, now: Time, act: impl FnOnce(&mut Self) -> T) -> T {
+        let mut chance = self.chance;
+        let done = chance.with(|| virtual_clock::at(now, || act(self)));
+        self.chance = chance;
+        done
     }
 
     fn on_the_way(&self) -> MutexGuard<'_, OnTheWay> {
@@ -145,9 +157,8 @@ impl Host for Quiche {
             return;
         }
         let id = ConnectionId::from_ref(&[1; 16]);
-        let config = &mut self.config;
         let [own, other] = ADDRESSES;
-        let opened = virtual_clock::at(now, || quiche::connect(None, &id, own, other, config));
+        let opened = self.at(now, |end| quiche::connect(None, &id, own, other, &mut end.config));
         self.connection = Some(opened.expect("the configuration is sound"));
     }
 
@@ -158,29 +169,29 @@ impl Host for Quiche {
         if let Some(acked) = acked.filter(|&acked| self.sent.ack(acked)) {
             self.events.push_back(HostEvent::Acked(acked));
         }
-        virtual_clock::at(now, || {
-            if self.connection.is_none() && !self.near {
+        self.at(now, |end| {
+            if end.connection.is_none() && !end.near {
                 let id = ConnectionId::from_ref(&[2; 16]);
-                let opened = quiche::accept(&id, None, to, from, &mut self.config);
-                self.connection = Some(opened.expect("the configuration is sound"));
+                let opened = quiche::accept(&id, None, to, from, &mut end.config);
+                end.connection = Some(opened.expect("the configuration is sound"));
             }
-            if let Some(connection) = &mut self.connection {
+            if let Some(connection) = &mut end.connection {
                 // What it cannot read it drops, as it would of any network.
                 let _ = connection.recv(&mut packet.bytes, RecvInfo { from, to });
             }
-            self.goes_on();
+            end.goes_on();
         });
     }
 
     fn handle_timeout(&mut self, now: Time) {
-        virtual_clock::at(now, || {
-            if let Some(connection) = &mut self.connection {
+        self.at(now, |end| {
+            if let Some(connection) = &mut end.connection {
                 let due = connection.timeout_instant().map(virtual_clock::time);
                 if due.is_some_and(|at| at <= now) {
                     connection.on_timeout();
                 }
             }
-            self.goes_on();
+            end.goes_on();
         });
     }
 
@@ -191,7 +202,7 @@ impl Host for Quiche {
                 self.held = Some(held);
                 return None;
             }
-            None => virtual_clock::at(now, || self.next(now))?,
+            None => self.at(now, |end| end.next(now))?,
         };
         let number = self.sent.add(bytes.len());
         self.on_the_way().sent(self.near, number, &bytes);
