@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -91,7 +91,7 @@ class FileWriter:
 
 
 @contextmanager
-def opened(path: Path, *, categories: bool = False) -> Iterator[File]:
+def opened(path: Path, *, categories: bool = False, known: File | None = None) -> Iterator[File]:
     """Open a Parquet file; one that is damaged is refused.
 
     Parameters
@@ -100,13 +100,15 @@ def opened(path: Path, *, categories: bool = False) -> Iterator[File]:
         The file.
     categories
         Whether its text is that of categories.
+    known
+        The same file as it was opened before, which knows its columns.
     """
     # DuckDB is imported where the first file is looked at: a run that records nothing needs none.
     from burstlab.columnar.database import Damaged
     from burstlab.columnar.reading import File
 
     try:
-        yield File(path, categories=categories)
+        yield known or File(path, categories=categories)
     except (OSError, Damaged) as error:
         raise InputError(
             f"{path}: damaged ({error})\n  fix: run it again, or remove the file to do without "
@@ -273,7 +275,8 @@ class Store:
         self.names = tuple(names)
         self.replications = tuple(replications)
         self._directory = directory
-        self._seen = {name: _seen(directory / f"{name}{_SUFFIX}") for name in self.names}
+        files = {name: directory / f"{name}{_SUFFIX}" for name in self.names}
+        self._tables = {name: StoredTable(file, _seen(file)) for name, file in files.items()}
 
     @classmethod
     def open(
@@ -307,7 +310,7 @@ class Store:
 
     def table(self, name: str) -> StoredTable:
         """Return a table, all replications one below the other."""
-        return StoredTable(self._directory / f"{name}{_SUFFIX}", self._seen[name])
+        return self._tables[name]
 
     def part(self, replication: int) -> StoredPart:
         """Return the tables of one replication."""
@@ -353,7 +356,7 @@ class StoredPart(Mapping[str, Table]):
 
 
 class StoredTable(Table):
-    """A table in a Parquet file; only what is asked for is read, and nothing is kept.
+    """A table in a Parquet file; only what is asked for is read, and none of the rows is kept.
 
     Parameters
     ----------
@@ -366,6 +369,7 @@ class StoredTable(Table):
     def __init__(self, path: Path, seen: tuple[int, ...]) -> None:
         self._there = path
         self._seen = seen
+        self._known: File | None = None
 
     @property
     def _path(self) -> Path:
@@ -411,9 +415,12 @@ class StoredTable(Table):
         with self._opened() as file:
             return file.rows
 
-    def _opened(self) -> AbstractContextManager[File]:
+    @contextmanager
+    def _opened(self) -> Iterator[File]:
         # Text of the engine is always that of categories.
-        return opened(self._path, categories=True)
+        with opened(self._path, categories=True, known=self._known) as file:
+            yield file
+            self._known = file
 
 
 def _seen(path: Path) -> tuple[int, ...]:

@@ -201,9 +201,10 @@ class Table:
 
     def _know(self, names: Sequence[str]) -> None:
         """Refuse names of columns that there are not."""
+        known = self.columns
         for name in names:
-            if name not in self.columns:
-                raise NoColumn(str(unknown("column", name, self.columns)))
+            if name not in known:
+                raise NoColumn(str(unknown("column", name, known)))
 
 
 class NoColumn(InputError, KeyError):

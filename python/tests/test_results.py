@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 import burstlab as bl
+from burstlab.columnar import database
 from burstlab.comparing import compare, find
 from burstlab.statistics import holm, paired_difference, welch_difference
 
@@ -200,3 +201,17 @@ def test_a_query_keeps_numbers_on_one_line(small, burstlab, tmp_path):
     assert "goodput_bps" in answer.out.split() and "bytes_delivered" in answer.out.split()
     empty = burstlab("results", tmp_path / "run", "--sql", "select id from flows where id > 5")
     assert empty.status == 0 and "id" in empty.out
+
+
+def test_a_table_is_asked_for_its_columns_once(small, tmp_path, monkeypatch):
+    """A query for each name of each read made a page that reads three tables a flow slow."""
+    bl.run(small, trace=["packets"], out=tmp_path / "run")
+    result, asked = bl.read(tmp_path / "run"), []
+    plain = database.cursor
+    monkeypatch.setattr(database, "cursor", lambda: asked.append(1) or plain())
+    counts = []
+    for _ in range(3):
+        rows = result.packets.read(["sent_ps", "seq"], [("flow", "==", 0)])
+        counts.append(len(asked))
+    assert len(rows["seq"]) > 0
+    assert counts == [counts[0], counts[0] + 1, counts[0] + 2]
