@@ -68,7 +68,7 @@ def read(path: Path, *which: Any) -> Table:
     return Table(File(path).read(*which))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(tables(), tables())
 def test_arrow_reads_what_we_write_and_so_do_we(first, second):
     path = Path("both.parquet")
@@ -81,7 +81,7 @@ def test_arrow_reads_what_we_write_and_so_do_we(first, second):
     assert pq.read_metadata(path).metadata == {b"a key": b"its value"}
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     tables(),
     st.sampled_from(["zstd", "gzip", "none"]),

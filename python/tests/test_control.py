@@ -128,7 +128,7 @@ tcps = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.one_of(paths, meshes), tcps, st.sampled_from(["Reno", "SlowStarter", "Nothing"]))
 def test_the_law_of_rfc_5681_in_python_is_the_built_in_one(scenario, tcp, name):
     ours = bl.run(having(scenario, tcp), seed=7)
@@ -137,7 +137,7 @@ def test_the_law_of_rfc_5681_in_python_is_the_built_in_one(scenario, tcp, name):
     assert theirs.fingerprint == ours.fingerprint
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.one_of(paths, meshes), st.integers(20, 90))
 def test_fast_in_python_is_the_built_in_one(scenario, alpha):
     tcp = {"window": 100, "fast_alpha": alpha, "fast_gamma": 0.3}
@@ -146,7 +146,7 @@ def test_fast_in_python_is_the_built_in_one(scenario, alpha):
     assert numbers(theirs) == numbers(ours)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.one_of(paths, meshes), tcps, st.booleans(), st.integers(0, 5), st.booleans())
 def test_ble_in_python_is_the_built_in_one(scenario, tcp, decide_first, burst_min, both):
     if tcp["variant"] == "tahoe":

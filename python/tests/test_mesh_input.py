@@ -648,7 +648,7 @@ SPOILS = st.tuples(
 
 
 @pytest.mark.slow
-@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=500, suppress_health_check=[HealthCheck.too_slow])
 @given(network=NETWORKS, tables=MESHES, spoils=st.lists(SPOILS, max_size=2))
 def test_any_mesh_runs_or_is_refused(network, tables, spoils):
     run = {"duration": "20 ms", "bursts": 1000}

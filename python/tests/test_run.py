@@ -224,9 +224,7 @@ scenarios = st.fixed_dictionaries(
 )
 
 
-@settings(
-    max_examples=60, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
-)
+@settings(max_examples=60, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 @given(scenarios)
 def test_nothing_is_created_or_vanishes(scenario: dict[str, Any]):
     result = bl.run(scenario, trace=TRACES)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tomli_w
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import burstlab as bl
@@ -209,7 +209,6 @@ PLANS = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None)
 @given(PLANS)
 def test_a_plan_reads_back_as_itself(document):
     found = plans.read(document)

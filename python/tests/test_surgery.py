@@ -20,7 +20,6 @@ CASES = 40
 
 random = settings(
     max_examples=CASES,
-    deadline=None,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )

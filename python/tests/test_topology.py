@@ -284,9 +284,7 @@ def samples(tmp_path) -> dict[str, bytes]:
     return found
 
 
-FUZZ = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+FUZZ = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def tried(path) -> None:
