@@ -2,6 +2,7 @@
 
 mod options;
 mod reductions;
+mod with_data;
 
 use std::ops::Range;
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +36,8 @@ class FlowFacts:
         Names of its edge nodes.
     stack
         Whether its hosts have a stack of others.
+    two_way
+        Whether its connection has data in both directions.
     """
 
     label: str
@@ -46,6 +48,7 @@ class FlowFacts:
     ingress: str
     egress: str
     stack: bool = False
+    two_way: bool = False
 
     @property
     def window_bytes(self) -> int:
@@ -78,7 +81,12 @@ class Flows:
             label = flow.get("label") or stack
             # The headers of a stack are its own, and so is its window.
             known = _facts(_OF_A_STACK if stack is not None else tcp, ends, label)
-            self._static += [known] * int(flow["count"])
+            connection = [known]
+            if (reverse := flow.get("reverse")) is not None:
+                name = reverse.get("label") or f"{known.label} (back)"
+                back = _facts(tcp, (ends[1], ends[0]), name)
+                connection = [replace(one, two_way=True) for one in (known, back)]
+            self._static += connection * int(flow["count"])
         access = result.scenario["access"]
         far = access.get("receiver") or {}
         self.sender_bps = whole(access["rate"])
@@ -93,6 +101,10 @@ class Flows:
     def numbers(self) -> list[int]:
         """Return the numbers of all."""
         return [*range(len(self._static)), *sorted(self._connections)]
+
+    def both_ways(self) -> set[int]:
+        """Return the numbers of those that are a direction of a connection with data in both."""
+        return {number for number, one in enumerate(self._static) if one.two_way}
 
     def __getitem__(self, number: int) -> FlowFacts:
         if 0 <= number < len(self._static):

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from burstlab.errors import InputError
 from burstlab.export import headers
 from burstlab.export.capture import ACK, DATA, UDP, Sight, check, sights
 from burstlab.export.flows import FlowFacts, Flows
@@ -82,6 +83,14 @@ class Capture:
         if flow is not None:
             _ = self._flows[flow]
         self._only = flow
+        both_ways = self._flows.both_ways()
+        found = both_ways if flow is None else both_ways & {flow}
+        if found:
+            raise InputError(
+                f"flow {min(found)} is one direction of a connection with data in both, of which "
+                "captures are not made\n"
+                "  fix: name another flow, or write qlog, xplot or flowmon"
+            )
         self._replication = replication
         self._snap = snap
         self._endpoints: dict[int, _Endpoint] = {}

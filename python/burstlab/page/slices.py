@@ -186,7 +186,7 @@ class Slices:
     def _on_path(self, begin_s: float, end_s: float) -> Columns:
         """Follow bursts along the chain, which the engine crosses in one step."""
         total_s = sum(self.delays_s) / 2
-        names = ("burst", "direction", "departed_ps", "arrived_ps", "lost_ps", "fate", "node")
+        names = (*_ENDS, "burst", "departed_ps", "arrived_ps", "lost_ps", "fate", "node")
         begin_ps = _ps(begin_s - total_s - 1.0)
         when = [("departed_ps", "<=", _ps(end_s)), ("departed_ps", ">=", begin_ps)]
         bursts = self._tables.rows("bursts", (*names, "packets", "bytes"), when)
@@ -207,12 +207,12 @@ class Slices:
 
         Nodes count from 0, -1 where none is known; so does the burst that was in the way.
         """
-        names = ("burst", "direction", "lost_ps", "node", "cause", "rival")
+        names = (*_ENDS, "burst", "lost_ps", "node", "cause", "rival")
         rows = self._tables.rows("bursts", names, [("fate", "==", "lost")])
         node = rows["node"].astype(np.int64)
         if self._network.path:
             last = len(self._network.nodes) - 1
-            node = np.where(rows["direction"] == "ack", last - node, node)
+            node = np.where(_goes_back(rows), last - node, node)
         else:
             node = node - 1
         order = np.argsort(rows["lost_ps"], kind="stable")
@@ -238,10 +238,21 @@ class Slices:
         return columns(self._tables, number, path=self._network.path)
 
 
+#: What says which way a burst of a path goes.
+_ENDS = ("direction", "from", "to")
+
+
+def _goes_back(bursts: Columns) -> NDArray[np.bool_]:
+    """Whether bursts of a path set out at its egress: ACKs, unless data go both ways."""
+    told = bursts["from"] > 0
+    return np.where(told, bursts["from"] > bursts["to"], bursts["direction"] == "ack")
+
+
 def _along(bursts: Columns, delays_s: Sequence[float], byte_s: float) -> Columns:
     """Put bursts of a path on its fibres, one row a fibre."""
     hops = len(delays_s)
-    back = bursts["direction"] == "ack"
+    back = _goes_back(bursts)
+    acks = bursts["direction"] == "ack"
     gone = bursts["fate"] == "lost"
     length_s = bursts["bytes"] * byte_s
     # Forwarding packet by packet takes longer than the fibres do; it is spread over them.
@@ -255,10 +266,10 @@ def _along(bursts: Columns, delays_s: Sequence[float], byte_s: float) -> Columns
         left = bursts["departed_ps"] + np.where(back, back_s[hop], forth_s[hop]) + hop * each
         refused = gone & (bursts["node"] == hop)
         row = {
-            "burst": bursts["burst"].astype(np.uint32) * 2 + back,
+            "burst": bursts["burst"].astype(np.uint32) * 2 + acks,
             "fibre": np.where(back, hops + hop, hop).astype(np.uint16),
             "wavelength": np.where(refused, REFUSED, 0).astype(np.int16),
-            "kind": back.astype(np.uint8),
+            "kind": acks.astype(np.uint8),
             "lost": gone.astype(np.uint8),
             "packets": bursts["packets"].astype(np.uint32),
             "bytes": bursts["bytes"].astype(np.uint32),

@@ -20,6 +20,14 @@ impl World {
         if self.hosts.has_stack(index) {
             return self.stack_starts(index);
         }
+        if self.hosts.flows[index as usize].goes_back() {
+            // Its SYN answers the other one's, and may have gone or be still to go. In a drain
+            // nothing begins, replies neither.
+            if self.measured.is_none() {
+                self.hosts.schedule_write(self.now, index, &mut self.context);
+            }
+            return;
+        }
         let before = self.hosts.start(self.now, index, &self.context);
         self.has_written(index);
         self.transmit(index, &before);
