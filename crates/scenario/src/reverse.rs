@@ -1,6 +1,6 @@
 //! `flows.reverse`: data in the other direction of a connection too.
 
-use burstlab_tcp::{Config, Listens, Overrides, Variant};
+use burstlab_tcp::{Config, Listens, Overrides};
 use burstlab_traffic::SIZE_MAX;
 use burstlab_units::{Bytes, Span};
 use schemars::JsonSchema;
@@ -102,11 +102,6 @@ pub(super) fn endpoint(at: &str, flow: &Flow, own: &Overrides, tcp: &Config) -> 
         let table = ScenarioError::table_of(at, own, field);
         Err(ScenarioError::new(format!("{table}.{field}"), value, problem, fix))
     };
-    if tcp.variant == Variant::Linux {
-        let problem = "it sends data in one direction of a connection";
-        let fix = "write another, such as \"sack\", or remove reverse";
-        return refuse("variant", word(&tcp.variant), problem, fix);
-    }
     if Listens::of(tcp).at_all() {
         let problem = "it hears of bursts in one direction of a connection";
         let fix = "remove it, write \"ble\", or remove reverse";

@@ -24,14 +24,24 @@ impl World {
         let heard = self.hosts.hear_aboard(now, packet, &mut self.context);
         self.active -= usize::from(heard.as_ref().is_some_and(|heard| heard.completed));
         let due = self.hosts.take_segment(now, packet, &mut self.context);
+        let first = self.hosts.send_first(now, other, &mut self.context);
+        self.answer(first);
+        if due && packet.seq == 0 && self.hosts.ends_handshake(other) {
+            self.send_due(other);
+        }
         let opened = self.hosts.answer_syn(now, other, &self.context);
         if let Some(before) = opened.or(heard.map(|heard| heard.before)) {
             self.transmit(other, &before);
         }
         if due {
-            let ack = self.hosts.send_due(now, other, &mut self.context);
-            self.answer(ack);
+            self.send_due(other);
         }
+    }
+
+    /// The ACK that is due at the host of this sender goes alone, if no segment has carried it.
+    fn send_due(&mut self, index: u32) {
+        let ack = self.hosts.send_due(self.now, index, &mut self.context);
+        self.answer(ack);
     }
 
     /// Puts what a sender sends on its access link, each segment with the ACK of the other
@@ -41,10 +51,10 @@ impl World {
         let mut sending = std::mem::take(&mut self.hosts.sending);
         self.context.work += sending.len() as u32;
         for mut sent in sending.drain(..) {
-            let ack = self.hosts.ride(index, &mut sent);
+            let aboard = self.hosts.ride(now, index, &mut sent);
             let packet = self.hosts.packet(now, index, (&sent, before), &mut self.context);
-            if let Some(ack) = ack {
-                self.hosts.load(&packet, &ack, &mut self.context);
+            if let Some(aboard) = aboard {
+                self.hosts.load(&packet, &aboard, &mut self.context);
             }
             if self.access.wireless.has(index, 0) {
                 self.on_air((Packet::Data(packet), 0), false);

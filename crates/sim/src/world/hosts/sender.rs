@@ -129,7 +129,11 @@ impl Hosts {
         packet: &AckPacket,
         context: &mut Context,
     ) -> Heard {
-        self.hear_as::<false>(now, packet, context)
+        let heard = self.hear_as::<false>(now, packet, context);
+        if packet.next == 1 {
+            self.opens(now, packet.flow);
+        }
+        heard
     }
 
     /// The same, of an ACK that came by itself or with data of the other direction.
@@ -155,6 +159,7 @@ impl Hosts {
                 flow.sender.on_ack_with_data(now, &packet.ack(), &mut self.sending);
             }
             None => flow.sender.on_ack(now, &packet.ack(), &mut self.sending),
+            Some(_) if WITH_DATA => flow.hear_full_aboard(now, packet, &mut self.sending),
             Some(_) => flow.hear_full(now, packet, &mut self.sending),
         }
         if context.recorder.traces_cwnd() {

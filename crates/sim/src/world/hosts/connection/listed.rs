@@ -45,11 +45,17 @@ impl Flow {
                 flows.push(Self::new(id, &kind, ends, start, writes));
                 if let (Some(kind), Some(reverse)) = (&back, &one.reverse) {
                     flows.push(Self::back(kind, (start, reverse), (id, ends)));
-                    flows[id as usize].other = Some(OtherWay::new(id + 1, false, None));
+                    flows[id as usize].goes_with(OtherWay::new(id + 1, false, None));
                 }
             }
         }
         flows
+    }
+
+    /// It is one direction of a connection that has data in both.
+    fn goes_with(&mut self, other: Box<OtherWay>) {
+        self.other = Some(other);
+        self.sender.go_both_ways();
     }
 
     /// The flow back of flow `id`, which starts at `start` between these nodes.
@@ -64,7 +70,7 @@ impl Flow {
         let since = if reverse.reply { Time::ZERO } else { start };
         let writes = writes(since, reverse.bytes, reverse.script.as_ref());
         let mut flow = Self::new(id + 1, kind, (to, from), start, writes);
-        flow.other = Some(OtherWay::new(id, true, replies));
+        flow.goes_with(OtherWay::new(id, true, replies));
         flow
     }
 }
