@@ -13,7 +13,7 @@ from burstlab.errors import InputError
 from burstlab.export.capture import ACK, DATA
 from burstlab.export.flows import Flows
 from burstlab.export.heard import heard
-from burstlab.page.slices import _goes_back
+from burstlab.export.core import goes_back
 
 TOML = """
 [network]
@@ -133,7 +133,7 @@ def test_figures_and_exports_know_both(result, scenario, tmp_path):
 def test_bursts_of_a_path_say_where_they_go(result):
     bursts = result.bursts
     rows = {name: bursts[name] for name in ("direction", "from", "to", "burst")}
-    back = _goes_back(rows)
+    back = goes_back(rows)
     both = {(way, bool(is_back)) for way, is_back in zip(rows["direction"], back, strict=True)}
     assert both == {("data", False), ("data", True), ("ack", False), ("ack", True)}
     assert len(set(rows["burst"].tolist())) == len(rows["burst"]), "numbered together"

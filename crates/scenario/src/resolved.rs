@@ -10,7 +10,7 @@ use super::check_mesh::{self, Through};
 use super::topology::{Graph, Metric, Routes};
 use super::{
     DemandLaw, EdgeAssembly, Flow, Interrupt, Losses, Outage, SCHEMA, Scenario, ScenarioError,
-    Stacks, WlanLaw, check, control, failure, live, network, ranges, reverse, wlan,
+    Stacks, WlanLaw, check, control, failure, live, network, ranges, wlan,
 };
 
 /// A scenario that was read whole: with every default filled in, and beside it what follows from
@@ -116,7 +116,6 @@ fn endpoints(
         let config = endpoint(written, &at, &flow.tcp)?;
         let table = ScenarioError::table_of(&at, &flow.tcp, "segment_size");
         wlan::fits(scenario, index, &table, &config)?;
-        reverse::endpoint(&at, flow, &flow.tcp, &config)?;
         tcp.push(config);
     }
     for (flow, config) in scenario.flows.iter_mut().flatten().zip(&tcp) {

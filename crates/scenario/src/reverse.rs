@@ -1,6 +1,5 @@
 //! `flows.reverse`: data in the other direction of a connection too.
 
-use burstlab_tcp::{Config, Listens, Overrides};
 use burstlab_traffic::SIZE_MAX;
 use burstlab_units::{Bytes, Span};
 use schemars::JsonSchema;
@@ -64,9 +63,10 @@ pub(super) fn check(scenario: &Scenario, index: usize, flow: &Flow) -> Check {
     let refuse = |field: &str, value: String, problem: &str, fix: &str| {
         Err(ScenarioError::new(at(field), value, problem, fix))
     };
-    if scenario.ops.is_some() {
-        let problem = "a slotted network has data in one direction of a connection";
-        return refuse("reverse", String::new(), problem, "remove it, or remove [ops]");
+    if scenario.ops.as_ref().and_then(|ops| ops.dlcc.as_ref()).is_some_and(|dlcc| dlcc.acks) {
+        let problem = "edges that write ACKs do not see those that go with data";
+        let fix = "write false, or remove reverse";
+        return Err(ScenarioError::new("ops.dlcc.acks", "true", problem, fix));
     }
     if let Some(stack) = &flow.stack {
         let problem = "a stack of others sends data in one direction of a connection";
@@ -81,31 +81,17 @@ pub(super) fn check(scenario: &Scenario, index: usize, flow: &Flow) -> Check {
         return refuse("reverse.reply", "true".into(), problem, fix);
     }
     if !scenario.edge.spacing.is_zero() {
-        let (value, problem) = (scenario.edge.spacing.to_string(), "bursts share their way");
+        let value = scenario.edge.spacing.to_string();
+        let problem = "it is of bursts that set out at the ingress, and data set out at both ends";
         let fix = "remove it, or remove reverse";
         return Err(ScenarioError::new("edge.spacing", value, problem, fix));
     }
-    if !scenario.surgery.is_empty() && scenario.network.topology == Topology::Path {
-        let problem = "with data in both directions, bursts of a path are numbered together";
-        let fix = "remove it, or choose a mesh, such as network.topology = \"line\"";
-        return Err(ScenarioError::new("surgery", "", problem, fix));
-    }
-    Ok(())
-}
-
-/// Refuses endpoints that send in one direction only.
-pub(super) fn endpoint(at: &str, flow: &Flow, own: &Overrides, tcp: &Config) -> Check {
-    if flow.reverse.is_none() {
-        return Ok(());
-    }
-    let refuse = |field: &str, value: String, problem: &str, fix: &str| {
-        let table = ScenarioError::table_of(at, own, field);
-        Err(ScenarioError::new(format!("{table}.{field}"), value, problem, fix))
-    };
-    if Listens::of(tcp).at_all() {
-        let problem = "it hears of bursts in one direction of a connection";
-        let fix = "remove it, write \"ble\", or remove reverse";
-        return refuse("detector", word(&tcp.detector), problem, fix);
+    let on_path = scenario.network.topology == Topology::Path;
+    let ways = scenario.surgery.iter().map(|entry| entry.direction);
+    if let Some((index, way)) = (0..).zip(ways).find(|(_, way)| on_path && way.is_some()) {
+        let (path, value) = (format!("surgery[{index}].direction"), word(&way));
+        let problem = "with data in both directions bursts are numbered together";
+        return Err(ScenarioError::new(path, value, problem, "remove it"));
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use burstlab_sim::{Output, Summary, Trace};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use runs::columns::{codes, integers, table};
+use runs::columns::{codes, integers, labels, table};
 use runs::stored::goes_on;
 use runs::{ALL, a_clone_goes_on, numbers, refused, run, summary};
 
@@ -231,6 +231,24 @@ fn packets_of_both_directions_wait_for_one_another_on_a_link() {
     assert!(summary.counters.packets_lost > 0);
 }
 
+/// A ring of slots, whose buffers lose some of them, with and without congestion control.
+fn slotted() -> impl Strategy<Value = Value> {
+    let acks = prop::sample::select(vec!["slotted", "free"]);
+    let packing = prop::sample::select(vec!["one", "several"]);
+    (acks, packing, 1u32..9, any::<[bool; 2]>()).prop_map(
+        |(acks, packing, buffer, [smooth, cut])| {
+            let mut ops = json!({"acks": acks, "packing": packing, "buffer": buffer,
+            "slot_size": "211 B", "slot_header": "8 B", "smoothing": {"enabled": smooth,
+            "units": 5, "min_rate": 0.05}, "congestion": {"threshold": 0.5, "rtt_max": "50 ms"}});
+            if cut {
+                ops["dlcc"] = json!({"acks": false});
+            }
+            json!({"network": {"topology": "ring", "nodes": 4, "link_rate": "5 Mb/s",
+            "link_delay": "1 ms", "wavelengths": 1}, "ops": ops})
+        },
+    )
+}
+
 /// Any network, with connections of which some have data in both directions.
 fn any_scenario() -> impl Strategy<Value = Value> {
     let network = prop_oneof![
@@ -243,6 +261,7 @@ fn any_scenario() -> impl Strategy<Value = Value> {
             "wlan": [{"station_queue": 20}]})),
         1 => Just(json!({"network": {"topology": "path", "link_delay": "3 ms"},
             "core": {"forwarding": "store-and-forward"}})),
+        2 => slotted(),
     ];
     let edge = prop_oneof![
         Just(json!({"assembly": "none"})),
@@ -261,7 +280,8 @@ fn any_scenario() -> impl Strategy<Value = Value> {
             "profile": "linux", "window_law": law, "ecn": ecn || law == "dctcp",
             "timestamps": stamps, "grouping": grouping})),
     ];
-    let tcp = (kind, any::<bool>(), prop::sample::select(vec!["0 s", "1 ms"]));
+    let detector = prop::sample::select(vec!["none", "none", "back", "bnak", "ble"]);
+    let tcp = (kind, any::<bool>(), prop::sample::select(vec!["0 s", "1 ms"]), detector);
     let back = prop_oneof![
         (1u64..60).prop_map(|k| json!({"bytes": format!("{k} KB")})),
         (1u64..60)
@@ -271,18 +291,26 @@ fn any_scenario() -> impl Strategy<Value = Value> {
     let access = (any::<bool>(), prop::sample::select(vec![5, 30]), any::<bool>());
     (network, edge, tcp, access, 1u64..60, back, 0.0f64..0.1).prop_map(
         |(mut scenario, edge, tcp, (shared, queue, drawn), size, back, loss)| {
-            let (kind, delayed, jitter) = tcp;
-            scenario["edge"] = edge;
-            scenario["loss"] = json!({
-                "data": {"process": "bernoulli", "probability": loss},
-                "ack": {"process": "bernoulli", "probability": loss},
-            });
+            let (kind, delayed, jitter, detector) = tcp;
+            if scenario["ops"].is_null() {
+                scenario["edge"] = edge;
+                scenario["loss"] = json!({
+                    "data": {"process": "bernoulli", "probability": loss},
+                    "ack": {"process": "bernoulli", "probability": loss},
+                });
+            }
             scenario["access"] = json!({"rate": "2 Mb/s", "delay": "1 ms", "queue": queue,
                 "shared": shared});
             scenario["tcp"] = json!({"window": 30, "rto_min": "200 ms", "segment_size": "500 B",
                 "delayed_ack": delayed});
             if kind["profile"] != "linux" {
                 scenario["tcp"]["send_jitter"] = json!(jitter);
+                let bursts = scenario["ops"].is_null() && scenario["edge"]["assembly"] != "none";
+                if bursts && kind["variant"] != "tahoe" && kind["variant"] != "vegas" {
+                    scenario["tcp"]["detector"] = json!(detector);
+                    scenario["edge"]["notices"] =
+                        json!(if drawn { "in-band" } else { "out-of-band" });
+                }
             } else if kind["ecn"] == true {
                 scenario["access"]["marking"] = json!({"above": "2 KB"});
             }
@@ -369,18 +397,17 @@ fn what_has_one_direction_is_refused() {
     let of = |path: &str, value: &str| (path.to_string(), value.to_string());
     let line = json!({"topology": "line", "nodes": 3, "link_rate": "10 Mb/s"});
     for (change, expected) in [
-        (
-            json!({"tcp": {"detector": "back"}, "edge": {"assembly": "timer", "timer": "5 ms"}}),
-            of("tcp.detector", "\"back\""),
-        ),
         (json!({"flows": [{"reverse": {}, "stack": "quinn"}]}), of("flows[0].stack", "\"quinn\"")),
         (json!({"flows": [{"reverse": {"reply": true}}]}), of("flows[0].reverse.reply", "true")),
         (json!({"flows": [{"reverse": {"script": []}}]}), of("flows[0].reverse.script", "[]")),
         (
-            json!({"network": line, "ops": {}, "flows": [{"reverse": {}}], "edge": {}}),
-            of("flows[0].reverse", ""),
+            json!({"network": line, "ops": {"dlcc": {}}, "flows": [{"reverse": {}}], "edge": {}}),
+            of("ops.dlcc.acks", "true"),
         ),
-        (json!({"surgery": [{"burst": 3, "operation": "spare"}]}), of("surgery", "")),
+        (
+            json!({"surgery": [{"burst": 3, "operation": "spare", "direction": "ack"}]}),
+            of("surgery[0].direction", "\"ack\""),
+        ),
         (
             json!({"edge": {"spacing": "1 ms"}, "core": {"forwarding": "store-and-forward"}}),
             of("edge.spacing", "1 ms"),
@@ -392,4 +419,33 @@ fn what_has_one_direction_is_refused() {
     ] {
         assert_eq!(back(change.clone()), expected, "{change}");
     }
+}
+
+#[test]
+fn bursts_of_a_path_are_operated_on_by_one_number() {
+    let mut scenario = exchange();
+    let bursts = |output: &Output| {
+        let bursts = table(output, "bursts");
+        let fates: Vec<_> = labels(bursts, "fate").iter().map(|&fate| fate == "lost").collect();
+        (integers(bursts, "burst"), integers(bursts, "from"), fates)
+    };
+    let (numbers, from, fates) = bursts(&run(&scenario, 1, ALL));
+    assert_eq!(numbers, (1..=9).collect::<Vec<_>>());
+    assert!(fates.iter().all(|&lost| !lost));
+    // The fifth is the first segment of data that goes back.
+    assert_eq!(from[4], 3);
+    scenario["surgery"] = json!([{"operation": "kill", "burst": 5}]);
+    let output = run(&scenario, 1, ALL);
+    let (_, from, fates) = bursts(&output);
+    let lost: Vec<_> = (0..fates.len()).filter(|&row| fates[row]).collect();
+    assert_eq!((lost, from[4]), (vec![4], 3));
+    let flows = &output.summary.flows;
+    assert_eq!(flows.iter().map(|flow| flow.packets_lost).collect::<Vec<_>>(), [0, 1]);
+    // What was doomed and is spared is the run without a loss.
+    let mut doomed = exchange();
+    doomed["loss"] = json!({"data": {"process": "script", "bursts": [5]}});
+    let whole = sent(&run(&exchange(), 1, ALL));
+    assert_ne!(sent(&run(&doomed, 1, ALL)), whole);
+    doomed["surgery"] = json!([{"operation": "spare", "burst": 5}]);
+    assert_eq!(sent(&run(&doomed, 1, ALL)), whole);
 }

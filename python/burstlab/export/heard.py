@@ -109,4 +109,4 @@ def _with_data(
 
 def _carried(time: int, segment: int, flow: int) -> Sight:
     """Return an ACK that came with data; which row that was is not told."""
-    return Sight(time, 0, ACK, flow, segment, 1, 0, NULL, "delivered", "none", False, ())
+    return Sight(time, 0, ACK, flow, segment, 1, 0, NULL, "delivered", "none", False)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from burstlab.export.core import goes_back
 from burstlab.page.columns import values
 from burstlab.page.delays import delays
 from burstlab.page.network import Network
@@ -212,7 +213,7 @@ class Slices:
         node = rows["node"].astype(np.int64)
         if self._network.path:
             last = len(self._network.nodes) - 1
-            node = np.where(_goes_back(rows), last - node, node)
+            node = np.where(goes_back(rows), last - node, node)
         else:
             node = node - 1
         order = np.argsort(rows["lost_ps"], kind="stable")
@@ -242,16 +243,10 @@ class Slices:
 _ENDS = ("direction", "from", "to")
 
 
-def _goes_back(bursts: Columns) -> NDArray[np.bool_]:
-    """Whether bursts of a path set out at its egress: ACKs, unless data go both ways."""
-    told = bursts["from"] > 0
-    return np.where(told, bursts["from"] > bursts["to"], bursts["direction"] == "ack")
-
-
 def _along(bursts: Columns, delays_s: Sequence[float], byte_s: float) -> Columns:
     """Put bursts of a path on its fibres, one row a fibre."""
     hops = len(delays_s)
-    back = _goes_back(bursts)
+    back = goes_back(bursts)
     acks = bursts["direction"] == "ack"
     gone = bursts["fate"] == "lost"
     length_s = bursts["bytes"] * byte_s

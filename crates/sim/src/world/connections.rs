@@ -11,7 +11,8 @@ impl World {
     pub(super) fn register(&mut self, slot: u32) {
         let flow = &self.hosts.flows[slot as usize];
         let (class, listens) = (flow.kind.class, flow.kind.listens);
-        let address = Address { id: flow.id, from: flow.from, to: flow.to, class, listens };
+        let (id, from, to, back) = (flow.id, flow.from, flow.to, flow.goes_back());
+        let address = Address { id, from, to, class, listens, back };
         self.core.flows().register(slot, address);
     }
 

@@ -369,7 +369,7 @@ impl World {
             return self.transmit(index, &before);
         }
         let link = self.near_link(index);
-        match self.access.ack_down[link as usize].wire.send(self.now, self.notice_size) {
+        match self.access.ack_down_wire(index, link).send(self.now, self.notice_size) {
             Some(at) => {
                 message.in_band = false;
                 let slot = self.context.notices.keep(message);
