@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import struct
+from collections import defaultdict
 
+import captures
 import pytest
 
 import burstlab as bl
 from burstlab import plot
 from burstlab.cli import main
-from burstlab.errors import InputError
 from burstlab.export.capture import ACK, DATA
 from burstlab.export.flows import Flows
 from burstlab.export.heard import heard
@@ -119,8 +121,6 @@ def test_figures_and_exports_know_both(result, scenario, tmp_path):
     assert max(row["segment"] for row in rows if row["kind"] == "ACK") > 200
     for kind, name in (("qlog", "a.qlog"), ("xplot", "a.xpl"), ("flowmon", "a.xml")):
         assert result.export(kind, tmp_path / name, flow=1)
-    with pytest.raises(InputError, match="flow 0 is one direction"):
-        result.export("pcapng", tmp_path / "a.pcapng")
     directory = tmp_path / "out"
     result.write(directory)
     figure = str(tmp_path / "sequence.svg")
@@ -149,7 +149,6 @@ def test_a_checkpoint_in_the_middle_changes_nothing(scenario, tmp_path):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ("tcp.variant=linux", "tcp.variant"),
         ("edge.spacing=1 ms", "edge.spacing"),
         ("flows[0].stack=quinn", "flows[0].stack"),
     ],
@@ -165,3 +164,109 @@ def test_the_class_of_python_writes_it():
     result = bl.run(bl.Scenario(flows=[flow], run=bl.Run(duration="5 s")))
     assert json.loads(json.dumps(result.scenario["flows"][0]["reverse"]))["bytes"] == "1 KB"
     assert len(result.flows) == 2
+
+
+class Host:
+    """What a host has sent and got, by the packets that a capture at it has, and nothing else."""
+
+    def __init__(self):
+        self.sent, self.next, self.early = 0, 0, {}
+        self.pure = self.carrying = 0
+
+    def gets(self, begin, end):
+        self.early[begin] = max(end, self.early.get(begin, 0))
+        while any(first <= self.next < last for first, last in self.early.items()):
+            self.next = max(last for first, last in self.early.items() if first <= self.next)
+
+    def sends(self, begin, end, acknowledged, blocks):
+        assert acknowledged == self.next, "it acknowledges what it has got"
+        for left, right in blocks:
+            assert self.next < left < right <= max(self.early.values())
+        if begin == end:
+            assert begin == self.sent, "an ACK alone is behind all that its host has sent"
+            self.pure += 1
+        else:
+            assert begin <= self.sent, "without a gap"
+            self.carrying += acknowledged > 0
+        self.sent = max(self.sent, end)
+
+
+def conversation(packet):
+    """Source, destination, the bytes that it has, what it acknowledges, its SACK blocks."""
+    source, destination, _, seq, ack = struct.unpack_from(">IIIII", packet.data, 12)
+    bits = struct.unpack_from(">H", packet.data, 32)[0]
+    head = 20 + 4 * (bits >> 12)
+    length = packet.length - head + (1 if bits & 2 else 0)
+    option = packet.data[40:head]
+    blocks = []
+    if option[:3] == bytes([1, 1, 5]):
+        edges = struct.unpack_from(f">{(option[3] - 2) // 4}I", option, 4)
+        blocks = list(zip(edges[::2], edges[1::2], strict=True))
+    return source, destination, (seq, seq + length), ack if bits & 16 else 0, blocks
+
+
+KINDS = {"sack": {"variant": "sack", "delayed_ack": True}, "linux": {"profile": "linux"}}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_captures_at_hosts_have_the_numbers_of_both_directions(scenario, tmp_path, kind):
+    document = {**bl.load(scenario), "tcp": KINDS[kind]}
+    result = bl.run(document, seed=2, trace=("packets", "bursts"))
+    seen = {}
+    for place in ("sender", "receiver"):
+        path = tmp_path / f"{place}.pcapng"
+        result.export("pcapng", path, at=place)
+        hosts = defaultdict(Host)
+        for packet in captures.read(path).packets:
+            captures.check(packet.data, packet.length)
+            source, destination, (begin, end), acknowledged, blocks = conversation(packet)
+            here = 0 if place == "sender" else 1 << 23
+            if source & 1 << 23 == here:
+                hosts[source].sends(begin, end, acknowledged, blocks)
+            else:
+                hosts[destination].gets(begin, end)
+        seen[place] = [hosts[address] for address in sorted(hosts)]
+    totals = [(2000, 300_000)] * 2 + [(200_000, 100_000)]
+    for (there, back), near, far in zip(totals, seen["sender"], seen["receiver"], strict=True):
+        assert (near.sent, near.next) == (1 + there, 1 + back)
+        assert (far.sent, far.next) == (1 + back, 1 + there)
+    every = [host for hosts in seen.values() for host in hosts]
+    assert all(host.carrying for host in every) and sum(host.pure for host in every) > 50
+
+
+def test_a_capture_of_one_direction_is_of_the_connection(result, tmp_path):
+    for flow in (2, 3):
+        result.export("pcapng", tmp_path / f"{flow}.pcapng", flow=flow)
+    one, other = (captures.read(tmp_path / f"{flow}.pcapng") for flow in (2, 3))
+    assert one.packets == other.packets
+    assert list(one.names.values()) == ["sender-2.ingress", "receiver-2.egress"]
+    opening = [conversation(packet)[2:4] for packet in one.packets[:2]]
+    assert opening == [((0, 1), 0), ((0, 1), 1)], "SYN, and the SYN that answers"
+
+
+@pytest.mark.parametrize("place", ["sender", "receiver", "ingress", "egress", "node:1"])
+def test_tshark_finds_no_ack_of_what_was_not_sent(result, tmp_path, place):
+    path = tmp_path / "x.pcapng"
+    result.export("pcapng", path, at=place)
+    fields = ["tcp.stream", "tcp.analysis.ack_lost_segment", "_ws.malformed", "ip.checksum.status"]
+    lines = captures.tshark(path, fields)
+    assert len(lines) > 900
+    assert {line[0] for line in lines} == {"0", "1", "2"}, "three connections"
+    assert {tuple(line[1:]) for line in lines} == {("", "", "1")}
+
+
+def test_the_handshake_of_linux_has_three_segments(tmp_path):
+    scenario = {"tcp": {"profile": "linux"}, "flows": [{"bytes": "20 KB"}]}
+    result = bl.run({**scenario, "run": {"duration": "3 s"}}, trace="packets")
+    result.export("pcapng", tmp_path / "x.pcapng")
+    found = captures.read(tmp_path / "x.pcapng").packets
+    opening = [conversation(packet)[2:4] for packet in found[:4]]
+    assert opening == [((0, 1), 0), ((0, 1), 1), ((1, 1), 1), ((1, 1449), 1)]
+
+
+def test_bursts_that_go_back_can_be_operated_on(scenario, capsys):
+    assert status("run", str(scenario), "--set", "surgery=[{ operation = 'kill', burst = 9 }]") == 0
+    capsys.readouterr()
+    direction = "surgery=[{ operation = 'kill', burst = 9, direction = 'ack' }]"
+    assert status("run", str(scenario), "--set", direction) == 2
+    assert "surgery[0].direction" in capsys.readouterr().err

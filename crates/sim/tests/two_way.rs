@@ -449,3 +449,63 @@ fn bursts_of_a_path_are_operated_on_by_one_number() {
     doomed["surgery"] = json!([{"operation": "spare", "burst": 5}]);
     assert_eq!(sent(&run(&doomed, 1, ALL)), whole);
 }
+
+/// What a flow sends as data, in order: number, when sent, the ACK that it carries.
+fn data_of(all: &[Sent], flow: u64) -> Vec<(u64, u64, Option<u64>)> {
+    let mine = all.iter().filter(|one| one.0 == flow && one.1 == "data" && one.2 > 0);
+    mine.map(|one| (one.2, one.4, one.3)).collect()
+}
+
+fn linux() -> Value {
+    json!({"profile": "linux", "segment_size": "1000 B"})
+}
+
+#[test]
+fn hosts_that_send_alike_do_alike() {
+    for (name, tcp) in [("sack", json!({"variant": "sack"})), ("linux", linux())] {
+        let mut scenario = exchange();
+        scenario["tcp"] = tcp;
+        // The connection is there long before both begin, at the same instant.
+        let script = json!([{"at": "1 s", "bytes": "96 KB"}, {"at": "2 s", "bytes": "9600 B"}]);
+        scenario["flows"] = json!([{"script": script.clone(), "reverse": {"script": script}}]);
+        let output = run(&scenario, 1, ALL);
+        let all = sent(&output);
+        let (forth, back) = (data_of(&all, 0), data_of(&all, 1));
+        assert!(forth.len() > 100, "{name}");
+        assert_eq!(forth, back, "{name}");
+        let [one, other] = [0, 1].map(|flow| &output.summary.flows[flow]);
+        assert_eq!(one.completed_s, other.completed_s, "{name}");
+        assert_eq!(one.retransmissions + other.retransmissions, 0, "{name}");
+    }
+}
+
+#[test]
+fn segments_at_equal_rates_leave_no_ack_to_go_alone() {
+    for (name, tcp) in [("reno", exchange()["tcp"].clone()), ("linux", linux())] {
+        let mut scenario = exchange();
+        scenario["tcp"] = tcp;
+        scenario["tcp"]["initial_window"] = json!(10);
+        // 100 segments each way, by turns, each 5 ms after the other host's.
+        let bytes = if name == "linux" { "948 B" } else { "960 B" };
+        let write = |n| json!({"at": format!("{} ms", 100 + 10 * n), "bytes": bytes});
+        let script: Vec<_> = (0..100).map(write).collect();
+        scenario["flows"] = json!([{"script": script, "reverse": {"script": script,
+            "start": "5 ms"}}]);
+        let output = run(&scenario, 1, ALL);
+        let all = sent(&output);
+        let alone: Vec<_> = all.iter().filter(|one| one.1 == "ack").collect();
+        let data = all.iter().filter(|one| one.1 == "data" && one.2 > 0).count();
+        assert_eq!(data, 200, "{name}");
+        // One ends the handshake, and one of each host is for the last segments, behind which it has
+        // none to send. A host of Linux acknowledges at once until it has answered data: one segment.
+        let quick = alone.iter().filter(|one| (1..=98).contains(&one.2)).count();
+        assert_eq!((alone.len() - quick, alone[0].2), (3, 0), "{name}: {alone:?}");
+        assert_eq!(quick, if name == "linux" { 2 } else { 0 }, "{name}: {alone:?}");
+        let carried = all.iter().filter(|one| one.1 == "data" && one.3.is_some()).count();
+        assert_eq!(carried, 201, "{name}: all and the SYN that answers");
+        // In one direction every other segment has an ACK that goes alone, or every one.
+        scenario["flows"] = json!([{"script": script}]);
+        let acks = summary(&scenario, 1).counters.acks_sent;
+        assert!(acks >= 50, "{name}: {acks}");
+    }
+}

@@ -171,6 +171,7 @@ class _Rows:
         self._flows = flows
         self._replication = of[1]
         self._begun: set[int] = set()
+        self._opened: set[int] = set()
         missing = {"egress_ps"} - set(self._packets.columns)
         if missing:
             raise InputError(
@@ -205,7 +206,9 @@ class _Rows:
                 "size": numbers["size_bytes"],
                 "fate": part["fate"],
                 "cause": part["cause"],
-                "opens": self._opening(kind, numbers["seq"], numbers["flow"]),
+                "opens": self._opening(
+                    kind, *(numbers[name] for name in ("seq", "flow", "transmission"))
+                ),
                 "sent": self._both.sent(kind, numbers["seq"], numbers["flow"]),
                 "goes_out": outward[seen],
             }
@@ -227,12 +230,16 @@ class _Rows:
         return passed | {"time_ps": times, "goes_out": np.ones(len(rows), dtype=bool)}
 
     def _opening(
-        self, kind: NDArray[Any], seq: NDArray[Any], flow: NDArray[Any]
+        self, kind: NDArray[Any], seq: NDArray[Any], flow: NDArray[Any], nth: NDArray[Any]
     ) -> NDArray[np.bool_]:
         """Return which rows are a SYN, or its answer: what acknowledges it before data are sent."""
         import numpy as np
 
         opens = (kind == DATA) & (seq == 0)
+        for place in np.flatnonzero(opens & (nth == 1)).tolist():
+            # Linux ends the handshake by an ACK that is segment 0 too.
+            opens[place] = int(flow[place]) not in self._opened
+            self._opened.add(int(flow[place]))
         of_data = (kind == DATA) & (seq == 1)
         # With data in both directions a SYN answers, which has a row of its own.
         answers = (kind == ACK) & (seq == 0) & ~self._both.has(flow)
