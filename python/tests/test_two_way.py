@@ -7,15 +7,17 @@ import struct
 from collections import defaultdict
 
 import captures
+import pages
 import pytest
 
 import burstlab as bl
 from burstlab import plot
 from burstlab.cli import main
 from burstlab.export.capture import ACK, DATA
+from burstlab.export.core import goes_back
 from burstlab.export.flows import Flows
 from burstlab.export.heard import heard
-from burstlab.export.core import goes_back
+from burstlab.page.viewing import viewer
 
 TOML = """
 [network]
@@ -270,3 +272,10 @@ def test_bursts_that_go_back_can_be_operated_on(scenario, capsys):
     direction = "surgery=[{ operation = 'kill', burst = 9, direction = 'ack' }]"
     assert status("run", str(scenario), "--set", direction) == 2
     assert "surgery[0].direction" in capsys.readouterr().err
+
+
+def test_the_page_knows_where_data_set_out(result, tmp_path):
+    result.write(tmp_path / "run")
+    page = viewer(tmp_path / "run")
+    found = [int(pages.data(page, "flow", flow=flow)[1]["turned"][0]) for flow in range(6)]
+    assert found == [0, 1, 0, 1, 0, 1]

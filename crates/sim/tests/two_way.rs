@@ -496,8 +496,8 @@ fn segments_at_equal_rates_leave_no_ack_to_go_alone() {
         let alone: Vec<_> = all.iter().filter(|one| one.1 == "ack").collect();
         let data = all.iter().filter(|one| one.1 == "data" && one.2 > 0).count();
         assert_eq!(data, 200, "{name}");
-        // One ends the handshake, and one of each host is for the last segments, behind which it has
-        // none to send. A host of Linux acknowledges at once until it has answered data: one segment.
+        // One ends the handshake, and one of each host is for the last segments, behind which it
+        // has none to send. A host of Linux acknowledges at once until it has answered data.
         let quick = alone.iter().filter(|one| (1..=98).contains(&one.2)).count();
         assert_eq!((alone.len() - quick, alone[0].2), (3, 0), "{name}: {alone:?}");
         assert_eq!(quick, if name == "linux" { 2 } else { 0 }, "{name}: {alone:?}");

@@ -271,9 +271,7 @@ class _BothWays:
 
         return np.isin(flow, list(self._back)) & (kind != UDP)
 
-    def sent(
-        self, kind: NDArray[Any], seq: NDArray[Any], flow: NDArray[Any]
-    ) -> NDArray[np.int64]:
+    def sent(self, kind: NDArray[Any], seq: NDArray[Any], flow: NDArray[Any]) -> NDArray[np.int64]:
         """Return for each ACK the highest segment that its host had sent; rows are in order."""
         import numpy as np
 

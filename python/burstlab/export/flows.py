@@ -172,9 +172,7 @@ _OF_A_STACK: Mapping[str, Any] = {
 }
 
 
-def _of_both_ways(
-    facts: FlowFacts, tcp: Mapping[str, Any], way: Mapping[str, Any]
-) -> FlowFacts:
+def _of_both_ways(facts: FlowFacts, tcp: Mapping[str, Any], way: Mapping[str, Any]) -> FlowFacts:
     """Return what else there is to know of a direction of a connection with data in both."""
     total = whole(way["bytes"]) if way.get("bytes") else 0
     block, linux = whole(tcp["sack_block_size"]), tcp["variant"] == "linux"

@@ -224,9 +224,7 @@ def _syn(flow: _Endpoint, *, answers: bool, row: int) -> tuple[bytes, int]:
     return headers.tcp(flow.ends, flow.ports, numbers, flags, window, options, 0, row)
 
 
-def _ack(
-    flow: _Endpoint, other: _Endpoint | None, sight: Sight, row: int
-) -> tuple[bytes, int]:
+def _ack(flow: _Endpoint, other: _Endpoint | None, sight: Sight, row: int) -> tuple[bytes, int]:
     ends, ports = (flow.ends[1], flow.ends[0]), (flow.ports[1], flow.ports[0])
     if sight.opens:
         return _syn(replace(flow, ends=ends, ports=ports), answers=True, row=row)

@@ -236,7 +236,18 @@ class Slices:
     def _flow(self, number: int) -> Mapping[str, NDArray[Any]]:
         from burstlab.page.flow import columns
 
-        return columns(self._tables, number, path=self._network.path)
+        found = columns(self._tables, number, path=self._network.path)
+        if self._network.path:
+            found["turned"] = np.array([self._sets_out_at_egress(found["carrier"])], np.uint8)
+        return found
+
+    def _sets_out_at_egress(self, carriers: NDArray[np.uint32]) -> bool:
+        """Whether data of a flow of a path go back, by the first burst that carried any."""
+        data = carriers[carriers % 2 == 0]
+        if len(data) == 0 or not self._tables.has("bursts"):
+            return False
+        first = [("burst", "==", int(data[0]) // 2), ("direction", "==", "data")]
+        return bool(goes_back(self._tables.rows("bursts", _ENDS, first)).any())
 
 
 #: What says which way a burst of a path goes.

@@ -83,7 +83,10 @@ class Story:
         lost_at = {
             number: at
             for number, way, at in zip(
-                bursts["burst"].tolist(), bursts["direction"], bursts["lost_ps"].tolist(), strict=True
+                bursts["burst"].tolist(),
+                bursts["direction"],
+                bursts["lost_ps"].tolist(),
+                strict=True,
             )
             if not (path and way == "ack")
         }

@@ -117,7 +117,7 @@ impl Answers {
     }
 
     /// The SYN arrives that answers the one of this host, for the first time or again: with it the
-    /// connection is there. `first`: nothing had arrived before; `next` is what is waited for now.
+    /// connection is there. `first`: nothing had arrived before; `next` is what it waits for.
     pub(super) fn on_answer(
         &mut self,
         now: Time,

@@ -109,6 +109,7 @@ impl Flow {
     /// The sender of a connection with options hears an ACK.
     pub(super) fn hear_full(&mut self, now: Time, ack: &AckPacket, out: &mut Vec<Transmission>) {
         let carried = self.carried.as_mut().and_then(|one| one.hear(ack.next, ack.nth));
+        self.hears_alone(now, ack.next);
         match carried {
             Some(options) => self.sender.on_full_ack(now, &ack.ack(), &options, out),
             None => self.sender.on_ack(now, &ack.ack(), out),

@@ -25,11 +25,14 @@ pub(in crate::world) struct OtherWay {
     /// Of a flow back that begins to write when all of the other one has arrived: how long after.
     replies: Option<Span>,
     /// ACKs for the other flow on data packets of this one that are under way.
-    aboard: OptionTable<Aboard>,
+    aboard: OptionTable<CarriedAck>,
     /// The ACK that the receiver at the host of this flow's sender would send now, with what it
     /// carries on a connection with options.
     #[serde(skip)]
     due: Option<FullAck>,
+    /// When the SYN of this flow was acknowledged by an ACK alone, on a connection with options:
+    /// its host's receiver is yet to be told that the connection is there.
+    opened: Option<Time>,
     /// Bytes of the SACK blocks on the packet that arrives.
     #[serde(skip)]
     blocks: u32,
@@ -37,7 +40,7 @@ pub(in crate::world) struct OtherWay {
 
 /// An ACK on a data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-struct Aboard {
+struct CarriedAck {
     ack: AckPacket,
     options: AckOptions,
     /// Bytes of its SACK blocks, by which the packet is longer.
@@ -47,7 +50,7 @@ struct Aboard {
 impl OtherWay {
     pub(super) fn new(slot: u32, back: bool, replies: Option<Span>) -> Box<Self> {
         let aboard = OptionTable::default();
-        Box::new(Self { slot, back, replies, aboard, blocks: 0, due: None })
+        Box::new(Self { slot, back, replies, aboard, due: None, opened: None, blocks: 0 })
     }
 
     /// A data packet is lost, and with it the ACK that it carries.
@@ -63,9 +66,21 @@ impl Flow {
         self.other.as_ref().map(|other| other.slot)
     }
 
+    /// An ACK for `next` has come alone.
+    pub(super) fn hears_alone(&mut self, now: Time, next: u64) {
+        if let Some(other) = self.other.as_mut().filter(|_| next == 1) {
+            other.opened = Some(now);
+        }
+    }
+
     /// Whether it is the flow back of a connection with data in both directions.
     pub(in crate::world) fn goes_back(&self) -> bool {
         self.other.as_ref().is_some_and(|other| other.back)
+    }
+
+    /// When its SYN was acknowledged, if the receiver at its host is yet to be told.
+    fn takes_opened(&mut self) -> Option<Time> {
+        self.other.as_mut().and_then(|other| other.opened.take())
     }
 
     /// It is to begin at `at`, with its writes.
@@ -94,14 +109,6 @@ impl Hosts {
             carried.hear_aboard(aboard.ack.next, aboard.options);
         }
         Some(self.hear_as::<true>(now, &aboard.ack, context))
-    }
-
-    /// The other end has its SYN acknowledged by an ACK alone: on a connection with options its
-    /// receiver takes the connection to be there.
-    pub(super) fn opens(&mut self, now: Time, index: u32) {
-        if let Some(slot) = self.flows[index as usize].other_way() {
-            self.flows[slot as usize].receiver.on_handshake(now);
-        }
     }
 
     /// A data packet is at its receiver; returns whether an ACK is to go now. It waits for a
@@ -146,8 +153,12 @@ impl Hosts {
     /// those before it are in [`Hosts::full_acks`], and go alone. `other` is the flow of the sender
     /// at this host.
     fn take_full_segment(&mut self, now: Time, packet: &DataPacket, other: u32) -> Option<FullAck> {
-        let known = self.flows[other as usize].sender.known_round_trip();
+        let sender = &mut self.flows[other as usize];
+        let (known, opened) = (sender.sender.known_round_trip(), sender.takes_opened());
         let flow = &mut self.flows[packet.flow as usize];
+        if let Some(at) = opened {
+            flow.receiver.on_handshake(at);
+        }
         if let Some(known) = known {
             flow.receiver.know_round_trip(known);
         }
@@ -188,8 +199,11 @@ impl Hosts {
         sent: &mut Transmission,
     ) -> Option<FullAck> {
         let other = self.flows[index as usize].other.as_mut()?;
-        let (slot, due) = (other.slot, other.due.take());
+        let (slot, due, opened) = (other.slot, other.due.take(), other.opened.take());
         let receiver = &mut self.flows[slot as usize].receiver;
+        if let Some(at) = opened {
+            receiver.on_handshake(at);
+        }
         let aboard = if receiver.has_options() {
             if due.is_some() {
                 receiver.has_ridden(now);
@@ -217,13 +231,13 @@ impl Hosts {
         let blocks = blocks_of(ack, acked.receiver.ack_size()).get() as u32;
         if let Some(other) = &mut self.flows[packet.flow as usize].other {
             let ack = AckPacket::new(slot, NO_ROW, ack);
-            let aboard = Aboard { ack, options: *options, blocks };
+            let aboard = CarriedAck { ack, options: *options, blocks };
             other.aboard.put(packet.seq, packet.nth, aboard);
         }
     }
 
-    /// Whether the ACK of the other SYN goes alone, before data: on a connection with options, whose
-    /// application writes once the connection is there.
+    /// Whether the ACK of the other SYN goes alone, before data: on a connection with options,
+    /// whose application writes once the connection is there.
     pub(in crate::world) fn ends_handshake(&self, index: u32) -> bool {
         let flow = &self.flows[index as usize];
         flow.carried.is_some() && !flow.goes_back()

@@ -129,11 +129,7 @@ impl Hosts {
         packet: &AckPacket,
         context: &mut Context,
     ) -> Heard {
-        let heard = self.hear_as::<false>(now, packet, context);
-        if packet.next == 1 {
-            self.opens(now, packet.flow);
-        }
-        heard
+        self.hear_as::<false>(now, packet, context)
     }
 
     /// The same, of an ACK that came by itself or with data of the other direction.
