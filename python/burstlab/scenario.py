@@ -23,8 +23,8 @@ __all__ = [
     "NetworkRoute", "NewRenoTimer", "NodeRole", "NodeWeight", "NoticeTransport", "Notification",
     "Operation", "Ops", "Order", "Packing", "PairWeight", "Pattern", "Per", "Profile", "Protocol",
     "PythonClass", "Queues", "Reading", "Refusal", "RenoFastRetransmits", "Resolution",
-    "Retransmission", "RouteChoice", "Routing", "RtoEstimator", "Run", "SackRecovery", "Scenario",
-    "SchedulerKind", "Segmentation", "Share", "Side", "Signalling", "Size", "SlowStart",
+    "Retransmission", "Reverse", "RouteChoice", "Routing", "RtoEstimator", "Run", "SackRecovery",
+    "Scenario", "SchedulerKind", "Segmentation", "Share", "Side", "Signalling", "Size", "SlowStart",
     "Smoothing", "SsthreshBasis", "Surgery", "Tcp", "TieBreak", "Topology", "Traffic", "Variant",
     "VegasRules", "WindowHalving", "WindowLaw", "Wlan", "WlanFrames", "WlanLoss", "WlanPreamble",
     "Write",
@@ -1883,6 +1883,10 @@ class Flow(_Section):
         A finite transfer of this many bytes of application data. From 1 B to 1000000 GB.
     script : sequence of Write, optional
         Writes of the application at given times, in order; takes the place of `bytes`.
+    reverse : Reverse, optional
+        Data in the other direction too: both hosts send and receive over one connection, and each
+        segment of one direction carries the ACK of the other. Each connection is two flows in
+        tables and numbers, next to each other.
     stack : str, optional
         Its hosts are a stack of others, such as `quinn`, instead of our own TCP; an engine that was
         built with the crate `burstlab-stacks` knows some.
@@ -1902,6 +1906,7 @@ class Flow(_Section):
     stagger: str | None = None
     bytes: str | None = None
     script: Sequence[Write | Mapping[str, Any]] | None = None
+    reverse: Reverse | Mapping[str, Any] | None = None
     stack: str | None = None
     congestion_control: str | None = None
     tcp: Tcp | Mapping[str, Any] | None = None
@@ -1921,6 +1926,35 @@ class Write(_Section):
 
     at: str
     bytes: str
+
+
+@dataclass(kw_only=True, slots=True)
+class Reverse(_Section):
+    """What the host that is called sends back over the same connection.
+
+    Without `bytes` and `script` it always has data to send.
+
+    Parameters
+    ----------
+    label : str, optional
+        Name of this direction in tables and figures; absent: that of the flow, and `(back)`.
+    start : str (time), default "0 s"
+        When it begins to write, counted from the start of the connection; where it replies, from
+        the arrival of what it replies to. At most 2000000 s.
+    bytes : str (size), optional
+        A finite transfer of this many bytes of application data. From 1 B to 1000000 GB.
+    script : sequence of Write, optional
+        Writes of the application at given times after `start`, in order; takes the place of
+        `bytes`.
+    reply : bool, default False
+        Whether it writes only when all data of the other direction have arrived.
+    """
+
+    label: str | None = None
+    start: str | None = None
+    bytes: str | None = None
+    script: Sequence[Write | Mapping[str, Any]] | None = None
+    reply: bool | None = None
 
 
 @dataclass(kw_only=True, slots=True)

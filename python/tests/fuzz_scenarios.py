@@ -81,6 +81,10 @@ _TABLES = {
 }
 
 
+#: Fields that most networks refuse, and how often each is there.
+_SELDOM = {"reverse": 0.1}
+
+
 class Draw:
     """Draws one scenario.
 
@@ -160,7 +164,7 @@ class Draw:
         return {
             name: self._value(one, share, name)
             for name, one in schema.get("properties", {}).items()
-            if name in needed or self.random.random() < share
+            if name in needed or self.random.random() < _SELDOM.get(name, share)
         }
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from audit import air, bounds, checks, counters, demand, exempt, flows, ledger, network, slots
 from audit.checks import Audit
-from audit.generator import scenario
+from audit.generator import Document, both_ways, scenario
 from audit.result import Run
 
 import burstlab as bl
@@ -27,9 +27,8 @@ PARTS = (bounds, counters, flows, ledger, network, demand, slots, air)
 TRACE = ("packets", "bursts", "cwnd", "ledger")
 
 
-def audited(number: int, where: Path) -> Audit:
+def audited(document: Document, where: Path) -> Audit:
     """Run a scenario and compute its numbers again."""
-    _, document = scenario(number, SEED)
     result = bl.run(document, trace=TRACE, out=where)
     run = Run(where, result.scenario)
     audit = Audit(run.summary)
@@ -44,13 +43,24 @@ def audited(number: int, where: Path) -> Audit:
 def test_every_number_is_what_the_traces_say(tmp_path):
     problems, seen, done = [], set(), set()
     for number in range(COUNT):
-        audit = audited(number, tmp_path / str(number))
+        audit = audited(scenario(number, SEED)[1], tmp_path / str(number))
         seen |= audit.paths()
         done |= audit.done
         problems += [f"scenario {number} of seed {SEED}: {problem}" for problem in audit.problems]
     assert not problems, "\n".join([f"{len(problems)} problems", *problems[:40]])
     if COUNT >= 100:
         assert seen - done == set(exempt.BOUNDED), "computed again, or bounded for a reason"
+
+
+def test_every_number_of_connections_in_both_directions(tmp_path):
+    problems, carried = [], 0
+    for number in range(COUNT // 4):
+        where = tmp_path / str(number)
+        audit = audited(both_ways(number, SEED), where)
+        carried += (where / "packets_acks.parquet").exists()
+        problems += [f"scenario {number} of seed {SEED}: {problem}" for problem in audit.problems]
+    assert not problems, "\n".join([f"{len(problems)} problems", *problems[:40]])
+    assert carried > COUNT // 5, "segments carry ACKs"
 
 
 @pytest.mark.parametrize("name", sorted(exempt.BOUNDED))

@@ -64,7 +64,8 @@ impl LinuxSender {
         echo: Option<u64>,
         ece: bool,
     ) -> PyResult<()> {
-        let arrival = Arrival { next: acked, blocks: &blocks, window, echo, ece };
+        let blocks = &blocks;
+        let arrival = Arrival { next: acked, blocks, window, echo, ece, with_data: false };
         Ok(guarded(|| self.inner.on_ack(at(now), &arrival, &mut self.out))?)
     }
 

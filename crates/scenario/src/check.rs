@@ -2,13 +2,13 @@
 
 use burstlab_link::Marking;
 use burstlab_tcp::{Config, Listens, Overrides, WindowLaw};
-use burstlab_units::Span;
+use burstlab_units::{Bytes, Span};
 
 use super::error::Check;
 use super::limits::{DURATION_MAX, within};
 use super::{
     Assembly, CoreForwarding, Flow, IngressPort, LossKind, LossRule, Marks, Pattern, Scenario,
-    ScenarioError, Topology, Traffic, check_ops, stack, surgery,
+    ScenarioError, Topology, Traffic, Write, check_ops, reverse, stack, surgery,
 };
 
 /// Most flows of a scenario, and sources of other traffic.
@@ -31,7 +31,8 @@ pub(super) fn check(scenario: &Scenario) -> Result<Vec<String>, ScenarioError> {
     for (index, one) in scenario.flows().iter().enumerate() {
         flow(index, one)?;
         stack::check(scenario, index, one)?;
-        total += u64::from(one.count);
+        reverse::check(scenario, index, one)?;
+        total += u64::from(one.flows());
     }
     flow_count(scenario, total)?;
     loss(scenario, "loss.data", &scenario.loss.data, total)?;
@@ -60,9 +61,18 @@ pub(super) fn check(scenario: &Scenario) -> Result<Vec<String>, ScenarioError> {
 }
 
 fn flow(index: usize, flow: &Flow) -> Check {
-    let at = |field: &str| format!("flows[{index}].{field}");
-    let Some(script) = &flow.script else { return Ok(()) };
-    if let Some(bytes) = flow.bytes {
+    let back = flow.reverse.as_ref().map(|one| ("reverse.", &one.script, one.bytes));
+    for one in [Some(("", &flow.script, flow.bytes)), back].into_iter().flatten() {
+        writes(index, one)?;
+    }
+    Ok(())
+}
+
+/// Refuses writes out of order, and beside `bytes`; `way` is the direction, as a table.
+fn writes(index: usize, (way, script, bytes): (&str, &Option<Vec<Write>>, Option<Bytes>)) -> Check {
+    let at = |field: &str| format!("flows[{index}].{way}{field}");
+    let Some(script) = script else { return Ok(()) };
+    if let Some(bytes) = bytes {
         let fix = "keep one of the two";
         return Err(ScenarioError::new(at("bytes"), bytes.to_string(), "script is given too", fix));
     }

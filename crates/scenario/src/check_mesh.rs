@@ -248,7 +248,7 @@ fn queues(scenario: &Scenario, graph: &Graph) -> Check {
         Queues::Destination | Queues::Flow => edge.cwnd_thresholds.len() as u64 + 1,
     };
     if edge.queues == Queues::Flow {
-        let flows: u64 = scenario.flows().iter().map(|one| u64::from(one.count)).sum();
+        let flows: u64 = scenario.flows().iter().map(|one| u64::from(one.flows())).sum();
         let others: u64 = scenario.traffic.iter().map(|one| u64::from(one.count)).sum();
         let queues = 2 * flows.max(others) * (classes + 1);
         if queues > u64::from(u32::MAX) {

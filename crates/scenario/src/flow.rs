@@ -6,10 +6,11 @@ use burstlab_units::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Reverse;
 use super::limits::{CLASS_MAX, DURATION_MAX, SPAN_MAX};
 
 /// Most writes of a flow.
-const WRITES_MAX: u32 = 9000;
+pub(super) const WRITES_MAX: u32 = 9000;
 
 /// One connection, or several alike. Without `bytes` and `script` it always has data to send.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -52,6 +53,11 @@ pub struct Flow {
     #[schemars(length(max = WRITES_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub script: Option<Vec<Write>>,
+    /// Data in the other direction too: both hosts send and receive over one connection, and each
+    /// segment of one direction carries the ACK of the other. Each connection is two flows in
+    /// tables and numbers, next to each other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reverse: Option<Reverse>,
     /// Its hosts are a stack of others, such as `quinn`, instead of our own TCP; an engine that was
     /// built with the crate `burstlab-stacks` knows some.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,6 +94,7 @@ impl Default for Flow {
             stagger: Span::ZERO,
             bytes: None,
             script: None,
+            reverse: None,
             stack: None,
             congestion_control: None,
             tcp: Overrides::default(),

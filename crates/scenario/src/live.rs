@@ -260,7 +260,7 @@ impl Resolved {
     #[must_use]
     pub fn live_pairs(&self) -> Vec<LivePair> {
         let flows = self.scenario.flows();
-        let first: u32 = flows.iter().filter(|flow| !flow.is_live()).map(|flow| flow.count).sum();
+        let first: u32 = flows.iter().filter(|flow| !flow.is_live()).map(Flow::flows).sum();
         let live = (first..).zip(flows.iter().filter(|flow| flow.is_live()));
         live.map(|(flow, entry)| LivePair { flow, hosts: self.hosts_of(entry) }).collect()
     }

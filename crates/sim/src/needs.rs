@@ -155,8 +155,9 @@ impl Needs {
     fn flows(&mut self, resolved: &Resolved) {
         let shared = resolved.scenario.access.shared;
         for (index, flow) in resolved.scenario.flows().iter().enumerate() {
-            let count = f64::from(flow.count);
-            let writes = flow.script.as_ref().map_or(0, Vec::len);
+            let count = f64::from(flow.flows());
+            let back = flow.reverse.as_ref().and_then(|one| one.script.as_ref());
+            let writes = flow.script.iter().chain(back).map(Vec::len).max().unwrap_or(0);
             let each = sizes::flow(shared) + writes * sizes::WRITE;
             let at = format!("flows[{index}].count");
             self.holds(&*at, &flow.count, "the flows", (count, each), "write fewer flows");
@@ -279,7 +280,7 @@ impl Needs {
         self.holds("signalling.channels", &signalling.channels, what, room, fix);
         let edge = &scenario.edge;
         if edge.queues == Queues::Flow {
-            let flows: f64 = scenario.flows().iter().map(|one| f64::from(one.count)).sum();
+            let flows: f64 = scenario.flows().iter().map(|one| f64::from(one.flows())).sum();
             let others: f64 = scenario.traffic.iter().map(|one| f64::from(one.count)).sum();
             let classes = scenario.classes().max(edge.cwnd_thresholds.len() as u32 + 1);
             let places = 2.0 * flows.max(others) * f64::from(classes + 1);

@@ -33,8 +33,12 @@
 //!
 //! Packets of [`Linux`] and its receiver carry time stamps, flags, marks and the receiver's window
 //! besides ([`SegmentOptions`], [`AckOptions`]); [`replay`](fn@replay) plays recorded ones. Absent:
-//! connection release, byte counting. ACKs are taken as the segments of one connection in which
-//! only one side sends data.
+//! connection release, byte counting.
+//!
+//! An endpoint of a connection in both directions is a [`Sender`] and a [`Receiver`]. Whoever
+//! drives them asks the latter for the ACK that each segment of the former carries
+//! ([`Receiver::on_ride`]), and takes one that came with data to [`Sender::on_ack_with_data`],
+//! before the data.
 //!
 //! What differs between ns-2 and the RFCs is a field of [`Config`], never hidden in a variant; a
 //! [`Profile`] is a set of values of these fields.

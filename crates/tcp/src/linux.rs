@@ -93,6 +93,8 @@ pub struct Arrival<'a> {
     pub echo: Option<u64>,
     /// Whether it echoes a mark.
     pub ece: bool,
+    /// Whether it came with data, so that it is no duplicate ACK and tells a newer window.
+    pub with_data: bool,
 }
 
 /// What an ACK turned out to say.
@@ -100,7 +102,7 @@ pub struct Arrival<'a> {
 struct Heard {
     /// It moved the cumulative ACK.
     advanced: bool,
-    /// It changed the receiver's window.
+    /// It changed the receiver's window, or came with data.
     window: bool,
     /// It took segments away, some of which had been sent again.
     acked: bool,
@@ -219,6 +221,8 @@ pub struct Linux {
     segments_sent: u64,
     /// When the SYN was last sent, and how often again.
     syn: (Time, u32),
+    /// Whether its receiver at the same host ends the handshake, not an ACK of its own.
+    both_ways: bool,
     undone: u64,
     reductions: ReductionLog,
     last_sent: u64,
@@ -282,6 +286,7 @@ impl Linux {
             recoveries: 0,
             segments_sent: 0,
             syn: (Time::ZERO, 0),
+            both_ways: false,
             undone: 0,
             reductions: ReductionLog::default(),
             last_sent: 0,

@@ -3,6 +3,7 @@
 mod delayed;
 mod full;
 pub(crate) mod linux;
+mod piggyback;
 mod sack_history;
 
 use burstlab_units::{Bytes, Time};

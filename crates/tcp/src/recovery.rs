@@ -70,6 +70,15 @@ impl Recovery {
         each!(self, algorithm => algorithm.on_ack(flow, now, ack, out));
     }
 
+    /// Whether the SACK blocks of an ACK say more than is known, to one that repairs by them.
+    pub(crate) fn learns_from(&self, flow: &Flow, ack: &Ack) -> bool {
+        match self {
+            Self::SackPipe(algorithm) => algorithm.learns_from(flow, ack),
+            Self::Rfc6675(algorithm) => algorithm.learns_from(flow, ack),
+            Self::Tahoe(_) | Self::Reno(_) | Self::NewReno(_) | Self::Vegas(_) => false,
+        }
+    }
+
     /// An ACK of new data while nothing is repaired, before the flow takes it.
     #[inline(always)]
     pub(crate) fn on_ack_fast(&mut self, flow: &mut Flow, next: u64) {

@@ -244,6 +244,7 @@ impl Player {
             window: ack.window,
             echo: ack.echo,
             ece: ack.flags & ECE != 0,
+            with_data: false,
         };
         self.sender.on_ack(ack.at, &arrival, &mut self.out);
         self.collect(ack.at);

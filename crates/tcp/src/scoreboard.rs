@@ -54,6 +54,14 @@ impl Scoreboard {
         news
     }
 
+    /// Whether [`update`](Self::update) would count any segment.
+    pub(crate) fn learns_from(&self, acked: u64, sent: u64, blocks: &SackBlocks) -> bool {
+        blocks.as_slice().iter().any(|&(left, right)| {
+            let (left, right) = (left.max(self.low).max(acked), right.min(sent));
+            left < right && self.missing(left, right) > 0
+        })
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -133,6 +141,7 @@ mod tests {
                 twin.retain(|&seq| seq >= acked);
                 let news = sack.as_slice().iter().flat_map(|&(left, right)| left..right)
                     .filter(|&seq| seq >= acked && seq < sent && twin.insert(seq)).count();
+                prop_assert_eq!(scoreboard.learns_from(acked, sent, &sack), news > 0);
                 prop_assert_eq!(scoreboard.update(acked, sent, &sack), news as u64);
 
                 let from = acked + from;

@@ -2,6 +2,7 @@
 
 mod options;
 mod reductions;
+mod with_data;
 
 use std::ops::Range;
 
@@ -143,7 +144,9 @@ impl Sender {
             return;
         }
         if self.linux.is_some() {
-            let act = |linux: &mut Linux, out: &mut Vec<_>| linux.on_wire_ack(now, ack, None, out);
+            let act = |linux: &mut Linux, out: &mut Vec<_>| {
+                linux.on_wire_ack(now, (ack, false), None, out);
+            };
             return self.by_linux_judged(now, out, act);
         }
         if !self.detection.is_on() {

@@ -127,6 +127,7 @@ fn hear(
         },
         echo: random.coin().then(|| ms.saturating_sub(random.below(300))),
         ece: random.below(8) == 0,
+        with_data: false,
     };
     sender.on_ack(now, &arrival, out);
 }

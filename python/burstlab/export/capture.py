@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from burstlab.errors import InputError, unknown
@@ -62,8 +63,15 @@ class Sight(NamedTuple):
         What becomes of it.
     opens
         Whether it is the SYN or the answer to it.
+    sent
+        Of an ACK on a connection with data in both directions, the highest segment that its host
+        had sent of its own data; else -1.
     sack
-        Its SACK blocks in segments, each ``(left, right)``, the most recent first.
+        SACK blocks in segments, each ``(left, right)``, the most recent first: its own, or of the
+        ACK that it carries.
+    carries
+        Of data on a connection with data in both directions, the highest segment in order that the
+        ACK tells which they carry; `NULL` for none.
     """
 
     time_ps: int
@@ -77,11 +85,18 @@ class Sight(NamedTuple):
     fate: str
     cause: str
     opens: bool
-    sack: Sequence[tuple[int, int]]
+    sent: int = -1
+    sack: Sequence[tuple[int, int]] = ()
+    carries: int = NULL
 
 
 def sights(
-    result: Result, place: str, *, flow: int | None = None, replication: int = 0
+    result: Result,
+    place: str,
+    *,
+    flow: int | Collection[int] | None = None,
+    pairs: Collection[int] = (),
+    replication: int = 0,
 ) -> Iterator[Sight]:
     """Return the packets that pass a place.
 
@@ -92,7 +107,11 @@ def sights(
     place
         One of `PLACES`, or a core node: ``"node:3"``, which needs ``bursts`` too.
     flow
-        The only flow to look at; by default all, and at an edge node UDP too.
+        The only flow, or flows, to look at; by default all, and at an edge node UDP too.
+    pairs
+        Of connections with data in both directions the flows that open them, each with its flow
+        back behind it. The places of both are those of the first: its sender has the receiver of
+        the other. By default each flow has its own.
     replication
         Its number.
     """
@@ -100,19 +119,19 @@ def sights(
 
     check(place)
     waiting: list[dict[str, NDArray[Any]]] = []
-    sacks = _Sacks(result, replication)
-    blocks: dict[int, list[tuple[int, int]]] = {}
-    for rows, first, sent in _Rows(result, place, flow, replication):
-        blocks.update(sacks.below(first))
+    besides = _Besides(result, replication)
+    wanted = {flow} if isinstance(flow, int) else flow
+    for rows, first, sent in _Rows(result, place, wanted, (pairs, replication)):
+        besides.read_below(first)
         waiting.append(rows)
         joined = {name: np.concatenate([part[name] for part in waiting]) for name in rows}
         # Nothing passes before it is sent, and rows are in the order of sending.
         due = joined["time_ps"] < sent
-        yield from _in_order(joined, due, blocks)
+        yield from _in_order(joined, due, besides)
         waiting = [{name: column[~due] for name, column in joined.items()}]
     if waiting:
-        blocks.update(sacks.below(None))
-        yield from _in_order(waiting[0], np.ones(len(waiting[0]["time_ps"]), dtype=bool), blocks)
+        besides.read_below(None)
+        yield from _in_order(waiting[0], np.ones(len(waiting[0]["time_ps"]), dtype=bool), besides)
 
 
 def check(place: str) -> None:
@@ -122,31 +141,37 @@ def check(place: str) -> None:
 
 
 def _in_order(
-    rows: dict[str, NDArray[Any]],
-    due: NDArray[np.bool_],
-    blocks: dict[int, list[tuple[int, int]]],
+    rows: dict[str, NDArray[Any]], due: NDArray[np.bool_], besides: _Besides
 ) -> Iterator[Sight]:
     import numpy as np
 
     # At one instant what arrives comes before what it sets off.
     order = np.lexsort((rows["row"][due], rows["goes_out"][due], rows["time_ps"][due]))
-    columns = [rows[name][due][order].tolist() for name in Sight._fields[:-1]]
+    columns = [rows[name][due][order].tolist() for name in Sight._fields[:-2]]
     for known in zip(*columns, strict=True):
-        yield Sight._make((*known, blocks.pop(known[1], ())))
+        yield Sight._make((*known, *besides.of(known[1])))
 
 
 class _Rows:
     """The rows of packets that pass a place, part by part, each with what is known of it."""
 
-    def __init__(self, result: Result, place: str, flow: int | None, replication: int) -> None:
+    def __init__(
+        self,
+        result: Result,
+        place: str,
+        flows: Collection[int] | None,
+        of: tuple[Collection[int], int],
+    ) -> None:
         self._packets = result.packets
         self._data, self._ack = PLACES.get(place, _CORE)
+        self._both = _BothWays(of[0])
         core = place.startswith(NODE)
-        self._core = passing(result, place, replication) if core else None
-        self._udp = self._data if (core or place in _EDGES) and flow is None else None
-        self._flow = flow
-        self._replication = replication
+        self._core = passing(result, place, of[1]) if core else None
+        self._udp = self._data if (core or place in _EDGES) and flows is None else None
+        self._flows = flows
+        self._replication = of[1]
         self._begun: set[int] = set()
+        self._opened: set[int] = set()
         missing = {"egress_ps"} - set(self._packets.columns)
         if missing:
             raise InputError(
@@ -169,7 +194,9 @@ class _Rows:
             count += len(part)
             data, ack = numbers[self._data], numbers[self._ack]
             udp = np.full_like(data, NULL) if self._udp is None else data
-            time = np.where(kind == DATA, data, np.where(kind == ACK, ack, udp))
+            # What data of a flow back pass by is what ACKs of the other pass by.
+            seen = np.where(self._both.goes_back(kind, numbers["flow"]), 1 - kind, kind)
+            time = np.where(seen == DATA, data, np.where(seen == ACK, ack, udp))
             outward = np.array([name in _OUTGOING for name in (self._data, self._ack, self._data)])
             found = {
                 "time_ps": time,
@@ -179,12 +206,15 @@ class _Rows:
                 "size": numbers["size_bytes"],
                 "fate": part["fate"],
                 "cause": part["cause"],
-                "opens": self._opening(kind, numbers["seq"], numbers["flow"]),
-                "goes_out": outward[kind],
+                "opens": self._opening(
+                    kind, *(numbers[name] for name in ("seq", "flow", "transmission"))
+                ),
+                "sent": self._both.sent(kind, numbers["seq"], numbers["flow"]),
+                "goes_out": outward[seen],
             }
             passes = time != NULL
-            if self._flow is not None:
-                passes &= (found["flow"] == self._flow) & (kind != UDP)
+            if self._flows is not None:
+                passes &= np.isin(found["flow"], list(self._flows)) & (kind != UDP)
             sent = int(numbers["sent_ps"][-1])
             found = {name: column[passes] for name, column in found.items()}
             yield self._at_core(found), count, sent
@@ -200,14 +230,20 @@ class _Rows:
         return passed | {"time_ps": times, "goes_out": np.ones(len(rows), dtype=bool)}
 
     def _opening(
-        self, kind: NDArray[Any], seq: NDArray[Any], flow: NDArray[Any]
+        self, kind: NDArray[Any], seq: NDArray[Any], flow: NDArray[Any], nth: NDArray[Any]
     ) -> NDArray[np.bool_]:
         """Return which rows are a SYN, or its answer: what acknowledges it before data are sent."""
         import numpy as np
 
         opens = (kind == DATA) & (seq == 0)
+        for place in np.flatnonzero(opens & (nth == 1)).tolist():
+            # Linux ends the handshake by an ACK that is segment 0 too.
+            opens[place] = int(flow[place]) not in self._opened
+            self._opened.add(int(flow[place]))
         of_data = (kind == DATA) & (seq == 1)
-        for place in np.flatnonzero(of_data | ((kind == ACK) & (seq == 0))).tolist():
+        # With data in both directions a SYN answers, which has a row of its own.
+        answers = (kind == ACK) & (seq == 0) & ~self._both.has(flow)
+        for place in np.flatnonzero(of_data | answers).tolist():
             if of_data[place]:
                 self._begun.add(int(flow[place]))
             else:
@@ -215,36 +251,91 @@ class _Rows:
         return opens
 
 
-class _Sacks:
-    """SACK blocks by the row of their ACK, read no further than asked for."""
+class _BothWays:
+    """Connections with data in both directions, by the flow that opens each."""
+
+    def __init__(self, pairs: Collection[int]) -> None:
+        self._back = {one + 1 for one in pairs}
+        self._all = sorted({*pairs, *self._back})
+        self._highest: dict[int, int] = defaultdict(lambda: -1)
+
+    def has(self, flow: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return which flows are a direction of one."""
+        import numpy as np
+
+        return np.isin(flow, self._all)
+
+    def goes_back(self, kind: NDArray[Any], flow: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return which packets are of a flow back."""
+        import numpy as np
+
+        return np.isin(flow, list(self._back)) & (kind != UDP)
+
+    def sent(self, kind: NDArray[Any], seq: NDArray[Any], flow: NDArray[Any]) -> NDArray[np.int64]:
+        """Return for each ACK the highest segment that its host had sent; rows are in order."""
+        import numpy as np
+
+        found = np.full(len(kind), -1, dtype=np.int64)
+        for row in np.flatnonzero(self.has(flow) & (kind != UDP)).tolist():
+            mine = int(flow[row])
+            if kind[row] == DATA:
+                self._highest[mine] = max(self._highest[mine], int(seq[row]))
+            else:
+                found[row] = self._highest[mine - 1 if mine in self._back else mine + 1]
+        return found
+
+
+class _Besides:
+    """What packets have besides, by their row, read no further than asked for."""
 
     def __init__(self, result: Result, replication: int) -> None:
-        found = "packets_sack" in result.recorded
-        self._parts = self._read(result.table("packets_sack"), replication) if found else iter(())
-        self._left: list[tuple[int, int, int]] = []
+        self._sack = _Beside(result, replication, "packets_sack", ("left", "right"))
+        self._acks = _Beside(result, replication, "packets_acks", ("seq",))
 
-    def below(self, row: int | None) -> dict[int, list[tuple[int, int]]]:
-        """Return the blocks of rows below this, or of all, that were not answered before."""
+    def read_below(self, row: int | None) -> None:
+        """Read what rows below this have, or all."""
+        self._sack.read_below(row)
+        self._acks.read_below(row)
+
+    def of(self, row: int) -> tuple[Sequence[tuple[int, int]], int]:
+        """Return the SACK blocks of a row, and the ACK that it carries; once."""
+        blocks: list[Any] = self._sack.found.pop(row, [])
+        ((carries,),) = self._acks.found.pop(row, [(NULL,)])
+        return blocks, carries
+
+
+class _Beside:
+    """A table whose rows say something of a row of ``packets``."""
+
+    def __init__(
+        self, result: Result, replication: int, name: str, columns: tuple[str, ...]
+    ) -> None:
+        recorded = name in result.recorded
+        self._columns = ("packet", *columns)
+        self._parts = self._read(result.table(name), replication) if recorded else iter(())
+        self._left: list[tuple[int, ...]] = []
+        #: What was read and not asked for.
+        self.found: dict[int, list[tuple[int, ...]]] = {}
+
+    def read_below(self, row: int | None) -> None:
+        """Read what rows below this have, or all."""
         while row is None or not self._left or self._left[-1][0] < row:
             part = next(self._parts, None)
             if part is None:
                 break
             self._left += part
-        found: dict[int, list[tuple[int, int]]] = {}
         taken = 0
-        for packet, left, right in self._left:
+        for packet, *values in self._left:
             if row is not None and packet >= row:
                 break
-            found.setdefault(packet, []).append((left, right))
+            self.found.setdefault(packet, []).append(tuple(values))
             taken += 1
         del self._left[:taken]
-        return found
 
-    @staticmethod
-    def _read(table: Table, replication: int) -> Iterator[list[tuple[int, int, int]]]:
-        for batch in table.batches(["replication", "packet", "left", "right"]):
+    def _read(self, table: Table, replication: int) -> Iterator[list[tuple[int, ...]]]:
+        for batch in table.batches(["replication", *self._columns]):
             part = batch.where(replication=replication)
-            columns = [part.column(name).to_pylist() for name in ("packet", "left", "right")]
+            columns = [part.column(name).to_pylist() for name in self._columns]
             yield list(zip(*columns, strict=True))
 
 

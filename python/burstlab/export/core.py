@@ -82,6 +82,22 @@ def passing(result: Result, place: str, replication: int) -> Passing:
     return _in_a_mesh(table, node)
 
 
+def goes_back(bursts: Any) -> NDArray[np.bool_]:
+    """Return which bursts of a path set out at its egress.
+
+    Those of ACKs do, unless data go both ways: then bursts say where they go.
+
+    Parameters
+    ----------
+    bursts
+        Columns of the table ``bursts``: ``direction``, ``from`` and ``to``.
+    """
+    import numpy as np
+
+    told = bursts["from"] > 0
+    return np.where(told, bursts["from"] > bursts["to"], bursts["direction"] == "ack")
+
+
 def _number(place: str, names: list[str]) -> int:
     """Return the number of a node, from 1."""
     asked = place.removeprefix(NODE)
@@ -123,9 +139,9 @@ def _on_a_path(result: Result, node: int) -> Passing:
     table = result.bursts
     left = table["departed_ps"].astype(np.float64)
     acks = table["direction"] == "ack"
-    steps = np.where(acks, _cores(network) + 1 - node, node)
+    steps = np.where(goes_back(table), _cores(network) + 1 - node, node)
     lost = table["fate"] == "lost"
-    # Nodes of ACKs count from their own ingress.
+    # Nodes count from where a burst sets out.
     there = np.isfinite(left) & ~(lost & (table["node"] <= steps))
     table_ps = table.column("departed_ps").filled(0).astype(np.uint64)
     keys = table["burst"].astype(np.int64)[there] * 2 + acks[there]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 #: Bytes of headers where the size of a SYN does not say (ns-2's Vegas sends it in full).
 _HEADERS = 40
+
+#: Bytes of the first SACK block of Linux besides itself.
+_SACK_OPTION = 4
 
 
 @dataclass(frozen=True)
@@ -32,10 +35,16 @@ class FlowFacts:
         The receiver's window in segments.
     sack
         Whether its ACKs carry SACK blocks.
+    block, blocks
+        Bytes of a SACK block on a segment of data, and what the first one needs besides.
+    total
+        Bytes of data in all, where that is known and they are offered at once; else 0.
     ingress, egress
         Names of its edge nodes.
     stack
         Whether its hosts have a stack of others.
+    two_way
+        Whether its connection has data in both directions.
     """
 
     label: str
@@ -46,11 +55,25 @@ class FlowFacts:
     ingress: str
     egress: str
     stack: bool = False
+    two_way: bool = False
+    block: int = 0
+    blocks: int = 0
+    total: int = 0
 
     @property
     def window_bytes(self) -> int:
         """The receiver's window in bytes of data."""
         return self.window * self.payload
+
+    def block_bytes(self, count: int) -> int:
+        """Bytes by which so many SACK blocks make a segment of data longer."""
+        return self.blocks + self.block * count if count else 0
+
+    @property
+    def last(self) -> tuple[int, int]:
+        """The last segment if it is known to be short, and by how many bytes; else -1 and 0."""
+        rest = self.total % self.payload
+        return (-(-self.total // self.payload), self.payload - rest) if rest else (-1, 0)
 
     def bytes_before(self, segment: int) -> int:
         """Bytes of data before a segment; the first segment of data is 1."""
@@ -78,7 +101,13 @@ class Flows:
             label = flow.get("label") or stack
             # The headers of a stack are its own, and so is its window.
             known = _facts(_OF_A_STACK if stack is not None else tcp, ends, label)
-            self._static += [known] * int(flow["count"])
+            connection = [known]
+            if (reverse := flow.get("reverse")) is not None:
+                name = reverse.get("label") or f"{known.label} (back)"
+                back = _facts(tcp, (ends[1], ends[0]), name)
+                ways = ((known, flow), (back, reverse))
+                connection = [_of_both_ways(facts, tcp, way) for facts, way in ways]
+            self._static += connection * int(flow["count"])
         access = result.scenario["access"]
         far = access.get("receiver") or {}
         self.sender_bps = whole(access["rate"])
@@ -93,6 +122,21 @@ class Flows:
     def numbers(self) -> list[int]:
         """Return the numbers of all."""
         return [*range(len(self._static)), *sorted(self._connections)]
+
+    def pairs(self) -> set[int]:
+        """Return the flows that open connections with data in both directions.
+
+        The flow back of each comes next.
+        """
+        both = [number for number, one in enumerate(self._static) if one.two_way]
+        return set(both[::2])
+
+    def connection(self, number: int) -> tuple[int, ...]:
+        """Return the flows of the connection that a flow is of, the one that opens it first."""
+        pairs = self.pairs()
+        if number in pairs:
+            return number, number + 1
+        return (number - 1, number) if number - 1 in pairs else (number,)
 
     def __getitem__(self, number: int) -> FlowFacts:
         if 0 <= number < len(self._static):
@@ -128,10 +172,18 @@ _OF_A_STACK: Mapping[str, Any] = {
 }
 
 
+def _of_both_ways(facts: FlowFacts, tcp: Mapping[str, Any], way: Mapping[str, Any]) -> FlowFacts:
+    """Return what else there is to know of a direction of a connection with data in both."""
+    total = whole(way["bytes"]) if way.get("bytes") else 0
+    block, linux = whole(tcp["sack_block_size"]), tcp["variant"] == "linux"
+    extra = _SACK_OPTION if linux else 0
+    return replace(facts, two_way=True, block=block, blocks=extra, total=total)
+
+
 def _facts(tcp: Mapping[str, Any], ends: tuple[str, str], label: str | None) -> FlowFacts:
     segment, syn = whole(tcp["segment_size"]), whole(tcp["syn_size"])
     headers = syn if syn != segment else _HEADERS
-    sack = tcp["variant"] == "sack"
+    sack = tcp["variant"] == "sack" or tcp.get("sack") is True
     # It becomes a name in files of lines, and a title in figures.
     name = shown(label or str(tcp["variant"]))
     window = int(tcp["window"])

@@ -20,7 +20,8 @@ def heard(result: Result, flow: int, replication: int = 0) -> Iterator[Sight]:
     """Return the packets of a flow as its sender sees them; ACKs tell the highest segment in order.
 
     The datagrams that the receiver of a stack sends are numbered as they are sent, which says
-    nothing of what they acknowledge: that is told by the segments.
+    nothing of what they acknowledge: that is told by the segments. So is what a sender hears with
+    the data of the other direction of its connection.
 
     Parameters
     ----------
@@ -32,7 +33,10 @@ def heard(result: Result, flow: int, replication: int = 0) -> Iterator[Sight]:
         Its number.
     """
     passing = sights(result, "sender", flow=flow, replication=replication)
-    if not Flows(result, replication)[flow].stack:
+    facts = Flows(result, replication)[flow]
+    if facts.two_way:
+        return _with_data(passing, *acknowledged(result, flow, replication))
+    if not facts.stack:
         return passing
     return _told(passing, *acknowledged(result, flow, replication))
 
@@ -81,3 +85,28 @@ def _told(
             yield sight._replace(seq=int(highest[place]) if place >= 0 else -1)
         else:
             yield sight
+
+
+def _with_data(
+    passing: Iterator[Sight], times: NDArray[np.int64], highest: NDArray[np.int64]
+) -> Iterator[Sight]:
+    """Add the ACKs that came with data: what was heard when no ACK came by itself."""
+    told = list(zip(times.tolist(), highest.tolist(), strict=True))[::-1]
+    for sight in passing:
+        while told and told[-1][0] < sight.time_ps:
+            yield _carried(*told.pop(), sight.flow)
+        if told and told[-1][0] == sight.time_ps:
+            if sight.kind == ACK:
+                told.pop()
+            else:
+                # What an ACK lets go comes after it, at the same instant.
+                yield _carried(*told.pop(), sight.flow)
+        yield sight
+    while told:
+        time, segment = told.pop()
+        yield _carried(time, segment, 0)
+
+
+def _carried(time: int, segment: int, flow: int) -> Sight:
+    """Return an ACK that came with data; which row that was is not told."""
+    return Sight(time, 0, ACK, flow, segment, 1, 0, NULL, "delivered", "none", False)

@@ -9,7 +9,7 @@ capture keeps nothing. The simulated TCP has no timestamps option and does not c
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,8 +39,12 @@ class _Endpoint:
     facts: FlowFacts
     ends: tuple[int, int]
     shift: int
+    ports: tuple[int, int]
     #: The last segment, once it was seen to be short, and by how many bytes.
-    short: tuple[int, int] = (-1, 0)
+    short: tuple[int, int]
+    #: The flow of the other direction, if that has data too, and whether this one goes back.
+    other: int | None
+    back: bool
 
     def end(self, segment: int) -> int:
         """Return the sequence number behind a segment."""
@@ -95,8 +99,13 @@ class Capture:
             self._writer = Writer(file, self._snap)
             self._writer.section(f"burstlab {self._result.version}", self._about())
             self._interface()
+            only = None if self._only is None else self._flows.connection(self._only)
             passing = sights(
-                self._result, self._place, flow=self._only, replication=self._replication
+                self._result,
+                self._place,
+                flow=only,
+                pairs=self._flows.pairs(),
+                replication=self._replication,
             )
             for sight in passing:
                 self._packet(sight)
@@ -119,13 +128,14 @@ class Capture:
             payload = max(sight.size - headers.IPV4 - headers.UDP, 0)
             packet, length = headers.udp(ends, _PORTS, payload, row)
         else:
-            flow = self._endpoints.get(sight.flow) or self._endpoint(sight.flow)
+            flow = self._endpoint(sight.flow)
+            other = None if flow.other is None else self._endpoint(flow.other)
             payload = 0
             if sight.kind == DATA:
                 payload = self._data_of(flow, sight)
-                packet, length = _data(flow, sight, payload, row)
+                packet, length = _data(flow, other, sight, payload, row)
             else:
-                packet, length = _ack(flow, sight, row)
+                packet, length = _ack(flow, other, sight, row)
         if len(packet) < self._snap and payload:
             packet += bytes(min(payload, self._snap - len(packet)))
         comment = self._comment(sight)
@@ -148,20 +158,31 @@ class Capture:
         if sight.seq == 0:
             return 0
         payload = sight.size - flow.facts.headers
+        if sight.carries != NULL:
+            payload -= flow.facts.block_bytes(len(sight.sack))
         if payload < flow.facts.payload:
             flow.short = (sight.seq, flow.facts.payload - payload)
         return payload
 
     def _endpoint(self, number: int) -> _Endpoint:
+        known = self._endpoints.get(number)
+        if known is not None:
+            return known
         facts = self._flows[number]
-        ends = (_SENDERS + number, _RECEIVERS + number)
-        names = (f"sender-{number}.{facts.ingress}", f"receiver-{number}.{facts.egress}")
-        for address, name in zip(ends, names, strict=True):
-            self._writer.name(address, name)
+        first, *behind = self._flows.connection(number)
+        back = number != first
+        ends, ports = (_SENDERS + first, _RECEIVERS + first), _PORTS
+        if back:
+            ends, ports = (ends[1], ends[0]), (ports[1], ports[0])
+        else:
+            names = (f"sender-{number}.{facts.ingress}", f"receiver-{number}.{facts.egress}")
+            for address, name in zip(ends, names, strict=True):
+                self._writer.name(address, name)
         shift = 0
         while facts.window_bytes > 0xFFFF << shift:
             shift += 1
-        endpoint = _Endpoint(facts, ends, shift)
+        other = None if not behind else first if back else behind[0]
+        endpoint = _Endpoint(facts, ends, shift, ports, facts.last, other, back)
         self._endpoints[number] = endpoint
         return endpoint
 
@@ -174,31 +195,50 @@ class Capture:
         self._writer.interface(name, what, rates.get(self._place, flows.link_bps))
 
 
-def _data(flow: _Endpoint, sight: Sight, payload: int, row: int) -> tuple[bytes, int]:
+def _data(
+    flow: _Endpoint, other: _Endpoint | None, sight: Sight, payload: int, row: int
+) -> tuple[bytes, int]:
     facts = flow.facts
     if sight.opens:
-        shift = flow.shift or None
-        options = headers.syn_options(facts.payload, sack=facts.sack, shift=shift)
-        window = min(_SENDERS_WINDOW, 0xFFFF)
-        return headers.tcp(flow.ends, _PORTS, (0, 0), headers.SYN, window, options, 0, row)
+        return _syn(flow, answers=flow.back, row=row)
     number = 1 + facts.bytes_before(sight.seq) & _WRAP
-    window = _SENDERS_WINDOW >> flow.shift
-    return headers.tcp(flow.ends, _PORTS, (number, 1), headers.ACK, window, b"", payload, row)
+    if other is None or sight.carries == NULL:
+        window = _SENDERS_WINDOW >> flow.shift
+        return headers.tcp(
+            flow.ends, flow.ports, (number, 1), headers.ACK, window, b"", payload, row
+        )
+    numbers, options = (number, other.end(sight.carries) & _WRAP), _blocks(other, sight)
+    return headers.tcp(
+        flow.ends, flow.ports, numbers, headers.ACK, other.window, options, payload, row
+    )
 
 
-def _ack(flow: _Endpoint, sight: Sight, row: int) -> tuple[bytes, int]:
+def _syn(flow: _Endpoint, *, answers: bool, row: int) -> tuple[bytes, int]:
+    """Return the SYN of a sender, or one that answers that of the other host."""
     facts = flow.facts
-    ends, ports = (flow.ends[1], flow.ends[0]), (_PORTS[1], _PORTS[0])
+    shift = flow.shift or None
+    options = headers.syn_options(facts.payload, sack=facts.sack, shift=shift)
+    window = min(facts.window_bytes if answers else _SENDERS_WINDOW, 0xFFFF)
+    flags = headers.SYN | headers.ACK if answers else headers.SYN
+    numbers = (0, 1 if answers else 0)
+    return headers.tcp(flow.ends, flow.ports, numbers, flags, window, options, 0, row)
+
+
+def _ack(flow: _Endpoint, other: _Endpoint | None, sight: Sight, row: int) -> tuple[bytes, int]:
+    ends, ports = (flow.ends[1], flow.ends[0]), (flow.ports[1], flow.ports[0])
     if sight.opens:
-        shift = flow.shift or None
-        options = headers.syn_options(facts.payload, sack=facts.sack, shift=shift)
-        flags, window = headers.SYN | headers.ACK, min(facts.window_bytes, 0xFFFF)
-        return headers.tcp(ends, ports, (0, 1), flags, window, options, 0, row)
-    edges = ((flow.end(left - 1), flow.end(right - 1)) for left, right in sight.sack)
-    blocks = [(left & _WRAP, right & _WRAP) for left, right in edges]
-    numbers = (1, flow.end(sight.seq) & _WRAP)
-    options = headers.sack_option(blocks)
+        return _syn(replace(flow, ends=ends, ports=ports), answers=True, row=row)
+    # What its host has sent of its own.
+    sequence = 1 if other is None else other.end(sight.sent)
+    numbers = (sequence & _WRAP, flow.end(sight.seq) & _WRAP)
+    options = _blocks(flow, sight)
     return headers.tcp(ends, ports, numbers, headers.ACK, flow.window, options, 0, row)
+
+
+def _blocks(flow: _Endpoint, sight: Sight) -> bytes:
+    """Return the option with the SACK blocks of an ACK for a flow."""
+    edges = ((flow.end(left - 1), flow.end(right - 1)) for left, right in sight.sack)
+    return headers.sack_option([(left & _WRAP, right & _WRAP) for left, right in edges])
 
 
 def _lost_bursts(

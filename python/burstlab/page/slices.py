@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from burstlab.export.core import goes_back
 from burstlab.page.columns import values
 from burstlab.page.delays import delays
 from burstlab.page.network import Network
@@ -186,7 +187,7 @@ class Slices:
     def _on_path(self, begin_s: float, end_s: float) -> Columns:
         """Follow bursts along the chain, which the engine crosses in one step."""
         total_s = sum(self.delays_s) / 2
-        names = ("burst", "direction", "departed_ps", "arrived_ps", "lost_ps", "fate", "node")
+        names = (*_ENDS, "burst", "departed_ps", "arrived_ps", "lost_ps", "fate", "node")
         begin_ps = _ps(begin_s - total_s - 1.0)
         when = [("departed_ps", "<=", _ps(end_s)), ("departed_ps", ">=", begin_ps)]
         bursts = self._tables.rows("bursts", (*names, "packets", "bytes"), when)
@@ -207,12 +208,12 @@ class Slices:
 
         Nodes count from 0, -1 where none is known; so does the burst that was in the way.
         """
-        names = ("burst", "direction", "lost_ps", "node", "cause", "rival")
+        names = (*_ENDS, "burst", "lost_ps", "node", "cause", "rival")
         rows = self._tables.rows("bursts", names, [("fate", "==", "lost")])
         node = rows["node"].astype(np.int64)
         if self._network.path:
             last = len(self._network.nodes) - 1
-            node = np.where(rows["direction"] == "ack", last - node, node)
+            node = np.where(goes_back(rows), last - node, node)
         else:
             node = node - 1
         order = np.argsort(rows["lost_ps"], kind="stable")
@@ -235,13 +236,29 @@ class Slices:
     def _flow(self, number: int) -> Mapping[str, NDArray[Any]]:
         from burstlab.page.flow import columns
 
-        return columns(self._tables, number, path=self._network.path)
+        found = columns(self._tables, number, path=self._network.path)
+        if self._network.path:
+            found["turned"] = np.array([self._sets_out_at_egress(found["carrier"])], np.uint8)
+        return found
+
+    def _sets_out_at_egress(self, carriers: NDArray[np.uint32]) -> bool:
+        """Whether data of a flow of a path go back, by the first burst that carried any."""
+        data = carriers[carriers % 2 == 0]
+        if len(data) == 0 or not self._tables.has("bursts"):
+            return False
+        first = [("burst", "==", int(data[0]) // 2), ("direction", "==", "data")]
+        return bool(goes_back(self._tables.rows("bursts", _ENDS, first)).any())
+
+
+#: What says which way a burst of a path goes.
+_ENDS = ("direction", "from", "to")
 
 
 def _along(bursts: Columns, delays_s: Sequence[float], byte_s: float) -> Columns:
     """Put bursts of a path on its fibres, one row a fibre."""
     hops = len(delays_s)
-    back = bursts["direction"] == "ack"
+    back = goes_back(bursts)
+    acks = bursts["direction"] == "ack"
     gone = bursts["fate"] == "lost"
     length_s = bursts["bytes"] * byte_s
     # Forwarding packet by packet takes longer than the fibres do; it is spread over them.
@@ -255,10 +272,10 @@ def _along(bursts: Columns, delays_s: Sequence[float], byte_s: float) -> Columns
         left = bursts["departed_ps"] + np.where(back, back_s[hop], forth_s[hop]) + hop * each
         refused = gone & (bursts["node"] == hop)
         row = {
-            "burst": bursts["burst"].astype(np.uint32) * 2 + back,
+            "burst": bursts["burst"].astype(np.uint32) * 2 + acks,
             "fibre": np.where(back, hops + hop, hop).astype(np.uint16),
             "wavelength": np.where(refused, REFUSED, 0).astype(np.int16),
-            "kind": back.astype(np.uint8),
+            "kind": acks.astype(np.uint8),
             "lost": gone.astype(np.uint8),
             "packets": bursts["packets"].astype(np.uint32),
             "bytes": bursts["bytes"].astype(np.uint32),

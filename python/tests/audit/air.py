@@ -15,25 +15,41 @@ def seats(run: Run) -> list[tuple[set[int], set[int]]]:
     """Return of each cell which flows have their sender on the air, and which their receiver."""
     if not run.scenario.get("wlan"):
         return []
+    first, last = _ends(run)
     flows = [
         (flow.get("from"), flow.get("to"))
+        if way == "forth"
+        else (flow.get("to") or last, flow.get("from") or first)
         for flow in run.scenario.get("flows", [])
         for _ in range(flow["count"])
+        for way in (("forth", "back") if flow.get("reverse") is not None else ("forth",))
     ]
-    first, last = _ends(run)
     flows = [(start or first, end or last) for start, end in flows]
+    back = goes_back(run)
     found = []
     for cell in run.scenario["wlan"]:
         if run.scenario["network"]["topology"] == "path":
             side = cell.get("side") or "receiver"
             every = set(range(len(flows)))
-            found.append(
-                (every if side == "sender" else set(), every if side == "receiver" else set())
-            )
+            # The hosts of a flow back are those of the flow before it, the other way round.
+            near, far = every - back, back
+            found.append((near, far) if side == "sender" else (far, near))
             continue
         node = cell.get("node") or last
         senders = {number for number, (start, _) in enumerate(flows) if start == node}
         found.append((senders, {number for number, (_, end) in enumerate(flows) if end == node}))
+    return found
+
+
+def goes_back(run: Run) -> set[int]:
+    """Return the flows that go back on a connection with data in both directions."""
+    found: set[int] = set()
+    number = 0
+    for flow in run.scenario.get("flows", []):
+        both = flow.get("reverse") is not None
+        if both:
+            found |= {number + 2 * copy + 1 for copy in range(flow["count"])}
+        number += flow["count"] * (2 if both else 1)
     return found
 
 
@@ -54,7 +70,7 @@ def check(run: Run, audit: Audit) -> None:
         return
     for index, (senders, receivers) in enumerate(seats(run)):
         path = f"wlan[{index}]"
-        audit.equal(f"{path}.stations", len(senders | receivers))
+        audit.equal(f"{path}.stations", len((senders | receivers) - goes_back(run)))
         packets = run.table("packets")
         sends, hears = (np.isin(packets["flow"], sorted(of)) for of in (senders, receivers))
         data, ack = packets["kind"] == "data", packets["kind"] == "ack"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,8 @@ class Endpoint:
         The receiver's window, in segments.
     writes
         When the application writes and how much, in ps and bytes; None: without end.
+    replies
+        Of a flow back that begins when all of the other one is there: how long after, in ps.
     """
 
     label: str
@@ -36,6 +38,7 @@ class Endpoint:
     detector: str
     start: int
     writes: list[tuple[int, int]] | None
+    replies: int | None = None
 
 
 def endpoints(scenario: Mapping[str, Any]) -> Iterator[Endpoint]:
@@ -44,22 +47,49 @@ def endpoints(scenario: Mapping[str, Any]) -> Iterator[Endpoint]:
         tcp = {**scenario["tcp"], **{k: v for k, v in flow["tcp"].items() if v is not None}}
         for copy in range(flow["count"]):
             start = span_ps(flow["start"]) + copy * span_ps(flow["stagger"])
-            writes = None
-            if flow.get("script") is not None:
-                writes = [
-                    (start + span_ps(one["at"]), size_bytes(one["bytes"])) for one in flow["script"]
-                ]
-            elif flow.get("bytes") is not None:
-                writes = [(start, size_bytes(flow["bytes"]))]
-            yield Endpoint(
+            one = Endpoint(
                 label=flow.get("label") or tcp["variant"],
                 variant=tcp["variant"],
                 payload=size_bytes(tcp["segment_size"]) - _HEADERS,
                 window=tcp["window"],
                 detector=tcp.get("detector") or "none",
                 start=start,
-                writes=writes,
+                writes=_writes(flow, start),
             )
+            yield one
+            if (back := flow.get("reverse")) is not None:
+                begin = start + span_ps(back["start"])
+                yield replace(
+                    one,
+                    label=back.get("label") or f"{one.label} (back)",
+                    start=begin,
+                    writes=_writes(back, begin),
+                    replies=span_ps(back["start"]) if back["reply"] else None,
+                )
+
+
+def _writes(flow: Mapping[str, Any], start: int) -> list[tuple[int, int]] | None:
+    if flow.get("script") is not None:
+        return [(start + span_ps(one["at"]), size_bytes(one["bytes"])) for one in flow["script"]]
+    if flow.get("bytes") is not None:
+        return [(start, size_bytes(flow["bytes"]))]
+    return None
+
+
+def begun(run: Run, number: int, end: Endpoint, before: Endpoint) -> Endpoint:
+    """Return what there is of a flow back that replies, from when the other one is there."""
+    if end.replies is None:
+        return end
+    packets = run.table("packets")
+    mine = (packets["flow"] == number - 1) & (packets["kind"] == "data")
+    mine &= packets["fate"] == "delivered"
+    order = np.argsort(packets["delivered_ps"][mine], kind="stable")
+    times, seqs = (packets[name][mine][order] for name in ("delivered_ps", "seq"))
+    found = _done(run, number - 1, before, times, seqs)["received_s"]
+    if found is None:
+        return replace(end, start=2**62, writes=[(2**62, size) for _, size in end.writes or []])
+    start = round(found * 1e12) + end.replies
+    return replace(end, start=start, writes=[(start, size) for _, size in end.writes or []])
 
 
 class Received:
@@ -121,7 +151,8 @@ def check(run: Run, audit: Audit) -> None:
     audit.claim(
         len(flows) == len(listed), f"{len(flows)} flows, and the scenario has {len(listed)}"
     )
-    for number, (flow, end) in enumerate(zip(flows, listed, strict=True)):
+    for number, (flow, listed_end) in enumerate(zip(flows, listed, strict=True)):
+        end = begun(run, number, listed_end, listed[number - 1])
         audit.equal(f"flows[{number}].id", number)
         audit.claim(flow["label"] == end.label, f"flows[{number}].label = {flow['label']}")
         audit.claim(flow["variant"] == end.variant, f"flows[{number}].variant = {flow['variant']}")
@@ -248,6 +279,7 @@ def _samples(run: Run, number: int) -> Any:
     again = (cwnd["flow"] == number) & (cwnd["event"] != "ack")
     # At one instant an ACK is heard before what it releases is sent.
     events = [(at, 0, seq) for at, seq in _pairs(packets, "delivered_ps", heard)]
+    events += [(at, 0, seq) for at, seq in carried(run, number)]
     events += [(at, 1, 0) for at in cwnd["t_ps"][again].tolist()]
     ledger = run.table("ledger")
     repairs = (ledger["flow"] == number) & (ledger["kind"] == "early-repair")
@@ -268,6 +300,18 @@ def _samples(run: Run, number: int) -> Any:
         elif kind == 2 and timed is None:
             timed = (seq, at)
     return np.array(samples)
+
+
+def carried(run: Run, number: int) -> list[tuple[int, int]]:
+    """Return when ACKs for a flow came with data of the other direction, and of which segment."""
+    packets, acks = run.table("packets"), run.table("packets_acks")
+    if not acks:
+        return []
+    mine = acks["flow"] == number
+    rows, seqs = acks["packet"][mine], acks["seq"][mine]
+    there = packets["fate"][rows] == "delivered"
+    times = packets["delivered_ps"][rows]
+    return list(zip(times[there].tolist(), seqs[there].tolist(), strict=True))
 
 
 def _pairs(packets: Mapping[str, Any], time: str, rows: Any) -> list[tuple[int, int]]:
@@ -305,8 +349,9 @@ def acknowledged(run: Run, number: int, last: int) -> float | None:
     """Return when segment `last` and all before were acknowledged, in s."""
     packets = run.table("packets")
     heard = (packets["flow"] == number) & (packets["kind"] == "ack") & (packets["seq"] >= last)
-    times = packets["delivered_ps"][heard & (packets["fate"] == "delivered")]
-    return int(times.min()) * 1e-12 if len(times) else None
+    times = packets["delivered_ps"][heard & (packets["fate"] == "delivered")].tolist()
+    times += [at for at, seq in carried(run, number) if seq >= last]
+    return min(times) * 1e-12 if times else None
 
 
 #: Losses that tell of a full queue.

@@ -61,6 +61,33 @@ def scenario(number: int, seed: int = 1) -> tuple[str, Document]:
     raise AssertionError(f"nothing sound was drawn for scenario {number} of seed {seed}")
 
 
+def both_ways(number: int, seed: int = 1) -> Document:
+    """Return a scenario whose connections have data in both directions, or some of them."""
+    families = ("path", "mesh", "path", "slots", "air")
+    for attempt in range(400):
+        draw = Draw(seed, number, attempt, 2)
+        document = _MAKERS[families[number % len(families)]](draw)
+        document.get("edge", {}).pop("spacing", None)
+        flows = document["flows"]
+        for place, flow in enumerate(flows):
+            if place == 0 or draw.chance(0.7):
+                flow["reverse"] = _reverse(draw, flow)
+        try:
+            bl.resolve(document)
+        except bl.ScenarioError:
+            continue
+        return document
+    raise AssertionError(f"nothing sound was drawn for scenario {number} of seed {seed}")
+
+
+def _reverse(draw: Draw, flow: Document) -> Document:
+    back: Document = {"start": draw.time(1e-4, 0.1)}
+    if draw.chance(0.6):
+        back["bytes"] = f"{draw.whole(500, 200_000)} B"
+        back["reply"] = bool({"bytes", "script"} & set(flow)) and draw.chance(0.5)
+    return back
+
+
 def _tcp(draw: Draw, *, detectors: bool = True) -> Document:
     tcp: Document = {
         "variant": draw.pick("tahoe", "reno", "new-reno", "sack", "sack", "vegas"),

@@ -80,11 +80,13 @@ class Story:
     def __init__(self, run: Run) -> None:
         packets, bursts = run.table("packets"), run.table("bursts")
         path = run.scenario["network"]["topology"] == "path"
-        column = "closed_ps" if path else "lost_ps"
         lost_at = {
             number: at
             for number, way, at in zip(
-                bursts["burst"].tolist(), bursts["direction"], bursts[column].tolist(), strict=True
+                bursts["burst"].tolist(),
+                bursts["direction"],
+                bursts["lost_ps"].tolist(),
+                strict=True,
             )
             if not (path and way == "ack")
         }

@@ -127,7 +127,13 @@ def _carried(run: Run, audit: Audit) -> None:
 def _ends(run: Run) -> list[tuple[str, str]]:
     """Return of each packet the edge node whose buffer it enters, and the one it is for."""
     packets, scenario = run.table("packets"), run.scenario
-    flows = [(one["from"], one["to"]) for one in scenario["flows"] for _ in range(one["count"])]
+    flows = [
+        ends
+        for one in scenario["flows"]
+        for _ in range(one["count"])
+        for ends in ((one["from"], one["to"]), (one["to"], one["from"]))
+        if ends[0] == one["from"] or one.get("reverse") is not None
+    ]
     others = [
         (one["from"], one["to"]) for one in scenario.get("traffic", []) for _ in range(one["count"])
     ]

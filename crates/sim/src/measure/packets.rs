@@ -82,6 +82,15 @@ table! {
     }
 }
 
+table! {
+    /// One row a data packet that carries an ACK of the other direction of its connection.
+    CarriedTable, "packets_acks" {
+        packet: u64 => Column::U64,
+        flow: u32 => Column::U32,
+        seq: i64 => Column::I64,
+    }
+}
+
 /// A packet as it is sent.
 pub(crate) enum SentRow<'a> {
     /// A segment and which transmission of it this is.
@@ -96,12 +105,14 @@ pub(crate) enum SentRow<'a> {
 ///
 /// A row is final when its packet is delivered or lost and, of data, an ACK covers its segment,
 /// whichever transmission of it got through. SACK blocks are in a table of their own, as few ACKs
-/// have any: `packet` is the number of the ACK's row, from 0.
+/// have any: `packet` is the number of the ACK's row, from 0. So are ACKs on data packets, where
+/// there are any.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Packets {
     /// The mark counts the rows that are not final.
     rows: Chunks<PacketTable, u32>,
     sacks: Chunks<SackTable>,
+    carried: Chunks<CarriedTable>,
     unacked: Unacked,
 }
 
@@ -109,6 +120,7 @@ impl Packets {
     pub(super) fn set_chunk(&mut self, rows: u32) {
         self.rows.set_chunk(rows);
         self.sacks.set_chunk(rows);
+        self.carried.set_chunk(rows);
     }
 
     /// A packet is handed to its access link; returns the name of its row.
@@ -116,7 +128,7 @@ impl Packets {
         let (kind, seq, nth, size, cwnd, ssthresh) = match *packet {
             SentRow::Data(t, nth) => (DATA, t.seq as i64, nth, t.size, t.cwnd, t.ssthresh),
             SentRow::Ack(ack) => {
-                self.selective(flow, ack);
+                self.selective(self.rows.added(), flow, ack);
                 (ACK, ack.next as i64 - 1, 1, ack.size, f64::NAN, f64::NAN)
             }
             SentRow::Other(number, size) => (UDP, number as i64, 1, size, f64::NAN, f64::NAN),
@@ -151,9 +163,18 @@ impl Packets {
         row
     }
 
-    /// Notes the SACK blocks of the ACK whose row comes next.
-    fn selective(&mut self, flow: u32, ack: &Ack) {
-        let packet = self.rows.added();
+    /// The data packet whose row came last carries an ACK for `flow`.
+    pub(super) fn carries(&mut self, flow: u32, ack: &Ack) {
+        let packet = self.rows.added() - 1;
+        self.selective(packet, flow, ack);
+        let table = &mut self.carried.add().rows;
+        table.packet.push(packet);
+        table.flow.push(flow);
+        table.seq.push(ack.next as i64 - 1);
+    }
+
+    /// Notes the SACK blocks of an ACK that goes with row `packet`.
+    fn selective(&mut self, packet: u64, flow: u32, ack: &Ack) {
         for &(left, right) in ack.sack.as_slice() {
             let table = &mut self.sacks.add().rows;
             table.packet.push(packet);
@@ -222,7 +243,7 @@ impl Packets {
 
     /// Rows that were not handed over.
     pub(super) fn held(&self) -> u64 {
-        self.rows.held() + self.sacks.held()
+        self.rows.held() + self.sacks.held() + self.carried.held()
     }
 
     /// Hands over the chunks whose rows are final, and early those that wait for a few rows: a flow
@@ -234,12 +255,14 @@ impl Packets {
             known && table.fate[row] != IN_FLIGHT
         };
         let early = self.rows.thin(|&open| open as usize, is_final);
-        done.into_iter().chain(early).chain(self.sacks.drain(|()| true))
+        let carried = self.carried.drain(|()| true);
+        done.into_iter().chain(early).chain(self.sacks.drain(|()| true)).chain(carried)
     }
 
     /// Hands over what is left.
     pub(super) fn finish(self) -> impl Iterator<Item = Piece> {
-        self.rows.finish().chain(self.sacks.finish())
+        let carried = (self.carried.added() > 0).then(|| self.carried.finish());
+        self.rows.finish().chain(self.sacks.finish()).chain(carried.into_iter().flatten())
     }
 }
 

@@ -1,6 +1,6 @@
 //! The tables of a traced run. What is not traced costs one test of a flag.
 
-use burstlab_tcp::Sender;
+use burstlab_tcp::{Ack, Sender};
 use burstlab_units::{Bytes, Span, Time};
 
 use super::chunks::Chunks;
@@ -344,6 +344,13 @@ impl Recorder {
         match &mut self.packets {
             Some(packets) => packets.sent(now, flow, packet),
             None => NO_ROW,
+        }
+    }
+
+    /// The data packet of `row`, which was sent last, carries an ACK for `flow`.
+    pub(crate) fn carries(&mut self, row: u32, flow: u32, ack: &Ack) {
+        if let Some(packets) = self.packets_with(row) {
+            packets.carries(flow, ack);
         }
     }
 

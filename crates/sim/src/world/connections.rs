@@ -11,7 +11,8 @@ impl World {
     pub(super) fn register(&mut self, slot: u32) {
         let flow = &self.hosts.flows[slot as usize];
         let (class, listens) = (flow.kind.class, flow.kind.listens);
-        let address = Address { id: flow.id, from: flow.from, to: flow.to, class, listens };
+        let (id, from, to, back) = (flow.id, flow.from, flow.to, flow.goes_back());
+        let address = Address { id, from, to, class, listens, back };
         self.core.flows().register(slot, address);
     }
 
@@ -19,6 +20,14 @@ impl World {
     pub(super) fn start(&mut self, index: u32) {
         if self.hosts.has_stack(index) {
             return self.stack_starts(index);
+        }
+        if self.hosts.flows[index as usize].goes_back() {
+            // Its SYN answers the other one's, and may have gone or be still to go. In a drain
+            // nothing begins, replies neither.
+            if self.measured.is_none() {
+                self.hosts.schedule_write(self.now, index, &mut self.context);
+            }
+            return;
         }
         let before = self.hosts.start(self.now, index, &self.context);
         self.has_written(index);

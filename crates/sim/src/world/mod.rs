@@ -24,6 +24,7 @@ mod surgery;
 mod totals;
 mod train;
 mod transit;
+mod two_way;
 
 use std::sync::Arc;
 
@@ -86,13 +87,21 @@ impl World {
         // Demands, background bursts and traffic through a mesh never end.
         let through = usize::from(resolved.mesh.is_some()) * scenario.traffic.len();
         let endless = core.endless() + scenario.demand.len() + through;
-        let access = Access::new(resolved, random, (hosts.flows.len(), core.graph().nodes.len()));
+        let mut access =
+            Access::new(resolved, random, (hosts.flows.len(), core.graph().nodes.len()));
+        for flow in hosts.flows.iter().filter(|flow| flow.goes_back()) {
+            let links =
+                if access.shared { (flow.to, flow.from) } else { (flow.id - 1, flow.id - 1) };
+            access.seat_back(flow.id, links);
+        }
         let warm = Time::ZERO + scenario.run.warmup;
         // What is recorded is recorded in order of time, and a bound on bursts may end the run at
         // any of them.
         let drawn = scenario.run.tie_break == TieBreak::Random;
-        let alone =
-            !scenario.access.shared && scenario.run.bursts.is_none() && !access.loses_departures();
+        let alone = !scenario.access.shared
+            && !scenario.goes_both_ways()
+            && scenario.run.bursts.is_none()
+            && !access.loses_departures();
         let outside = resolved.stacks.as_ref().and_then(|stacks| stacks.outside());
         let hurries = trace == Trace::default() && !drawn && alone && outside.is_none();
         let queue = match drawn {
@@ -141,7 +150,7 @@ impl World {
         for index in 0..self.hosts.flows.len() as u32 {
             self.register(index);
             let start = self.hosts.flows[index as usize].start;
-            if self.drain.is_none() || start <= self.end {
+            if start < Time::MAX && (self.drain.is_none() || start <= self.end) {
                 self.context.queue.push(start, Rank::Timer, Event::Start(index));
             }
         }

@@ -68,7 +68,7 @@ impl DataPacket {
 }
 
 /// An ACK on its way back.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct AckPacket {
     pub(super) flow: u32,
     /// Row in the trace, or `NO_ROW`.

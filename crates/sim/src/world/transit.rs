@@ -24,18 +24,29 @@ impl World {
     /// The sender's access link of the flow in slot `flow`.
     #[inline]
     pub(super) fn near_link(&self, flow: u32) -> u32 {
-        if self.access.shared { self.hosts.flows[flow as usize].from } else { flow }
+        if self.access.shared {
+            self.access.own_lane(flow).unwrap_or(self.hosts.flows[flow as usize].from)
+        } else {
+            flow
+        }
     }
 
     /// The receiver's access link of the flow in slot `flow`.
     #[inline]
     pub(super) fn far_link(&self, flow: u32) -> u32 {
-        if self.access.shared { self.hosts.flows[flow as usize].to } else { flow }
+        if self.access.shared {
+            self.access.own_lane(flow).unwrap_or(self.hosts.flows[flow as usize].to)
+        } else {
+            flow
+        }
     }
 
     /// Puts what a sender sends on its access link; what it was `before` is for the ledger.
     #[inline]
     pub(super) fn transmit(&mut self, index: u32, before: &SenderBefore) {
+        if self.other_way(index).is_some() {
+            return self.transmit_two_way(index, before);
+        }
         let link = self.near_link(index);
         let now = self.now;
         let mut sending = std::mem::take(&mut self.hosts.sending);
@@ -61,21 +72,21 @@ impl World {
             self.context.recorder.lost(packet.row, PacketCause::Scripted);
             return;
         }
-        let access = &mut self.access.data_up[link as usize];
-        let Some(at) = access.wire.send(now, packet.bytes()) else {
+        let wire = self.access.data_up_wire(packet.flow, link);
+        let Some(at) = wire.send(now, packet.bytes()) else {
             let loss = Loss::at_access(LossCause::SenderAccess, now);
             self.hosts.flow(packet.flow).lose(packet.transmission(), loss);
             self.access.sender_drops += 1;
             self.context.recorder.lost(packet.row, PacketCause::Overflow);
             return;
         };
-        if let Some(chance) = access.wire.chance() {
-            access.wire.settle(self.hosts.draws_mark(chance, &packet));
+        if let Some(chance) = wire.chance() {
+            wire.settle(self.hosts.draws_mark(chance, &packet));
         }
         if !self.core.expects_data(at, packet, &mut self.context) {
             let ticket = self.context.ticket(Rank::Arrival, Place::DATA_UP.of(link));
             let (queue, event) = (&mut self.context.queue, Event::DataAtIngress(link));
-            access.lane.push_in(queue, at, ticket, event, packet);
+            self.access.data_up[link as usize].lane.push_in(queue, at, ticket, event, packet);
         }
     }
 
@@ -92,18 +103,18 @@ impl World {
     pub(super) fn data_on_link(&mut self, out: Time, packet: DataPacket) {
         self.context.recorder.crossed(packet.row, out);
         let link = self.far_link(packet.flow);
-        let access = &mut self.access.data_down[link as usize];
-        let Some(at) = access.wire.send(out, packet.bytes()) else {
+        let wire = self.access.data_down_wire(packet.flow, link);
+        let Some(at) = wire.send(out, packet.bytes()) else {
             let loss = Loss::at_access(LossCause::ReceiverAccess, out);
             self.hosts.flow(packet.flow).lose(packet.transmission(), loss);
             self.access.receiver_drops += 1;
             self.context.recorder.lost(packet.row, PacketCause::Overflow);
             return;
         };
-        if let Some(chance) = access.wire.chance() {
-            access.wire.settle(self.hosts.draws_mark(chance, &packet));
+        if let Some(chance) = wire.chance() {
+            wire.settle(self.hosts.draws_mark(chance, &packet));
         }
-        if access.lane.is_empty() {
+        if self.access.data_down[link as usize].lane.is_empty() {
             let times = (self.now, at);
             let (received, ack) = self.hosts.receives_ahead(times, &packet, &mut self.context);
             if received {
@@ -169,6 +180,9 @@ impl World {
         if self.hosts.has_stack(packet.flow) {
             return self.stack_hears(&Packet::Data(*packet));
         }
+        if let Some(other) = self.other_way(packet.flow) {
+            return self.receive_two_way(packet, other);
+        }
         let ack = self.hosts.receive(self.now, packet, &mut self.context);
         self.answer(ack);
     }
@@ -217,8 +231,7 @@ impl World {
             self.context.recorder.lost(packet.row, PacketCause::Scripted);
             return;
         }
-        let access = &mut self.access.ack_up[link as usize];
-        let Some(at) = access.wire.send(now, packet.bytes()) else {
+        let Some(at) = self.access.ack_up_wire(packet.flow, link).send(now, packet.bytes()) else {
             self.hosts.flow(packet.flow).lose_acks(&packet, 1);
             self.context.recorder.lost(packet.row, PacketCause::Overflow);
             return;
@@ -229,7 +242,7 @@ impl World {
             Expected::Comes => {
                 let ticket = self.context.ticket(Rank::Arrival, Place::ACK_UP.of(link));
                 let (queue, event) = (&mut self.context.queue, Event::AckAtEgress(link));
-                access.lane.push_in(queue, at, ticket, event, packet);
+                self.access.ack_up[link as usize].lane.push_in(queue, at, ticket, event, packet);
             }
         }
     }
@@ -247,13 +260,14 @@ impl World {
     pub(super) fn ack_on_link(&mut self, now: Time, packet: AckPacket) {
         self.context.recorder.crossed(packet.row, now);
         let link = self.near_link(packet.flow);
-        let access = &mut self.access.ack_down[link as usize];
-        let Some(at) = access.wire.send(now, packet.bytes()) else {
+        let Some(at) = self.access.ack_down_wire(packet.flow, link).send(now, packet.bytes())
+        else {
             self.hosts.flow(packet.flow).lose_acks(&packet, 1);
             self.context.recorder.lost(packet.row, PacketCause::Overflow);
             return;
         };
-        if access.lane.is_empty() && self.may_hear(at, &packet) {
+        let clear = self.access.ack_down[link as usize].lane.is_empty();
+        if clear && self.may_hear(at, &packet) {
             self.hear_ahead(at, &packet);
         } else {
             self.ack_comes(at, link, packet);
@@ -355,7 +369,7 @@ impl World {
             return self.transmit(index, &before);
         }
         let link = self.near_link(index);
-        match self.access.ack_down[link as usize].wire.send(self.now, self.notice_size) {
+        match self.access.ack_down_wire(index, link).send(self.now, self.notice_size) {
             Some(at) => {
                 message.in_band = false;
                 let slot = self.context.notices.keep(message);

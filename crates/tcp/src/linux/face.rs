@@ -115,11 +115,16 @@ impl Linux {
         }
     }
 
-    /// An ACK as a receiver of ours sends it.
+    /// The connection has data in both directions: the ACK of the other SYN ends the handshake.
+    pub(crate) fn go_both_ways(&mut self) {
+        self.both_ways = true;
+    }
+
+    /// An ACK as a receiver of ours sends it; whether it came with data.
     pub(crate) fn on_wire_ack(
         &mut self,
         now: Time,
-        ack: &Ack,
+        (ack, with_data): (&Ack, bool),
         options: Option<&AckOptions>,
         out: &mut Vec<Transmission>,
     ) {
@@ -133,15 +138,17 @@ impl Linux {
                 if again > 1 {
                     self.window.cwnd = 1;
                 }
-                // The third packet of the handshake: an ACK alone, which goes before data.
-                self.emit(0, false, SegmentFlags::default(), out);
+                if !self.both_ways {
+                    // The third packet of the handshake: an ACK alone, which goes before data.
+                    self.emit(0, false, SegmentFlags::default(), out);
+                }
                 self.write_more(now, out);
             }
             return;
         }
         let echo = options.map(|options| u64::from(options.echo));
         let ece = options.is_some_and(|options| options.marked);
-        let arrival = Arrival { next: ack.next, blocks, window, echo, ece };
+        let arrival = Arrival { next: ack.next, blocks, window, echo, ece, with_data };
         self.on_ack(now, &arrival, out);
         self.write_more(now, out);
     }

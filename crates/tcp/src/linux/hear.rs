@@ -30,7 +30,8 @@ impl Linux {
         if advanced {
             self.timeouts = 0;
         }
-        let window = advanced || ack.window > self.window_bytes || ack.window == 0;
+        let wider = ack.window > self.window_bytes || ack.window == 0;
+        let window = advanced || wider || ack.with_data;
         self.acked = ack.next;
         if window {
             self.take_window(ack.window);

@@ -91,6 +91,12 @@ impl AckPolicy {
         if all { self.every } else { ((self.timeout.as_ps() - 1) / gap.as_ps()) as u32 + 1 }
     }
 
+    /// What waits has gone with something else.
+    pub(super) fn cancel(&mut self) {
+        self.waiting = 0;
+        self.deadline = None;
+    }
+
     #[inline]
     pub(super) fn deadline(&self) -> Option<Time> {
         self.deadline

@@ -73,6 +73,21 @@ impl Receiver {
         }
     }
 
+    /// As [`on_packet`](Self::on_packet), of the SYN that answers the one of this host: it is
+    /// acknowledged at once, and needs no answer.
+    pub fn on_answer(&mut self, now: Time, options: &SegmentOptions, out: &mut Vec<FullAck>) {
+        let first = self.next == 0;
+        if first {
+            self.store(0);
+        } else {
+            self.duplicates += 1;
+        }
+        let next = self.next;
+        if let Some(answers) = &mut self.answers {
+            out.push(answers.on_answer(now, options.stamp, (first, next)));
+        }
+    }
+
     /// The ACK of the SYN's ACK arrives, which carries no data.
     pub fn on_handshake(&mut self, now: Time) {
         if let Some(answers) = &mut self.answers {

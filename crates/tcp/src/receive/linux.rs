@@ -116,6 +116,48 @@ impl Answers {
         (ack, told)
     }
 
+    /// The SYN arrives that answers the one of this host, for the first time or again: with it the
+    /// connection is there. `first`: nothing had arrived before; `next` is what it waits for.
+    pub(super) fn on_answer(
+        &mut self,
+        now: Time,
+        stamp: u32,
+        (first, next): (bool, u64),
+    ) -> FullAck {
+        self.recent = self.recent.max(stamp);
+        if first {
+            self.told = next;
+            self.window.open(self.clock.us(now));
+        }
+        let answer = self.build(now, next);
+        self.told = next;
+        answer
+    }
+
+    /// What the sender at this host measures of round trips, in microseconds, and its time-out in
+    /// ticks.
+    pub(super) fn know(&mut self, rtt: u64, rto: u64) {
+        self.delay.know(rtt, rto);
+    }
+
+    /// The ACK that goes with a segment of data; before the connection is there, with the SYN.
+    pub(super) fn on_ride(&mut self, now: Time, next: u64) -> FullAck {
+        let (ack, mut options) = self.build(now, next);
+        if self.answered.is_some() {
+            options.window = self.window.of_syn();
+        } else {
+            self.told = next;
+            self.delay.sent();
+            self.delay.sent_with_data(now);
+        }
+        (ack, options)
+    }
+
+    /// An ACK that was to go has gone with data.
+    pub(super) fn has_ridden(&mut self, now: Time) {
+        self.delay.sent_with_data(now);
+    }
+
     /// The ACK of the SYN's ACK arrives, or the first data do.
     pub(super) fn open(&mut self, now: Time) {
         let Some(answered) = self.answered.take() else { return };

@@ -171,6 +171,11 @@ impl Rfc6675 {
         }
     }
 
+    /// Whether the SACK blocks of an ACK say more than is known.
+    pub(super) fn learns_from(&self, flow: &Flow, ack: &Ack) -> bool {
+        self.scoreboard.learns_from(flow.acked, flow.sent, &ack.sack)
+    }
+
     pub(super) fn is_repairing(&self, _: &Flow) -> bool {
         self.repairing
     }

@@ -43,7 +43,7 @@ impl Sender {
     ) {
         if self.counts(ack) {
             let act = |linux: &mut Linux, out: &mut Vec<Transmission>| {
-                linux.on_wire_ack(now, ack, Some(options), out);
+                linux.on_wire_ack(now, (ack, false), Some(options), out);
             };
             self.by_linux_judged(now, out, act);
         }

@@ -141,7 +141,8 @@ impl Network {
             flow.sender.offer(u64::MAX / 4_096);
         } else {
             let (next, blocks) = (ack.next, &ack.blocks[..]);
-            let arrival = Arrival { next, blocks, window: WINDOW, echo: None, ece: ack.marked };
+            let (ece, with_data) = (ack.marked, false);
+            let arrival = Arrival { next, blocks, window: WINDOW, echo: None, ece, with_data };
             flow.sender.on_ack(self.now, &arrival, &mut flow.out);
         }
         flow.sender.write_more(self.now, &mut flow.out);

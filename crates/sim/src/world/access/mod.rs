@@ -1,6 +1,7 @@
 //! What lies between hosts and the optical network: access links, wireless cells before them, and
 //! the cross-traffic that loads them.
 
+mod backward;
 mod cross;
 mod departures;
 mod source;
@@ -10,6 +11,7 @@ use burstlab_kernel::{Lane, RandomSource};
 use burstlab_link::{Room, Wire};
 use serde::{Deserialize, Serialize};
 
+use self::backward::Backward;
 pub(super) use self::cross::Cross;
 use self::departures::Departures;
 pub(super) use self::source::Source;
@@ -50,6 +52,8 @@ pub(super) struct Access {
     wires: [Wire; 4],
     /// Data packets and ACKs that are lost as they leave their host.
     pub(super) departures: [Departures; 2],
+    /// Flows back of connections with data in both directions, by slot.
+    backward: Vec<Option<Backward>>,
     /// Whether the flows of an edge node share its links.
     pub(super) shared: bool,
     /// Data packets of flows that a full queue dropped, on either side.
@@ -83,6 +87,7 @@ impl Access {
             wireless: Wireless::new(resolved, random),
             wires: [near, far, near_data, far_data],
             departures: scripts.map(Departures::new),
+            backward: Vec::new(),
             shared: access.shared,
             sender_drops: 0,
             receiver_drops: 0,

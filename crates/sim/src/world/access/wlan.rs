@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::measure::WlanSummary;
 use crate::measure::loss::LossCause;
-use crate::scenario::{Resolved, Side, Wlan};
+use crate::scenario::{Flow, Resolved, Side, Wlan};
 use crate::world::context::Context;
 use crate::world::events::Event;
 use crate::world::packet::Packet;
@@ -95,7 +95,11 @@ fn uniform(streams: &[[Stream; 3]], draw: Draw) -> f64 {
 impl Wireless {
     pub(in crate::world) fn new(resolved: &Resolved, random: &RandomSource) -> Self {
         let scenario = &resolved.scenario;
-        let each = scenario.flows().iter().flat_map(|one| (0..one.count).map(move |_| one));
+        // Of a connection with data in both directions the flow back has the same two hosts.
+        let back = |one: &Flow| one.reverse.is_some();
+        let each = scenario.flows().iter().flat_map(move |one| {
+            (0..one.flows()).map(move |number| (one, back(one) && number % 2 == 1))
+        });
         let mut wireless = Self::default();
         if scenario.wlan.is_empty() {
             return wireless;
@@ -103,9 +107,12 @@ impl Wireless {
         wireless.seats = vec![[None; 2]; each.clone().count()];
         for (index, (wlan, law)) in (0..).zip(scenario.wlan.iter().zip(&resolved.wlan)) {
             let mut stations = 0;
-            for (seats, flow) in wireless.seats.iter_mut().zip(each.clone()) {
-                let taken = wlan.seats(flow);
-                stations += u32::from(taken != [false; 2]);
+            for (seats, (flow, back)) in wireless.seats.iter_mut().zip(each.clone()) {
+                let mut taken = wlan.seats(flow);
+                if back {
+                    taken.reverse();
+                }
+                stations += u32::from(taken != [false; 2] && !back);
                 for (seat, _) in seats.iter_mut().zip(taken).filter(|(_, taken)| *taken) {
                     *seat = Some((index, stations));
                 }

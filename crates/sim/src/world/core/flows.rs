@@ -19,6 +19,9 @@ pub(in crate::world) struct Address {
     pub(in crate::world) class: u32,
     /// What its sender is to be told of its bursts.
     pub(in crate::world) listens: Listens,
+    /// Whether it goes back on a connection with data in both directions: its sender is where
+    /// the receiver of the other flow is.
+    pub(in crate::world) back: bool,
 }
 
 /// A flow that is there.

@@ -24,10 +24,10 @@ pub(super) struct NoticeDesk {
     from_node: Span,
     /// From the egress back to the ingress.
     from_egress: Span,
-    /// From the dropping node on to a receiver, and from there back to the ingress.
+    /// From the dropping node on to the egress, and from there back to the ingress.
     round: Span,
-    /// From the ingress to a sender.
-    access: Span,
+    /// The access links of senders and of receivers; of a flow back they change places.
+    access: [Span; 2],
     in_band: bool,
 }
 
@@ -39,8 +39,8 @@ impl NoticeDesk {
         Self {
             from_node: back,
             from_egress: home,
-            round: on + receiver + receiver + home,
-            access: scenario.access.delay,
+            round: on + home,
+            access: [scenario.access.delay, receiver],
             in_band: scenario.edge.notices == NoticeTransport::InBand,
         }
     }
@@ -58,7 +58,7 @@ impl NoticeDesk {
         told.sort_unstable();
         told.dedup();
         for flow in told {
-            let &Address { id, listens, .. } = flows.address(flow);
+            let &Address { id, listens, back, .. } = flows.address(flow);
             if !listens.at_all() {
                 continue;
             }
@@ -78,17 +78,19 @@ impl NoticeDesk {
                 in_band: self.in_band,
             };
             if let Some(at) = passage.departs.filter(|_| listens.left) {
-                self.send(at, message(Notice::Left), context);
+                self.send(at, back, message(Notice::Left), context);
             }
             if let Some(at) = passage.arrives.filter(|_| listens.arrived) {
-                self.send(at + self.from_egress, message(Notice::Arrived), context);
+                self.send(at + self.from_egress, back, message(Notice::Arrived), context);
             }
             match (passage.lost, listens.dropped) {
                 (Some(at), Some(NakDelay::Path)) => {
-                    self.send(at + self.from_node, message(Notice::Dropped), context);
+                    self.send(at + self.from_node, back, message(Notice::Dropped), context);
                 }
                 (Some(at), Some(NakDelay::Rtt)) => {
-                    self.send(at + self.round, message(Notice::Dropped), context);
+                    let receiver = self.access[usize::from(!back)];
+                    let at = at + self.round + receiver + receiver;
+                    self.send(at, back, message(Notice::Dropped), context);
                 }
                 (Some(at), Some(NakDelay::None)) => {
                     let message = Message { in_band: false, ..message(Notice::Dropped) };
@@ -99,9 +101,10 @@ impl NoticeDesk {
         }
     }
 
-    /// A message is at the ingress at `at`; from there it takes the access link.
-    fn send(&self, at: Time, message: Message, context: &mut Context) {
-        let arrives = if message.in_band { at } else { at + self.access };
+    /// A message is at the ingress at `at`; from there it takes the access link of the sender.
+    fn send(&self, at: Time, back: bool, message: Message, context: &mut Context) {
+        let sender = self.access[usize::from(back)];
+        let arrives = if message.in_band { at } else { at + sender };
         self.schedule(arrives, message, context);
     }
 

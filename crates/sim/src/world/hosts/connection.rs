@@ -1,6 +1,7 @@
 //! One TCP connection: its two hosts, its application, and its alarms.
 
 mod achieved;
+mod listed;
 mod reductions;
 
 use std::ops::Range;
@@ -16,15 +17,15 @@ use serde::{Deserialize, Serialize};
 pub(in crate::world) use self::achieved::Achieved;
 use self::achieved::Before;
 use super::options::CarriedOptions;
+use super::other_way::OtherWay;
 use super::resent::Resent;
 use super::stack::Stack;
 use crate::measure::loss::{Causes, Loss, ReductionCause, Truth};
 use crate::measure::{Digest, SenderBefore, SenderState};
-use crate::run::LOOK;
-use crate::scenario::{Flow as Entry, Resolved, Write};
+use crate::scenario::{Flow as Entry, Resolved};
 use crate::world::context::Context;
 use crate::world::events::Event;
-use crate::world::packet::AckPacket;
+use crate::world::packet::{AckPacket, DataPacket};
 use crate::world::place::Place;
 
 /// What a flow has sent and received. Of a flow that is there, what its sender counts is left out
@@ -225,7 +226,7 @@ pub(in crate::world) struct Flow {
     pub(in crate::world) tally: Tally,
     pub(in crate::world) causes: Causes,
     /// Writes still to come, last first, by absolute time; `None` where data never ends.
-    writes: Option<Vec<(Time, u64)>>,
+    pub(super) writes: Option<Vec<(Time, u64)>>,
     written: u64,
     /// All that its application will ever write; `None` where data never ends.
     pub(in crate::world) bytes: Option<u64>,
@@ -245,6 +246,8 @@ pub(in crate::world) struct Flow {
     asked_again: u64,
     /// What its packets carry besides, if they do.
     pub(super) carried: Option<Box<CarriedOptions>>,
+    /// The other direction of its connection, if that has data too.
+    pub(super) other: Option<Box<OtherWay>>,
     /// What happened at its sender, in a mesh.
     pub(in crate::world) digest: Digest,
     /// What there was before measuring began.
@@ -252,32 +255,6 @@ pub(in crate::world) struct Flow {
 }
 
 impl Flow {
-    /// The flows of a scenario that are there from the beginning, numbered in order.
-    pub(in crate::world) fn all(resolved: &Resolved) -> Vec<Self> {
-        let mut flows = Vec::new();
-        let entries = resolved.scenario.flows().iter().zip(&resolved.tcp);
-        for ((one, config), &ends) in entries.zip(&resolved.flow_ends) {
-            let cells = resolved.scenario.wlan.iter().map(|wlan| wlan.seats(one));
-            let on_air = cells.fold([false; 2], |all, one| [all[0] || one[0], all[1] || one[1]]);
-            let kind = FlowKind::new(resolved, one.label.as_ref(), one.class, config);
-            let kind = Arc::new(kind.with_stations(on_air).with_stack(one));
-            for copy in 0..one.count {
-                if flows.len().is_multiple_of(LOOK) && !resolved.watch.goes_on() {
-                    return flows;
-                }
-                let start = Time::ZERO + one.start + one.stagger.saturating_mul(u64::from(copy));
-                let whole = one.bytes.map(|bytes| vec![Write { at: Span::ZERO, bytes }]);
-                let script = one.script.clone().or(whole);
-                let writes = script.map(|script| {
-                    let write = |write: &Write| (start + write.at, write.bytes.get());
-                    script.iter().rev().map(write).collect()
-                });
-                flows.push(Self::new(flows.len() as u32, &kind, ends, start, writes));
-            }
-        }
-        flows
-    }
-
     pub(in crate::world) fn new(
         id: u32,
         kind: &Arc<FlowKind>,
@@ -312,6 +289,7 @@ impl Flow {
             resent: Resent::default(),
             gone_back: 0,
             asked_again: 0,
+            other: None,
             carried: (kind.config.variant == Variant::Linux).then(Box::default),
             digest: Digest::of_flow(id),
             before: Before::default(),
@@ -374,6 +352,9 @@ impl Flow {
         self.tally.lost += 1;
         if let Some(carried) = &mut self.carried {
             carried.take(seq, nth.min(u32::from(u16::MAX)) as u16);
+        }
+        if let Some(other) = &mut self.other {
+            other.lose(seq, nth.min(u32::from(u16::MAX)) as u16);
         }
         if self.stack.as_mut().is_some_and(|stack| !stack.lose(seq)) {
             return;
@@ -479,6 +460,15 @@ impl Flow {
     ) -> Range<u64> {
         digest.add(now, 2, next);
         self.sender.on_ack_fast(now, next)
+    }
+
+    /// A data packet is at the receiver: it is counted and recorded.
+    #[inline(always)]
+    pub(super) fn arrives(&mut self, now: Time, packet: &DataPacket, context: &mut Context) {
+        self.tally.delivered += 1;
+        self.causes.found(packet.seq);
+        self.tally.delivered_bytes += u64::from(packet.size);
+        context.recorder.delivered(packet.row, now);
     }
 
     /// Segment `seq` is at the receiver; returns its ACK, if it sends one at once.

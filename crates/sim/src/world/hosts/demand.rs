@@ -168,7 +168,7 @@ impl Demands {
             connections: Connections::default(),
             samples: Samples::default(),
             active: vec![0; nodes],
-            ids: resolved.scenario.flows().iter().map(|flow| flow.count).sum(),
+            ids: resolved.scenario.flows().iter().map(|flow| flow.flows()).sum(),
         }
     }
 

@@ -8,6 +8,7 @@ mod full_ahead;
 mod ideal;
 mod option_table;
 mod options;
+mod other_way;
 mod receiver;
 mod resent;
 mod sender;

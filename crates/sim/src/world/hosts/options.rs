@@ -18,6 +18,9 @@ use crate::world::packet::{AckPacket, DataPacket};
 pub(in crate::world) struct CarriedOptions {
     pub(super) data: OptionTable<SegmentOptions>,
     acks: OptionTable<AckOptions>,
+    /// What the ACK carries that is heard now with data of the other direction.
+    #[serde(skip)]
+    aboard: AckOptions,
     /// What the last ACK asked for, and how many have.
     asked: (u64, u16),
     /// Segments that the receiver has taken ahead of the clock.
@@ -69,6 +72,12 @@ impl CarriedOptions {
         self.acks.take_first();
     }
 
+    /// An ACK for `next` is at its sender with data of the other direction.
+    pub(super) fn hear_aboard(&mut self, next: u64, options: AckOptions) {
+        self.acks.forget_below(next);
+        self.aboard = options;
+    }
+
     /// What an ACK carries that is at its sender: of those that it overtook nothing counts.
     pub(in crate::world) fn hear(&mut self, next: u64, nth: u16) -> Option<AckOptions> {
         let options = self.acks.take(next, nth);
@@ -100,10 +109,22 @@ impl Flow {
     /// The sender of a connection with options hears an ACK.
     pub(super) fn hear_full(&mut self, now: Time, ack: &AckPacket, out: &mut Vec<Transmission>) {
         let carried = self.carried.as_mut().and_then(|one| one.hear(ack.next, ack.nth));
+        self.hears_alone(now, ack.next);
         match carried {
             Some(options) => self.sender.on_full_ack(now, &ack.ack(), &options, out),
             None => self.sender.on_ack(now, &ack.ack(), out),
         }
+    }
+
+    /// The same, of an ACK that came with data.
+    pub(super) fn hear_full_aboard(
+        &mut self,
+        now: Time,
+        ack: &AckPacket,
+        out: &mut Vec<Transmission>,
+    ) {
+        let options = self.carried.as_ref().map(|one| one.aboard).unwrap_or_default();
+        self.sender.on_full_ack_with_data(now, &ack.ack(), &options, out);
     }
 
     /// Whether a queue that marks with this chance marks a packet.
@@ -170,7 +191,12 @@ impl Hosts {
     }
 
     /// The ACKs of a receiver as packets: returns the first.
-    fn answer_full(&mut self, now: Time, index: u32, context: &mut Context) -> Option<AckPacket> {
+    pub(super) fn answer_full(
+        &mut self,
+        now: Time,
+        index: u32,
+        context: &mut Context,
+    ) -> Option<AckPacket> {
         let flow = &mut self.flows[index as usize];
         flow.arm_receiver(index, context);
         let mut first = None;

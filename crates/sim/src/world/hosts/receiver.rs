@@ -18,11 +18,8 @@ impl Hosts {
         context: &mut Context,
     ) -> Option<AckPacket> {
         let flow = &mut self.flows[packet.flow as usize];
-        flow.tally.delivered += 1;
         flow.settle(now);
-        flow.causes.found(packet.seq);
-        flow.tally.delivered_bytes += u64::from(packet.size);
-        context.recorder.delivered(packet.row, now);
+        flow.arrives(now, packet, context);
         if flow.carried.is_some() {
             return self.receive_full(now, packet, context);
         }
@@ -60,7 +57,7 @@ impl Hosts {
 
     /// The ACK of a receiver as a packet.
     #[inline]
-    fn answer(
+    pub(super) fn answer(
         &mut self,
         now: Time,
         index: u32,

@@ -129,6 +129,17 @@ impl Hosts {
         packet: &AckPacket,
         context: &mut Context,
     ) -> Heard {
+        self.hear_as::<false>(now, packet, context)
+    }
+
+    /// The same, of an ACK that came by itself or with data of the other direction.
+    #[inline(always)]
+    pub(super) fn hear_as<const WITH_DATA: bool>(
+        &mut self,
+        now: Time,
+        packet: &AckPacket,
+        context: &mut Context,
+    ) -> Heard {
         let before = self.before(packet.flow, context);
         let flow = &mut self.flows[packet.flow as usize];
         flow.settle(now);
@@ -140,7 +151,11 @@ impl Hosts {
         flow.tell_truth(&before);
         let (measured, _) = flow.sender.round_trips();
         match flow.carried {
+            None if WITH_DATA => {
+                flow.sender.on_ack_with_data(now, &packet.ack(), &mut self.sending);
+            }
             None => flow.sender.on_ack(now, &packet.ack(), &mut self.sending),
+            Some(_) if WITH_DATA => flow.hear_full_aboard(now, packet, &mut self.sending),
             Some(_) => flow.hear_full(now, packet, &mut self.sending),
         }
         if context.recorder.traces_cwnd() {

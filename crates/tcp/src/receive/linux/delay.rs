@@ -47,8 +47,11 @@ pub(super) struct Delay {
     /// Whether something waits for its ACK, and whether that goes now.
     scheduled: bool,
     at_once: bool,
-    /// Whether a segment ended a push, or was short.
+    /// Whether a segment ended a push, or was short; and whether a short one came after that.
     pushed: bool,
+    pushed_again: bool,
+    /// Whether data have gone in answer to data, so that ACKs are left to data (`pingpong`).
+    answers: bool,
     /// When a delayed ACK is due: the tick, and when the timer wheel gets there. An ACK that goes
     /// before does not take the timer off the wheel.
     timer: Option<(u64, Time)>,
@@ -78,6 +81,8 @@ impl Delay {
             scheduled: false,
             at_once: false,
             pushed: false,
+            pushed_again: false,
+            answers: false,
             timer: None,
             timed: false,
             srtt: 0,
@@ -92,8 +97,12 @@ impl Delay {
 
     /// The handshake took `rtt` microseconds.
     pub(super) fn learn(&mut self, rtt: u64) {
-        self.srtt = rtt.max(1);
-        self.rto = ticks(rtt + (rtt << 1).max(self.rto_min_us));
+        self.know(rtt, ticks(rtt + (rtt << 1).max(self.rto_min_us)));
+    }
+
+    /// What the host knows of round trips: one in microseconds, and its time-out in ticks.
+    pub(super) fn know(&mut self, rtt: u64, rto: u64) {
+        (self.srtt, self.rto) = (rtt.max(1), rto);
     }
 
     pub(super) fn schedule(&mut self) {
@@ -121,12 +130,12 @@ impl Delay {
     /// Quick ACKs from now on, as many as half the window has segments.
     pub(super) fn hurry(&mut self, window: &Advertised) {
         self.raise(QUICK_MOST, window);
-        self.ato = LEAST;
+        (self.ato, self.answers) = (LEAST, false);
     }
 
     pub(super) fn hurry_a_little(&mut self, window: &Advertised) {
         self.raise(QUICK_MARKED, window);
-        self.ato = LEAST;
+        (self.ato, self.answers) = (LEAST, false);
     }
 
     fn raise(&mut self, most: u32, window: &Advertised) {
@@ -142,6 +151,7 @@ impl Delay {
 
     /// A segment of `bytes` came in order, and with it perhaps the end of a push.
     pub(super) fn note(&mut self, bytes: u64, push: bool) {
+        self.pushed_again |= self.pushed && bytes < self.size;
         self.pushed |= push || bytes < self.size;
         if bytes >= self.size {
             self.size = bytes.min(self.payload);
@@ -175,7 +185,8 @@ impl Delay {
         compresses: Option<bool>,
         round_trip: u64,
     ) -> bool {
-        if self.quick > 0 || self.at_once || !self.adaptive {
+        let quick = self.quick > 0 && !self.answers;
+        if quick || self.at_once || !self.adaptive {
             return true;
         }
         match compresses {
@@ -213,7 +224,7 @@ impl Delay {
     fn delay(&mut self, now: Time) -> bool {
         let mut ato = self.ato;
         if ato > LEAST {
-            let most = if self.pushed { MOST_PUSHED } else { MOST };
+            let most = if self.pushed || self.answers { MOST_PUSHED } else { MOST };
             let rtt = if self.srtt > 0 { (self.srtt / 1000).max(LEAST) } else { most };
             ato = ato.min(most).min(rtt);
         }
@@ -243,7 +254,8 @@ impl Delay {
 
     /// Whether what was read ended a push, so that its ACK goes.
     pub(super) fn ends_with_a_push(&self, has_early: bool) -> bool {
-        self.scheduled && self.pushed && !has_early
+        let ends = self.pushed_again || self.pushed && !self.answers;
+        self.scheduled && ends && !has_early
     }
 
     pub(super) fn deadline(&self) -> Option<Time> {
@@ -268,9 +280,16 @@ impl Delay {
         }
         self.timed = false;
         if self.scheduled {
-            self.ato = (self.ato << 1).min(self.rto);
+            // Data did not come in time: the next ACKs do not wait for them.
+            let answers = std::mem::take(&mut self.answers);
+            self.ato = if answers { LEAST } else { (self.ato << 1).min(self.rto) };
         }
         self.scheduled
+    }
+
+    /// The ACK has gone with data: in answer to data, if these came a moment ago.
+    pub(super) fn sent_with_data(&mut self, now: Time) {
+        self.answers |= self.clock.tick(now) - self.last < self.ato;
     }
 
     /// An ACK has gone.
@@ -285,6 +304,7 @@ impl Delay {
                 self.quick -= sent;
             }
         }
-        (self.scheduled, self.at_once, self.pushed, self.timed) = (false, false, false, false);
+        (self.scheduled, self.at_once, self.timed) = (false, false, false);
+        (self.pushed, self.pushed_again) = (false, false);
     }
 }

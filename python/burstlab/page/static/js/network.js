@@ -308,7 +308,10 @@ export class NetworkView {
   /** Packets between hosts and edges, and those that wait there to become a burst. */
   drawPackets(context, time) {
     const ends = [this.points[0], this.points.at(-1)];
-    for (const [kind, from, colour] of [["data", 0, colours.first], ["ack", 1, colours.cut]]) {
+    // Data of a flow back set out at the last node.
+    const turned = this.flow.turned?.[0] ?? 0;
+    const ways = [["data", turned, colours.first], ["ack", 1 - turned, colours.cut]];
+    for (const [kind, from, colour] of ways) {
       const sent = this.flow[`${kind}_sent`];
       const [at, left, done] = ["ingress", "departed", "delivered"].map(
         (name) => this.flow[`${kind}_${name}`],

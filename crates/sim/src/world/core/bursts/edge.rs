@@ -109,8 +109,9 @@ impl Queue {
 /// Whether the queues need only be told in advance of data packets, and of ACKs: where a timer or a
 /// size closes them, and no script looks at each packet as it arrives.
 pub(super) fn expects(scenario: &Scenario, rules: &Rules, loss: &LossSchedule) -> (bool, bool) {
-    if scenario.run.tie_break == TieBreak::Random {
-        // What is announced enters by time and flow: drawn ties need an event for each packet.
+    if scenario.run.tie_break == TieBreak::Random || rules.both_ways {
+        // What is announced enters by time and flow: drawn ties need an event for each packet. And
+        // so do hosts whose data and ACKs leave on one link.
         return (false, false);
     }
     // In a mesh bursts may be closed by a size where each host has its links to itself, and where
@@ -316,7 +317,7 @@ impl Mesh {
         let number = self.queues.len() - 1;
         let rules = &self.rules;
         let one = rules.classes == 1 && rules.burstifiers == 1;
-        if !rules.control && one && rules.queues != Queues::Flow {
+        if !rules.control && one && !rules.both_ways && rules.queues != Queues::Flow {
             self.only[usize::from(ack)] = Some(number as u32);
             // A path has two queues: they have room from the beginning.
             let announced = &mut self.queues[number].announced;

@@ -97,10 +97,12 @@ impl Mesh {
             0 => burst.from,
             _ => self.graph.link(burst.route[burst.hop - 1]).to,
         };
+        // On a path the kind of a burst says where it goes, but with data in both directions.
+        let told = self.rules.control || self.rules.both_ways;
         BurstRow {
             number: burst.number,
             kind: burst.kind as u8,
-            ends: if self.rules.control { (burst.from + 1, burst.to + 1) } else { (0, 0) },
+            ends: if told { (burst.from + 1, burst.to + 1) } else { (0, 0) },
             hops: burst.planned as u32,
             attempts: burst.attempts,
             rival: burst.blocker,

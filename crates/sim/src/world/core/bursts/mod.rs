@@ -424,7 +424,7 @@ impl Mesh {
     /// Which count of bursts those from a node belong to.
     #[inline]
     fn counter(&self, from: u32) -> usize {
-        usize::from(!self.rules.control && from > 0)
+        usize::from(!self.rules.control && !self.rules.both_ways && from > 0)
     }
 
     /// The number of the next burst from a node.

@@ -56,6 +56,8 @@ pub(super) struct Rules {
     /// Whether it matters in which order the packets of different flows lie in a burst: to links
     /// that they share, and to what is cut off.
     pub(super) ordered: bool,
+    /// Whether connections have data in both directions.
+    pub(super) both_ways: bool,
     /// How often a burst may pass a delay line at a node.
     pub(super) passes: usize,
     /// Whether tails of bursts are cut off, so that each packet of a batch has its place in one.
@@ -119,7 +121,9 @@ impl Rules {
             ack_class: edge.ack.class,
             passes: core.delay_lines.passes as usize,
             cuts: lists(Resolution::Segmentation),
+            both_ways: scenario.goes_both_ways(),
             ordered: scenario.access.shared
+                || scenario.goes_both_ways()
                 || lists(Resolution::Segmentation)
                 || core.forwarding == CoreForwarding::StoreAndForward,
         }

@@ -8,7 +8,7 @@
 use burstlab_units::{Span, Time};
 
 use super::Mesh;
-use super::burst::Reservation;
+use super::burst::{BurstKind, Reservation};
 use crate::measure::Step;
 use crate::measure::loss::LossCause;
 use crate::scenario::{Operation, Resolution};
@@ -76,7 +76,8 @@ impl Mesh {
                 context.surgery.done(Operation::Spare, &what);
             }
         } else if context.surgery.kills(burst) {
-            let rule = if burst.0 == 0 { &self.data_loss } else { &self.ack_loss };
+            let acks = self.bursts.get(slot).kind == BurstKind::Ack;
+            let rule = if acks { &self.ack_loss } else { &self.data_loss };
             let node = rule.node;
             self.bursts.get_mut(slot).scheduled_loss = Some((node, LossCause::Operated));
             context.surgery.done(Operation::Kill, &self.happened(slot, (now, None, node)));

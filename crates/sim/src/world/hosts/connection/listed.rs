@@ -1,0 +1,90 @@
+//! The flows that a scenario lists, each with its application; of a connection with data in both
+//! directions both.
+
+use std::sync::Arc;
+
+use burstlab_units::{Bytes, Span, Time};
+
+use super::{Flow, FlowKind, OtherWay};
+use crate::run::LOOK;
+use crate::scenario::{Resolved, Reverse, Write};
+
+impl FlowKind {
+    /// The same for one direction of a connection that has data in both; `back` is the table of
+    /// the flow back.
+    fn of_both_ways(mut self, back: Option<&Reverse>) -> Self {
+        self.by_the_clock = true;
+        if let Some(back) = back {
+            self.label = back.label.clone().unwrap_or_else(|| format!("{} (back)", self.label));
+        }
+        self
+    }
+}
+
+impl Flow {
+    /// The flows of a scenario that are there from the beginning, numbered in order.
+    pub(in crate::world) fn all(resolved: &Resolved) -> Vec<Self> {
+        let mut flows = Vec::new();
+        let entries = resolved.scenario.flows().iter().zip(&resolved.tcp);
+        for ((one, config), &ends) in entries.zip(&resolved.flow_ends) {
+            let cells = resolved.scenario.wlan.iter().map(|wlan| wlan.seats(one));
+            let on_air = cells.fold([false; 2], |all, one| [all[0] || one[0], all[1] || one[1]]);
+            let kind = FlowKind::new(resolved, one.label.as_ref(), one.class, config);
+            let kind = kind.with_stations(on_air).with_stack(one);
+            let back =
+                one.reverse.as_ref().map(|back| Arc::new(kind.clone().of_both_ways(Some(back))));
+            let kind = if back.is_some() { kind.of_both_ways(None) } else { kind };
+            let kind = Arc::new(kind);
+            for copy in 0..one.count {
+                if flows.len().is_multiple_of(LOOK) && !resolved.watch.goes_on() {
+                    return flows;
+                }
+                let start = Time::ZERO + one.start + one.stagger.saturating_mul(u64::from(copy));
+                let writes = writes(start, one.bytes, one.script.as_ref());
+                let id = flows.len() as u32;
+                flows.push(Self::new(id, &kind, ends, start, writes));
+                if let (Some(kind), Some(reverse)) = (&back, &one.reverse) {
+                    flows.push(Self::back(kind, (start, reverse), (id, ends)));
+                    flows[id as usize].goes_with(OtherWay::new(id + 1, false, None));
+                }
+            }
+        }
+        flows
+    }
+
+    /// It is one direction of a connection that has data in both.
+    fn goes_with(&mut self, other: Box<OtherWay>) {
+        self.other = Some(other);
+        self.sender.go_both_ways();
+    }
+
+    /// The flow back of flow `id`, which starts at `start` between these nodes.
+    fn back(
+        kind: &Arc<FlowKind>,
+        (start, reverse): (Time, &Reverse),
+        (id, (from, to)): (u32, (u32, u32)),
+    ) -> Self {
+        let replies = reverse.reply.then_some(reverse.start);
+        // When it begins to reply nobody knows; its writes are counted from there.
+        let start = if reverse.reply { Time::MAX } else { start + reverse.start };
+        let since = if reverse.reply { Time::ZERO } else { start };
+        let writes = writes(since, reverse.bytes, reverse.script.as_ref());
+        let mut flow = Self::new(id + 1, kind, (to, from), start, writes);
+        flow.goes_with(OtherWay::new(id, true, replies));
+        flow
+    }
+}
+
+/// The writes of an application that begins at `start`, last first; `None`: they never end.
+fn writes(
+    start: Time,
+    bytes: Option<Bytes>,
+    script: Option<&Vec<Write>>,
+) -> Option<Vec<(Time, u64)>> {
+    let whole = bytes.map(|bytes| vec![Write { at: Span::ZERO, bytes }]);
+    let script = script.cloned().or(whole);
+    script.map(|script| {
+        let write = |write: &Write| (start + write.at, write.bytes.get());
+        script.iter().rev().map(write).collect()
+    })
+}

@@ -1,0 +1,279 @@
+//! Connections with data in both directions. Each direction is a flow with a sender and a receiver
+//! of its own; at either host sits the sender of the one and the receiver of the other, and what
+//! couples them is here: segments of the one carry the ACKs of the other.
+
+use burstlab_kernel::Rank;
+use burstlab_tcp::{Ack, AckOptions, FullAck, Transmission};
+use burstlab_units::{Bytes, Span, Time};
+use serde::{Deserialize, Serialize};
+
+use super::option_table::OptionTable;
+use super::sender::Heard;
+use super::{Flow, Hosts};
+use crate::measure::{NO_ROW, SenderBefore};
+use crate::world::context::Context;
+use crate::world::events::Event;
+use crate::world::packet::{AckPacket, DataPacket};
+
+/// What a flow knows of the flow of the other direction.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::world) struct OtherWay {
+    /// Its slot.
+    slot: u32,
+    /// Whether this flow goes back: its sender answers the SYN that the other one sent.
+    back: bool,
+    /// Of a flow back that begins to write when all of the other one has arrived: how long after.
+    replies: Option<Span>,
+    /// ACKs for the other flow on data packets of this one that are under way.
+    aboard: OptionTable<CarriedAck>,
+    /// The ACK that the receiver at the host of this flow's sender would send now, with what it
+    /// carries on a connection with options.
+    #[serde(skip)]
+    due: Option<FullAck>,
+    /// When the SYN of this flow was acknowledged by an ACK alone, on a connection with options:
+    /// its host's receiver is yet to be told that the connection is there.
+    opened: Option<Time>,
+    /// Bytes of the SACK blocks on the packet that arrives.
+    #[serde(skip)]
+    blocks: u32,
+}
+
+/// An ACK on a data packet.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct CarriedAck {
+    ack: AckPacket,
+    options: AckOptions,
+    /// Bytes of its SACK blocks, by which the packet is longer.
+    blocks: u32,
+}
+
+impl OtherWay {
+    pub(super) fn new(slot: u32, back: bool, replies: Option<Span>) -> Box<Self> {
+        let aboard = OptionTable::default();
+        Box::new(Self { slot, back, replies, aboard, due: None, opened: None, blocks: 0 })
+    }
+
+    /// A data packet is lost, and with it the ACK that it carries.
+    pub(super) fn lose(&mut self, seq: u64, nth: u16) {
+        self.aboard.take(seq, nth);
+    }
+}
+
+impl Flow {
+    /// The slot of the flow of the other direction, if the connection has data in both.
+    #[inline]
+    pub(in crate::world) fn other_way(&self) -> Option<u32> {
+        self.other.as_ref().map(|other| other.slot)
+    }
+
+    /// An ACK for `next` has come alone.
+    pub(super) fn hears_alone(&mut self, now: Time, next: u64) {
+        if let Some(other) = self.other.as_mut().filter(|_| next == 1) {
+            other.opened = Some(now);
+        }
+    }
+
+    /// Whether it is the flow back of a connection with data in both directions.
+    pub(in crate::world) fn goes_back(&self) -> bool {
+        self.other.as_ref().is_some_and(|other| other.back)
+    }
+
+    /// When its SYN was acknowledged, if the receiver at its host is yet to be told.
+    fn takes_opened(&mut self) -> Option<Time> {
+        self.other.as_mut().and_then(|other| other.opened.take())
+    }
+
+    /// It is to begin at `at`, with its writes.
+    fn begin(&mut self, at: Time) {
+        self.start = at;
+        for (due, _) in self.writes.iter_mut().flatten() {
+            *due = at + due.since(Time::ZERO);
+        }
+    }
+}
+
+impl Hosts {
+    /// A data packet is where the sender of the other direction is: that hears the ACK that it
+    /// carries, if it carries one.
+    pub(in crate::world) fn hear_aboard(
+        &mut self,
+        now: Time,
+        packet: &DataPacket,
+        context: &mut Context,
+    ) -> Option<Heard> {
+        let other = self.flows[packet.flow as usize].other.as_mut()?;
+        let aboard = other.aboard.take(packet.seq, packet.nth)?;
+        other.blocks = aboard.blocks;
+        let flow = &mut self.flows[aboard.ack.flow as usize];
+        if let Some(carried) = &mut flow.carried {
+            carried.hear_aboard(aboard.ack.next, aboard.options);
+        }
+        Some(self.hear_as::<true>(now, &aboard.ack, context))
+    }
+
+    /// A data packet is at its receiver; returns whether an ACK is to go now. It waits for a
+    /// segment that [carries it](Self::ride), or to be [sent alone](Self::send_due).
+    pub(in crate::world) fn take_segment(
+        &mut self,
+        now: Time,
+        packet: &DataPacket,
+        context: &mut Context,
+    ) -> bool {
+        let flow = &mut self.flows[packet.flow as usize];
+        let Some(slot) = flow.other_way() else { return false };
+        let received = flow.received;
+        flow.arrives(now, packet, context);
+        let due = match flow.carried {
+            None => flow.receives(now, packet.seq).map(|ack| (ack, AckOptions::default())),
+            Some(_) => self.take_full_segment(now, packet, slot),
+        };
+        let flow = &mut self.flows[packet.flow as usize];
+        flow.arm_receiver(packet.flow, context);
+        let complete = flow.received != received;
+        let back = &mut self.flows[slot as usize];
+        // Whoever has not been heard yet answers a SYN with a SYN alone, again by its timer.
+        let unheard = back.goes_back() && back.sender.highest_acked().is_none();
+        let due = due.filter(|_| !unheard);
+        let now_due = due.is_some();
+        if unheard {
+            self.full_acks.clear();
+        }
+        if let Some(other) = &mut back.other {
+            other.due = due;
+            if let Some(wait) = other.replies.filter(|_| complete) {
+                let at = now.saturating_add(wait);
+                back.begin(at);
+                context.queue.push(at, Rank::Timer, Event::Start(slot));
+            }
+        }
+        now_due
+    }
+
+    /// The same on a connection with options: returns the last of the ACKs that are to go now;
+    /// those before it are in [`Hosts::full_acks`], and go alone. `other` is the flow of the sender
+    /// at this host.
+    fn take_full_segment(&mut self, now: Time, packet: &DataPacket, other: u32) -> Option<FullAck> {
+        let sender = &mut self.flows[other as usize];
+        let (known, opened) = (sender.sender.known_round_trip(), sender.takes_opened());
+        let flow = &mut self.flows[packet.flow as usize];
+        if let Some(at) = opened {
+            flow.receiver.on_handshake(at);
+        }
+        if let Some(known) = known {
+            flow.receiver.know_round_trip(known);
+        }
+        let blocks = flow.other.as_mut().map_or(0, |other| std::mem::take(&mut other.blocks));
+        let carried = flow.carried.as_mut().and_then(|one| one.take(packet.seq, packet.nth));
+        let options = carried.unwrap_or_default();
+        if packet.seq == 0 && flow.goes_back() {
+            flow.receiver.on_answer(now, &options, &mut self.full_acks);
+        } else {
+            let bytes = flow.kind.data_of(u64::from(packet.size - blocks));
+            let data = (packet.seq, Bytes::new(if packet.seq == 0 { 0 } else { bytes }));
+            let next = flow.receiver.next();
+            flow.receiver.on_packet(now, data, &options, &mut self.full_acks);
+            flow.has_taken(now, next);
+        }
+        self.full_acks.pop()
+    }
+
+    /// The SYN of a connection with data in both directions has come: its flow back sends its own,
+    /// if it has not.
+    pub(in crate::world) fn answer_syn(
+        &mut self,
+        now: Time,
+        index: u32,
+        context: &Context,
+    ) -> Option<SenderBefore> {
+        let back = &self.flows[index as usize];
+        let opens = back.goes_back() && back.sender.counters().segments_sent == 0;
+        opens.then(|| self.start(now, index, context))
+    }
+
+    /// A segment is about to leave: takes the ACK that goes with it, whose SACK blocks come on top
+    /// of its size.
+    pub(in crate::world) fn ride(
+        &mut self,
+        now: Time,
+        index: u32,
+        sent: &mut Transmission,
+    ) -> Option<FullAck> {
+        let other = self.flows[index as usize].other.as_mut()?;
+        let (slot, due, opened) = (other.slot, other.due.take(), other.opened.take());
+        let receiver = &mut self.flows[slot as usize].receiver;
+        if let Some(at) = opened {
+            receiver.on_handshake(at);
+        }
+        let aboard = if receiver.has_options() {
+            if due.is_some() {
+                receiver.has_ridden(now);
+            }
+            due.or_else(|| receiver.on_full_ride(now))?
+        } else {
+            let ack = receiver.on_ride().map(|ack| (ack, AckOptions::default()));
+            // What is due now may report a segment that came twice, which is told once.
+            due.or(ack)?
+        };
+        sent.size += blocks_of(&aboard.0, receiver.ack_size());
+        Some(aboard)
+    }
+
+    /// A segment leaves with an ACK.
+    pub(in crate::world) fn load(
+        &mut self,
+        packet: &DataPacket,
+        (ack, options): &FullAck,
+        context: &mut Context,
+    ) {
+        let Some(slot) = self.flows[packet.flow as usize].other_way() else { return };
+        let acked = &self.flows[slot as usize];
+        context.recorder.carries(packet.row, acked.id, ack);
+        let blocks = blocks_of(ack, acked.receiver.ack_size()).get() as u32;
+        if let Some(other) = &mut self.flows[packet.flow as usize].other {
+            let ack = AckPacket::new(slot, NO_ROW, ack);
+            let aboard = CarriedAck { ack, options: *options, blocks };
+            other.aboard.put(packet.seq, packet.nth, aboard);
+        }
+    }
+
+    /// Whether the ACK of the other SYN goes alone, before data: on a connection with options,
+    /// whose application writes once the connection is there.
+    pub(in crate::world) fn ends_handshake(&self, index: u32) -> bool {
+        let flow = &self.flows[index as usize];
+        flow.carried.is_some() && !flow.goes_back()
+    }
+
+    /// The ACK that is to go now, if no segment has carried it, as a packet of its own; `index` is
+    /// the flow of the sender at its host.
+    pub(in crate::world) fn send_due(
+        &mut self,
+        now: Time,
+        index: u32,
+        context: &mut Context,
+    ) -> Option<AckPacket> {
+        let other = self.flows[index as usize].other.as_mut()?;
+        let (slot, due) = (other.slot, other.due.take());
+        if self.flows[slot as usize].carried.is_some() {
+            self.full_acks.extend(due);
+            return self.answer_full(now, slot, context);
+        }
+        self.answer(now, slot, due.map(|(ack, _)| ack), context)
+    }
+
+    /// The first of the ACKs that go before the one that is due, alone even if that does not;
+    /// others are kept behind it. `index` is the flow of the sender at their host.
+    pub(in crate::world) fn send_first(
+        &mut self,
+        now: Time,
+        index: u32,
+        context: &mut Context,
+    ) -> Option<AckPacket> {
+        let slot = self.flows[index as usize].other_way().filter(|_| !self.full_acks.is_empty())?;
+        self.answer_full(now, slot, context)
+    }
+}
+
+/// Bytes of the SACK blocks of an ACK, with what they need besides, if one alone has `size`.
+fn blocks_of(ack: &Ack, size: Bytes) -> Bytes {
+    Bytes::new(ack.size.get().saturating_sub(size.get()))
+}
