@@ -211,7 +211,6 @@ def test_a_table_is_asked_for_its_columns_once(small, tmp_path, monkeypatch):
     monkeypatch.setattr(database, "cursor", lambda: asked.append(1) or plain())
     counts = []
     for _ in range(3):
-        rows = result.packets.read(["sent_ps", "seq"], [("flow", "==", 0)])
+        assert len(result.packets.read(["sent_ps", "seq"], [("flow", "==", 0)])["seq"]) > 0
         counts.append(len(asked))
-    assert len(rows["seq"]) > 0
     assert counts == [counts[0], counts[0] + 1, counts[0] + 2]

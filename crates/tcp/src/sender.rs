@@ -211,9 +211,9 @@ impl Sender {
         run.by(until).min(news).min(rising)
     }
 
-    /// Takes the next one of these: returns the segments that it lets go, in order, all for the first
-    /// time, or `None` where the timer runs out before it. In a loop of its own each is inlined,
-    /// which a closure may not be. After the last, [`took`](Self::took) counts them.
+    /// Takes the next one of these: returns the segments that it lets go, in order, all for the
+    /// first time, or `None` where the timer runs out before it. In a loop of its own each is
+    /// inlined, which a closure may not be. After the last, [`took`](Self::took) counts them.
     #[inline(always)]
     pub fn take_one(&mut self, now: Time, next: u64) -> Option<Range<u64>> {
         if self.flow.timer.deadline().is_some_and(|due| due <= now) {

@@ -3,8 +3,8 @@
 //! those of the system.
 //!
 //! `RAND_bytes` of BoringSSL lies beside its ciphers in one object, so that no other function can
-//! come before it; but the linker renames the calls from elsewhere (`--wrap`), where the build script
-//! of a program asks for that. Whether one did is [seen](is_linked) once.
+//! come before it; but the linker renames the calls from elsewhere (`--wrap`), where the build
+//! script of a program asks for that. Whether one did is [seen](is_linked) once.
 
 #![allow(unsafe_code, reason = "a function of BoringSSL is taken over, with its signature")]
 
