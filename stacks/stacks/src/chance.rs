@@ -1,6 +1,6 @@
-//! Random numbers for a stack that draws them from BoringSSL: while a thread is [with](Chance::with)
-//! the chances of a connection, `RAND_bytes` gives it the next of these. All else in the process has
-//! those of the system.
+//! Random numbers for a stack that draws them from BoringSSL: while a thread is
+//! [with](Chance::with) the chances of a connection, `RAND_bytes` gives it the next of these. All
+//! else in the process has those of the system.
 //!
 //! `RAND_bytes` of BoringSSL lies beside its ciphers in one object, so that no other function can
 //! come before it; but the linker renames the calls from elsewhere (`--wrap`), where the build
