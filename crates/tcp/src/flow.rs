@@ -65,7 +65,7 @@ pub(crate) struct Flow {
     segment_size: Bytes,
     syn_size: Bytes,
     /// The last segment of the data, if it is not full.
-    short_segment: Option<(u64, Bytes)>,
+    pub(crate) short_segment: Option<(u64, Bytes)>,
     /// For what goes by delay.
     pub(crate) delays: Option<Box<Delays>>,
     /// Whether this is to be an agent of ns-2.

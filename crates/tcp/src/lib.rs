@@ -84,6 +84,8 @@ pub use replay::{
 };
 pub use round::{Round, Tallied};
 pub use rto::RttView;
-pub use segment::{Ack, AckOptions, SackBlocks, SegmentFlags, SegmentOptions, Transmission};
+pub use segment::{
+    Ack, AckOptions, Outlet, SackBlocks, SegmentFlags, SegmentOptions, SentRun, Transmission, Wires,
+};
 pub use sender::{Clocked, Reductions, Sender, State};
 pub use verdict::Verdict;

@@ -175,8 +175,9 @@ pub struct Linux {
     closed: bool,
     /// What `next` was when the stage last changed for the worse.
     high: u64,
-    /// The receiver's window in bytes, now and the widest ever, and this in segments.
+    /// The receiver's window in bytes and in segments, and the widest ever in both.
     window_bytes: u64,
+    window_segments: u64,
     widest_bytes: u64,
     widest_window: u64,
     /// Segments reported, lost, and sent again.
@@ -255,6 +256,7 @@ impl Linux {
             closed: false,
             high: 0,
             window_bytes: 0,
+            window_segments: 0,
             widest_bytes: 0,
             widest_window: 0,
             sacked: 0,
@@ -333,8 +335,11 @@ impl Linux {
         self.make_room(now);
     }
 
+    #[inline]
     fn take_window(&mut self, bytes: u64) {
-        self.window_bytes = bytes;
+        if bytes != self.window_bytes {
+            (self.window_bytes, self.window_segments) = (bytes, bytes / self.options.payload);
+        }
         if bytes > self.widest_bytes {
             self.widest_bytes = bytes;
             self.widest_window = bytes / self.options.payload;
@@ -456,7 +461,7 @@ impl Linux {
 
     /// One past the last segment that the receiver has room for.
     fn edge(&self) -> u64 {
-        self.acked + self.window_bytes / self.options.payload
+        self.acked + self.window_segments
     }
 
     fn has_data(&self) -> bool {
@@ -500,6 +505,7 @@ impl Linux {
         self.reductions.excused &= stage == Stage::Recovery;
     }
 
+    #[inline]
     fn settle_rto(&mut self) {
         self.rto = clock::ticks(self.estimator.rto()).min(self.options.rto_max);
     }
@@ -533,9 +539,14 @@ impl Linux {
             self.pacing_rate = rate;
             return;
         }
+        self.update_pacing_rate_of(self.outstanding());
+    }
+
+    /// The same for a law that does not decide on it, with so many segments outstanding.
+    fn update_pacing_rate_of(&mut self, outstanding: u32) {
         let srtt_8 = self.estimator.srtt_8();
         let ratio = if self.window.cwnd < self.window.ssthresh / 2 { 200 } else { 120 };
-        let segments = u64::from(self.window.cwnd.max(self.outstanding()));
+        let segments = u64::from(self.window.cwnd.max(outstanding));
         let rate = self.options.payload * 80_000 * ratio * segments;
         self.pacing_rate = rate.checked_div(srtt_8).unwrap_or(rate);
     }

@@ -1,6 +1,6 @@
 //! What crosses the wire.
 
-use burstlab_units::Bytes;
+use burstlab_units::{Bytes, Time};
 use serde::{Deserialize, Serialize};
 
 /// A segment that the sender hands to its link.
@@ -18,6 +18,40 @@ pub struct Transmission {
     pub ssthresh: f64,
     /// What its header says, on a connection that has [options](SegmentOptions).
     pub flags: SegmentFlags,
+}
+
+/// New segments that a sender of a connection with options hands to its link at one time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SentRun {
+    /// The first, and how many there are.
+    pub first: u64,
+    #[allow(missing_docs)]
+    pub count: u32,
+    /// Whether the last one ends what the application wrote at a time (PSH).
+    pub pushes: bool,
+    /// Size on the wire of one that is full.
+    pub size: Bytes,
+    /// Congestion window and slow-start threshold at this moment, in segments.
+    pub cwnd: u32,
+    #[allow(missing_docs)]
+    pub ssthresh: u32,
+    /// What the first one carries but for [`pushes`](Self::pushes); others tell of no reduction.
+    pub options: SegmentOptions,
+}
+
+/// Where new segments go on the fast path.
+pub trait Outlet {
+    /// Takes these.
+    fn put(&mut self, now: Time, run: &SentRun);
+}
+
+/// The links of a sender on the fast path, from which ACKs come too.
+pub trait Wires: Outlet {
+    /// What the ACK for `next` carries that comes now, if it may be taken there.
+    fn carried(&self, next: u64) -> Option<AckOptions>;
+
+    /// The sender hears it; what it lets go follows.
+    fn hear(&mut self, now: Time, next: u64);
 }
 
 /// What the header of a segment says besides its number.

@@ -288,6 +288,13 @@ impl Sender {
         self.flow.size(seq)
     }
 
+    /// The segment that has another size than all others, and that size.
+    #[inline]
+    #[must_use]
+    pub fn short_segment(&self) -> Option<(u64, Bytes)> {
+        self.flow.short_segment
+    }
+
     /// Tells a detector that is written elsewhere of a loss, the window having been `cut` before,
     /// and of `acked` segments that were acknowledged, before which `measured` round trips were
     /// measured.

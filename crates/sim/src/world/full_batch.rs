@@ -1,12 +1,12 @@
 //! Packets of a connection with options that follow one another, dealt with all at once: the same
 //! as in `batch`, but that what each packet carries is looked at.
 
-use burstlab_units::Time;
+use burstlab_units::{Bytes, Time};
 
 use super::World;
 use super::batch::Sending;
 use super::context::Context;
-use super::core::Core;
+use super::core::{Core, DataQueue};
 use super::packet::{AckPacket, DataPacket, Parcel};
 use super::train::{Timed, TimedTrain};
 use burstlab_link::Wire;
@@ -71,44 +71,45 @@ impl World {
         let (core, context) = (&mut self.core, &mut self.context);
         let Some(queue) = core.data_queue(index) else { return 0 };
         let (mut done, mut late) = (0, None);
-        let mut digest = flow.digest.clone();
-        let mut sending = Sending::default();
-        let released = &mut self.hosts.sending;
+        let sending = Sending::default();
+        let wire = &mut up.wire;
+        let mut leaving = Leaving { index, queue, sending, wire, core, context };
         for timed in trains {
             let (train, ready) = (timed.train(), timed.ready(now));
             let (ack, count) = (&train.first, train.count);
             if ack.flow != index || !ack.is_plain() || ack.nth != 1 {
                 break;
             }
-            let (size, arrives) =
-                (ack.bytes(), down.wire.carry_evenly(ready, count, ack.bytes(), Time::MAX));
+            let size = ack.bytes();
+            let arrives = down.wire.carry_evenly(ready, count, size, Time::MAX);
             let Some((at, gap)) = arrives else { break };
             done += 1;
             let coming = TimedTrain { train: *train, at, gap };
-            let (mut heard, mut next, mut taken) = (at, ack.next, 0);
-            while taken < count && heard <= safe {
-                let Some(options) = flow.hears_fast(heard, next) else { break };
-                digest.add(heard, 2, next);
-                flow.hear_fast(heard, (next, size), &options, released);
-                for sent in released.drain(..) {
-                    digest.add(heard, 1, sent.seq);
-                    flow.carry(heard, &sent, 1);
-                    let at = up.wire.carry(heard, sent.size);
-                    if !sending.goes_on(at, sent.seq, sent.size) {
-                        let cwnd = if queue.is_by_window() { sent.cwnd } else { 0.0 };
-                        let packet = DataPacket::first(index, sent.seq, sent.size, cwnd);
-                        sending.begin(core, queue, at, packet, context);
+            let (mut rest, mut taken) = (coming.run(ack.next), 0);
+            while taken < count && rest.at <= safe {
+                let mut heard = flow.hear_fast(&rest, safe, |at, sent| leaving.let_go(at, sent));
+                if heard == 0 {
+                    let released = &mut self.hosts.sending;
+                    if !flow.hear_slowly(rest.at, (rest.first, size), released) {
+                        break;
                     }
+                    for sent in released.drain(..) {
+                        leaving.let_go(rest.at, (sent.seq, sent.size, sent.cwnd));
+                    }
+                    heard = 1;
                 }
-                (heard, next, taken) = (heard + gap, next + u64::from(train.step), taken + 1);
+                taken += heard;
+                if taken < count {
+                    rest = rest.behind(heard);
+                }
             }
             if taken < count {
                 late = Some((coming, taken));
                 break;
             }
         }
+        let Leaving { mut sending, core, context, .. } = leaving;
         sending.end(core, context);
-        flow.digest = digest;
         flow.arm_sender(index, context);
         if let Some((coming, from)) = late {
             for number in from..coming.train.count {
@@ -119,6 +120,28 @@ impl World {
     }
 }
 
+/// Segments that a sender lets go on its link, and what is announced of them.
+struct Leaving<'a> {
+    index: u32,
+    queue: DataQueue,
+    sending: Sending,
+    wire: &'a mut Wire,
+    core: &'a mut Core,
+    context: &'a mut Context,
+}
+
+impl Leaving<'_> {
+    #[inline(always)]
+    fn let_go(&mut self, now: Time, (seq, size, cwnd): (u64, Bytes, f64)) {
+        let at = self.wire.carry(now, size);
+        if !self.sending.goes_on(at, seq, size) {
+            let cwnd = if self.queue.is_by_window() { cwnd } else { 0.0 };
+            let packet = DataPacket::first(self.index, seq, size, cwnd);
+            self.sending.begin(self.core, self.queue, at, packet, self.context);
+        }
+    }
+}
+
 /// ACKs that a receiver sends: as long as they are even, they are announced together.
 struct Answering {
     queue: usize,
@@ -126,7 +149,7 @@ struct Answering {
 }
 
 impl Answering {
-    #[inline]
+    #[inline(always)]
     fn add(
         &mut self,
         at: Time,
@@ -140,7 +163,6 @@ impl Answering {
         }
     }
 
-    #[inline]
     fn end(&mut self, (core, wire): (&mut Core, &mut Wire), context: &mut Context) {
         if let Some(train) = self.train.take() {
             core.expect_acks_over(self.queue, wire, &train, context);

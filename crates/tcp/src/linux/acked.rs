@@ -14,7 +14,7 @@ impl Linux {
         let mut count: u32 = 0;
         while !self.queue.is_empty() && self.queue.first() < self.acked {
             let seq = self.queue.first();
-            let sent = *self.queue.get(seq);
+            let sent = self.queue.get(seq);
             if sent.is(AGAIN | EVER) {
                 self.again -= u32::from(sent.is(AGAIN));
                 heard.again_acked = true;

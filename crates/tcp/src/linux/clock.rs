@@ -20,6 +20,14 @@ pub(crate) struct Clock {
     wheel: u64,
 }
 
+/// What a clock shows at one time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading {
+    pub(crate) ns: u64,
+    pub(crate) us: u64,
+    pub(crate) tick: u64,
+}
+
 impl Clock {
     pub(crate) fn new(phase: Span, wheel: u64) -> Self {
         Self { phase, wheel }
@@ -41,6 +49,14 @@ impl Clock {
     #[inline]
     pub(crate) fn tick(&self, now: Time) -> u64 {
         (now.as_ps() + self.phase.as_ps()) / TICK_PS
+    }
+
+    /// All three.
+    #[inline]
+    pub(crate) fn read(&self, now: Time) -> Reading {
+        let ns = self.ns(now);
+        let us = ns / 1_000;
+        Reading { ns, us, tick: us / 1_000 }
     }
 
     /// When it is so many nanoseconds.
@@ -73,8 +89,10 @@ pub(crate) fn earliest(one: Option<Time>, other: Option<Time>) -> Option<Time> {
 }
 
 /// Microseconds as ticks, rounded up.
+#[inline]
+#[expect(clippy::manual_div_ceil, reason = "a remainder more, several times for each ACK")]
 pub(crate) fn ticks(us: u64) -> u64 {
-    us.div_ceil(1000)
+    (us + 999) / 1000
 }
 
 /// Whole microseconds of a span.

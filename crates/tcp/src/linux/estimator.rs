@@ -38,6 +38,7 @@ impl MdevEstimator {
     }
 
     /// Takes a round trip; all below `acked` are acknowledged, all below `next` were sent.
+    #[inline]
     pub(crate) fn measure(&mut self, rtt: u64, acked: u64, next: u64) {
         self.measured = (self.measured.0 + 1, self.measured.1 + rtt, rtt);
         if self.srtt_8 == 0 {
@@ -75,6 +76,7 @@ impl MdevEstimator {
     }
 
     /// Notes a round trip for the shortest.
+    #[inline]
     pub(crate) fn note(&mut self, rtt: u64) {
         let rtt = if rtt == 0 { 1000 } else { rtt };
         self.shortest = Some(self.shortest.map_or(rtt, |shortest| shortest.min(rtt)));

@@ -160,7 +160,12 @@ impl Linux {
 
     /// What a segment that goes out now carries besides.
     pub(crate) fn stamps(&self, now: Time, flags: SegmentFlags) -> SegmentOptions {
-        let stamp = (self.clock.us(now) / 1000) as u32;
+        self.stamps_at(self.clock.us(now), flags)
+    }
+
+    #[inline]
+    pub(super) fn stamps_at(&self, us: u64, flags: SegmentFlags) -> SegmentOptions {
+        let stamp = (us / 1000) as u32;
         SegmentOptions { stamp, echo: self.heard, flags, marked: false }
     }
 

@@ -1,74 +1,143 @@
-//! The fast path: an ACK of segments that were sent once and of which nothing else was heard, while
+//! The fast path: ACKs of segments that were sent once and of which nothing else was heard, while
 //! nothing is being repaired, of a connection that neither paces nor groups. What is done is what
-//! `hear`, `acked` and `send` do of any ACK, without what does not arise here.
+//! `hear`, `acked` and `send` do of any ACK, without what does not arise here. Of ACKs that follow
+//! one another what only the last one leaves behind is done once. What an ACK lets go is a run.
 
-use burstlab_units::Time;
+use burstlab_units::{Bytes, Time};
 
+use super::clock::{Reading, ticks};
+use super::queue::Plain;
+use super::timer::Purpose;
 use super::{Linux, Stage};
-use crate::segment::{AckOptions, SegmentFlags, Transmission};
+use crate::packet_run::PacketRun;
+use crate::segment::{AckOptions, Outlet, SegmentFlags, SentRun, Transmission, Wires};
+
+impl Outlet for Vec<Transmission> {
+    fn put(&mut self, _: Time, run: &SentRun) {
+        for nth in 0..run.count {
+            let flags = SegmentFlags {
+                push: run.pushes && nth + 1 == run.count,
+                reduced: run.options.flags.reduced && nth == 0,
+                ..run.options.flags
+            };
+            self.push(Transmission {
+                seq: run.first + u64::from(nth),
+                size: run.size,
+                retransmission: false,
+                cwnd: f64::from(run.cwnd),
+                ssthresh: f64::from(run.ssthresh),
+                flags,
+            });
+        }
+    }
+}
 
 impl Linux {
-    /// Takes an ACK on the fast path; returns whether it is one, and otherwise does nothing.
-    pub(crate) fn on_ack_fast(
-        &mut self,
-        now: Time,
-        next: u64,
-        options: &AckOptions,
-        out: &mut Vec<Transmission>,
-    ) -> bool {
-        let fits = self.options.sack && !self.law.paces() && self.sends_freely();
-        let Some((first_at, last)) = self.queue.plain_below(next).filter(|_| fits) else {
-            return false;
-        };
-        let (last_at, prior) = (last.at(), last.stamp.delivered);
-        let count = (next - self.queue.first()) as u32;
-        let (us, tick) = self.instant(now);
-        self.heard = self.heard.max(options.stamp);
-        self.echo = self.options.timestamps.then_some(u64::from(options.echo));
-        self.timeouts = 0;
-        self.acked = next;
-        self.take_window(u64::from(options.window));
-        self.queue.pop_plain(count);
-        self.delivered += u64::from(count);
-        self.rack.take_plain(us, last_at, next);
-        self.rate.take_plain(last_at);
-        let rtt = us - last_at;
-        self.measure(us - first_at, rtt);
-        let facts = self.facts_at((us, tick));
-        self.law.measured(&mut self.window, Some(rtt), &facts);
-        if let Some(start) = &mut self.start {
-            start.measured(&mut self.window, rtt, &facts);
-        }
-        self.law.arrives(&facts);
-        self.rack.adapt(prior, self.delivered);
-        let acked = self.start.as_mut().map_or(count, |start| start.allow(&self.window, count));
-        self.law.grow(&mut self.window, acked, &facts);
-        self.window.stamp = tick;
-        self.update_pacing_rate();
-        self.push_fast(now, out);
-        self.make_room(now);
-        self.write_more(now, out);
-        debug_assert_eq!(self.stage, Stage::Open, "nothing is repaired");
-        true
+    /// Whether no timer runs out at `now` or before.
+    pub(crate) fn is_in_time(&self, now: Time) -> bool {
+        self.poll_timeout().is_none_or(|due| due > now)
     }
 
-    /// Sets the timer for the ACK, and sends what it lets go.
-    #[inline]
-    fn push_fast(&mut self, now: Time, out: &mut Vec<Transmission>) {
-        let others = self.outstanding();
+    /// ACKs come for segments below `end`. Takes those in front that are on
+    /// the fast path and surely come before a timer runs out; returns how many.
+    pub(crate) fn on_acks_fast(
+        &mut self,
+        run: &PacketRun,
+        (until, end): (Time, u64),
+        wires: &mut impl Wires,
+    ) -> u32 {
+        let calm = self.is_fast() && !self.tells_reduction && self.rack.is_at_rest();
+        let plain = self.options.sack && !self.law.paces() && self.sends_freely();
+        if !calm || !plain || self.pace.deadline().is_some() {
+            return 0;
+        }
+        let (mut at, mut next, mut taken) = (run.at, run.first, 0);
+        let mut last = None;
+        while taken < run.count && at <= until {
+            let news = self.acked < next && next <= self.next && next < end;
+            let now = self.clock.read(at);
+            if !news || !self.timer.is_after(now.tick) {
+                break;
+            }
+            let Some(options) = wires.carried(next) else { break };
+            let Some(plain) = self.queue.take_plain(next) else { break };
+            wires.hear(at, next);
+            self.hear_plain(&options);
+            self.take_fast(now, next, &plain);
+            let others = self.outstanding();
+            self.push_fast((at, now), others, wires);
+            if !self.has_data() || self.unsent.is_bounded() {
+                self.make_room(at);
+                self.write_more_fast(at, wires);
+            }
+            last = Some((now.us, plain.last_at, others));
+            (at, next, taken) = (at + run.gap, next + u64::from(run.step), taken + 1);
+        }
+        if let Some((us, last_at, others)) = last {
+            self.rack.take_plain(us, last_at, self.acked);
+            self.update_pacing_rate_of(others);
+            if !self.unsent.is_done() {
+                self.write_single();
+            }
+            debug_assert_eq!(self.stage, Stage::Open, "nothing is repaired");
+        }
+        taken
+    }
+
+    /// What an ACK carries.
+    #[inline(always)]
+    fn hear_plain(&mut self, options: &AckOptions) {
+        self.heard = self.heard.max(options.stamp);
+        self.echo = self.options.timestamps.then_some(u64::from(options.echo));
+        (self.timeouts, self.backoff) = (0, 0);
+        self.take_window(u64::from(options.window));
+    }
+
+    /// All below `next` is there.
+    #[inline(always)]
+    fn take_fast(&mut self, now: Reading, next: u64, plain: &Plain) {
+        self.acked = next;
+        self.delivered += u64::from(plain.count);
+        self.rate.take_plain(plain.last_at);
+        let rtt = now.us - plain.last_at;
+        self.estimator.note(rtt);
+        self.estimator.measure(now.us - plain.first_at, self.acked, self.next);
+        self.settle_rto();
+        let facts = self.facts_at((now.us, now.tick));
+        self.law.measured(&mut self.window, Some(rtt), &facts);
+        let mut acked = plain.count;
+        if let Some(start) = &mut self.start {
+            start.measured(&mut self.window, rtt, &facts);
+            acked = start.allow(&self.window, acked);
+        }
+        self.law.arrives(&facts);
+        self.law.grow(&mut self.window, acked, &facts);
+        self.window.stamp = now.tick;
+    }
+
+    /// Sets the timer for the ACK, and sends what it lets go behind the `others` that are
+    /// outstanding.
+    #[inline(always)]
+    fn push_fast(&mut self, (at, now): (Time, Reading), others: u32, out: &mut impl Outlet) {
         if others > 0 && self.options.tlp && self.has_data() {
-            let sent = self.write_freely(now, out);
-            self.end_write(now, sent, false);
+            let sent = self.write_freely((at, now), others, out);
+            let outstanding = others + sent;
+            let limited = outstanding >= self.window.cwnd;
+            if sent > 0 || limited {
+                self.validate(now.tick, outstanding, limited);
+            }
             match sent {
-                0 => _ = self.schedule_probe(now, true),
-                _ => self.schedule_probe_fast(now, others),
+                0 => _ = self.schedule_probe(at, true),
+                _ => self.schedule_probe_fast(now, [others, outstanding]),
             }
             return;
         }
-        if !self.schedule_probe(now, true) {
-            self.rearm(now);
+        if !self.schedule_probe(at, true) {
+            self.rearm(at);
         }
-        self.push(now, out);
+        if self.has_data() {
+            self.write_all_freely(at, out);
+        }
     }
 
     /// Whether what goes out goes segment by segment, when the window allows.
@@ -77,33 +146,88 @@ impl Linux {
         self.pace.is_off() && !self.unsent.is_grouped() && self.sacked | self.lost == 0
     }
 
-    /// Sends the new data that both windows allow, where that [goes
-    /// freely](Self::sends_freely); returns how many segments.
-    pub(super) fn write_freely(&mut self, now: Time, out: &mut Vec<Transmission>) -> u32 {
-        let flight = self.in_flight();
+    /// Sends the new data that both windows allow, where that [goes freely](Self::sends_freely),
+    /// and sets the timer.
+    pub(super) fn write_all_freely(&mut self, at: Time, out: &mut impl Outlet) {
+        let (now, alone) = (self.clock.read(at), self.queue.is_empty());
+        let sent = self.write_freely((at, now), self.in_flight(), out);
+        if sent > 0 && (alone || self.timer.purpose() == Some(Purpose::Probe)) {
+            self.rearm(at);
+        }
+        self.end_write(now.tick, sent, false);
+        if sent > 0 {
+            self.schedule_probe(at, false);
+        }
+    }
+
+    /// Sends these data, with so many segments in flight; returns how many.
+    #[inline(always)]
+    fn write_freely(
+        &mut self,
+        (at, now): (Time, Reading),
+        flight: u32,
+        out: &mut impl Outlet,
+    ) -> u32 {
         let room = u64::from(self.window.cwnd.saturating_sub(flight));
-        if room == 0 {
+        let end = self.edge().min(self.limit).min(self.next + room);
+        if end <= self.next {
             return 0;
         }
-        let end = self.edge().min(self.limit);
-        let count = end.saturating_sub(self.next).min(room) as u32;
-        if count == 0 {
-            return 0;
+        let alone = self.queue.is_empty();
+        match flight {
+            0 => self.note_sending(at),
+            _ => self.last_sent = now.tick,
         }
-        let (ns, alone) = (self.clock.ns(now), self.queue.is_empty());
-        self.note_sending(now);
         let losses = (flight + 1, self.lost_ever);
-        let stamp = self.rate.stamp(ns / 1000, alone, self.delivered, losses);
-        for nth in 0..count {
-            let seq = self.next;
-            self.next += 1;
-            let push = self.ends_push(seq);
-            self.queue.push_alone(seq, ns, stamp.behind(nth), push);
-            let reduced = std::mem::take(&mut self.tells_reduction);
-            let flags = SegmentFlags { push, reduced, markable: self.options.ecn };
-            self.emit(seq, false, flags, out);
+        let mut stamp = self.rate.stamp(now.us, alone, self.delivered, losses);
+        let first = self.next;
+        let mut run = self.first_run(now.us);
+        while self.next < end {
+            run.first = self.next;
+            (self.next, run.pushes) = self.up_to_push(end);
+            run.count = (self.next - run.first) as u32;
+            self.queue.push_run(&run, now.ns, &stamp);
+            out.put(at, &run);
+            stamp.flight += run.count;
+            run.options.flags.reduced = false;
         }
-        self.pace.sends_freely(ns, count);
+        let count = (end - first) as u32;
+        self.segments_sent += u64::from(count);
+        self.pace.sends_freely(now.ns, count);
         count
+    }
+
+    /// The first of the segments that go out now, whichever it is.
+    #[inline(always)]
+    fn first_run(&mut self, us: u64) -> SentRun {
+        let reduced = std::mem::take(&mut self.tells_reduction);
+        let flags = SegmentFlags { push: false, reduced, markable: self.options.ecn };
+        SentRun {
+            first: 0,
+            count: 0,
+            pushes: false,
+            size: Bytes::new(self.options.segment_size),
+            cwnd: self.window.cwnd,
+            ssthresh: self.window.ssthresh,
+            options: self.stamps_at(us, flags),
+        }
+    }
+
+    /// After an ACK that let segments go behind `others` that were outstanding: sets the timer for
+    /// a probe, as the ACK does, then for the time-out, as the first segment does, and for a
+    /// probe again. There are probes, and there is no pacing.
+    #[inline(always)]
+    fn schedule_probe_fast(&mut self, now: Reading, [others, all]: [u32; 2]) {
+        let left = self.timeout_left(now.us);
+        let most = self.probe_wait(all);
+        let before = if others == 1 { self.probe_wait(1) } else { most };
+        let wait = ticks(left.max(1) as u64);
+        let timeout = wait.min(self.options.rto_max);
+        let probe = if left > 0 { most.min(wait) } else { most };
+        // Set for the same tick thrice it stays where it is in the wheel.
+        match timeout == probe && timeout == before.min(self.rto) {
+            true => self.timer.set_at(now.tick, Purpose::Probe, probe),
+            false => self.timer.set_anew(now.tick, Purpose::Probe, probe),
+        }
     }
 }

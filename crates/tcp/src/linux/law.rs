@@ -129,6 +129,7 @@ impl LinuxLaw {
     }
 
     /// `acked` segments were delivered and the window may grow.
+    #[inline]
     pub(crate) fn grow(&mut self, window: &mut LinuxWindow, acked: u32, facts: &Facts) {
         match self {
             Self::Reno | Self::Dctcp(_) => window.reno(acked),
@@ -140,6 +141,7 @@ impl LinuxLaw {
 
     /// An ACK came that acknowledged or reported something; `rtt` is its round trip in
     /// microseconds if it has one.
+    #[inline]
     pub(crate) fn measured(&mut self, window: &mut LinuxWindow, rtt: Option<u64>, facts: &Facts) {
         let Some(rtt) = rtt else { return };
         match self {
@@ -151,6 +153,7 @@ impl LinuxLaw {
     }
 
     /// An ACK came, and what it acknowledges is counted as delivered.
+    #[inline]
     pub(crate) fn arrives(&mut self, facts: &Facts) {
         match self {
             Self::Dctcp(dctcp) => dctcp.arrives(facts),

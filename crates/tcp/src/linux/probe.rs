@@ -18,47 +18,34 @@ impl Linux {
             return false;
         }
         let rto = if from_now { self.rto as i64 * 1000 } else { self.timeout_in(now) };
-        let wait = self.probe_wait(self.outstanding(), rto) + self.pace.ticks(self.clock.ns(now));
+        let most = self.probe_wait(self.outstanding());
+        let wait = if rto > 0 { most.min(ticks(rto as u64)) } else { most };
+        let wait = wait + self.pace.ticks(self.clock.ns(now));
         self.timer.set(now, Purpose::Probe, wait);
         true
     }
 
-    /// Ticks until a probe without pacing, where so many segments are outstanding and the time-out
-    /// comes in `rto` microseconds.
+    /// Ticks until a probe without pacing, where so many segments are outstanding and no time-out
+    /// comes before.
     #[inline]
-    fn probe_wait(&self, outstanding: u32, rto: i64) -> u64 {
-        let wait = match self.estimator.srtt_8() {
+    pub(super) fn probe_wait(&self, outstanding: u32) -> u64 {
+        match self.estimator.srtt_8() {
             0 => self.options.rto_initial,
             // A lone segment's ACK may be delayed.
             srtt_8 if outstanding == 1 => ticks((srtt_8 >> 2) + self.estimator.floor()),
             srtt_8 => ticks((srtt_8 >> 2) + TIMEOUT_LEAST_US),
-        };
-        if rto > 0 { wait.min(ticks(rto as u64)) } else { wait }
-    }
-
-    /// After an ACK that let segments go behind the `others` that were outstanding: sets the timer
-    /// for a probe, as the ACK does, then for the time-out, as the first segment does, and for a
-    /// probe again. There are probes, and there is no pacing.
-    #[inline]
-    pub(super) fn schedule_probe_fast(&mut self, now: Time, others: u32) {
-        let left = self.timeout_in(now);
-        let timeout = ticks(left.max(1) as u64).min(self.options.rto_max);
-        let probe = self.probe_wait(self.outstanding(), left);
-        if probe != timeout {
-            return self.timer.set_anew(self.clock.tick(now), Purpose::Probe, probe);
         }
-        // Where it was is where it stays.
-        let first = self.probe_wait(others, self.rto as i64 * 1000);
-        self.timer.set(now, Purpose::Probe, first);
-        self.timer.set(now, Purpose::Timeout, timeout);
-        self.timer.set(now, Purpose::Probe, probe);
     }
 
     /// Microseconds until the time-out of the first segment, counted from when it was sent.
     pub(super) fn timeout_in(&self, now: Time) -> i64 {
+        self.timeout_left(self.clock.us(now))
+    }
+
+    #[inline]
+    pub(super) fn timeout_left(&self, us: u64) -> i64 {
         let rto = self.rto as i64 * 1000;
-        let us = self.clock.us(now);
-        self.queue.head().map_or(rto, |head| (head.at() as i64 + rto) - us as i64)
+        self.queue.head_at().map_or(rto, |at| (at as i64 + rto) - us as i64)
     }
 
     /// Sends a new segment if there is one, else the last again.

@@ -2,10 +2,12 @@
 //! in order of when they were last sent.
 
 use std::collections::VecDeque;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use super::rate::Stamp;
+use crate::segment::SentRun;
 
 /// Reported as received.
 pub(crate) const SACKED: u16 = 1;
@@ -61,24 +63,71 @@ impl Unacked {
     }
 }
 
+/// Segments that went at one time, each a group of its own, of which nothing was heard.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Run {
+    /// When they were sent, in nanoseconds, and how the connection stood for the first of them.
+    ns: u64,
+    stamp: Stamp,
+    count: u32,
+    /// Whether the last one ends a push.
+    pushes: bool,
+}
+
+impl Run {
+    fn at(&self) -> u64 {
+        self.ns / 1000
+    }
+
+    /// Segment `nth`, from 0, outside the order of time.
+    fn segment(&self, nth: u32) -> Unacked {
+        let marks = LAST | if self.pushes && nth + 1 == self.count { PUSH } else { 0 };
+        let stamp = self.stamp.behind(nth);
+        Unacked { marks, ns: self.ns, stamp, older: NONE, newer: NONE }
+    }
+}
+
+/// Segments of which all that an ACK says is that they are there.
+pub(crate) struct Plain {
+    pub(crate) count: u32,
+    /// When the first and the last of them were sent, in microseconds.
+    pub(crate) first_at: u64,
+    pub(crate) last_at: u64,
+}
+
 /// The retransmission queue.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Queue {
     segments: VecDeque<Unacked>,
+    /// What follows these, in order of numbers and of time. It is spread to segments when something
+    /// is heard of one of it or when something else is sent.
+    runs: VecDeque<Run>,
     first: u64,
+    end: u64,
     oldest: u64,
     newest: u64,
     groups: u64,
     merged: u64,
 }
 
+/// The same however much of it is spread.
+impl fmt::Debug for Queue {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut all = self.clone();
+        all.spread();
+        let Self { segments, first, oldest, newest, groups, merged, .. } = &all;
+        let rest = (oldest, newest, groups, merged);
+        write!(formatter, "Queue {{ {first}, {rest:?}, {segments:?} }}")
+    }
+}
+
 impl Queue {
     pub(crate) fn is_empty(&self) -> bool {
-        self.segments.is_empty()
+        self.first == self.end
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.segments.len()
+        (self.end - self.first) as usize
     }
 
     /// Number of the first segment.
@@ -88,74 +137,134 @@ impl Queue {
 
     /// One past the last segment.
     pub(crate) fn end(&self) -> u64 {
-        self.first + self.segments.len() as u64
+        self.end
     }
 
-    pub(crate) fn get(&self, seq: u64) -> &Unacked {
-        &self.segments[(seq - self.first) as usize]
+    pub(crate) fn get(&self, seq: u64) -> Unacked {
+        let place = (seq - self.first) as usize;
+        self.segments.get(place).copied().unwrap_or_else(|| self.within(place))
+    }
+
+    /// Segment `place` behind the first, which is part of a run.
+    fn within(&self, place: usize) -> Unacked {
+        let mut behind = (place - self.segments.len()) as u32;
+        for run in &self.runs {
+            match behind.checked_sub(run.count) {
+                Some(more) => behind = more,
+                None => return run.segment(behind),
+            }
+        }
+        panic!("segment {place} behind the first is not outstanding");
     }
 
     pub(crate) fn get_mut(&mut self, seq: u64) -> &mut Unacked {
-        &mut self.segments[(seq - self.first) as usize]
+        let place = (seq - self.first) as usize;
+        if place >= self.segments.len() {
+            self.spread();
+        }
+        &mut self.segments[place]
     }
 
-    pub(crate) fn head(&self) -> Option<&Unacked> {
-        self.segments.front()
+    pub(crate) fn head(&self) -> Option<Unacked> {
+        (!self.is_empty()).then(|| self.get(self.first))
+    }
+
+    /// When the first segment was last sent, in microseconds.
+    #[inline]
+    pub(crate) fn head_at(&self) -> Option<u64> {
+        match self.segments.front() {
+            Some(head) => Some(head.at()),
+            None => self.runs.front().map(Run::at),
+        }
     }
 
     /// Segment `seq`, the one after the last, goes out.
     pub(crate) fn push(&mut self, seq: u64, ns: u64, stamp: Stamp) {
-        if self.segments.is_empty() {
-            self.first = seq;
-        }
-        debug_assert_eq!(seq, self.end(), "segments go out in order");
+        self.spread();
+        self.begin(seq, 1);
         let sent = Unacked { marks: 0, ns, stamp, older: NONE, newer: NONE };
         self.segments.push_back(sent);
         self.list(seq);
     }
 
-    /// The same, a group of one.
-    #[inline]
-    pub(crate) fn push_alone(&mut self, seq: u64, ns: u64, stamp: Stamp, push: bool) {
-        if self.segments.is_empty() {
-            self.first = seq;
-        }
-        debug_assert_eq!(seq, self.end(), "segments go out in order");
-        let marks = LISTED | LAST | if push { PUSH } else { 0 };
-        let older = std::mem::replace(&mut self.newest, seq);
-        match older {
-            NONE => self.oldest = seq,
-            _ => self.get_mut(older).newer = seq,
-        }
-        self.segments.push_back(Unacked { marks, ns, stamp, older, newer: NONE });
-        self.groups += 1;
+    /// Segments go out at one time, the first of them the one after the last, each a group of its
+    /// own.
+    #[inline(always)]
+    pub(crate) fn push_run(&mut self, run: &SentRun, ns: u64, stamp: &Stamp) {
+        let &SentRun { count, pushes, .. } = run;
+        self.begin(run.first, count);
+        self.runs.push_back(Run { ns, stamp: *stamp, count, pushes });
+        self.groups += u64::from(count);
     }
 
-    /// When the first of the segments below `end` was sent, and the last of them: if each was sent
-    /// once, in order, and nothing was heard of it.
     #[inline]
-    pub(crate) fn plain_below(&self, end: u64) -> Option<(u64, &Unacked)> {
-        let (first, mut newer) = (self.segments.front()?, self.oldest);
-        let count = (end - self.first) as usize;
-        for (seq, sent) in (self.first..end).zip(&self.segments) {
-            if seq != newer
-                || sent.marks & (SACKED | LOST | AGAIN | EVER | LISTED | MERGED) != LISTED
-            {
+    fn begin(&mut self, seq: u64, count: u32) {
+        if self.is_empty() {
+            (self.first, self.end) = (seq, seq);
+        }
+        debug_assert_eq!(seq, self.end, "segments go out in order");
+        self.end += u64::from(count);
+    }
+
+    /// Makes single segments of what is in runs.
+    pub(crate) fn spread(&mut self) {
+        let mut seq = self.first + self.segments.len() as u64;
+        while let Some(run) = self.runs.pop_front() {
+            for nth in 0..run.count {
+                self.segments.push_back(run.segment(nth));
+                self.list(seq);
+                seq += 1;
+            }
+        }
+    }
+
+    /// Takes the segments away that are below `end`, if each was sent once, in order, and nothing
+    /// was heard of it. There are some, and none of them is beyond the last.
+    #[inline(always)]
+    pub(crate) fn take_plain(&mut self, end: u64) -> Option<Plain> {
+        let count = (end - self.first) as u32;
+        let (mut left, mut first_at) = (count, None);
+        if !self.segments.is_empty() {
+            let singles = self.take_plain_singles(count)?;
+            if singles.count == count {
+                return Some(singles);
+            }
+            (left, first_at) = (count - singles.count, Some(singles.first_at));
+        }
+        self.first = end;
+        self.groups -= u64::from(left);
+        loop {
+            let run = self.runs.front_mut()?;
+            let last_at = run.at();
+            let first_at = *first_at.get_or_insert(last_at);
+            if left < run.count {
+                run.count -= left;
+                run.stamp = run.stamp.behind(left);
+                return Some(Plain { count, first_at, last_at });
+            }
+            left -= run.count;
+            self.runs.pop_front();
+            if left == 0 {
+                return Some(Plain { count, first_at, last_at });
+            }
+        }
+    }
+
+    /// The same of those that are in no run, up to `most` of them; there are some.
+    fn take_plain_singles(&mut self, most: u32) -> Option<Plain> {
+        let (mut count, mut newer) = (0, self.oldest);
+        for (seq, sent) in (self.first..).zip(&self.segments).take(most as usize) {
+            let marks = sent.marks & (SACKED | LOST | AGAIN | EVER | LISTED | MERGED);
+            if seq != newer || marks != LISTED {
                 return None;
             }
-            newer = sent.newer;
+            (newer, count) = (sent.newer, count + 1);
         }
-        Some((first.at(), self.segments.get(count.checked_sub(1)?)?))
-    }
-
-    /// Takes these away.
-    #[inline]
-    pub(crate) fn pop_plain(&mut self, count: u32) {
-        let mut newer = NONE;
-        for _ in 0..count {
-            let Some(sent) = self.segments.pop_front() else { break };
+        let first_at = self.segments.front()?.at();
+        let mut last_at = first_at;
+        for sent in self.segments.drain(..count as usize) {
             self.groups -= u64::from(sent.is(LAST));
-            newer = sent.newer;
+            last_at = sent.at();
         }
         self.first += u64::from(count);
         self.oldest = newer;
@@ -163,10 +272,12 @@ impl Queue {
             NONE => self.newest = NONE,
             _ => self.get_mut(newer).older = NONE,
         }
+        Some(Plain { count, first_at, last_at })
     }
 
     /// Segment `seq` goes out again.
     pub(crate) fn send_again(&mut self, seq: u64, ns: u64, stamp: Stamp) {
+        self.spread();
         self.unlist(seq);
         let sent = self.get_mut(seq);
         sent.ns = ns;
@@ -217,6 +328,7 @@ impl Queue {
 
     /// Takes away the first segment.
     pub(crate) fn pop(&mut self) {
+        self.spread();
         self.unlist(self.first);
         let sent = self.segments.pop_front();
         self.groups -= u64::from(sent.is_some_and(|sent| sent.is(LAST)));
@@ -247,7 +359,8 @@ impl Queue {
             return;
         }
         sent.marks &= !LISTED;
-        let (older, newer) = (sent.older, sent.newer);
+        let older = std::mem::replace(&mut sent.older, NONE);
+        let newer = std::mem::replace(&mut sent.newer, NONE);
         match older {
             NONE => self.oldest = newer,
             _ => self.get_mut(older).newer = newer,

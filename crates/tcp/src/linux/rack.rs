@@ -50,6 +50,12 @@ impl Rack {
         self.sent = self.sent.max((at, end));
     }
 
+    /// Whether [`adapt`](Self::adapt) does nothing.
+    #[inline]
+    pub(super) fn is_at_rest(&self) -> bool {
+        !self.dsack_seen && (self.persist > 0 || self.steps == 1)
+    }
+
     /// A D-SACK widens the reordering window, at most once a round trip; `prior` is what was
     /// delivered when the newest segment of the ACK was sent.
     pub(super) fn adapt(&mut self, prior: Option<u64>, delivered: u64) {
@@ -100,6 +106,7 @@ impl Linux {
         self.law.note_time(us);
         let window = self.reordering_window();
         let mut wait = 0;
+        self.queue.spread();
         let mut at = self.queue.oldest();
         while let Some(seq) = at {
             at = self.queue.newer(seq);

@@ -110,7 +110,7 @@ impl Linux {
     /// Segment `seq` is in a block.
     fn take_segment(&mut self, us: u64, seq: u64, duplicate: bool, heard: &mut Heard) {
         let end = seq + 1;
-        let sent = *self.queue.get(seq);
+        let sent = self.queue.get(seq);
         if duplicate && sent.is(AGAIN | EVER) {
             if self.undo_marker.is_some_and(|marker| end > marker) {
                 self.undo_less(1);
@@ -140,7 +140,7 @@ impl Linux {
     /// Segment `seq` is reported for the first time.
     fn take_new(&mut self, us: u64, seq: u64, heard: &mut Heard) {
         let end = seq + 1;
-        let sent = *self.queue.get(seq);
+        let sent = self.queue.get(seq);
         let repeated = sent.is(AGAIN) && !sent.is(LOST);
         self.rack_advance(us, sent.is(AGAIN | EVER), sent.at(), end);
         if sent.is(AGAIN) {

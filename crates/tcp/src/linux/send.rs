@@ -23,30 +23,22 @@ pub(crate) enum Push {
 impl Linux {
     /// Sends new data; returns whether nothing is outstanding though there are data.
     pub(super) fn write(&mut self, now: Time, push: Push, out: &mut Vec<Transmission>) {
+        if push == Push::All && self.sends_freely() {
+            return self.write_all_freely(now, out);
+        }
         let mut limited = false;
-        let sent = match push {
-            Push::All if self.sends_freely() => {
-                let alone = self.queue.is_empty();
-                let sent = self.write_freely(now, out);
-                if sent > 0 && (alone || self.timer.purpose() == Some(Purpose::Probe)) {
-                    self.rearm(now);
-                }
-                sent
-            }
-            _ => self.write_groups(now, push, &mut limited, out),
-        };
-        self.end_write(now, sent, limited);
+        let sent = self.write_groups(now, push, &mut limited, out);
+        self.end_write(self.clock.tick(now), sent, limited);
         if sent > 0 && push != Push::Probe {
             self.schedule_probe(now, false);
         }
     }
 
     /// So many segments went; `limited`: the window is what keeps others.
-    #[inline]
-    pub(super) fn end_write(&mut self, now: Time, sent: u32, limited: bool) {
+    pub(super) fn end_write(&mut self, tick: u64, sent: u32, limited: bool) {
         let limited = limited || self.in_flight() >= self.window.cwnd;
         if sent > 0 || limited {
-            self.validate(now, limited);
+            self.validate(tick, self.outstanding(), limited);
         }
         if self.stage.reduces() {
             self.window.prr_out += sent;
@@ -205,7 +197,7 @@ impl Linux {
                 break;
             }
             self.repaired = seq;
-            let sent = *self.queue.get(seq);
+            let sent = self.queue.get(seq);
             if !sent.is(LOST) || sent.is(SACKED | AGAIN) {
                 self.pace_group(now, std::mem::take(&mut group));
                 continue;
@@ -279,8 +271,8 @@ impl Linux {
     }
 
     /// The window was in use, or it was not (RFC 7661 in the way of Linux).
-    fn validate(&mut self, now: Time, limited: bool) {
-        let outstanding = self.outstanding();
+    #[inline(always)]
+    pub(super) fn validate(&mut self, tick: u64, outstanding: u32, limited: bool) {
         let (acked, next) = (self.acked, self.next);
         let window = &mut self.window;
         if acked >= window.round || limited || (!window.is_limit && outstanding > window.most) {
@@ -290,10 +282,9 @@ impl Linux {
         }
         if window.may_grow() {
             window.used = 0;
-            window.stamp = self.clock.tick(now);
+            window.stamp = tick;
             return;
         }
-        let tick = self.clock.tick(now);
         window.used = window.used.max(outstanding);
         if tick - window.stamp >= self.rto && !self.law.keeps_unused_window() {
             self.shrink_unused(tick);

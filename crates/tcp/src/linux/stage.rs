@@ -209,7 +209,7 @@ impl Linux {
     fn mark_below(&mut self, above: u32) {
         let mut passed = 0;
         for seq in self.queue.first()..self.queue.end() {
-            let sent = *self.queue.get(seq);
+            let sent = self.queue.get(seq);
             passed += u32::from(sent.is(super::queue::SACKED));
             if passed > above {
                 break;

@@ -32,7 +32,12 @@ impl LinuxTimer {
     /// Sets it `ticks` ahead. One that is set for the same tick stays where it is in the wheel.
     #[inline]
     pub(crate) fn set(&mut self, now: Time, purpose: Purpose, ticks: u64) {
-        let tick = self.clock.tick(now);
+        self.set_at(self.clock.tick(now), purpose, ticks);
+    }
+
+    /// The same at `tick`, which is now.
+    #[inline]
+    pub(crate) fn set_at(&mut self, tick: u64, purpose: Purpose, ticks: u64) {
         let expires = tick + ticks;
         self.purpose = Some(purpose);
         if self.set.is_none_or(|(set, _)| set != expires) {
@@ -60,6 +65,12 @@ impl LinuxTimer {
     pub(crate) fn deadline(&self) -> Option<Time> {
         let set = self.set.filter(|_| self.purpose.is_some())?;
         Some(self.fires(set))
+    }
+
+    /// Whether it surely does not run out at `tick` or before: the wheel is never early.
+    #[inline]
+    pub(crate) fn is_after(&self, tick: u64) -> bool {
+        self.set.is_none_or(|(expires, _)| tick <= expires)
     }
 
     /// When the wheel gets to a timer.

@@ -30,8 +30,12 @@ pub(crate) struct Unsent {
     grouped: bool,
     payload: u64,
     /// Bytes that the application is to write in all, and has written.
-    pub(super) total: u64,
+    total: u64,
     pub(super) written: u64,
+    /// One past the last whole segment of all.
+    segments: u64,
+    /// Segments for which there is [room](Self::room) where none is part of another.
+    room: u64,
     /// What was written when the last push was due.
     pushed: u64,
     /// Without grouping: where pushes end that were not sent.
@@ -49,11 +53,28 @@ impl Unsent {
             payload,
             total: 0,
             written: 0,
+            segments: 1,
+            room: size.div_ceil(payload + OVERHEAD),
             pushed: 0,
             pushes: VecDeque::new(),
             size,
             most,
         }
+    }
+
+    /// The application is to write so many bytes in all.
+    pub(crate) fn offer(&mut self, total: u64) {
+        (self.total, self.segments) = (total, total / self.payload + 1);
+    }
+
+    /// What the application is to write in all, in bytes.
+    pub(crate) fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// One past the last whole segment of all.
+    pub(crate) fn segments(&self) -> u64 {
+        self.segments
     }
 
     pub(crate) fn is_grouped(&self) -> bool {
@@ -67,8 +88,12 @@ impl Unsent {
 
     /// Without grouping: segments that may be outstanding or wait, of which `merged` are part of
     /// another. One more is taken as long as there is any room.
+    #[inline]
     pub(crate) fn room(&self, merged: u64) -> u64 {
-        (self.size + merged * OVERHEAD).div_ceil(self.payload + OVERHEAD)
+        match merged {
+            0 => self.room,
+            _ => (self.size + merged * OVERHEAD).div_ceil(self.payload + OVERHEAD),
+        }
     }
 
     /// With grouping: whether there is room for another group; `acked` bytes are acknowledged and
@@ -90,7 +115,8 @@ impl Unsent {
 
     /// The application sets the size of the buffer, which grows no more.
     pub(crate) fn resize(&mut self, bytes: u64) {
-        (self.size, self.most) = (bytes, bytes);
+        self.most = bytes;
+        self.set_size(bytes);
     }
 
     /// Writes at most `bytes` into the last group, or into a new one; returns how many, and none if
@@ -229,7 +255,13 @@ impl Unsent {
 
     /// The buffer grows to some `times` the window.
     pub(crate) fn expand(&mut self, cwnd: u32, times: u64) {
-        let wanted = times * u64::from(cwnd.max(10)) * SEGMENT_ROOM;
-        self.size = self.size.max(wanted.min(self.most));
+        let wanted = (times * u64::from(cwnd.max(10)) * SEGMENT_ROOM).min(self.most);
+        if wanted > self.size {
+            self.set_size(wanted);
+        }
+    }
+
+    fn set_size(&mut self, size: u64) {
+        (self.size, self.room) = (size, size.div_ceil(self.payload + OVERHEAD));
     }
 }

@@ -6,7 +6,7 @@ use super::Linux;
 use super::law::Event;
 use super::prr::current_ssthresh;
 use super::send::{GROUP_BYTES, Push};
-use crate::segment::Transmission;
+use crate::segment::{Outlet, Transmission};
 
 /// What an application hands over at a time.
 const CALL: u64 = 65_536;
@@ -26,7 +26,7 @@ impl Linux {
     /// The application is to write `segments` in all; [`Linux::write_more`] does.
     pub fn offer(&mut self, segments: u64) {
         let bytes = segments.saturating_mul(self.options.payload);
-        self.unsent.total = self.unsent.total.max(bytes);
+        self.unsent.offer(self.unsent.total().max(bytes));
     }
 
     /// The application writes what there is room for, and what the window allows goes out.
@@ -39,20 +39,44 @@ impl Linux {
         self.restart_after_idle(now);
         if self.unsent.is_grouped() {
             while self.call(now, CALL, CallEnds::Usually, out) {}
+        } else if self.write_single() {
+            self.push(now, out);
+        }
+    }
+
+    /// The same after an ACK on the fast path.
+    pub(super) fn write_more_fast(&mut self, now: Time, out: &mut impl Outlet) {
+        if self.unsent.is_done() {
+            self.waiting = false;
+        } else if self.has_data() && !self.queue.is_empty() {
+            // It is the window, not what was written, that keeps back what is there.
+            self.write_single();
         } else {
-            let limit = self.unsent.total / self.options.payload + 1;
-            let room = self.acked.max(1) + self.unsent.room(self.queue.merged());
-            self.waiting = room < limit;
-            let limit = limit.min(room);
-            if limit > self.limit {
-                self.limit = limit;
-                self.write_calls((limit - 1) * self.options.payload);
-                self.push(now, out);
+            self.note_idleness();
+            self.restart_after_idle(now);
+            if self.write_single() {
+                self.write_all_freely(now, out);
             }
         }
     }
 
+    /// Without grouping: the application writes what there is room for; returns whether it did.
+    #[inline]
+    pub(super) fn write_single(&mut self) -> bool {
+        let limit = self.unsent.segments();
+        let room = self.acked.max(1) + self.unsent.room(self.queue.merged());
+        self.waiting = room < limit;
+        let limit = limit.min(room);
+        let more = limit > self.limit;
+        if more {
+            self.limit = limit;
+            self.write_calls((limit - 1) * self.options.payload);
+        }
+        more
+    }
+
     /// Without grouping: the application writes up to byte `end`, a call after the other.
+    #[inline]
     fn write_calls(&mut self, end: u64) {
         if !self.unsent.is_bounded() {
             self.unsent.written = end;
@@ -63,6 +87,30 @@ impl Linux {
             let call = (self.unsent.written + CALL).min(end);
             self.unsent.write_call(call, widest, (self.next - 1) * self.options.payload);
         }
+    }
+
+    /// One past the last of the segments that go out next, below `end`, up to one that [ends a
+    /// push](Self::ends_push); and whether it does.
+    #[inline(always)]
+    pub(super) fn up_to_push(&mut self, end: u64) -> (u64, bool) {
+        let payload = self.options.payload;
+        // How far the first of them is behind where a push ends.
+        let behind = (self.next * payload + CALL / 2) % CALL;
+        let between = behind >= payload && behind + (end - self.next) * payload <= CALL;
+        if between && end < self.limit && !self.unsent.is_bounded() {
+            return (end, false);
+        }
+        self.find_push(end)
+    }
+
+    /// The same, one by one.
+    fn find_push(&mut self, end: u64) -> (u64, bool) {
+        for seq in self.next..end {
+            if self.ends_push(seq) {
+                return (seq + 1, true);
+            }
+        }
+        (end, false)
     }
 
     /// Whether segment `seq`, which goes out for the first time, ends a push. Where nothing bounds
@@ -104,14 +152,14 @@ impl Linux {
         out: &mut Vec<Transmission>,
     ) -> u64 {
         let before = self.unsent.written;
-        self.unsent.total = before + segments * self.options.payload;
+        self.unsent.offer(before + segments * self.options.payload);
         self.restart_after_idle(now);
         if self.unsent.is_grouped() {
             self.call(now, u64::MAX, ends, out);
         } else {
             self.write_more(now, out);
         }
-        self.unsent.total = self.unsent.written;
+        self.unsent.offer(self.unsent.written);
         (self.unsent.written - before) / self.options.payload
     }
 
@@ -131,7 +179,7 @@ impl Linux {
     /// may make another.
     fn call(&mut self, now: Time, most: u64, ends: CallEnds, out: &mut Vec<Transmission>) -> bool {
         let goal = self.group_goal() * self.options.payload;
-        let mut left = most.min(self.unsent.total - self.unsent.written);
+        let mut left = most.min(self.unsent.total() - self.unsent.written);
         let whole = left;
         self.unsent.reopen(goal);
         while left > 0 {

@@ -3,8 +3,9 @@
 use burstlab_units::{Bytes, Time};
 
 use super::Receiver;
-use super::linux::{FullAck, Place};
-use crate::segment::SegmentOptions;
+use super::linux::{Answers, FullAck, Place};
+use crate::packet_run::PacketRun;
+use crate::segment::{AckOptions, SegmentOptions};
 
 impl Receiver {
     /// Whether packets of the connection carry options, so that they go to
@@ -53,24 +54,34 @@ impl Receiver {
         self.answers = Some(answers);
     }
 
-    /// As [`on_packet`](Self::on_packet) for a segment that it [takes on the
-    /// fast path](Self::takes_full_fast).
+    /// As [`on_packet`](Self::on_packet) for segments with `bytes` of data each that carry the
+    /// same. Takes those in front that are [on the fast path](Self::takes_full_fast), and simply
+    /// so, come by `until`, and surely before a timer runs out; returns how many.
+    /// `answer` is told of each ACK: when it goes, what it asks for, and what it carries; it is of
+    /// [`ack_size`](Self::ack_size).
     #[inline]
-    pub fn on_packet_fast(
+    pub fn on_packets_fast(
         &mut self,
-        now: Time,
-        (seq, bytes): (u64, Bytes),
+        run: &PacketRun,
+        (until, bytes): (Time, Bytes),
         options: &SegmentOptions,
-        out: &mut Vec<FullAck>,
-    ) {
-        debug_assert!(self.takes_full_fast(seq), "a segment in order");
-        match &mut self.answers {
-            Some(answers) if answers.is_fast(seq, options) => {
-                (self.next, self.high) = (seq + 1, seq + 1);
-                answers.on_data_fast(now, (seq, bytes.get()), options, out);
+        mut answer: impl FnMut(Time, u64, &AckOptions),
+    ) -> u32 {
+        let in_order = self.takes_full_fast(run.first);
+        let fast = |answers: &&mut Box<Answers>| in_order && answers.is_fast(options);
+        let Some(answers) = self.answers.as_mut().filter(fast) else { return 0 };
+        let (mut at, mut seq) = (run.at, run.first);
+        let end = run.first + u64::from(run.count);
+        while seq < end && at <= until {
+            if !answers.on_data_fast(at, (seq, bytes.get()), options, &mut answer) {
+                break;
             }
-            _ => self.on_packet(now, (seq, bytes), options, out),
+            (at, seq) = (at + run.gap, seq + 1);
         }
+        if seq > run.first {
+            (self.next, self.high) = (seq, seq);
+        }
+        (seq - run.first) as u32
     }
 
     /// As [`on_packet`](Self::on_packet), of the SYN that answers the one of this host: it is

@@ -110,7 +110,7 @@ impl Answers {
         let again = self.answered.is_some();
         self.answered = Some(if again { Time::MAX } else { now });
         (self.recent, self.told) = (options.stamp, 1);
-        let (mut ack, mut told) = self.build(now, 1);
+        let (mut ack, mut told) = self.whole(now, 1);
         ack.size += syn_options(self.timestamps);
         told.window = self.window.of_syn();
         (ack, told)
@@ -129,7 +129,7 @@ impl Answers {
             self.told = next;
             self.window.open(self.clock.us(now));
         }
-        let answer = self.build(now, next);
+        let answer = self.whole(now, next);
         self.told = next;
         answer
     }
@@ -142,7 +142,7 @@ impl Answers {
 
     /// The ACK that goes with a segment of data; before the connection is there, with the SYN.
     pub(super) fn on_ride(&mut self, now: Time, next: u64) -> FullAck {
-        let (ack, mut options) = self.build(now, next);
+        let (ack, mut options) = self.whole(now, next);
         if self.answered.is_some() {
             options.window = self.window.of_syn();
         } else {
@@ -210,7 +210,7 @@ impl Answers {
         if self.timestamps && seq <= self.told {
             self.recent = self.recent.max(options.stamp);
         }
-        self.window.measure_round_trip(&self.clock, now, options.echo, self.timestamps);
+        self.window.measure_round_trip(self.clock.tick(now), options.echo, self.timestamps);
         if self.echo.accept(options.flags) {
             self.delay.now();
         }
@@ -234,48 +234,54 @@ impl Answers {
         }
     }
 
-    /// Whether a segment in order, above which none is there, is taken as
-    /// [`on_data_fast`](Self::on_data_fast) does.
+    /// Whether segments in order, above which none is there, are taken as
+    /// [`on_data_fast`](Self::on_data_fast) does, which carry this.
     #[inline]
-    pub(super) fn is_fast(&self, seq: u64, options: &SegmentOptions) -> bool {
+    pub(super) fn is_fast(&self, options: &SegmentOptions) -> bool {
         self.answered.is_none()
             && self.early == 0
+            && self.blocks.is_empty()
             && self.echo.is_off()
             && !self.is_old(options)
-            && !self.is_before_the_last_ack(seq)
     }
 
-    /// As [`on_data`](Self::on_data) of such a segment.
+    /// As [`on_data`](Self::on_data) of such a segment, if no timer surely runs out before it.
+    /// Returns whether it is taken; `answer` is told of the ACKs that go.
     #[inline]
     pub(super) fn on_data_fast(
         &mut self,
-        now: Time,
+        at: Time,
         (seq, bytes): (u64, u64),
         options: &SegmentOptions,
-        out: &mut Vec<FullAck>,
-    ) {
-        let next = seq + 1;
+        answer: &mut impl FnMut(Time, u64, &AckOptions),
+    ) -> bool {
+        let (now, next) = (self.clock.read(at), seq + 1);
+        if !self.delay.is_surely_in_time(now.tick) {
+            return false;
+        }
         if self.timestamps && seq <= self.told {
             self.recent = self.recent.max(options.stamp);
         }
-        self.window.measure_round_trip(&self.clock, now, options.echo, self.timestamps);
+        self.window.measure_round_trip(now.tick, options.echo, self.timestamps);
         self.delay.schedule();
         self.window.learn_size(bytes);
         self.delay.note(bytes, options.flags.push);
-        self.delay.follow(now, &self.window);
+        self.delay.follow(now.tick, &self.window);
         if self.window.grow(1) {
             self.delay.quicken();
         }
-        self.unread = 1;
-        let two = next > self.told + 1 && self.window.is_wide(1);
-        if two || self.delay.decide(now, next, None, 0) {
-            self.send(now, next, out);
+        let offer = (next > self.told + 1).then(|| self.window.offer(1));
+        let two = offer.is_some_and(|offer| self.window.is_as_wide(offer));
+        if two || self.delay.decide_in_order(now.tick) {
+            let offer = offer.unwrap_or_else(|| self.window.offer(1));
+            answer(at, next, &self.answer(now.tick, next, offer));
         }
-        self.unread = 0;
-        self.window.read(self.clock.us(now), 1);
+        self.window.read(now.us, 1);
         if self.delay.ends_with_a_push(false) || self.is_due(next) {
-            self.send(now, next, out);
+            let offer = self.window.offer(0);
+            answer(at, next, &self.answer(now.tick, next, offer));
         }
+        true
     }
 
     fn take_in_order(
@@ -289,7 +295,7 @@ impl Answers {
         self.delay.schedule();
         self.window.learn_size(bytes);
         self.delay.note(bytes, options.flags.push);
-        self.delay.follow(now, &self.window);
+        self.delay.follow(self.clock.tick(now), &self.window);
         self.take_mark(now, options, place.before, out);
         if self.window.grow(place.early + 1) {
             self.delay.quicken();
@@ -385,24 +391,42 @@ impl Answers {
     }
 
     fn send(&mut self, now: Time, next: u64, out: &mut Vec<FullAck>) {
-        out.push(self.build(now, next));
-        self.told = next;
-        self.delay.sent();
+        let ack = self.build(next);
+        let offer = self.window.offer(self.early + self.unread);
+        out.push((ack, self.answer(self.clock.tick(now), next, offer)));
     }
 
-    fn build(&mut self, now: Time, next: u64) -> FullAck {
+    /// An ACK with what it carries, which does not go, or goes with something else.
+    fn whole(&mut self, now: Time, next: u64) -> FullAck {
+        let offer = self.window.offer(self.early + self.unread);
+        (self.build(next), self.options(self.clock.tick(now), next, offer))
+    }
+
+    fn build(&mut self, next: u64) -> Ack {
         let sack = self.blocks.take();
         let extra = match sack.len() as u64 {
             0 => 0,
             blocks => SACK_OPTION + self.block_size * blocks,
         };
-        let ack = Ack { next, sack, size: self.ack_size + Bytes::new(extra) };
-        let options = AckOptions {
-            stamp: (self.clock.us(now) / 1000) as u32,
+        Ack { next, sack, size: self.ack_size + Bytes::new(extra) }
+    }
+
+    /// An ACK goes; returns what it carries.
+    #[inline(always)]
+    fn answer(&mut self, tick: u64, next: u64, offer: u64) -> AckOptions {
+        let options = self.options(tick, next, offer);
+        self.told = next;
+        self.delay.sent();
+        options
+    }
+
+    #[inline(always)]
+    fn options(&mut self, tick: u64, next: u64, offer: u64) -> AckOptions {
+        AckOptions {
+            stamp: tick as u32,
             echo: self.recent,
-            window: self.window.advertise(next, self.told, self.early + self.unread),
+            window: self.window.advertise(next, self.told, offer),
             marked: self.echo.says(),
-        };
-        (ack, options)
+        }
     }
 }

@@ -4,7 +4,8 @@ use burstlab_units::Time;
 
 use super::Sender;
 use crate::linux::Linux;
-use crate::segment::{Ack, AckOptions, SegmentOptions, Transmission};
+use crate::packet_run::PacketRun;
+use crate::segment::{Ack, AckOptions, SegmentOptions, Transmission, Wires};
 
 impl Sender {
     /// Whether packets of the connection carry options, so that ACKs go to
@@ -15,15 +16,14 @@ impl Sender {
         self.linux.is_some()
     }
 
-    /// Whether all that an ACK for `next` without SACK blocks and marks does is to let new segments
-    /// go, if it comes before a timer runs out: nothing is being repaired, probed or reported, no
+    /// Whether all that an ACK for `next` at `now` without SACK blocks and marks does is to let new
+    /// segments go: no timer runs out before it, nothing is being repaired, probed or reported, no
     /// detector listens, no class of Python decides, and more is to follow.
-    #[inline]
     #[must_use]
-    pub fn takes_full_fast(&self, next: u64) -> bool {
+    pub fn takes_full_fast(&self, now: Time, next: u64) -> bool {
         let Some(linux) = &self.linux else { return false };
         let news = linux.acked() < next && next <= linux.next() && next < self.flow.limit;
-        news && linux.is_fast() && !self.detection.is_on()
+        news && linux.is_fast() && linux.is_in_time(now) && !self.detection.is_on()
     }
 
     /// What a segment that goes out at `now` carries besides.
@@ -49,26 +49,22 @@ impl Sender {
         }
     }
 
-    /// As [`on_full_ack`](Self::on_full_ack), for an ACK for `next` that it [takes on the
-    /// fast path](Self::takes_full_fast).
-    pub fn on_full_ack_fast(
+    /// As [`on_full_ack`](Self::on_full_ack), for ACKs without SACK blocks and marks. Takes those
+    /// in front that are [on the fast path](Self::takes_full_fast), and simply so, and come by
+    /// `until`; returns how many. Each segment that goes has its
+    /// [`segment_size`](Self::segment_size).
+    #[inline]
+    pub fn on_full_acks_fast(
         &mut self,
-        now: Time,
-        ack: &Ack,
-        options: &AckOptions,
-        out: &mut Vec<Transmission>,
-    ) {
-        debug_assert!(self.takes_full_fast(ack.next), "an ACK in order");
-        let from = out.len();
-        let linux = self.linux.as_mut();
-        if linux.is_none_or(|linux| !linux.on_ack_fast(now, ack.next, options, out)) {
-            return self.on_full_ack(now, ack, options, out);
-        }
-        for sent in &mut out[from..] {
-            sent.size = self.flow.size(sent.seq);
-        }
-        self.flow.counters.acks += 1;
-        self.flow.counters.segments_sent += (out.len() - from) as u64;
+        run: &PacketRun,
+        until: Time,
+        wires: &mut impl Wires,
+    ) -> u32 {
+        let Some(linux) = self.linux.as_mut().filter(|_| !self.detection.is_on()) else { return 0 };
+        let taken = linux.on_acks_fast(run, (until, self.flow.limit), wires);
+        self.flow.counters.acks += u64::from(taken);
+        self.flow.counters.segments_sent = linux.totals()[0];
+        taken
     }
 
     /// Counts an ACK; returns whether it may be of what was sent.

@@ -1,13 +1,51 @@
 //! Connections whose packets carry options, ahead of the clock: as long as all is in order, nothing
 //! but its packets and its own timers changes a host.
 
-use burstlab_tcp::{Ack, AckOptions, FullAck, PacketRun, SackBlocks, SegmentOptions, Transmission};
+use burstlab_tcp::{
+    Ack, AckOptions, FullAck, Outlet, PacketRun, SackBlocks, SentRun, Transmission, Wires,
+};
 use burstlab_units::{Bytes, Time};
 
 use super::Flow;
-use crate::measure::NO_ROW;
+use super::options::CarriedOptions;
+use crate::measure::{Digest, NO_ROW};
 use crate::world::packet::{AckPacket, DataPacket};
 use crate::world::train::TimedTrain;
+
+/// What ACKs carry that come to a sender and segments that go, and what is noted of both.
+struct Carrying<'a, F> {
+    carried: &'a mut CarriedOptions,
+    digest: &'a mut Digest,
+    short: Option<(u64, Bytes)>,
+    /// Takes each segment: its number, its size, and the congestion window.
+    go: F,
+}
+
+impl<F: FnMut(Time, (u64, Bytes, f64))> Outlet for Carrying<'_, F> {
+    #[inline(always)]
+    fn put(&mut self, now: Time, run: &SentRun) {
+        self.carried.send_run(run);
+        let cwnd = f64::from(run.cwnd);
+        for seq in run.first..run.first + u64::from(run.count) {
+            self.digest.add(now, 1, seq);
+            let short = self.short.filter(|&(short, _)| short == seq);
+            (self.go)(now, (seq, short.map_or(run.size, |(_, size)| size), cwnd));
+        }
+    }
+}
+
+impl<F: FnMut(Time, (u64, Bytes, f64))> Wires for Carrying<'_, F> {
+    #[inline(always)]
+    fn carried(&self, next: u64) -> Option<AckOptions> {
+        self.carried.of_ack(next).filter(|options| !options.marked)
+    }
+
+    #[inline(always)]
+    fn hear(&mut self, now: Time, next: u64) {
+        self.digest.add(now, 2, next);
+        self.carried.hear_in_order();
+    }
+}
 
 impl Flow {
     /// Whether all that an ACK does at the sender is to let new segments go, if it is in order and
@@ -20,29 +58,46 @@ impl Flow {
             && !self.kind.is_by_the_clock()
     }
 
-    /// What an ACK carries that will be at the sender at `at`, if that may be dealt with now.
-    #[inline]
-    pub(in crate::world) fn hears_fast(&self, at: Time, next: u64) -> Option<AckOptions> {
-        let in_time = self.sender.poll_timeout().is_none_or(|due| due > at);
-        let may = in_time && self.sender.takes_full_fast(next);
-        let carried = self.carried.as_ref().filter(|_| may)?;
-        carried.of_ack(next).filter(|options| !options.marked)
-    }
-
-    /// Takes that ACK; what the sender lets go is in `out`.
+    /// ACKs will be at the sender. Takes those in front that are on the fast path and come by
+    /// `until`; returns how many. `go` takes each segment that goes, with its number, its size, and
+    /// the congestion window.
     #[inline]
     pub(in crate::world) fn hear_fast(
         &mut self,
+        run: &PacketRun,
+        until: Time,
+        go: impl FnMut(Time, (u64, Bytes, f64)),
+    ) -> u32 {
+        let Some(carried) = &mut self.carried else { return 0 };
+        let short = self.sender.short_segment();
+        let mut wires = Carrying { carried, digest: &mut self.digest, short, go };
+        self.sender.on_full_acks_fast(run, until, &mut wires)
+    }
+
+    /// An ACK will be at the sender that is not: takes it as any, if that may be dealt with now.
+    /// What the sender lets go is in `out`. Returns whether it did.
+    pub(in crate::world) fn hear_slowly(
+        &mut self,
         at: Time,
         (next, size): (u64, Bytes),
-        options: &AckOptions,
         out: &mut Vec<Transmission>,
-    ) {
-        if let Some(carried) = &mut self.carried {
-            carried.hear_in_order();
-        }
+    ) -> bool {
+        let Some(carried) = self.carried.as_mut().filter(|_| self.sender.takes_full_fast(at, next))
+        else {
+            return false;
+        };
+        let Some(options) = carried.of_ack(next).filter(|options| !options.marked) else {
+            return false;
+        };
+        carried.hear_in_order();
+        self.digest.add(at, 2, next);
         let ack = Ack { next, sack: SackBlocks::NONE, size };
-        self.sender.on_full_ack_fast(at, &ack, options, out);
+        self.sender.on_full_ack(at, &ack, &options, out);
+        for sent in out {
+            self.digest.add(at, 1, sent.seq);
+            self.carry(at, sent, 1);
+        }
+        true
     }
 
     /// The time is `now`, at which something happens to its hosts.
@@ -83,37 +138,40 @@ impl Flow {
         mut answer: impl FnMut(Time, AckPacket),
     ) -> u32 {
         let Some(mut carried) = self.carried.take() else { return 0 };
-        let (packet, all) = (coming.train.first, coming.train.count);
-        let count = if packet.nth == 1 && coming.train.step <= 1 { all } else { 0 };
+        let (packet, size) = (coming.train.first, self.receiver.ack_size());
+        let plain = packet.nth == 1 && coming.train.step <= 1;
+        let count = if plain { coming.train.count } else { 0 };
         let bytes = Bytes::new(self.kind.data_of(packet.bytes().get()));
-        let (mut at, mut seq, mut taken) = (coming.at, packet.seq, 0);
-        let (mut options, mut alike, mut used) = (SegmentOptions::default(), 0, 0);
-        while taken < count && at <= until && self.receiver.takes_full_fast(seq) {
-            if used == alike {
-                carried.data.take_alike(used);
-                (options, alike) = carried.data.alike(seq).unwrap_or((options, 0));
-                used = 0;
-                if alike == 0 {
+        let mut rest = PacketRun { step: 1, ..coming.run(packet.seq) };
+        let mut taken = 0;
+        while taken < count && rest.at <= until {
+            let Some((options, alike)) = carried.data.alike(rest.first) else { break };
+            let run = PacketRun { count: rest.count.min(alike), ..rest };
+            let tell = |at, next, options: &AckOptions| {
+                self.tally.acks_sent += 1;
+                let nth = carried.acknowledge(next, *options);
+                answer(at, AckPacket::plain(index, next, size).nth(nth));
+            };
+            let mut got = self.receiver.on_packets_fast(&run, (until, bytes), &options, tell);
+            if got == 0 {
+                if !self.receiver.takes_full_fast(rest.first) {
                     break;
                 }
-            }
-            let due = self.receiver.poll_timeout().filter(|&due| due <= at);
-            match due {
-                Some(due) => self.receiver.on_full_timeout(due, acks),
-                None => self.receiver.on_packet_fast(at, (seq, bytes), &options, acks),
-            }
-            if !acks.is_empty() {
-                for (ack, options) in acks.drain(..) {
-                    let nth = carried.acknowledge(&ack, options);
-                    self.tally.acks_sent += 1;
-                    answer(due.unwrap_or(at), AckPacket::new(index, NO_ROW, &ack).nth(nth));
+                let due = self.receiver.poll_timeout().filter(|&due| due <= rest.at);
+                match due {
+                    Some(due) => self.receiver.on_full_timeout(due, acks),
+                    None => self.receiver.on_packet(rest.at, (rest.first, bytes), &options, acks),
                 }
+                got = u32::from(due.is_none());
+                let at = due.unwrap_or(rest.at);
+                self.answer_each(at, index, (&mut carried, acks), &mut answer);
             }
-            if due.is_none() {
-                (at, seq, taken, used) = (at + coming.gap, seq + 1, taken + 1, used + 1);
+            carried.data.take_alike(got);
+            taken += got;
+            if taken < count {
+                rest = rest.behind(got);
             }
         }
-        carried.data.take_alike(used);
         if taken > 0 && self.has_received() {
             self.received = Some(coming.at(taken - 1));
         }
@@ -124,5 +182,20 @@ impl Flow {
         }
         self.carried = Some(carried);
         taken
+    }
+
+    /// Calls `answer` for each of these ACKs, which go at `at`.
+    fn answer_each(
+        &mut self,
+        at: Time,
+        index: u32,
+        (carried, acks): (&mut CarriedOptions, &mut Vec<FullAck>),
+        answer: &mut impl FnMut(Time, AckPacket),
+    ) {
+        for (ack, options) in acks.drain(..) {
+            let nth = carried.acknowledge(ack.next, options);
+            self.tally.acks_sent += 1;
+            answer(at, AckPacket::new(index, NO_ROW, &ack).nth(nth));
+        }
     }
 }

@@ -20,6 +20,12 @@ impl<T> Alike<T> {
         within && (number - self.first).is_multiple_of(self.step)
     }
 
+    /// Whether numbers rise by one, or may.
+    #[inline]
+    fn has_step_one(&self) -> bool {
+        self.step == 1 || self.first == self.last
+    }
+
     /// Whether a number above the last is as far from it as all others are from each other.
     #[inline]
     fn is_before(&self, number: u64) -> bool {
@@ -43,26 +49,47 @@ impl<T> Default for OptionTable<T> {
 }
 
 impl<T: Copy + PartialEq> OptionTable<T> {
-    #[inline]
+    #[inline(always)]
     pub(super) fn put(&mut self, number: u64, nth: u16, value: T) {
-        if nth == 1 {
-            match self.first.back_mut() {
-                Some(back) if number <= back.last => _ = self.take(number, 1),
-                Some(back) if back.value == value && back.is_before(number) => {
-                    (back.step, back.last) = (number - back.last, number);
-                    return;
-                }
-                _ => {
-                    let (first, last, step) = (number, number, 1);
-                    return self.first.push_back(Alike { first, last, step, value });
-                }
+        match self.first.back_mut() {
+            Some(back) if nth != 1 || number <= back.last => self.put_late(number, nth, value),
+            Some(back) if back.value == value && back.is_before(number) => {
+                (back.step, back.last) = (number - back.last, number);
             }
+            None if nth != 1 => self.put_late(number, nth, value),
+            _ => self.first.push_back(Alike { first: number, last: number, step: 1, value }),
+        }
+    }
+
+    /// The same of a packet that is not the first, or not in order.
+    #[cold]
+    fn put_late(&mut self, number: u64, nth: u16, value: T) {
+        if nth == 1 {
+            self.take(number, 1);
         }
         self.others.insert((number, nth), value);
     }
 
-    /// What a first packet carries, if it is in order.
+    /// First packets whose numbers rise by one from `number` on carry the same.
     #[inline]
+    pub(super) fn put_run(&mut self, number: u64, count: u32, value: T) {
+        if count == 0 {
+            return;
+        }
+        let last = number + u64::from(count - 1);
+        match self.first.back_mut() {
+            Some(back) if number <= back.last => {
+                (number..=last).for_each(|number| self.put(number, 1, value));
+            }
+            Some(back) if number == back.last + 1 && back.has_step_one() && back.value == value => {
+                (back.step, back.last) = (1, last);
+            }
+            _ => self.first.push_back(Alike { first: number, last, step: 1, value }),
+        }
+    }
+
+    /// What a first packet carries, if it is in order.
+    #[inline(always)]
     pub(super) fn get(&self, number: u64) -> Option<T> {
         let front = self.first.front().filter(|front| front.first == number);
         front.map(|front| front.value)
@@ -111,16 +138,18 @@ impl<T: Copy + PartialEq> OptionTable<T> {
     }
 
     /// Takes the first packet with the first of all numbers; nothing below that counts any more.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take_first(&mut self) {
         let Some(front) = self.first.front() else { return };
         let number = front.first;
         self.drop_first();
-        self.forget_below(number);
+        if !self.others.is_empty() {
+            self.forget_others_below(number);
+        }
     }
 
     /// Drops the first of all numbers.
-    #[inline]
+    #[inline(always)]
     fn drop_first(&mut self) {
         let Some(front) = self.first.front_mut() else { return };
         if front.first == front.last {
@@ -152,6 +181,10 @@ impl<T: Copy + PartialEq> OptionTable<T> {
         while self.first.front().is_some_and(|front| front.first < number) {
             self.drop_first();
         }
+        self.forget_others_below(number);
+    }
+
+    fn forget_others_below(&mut self, number: u64) {
         while self.others.first_key_value().is_some_and(|(key, _)| key.0 < number) {
             self.others.pop_first();
         }
@@ -207,6 +240,7 @@ mod tests {
     #[derive(Clone, Debug)]
     enum Act {
         Put(u64, u16, u8),
+        PutRun(u64, u32, u8),
         Take(u64, u16),
         Change(u64, u16),
         Forget(u64),
@@ -216,6 +250,8 @@ mod tests {
         let nth = || prop_oneof![4 => Just(1u16), 1 => 2u16..4];
         prop_oneof![
             3 => (1u64..4, nth(), 0u8..2).prop_map(|(more, nth, value)| Act::Put(more, nth, value)),
+            2 => (1u64..4, 0u32..6, 0u8..2)
+                .prop_map(|(more, count, value)| Act::PutRun(more, count, value)),
             2 => (0u64..20, nth()).prop_map(|(number, nth)| Act::Take(number, nth)),
             1 => (0u64..20, nth()).prop_map(|(number, nth)| Act::Change(number, nth)),
             1 => (0u64..8).prop_map(Act::Forget),
@@ -235,10 +271,20 @@ mod tests {
                         table.put(high, nth, value);
                         plain.insert((high, nth), value);
                     }
+                    Act::PutRun(more, count, value) => {
+                        table.put_run(high + more, count, value);
+                        for number in (high + more..).take(count as usize) {
+                            plain.insert((number, 1), value);
+                            high = number;
+                        }
+                    }
                     Act::Take(back, nth) => {
                         let number = high.saturating_sub(back);
-                        if let Some(value) = table.get(number) {
-                            prop_assert_eq!(plain.get(&(number, 1)), Some(&value));
+                        if let Some((value, count)) = table.alike(number) {
+                            for behind in 0..u64::from(count) {
+                                let key = (number + behind, 1);
+                                prop_assert_eq!(plain.get(&key), Some(&value));
+                            }
                         }
                         prop_assert_eq!(table.take(number, nth), plain.remove(&(number, nth)));
                     }

@@ -2,7 +2,7 @@
 //! window. It stands in a table of the flow, so that packets of other connections are no larger.
 
 use burstlab_kernel::Stream;
-use burstlab_tcp::{Ack, AckOptions, SegmentOptions, Transmission};
+use burstlab_tcp::{AckOptions, SegmentOptions, SentRun, Transmission};
 use burstlab_units::{Bytes, Time};
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +36,26 @@ impl CarriedOptions {
         self.data.put(seq, nth, options);
     }
 
+    /// Segments are sent for the first time.
+    #[inline(always)]
+    pub(super) fn send_run(&mut self, run: &SentRun) {
+        let &SentRun { first, count, pushes, options, .. } = run;
+        if options.flags.reduced || pushes {
+            return self.send_unlike(run);
+        }
+        self.data.put_run(first, count, options);
+    }
+
+    /// The same where the first one is not like those behind it, or the last like those before.
+    fn send_unlike(&mut self, run: &SentRun) {
+        for nth in 0..run.count {
+            let mut options = run.options;
+            options.flags.reduced &= nth == 0;
+            options.flags.push = run.pushes && nth + 1 == run.count;
+            self.data.put(run.first + u64::from(nth), 1, options);
+        }
+    }
+
     /// What a data packet carries, which is there or lost.
     pub(in crate::world) fn take(&mut self, seq: u64, nth: u16) -> Option<SegmentOptions> {
         self.data.take(seq, nth)
@@ -50,24 +70,25 @@ impl CarriedOptions {
     }
 
     /// An ACK is sent; returns which of those for this segment it is.
-    pub(super) fn acknowledge(&mut self, ack: &Ack, options: AckOptions) -> u16 {
-        let (next, count) = self.asked;
-        self.asked = match next == ack.next {
+    #[inline(always)]
+    pub(super) fn acknowledge(&mut self, next: u64, options: AckOptions) -> u16 {
+        let (before, count) = self.asked;
+        self.asked = match next == before {
             true => (next, count.wrapping_add(1).max(1)),
-            false => (ack.next, 1),
+            false => (next, 1),
         };
-        self.acks.put(ack.next, self.asked.1, options);
+        self.acks.put(next, self.asked.1, options);
         self.asked.1
     }
 
     /// What the ACK for a segment carries that comes next, if it comes in order.
-    #[inline]
+    #[inline(always)]
     pub(super) fn of_ack(&self, next: u64) -> Option<AckOptions> {
         self.acks.get(next)
     }
 
     /// That ACK is at its sender.
-    #[inline]
+    #[inline(always)]
     pub(super) fn hear_in_order(&mut self) {
         self.acks.take_first();
     }
@@ -202,7 +223,7 @@ impl Hosts {
         let mut first = None;
         for (ack, options) in self.full_acks.drain(..) {
             let row = context.recorder.sent(now, flow.id, &SentRow::Ack(&ack));
-            let nth = flow.carried.as_mut().map_or(0, |one| one.acknowledge(&ack, options));
+            let nth = flow.carried.as_mut().map_or(0, |one| one.acknowledge(ack.next, options));
             let packet = AckPacket::new(index, row, &ack).nth(nth);
             match first {
                 None => first = Some(packet),

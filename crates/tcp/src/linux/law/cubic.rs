@@ -84,6 +84,7 @@ impl Cubic {
         part(cwnd, BETA, ONE).max(2)
     }
 
+    #[inline]
     pub(super) fn measured(&mut self, window: &mut LinuxWindow, rtt: u64, facts: &Facts) {
         // Right after a reduction round trips are of the queue that was.
         if self.epoch.is_some_and(|epoch| facts.tick.saturating_sub(epoch) < HZ) {
@@ -100,6 +101,7 @@ impl Cubic {
         }
     }
 
+    #[inline]
     pub(super) fn grow(&mut self, window: &mut LinuxWindow, acked: u32, facts: &Facts) {
         if !window.may_grow() {
             return;

@@ -39,6 +39,7 @@ impl Hystart {
     }
 
     /// Takes a round trip in slow start; `shortest` is the shortest so far.
+    #[inline]
     pub(super) fn measured(
         &mut self,
         window: &mut LinuxWindow,

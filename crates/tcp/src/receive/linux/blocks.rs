@@ -35,6 +35,10 @@ impl Blocks {
         };
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.runs.is_empty() && self.twice.is_none()
+    }
+
     pub(super) fn has_twice(&self) -> bool {
         self.twice.is_some()
     }

@@ -52,9 +52,9 @@ pub(super) struct Delay {
     pushed_again: bool,
     /// Whether data have gone in answer to data, so that ACKs are left to data (`pingpong`).
     answers: bool,
-    /// When a delayed ACK is due: the tick, and when the timer wheel gets there. An ACK that goes
-    /// before does not take the timer off the wheel.
-    timer: Option<(u64, Time)>,
+    /// When a delayed ACK is due, and when that was set, in ticks: they say when the timer wheel
+    /// gets there. An ACK that goes before does not take the timer off the wheel.
+    timer: Option<(u64, u64)>,
     /// Whether an ACK waits for the timer.
     timed: bool,
     /// The smoothed round trip of the handshake in microseconds, and its time-out in ticks.
@@ -150,6 +150,7 @@ impl Delay {
     }
 
     /// A segment of `bytes` came in order, and with it perhaps the end of a push.
+    #[inline]
     pub(super) fn note(&mut self, bytes: u64, push: bool) {
         self.pushed_again |= self.pushed && bytes < self.size;
         self.pushed |= push || bytes < self.size;
@@ -159,8 +160,8 @@ impl Delay {
     }
 
     /// The delay follows the time since the last segment.
-    pub(super) fn follow(&mut self, now: Time, window: &Advertised) {
-        let tick = self.clock.tick(now);
+    #[inline]
+    pub(super) fn follow(&mut self, tick: u64, window: &Advertised) {
         let gap = tick - self.last;
         if self.ato == 0 {
             self.raise(QUICK_MOST, window);
@@ -190,10 +191,16 @@ impl Delay {
             return true;
         }
         match compresses {
-            None => self.delay(now),
+            None => self.delay(self.clock.tick(now)),
             Some(false) => true,
             Some(true) => self.repeats(now, next, round_trip),
         }
+    }
+
+    /// The same of a segment in order, above which none is there.
+    #[inline]
+    pub(super) fn decide_in_order(&mut self, tick: u64) -> bool {
+        self.quick > 0 || self.at_once || !self.adaptive || self.delay(tick)
     }
 
     /// A duplicate ACK: the first ones go at once, of others one for several.
@@ -209,7 +216,7 @@ impl Delay {
             return true;
         }
         if self.compressed == 0 {
-            self.forget_the_past(now);
+            self.forget_the_past(self.clock.tick(now));
         }
         self.compressed += 1;
         if self.compress.is_none() {
@@ -221,7 +228,8 @@ impl Delay {
     }
 
     /// Sets the timer of a delayed ACK; returns whether one goes now since it is almost due.
-    fn delay(&mut self, now: Time) -> bool {
+    #[inline]
+    fn delay(&mut self, tick: u64) -> bool {
         let mut ato = self.ato;
         if ato > LEAST {
             let most = if self.pushed || self.answers { MOST_PUSHED } else { MOST };
@@ -229,27 +237,42 @@ impl Delay {
             ato = ato.min(most).min(rtt);
         }
         ato = ato.min(MOST_PUSHED).min((self.rto_min_us / 1000).max(2) - 1);
-        let tick = self.clock.tick(now);
         let mut due = tick + ato;
         if !self.timed {
-            self.forget_the_past(now);
+            self.forget_the_past(tick);
         } else if let Some((set, _)) = self.timer {
             if set <= tick + (ato >> 2) {
                 return true;
             }
             due = due.min(set);
         }
-        let fires = self.clock.at(self.clock.fires(tick, due));
         if self.timer.is_none_or(|(set, _)| set != due) {
-            self.timer = Some((due, fires));
+            self.timer = Some((due, tick));
         }
         self.timed = true;
         false
     }
 
     /// A timer that nothing waited for has run out meanwhile.
-    fn forget_the_past(&mut self, now: Time) {
-        self.timer = self.timer.filter(|&(_, fires)| self.timed || fires > now);
+    #[inline]
+    fn forget_the_past(&mut self, tick: u64) {
+        if self.timer.is_some_and(|(due, _)| due < tick) {
+            let clock = self.clock;
+            self.timer =
+                self.timer.filter(|&(due, set)| self.timed || clock.fires(set, due) > tick);
+        }
+    }
+
+    /// When the wheel gets to the timer.
+    fn fires(&self) -> Option<Time> {
+        self.timer.map(|(due, set)| self.clock.at(self.clock.fires(set, due)))
+    }
+
+    /// Whether nothing is surely due at `tick` or before: the wheel is never early.
+    #[inline]
+    pub(super) fn is_surely_in_time(&self, tick: u64) -> bool {
+        let timer = self.timer.filter(|_| self.timed || self.compressed > 0);
+        self.compress.is_none() && timer.is_none_or(|(due, _)| tick <= due)
     }
 
     /// Whether what was read ended a push, so that its ACK goes.
@@ -261,7 +284,7 @@ impl Delay {
     pub(super) fn deadline(&self) -> Option<Time> {
         // One that is still on the wheel also sends what was left out of duplicate ACKs.
         let heard = self.timed || self.compressed > 0;
-        let timer = self.timer.filter(|_| heard).map(|(_, fires)| fires);
+        let timer = self.fires().filter(|_| heard);
         earliest(timer, self.compress)
     }
 
@@ -271,7 +294,7 @@ impl Delay {
             self.compress = None;
             return self.compressed > 0;
         }
-        if self.timer.is_none_or(|(_, fires)| fires > now) {
+        if self.fires().is_none_or(|fires| fires > now) {
             return false;
         }
         self.timer = None;
@@ -293,6 +316,7 @@ impl Delay {
     }
 
     /// An ACK has gone.
+    #[inline]
     pub(super) fn sent(&mut self) {
         (self.compressed, self.compress) = (0, None);
         let sent = u32::from(self.scheduled);

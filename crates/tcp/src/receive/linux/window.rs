@@ -2,11 +2,9 @@
 //! for, and the buffer as fast as the application reads (facts of `tcp_input.c` and `tcp_output.c`,
 //! Linux 6.12). The application reads at once.
 
-use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
-use crate::linux::Clock;
 
 /// What a segment takes in the buffer is rounded up to half of a page, behind bookkeeping: of 1448
 /// bytes 2304.
@@ -116,6 +114,7 @@ impl Advertised {
     }
 
     /// The first segment shows what a segment takes in the buffer.
+    #[inline]
     pub(super) fn learn_size(&mut self, bytes: u64) {
         if self.share != SHARE_FIRST || bytes < self.payload {
             return;
@@ -127,6 +126,7 @@ impl Advertised {
 
     /// A segment came, and so many are in the buffer: the window may be wider by two. Answers
     /// whether it is.
+    #[inline]
     pub(super) fn grow(&mut self, held: u64) -> bool {
         if self.clamp <= self.threshold {
             return false;
@@ -139,10 +139,22 @@ impl Advertised {
         grows
     }
 
+    /// The window that there is room for with so many segments in the buffer.
+    #[inline]
+    pub(super) fn offer(&self, held: u64) -> u64 {
+        self.scaled(self.room_beside(held).min(self.threshold))
+    }
+
     /// Whether the window would be at least as wide as it was with so many segments in the buffer:
     /// else the ACK waits until the application has read.
     pub(super) fn is_wide(&self, held: u64) -> bool {
-        self.scaled(self.room_beside(held).min(self.threshold)) >= self.offered
+        self.is_as_wide(self.offer(held))
+    }
+
+    /// The same of what there is room for.
+    #[inline]
+    pub(super) fn is_as_wide(&self, offer: u64) -> bool {
+        offer >= self.offered
     }
 
     #[inline]
@@ -152,29 +164,38 @@ impl Advertised {
                 window - window % self.payload
             }
             0 => self.offered,
-            scale => window.next_multiple_of(1 << scale),
+            scale => Self::up_to_scale(window, scale),
         }
     }
 
-    /// The window of an ACK that asks for `next`, the last having asked for `told`, with so many
-    /// segments in the buffer. What was offered is not taken back.
-    pub(super) fn advertise(&mut self, next: u64, told: u64, held: u64) -> u32 {
+    /// As [`u64::next_multiple_of`] a power of two, without a division.
+    #[inline]
+    fn up_to_scale(window: u64, scale: u32) -> u64 {
+        let below = (1 << scale) - 1;
+        (window + below) & !below
+    }
+
+    /// The window of an ACK that asks for `next`, the last having asked for `told`, where there is
+    /// room for [`offer`](Self::offer). What was offered is not taken back.
+    #[inline]
+    pub(super) fn advertise(&mut self, next: u64, told: u64, offer: u64) -> u32 {
         let left = self.offered.saturating_sub((next - told) * self.payload);
-        let mut window = self.scaled(self.room_beside(held).min(self.threshold));
+        let mut window = offer;
         if window < left {
-            window = left.next_multiple_of(1 << self.scale);
+            window = Self::up_to_scale(left, self.scale);
         }
         self.offered = window;
         (window.min(FIELD << self.scale) >> self.scale << self.scale) as u32
     }
 
     /// A segment echoes what an ACK said (RFC 7323 section 4).
-    pub(super) fn measure_round_trip(&mut self, clock: &Clock, now: Time, echo: u32, on: bool) {
+    #[inline]
+    pub(super) fn measure_round_trip(&mut self, tick: u64, echo: u32, on: bool) {
         if !on || echo == self.echoed {
             return;
         }
         self.echoed = echo;
-        let rtt = 1000 * (clock.us(now) / 1000).saturating_sub(u64::from(echo)).max(1);
+        let rtt = 1000 * tick.saturating_sub(u64::from(echo)).max(1);
         self.rtt_8 = match self.rtt_8 {
             0 => rtt << 3,
             rtt_8 => rtt_8 - (rtt_8 >> 3) + rtt,
@@ -188,11 +209,15 @@ impl Advertised {
 
     /// The application has read `segments`. Once a round trip the buffer is made fit for twice what
     /// was read in it, and more where that grows.
+    #[inline]
     pub(super) fn read(&mut self, us: u64, segments: u64) {
         self.read += segments * self.payload;
-        if self.rtt_8 == 0 || us - self.since < self.rtt_8 >> 3 {
-            return;
+        if self.rtt_8 > 0 && us - self.since >= self.rtt_8 >> 3 {
+            self.end_round(us);
         }
+    }
+
+    fn end_round(&mut self, us: u64) {
         if self.read > self.read_before {
             let base = 2 * self.read + 16 * self.payload;
             let grown = self.read - self.read_before;
