@@ -201,12 +201,13 @@ def corrected(document: dict[str, Any], error: ScenarioError) -> bool:
 
 
 def _mend(here: Any, key: Any, error: ScenarioError) -> bool:
-    if isinstance(here, dict) and (told := re.match(r"add (\w+ = .+?)(?: or .*)?$", error.fix)):
+    said = re.match(r"(?:add|write) (\w+ = .+?)(?:,? or .*)?$", error.fix)
+    if isinstance(here, dict) and said:
         try:
-            added = tomllib.loads(told[1])
+            added = tomllib.loads(said[1])
         except tomllib.TOMLDecodeError:
             added = {}
-        if added and not set(added) <= set(here):
+        if any(name not in here or here[name] != value for name, value in added.items()):
             here.update(added)
             return True
     try:
