@@ -93,6 +93,11 @@ impl<T> Lane<T> {
         self.items.is_empty()
     }
 
+    /// Items on their way, each with when it arrives.
+    pub fn timed(&self) -> impl Iterator<Item = (Time, &T)> {
+        self.items.iter().map(|(at, _, item)| (*at, item))
+    }
+
     /// Items on their way.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.items.iter().map(|(_, _, item)| item)

@@ -23,9 +23,10 @@ pub struct Resolved {
     pub assembly: EdgeAssembly,
     /// What the core loses.
     pub loss: Losses,
-    /// Which data packets the senders' access links mark, and the receivers'.
+    /// Which data packets the senders' access links mark, and the receivers'; none where no host
+    /// lets its packets be marked.
     pub marks: [Option<Marking>; 2],
-    /// Which an ingress port marks, or a node with slots.
+    /// Which an ingress port marks, or a node with slots; none where no host lets it.
     pub core_marks: Option<Marking>,
     /// What each entry of `scenario.wlan` goes by.
     pub wlan: Vec<WlanLaw>,
@@ -82,12 +83,13 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
     let wlan = wlan::read(&mut scenario, mesh.as_ref().map(|(graph, _)| graph))?;
     scenario.network.fill();
     let (tcp, demand_tcp) = endpoints(written, &mut scenario)?;
+    let heeded = heeds_marks(&scenario, tcp.iter().chain(&demand_tcp));
     Ok(Resolved {
         scenario,
         assembly,
         loss,
-        marks,
-        core_marks,
+        marks: marks.map(|marking| marking.filter(|_| heeded)),
+        core_marks: core_marks.filter(|_| heeded),
         wlan,
         tcp,
         flow_ends,
@@ -103,6 +105,13 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
         stacks: None,
         watch: watch.clone(),
     })
+}
+
+/// Whether a queue may mark packets of any host, by the TCP parameters of all entries.
+fn heeds_marks<'a>(scenario: &Scenario, mut all: impl Iterator<Item = &'a Config>) -> bool {
+    let flows = scenario.flows.iter().flatten();
+    let mut others = flows.map(|flow| flow.stack.is_some() || flow.reverse.is_some());
+    others.any(|other| other) || all.any(|tcp| tcp.ecn == Some(true))
 }
 
 /// The TCP parameters of flows and of demand, which `scenario` then has all of.

@@ -1,12 +1,14 @@
 //! Packets of a connection with options that follow one another, dealt with all at once: the same
 //! as in `batch`, but that what each packet carries is looked at.
 
+use burstlab_tcp::Transmission;
 use burstlab_units::{Bytes, Time};
 
 use super::World;
 use super::batch::Sending;
 use super::context::Context;
 use super::core::{Core, DataQueue};
+use super::hosts::Flow;
 use super::packet::{AckPacket, DataPacket, Parcel};
 use super::train::{Timed, TimedTrain};
 use burstlab_link::Wire;
@@ -80,29 +82,11 @@ impl World {
             if ack.flow != index || !ack.is_plain() || ack.nth != 1 {
                 break;
             }
-            let size = ack.bytes();
-            let arrives = down.wire.carry_evenly(ready, count, size, Time::MAX);
+            let arrives = down.wire.carry_evenly(ready, count, ack.bytes(), Time::MAX);
             let Some((at, gap)) = arrives else { break };
             done += 1;
             let coming = TimedTrain { train: *train, at, gap };
-            let (mut rest, mut taken) = (coming.run(ack.next), 0);
-            while taken < count && rest.at <= safe {
-                let mut heard = flow.hear_fast(&rest, safe, |at, sent| leaving.let_go(at, sent));
-                if heard == 0 {
-                    let released = &mut self.hosts.sending;
-                    if !flow.hear_slowly(rest.at, (rest.first, size), released) {
-                        break;
-                    }
-                    for sent in released.drain(..) {
-                        leaving.let_go(rest.at, (sent.seq, sent.size, sent.cwnd));
-                    }
-                    heard = 1;
-                }
-                taken += heard;
-                if taken < count {
-                    rest = rest.behind(heard);
-                }
-            }
+            let taken = leaving.hear(flow, &coming, safe, &mut self.hosts.sending);
             if taken < count {
                 late = Some((coming, taken));
                 break;
@@ -118,6 +102,72 @@ impl World {
         }
         done
     }
+
+    /// A data packet is at its receiver: takes it with those behind it on the link, as far as they
+    /// may be ahead of the clock. Returns how many.
+    pub(super) fn receive_full_lane(&mut self, link: u32) -> u32 {
+        let (now, safe, index) = (self.now, self.context.safe, link);
+        let flow = &mut self.hosts.flows[index as usize];
+        let lane = &mut self.access.data_down[index as usize].lane;
+        let up = &mut self.access.ack_up[index as usize];
+        let until = flow.receives_with_options_until(safe);
+        if until == Time::ZERO || up.wire.is_bounded() {
+            return 0;
+        }
+        let (core, context) = (&mut self.core, &mut self.context);
+        let Some(queue) = core.ack_queue(index) else { return 0 };
+        let mut answering = Answering { queue, train: None };
+        let mut received = 0;
+        while let Some((_, first)) = lane.front()
+            && flow.receives_fast(first)
+            && let Some(coming) = TimedTrain::in_front(lane)
+        {
+            let acks = &mut self.hosts.full_acks;
+            let taken = flow.receive_fast((now, until), (index, &coming), acks, |at, ack| {
+                answering.add(at, ack, (core, &mut up.wire), context);
+            });
+            (0..taken).for_each(|_| lane.take());
+            received += taken;
+            if taken < coming.train.count {
+                break;
+            }
+        }
+        answering.end((core, &mut up.wire), context);
+        flow.arm_receiver(index, context);
+        received
+    }
+
+    /// An ACK is at its sender: takes it with those behind it on the link, as far as the sender
+    /// goes straight on. Returns how many.
+    pub(super) fn hear_full_lane(&mut self, link: u32) -> u32 {
+        let (safe, index) = (self.context.safe, link);
+        let flow = &mut self.hosts.flows[index as usize];
+        let lane = &mut self.access.ack_down[index as usize].lane;
+        let up = &mut self.access.data_up[index as usize];
+        if !flow.goes_straight_on_with_options() || up.wire.is_bounded() {
+            return 0;
+        }
+        let (core, context) = (&mut self.core, &mut self.context);
+        let Some(queue) = core.data_queue(index) else { return 0 };
+        let (sending, wire) = (Sending::default(), &mut up.wire);
+        let mut leaving = Leaving { index, queue, sending, wire, core, context };
+        let mut heard = 0;
+        while let Some((at, first)) = lane.front()
+            && flow.hears_fast(at, first)
+            && let Some(coming) = TimedTrain::in_front(lane)
+        {
+            let taken = leaving.hear(flow, &coming, safe, &mut self.hosts.sending);
+            (0..taken).for_each(|_| lane.take());
+            heard += taken;
+            if taken < coming.train.count {
+                break;
+            }
+        }
+        let Leaving { mut sending, core, context, .. } = leaving;
+        sending.end(core, context);
+        flow.arm_sender(index, context);
+        heard
+    }
 }
 
 /// Segments that a sender lets go on its link, and what is announced of them.
@@ -131,6 +181,37 @@ struct Leaving<'a> {
 }
 
 impl Leaving<'_> {
+    /// ACKs will be at the sender by `safe`, each first of its number: takes those in front that
+    /// may be heard ahead of the clock, and returns how many. `released` is empty, and stays so.
+    #[inline(always)]
+    fn hear(
+        &mut self,
+        flow: &mut Flow,
+        coming: &TimedTrain<AckPacket>,
+        safe: Time,
+        released: &mut Vec<Transmission>,
+    ) -> u32 {
+        let (ack, count) = (&coming.train.first, coming.train.count);
+        let (mut rest, mut taken) = (coming.run(ack.next), 0);
+        while taken < count && rest.at <= safe {
+            let mut heard = flow.hear_fast(&rest, safe, |at, sent| self.let_go(at, sent));
+            if heard == 0 {
+                if !flow.hear_slowly(rest.at, (rest.first, ack.bytes()), released) {
+                    break;
+                }
+                for sent in released.drain(..) {
+                    self.let_go(rest.at, (sent.seq, sent.size, sent.cwnd));
+                }
+                heard = 1;
+            }
+            taken += heard;
+            if taken < count {
+                rest = rest.behind(heard);
+            }
+        }
+        taken
+    }
+
     #[inline(always)]
     fn let_go(&mut self, now: Time, (seq, size, cwnd): (u64, Bytes, f64)) {
         let at = self.wire.carry(now, size);

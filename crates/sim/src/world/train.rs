@@ -1,6 +1,7 @@
 //! Packets of one flow that follow one another evenly: as many as there are, they cost what one
 //! does.
 
+use burstlab_kernel::Lane;
 use burstlab_tcp::PacketRun;
 use burstlab_units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
@@ -112,6 +113,15 @@ impl<P: Parcel> TimedTrain<P> {
     #[inline]
     pub(super) fn one(at: Time, packet: P) -> Self {
         Self { train: Train::one(packet), at, gap: Span::ZERO }
+    }
+
+    /// The packets in front of a lane, as far as they go on evenly.
+    pub(super) fn in_front(lane: &Lane<P>) -> Option<Self> {
+        let mut packets = lane.timed();
+        let (at, &first) = packets.next()?;
+        let mut train = Self::one(at, first);
+        while packets.next().is_some_and(|(at, packet)| train.admits(at, packet)) {}
+        Some(train)
     }
 
     /// The train `run` of which this is the first packet.

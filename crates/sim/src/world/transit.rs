@@ -153,6 +153,22 @@ impl World {
     /// as they may be ahead of the clock. Returns whether it is.
     #[inline]
     fn receive_those_behind(&mut self, link: u32) -> bool {
+        if self.context.safe == Time::ZERO {
+            return false;
+        }
+        let count = match self.hosts.flows[link as usize].receiver.has_options() {
+            true => self.receive_full_lane(link),
+            false => self.receive_lane(link),
+        };
+        if count > 0 {
+            self.context.work += count;
+            let lane = &self.access.data_down[link as usize].lane;
+            lane.announce(&mut self.context.queue, Event::DataAtReceiver(link));
+        }
+        count > 0
+    }
+
+    fn receive_lane(&mut self, link: u32) -> u32 {
         let mut count = 0;
         while let Some((at, &packet)) = self.access.data_down[link as usize].lane.front() {
             let times = (self.now, at);
@@ -166,12 +182,7 @@ impl World {
             }
             count += 1;
         }
-        if count > 0 {
-            self.context.work += count;
-            let lane = &self.access.data_down[link as usize].lane;
-            lane.announce(&mut self.context.queue, Event::DataAtReceiver(link));
-        }
-        count > 0
+        count
     }
 
     /// A data packet is at its receiver.
@@ -324,6 +335,22 @@ impl World {
     /// goes straight on. Returns whether it is.
     #[inline]
     fn hear_those_behind(&mut self, link: u32) -> bool {
+        if self.context.safe == Time::ZERO {
+            return false;
+        }
+        let heard = match self.hosts.flows[link as usize].sender.has_options() {
+            true => self.hear_full_lane(link),
+            false => self.hear_lane(link),
+        };
+        if heard > 0 {
+            self.context.work += heard;
+            let lane = &self.access.ack_down[link as usize].lane;
+            lane.announce(&mut self.context.queue, Event::AckAtSender(link));
+        }
+        heard > 0
+    }
+
+    fn hear_lane(&mut self, link: u32) -> u32 {
         let mut heard = 0;
         while let Some((at, &packet)) = self.access.ack_down[link as usize].lane.front()
             && self.may_hear(at, &packet)
@@ -332,12 +359,7 @@ impl World {
             self.hear_ahead(at, &packet);
             heard += 1;
         }
-        if heard > 0 {
-            self.context.work += heard;
-            let lane = &self.access.ack_down[link as usize].lane;
-            lane.announce(&mut self.context.queue, Event::AckAtSender(link));
-        }
-        heard > 0
+        heard
     }
 
     /// A sender hears an ACK.
@@ -394,19 +416,19 @@ impl World {
             list.drain(..).for_each(|effect| self.apply_one(effect));
             self.core.effects().list = list;
         }
-        let effects = self.core.effects();
-        if !effects.landing.is_empty() {
-            let mut landing = std::mem::take(&mut effects.landing);
-            self.data_land(&landing.data.all);
-            self.acks_land(&landing.acks.all);
-            landing.clear();
-            self.core.effects().landing = landing;
-        } else if !effects.landed.is_empty() {
-            let mut landed = std::mem::take(&mut effects.landed);
+        if !self.core.effects().landed.is_empty() {
+            let mut landed = std::mem::take(&mut self.core.effects().landed);
             self.data_land(&landed.data);
             self.acks_land(&landed.acks);
             landed.clear();
             self.core.effects().landed = landed;
+        }
+        if !self.core.effects().landing.is_empty() {
+            let mut landing = std::mem::take(&mut self.core.effects().landing);
+            self.data_land(&landing.data.all);
+            self.acks_land(&landing.acks.all);
+            landing.clear();
+            self.core.effects().landing = landing;
         }
     }
 

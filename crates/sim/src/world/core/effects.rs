@@ -1,13 +1,14 @@
 //! What the optical network brings about, for the hosts and links around it. It is gathered while
 //! an event happens, and dealt with when that is done.
 
-use burstlab_units::Time;
+use burstlab_units::{Span, Time};
 
 use super::bursts::Payload;
 use super::runs::Runs;
 use crate::measure::PacketCause;
 use crate::measure::loss::Loss;
 use crate::world::packet::{AckPacket, DataPacket, Packet};
+use crate::world::train::{TimedTrain, Train};
 
 /// Something that the optical network brings about.
 #[derive(Clone, Debug)]
@@ -29,7 +30,7 @@ pub(in crate::world) struct Effects {
     pub(in crate::world) list: Vec<Effect>,
     /// What the burst carried that has landed, if one has.
     pub(in crate::world) landed: Payload,
-    /// What crosses ways ahead of the clock; dealt with behind all others.
+    /// What crosses ways ahead of the clock, or lands so; dealt with behind all others.
     pub(in crate::world) landing: Landing,
 }
 
@@ -74,6 +75,18 @@ impl Landing {
             Packet::Data(packet) => self.data.add(at, packet),
             Packet::Ack(packet) => self.acks.add(at, packet),
         }
+    }
+
+    /// Adds what a burst carried that is there at `at`.
+    pub(super) fn add_burst(
+        &mut self,
+        at: Time,
+        data: &mut Vec<Train<DataPacket>>,
+        acks: &mut Vec<Train<AckPacket>>,
+    ) {
+        let gap = Span::ZERO;
+        data.drain(..).for_each(|train| self.data.push(TimedTrain { train, at, gap }));
+        acks.drain(..).for_each(|train| self.acks.push(TimedTrain { train, at, gap }));
     }
 
     pub(in crate::world) fn clear(&mut self) {

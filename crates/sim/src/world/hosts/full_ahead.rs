@@ -100,6 +100,23 @@ impl Flow {
         true
     }
 
+    /// Whether an ACK that will be at the sender at `at` may be dealt with now.
+    #[inline]
+    pub(in crate::world) fn hears_fast(&self, at: Time, ack: &AckPacket) -> bool {
+        let options = self.carried.as_ref().and_then(|carried| carried.of_ack(ack.next));
+        ack.is_plain()
+            && ack.nth == 1
+            && options.is_some_and(|options| !options.marked)
+            && self.sender.takes_full_fast(at, ack.next)
+    }
+
+    /// Whether a packet that is on its way to the receiver is in order, and may be dealt with now.
+    #[inline]
+    pub(in crate::world) fn receives_fast(&self, packet: &DataPacket) -> bool {
+        let options = self.carried.as_ref().and_then(|carried| carried.data.alike(packet.seq));
+        packet.nth == 1 && options.is_some() && self.receiver.takes_full_fast(packet.seq)
+    }
+
     /// The time is `now`, at which something happens to its hosts.
     #[inline]
     pub(super) fn settle(&mut self, now: Time) {

@@ -112,17 +112,28 @@ impl<T: Copy + PartialEq> OptionTable<T> {
         self.drop_first();
     }
 
-    /// Changes what a packet carries; returns whether `change` did.
+    /// Changes what a packet carries; returns what `change` does, which is whether it did.
     pub(super) fn change(
         &mut self,
         number: u64,
         nth: u16,
         change: impl FnOnce(&mut T) -> bool,
     ) -> bool {
-        let Some(mut value) = self.take(number, nth) else { return false };
+        let Some(mut value) = self.peek(number, nth) else { return false };
+        let before = value;
         let changed = change(&mut value);
-        self.others.insert((number, nth), value);
+        if value != before {
+            self.take(number, nth);
+            self.others.insert((number, nth), value);
+        }
         changed
+    }
+
+    /// What a packet carries.
+    fn peek(&self, number: u64, nth: u16) -> Option<T> {
+        let place = self.first.partition_point(|run| run.last < number);
+        let run = self.first.get(place).filter(|run| nth == 1 && run.has(number));
+        run.map(|run| run.value).or_else(|| self.others.get(&(number, nth)).copied())
     }
 
     #[inline]

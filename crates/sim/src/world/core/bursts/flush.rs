@@ -182,11 +182,7 @@ impl Mesh {
             self.flows.carried(flow, 1);
         }
         let lands = crossing.lands;
-        let outlasts = match packet {
-            Packet::Data(packet) => self.outlasts(&Train::one(packet)),
-            Packet::Ack(packet) => self.outlasts(&Train::one(packet)),
-        };
-        if outlasts && lands <= context.safe && self.lands_ahead(way, context) {
+        if self.outlasts_packet(&packet) && lands <= context.safe && self.lands_ahead(way, context) {
             self.counts[kind as usize].passed(1, size.get());
             self.effects.landing.add(lands, packet);
         } else {

@@ -291,7 +291,6 @@ impl Mesh {
         if self.is_killed_at_end(now, slot, context) {
             return;
         }
-        self.landed(slot);
         self.ends(now, slot, None, context);
         if !self.fed.is_empty() {
             self.batches.delivered += self.bursts.get(slot).payload.of_batches();
@@ -299,6 +298,7 @@ impl Mesh {
         let landed = &mut self.effects.landed;
         std::mem::swap(landed, &mut self.bursts.get_mut(slot).payload);
         context.work += (landed.data.len() + landed.acks.len()) as u32;
+        self.landed(slot, context);
         self.bursts.close(slot);
     }
 }

@@ -1,6 +1,8 @@
 //! Ways that one pair of nodes has for itself, in one direction: bursts meet no others on them, so
 //! that what becomes of a burst is known as it sets out, and no header goes ahead of it.
 
+use std::collections::VecDeque;
+
 use crate::world::core::effects::Effect;
 use crate::world::core::notify::{NoticeDesk, Passage};
 use burstlab_kernel::{Lane, Rank};
@@ -17,7 +19,7 @@ use crate::topology::{Graph, Routes};
 use crate::world::context::Context;
 use crate::world::events::{CoreEvent, Event};
 use crate::world::packet::{Packet, Parcel};
-use crate::world::train::{TimedTrain, Train};
+use crate::world::train::Train;
 
 /// A packet that reaches the egress by itself, and whether it is the last of its burst.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -49,8 +51,8 @@ pub(super) struct Way {
     spacing: Span,
     /// Packets that nodes store and forward, or that are bursts of their own.
     lane: Lane<Stored>,
-    /// Bursts in slots that will land.
-    flying: u32,
+    /// Bursts in slots that will land, in order but for those that are delayed.
+    flying: VecDeque<u32>,
 }
 
 impl Way {
@@ -62,7 +64,7 @@ impl Way {
     /// Whether nothing on it has an event of its own.
     #[inline]
     pub(super) fn is_clear(&self) -> bool {
-        self.lane.is_empty() && self.flying == 0
+        self.lane.is_empty() && self.flying.is_empty()
     }
 
     /// When a burst of `size` that is closed at `now` would land at the latest.
@@ -83,7 +85,8 @@ pub(super) fn of(scenario: &Scenario, rules: &Rules, graph: &Graph, routes: &Rou
         let fibres = routes.of(from, to)[0].clone();
         let delays: Vec<Span> = fibres.iter().map(|&fibre| graph.link(fibre).delay).collect();
         let path = OpticalPath::new(forwarding, scenario.network.link_rate, &delays);
-        Way { fibres, path, forwarding, offset, spacing, lane: Lane::default(), flying: 0 }
+        let (lane, flying) = (Lane::default(), VecDeque::new());
+        Way { fibres, path, forwarding, offset, spacing, lane, flying }
     };
     vec![way(0, last, edge.offset, edge.spacing), way(last, 0, edge.ack.offset, Span::ZERO)]
 }
@@ -99,7 +102,13 @@ impl Mesh {
     /// before, and no host goes by the clock.
     #[inline]
     pub(super) fn lands_ahead(&self, way: usize, context: &Context) -> bool {
-        context.safe > Time::ZERO && !self.by_the_clock && self.ways[way].is_clear()
+        self.may_land_ahead(context) && self.ways[way].is_clear()
+    }
+
+    /// Whether anything may be with its hosts ahead of the clock.
+    #[inline]
+    fn may_land_ahead(&self, context: &Context) -> bool {
+        context.safe > Time::ZERO && !self.by_the_clock
     }
 
     /// Whether the run goes on for certain until a packet has landed, with those behind it in its
@@ -151,10 +160,7 @@ impl Mesh {
             }
         }
         let Payload { data, acks, .. } = &mut place.payload;
-        let landed = |train| TimedTrain { train, at: lands, gap: Span::ZERO };
-        data.drain(..).map(landed).for_each(|run| self.effects.landing.data.push(run));
-        let landed = |train| TimedTrain { train, at: lands, gap: Span::ZERO };
-        acks.drain(..).map(landed).for_each(|run| self.effects.landing.acks.push(run));
+        self.effects.landing.add_burst(lands, data, acks);
         true
     }
 
@@ -203,7 +209,7 @@ impl Mesh {
                 self.bursts.get_mut(slot).lands = at;
                 let whole = self.ways[number].forwarding == Forwarding::CutThrough;
                 if whole || !late.is_zero() {
-                    self.ways[number].flying += 1;
+                    self.ways[number].flying.push_back(slot);
                     let event = Event::Core(CoreEvent::Landed(slot));
                     context.queue.push(at, Rank::Arrival, event);
                 }
@@ -271,10 +277,36 @@ impl Mesh {
     }
 
     /// A burst in a slot has landed.
-    pub(super) fn landed(&mut self, slot: u32) {
+    pub(super) fn landed(&mut self, slot: u32, context: &mut Context) {
         let burst = self.bursts.get(slot);
         if let Some(way) = self.way(burst.from, burst.to) {
-            self.ways[way].flying -= 1;
+            let flying = &mut self.ways[way].flying;
+            if let Some(place) = flying.iter().position(|&other| other == slot) {
+                flying.remove(place);
+            }
+            let operated = !context.surgery.is_empty();
+            if self.may_land_ahead(context) && !operated && self.fed.is_empty() {
+                self.land_those_behind(way, context);
+            }
+        }
+    }
+
+    /// A burst has landed: those that fly behind it land ahead of the clock, up to the first that
+    /// may not. Where all may, what sets out from now on crosses ahead of the clock again.
+    fn land_those_behind(&mut self, way: usize, context: &mut Context) {
+        while let Some(&slot) = self.ways[way].flying.front() {
+            let burst = self.bursts.get(slot);
+            let (lands, payload) = (burst.lands, &burst.payload);
+            let outlasts = payload.data.iter().any(|train| self.outlasts(train))
+                || payload.acks.iter().any(|train| self.outlasts(train));
+            if !outlasts || lands > context.safe {
+                break;
+            }
+            self.ways[way].flying.pop_front();
+            self.ends(lands, slot, None, context);
+            let Payload { data, acks, .. } = &mut self.bursts.get_mut(slot).payload;
+            self.effects.landing.add_burst(lands, data, acks);
+            self.bursts.close(slot);
         }
     }
 
@@ -287,6 +319,9 @@ impl Mesh {
 
     /// The next packet that was stored and forwarded is at its egress.
     pub(super) fn unload(&mut self, now: Time, way: u32, context: &mut Context) {
+        if self.may_land_ahead(context) && self.unload_those_behind(way as usize, context) {
+            return;
+        }
         let event = Event::Core(CoreEvent::Stored(way));
         let Stored { slot, packet, last } =
             self.ways[way as usize].lane.pop(&mut context.queue, event);
@@ -300,6 +335,38 @@ impl Mesh {
             self.bursts.close(slot);
         }
         self.effects.list.push(Effect::Left(now, packet));
+    }
+
+    /// The packet in front is there: if it was a burst of its own it lands, and ahead of the clock
+    /// those like it behind it, up to the first that may not. Returns whether any does.
+    fn unload_those_behind(&mut self, way: usize, context: &mut Context) -> bool {
+        let mut landed = 0;
+        while let Some((at, &Stored { slot: NO_SLOT, packet, .. })) = self.ways[way].lane.front()
+            && at <= context.safe
+            && self.outlasts_packet(&packet)
+        {
+            self.ways[way].lane.take();
+            let counts = &mut self.counts[BurstKind::of(&packet) as usize];
+            counts.delivered += 1;
+            counts.bytes_delivered += packet.bytes().get();
+            self.effects.landing.add(at, packet);
+            landed += 1;
+        }
+        if landed > 0 {
+            context.work += landed;
+            let event = Event::Core(CoreEvent::Stored(way as u32));
+            self.ways[way].lane.announce(&mut context.queue, event);
+        }
+        landed > 0
+    }
+
+    /// Whether the run goes on for certain until this packet has landed.
+    #[inline]
+    pub(super) fn outlasts_packet(&self, packet: &Packet) -> bool {
+        match packet {
+            Packet::Data(packet) => self.outlasts(&Train::one(*packet)),
+            Packet::Ack(packet) => self.outlasts(&Train::one(*packet)),
+        }
     }
 }
 
