@@ -417,19 +417,25 @@ impl World {
             self.core.effects().list = list;
         }
         if !self.core.effects().landed.is_empty() {
-            let mut landed = std::mem::take(&mut self.core.effects().landed);
-            self.data_land(&landed.data);
-            self.acks_land(&landed.acks);
-            landed.clear();
-            self.core.effects().landed = landed;
+            self.land();
         }
-        if !self.core.effects().landing.is_empty() {
-            let mut landing = std::mem::take(&mut self.core.effects().landing);
+        let effects = self.core.effects();
+        if !effects.landing.is_empty() {
+            let mut landing = std::mem::take(&mut effects.landing);
             self.data_land(&landing.data.all);
             self.acks_land(&landing.acks.all);
             landing.clear();
             self.core.effects().landing = landing;
         }
+    }
+
+    /// What a burst carried has landed.
+    fn land(&mut self) {
+        let mut landed = std::mem::take(&mut self.core.effects().landed);
+        self.data_land(&landed.data);
+        self.acks_land(&landed.acks);
+        landed.clear();
+        self.core.effects().landed = landed;
     }
 
     fn apply_one(&mut self, effect: Effect) {

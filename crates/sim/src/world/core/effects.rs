@@ -78,6 +78,7 @@ impl Landing {
     }
 
     /// Adds what a burst carried that is there at `at`.
+    #[inline]
     pub(super) fn add_burst(
         &mut self,
         at: Time,
