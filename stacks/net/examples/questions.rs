@@ -2,7 +2,7 @@
 //! CUBIC where packets come in bursts (n0-computer/noq#819), what do bursts of losses do
 //! (mozilla/neqo#779), and what do spells of loss to CUBIC over a satellite
 //! (private-octopus/picoquic#1221)? Prints a line of CSV for each run. A run has a seed and nothing
-//! else that changes, so that the lines are always the same, but for what BBR draws by itself:
+//! else that changes, so that the lines are always the same:
 //!
 //! ```sh
 //! cargo run --release --example questions > questions.csv
