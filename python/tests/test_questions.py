@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
+import runpy
 import warnings
 from collections import defaultdict
 from math import inf
@@ -37,21 +37,12 @@ if not _known():
 
 
 @pytest.fixture(scope="module")
-def example():
-    spec = importlib.util.spec_from_file_location("questions", ROOT / "examples/questions.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="module")
-def times(example):
+def times():
     """Times by question, series, place and sender, the shortest first."""
+    example = runpy.run_path(str(ROOT / "examples/questions.py"))
     found = defaultdict(list)
-    for question in example.QUESTIONS:
-        for series, x, sender, _, time, *_ in csv.reader(
-            line.split(",", 1)[1] for line in example.lines(question)
-        ):
+    for asked in example["QUESTIONS"]:
+        for question, series, x, sender, _, time, *_ in csv.reader(example["lines"](asked)):
             found[question, series, float(x), sender].append(float(time or inf))
     return {key: sorted(all_times) for key, all_times in found.items()}
 
