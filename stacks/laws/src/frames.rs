@@ -12,8 +12,8 @@ use crate::{PACKET, round_trips};
 /// Milliseconds from a packet to its ACK, and packets in flight.
 const AWAY: u64 = 50;
 
-/// Two seconds of a packet a millisecond: `told` tells a control of the stack itself, and one with a
-/// seed, what is sent and which packet is acknowledged, and returns their windows.
+/// Two seconds of a packet a millisecond: `told` tells a control of the stack itself, and one with
+/// a seed, what is sent and which packet is acknowledged, and returns their windows.
 fn same(mut told: impl FnMut(Instant, u64, Option<(Instant, u64)>) -> [u64; 2]) {
     let began = round_trips::began();
     let mut windows = BTreeSet::new();

@@ -77,8 +77,8 @@ impl Stacks for AllStacks {
         known.map_or(Vec::new(), |(_, controls)| controls.to_vec())
     }
 
-    /// quiche draws which numbers of packets it leaves out, so that nobody acknowledges what has not
-    /// come; where the program was linked for it, from the seed.
+    /// quiche draws which numbers of packets it leaves out, so that nobody acknowledges what has
+    /// not come; where the program was linked for it, from the seed.
     #[cfg(feature = "quiche")]
     fn repeats(&self, stack: &str, _congestion_control: &str) -> bool {
         stack != "quiche" || chance::is_linked()
