@@ -47,7 +47,7 @@ kernel: setup ## build the kernel of live hosts, of a source that is installed (
 
 # STACKS=quiche adds quiche, which builds BoringSSL with CMake and a C++ compiler.
 QUICHE = $(if $(STACKS),--features burstlab-stacks/$(STACKS))
-HOSTS  = --locked $(foreach name,stacks net tls laws quinn-bulk,-p burstlab-$(name)) $(QUICHE)
+HOSTS  = --locked $(foreach name,stacks seeded net tls laws quinn-bulk,-p burstlab-$(name)) $(QUICHE)
 
 stacks: setup ## build the extension anew with the QUIC and TCP stacks of others (Rust 1.91; STACKS=quiche)
 	cd stacks && cargo build --release --locked -p burstlab-python-with-stacks -p burstlab-stacks $(QUICHE)

@@ -4,8 +4,7 @@
     python docs/stacks_figures.py questions FILE
 
 ``cubic`` takes ``cubic-windows.csv``, which ``cargo run --release -p burstlab-laws --example cubic
-DIRECTORY`` writes; ``questions`` what ``cargo run --release -p burstlab-net --example questions``
-prints. Both in ``stacks``.
+DIRECTORY`` writes in ``stacks``; ``questions`` what ``examples/questions.py`` prints.
 """
 
 from __future__ import annotations
@@ -131,11 +130,10 @@ def _times(alt: Any, rows: list[dict[str, Any]], axis: str) -> Any:
             x=alt.X("x:Q", title=axis, axis=alt.Axis(tickMinStep=1)),
             color=alt.Color("sender:N", title=None, scale=scale),
         )
-        height = alt.Y("time:Q", title="time of the transfer (s)", scale=alt.Scale(type="log"))
+        scaled = alt.Scale(type="log", nice=False, padding=8)
+        height = alt.Y("time:Q", title="time of the transfer (s)", scale=scaled)
         line = base.mark_line(point=True).encode(y=height)
-        bars = base.mark_rule(opacity=0.5).encode(
-            y=alt.Y("least:Q", scale=alt.Scale(type="log")), y2="most:Q"
-        )
+        bars = base.mark_rule(opacity=0.5).encode(y=alt.Y("least:Q", scale=scaled), y2="most:Q")
         wide = 400 if len({row["series"] for row in rows}) > 1 else 520
         panels.append((bars + line).properties(width=wide, height=260, title=series))
     return theme.configured(alt.hconcat(*panels).resolve_scale(y="shared"))

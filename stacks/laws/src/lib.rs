@@ -6,6 +6,8 @@
 
 mod compare;
 mod departure;
+#[cfg(test)]
+mod frames;
 mod letter;
 mod noq;
 mod own;

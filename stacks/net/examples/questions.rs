@@ -2,7 +2,7 @@
 //! CUBIC where packets come in bursts (n0-computer/noq#819), what do bursts of losses do
 //! (mozilla/neqo#779), and what do spells of loss to CUBIC over a satellite
 //! (private-octopus/picoquic#1221)? Prints a line of CSV for each run. A run has a seed and nothing
-//! else that changes, so that the lines are always the same, but for what BBR draws by itself:
+//! else that changes, so that the lines are always the same:
 //!
 //! ```sh
 //! cargo run --release --example questions > questions.csv
@@ -42,8 +42,8 @@ struct Point {
 fn jitter(points: &mut Vec<Point>) {
     for ms in [0.0, 0.5, 1.0, 2.0, 5.0, 10.0] {
         for loss in [0.0, 0.005] {
-            let mut lab = Lab::path().with("access", json!({"rate": "100 Mb/s", "queue": 170}));
-            lab = lab.with("network.link_delay", "3.33 ms").carrying(10_000_000);
+            let lab = Lab::path().with("access.rate", "100 Mb/s").with("access.queue", 170);
+            let mut lab = lab.carrying(10_000_000);
             lab = match ms {
                 0.0 => lab.with("edge", json!({"assembly": "none"})),
                 _ => lab.with("edge.timer", format!("{ms} ms")),
@@ -77,7 +77,7 @@ fn spells(points: &mut Vec<Point>) {
 fn satellite(points: &mut Vec<Point>) {
     const LOSS: f64 = 0.0256;
     const LENGTH: f64 = 6.0;
-    let lab = Lab::path().with("access", json!({"rate": "12 Mb/s", "queue": 600}));
+    let lab = Lab::path().with("access.rate", "12 Mb/s").with("access.queue", 600);
     let lab = lab.with("network.link_delay", "83 ms").with("edge.timer", "2.78 ms");
     let lab = lab.lasting(2000.0).carrying(20_000_000);
     let in_spells = lab.clone().losing_in_spells(LOSS / (1.0 - LOSS) / LENGTH, 1.0 / LENGTH);

@@ -5,6 +5,7 @@ use std::thread;
 
 use burstlab_net::{Lab, Run};
 use burstlab_stacks::AllStacks;
+use serde_json::json;
 
 /// Stacks and congestion controls.
 const ALL: &[(&str, &str)] = &[
@@ -58,17 +59,21 @@ fn transfers_end_and_nothing_is_created_or_forgotten() {
 #[test]
 fn keys_threads_and_repetition_change_nothing() {
     each(|stack, control| {
-        let seeded = !matches!((stack, control), ("quinn", "bbr") | ("noq", "bbr3"));
-        assert_eq!(AllStacks::shared().repeats(stack, control), seeded, "{stack} {control}");
-        if !seeded {
-            return;
-        }
-        let lab = Lab::path().losing(0.05).carrying(500_000).seeded(3);
+        assert!(AllStacks::shared().repeats(stack, control), "{stack} {control}");
+        let beside = json!({"bytes": "500 KB", "stack": stack, "congestion_control": control});
+        let lab = Lab::path().losing(0.05).with("flows", json!([{"bytes": "500 KB"}, beside]));
+        let lab = lab.seeded(3);
         let first = run(&lab, stack, control);
         let workers: Vec<_> = (0..3)
-            .map(|_| {
+            .map(|before| {
                 let (lab, name) = (lab.clone(), (stack.to_string(), control.to_string()));
-                thread::spawn(move || run(&lab, &name.0, &name.1))
+                thread::spawn(move || {
+                    // Each thread has made other connections before.
+                    for seed in 0..before {
+                        let _ = run(&lab.clone().seeded(seed), &name.0, &name.1);
+                    }
+                    run(&lab, &name.0, &name.1)
+                })
             })
             .collect();
         for worker in workers {
@@ -80,6 +85,21 @@ fn keys_threads_and_repetition_change_nothing() {
         let other = run(&lab.seeded(4), stack, control);
         assert_ne!(first.fingerprint(), other.fingerprint(), "{stack} {control}: a seed counts");
     });
+}
+
+/// Nothing is lost, so that a seed changes nothing but what a stack draws for itself.
+#[test]
+fn bbr_probes_when_the_seed_says() {
+    for (stack, control) in [("quinn", "bbr"), ("noq", "bbr3")] {
+        let lab = Lab::path().carrying(30_000_000);
+        let workers = [3, 4, 3].map(|seed| {
+            let lab = lab.clone().seeded(seed);
+            thread::spawn(move || run(&lab, stack, control))
+        });
+        let [one, other, again] = workers.map(|worker| worker.join().expect("it ends"));
+        assert_eq!(one.fingerprint(), again.fingerprint(), "{stack} {control}");
+        assert_ne!(one.acknowledged_after_s(), other.acknowledged_after_s(), "{stack} {control}");
+    }
 }
 
 #[test]

@@ -11,16 +11,11 @@
 use std::cell::Cell;
 use std::sync::OnceLock;
 
-use burstlab_kernel::philox_4x32_10;
+use burstlab_seeded::Draws;
 
 /// The numbers that one end of a connection draws, which follow from a seed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Chance {
-    seed: u64,
-    /// Whose end it is; no two of a connection draw the same numbers.
-    near: bool,
-    drawn: u64,
-}
+pub(crate) struct Chance(Draws);
 
 thread_local! {
     /// Whose numbers this thread draws; `None`: the system's.
@@ -29,7 +24,7 @@ thread_local! {
 
 impl Chance {
     pub(crate) fn new(seed: u64, near: bool) -> Self {
-        Self { seed, near, drawn: 0 }
+        Self(Draws::new(seed, near))
     }
 
     /// Does something that draws these numbers.
@@ -46,17 +41,6 @@ impl Chance {
         let before = DRAWS.replace(Some(*self));
         let _back = Back(self, before);
         act()
-    }
-
-    /// Fills `out`; each call begins a block of its own.
-    fn fill(&mut self, out: &mut [u8]) {
-        let key = [self.seed as u32, (self.seed >> 32) as u32];
-        for part in out.chunks_mut(16) {
-            let counter = [self.drawn as u32, (self.drawn >> 32) as u32, u32::from(self.near), 0];
-            let words = philox_4x32_10(counter, key).map(u32::to_le_bytes);
-            part.copy_from_slice(&words.as_flattened()[..part.len()]);
-            self.drawn += 1;
-        }
     }
 }
 
@@ -90,7 +74,7 @@ unsafe extern "C" fn __wrap_RAND_bytes(out: *mut u8, len: usize) -> libc::c_int 
         std::slice::from_raw_parts_mut(out, len)
     };
     if let Some(mut chance) = DRAWS.get() {
-        chance.fill(bytes);
+        chance.0.fill(bytes);
         DRAWS.set(Some(chance));
         return 1;
     }

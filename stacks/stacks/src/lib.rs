@@ -77,16 +77,11 @@ impl Stacks for AllStacks {
         known.map_or(Vec::new(), |(_, controls)| controls.to_vec())
     }
 
-    /// BBR draws when to probe from a generator that nobody can seed. quiche draws which numbers of
-    /// packets it leaves out, so that nobody acknowledges what has not come; where the program was
-    /// linked for it, from the seed.
-    fn repeats(&self, stack: &str, congestion_control: &str) -> bool {
-        match (stack, congestion_control) {
-            ("quinn", "bbr") | ("noq", "bbr3") => false,
-            #[cfg(feature = "quiche")]
-            ("quiche", _) => chance::is_linked(),
-            _ => true,
-        }
+    /// quiche draws which numbers of packets it leaves out, so that nobody acknowledges what has
+    /// not come; where the program was linked for it, from the seed.
+    #[cfg(feature = "quiche")]
+    fn repeats(&self, stack: &str, _congestion_control: &str) -> bool {
+        stack != "quiche" || chance::is_linked()
     }
 
     fn hosts(&self, connection: &Connection) -> [Box<dyn Host>; 2] {

@@ -8,11 +8,12 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use burstlab_seeded::Draws;
 use burstlab_sim::scenario::{Connection as Wanted, Host, HostEvent, HostState, Packet};
 use burstlab_units::{Bytes as Size, Time};
 use bytes::BytesMut;
 use noq_proto::congestion::{
-    Bbr3Config, Controller, ControllerFactory, ControllerMetrics, CubicConfig, NewRenoConfig,
+    Controller, ControllerFactory, ControllerMetrics, CubicConfig, NewRenoConfig,
 };
 use noq_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use noq_proto::{
@@ -59,10 +60,10 @@ fn control_of(connection: &Connection) -> &dyn Controller {
     connection.congestion_state(PathId::ZERO).expect("a connection has its first path")
 }
 
-fn transport(control: &'static str, heard: Shared) -> TransportConfig {
+fn transport(control: &'static str, draws: Draws, heard: Shared) -> TransportConfig {
     let mut transport = TransportConfig::default();
     transport.enable_segmentation_offload(false);
-    transport.congestion_controller_factory(Arc::new(NoqWatching { control, heard }));
+    transport.congestion_controller_factory(Arc::new(NoqWatching { control, draws, heard }));
     transport
 }
 
@@ -83,18 +84,19 @@ fn server(identity: &Identity, transport: &Arc<TransportConfig>) -> Arc<ServerCo
 /// Makes a congestion control that is watched.
 struct NoqWatching {
     control: &'static str,
+    draws: Draws,
     heard: Shared,
 }
 
 impl ControllerFactory for NoqWatching {
     fn build(self: Arc<Self>, now: Instant, mtu: u16) -> Box<dyn Controller> {
-        let factory: Arc<dyn ControllerFactory> = match self.control {
-            "new-reno" => Arc::new(NewRenoConfig::default()),
-            "bbr3" => Arc::new(Bbr3Config::default()),
-            _ => Arc::new(CubicConfig::default()),
+        let inner = match self.control {
+            "new-reno" => Arc::new(NewRenoConfig::default()).build(now, mtu),
+            "bbr3" => burstlab_noq_bbr3::build(self.draws, now, mtu),
+            _ => Arc::new(CubicConfig::default()).build(now, mtu),
         };
         self.heard.lock().mtu = u64::from(mtu);
-        Box::new(NoqWatched { inner: factory.build(now, mtu), heard: self.heard.clone() })
+        Box::new(NoqWatched { inner, heard: self.heard.clone() })
     }
 }
 

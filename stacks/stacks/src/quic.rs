@@ -53,7 +53,8 @@ macro_rules! quic_host {
                 seed[..8].copy_from_slice(&wanted.seed.to_le_bytes());
                 config.rng_seed(Some(seed));
                 let control = congestion_control(wanted, CONGESTION_CONTROLS);
-                let transport = Arc::new(transport(control, heard.clone()));
+                let transport =
+                    Arc::new(transport(control, Draws::new(wanted.seed, near), heard.clone()));
                 let server = (!near).then(|| server(identity, &transport));
                 let client = near.then(|| client(identity, &transport));
                 Self {

@@ -7,11 +7,12 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use burstlab_seeded::Draws;
 use burstlab_sim::scenario::{Connection as Wanted, Host, HostEvent, HostState, Packet};
 use burstlab_units::{Bytes as Size, Time};
 use bytes::BytesMut;
 use quinn_proto::congestion::{
-    BbrConfig, Controller, ControllerFactory, ControllerMetrics, CubicConfig, NewRenoConfig,
+    Controller, ControllerFactory, ControllerMetrics, CubicConfig, NewRenoConfig,
 };
 use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn_proto::{
@@ -57,10 +58,10 @@ fn control_of(connection: &Connection) -> &dyn Controller {
     connection.congestion_state()
 }
 
-fn transport(control: &'static str, heard: Shared) -> TransportConfig {
+fn transport(control: &'static str, draws: Draws, heard: Shared) -> TransportConfig {
     let mut transport = TransportConfig::default();
     transport.enable_segmentation_offload(false);
-    transport.congestion_controller_factory(Arc::new(QuinnWatching { control, heard }));
+    transport.congestion_controller_factory(Arc::new(QuinnWatching { control, draws, heard }));
     transport
 }
 
@@ -81,18 +82,19 @@ fn server(identity: &Identity, transport: &Arc<TransportConfig>) -> Arc<ServerCo
 /// Makes a congestion control that is watched.
 struct QuinnWatching {
     control: &'static str,
+    draws: Draws,
     heard: Shared,
 }
 
 impl ControllerFactory for QuinnWatching {
     fn build(self: Arc<Self>, now: Instant, mtu: u16) -> Box<dyn Controller> {
-        let factory: Arc<dyn ControllerFactory> = match self.control {
-            "new-reno" => Arc::new(NewRenoConfig::default()),
-            "bbr" => Arc::new(BbrConfig::default()),
-            _ => Arc::new(CubicConfig::default()),
+        let inner = match self.control {
+            "new-reno" => Arc::new(NewRenoConfig::default()).build(now, mtu),
+            "bbr" => burstlab_quinn_bbr::build(self.draws, now, mtu),
+            _ => Arc::new(CubicConfig::default()).build(now, mtu),
         };
         self.heard.lock().mtu = u64::from(mtu);
-        Box::new(QuinnWatched { inner: factory.build(now, mtu), heard: self.heard.clone() })
+        Box::new(QuinnWatched { inner, heard: self.heard.clone() })
     }
 }
 

@@ -1,0 +1,114 @@
+"""The page on three questions says what the runs of its example give, to the digits it has."""
+
+from __future__ import annotations
+
+import csv
+import runpy
+import warnings
+from collections import defaultdict
+from math import inf
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+import burstlab as bl
+
+ROOT = Path(__file__).parents[2]
+CUBIC = ("quinn cubic", "noq cubic")
+THREE = (*CUBIC, "noq bbr3")
+
+
+def _known() -> bool:
+    """Whether the engine knows the stacks."""
+    try:
+        bl.resolve({"flows": [{"stack": "quinn"}, {"stack": "noq"}]})
+    except bl.ScenarioError:
+        return False
+    return True
+
+
+if not _known():
+    warnings.warn(
+        "no stacks of others: the page of three questions is not looked at (make stacks)",
+        stacklevel=1,
+    )
+    pytest.skip("this engine was built without stacks of others", allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def times():
+    """Times by question, series, place and sender, the shortest first."""
+    example = runpy.run_path(str(ROOT / "examples/questions.py"))
+    found = defaultdict(list)
+    for asked in example["QUESTIONS"]:
+        for question, series, x, sender, _, time, *_ in csv.reader(example["lines"](asked)):
+            found[question, series, float(x), sender].append(float(time or inf))
+    return {key: sorted(all_times) for key, all_times in found.items()}
+
+
+@pytest.fixture(scope="module")
+def page():
+    return " ".join((ROOT / "docs/howto/questions.md").read_text(encoding="utf-8").split())
+
+
+def test_jitter(times, page):
+    assembly = sorted({x for question, _, x, _ in times if question == "jitter"})
+    for ms in assembly:
+        clean = [median(times["jitter", "0 % of bursts lost", ms, one]) for one in THREE]
+        assert max(clean) / min(clean) < 1.06
+    assert "within 6 % of each other" in page
+
+    def lost(ms, sender):
+        return times["jitter", "0.5 % of bursts lost", ms, sender]
+
+    bbr = [median(lost(ms, "noq bbr3")) for ms in assembly]
+    assert f"BBRv3 needs {min(bbr):.1f} to {max(bbr):.1f} s" in page
+    alone = {f"{median(lost(0, one)):.0f}" for one in CUBIC}
+    assert len(alone) == 1
+    assert f"CUBIC needs {alone.pop()} s where each packet" in page
+    for ms in (2, 5, 10):
+        assert all(median(lost(ms, one)) < 1.05 * median(lost(ms, "noq bbr3")) for one in CUBIC)
+    worst = [lost(ms, one)[-1] for ms in (2, 5, 10) for one in CUBIC]
+    assert f"one seed in five it still takes {min(worst):.1f} to {max(worst):.1f} s" in page
+
+
+def test_spells(times, page):
+    def of(length, sender):
+        return times["spells", "2 % of bursts lost", length, sender]
+
+    assert f"CUBIC of quinn needs {median(of(1, 'quinn cubic')):.1f} s where" in page
+    later = {f"{median(of(length, 'quinn cubic')):.1f}" for length in (4, 8, 16)}
+    assert len(later) == 1
+    assert f"{later.pop()} s from spells of four on" in page
+    assert f"with spells of four one seed in five needs {of(4, 'quinn cubic')[-1]:.1f} s" in page
+    ended = {one: of(16, one)[-1] < inf for *_, length, one in times if length == 16}
+    assert [one for one, all_ended in ended.items() if all_ended] == ["quinn bbr"]
+    both = [
+        median(of(length, one)) for length in (1, 2, 4, 8, 16) for one in ("quinn bbr", "noq bbr3")
+    ]
+    assert f"BBR and BBRv3 are at {min(both):.1f} to {max(both):.1f} s throughout" in page
+
+
+def test_satellite(times, page):
+    def of(series, sender):
+        (key,) = (key for key in times if key[1] == series and key[3] == sender)
+        return times[key]
+
+    single, spells = "each burst by itself", "spells of six bursts"
+    clean = [median(of("no loss", one)) for *_, series, _, one in times if series == "no loss"]
+    assert f"Without losses all need {min(clean):.0f} to {max(clean):.0f} s" in page
+
+    def each(series):
+        return [f"{median(of(series, one)):.0f}" for one in CUBIC]
+
+    one, other = each(spells)
+    assert f"CUBIC of quinn needs {one} s and that of noq {other} s" in page
+    one, other = each(single)
+    assert f"with the same share, {one} s and {other} s" in page
+    assert sum(time == inf for time in of(spells, "quinn new-reno")) == 3
+    bbr = [f"{median(of(series, 'quinn bbr')):.0f}" for series in (spells, single)]
+    assert f"BBR needs {bbr[0]} and {bbr[1]} s" in page
+    bbr3 = [f"{median(of(series, 'noq bbr3')):.0f}" for series in (spells, single)]
+    worst = of(spells, "noq bbr3")[-1]
+    assert f"BBRv3 {bbr3[0]} and {bbr3[1]} s, with one seed of {worst:.0f} s" in page
