@@ -42,7 +42,7 @@ test: setup ## set up, then run every test (Rust and Python)
 	cargo test $(TESTED) --no-fail-fast
 	$(BIN)/python -m pytest $(PYTEST)
 
-kernel: setup ## build the kernel of live hosts, of a source that is installed (some eight minutes)
+kernel: setup ## build the kernel of live hosts, of a source that is installed (some three minutes)
 	$(BIN)/burstlab kernel build
 
 # STACKS=quiche adds quiche, which builds BoringSSL with CMake and a C++ compiler.
