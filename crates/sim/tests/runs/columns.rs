@@ -12,8 +12,8 @@ pub(crate) fn column<'a>(table: &'a Table, name: &str) -> &'a Column {
     &found.unwrap_or_else(|| panic!("no column {name} in {}", table.name)).1
 }
 
-/// The first column in which two lists of tables differ, by bits: the NaN of an ACK's missing window
-/// is not equal to itself.
+/// The first column in which two lists of tables differ, by bits: the NaN of an ACK's missing
+/// window is not equal to itself.
 pub(crate) fn differing(one: &[Table], other: &[Table]) -> Option<String> {
     if one.len() != other.len() {
         return Some(format!("{} tables, {} tables", one.len(), other.len()));
