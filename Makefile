@@ -42,8 +42,8 @@ test: setup ## set up, then run every test (Rust and Python)
 	cargo test $(TESTED) --no-fail-fast
 	$(BIN)/python -m pytest $(PYTEST)
 
-kernel: setup ## build the kernel of live hosts, of a source that is installed (some three minutes)
-	$(BIN)/burstlab kernel build
+kernel: $(VENV)/.deps ## build the kernel of live hosts, of a source that is installed (some three minutes)
+	PYTHONPATH=python $(BIN)/python -m burstlab kernel build
 
 # STACKS=quiche adds quiche, which builds BoringSSL with CMake and a C++ compiler.
 QUICHE = $(if $(STACKS),--features burstlab-stacks/$(STACKS))
