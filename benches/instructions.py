@@ -50,10 +50,10 @@ def main() -> None:
     names = [name for name in recorded["cases"] if chosen.only in (None, name)]
     if not names:
         options.error(f"no case is called {chosen.only}: {', '.join(recorded['cases'])}")
-    subprocess.run(
-        ["cargo", "build", "-q", "--locked", "--release", "-p", "burstlab-bench"],
-        check=True,
-    )
+    # Beside the extension, though that is not built, what both need has the same features, and is
+    # compiled once.
+    packages = ["-p", "burstlab-bench", "-p", "burstlab-python", "--bin", "engine"]
+    subprocess.run(["cargo", "build", "-q", "--locked", "--release", *packages], check=True)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         cases = [recorded["cases"][name] for name in names]
         counts = dict(zip(names, pool.map(per_packet, cases), strict=True))

@@ -1,9 +1,12 @@
-"""Ctrl-C: put off where it would leave a lock held, and passed on to other threads."""
+"""Ctrl-C: said to be heard, put off where it leaves a lock held, passed on to other threads."""
 
 from __future__ import annotations
 
+import _thread
+import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -14,6 +17,30 @@ Answer = TypeVar("Answer")
 
 #: What asks the work of this thread to end, as Ctrl-C asks that of the main one.
 _asked: ContextVar[threading.Event | None] = ContextVar("_asked", default=None)
+
+#: How long a command that was interrupted may take, in s, before it says that it was.
+_SILENT_S = 0.25
+
+
+def say_when_heard() -> None:
+    """Have Ctrl-C say that it was heard, where the command has not ended a moment later."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _heard)
+
+
+def _heard(number: int, frame: FrameType | None) -> None:
+    _tell_soon()
+    signal.default_int_handler(number, frame)
+
+
+def _tell_soon() -> None:
+    # No `Thread`: to start one takes locks, which what is interrupted may hold.
+    _thread.start_new_thread(_tell, ())
+
+
+def _tell() -> None:
+    time.sleep(_SILENT_S)
+    os.write(2, b"interrupted; what was done is kept, which takes a moment\n")
 
 
 def stoppable(stop: threading.Event, call: Callable[..., Answer], *given: object) -> Answer:
@@ -52,13 +79,15 @@ def deferred() -> Iterator[None]:
     """
     usual = signal.getsignal(signal.SIGINT)
     main = threading.current_thread() is threading.main_thread()
-    if not main or usual is not signal.default_int_handler:
+    if not main or usual not in (signal.default_int_handler, _heard):
         yield
         return
     came: list[int] = []
 
     def note(number: int, _: FrameType | None) -> None:
         came.append(number)
+        if usual is _heard:
+            _tell_soon()
 
     signal.signal(signal.SIGINT, note)
     try:

@@ -24,11 +24,12 @@ def without(source: str, name: str) -> Iterator[str]:
             continue
         called = node.func
         kind = called.id if isinstance(called, ast.Name) else getattr(called, "attr", "")
+        if kind != IN_TEXT and kind not in BY_ITSELF:
+            continue
         text = ast.get_source_segment(source, node) or ""
-        told = True
         if kind == IN_TEXT:
             told = "fix: " in text or "_with_fix(" in text
-        elif kind in BY_ITSELF:
+        else:
             spread = any(isinstance(one, ast.Starred) for one in node.args)
             given = node.args[BY_ITSELF[kind] :]
             empty = bool(given) and isinstance(given[0], ast.Constant) and not given[0].value

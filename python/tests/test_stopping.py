@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import sys
 import threading
+import time
 
 import pytest
 
-from burstlab import meanwhile
+from burstlab import interrupts, meanwhile
 from burstlab.cli import app
 
 
@@ -33,6 +36,23 @@ def test_a_process_of_its_own_ends_at_once_and_a_call_leaves(monkeypatch, capsys
         app.main(["run", "any.toml"])
     assert (left.value.code, ended) == (130, [130])
     assert capsys.readouterr().err == "interrupted\ninterrupted\n"
+
+
+@pytest.mark.parametrize("where", [contextlib.nullcontext, interrupts.deferred])
+def test_a_command_that_takes_a_moment_to_end_says_that_it_was_heard(monkeypatch, capfd, where):
+    monkeypatch.setattr(interrupts, "_SILENT_S", 0.0)
+    before = signal.getsignal(signal.SIGINT)
+    interrupts.say_when_heard()
+    try:
+        with pytest.raises(KeyboardInterrupt), where():
+            signal.raise_signal(signal.SIGINT)
+        said, rounds = "", 0
+        while not said and rounds < 6000:
+            time.sleep(0.01)
+            said, rounds = capfd.readouterr().err, rounds + 1
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert said == "interrupted; what was done is kept, which takes a moment\n"
 
 
 def test_modules_are_loaded_once_and_not_where_ctrl_c_is_raised(monkeypatch, tmp_path):

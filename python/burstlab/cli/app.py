@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from burstlab.cli import plain
 from burstlab.errors import FULL, EngineError, InputError
+from burstlab.interrupts import say_when_heard
 from burstlab.shown import shown
 
 DONE, FAILED, BAD_INPUT, ENGINE_FAILED, INTERRUPTED = 0, 1, 2, 70, 130
@@ -20,6 +21,8 @@ def main(tokens: Sequence[str] | None = None) -> None:
     take down piece by piece, and threads that it would wait for, nobody needs any more.
     """
     try:
+        if tokens is None:
+            say_when_heard()
         status = _answer(tokens)
         sys.stdout.flush()
         if status == INTERRUPTED and tokens is None:

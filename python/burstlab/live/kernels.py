@@ -68,9 +68,21 @@ _ON = (
     "NET_SCHED",
     "NET_SCH_FQ",
     "TCP_CONG_ADVANCED",
+    "EXPERT",
     "DEBUG_INFO_NONE",
 )
-_OFF = ("SMP", "SOUND", "USB", "WIRELESS", "IPV6")
+
+#: What no program on a host sees: devices that a user-mode kernel has not, disks and their file
+#: systems, and what debuggers read, which is most of what a compiler would write. The first of a
+#: choice has to be off for another one to be on.
+_OFF = (
+    *("SMP", "SOUND", "USB", "WIRELESS", "IPV6"),
+    *("INPUT", "HID_SUPPORT", "SERIO", "VT", "WLAN", "ETHERNET", "PPP", "SLIP", "DUMMY", "PPS"),
+    *("PTP_1588_CLOCK", "UML_NET", "SSL", "PORT_CHAN", "XTERM_CHAN", "SUSPEND", "FW_LOADER"),
+    *("BLOCK", "SWAP", "QUOTA", "AUTOFS_FS", "NLS", "MODULES", "CRYPTO_HW", "CGROUPS"),
+    *("DEBUG_INFO_DWARF_TOOLCHAIN_DEFAULT", "DEBUG_MISC", "SLUB_DEBUG", "KALLSYMS", "FTRACE"),
+    *("IKCONFIG", "COREDUMP", "PROC_KCORE", "ETHTOOL_NETLINK"),
+)
 
 #: Ticks of a kernel in a second: those of servers of today, where user-mode kernels have 100.
 HZ = 1000
@@ -98,7 +110,7 @@ _TOOLS = {
 }
 
 #: Files that the compiler of a build lists come at this number, about.
-_FILES = 1900
+_FILES = 1150
 
 Progress = Callable[[float], None]
 

@@ -1,6 +1,6 @@
 """What a stretch of time of a result looks like: bursts on fibres, losses, a flow.
 
-Tables stay in their files; each answer reads the columns and row groups that it needs.
+Long tables stay in their files; each answer reads the columns and row groups that it needs.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from burstlab.export.core import goes_back
 from burstlab.page.columns import values
 from burstlab.page.delays import delays
 from burstlab.page.network import Network
+from burstlab.tables import Table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,6 +38,9 @@ ROWS = 150_000
 #: Hops from which the delays of fibres are found, about.
 _SEEN = 1_000_000
 
+#: Rows of a table that is kept in memory.
+_SHORT = 200_000
+
 _S = 1e-12
 
 
@@ -54,6 +58,7 @@ class Tables:
     def __init__(self, store: Store, replication: int) -> None:
         self._store = store
         self._replication = replication
+        self._short: dict[str, Table] = {}
 
     def has(self, name: str) -> bool:
         """Whether a table was recorded."""
@@ -78,8 +83,17 @@ class Tables:
             Which rows; row groups that cannot have any are not read.
         """
         mine = ("replication", "==", self._replication)
-        found = self._store.table(name).read(columns, [mine, *conditions])
+        found = self._table(name).read(columns, [mine, *conditions])
         return {name: values(name, column) for name, column in found.items()}
+
+    def _table(self, name: str) -> Table:
+        """Return a table: one that is short is read once, not for each flow."""
+        if name not in self._short:
+            stored = self._store.table(name)
+            if len(stored) > _SHORT:
+                return stored
+            self._short[name] = Table(stored.read())
+        return self._short[name]
 
 
 class Slices:

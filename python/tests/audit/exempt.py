@@ -12,9 +12,7 @@ _ADMISSION = "negotiations and notifications have no trace: no more than interva
 _SLOTS = (
     "slots have no trace of their own: conserved at each output and switch, none over the buffer"
 )
-_BACKLOG = (
-    "datagrams that leave in several slots are there in part: between bounds that packets give"
-)
+_EXTRA = "notifications have no trace: no more than the backlog, which is computed"
 
 #: By the place in the summary: why it is bounded alone.
 BOUNDED: dict[str, str] = {
@@ -57,9 +55,8 @@ BOUNDED: dict[str, str] = {
         )
     },
     **{
-        f"ops.{name}": _BACKLOG
+        f"ops.{name}": _EXTRA
         for name in (
-            "backlog_mean_bits",
             "extra_buffer_mean_bits",
             "extra_buffer_whole_bits",
             "extra_buffer_max_bits",

@@ -50,6 +50,7 @@ class Bursts:
         self.step_kind = self.kind[step_rows] if step_rows else self.kind[:0]
         self.step_row = np.array(step_rows, dtype=int)
         self.step_now = run.since_start(self.steps["t_ps"])
+        self._found: dict[tuple[str | None, ...], Any] = {}
 
     def _cut(self) -> tuple[Any, Any]:
         """What was cut off each burst; one of others that is sent again is whole again."""
@@ -72,8 +73,13 @@ class Bursts:
 
     def steps_of(self, kind: str | None, *events: str) -> Any:
         """Return which steps in the measured time are of a kind of burst and of some events."""
-        found = self.step_now & np.isin(self.steps["event"], events)
-        return found if kind is None else found & (self.step_kind == kind)
+        found = self._found.get((kind, *events))
+        if found is None:
+            found = self.step_now & np.isin(self.steps["event"], events)
+            if kind is not None:
+                found &= self.step_kind == kind
+            self._found[kind, *events] = found
+        return found
 
 
 def _no_steps() -> dict[str, Any]:

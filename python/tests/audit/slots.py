@@ -169,7 +169,8 @@ def _backlog(run: Run, audit: Audit) -> None:
     """What waits at the edges at the ends of units of smoothing, in all and by buffer.
 
     A datagram that leaves in several slots is there in part from the first to the last, so that the
-    sum has bounds; where none does, and nothing moves at that very instant, they are one.
+    sum has bounds. Where all fit into a slot it is exact: a unit ends, as timers do, before what
+    comes or leaves at that instant.
     """
     packets, payload = run.table("packets"), _payload(run)
     ends = _ends(run)
@@ -202,9 +203,9 @@ def _waits(run: Run, audit: Audit, path: str, mine: Any) -> None:
     ends[(ends == NONE) | rest] = run.end + 10 * unit
     low, high = [], []
     for at in range(unit, run.end + 1, unit):
-        here = (begins < at) & (ends > at)
+        here = (begins < at) & (ends >= at)
         low.append(float(sizes[here & ~split].sum()))
-        high.append(float(sizes[(begins <= at) & (ends >= at)].sum()))
+        high.append(float(sizes[here].sum()))
     if not low:
         return
     first = run.start // unit if run.warm else 0

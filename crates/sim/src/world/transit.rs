@@ -416,26 +416,35 @@ impl World {
             list.drain(..).for_each(|effect| self.apply_one(effect));
             self.core.effects().list = list;
         }
-        if !self.core.effects().landed.is_empty() {
-            self.land();
-        }
         let effects = self.core.effects();
         if !effects.landing.is_empty() {
-            let mut landing = std::mem::take(&mut effects.landing);
+            if !effects.landed.is_empty() {
+                self.land_before();
+            }
+            let mut landing = std::mem::take(&mut self.core.effects().landing);
             self.data_land(&landing.data.all);
             self.acks_land(&landing.acks.all);
             landing.clear();
             self.core.effects().landing = landing;
+        } else if !effects.landed.is_empty() {
+            self.land();
         }
     }
 
     /// What a burst carried has landed.
+    #[inline(always)]
     fn land(&mut self) {
         let mut landed = std::mem::take(&mut self.core.effects().landed);
         self.data_land(&landed.data);
         self.acks_land(&landed.acks);
         landed.clear();
         self.core.effects().landed = landed;
+    }
+
+    /// The same before others that land ahead of the clock, which is rare.
+    #[cold]
+    fn land_before(&mut self) {
+        self.land();
     }
 
     fn apply_one(&mut self, effect: Effect) {

@@ -186,7 +186,7 @@ impl Mesh {
         let queue = queue as usize;
         let queued = self.queues[queue].filling.as_mut().and_then(|filling| filling.queued.pop());
         let Reverse(entry) = queued.expect("an event is queued for each");
-        debug_assert_eq!(entry.0, now, "the events come in this order");
+        assert_eq!(entry.0, now, "the events come in this order");
         context.stale += u64::from(!self.queues[queue].awaits(entry));
         // Of a packet that is too much for a burst, and enough for one of its own, three times.
         while self.queues[queue].awaits(entry) {

@@ -182,7 +182,8 @@ impl Mesh {
             self.flows.carried(flow, 1);
         }
         let lands = crossing.lands;
-        if self.outlasts_packet(&packet) && lands <= context.safe && self.lands_ahead(way, context) {
+        let ahead = lands <= context.safe && self.lands_ahead(way, context);
+        if ahead && self.outlasts_packet(&packet) {
             self.counts[kind as usize].passed(1, size.get());
             self.effects.landing.add(lands, packet);
         } else {

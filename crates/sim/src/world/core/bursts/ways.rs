@@ -252,7 +252,7 @@ impl Mesh {
             let stored = Stored { slot, packet, last: index + 1 == count };
             way.lane.push(&mut context.queue, at, event, stored);
         }
-        debug_assert!(scheduled_loss || burst.hop == hops, "it goes all the way");
+        assert!(scheduled_loss || burst.hop == hops, "it goes all the way");
         burst.departs = passage.departs.unwrap_or(now);
         if !scheduled_loss && !late {
             burst.payload.clear();
