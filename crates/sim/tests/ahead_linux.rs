@@ -233,6 +233,27 @@ fn on_the_fast_path_a_packet_is_no_event() {
     }
 }
 
+/// A pipe that is never empty: what is on its way as measuring begins does not keep a run from being
+/// dealt with in runs of packets.
+#[test]
+fn a_saturated_path_is_dealt_with_in_runs_after_its_warm_up() {
+    let linux = |law: &str| json!({"profile": "linux", "window_law": law, "window": 2000});
+    let both = |tcp: Value| [("100 ms", tcp.clone()), ("9 s", tcp)];
+    let marked = json!({"rate": "100 Mb/s", "delay": "10 ms", "marking": {"above": "100 KB"}});
+    for (warmup, tcp) in [linux("cubic"), linux("aimd"), json!({"variant": "sack", "window": 900})]
+        .into_iter()
+        .flat_map(both)
+    {
+        let scenario = json!({
+            "access": marked, "edge": {"assembly": "timer", "timer": "5 ms"}, "tcp": tcp,
+            "loss": {"data": {"process": "every", "n": 700}},
+            "run": {"duration": "20 s", "warmup": warmup},
+        });
+        let counters = run(&scenario, 1, Trace::default()).summary.counters;
+        assert!(counters.events < counters.packets_delivered / 3, "{scenario}: {counters:?}");
+    }
+}
+
 /// Bursts that are late because they are sent again, and lost, before receivers that are far away:
 /// what was taken ahead of the clock is sent again and lost before it comes.
 #[test]
