@@ -125,6 +125,25 @@ def test_targets_share_runs_and_papers_do_not(made):
     assert not options.left
 
 
+def test_where_an_effort_says_so_each_series_is_run_until_it_is_precise():
+    plan = copy.deepcopy(PLAN)
+    plan["quick"].update(first=2, batch=1, most=5, precision=0.0, each=True)
+
+    def all_but_sack(corner):
+        return [] if "SACK" in corner.samples else every(corner)
+
+    corners = run_grid(context(plan), "grid", all_but_sack)
+    alike = run_grid(context({**plan, "quick": {**plan["quick"], "each": False}}), "grid", every)
+    for one, whole in zip(corners, alike, strict=True):
+        assert {name: len(found) for name, found in one.samples.items()} == {"Reno": 5, "SACK": 2}
+        assert not one.reached
+        # The random numbers of a replication are the same, and the first two of both are compared.
+        for name, found in one.samples.items():
+            pairs = zip(found, whole.samples[name], strict=False)
+            assert all(alone.summary == among.summary for alone, among in pairs)
+        assert one.ratio("Reno", "SACK", lambda s: s.summary["counters"]["bursts_sent"]).n == 2
+
+
 def test_an_effort_runs_only_what_its_rules_allow():
     plan = copy.deepcopy(PLAN)
     plan["quick"]["only"] = [

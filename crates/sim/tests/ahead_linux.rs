@@ -233,17 +233,15 @@ fn on_the_fast_path_a_packet_is_no_event() {
     }
 }
 
-/// A pipe that is never empty: what is on its way as measuring begins does not keep a run from being
-/// dealt with in runs of packets.
+/// A pipe that is never empty: what is on its way as measuring begins does not keep packets from
+/// being dealt with in runs.
 #[test]
 fn a_saturated_path_is_dealt_with_in_runs_after_its_warm_up() {
     let linux = |law: &str| json!({"profile": "linux", "window_law": law, "window": 2000});
     let both = |tcp: Value| [("100 ms", tcp.clone()), ("9 s", tcp)];
     let marked = json!({"rate": "100 Mb/s", "delay": "10 ms", "marking": {"above": "100 KB"}});
-    for (warmup, tcp) in [linux("cubic"), linux("aimd"), json!({"variant": "sack", "window": 900})]
-        .into_iter()
-        .flat_map(both)
-    {
+    let senders = [linux("cubic"), linux("aimd"), json!({"variant": "sack", "window": 900})];
+    for (warmup, tcp) in senders.into_iter().flat_map(both) {
         let scenario = json!({
             "access": marked, "edge": {"assembly": "timer", "timer": "5 ms"}, "tcp": tcp,
             "loss": {"data": {"process": "every", "n": 700}},

@@ -4,10 +4,11 @@ A plan's table ``grid`` has ``points`` (``label``, ``x``, optionally ``p`` and `
 (``label`` and ``set``) and optionally ``groups`` (``label``, ``set``, ``at``: one table of settings
 a point, ``series``: the labels that are run, ``deterministic``: nothing is drawn, so two
 replications, which agree, are enough). Within a group and point all series have the same random
-numbers. Replications are added until the compared numbers are as precise as the plan asks. Where an
-effort names ``points``, ``groups`` or ``series`` by their labels, it runs these alone. Each table
-of its ``only`` says of some ``groups`` and ``points`` (of all, where it names none) which
-``series`` are run there; where that leaves none there is no corner.
+numbers. Replications are added until the compared numbers are as precise as the plan asks: for all
+series of a corner together or, where an effort says ``each``, for each by itself. Where an effort
+names ``points``, ``groups`` or ``series`` by their labels, it runs these alone. Each table of its
+``only`` says of some ``groups`` and ``points`` (of all, where it names none) which ``series`` are
+run there; where that leaves none there is no corner.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class Corner:
     p
         Its loss probability, where the plan gives one.
     samples
-        One per replication, by series.
+        One per replication, by series; of some series there may be more than of others.
     reached
         Whether the wanted precision was reached.
     """
@@ -80,7 +81,8 @@ class Corner:
 
     def ratio(self, series: str, over: str, metric: Metric) -> Estimate:
         """Return the ratio of two series, replication by replication."""
-        above, below = self.values(series, metric), self.values(over, metric)
+        both = zip(self.values(series, metric), self.values(over, metric), strict=False)
+        above, below = map(list, zip(*both, strict=True))
         return _floored(paired_ratio(above, below), [*above, *below])
 
 
@@ -115,11 +117,10 @@ def run_grid(context: Context, name: str, wanted: Wanted) -> list[Corner]:
         for point in points
         if _series(grid, group, point, effort)
     ]
-    every = [_Cell.of(context, grid, *cell, effort, wanted) for cell in cells]
-    finished = _run(context, every, grid.get("trace", ()))
-    return [
-        cell.corner(done.samples, done.reached) for cell, done in zip(every, finished, strict=True)
-    ]
+    whole = [_Cell.of(context, grid, *cell, effort, wanted) for cell in cells]
+    every = [part for cell in whole for part in cell.parts()]
+    finished = iter(_run(context, every, grid.get("trace", ())))
+    return [cell.corner_of([next(finished) for _ in cell.parts()]) for cell in whole]
 
 
 def _effort(context: Context, grid: Document) -> Document:
@@ -163,6 +164,17 @@ class _Cell:
     def label(self) -> str:
         """Name of the corner in its target."""
         return " ".join(part for part in (self.group["label"], self.point["label"]) if part)
+
+    def parts(self) -> list[_Cell]:
+        """Return what is run until it is precise by itself: all series, or each."""
+        if not self.effort.get("each", False):
+            return [self]
+        return [replace(self, scenarios={name: one}) for name, one in self.scenarios.items()]
+
+    def corner_of(self, parts: Sequence[Done[Sample]]) -> Corner:
+        """Return the corner, of whose parts these are done."""
+        samples = {name: found for part in parts for name, found in part.samples.items()}
+        return self.corner(samples, all(part.reached for part in parts))
 
     def corner(self, samples: Mapping[str, Sequence[Sample]], reached: bool) -> Corner:
         """Return the corner with its samples."""

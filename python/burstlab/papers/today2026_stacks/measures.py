@@ -38,7 +38,7 @@ def over(corners: Sequence[Corner], series: str, other: str, metric: Metric = go
 
     The mean is taken replication by replication: the interval is that of their spread.
     """
-    count = min(len(corner.samples[series]) for corner in corners)
+    count = min(len(corner.samples[name]) for corner in corners for name in (series, other))
     logs = [
         math.fsum(
             math.log(metric(corner.samples[series][i]) / metric(corner.samples[other][i]))
@@ -58,7 +58,7 @@ def flow_by_flow(corners: Sequence[Corner], series: str, other: str) -> Estimate
     Each flow counts alike, however much it brings through; one that brings nothing through counts
     as if it had brought one segment of 1460 bytes.
     """
-    count = min(len(corner.samples[series]) for corner in corners)
+    count = min(len(corner.samples[name]) for corner in corners for name in (series, other))
     logs = [
         math.fsum(
             _log_ratio(corner.samples[series][i], corner.samples[other][i]) for corner in corners
