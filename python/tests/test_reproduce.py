@@ -192,7 +192,8 @@ def test_ctrl_c_ends_the_targets_of_all_papers(tmp_path):
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=240)
     assert process.returncode == 130, told
-    assert b"the report has the targets that were done" in told
+    assert b"the report has the targets that were done; the same command goes on" in told
+    assert (tmp_path / "runs.sqlite").exists()
     document = json.loads(listed.read_text())
     assert document["interrupted"]
     assert [target["target"] for target in document["targets"]] == ["yu2004/fig2a"]

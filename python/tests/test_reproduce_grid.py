@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 
 from burstlab import simulation
+from burstlab.errors import InputError
 from burstlab.reproduce import making
 from burstlab.reproduce.abreast import reproduce_all
 from burstlab.reproduce.context import Context
 from burstlab.reproduce.engine import Options, reproduce
 from burstlab.reproduce.grid import run_grid, runs_of
+from burstlab.reproduce.keeping import KeptRuns, RunFile
 from burstlab.reproduce.paper import select
 
 ((PAPER, _),) = select(["yu2004/fig4b"])
@@ -101,6 +103,29 @@ def test_a_run_is_made_once_whoever_asks_for_it(made):
     traced = run_grid(context(plan, done=first.done), "grid", every)
     assert len(made) == count + 2 * 2 + 2 * 2 * 4
     assert "ledger" in traced[0].samples["Reno"][0].tables
+
+
+def test_runs_that_a_file_keeps_are_not_made_again(made, tmp_path):
+    found = []
+    for _ in range(2):
+        file = RunFile(tmp_path / "runs.sqlite")
+        here = context(PLAN, done=KeptRuns(file))
+        corners = run_grid(here, "grid", every)
+        found.append(([[s.summary for s in one.samples["SACK"]] for one in corners], here))
+        file.close(remove=False)
+    assert found[0][0] == found[1][0]
+    assert found[0][1].fingerprints == found[1][1].fingerprints
+    assert len(made) == len(set(made)) == 2 * 4 * 3
+    RunFile(tmp_path / "runs.sqlite").close(remove=True)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_of_another_kind_is_left_alone(tmp_path):
+    other = tmp_path / "runs.sqlite"
+    other.write_text("that of somebody else " * 100)
+    with pytest.raises(InputError, match="cannot be kept there: file is not a database"):
+        RunFile(other)
+    assert other.read_text().startswith("that of somebody else")
 
 
 def test_targets_share_runs_and_papers_do_not(made):

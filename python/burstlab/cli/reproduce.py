@@ -40,7 +40,8 @@ def reproduce(
     quick
         Short runs (this is the default).
     full
-        Runs long enough for the precision that the plans state.
+        Runs long enough for the precision that the plans state. Those of one that is interrupted
+        are kept in --out, and the same command goes on with them.
     seed
         Seed of all random decisions, 0 to 2^63 - 1; else that of the plans.
     out
@@ -60,6 +61,7 @@ def reproduce(
     from burstlab.report import Report
     from burstlab.reproduce.abreast import reproduce_all
     from burstlab.reproduce.engine import Options
+    from burstlab.reproduce.keeping import RunFile
     from burstlab.reproduce.paper import select
     from burstlab.simulation import override
 
@@ -72,8 +74,10 @@ def reproduce(
     wanted = select(targets)
     override({}, seed=seed, replications=None)
     meanwhile.want("rich.console", "rich.table")
-    options = Options("full" if full else "quick", seed, jobs)
     directory = ready_directory(out)
+    # Minutes are made again; hours are not.
+    file = RunFile(directory / "runs.sqlite") if full else None
+    options = Options("full" if full else "quick", seed, jobs, file)
     reports: list[TargetReport] = []
     names = [f"{paper.key}/{target}" for paper, target in wanted]
     written = Report(directory, options, names)
@@ -89,6 +93,8 @@ def reproduce(
             if aside.goes_on():
                 fix = "Ctrl-C again leaves it out"
                 warn(f"interrupted; the report gets the target before this one ({fix})")
+    if file is not None:
+        file.close(remove=not interrupted)
     reports.sort(key=lambda report: names.index(report.name))
     if reports:
         written.finish(interrupted=interrupted)
@@ -104,7 +110,8 @@ def reproduce(
         if coverage and not interrupted:
             print_coverage(out, list(dict.fromkeys(paper.key for paper, _ in wanted)))
     if interrupted:
-        print("interrupted: the report has the targets that were done", file=sys.stderr)
+        kept = "; the same command goes on with the runs that are done" if full else ""
+        print(f"interrupted: the report has the targets that were done{kept}", file=sys.stderr)
         return 130
     return 1 if any(report.failed for report in reports) else 0
 

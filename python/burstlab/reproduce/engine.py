@@ -12,6 +12,7 @@ from typing import Any
 from burstlab.reproduce.bands import stored
 from burstlab.reproduce.claims import Judged
 from burstlab.reproduce.context import Context, Findings, Key
+from burstlab.reproduce.keeping import KeptRuns, RunFile
 from burstlab.reproduce.paper import Paper
 from burstlab.results import Replication
 from burstlab.underway import workers_asked
@@ -31,6 +32,8 @@ class Options:
         Instead of the scenario's seed.
     jobs
         Replications at a time, of all targets that are run with these options.
+    file
+        Where runs are kept beyond this process, if anywhere.
     left
         What targets of a paper leave for those after them that need the same runs, and the runs, by
         paper.
@@ -41,6 +44,7 @@ class Options:
     effort: str = "quick"
     seed: int | None = None
     jobs: int | None = None
+    file: RunFile | None = field(default=None, repr=False, compare=False)
     left: dict[str, tuple[dict[str, Any], dict[Key, Replication]]] = field(
         default_factory=dict, repr=False, compare=False
     )
@@ -48,6 +52,10 @@ class Options:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "free", threading.Semaphore(workers_asked(self.jobs)))
+
+    def runs(self) -> dict[Key, Replication]:
+        """Return where the runs of a paper are kept."""
+        return {} if self.file is None else KeptRuns(self.file)
 
 
 @dataclass(frozen=True)
@@ -90,7 +98,7 @@ def reproduce(
 ) -> TargetReport:
     """Run one target and judge its claims."""
     started = time.perf_counter()
-    kept, done = options.left.setdefault(paper.key, ({}, {}))
+    kept, done = options.left.setdefault(paper.key, ({}, options.runs()))
     context = Context(
         paper,
         target,

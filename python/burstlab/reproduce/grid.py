@@ -221,13 +221,14 @@ def _sample(
 
     A run with tables is not kept, for these are large.
     """
+    if tables:
+        return replication(order, number, monitor, tables)
     key = (order.scenario, order.seed, number)
-    found = None if tables else done.get(key)
-    if found is None:
-        found = replication(order, number, monitor, tables)
-        if not tables:
-            done[key] = found
-    return found
+    try:
+        return done[key]
+    except KeyError:
+        done[key] = found = replication(order, number, monitor)
+        return found
 
 
 @dataclass(frozen=True)
