@@ -28,6 +28,12 @@ def say_when_heard() -> None:
         signal.signal(signal.SIGINT, _heard)
 
 
+def say_nothing() -> None:
+    """Have Ctrl-C say nothing from here on, where it is how the command ends."""
+    if signal.getsignal(signal.SIGINT) is _heard:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def _heard(number: int, frame: FrameType | None) -> None:
     _tell_soon()
     signal.default_int_handler(number, frame)

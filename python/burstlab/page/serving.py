@@ -22,6 +22,7 @@ from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
 
 from burstlab.errors import InputError
+from burstlab.interrupts import say_nothing
 from burstlab.shown import shown
 
 HOST = "127.0.0.1"
@@ -297,6 +298,7 @@ def serve(page: Page, *, port: int, browse: bool, token: str | None = None) -> N
         worker = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1})
         try:
             worker.start()
+            say_nothing()
             print(f"{shown(page.title)}: {server.address}\nCtrl-C ends it.", flush=True)
             if browse:
                 import webbrowser
