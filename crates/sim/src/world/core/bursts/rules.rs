@@ -17,6 +17,8 @@ pub(super) struct Rules {
     pub(super) rate: Rate,
     /// Whether headers go ahead of bursts: in a mesh.
     pub(super) control: bool,
+    /// Whether the links to receivers drop packets: when, a sender may have to know by then.
+    pub(super) drops_behind: bool,
     pub(super) protocol: Protocol,
     pub(super) processing: Span,
     pub(super) guard: Span,
@@ -75,9 +77,11 @@ impl Rules {
         let (signalling, core, edge) = (&scenario.signalling, &scenario.core, &scenario.edge);
         let lists = |what| core.contention.contains(&what);
         let thresholds = assembly.data.thresholds();
+        let (_, _, room) = scenario.access.receiver_side();
         Self {
             rate: scenario.network.link_rate,
             control: scenario.network.topology != Topology::Path,
+            drops_behind: room.packets.is_some() || room.bytes.is_some(),
             protocol: signalling.protocol,
             processing: signalling.processing,
             guard: signalling.guard,

@@ -30,6 +30,9 @@ struct Stored {
     last: bool,
 }
 
+/// The way of data; the other is that of ACKs.
+const DATA: usize = 0;
+
 /// Stands for no slot.
 const NO_SLOT: u32 = u32::MAX;
 
@@ -102,13 +105,14 @@ impl Mesh {
     /// before, and no host goes by the clock.
     #[inline]
     pub(super) fn lands_ahead(&self, way: usize, context: &Context) -> bool {
-        self.may_land_ahead(context) && self.ways[way].is_clear()
+        self.may_land_ahead(way, context) && self.ways[way].is_clear()
     }
 
-    /// Whether anything may be with its hosts ahead of the clock.
+    /// Whether anything on a way may be with its hosts ahead of the clock.
     #[inline]
-    fn may_land_ahead(&self, context: &Context) -> bool {
-        context.safe > Time::ZERO && !self.by_the_clock
+    fn may_land_ahead(&self, way: usize, context: &Context) -> bool {
+        let dropped = self.rules.drops_behind && way == DATA;
+        context.safe > Time::ZERO && !self.by_the_clock && !dropped
     }
 
     /// Whether the run goes on for certain until a packet has landed, with those behind it in its
@@ -285,7 +289,7 @@ impl Mesh {
                 flying.remove(place);
             }
             let operated = !context.surgery.is_empty();
-            if self.may_land_ahead(context) && !operated && self.fed.is_empty() {
+            if self.may_land_ahead(way, context) && !operated && self.fed.is_empty() {
                 self.land_those_behind(way, context);
             }
         }
@@ -319,7 +323,8 @@ impl Mesh {
 
     /// The next packet that was stored and forwarded is at its egress.
     pub(super) fn unload(&mut self, now: Time, way: u32, context: &mut Context) {
-        if self.may_land_ahead(context) && self.unload_those_behind(way as usize, context) {
+        let number = way as usize;
+        if self.may_land_ahead(number, context) && self.unload_those_behind(number, context) {
             return;
         }
         let event = Event::Core(CoreEvent::Stored(way));
