@@ -28,7 +28,7 @@ from burstlab.live.devices import Devices, pairs_of
 from burstlab.live.network import Host
 from burstlab.live.programs import Program
 from burstlab.live.samples import Samples
-from burstlab.live.watching import STOP
+from burstlab.live.watching import SHARE, STOP
 
 #: A run in virtual time begins at a multiple of this on the clock of its kernel, so that ticks and
 #: timers stand in the same phase in every run: 512 x 64 ticks of 1 ms.
@@ -78,13 +78,17 @@ def run(directory: Path) -> dict[str, Any]:
     with (
         (out / "connections.csv").open("w", encoding="ascii") as rows,
         (directory / "tables.pickle").open("wb") as tables,
+        (directory / SHARE).open("wb", buffering=0) as share,
     ):
         told = [0]
 
         def progress(now_ps: int) -> None:
             if now_ps * _STEPS >= told[0] * duration_ps:
                 told[0] = now_ps * _STEPS // duration_ps + 1
-                print(f"@{now_ps / duration_ps:.4f}", flush=True)
+                # Not on the console: the machine tells the kernel when it has taken such a line,
+                # which is at another event in each run.
+                os.pwrite(share.fileno(), f"{now_ps / duration_ps:.4f}".encode(), 0)
+                os.fsync(share.fileno())
                 rows.flush()
                 os.fsync(rows.fileno())
                 tables.flush()

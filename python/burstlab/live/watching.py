@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import subprocess
 import threading
@@ -22,10 +21,8 @@ _LINES = 40
 #: How long a run may take to end once it was asked to, in s.
 _GRACE_S = 10.0
 
-_AT = re.compile(r"@(\d\.\d+)$")
-
-#: The file that asks a run to end.
-STOP = "stop"
+#: The file that asks a run to end, and the one that has the share of it that is done.
+STOP, SHARE = "stop", "share"
 
 
 class Hung(Exception):
@@ -36,32 +33,39 @@ class Hung(Exception):
         self.share = share
 
 
-class Console:
-    """The last lines of a console, and what it told of the progress of a run.
+class Watch:
+    """The last lines of a console, and how far a run is.
 
     Parameters
     ----------
+    directory
+        Where the run writes the share of it that is done.
     progress
-        Told the share of the run that is done.
+        Told that share.
     """
 
-    def __init__(self, progress: Callable[[float], None] | None) -> None:
+    def __init__(self, directory: Path, progress: Callable[[float], None] | None) -> None:
         self.lines: deque[str] = deque(maxlen=_LINES)
         self.alive, self.share = time.monotonic(), 0.0
-        self._progress = progress
+        self._path, self._progress = directory / SHARE, progress
 
     def listen(self, pipe: IO[bytes]) -> None:
-        """Read to the end."""
+        """Read a console to its end."""
         for raw in pipe:
             self.alive = time.monotonic()
-            line = raw.decode("utf-8", "replace").rstrip()
-            found = _AT.search(line)
-            if found is None:
-                self.lines.append(line)
-                continue
-            self.share = min(float(found[1]), 1.0)
+            self.lines.append(raw.decode("utf-8", "replace").rstrip())
+
+    def look(self) -> None:
+        """Read how far the run is."""
+        try:
+            share = min(float(self._path.read_bytes()), 1.0)
+        except (OSError, ValueError):
+            # The run has not come to its first event.
+            return
+        if share != self.share:
+            self.alive, self.share = time.monotonic(), share
             if self._progress is not None:
-                self._progress(self.share)
+                self._progress(share)
 
 
 def watched(
@@ -103,16 +107,17 @@ def watched(
         preexec_fn=lambda: die_with_parent(signal.SIGKILL),
     )
     assert process.stdout is not None
-    console = Console(progress)
-    listener = threading.Thread(target=console.listen, args=(process.stdout,), daemon=True)
+    watch = Watch(directory, progress)
+    listener = threading.Thread(target=watch.listen, args=(process.stdout,), daemon=True)
     listener.start()
     asked_at: float | None = None
     try:
         while process.poll() is None:
             try:
                 now = time.monotonic()
-                if now - console.alive > patience_s:
-                    raise Hung(console.share)
+                watch.look()
+                if now - watch.alive > patience_s:
+                    raise Hung(watch.share)
                 if asked_at is not None and now - asked_at > _GRACE_S:
                     break
                 with suppress(subprocess.TimeoutExpired):
@@ -128,4 +133,4 @@ def watched(
         with suppress(subprocess.TimeoutExpired):
             process.wait(_GRACE_S)
         listener.join(_GRACE_S)
-    return list(console.lines)
+    return list(watch.lines)
