@@ -1,6 +1,8 @@
 //! Packets of a connection with options that follow one another, dealt with all at once: the same
 //! as in `batch`, but that what each packet carries is looked at.
 
+use std::ops::Range;
+
 use burstlab_tcp::Transmission;
 use burstlab_units::{Bytes, Time};
 
@@ -194,13 +196,13 @@ impl Leaving<'_> {
         let (ack, count) = (&coming.train.first, coming.train.count);
         let (mut rest, mut taken) = (coming.run(ack.next), 0);
         while taken < count && rest.at <= safe {
-            let mut heard = flow.hear_fast(&rest, safe, |at, sent| self.let_go(at, sent));
+            let mut heard = flow.hear_fast(&rest, safe, |at, seqs, of| self.let_go(at, seqs, of));
             if heard == 0 {
                 if !flow.hear_slowly(rest.at, (rest.first, ack.bytes()), released) {
                     break;
                 }
                 for sent in released.drain(..) {
-                    self.let_go(rest.at, (sent.seq, sent.size, sent.cwnd));
+                    self.let_go(rest.at, sent.seq..sent.seq + 1, (sent.size, sent.cwnd));
                 }
                 heard = 1;
             }
@@ -212,13 +214,16 @@ impl Leaving<'_> {
         taken
     }
 
+    /// Segments go, each of this size.
     #[inline(always)]
-    fn let_go(&mut self, now: Time, (seq, size, cwnd): (u64, Bytes, f64)) {
-        let at = self.wire.carry(now, size);
-        if !self.sending.goes_on(at, seq, size) {
-            let cwnd = if self.queue.is_by_window() { cwnd } else { 0.0 };
-            let packet = DataPacket::first(self.index, seq, size, cwnd);
-            self.sending.begin(self.core, self.queue, at, packet, self.context);
+    fn let_go(&mut self, now: Time, seqs: Range<u64>, (size, cwnd): (Bytes, f64)) {
+        for seq in seqs {
+            let at = self.wire.carry(now, size);
+            if !self.sending.goes_on(at, seq, size) {
+                let cwnd = if self.queue.is_by_window() { cwnd } else { 0.0 };
+                let packet = DataPacket::first(self.index, seq, size, cwnd);
+                self.sending.begin(self.core, self.queue, at, packet, self.context);
+            }
         }
     }
 }

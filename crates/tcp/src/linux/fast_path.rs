@@ -220,6 +220,10 @@ impl Linux {
     fn schedule_probe_fast(&mut self, now: Reading, [others, all]: [u32; 2]) {
         let left = self.timeout_left(now.us);
         let most = self.probe_wait(all);
+        if left > most as i64 * 1_000 && self.options.rto_max > most {
+            // The time-out is later than the probe.
+            return self.timer.set_anew(now.tick, Purpose::Probe, most);
+        }
         let before = if others == 1 { self.probe_wait(1) } else { most };
         let wait = ticks(left.max(1) as u64);
         let timeout = wait.min(self.options.rto_max);

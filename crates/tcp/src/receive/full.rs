@@ -72,9 +72,13 @@ impl Receiver {
         let Some(answers) = self.answers.as_mut().filter(fast) else { return 0 };
         let (mut at, mut seq) = (run.at, run.first);
         let end = run.first + u64::from(run.count);
+        let mut even = answers.is_even((seq, bytes.get()), options);
         while seq < end && at <= until {
-            if !answers.on_data_fast(at, (seq, bytes.get()), options, &mut answer) {
-                break;
+            if !even || !answers.on_data_even(at, seq, options, &mut answer) {
+                if !answers.on_data_fast(at, (seq, bytes.get()), options, &mut answer) {
+                    break;
+                }
+                even = answers.is_even((seq + 1, bytes.get()), options);
             }
             (at, seq) = (at + run.gap, seq + 1);
         }

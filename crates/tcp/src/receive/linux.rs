@@ -284,6 +284,56 @@ impl Answers {
         true
     }
 
+    /// Whether segments from `seq` on, with so many bytes each and these options, are acknowledged
+    /// two by two, and show nothing but round trips.
+    #[inline]
+    pub(super) fn is_even(&self, (seq, bytes): (u64, u64), options: &SegmentOptions) -> bool {
+        let second = seq == self.told + 1;
+        (second || seq == self.told)
+            && !options.flags.push
+            && self.delay.is_even(bytes, second)
+            && self.window.is_settled()
+    }
+
+    /// As [`on_data_fast`](Self::on_data_fast) where that [is even](Self::is_even), and goes on to
+    /// be. Returns whether the segment is taken.
+    #[inline(always)]
+    pub(super) fn on_data_even(
+        &mut self,
+        at: Time,
+        seq: u64,
+        options: &SegmentOptions,
+        answer: &mut impl FnMut(Time, u64, &AckOptions),
+    ) -> bool {
+        let (now, first) = (self.clock.read(at), seq == self.told);
+        if !first && !self.delay.is_second_in_time(now.tick) {
+            return false;
+        }
+        // So it is, too, where the segment is taken otherwise.
+        self.window.measure_round_trip(now.tick, options.echo, self.timestamps);
+        if self.window.ends_round(now.us) {
+            return false;
+        }
+        if first {
+            if !self.delay.take_first(now.tick) {
+                return false;
+            }
+            if self.timestamps {
+                self.recent = self.recent.max(options.stamp);
+            }
+        } else {
+            let offer = self.window.offer(1);
+            if !self.window.is_as_wide(offer) || !self.delay.take_second(now.tick) {
+                return false;
+            }
+            let carried = self.options(now.tick, seq + 1, offer);
+            self.told = seq + 1;
+            answer(at, seq + 1, &carried);
+        }
+        self.window.read_on();
+        true
+    }
+
     fn take_in_order(
         &mut self,
         now: Time,

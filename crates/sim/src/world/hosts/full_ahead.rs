@@ -1,6 +1,8 @@
 //! Connections whose packets carry options, ahead of the clock: as long as all is in order, nothing
 //! but its packets and its own timers changes a host.
 
+use std::ops::Range;
+
 use burstlab_tcp::{
     Ack, AckOptions, FullAck, Outlet, PacketRun, SackBlocks, SentRun, Transmission, Wires,
 };
@@ -17,24 +19,31 @@ struct Carrying<'a, F> {
     carried: &'a mut CarriedOptions,
     digest: &'a mut Digest,
     short: Option<(u64, Bytes)>,
-    /// Takes each segment: its number, its size, and the congestion window.
+    /// Takes segments of one size: their numbers, the size, and the congestion window.
     go: F,
 }
 
-impl<F: FnMut(Time, (u64, Bytes, f64))> Outlet for Carrying<'_, F> {
+impl<F: FnMut(Time, Range<u64>, (Bytes, f64))> Outlet for Carrying<'_, F> {
     #[inline(always)]
     fn put(&mut self, now: Time, run: &SentRun) {
         self.carried.send_run(run);
-        let cwnd = f64::from(run.cwnd);
-        for seq in run.first..run.first + u64::from(run.count) {
+        let end = run.first + u64::from(run.count);
+        for seq in run.first..end {
             self.digest.add(now, 1, seq);
-            let short = self.short.filter(|&(short, _)| short == seq);
-            (self.go)(now, (seq, short.map_or(run.size, |(_, size)| size), cwnd));
+        }
+        let cwnd = f64::from(run.cwnd);
+        match self.short.filter(|(seq, _)| (run.first..end).contains(seq)) {
+            None => (self.go)(now, run.first..end, (run.size, cwnd)),
+            Some((seq, size)) => {
+                (self.go)(now, run.first..seq, (run.size, cwnd));
+                (self.go)(now, seq..seq + 1, (size, cwnd));
+                (self.go)(now, seq + 1..end, (run.size, cwnd));
+            }
         }
     }
 }
 
-impl<F: FnMut(Time, (u64, Bytes, f64))> Wires for Carrying<'_, F> {
+impl<F: FnMut(Time, Range<u64>, (Bytes, f64))> Wires for Carrying<'_, F> {
     #[inline(always)]
     fn carried(&self, next: u64) -> Option<AckOptions> {
         self.carried.of_ack(next).filter(|options| !options.marked)
@@ -59,14 +68,14 @@ impl Flow {
     }
 
     /// ACKs will be at the sender. Takes those in front that are on the fast path and come by
-    /// `until`; returns how many. `go` takes each segment that goes, with its number, its size, and
-    /// the congestion window.
+    /// `until`; returns how many. `go` takes segments of one size that go: their numbers, the
+    /// size, and the congestion window.
     #[inline]
     pub(in crate::world) fn hear_fast(
         &mut self,
         run: &PacketRun,
         until: Time,
-        go: impl FnMut(Time, (u64, Bytes, f64)),
+        go: impl FnMut(Time, Range<u64>, (Bytes, f64)),
     ) -> u32 {
         let Some(carried) = &mut self.carried else { return 0 };
         let short = self.sender.short_segment();

@@ -177,6 +177,52 @@ impl Delay {
         self.last = tick;
     }
 
+    /// Whether full segments of `bytes` are acknowledged two by two, and the next one is, or is not,
+    /// the second one of two.
+    #[inline]
+    pub(super) fn is_even(&self, bytes: u64, second: bool) -> bool {
+        let waits = self.scheduled == second && self.timed == second;
+        let plain = bytes == self.size && !self.pushed && !self.pushed_again;
+        let slowly = self.adaptive && self.quick == 0 && !self.at_once && self.ato > 0;
+        waits && plain && slowly && self.compressed == 0 && self.compress.is_none()
+    }
+
+    /// Whether the second of two segments surely comes before the timer that the first one set.
+    #[inline]
+    pub(super) fn is_second_in_time(&self, tick: u64) -> bool {
+        self.timer.is_some_and(|(due, _)| tick <= due)
+    }
+
+    /// What [`follow`](Self::follow) and [`delay`](Self::delay) do at the first of two segments.
+    /// Does nothing, and returns false, where segments come so slowly that the delay does more than
+    /// to approach its least.
+    #[inline]
+    pub(super) fn take_first(&mut self, tick: u64) -> bool {
+        let ato = (self.ato >> 1) + LEAST / 2;
+        if tick - self.last > LEAST / 2 || ato > LEAST {
+            return false;
+        }
+        // A timer of before that is not due at the same tick is set anew, run out or not.
+        let due = tick + ato.min((self.rto_min_us / 1000).max(2) - 1);
+        if self.timer.is_none_or(|(set, _)| set != due) {
+            self.timer = Some((due, tick));
+        }
+        (self.ato, self.last) = (ato, tick);
+        (self.scheduled, self.timed) = (true, true);
+        true
+    }
+
+    /// What [`follow`](Self::follow) and [`sent`](Self::sent) do at the second one, likewise.
+    #[inline]
+    pub(super) fn take_second(&mut self, tick: u64) -> bool {
+        if tick - self.last > LEAST / 2 {
+            return false;
+        }
+        (self.ato, self.last) = ((self.ato >> 1) + LEAST / 2, tick);
+        (self.scheduled, self.timed) = (false, false);
+        true
+    }
+
     /// Whether an ACK goes now; else a timer is set. `compresses`: segments are there above a hole,
     /// and whether the receiver may leave duplicate ACKs out.
     pub(super) fn decide(

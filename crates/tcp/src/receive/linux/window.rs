@@ -139,6 +139,12 @@ impl Advertised {
         grows
     }
 
+    /// Whether a segment makes the window no wider, and does not show what it takes in the buffer.
+    #[inline]
+    pub(super) fn is_settled(&self) -> bool {
+        self.clamp <= self.threshold && self.share != SHARE_FIRST
+    }
+
     /// The window that there is room for with so many segments in the buffer.
     #[inline]
     pub(super) fn offer(&self, held: u64) -> u64 {
@@ -212,9 +218,21 @@ impl Advertised {
     #[inline]
     pub(super) fn read(&mut self, us: u64, segments: u64) {
         self.read += segments * self.payload;
-        if self.rtt_8 > 0 && us - self.since >= self.rtt_8 >> 3 {
+        if self.ends_round(us) {
             self.end_round(us);
         }
+    }
+
+    /// The application has read a segment, which [ends no round trip](Self::ends_round).
+    #[inline]
+    pub(super) fn read_on(&mut self) {
+        self.read += self.payload;
+    }
+
+    /// Whether what is read at `us` ends a round trip.
+    #[inline]
+    pub(super) fn ends_round(&self, us: u64) -> bool {
+        self.rtt_8 > 0 && us - self.since >= self.rtt_8 >> 3
     }
 
     fn end_round(&mut self, us: u64) {
