@@ -6,7 +6,10 @@ import threading
 from contextlib import suppress
 from importlib import import_module
 
-_wanted = ["numpy", "burstlab.columnar.writing"]
+#: What tables need, and what is told of several replications.
+TABLES = ("numpy", "burstlab.columnar.writing")
+
+_wanted: list[str] = []
 
 
 def want(*names: str) -> None:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from burstlab import _core, classes
+from burstlab import _core, classes, meanwhile
 from burstlab.checkpoints import EVERY, Checkpoints
 from burstlab.directories import SCENARIO, Place
 from burstlab.engine import Bound, fault, heard, memory_allowed, scenario_error
@@ -364,6 +364,8 @@ def _run_all(
     kept: Checkpoints | None,
 ) -> tuple[list[Replication], End]:
     """Return the replications that were run, in order, and what ended them before their end."""
+    if tables or parts or len(numbers) > 1:
+        meanwhile.want(*meanwhile.TABLES)
     text, seed = json.dumps(resolved), int(resolved["run"]["seed"])
     bound = Bound(resolved)
     monitors = [_core.Monitor(bound.allowed) for _ in numbers]

@@ -73,7 +73,7 @@ def reproduce(
         raise InputError("no target named\n  fix: burstlab list names them, or say all")
     wanted = select(targets)
     override({}, seed=seed, replications=None)
-    meanwhile.want("rich.console", "rich.table")
+    meanwhile.want(*meanwhile.TABLES, "rich.console", "rich.table")
     directory = ready_directory(out)
     # Minutes are made again; hours are not.
     file = RunFile(directory / "runs.sqlite") if full else None

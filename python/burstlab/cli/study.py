@@ -59,7 +59,7 @@ def study(
     from burstlab.studies import study as conduct
 
     directory = out if out is not None else str(Path("out") / Path(plan).stem)
-    meanwhile.want("rich.console", "rich.table", "burstlab.studies.verdicts")
+    meanwhile.want(*meanwhile.TABLES, "rich.console", "rich.table", "burstlab.studies.verdicts")
     interrupted = False
     failed: EngineError | None = None
     with study_bar(plan) as progress:

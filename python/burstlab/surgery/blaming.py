@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from burstlab import _core
+from burstlab import _core, meanwhile
 from burstlab.engine import fault, heard, memory_allowed, scenario_error
 from burstlab.errors import InputError
 from burstlab.loading import ScenarioLike
@@ -247,6 +247,7 @@ def _priced(
     def price_all() -> None:
         whole.append(json.loads(prices.all(monitors[-1])))
 
+    meanwhile.want(*meanwhile.TABLES)
     under_way: UnderWay[None, None] = UnderWay()
     with threads(workers) as pool:
         try:

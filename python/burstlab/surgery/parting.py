@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from burstlab import _core
+from burstlab import _core, meanwhile
 from burstlab.checkpoints import Keeper
 from burstlab.engine import fault, heard, memory_allowed, scenario_error
 from burstlab.errors import InputError, unknown
@@ -269,6 +269,7 @@ def _both(
     """Run both branches at once."""
     monitors = [_core.Monitor(memory_allowed(run.resolved)) for _ in range(2)]
     found: dict[bool, tuple[_core.Output, str]] = {}
+    meanwhile.want(*meanwhile.TABLES)
     under_way: UnderWay[bool, tuple[_core.Output, str]] = UnderWay()
     with threads(2) as pool:
         try:
