@@ -3,16 +3,17 @@
 
 use std::ops::Range;
 
-use burstlab_tcp::Transmission;
+use burstlab_tcp::{Ack, Transmission};
 use burstlab_units::{Bytes, Time};
 
 use super::World;
 use super::batch::Sending;
 use super::context::Context;
 use super::core::{Core, DataQueue};
-use super::hosts::Flow;
+use super::hosts::{AckOutlet, Flow};
 use super::packet::{AckPacket, DataPacket, Parcel};
 use super::train::{Timed, TimedTrain};
+use crate::measure::NO_ROW;
 use burstlab_link::Wire;
 
 impl World {
@@ -30,7 +31,8 @@ impl World {
         }
         let (core, context) = (&mut self.core, &mut self.context);
         let Some(queue) = core.ack_queue(index) else { return 0 };
-        let mut answering = Answering { queue, train: None };
+        let of = (index, flow.receiver.ack_size());
+        let mut answering = Answering::new(of, queue, &mut up.wire, core, context);
         let (mut done, mut late) = (0, None);
         for timed in trains {
             let (train, ready) = (timed.train(), timed.ready(now));
@@ -43,16 +45,14 @@ impl World {
             done += 1;
             let coming = TimedTrain { train: *train, at, gap };
             let acks = &mut self.hosts.full_acks;
-            let taken = flow.receive_fast((now, until), (index, &coming), acks, |at, ack| {
-                answering.add(at, ack, (core, &mut up.wire), context);
-            });
+            let taken = flow.receive_fast((now, until), &coming, acks, &mut answering);
             if taken < count {
                 late = Some((coming, taken));
                 break;
             }
         }
-        answering.end((core, &mut up.wire), context);
-        flow.arm_receiver(index, context);
+        answering.end();
+        flow.arm_receiver(index, answering.context);
         if let Some((coming, from)) = late {
             for number in from..coming.train.count {
                 self.data_comes(coming.at(number), index, coming.train.packet(number));
@@ -118,24 +118,23 @@ impl World {
         }
         let (core, context) = (&mut self.core, &mut self.context);
         let Some(queue) = core.ack_queue(index) else { return 0 };
-        let mut answering = Answering { queue, train: None };
+        let of = (index, flow.receiver.ack_size());
+        let mut answering = Answering::new(of, queue, &mut up.wire, core, context);
         let mut received = 0;
         while let Some((_, first)) = lane.front()
             && flow.receives_fast(first)
             && let Some(coming) = TimedTrain::in_front(lane)
         {
             let acks = &mut self.hosts.full_acks;
-            let taken = flow.receive_fast((now, until), (index, &coming), acks, |at, ack| {
-                answering.add(at, ack, (core, &mut up.wire), context);
-            });
+            let taken = flow.receive_fast((now, until), &coming, acks, &mut answering);
             (0..taken).for_each(|_| lane.take());
             received += taken;
             if taken < coming.train.count {
                 break;
             }
         }
-        answering.end((core, &mut up.wire), context);
-        flow.arm_receiver(index, context);
+        answering.end();
+        flow.arm_receiver(index, answering.context);
         received
     }
 
@@ -228,30 +227,67 @@ impl Leaving<'_> {
     }
 }
 
-/// ACKs that a receiver sends: as long as they are even, they are announced together.
-struct Answering {
+/// ACKs that a receiver sends on its link: as long as they are even, they are announced together.
+struct Answering<'a> {
+    index: u32,
     queue: usize,
+    /// Of an ACK without SACK blocks.
+    size: Bytes,
     train: Option<TimedTrain<AckPacket>>,
+    /// When a plain ACK goes on as those of the train do, and what it asks for.
+    next: (Time, u64),
+    wire: &'a mut Wire,
+    core: &'a mut Core,
+    context: &'a mut Context,
 }
 
-impl Answering {
+impl AckOutlet for Answering<'_> {
     #[inline(always)]
-    fn add(
-        &mut self,
-        at: Time,
-        ack: AckPacket,
-        out: (&mut Core, &mut Wire),
-        context: &mut Context,
-    ) {
-        if self.train.as_mut().is_none_or(|train| !train.admits(at, &ack)) {
-            self.end(out, context);
-            self.train = Some(TimedTrain::one(at, ack));
+    fn plain(&mut self, at: Time, next: u64, nth: u16) {
+        if (at, next) == self.next
+            && nth == 1
+            && let Some(train) = &mut self.train
+        {
+            train.train.count += 1;
+            self.next = (at + train.gap, next + u64::from(train.train.step));
+            return;
         }
+        self.put(at, AckPacket::plain(self.index, next, self.size).nth(nth));
     }
 
-    fn end(&mut self, (core, wire): (&mut Core, &mut Wire), context: &mut Context) {
+    fn whole(&mut self, at: Time, ack: &Ack, nth: u16) {
+        self.put(at, AckPacket::new(self.index, NO_ROW, ack).nth(nth));
+    }
+}
+
+impl<'a> Answering<'a> {
+    fn new(
+        (index, size): (u32, Bytes),
+        queue: usize,
+        wire: &'a mut Wire,
+        core: &'a mut Core,
+        context: &'a mut Context,
+    ) -> Self {
+        Self { index, queue, size, train: None, next: (Time::MAX, 0), wire, core, context }
+    }
+
+    fn put(&mut self, at: Time, ack: AckPacket) {
+        self.next = (Time::MAX, 0);
+        if let Some(train) = &mut self.train
+            && train.admits(at, &ack)
+        {
+            if ack.is_plain() && ack.nth == 1 && ack.bytes() == self.size {
+                self.next = (at + train.gap, ack.next + u64::from(train.train.step));
+            }
+            return;
+        }
+        self.end();
+        self.train = Some(TimedTrain::one(at, ack));
+    }
+
+    fn end(&mut self) {
         if let Some(train) = self.train.take() {
-            core.expect_acks_over(self.queue, wire, &train, context);
+            self.core.expect_acks_over(self.queue, self.wire, &train, self.context);
         }
     }
 }

@@ -10,7 +10,7 @@ use burstlab_units::{Bytes, Time};
 
 use super::Flow;
 use super::options::CarriedOptions;
-use crate::measure::{Digest, NO_ROW};
+use crate::measure::Digest;
 use crate::world::packet::{AckPacket, DataPacket};
 use crate::world::train::TimedTrain;
 
@@ -54,6 +54,14 @@ impl<F: FnMut(Time, Range<u64>, (Bytes, f64))> Wires for Carrying<'_, F> {
         self.digest.add(now, 2, next);
         self.carried.hear_in_order();
     }
+}
+
+/// Where the ACKs of a receiver go.
+pub(in crate::world) trait AckOutlet {
+    /// Takes one without SACK blocks, of the usual size, that asks for `next`, as the `nth` one.
+    fn plain(&mut self, at: Time, next: u64, nth: u16);
+    /// Takes any.
+    fn whole(&mut self, at: Time, ack: &Ack, nth: u16);
 }
 
 impl Flow {
@@ -153,18 +161,18 @@ impl Flow {
     }
 
     /// Segments come to the receiver: takes those in front that are in order and in time; a timer
-    /// of the receiver that is due before one of them runs out first. Calls `answer` for each ACK
-    /// with the time it goes. Returns how many it took.
+    /// of the receiver that is due before one of them runs out first. Its ACKs go `out`. Returns how
+    /// many segments it took.
     #[inline]
     pub(in crate::world) fn receive_fast(
         &mut self,
         (now, until): (Time, Time),
-        (index, coming): (u32, &TimedTrain<DataPacket>),
+        coming: &TimedTrain<DataPacket>,
         acks: &mut Vec<FullAck>,
-        mut answer: impl FnMut(Time, AckPacket),
+        out: &mut impl AckOutlet,
     ) -> u32 {
         let Some(mut carried) = self.carried.take() else { return 0 };
-        let (packet, size) = (coming.train.first, self.receiver.ack_size());
+        let packet = coming.train.first;
         let plain = packet.nth == 1 && coming.train.step <= 1;
         let count = if plain { coming.train.count } else { 0 };
         let bytes = Bytes::new(self.kind.data_of(packet.bytes().get()));
@@ -176,7 +184,7 @@ impl Flow {
             let tell = |at, next, options: &AckOptions| {
                 self.tally.acks_sent += 1;
                 let nth = carried.acknowledge(next, *options);
-                answer(at, AckPacket::plain(index, next, size).nth(nth));
+                out.plain(at, next, nth);
             };
             let mut got = self.receiver.on_packets_fast(&run, (until, bytes), &options, tell);
             if got == 0 {
@@ -190,7 +198,7 @@ impl Flow {
                 }
                 got = u32::from(due.is_none());
                 let at = due.unwrap_or(rest.at);
-                self.answer_each(at, index, (&mut carried, acks), &mut answer);
+                self.answer_each(at, (&mut carried, acks), out);
             }
             carried.data.take_alike(got);
             taken += got;
@@ -210,18 +218,17 @@ impl Flow {
         taken
     }
 
-    /// Calls `answer` for each of these ACKs, which go at `at`.
+    /// Each of these ACKs goes `out` at `at`.
     fn answer_each(
         &mut self,
         at: Time,
-        index: u32,
         (carried, acks): (&mut CarriedOptions, &mut Vec<FullAck>),
-        answer: &mut impl FnMut(Time, AckPacket),
+        out: &mut impl AckOutlet,
     ) {
         for (ack, options) in acks.drain(..) {
             let nth = carried.acknowledge(ack.next, options);
             self.tally.acks_sent += 1;
-            answer(at, AckPacket::new(index, NO_ROW, &ack).nth(nth));
+            out.whole(at, &ack, nth);
         }
     }
 }
