@@ -89,8 +89,11 @@ impl Waits {
     #[inline]
     pub(super) fn add(&mut self, wait: Span) {
         self.count += 1;
-        self.total += u128::from(wait.as_ps());
-        self.longest = self.longest.max(wait);
+        // Most did not wait.
+        if !wait.is_zero() {
+            self.total += u128::from(wait.as_ps());
+            self.longest = self.longest.max(wait);
+        }
     }
 
     fn absorb(&mut self, other: Self) {

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Histogram {
     counts: Vec<u64>,
-    total: u64,
     sum: u128,
 }
 
@@ -37,13 +36,18 @@ impl Histogram {
     /// Counts a value.
     #[inline]
     pub(crate) fn add(&mut self, value: u64) {
-        let place = place(value);
-        if self.counts.len() <= place {
-            self.counts.resize(place + 1, 0);
-        }
-        self.counts[place] += 1;
-        self.total += 1;
         self.sum += u128::from(value);
+        match self.counts.get_mut(place(value)) {
+            Some(count) => *count += 1,
+            None => self.open(place(value)),
+        }
+    }
+
+    /// Counts the first value of a class behind all those that had one.
+    #[cold]
+    fn open(&mut self, place: usize) {
+        self.counts.resize(place, 0);
+        self.counts.push(1);
     }
 
     /// Adds the values of another one.
@@ -52,13 +56,13 @@ impl Histogram {
         for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
             *mine += theirs;
         }
-        self.total += other.total;
         self.sum += other.sum;
     }
 
     /// Mean of the values, exact; 0 without any.
     pub(crate) fn mean(&self) -> f64 {
-        if self.total == 0 { 0.0 } else { self.sum as f64 / self.total as f64 }
+        let total: u64 = self.counts.iter().sum();
+        if total == 0 { 0.0 } else { self.sum as f64 / total as f64 }
     }
 
     /// The classes that are not empty, rising: the least value of each, and its count.
