@@ -33,6 +33,9 @@ struct FlowEntry {
     /// One past the last segment that its application has written.
     limit: u64,
     carried: Carried,
+    /// The assembly queues of its data and of its ACKs, counted from 1, once they are known to stay
+    /// the same; 0: not known.
+    queues: [u32; 2],
 }
 
 /// Bursts that carried a segment of a flow, and those of them that were lost.
@@ -71,6 +74,18 @@ impl Flows {
     #[inline]
     pub(super) fn address(&self, slot: u32) -> &Address {
         &self.entries[slot as usize].address
+    }
+
+    /// The queue of the data of a flow, or of its ACKs, where it was [found](Self::found).
+    #[inline]
+    pub(super) fn queue(&self, slot: u32, ack: bool) -> Option<usize> {
+        let queue = self.entries[slot as usize].queues[usize::from(ack)];
+        queue.checked_sub(1).map(|queue| queue as usize)
+    }
+
+    /// All data of a flow, or all its ACKs, go to this queue.
+    pub(super) fn found(&mut self, slot: u32, ack: bool, queue: usize) {
+        self.entries[slot as usize].queues[usize::from(ack)] = queue as u32 + 1;
     }
 
     /// Whether flow `id` is still in its slot.

@@ -13,6 +13,7 @@ use super::coalescer::Coalescer;
 use super::edge::Queue;
 use super::pending::{Entry, Pending, Tail};
 use super::rules::Rules;
+use crate::scenario::Queues;
 use crate::world::context::Context;
 use crate::world::events::{CoreEvent, Event};
 use crate::world::packet::{AckPacket, DataPacket, Parcel};
@@ -373,20 +374,42 @@ impl Mesh {
     /// The queue of the ACKs of a flow.
     #[inline]
     pub(in crate::world) fn ack_queue(&mut self, flow: u32) -> usize {
+        if let Some(known) = self.flows.queue(flow, true) {
+            return known;
+        }
         let &Address { id, from, to, class, .. } = self.flows.address(flow);
         let class = self.rules.class_of_ack(class);
-        self.queue_of((to, from), class, (flow, id), true)
+        self.find_queue((to, from), class, (flow, id), true)
     }
 
     /// The queues of the data of a flow.
     #[inline]
     pub(in crate::world) fn data_queue(&mut self, flow: u32) -> DataQueue {
+        if let Some(known) = self.flows.queue(flow, false) {
+            return DataQueue::One(known);
+        }
         let &Address { id, from, to, class, .. } = self.flows.address(flow);
         let ends = (from, to);
         match self.rules.assembly.data.thresholds() {
-            None => DataQueue::One(self.queue_of(ends, class, (flow, id), false)),
+            None => DataQueue::One(self.find_queue(ends, class, (flow, id), false)),
             Some(_) => DataQueue::ByWindow(ends, class, id),
         }
+    }
+
+    /// The only queue of the data of a flow, or of its ACKs: found once, unless the flow has queues
+    /// of its own, which were another's, or a route that a failure may change.
+    fn find_queue(
+        &mut self,
+        ends: (u32, u32),
+        class: u32,
+        (flow, id): (u32, u32),
+        ack: bool,
+    ) -> usize {
+        let queue = self.queue_of(ends, class, (flow, id), ack);
+        if self.rules.queues != Queues::Flow && self.rules.lanes == 1 {
+            self.flows.found(flow, ack, queue);
+        }
+        queue
     }
 
     /// The timer of a queue: if it is due, all that entered before is in the burst now open.
