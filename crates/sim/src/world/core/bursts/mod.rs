@@ -359,7 +359,9 @@ impl Mesh {
         let looked_at = self.reports || self.scenario.run.occupancy.is_some();
         let lasts =
             !self.rules.contention.contains(&Resolution::Segmentation) && self.outages.are_none();
-        self.unseen = endless && !looked_at && lasts;
+        // Sources of bursts never end. In a drain the run may yet end with a flow.
+        let goes_on = self.background_sources() > 0 && self.scenario.run.drain.is_none();
+        self.unseen = (endless || goes_on) && !looked_at && lasts;
     }
 
     /// What the scenario prescribes for bursts of data, or of ACKs.
