@@ -3,6 +3,8 @@
 //! known, and when. Whatever is not as it should be ends a run; the packets from there on are taken
 //! one by one (`transit`), which is also what runs are tested against.
 
+use std::ops::Range;
+
 use burstlab_units::{Bytes, Span, Time};
 
 use super::World;
@@ -209,6 +211,24 @@ impl Sending {
         self.count += 1;
         (self.at, self.seq) = (at + self.gap, seq + 1);
         true
+    }
+
+    /// Whether packets, the first of them at `at` and each other a gap after the one before, all go
+    /// on so; then they are among them.
+    #[inline(always)]
+    pub(super) fn all_go_on(
+        &mut self,
+        (at, gap): (Time, Span),
+        seqs: &Range<u64>,
+        size: Bytes,
+    ) -> bool {
+        let goes_on = (seqs.start, size, at, gap) == (self.seq, self.size, self.at, self.gap);
+        if goes_on {
+            let count = seqs.end - seqs.start;
+            self.count += count as u32;
+            (self.at, self.seq) = (at + gap * count, seqs.end);
+        }
+        goes_on
     }
 
     /// Whether the packet at `at` is the second one, which says how far apart all are.

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use burstlab_tcp::{Ack, Transmission};
-use burstlab_units::{Bytes, Time};
+use burstlab_units::{Bytes, Span, Time};
 
 use super::World;
 use super::batch::Sending;
@@ -215,14 +215,33 @@ impl Leaving<'_> {
 
     /// Segments go, each of this size.
     #[inline(always)]
-    fn let_go(&mut self, now: Time, seqs: Range<u64>, (size, cwnd): (Bytes, f64)) {
+    fn let_go(&mut self, now: Time, seqs: Range<u64>, of: (Bytes, f64)) {
+        let (count, size) = ((seqs.end - seqs.start) as u32, of.0);
+        let evenly = match count {
+            0 | 1 => None,
+            _ => self.wire.carry_evenly((now, Span::ZERO), count, size, Time::MAX),
+        };
+        if let Some((at, gap)) = evenly {
+            if !self.sending.all_go_on((at, gap), &seqs, size) {
+                for (nth, seq) in (0..).zip(seqs) {
+                    self.put(at + gap * nth, seq, of);
+                }
+            }
+            return;
+        }
         for seq in seqs {
             let at = self.wire.carry(now, size);
-            if !self.sending.goes_on(at, seq, size) {
-                let cwnd = if self.queue.is_by_window() { cwnd } else { 0.0 };
-                let packet = DataPacket::first(self.index, seq, size, cwnd);
-                self.sending.begin(self.core, self.queue, at, packet, self.context);
-            }
+            self.put(at, seq, of);
+        }
+    }
+
+    /// A segment will be at its queue.
+    #[inline]
+    fn put(&mut self, at: Time, seq: u64, (size, cwnd): (Bytes, f64)) {
+        if !self.sending.goes_on(at, seq, size) {
+            let cwnd = if self.queue.is_by_window() { cwnd } else { 0.0 };
+            let packet = DataPacket::first(self.index, seq, size, cwnd);
+            self.sending.begin(self.core, self.queue, at, packet, self.context);
         }
     }
 }
