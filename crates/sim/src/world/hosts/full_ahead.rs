@@ -161,8 +161,8 @@ impl Flow {
     }
 
     /// Segments come to the receiver: takes those in front that are in order and in time; a timer
-    /// of the receiver that is due before one of them runs out first. Its ACKs go `out`. Returns how
-    /// many segments it took.
+    /// of the receiver that is due before one of them runs out first. Its ACKs go `out`. Returns
+    /// how many segments it took.
     #[inline]
     pub(in crate::world) fn receive_fast(
         &mut self,

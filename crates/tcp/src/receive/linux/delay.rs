@@ -177,8 +177,8 @@ impl Delay {
         self.last = tick;
     }
 
-    /// Whether full segments of `bytes` are acknowledged two by two, and the next one is, or is not,
-    /// the second one of two.
+    /// Whether full segments of `bytes` are acknowledged two by two, and the next one is the second
+    /// one of two, or is not.
     #[inline]
     pub(super) fn is_even(&self, bytes: u64, second: bool) -> bool {
         let waits = self.scheduled == second && self.timed == second;
