@@ -301,6 +301,10 @@ def test_without_loss_our_cubic_has_the_rate_of_the_kernels():
 
 
 @needs_kernel
+@pytest.mark.skipif(
+    not all("left_out" in (one.parent / "kernel.json").read_text() for one in BUILT),
+    reason="a kernel with all devices repeats less exactly: burstlab kernel build",
+)
 def test_a_connection_whose_send_buffer_is_full_is_the_same_to_the_nanosecond(burstlab, tmp_path):
     document = scenario(run={"duration": "4 s"})
     document["network"] |= {"core_nodes": 1, "link_delays": ["25 ms", "25 ms"]}
