@@ -424,6 +424,6 @@ def _kept(image: Path, source: Path, into: Path) -> Kernel:
     _done(["strip", "-o", str(pending), str(image)], image.parent, "stripping the kernel")
     sync(pending)
     pending.replace(place / "linux")
-    made = {"version": version, "hz": HZ, "source": source.name, "left_out": True}
+    made = {"version": version, "hz": HZ, "source": source.name}
     (place / "kernel.json").write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
     return Kernel(place.name, place / "linux", version)
