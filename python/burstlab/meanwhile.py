@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from contextlib import suppress
 from importlib import import_module
@@ -13,8 +14,8 @@ _wanted: list[str] = []
 
 
 def want(*names: str) -> None:
-    """Note modules that the end of what is done here needs."""
-    _wanted.extend(names)
+    """Note modules that the end of what is done here needs, but those that are there."""
+    _wanted.extend(name for name in names if name not in sys.modules and name not in _wanted)
 
 
 def load() -> None:

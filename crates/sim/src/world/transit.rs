@@ -421,28 +421,13 @@ impl World {
             if !effects.landed.is_empty() {
                 self.land_before();
             }
-            self.land_runs();
+            let mut landing = std::mem::take(&mut self.core.effects().landing);
+            self.data_land(&landing.data.all);
+            self.acks_land(&landing.acks.all);
+            landing.clear();
+            self.core.effects().landing = landing;
         } else if !effects.landed.is_empty() {
             self.land();
-        }
-    }
-
-    /// What crosses ways ahead of the clock lands: mostly data, or ACKs.
-    #[inline(always)]
-    fn land_runs(&mut self) {
-        let landing = &mut self.core.effects().landing;
-        if !landing.data.all.is_empty() {
-            let mut data = std::mem::take(&mut landing.data);
-            self.data_land(&data.all);
-            data.clear();
-            self.core.effects().landing.data = data;
-        }
-        let landing = &mut self.core.effects().landing;
-        if !landing.acks.all.is_empty() {
-            let mut acks = std::mem::take(&mut landing.acks);
-            self.acks_land(&acks.all);
-            acks.clear();
-            self.core.effects().landing.acks = acks;
         }
     }
 

@@ -89,4 +89,9 @@ impl Landing {
         data.drain(..).for_each(|train| self.data.push(TimedTrain { train, at, gap }));
         acks.drain(..).for_each(|train| self.acks.push(TimedTrain { train, at, gap }));
     }
+
+    pub(in crate::world) fn clear(&mut self) {
+        self.data.clear();
+        self.acks.clear();
+    }
 }
