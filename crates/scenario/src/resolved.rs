@@ -183,7 +183,17 @@ impl Resolved {
     /// Whether a sender listens to what becomes of its bursts.
     #[must_use]
     pub fn listens(&self) -> bool {
-        self.tcp.iter().chain(&self.demand_tcp).any(|tcp| Listens::of(tcp).at_all())
+        self.listening().any(Listens::at_all)
+    }
+
+    /// Whether a sender is told of bursts that are not lost.
+    #[must_use]
+    pub fn is_told_of_all(&self) -> bool {
+        self.listening().any(|listens| listens.left || listens.arrived)
+    }
+
+    fn listening(&self) -> impl Iterator<Item = Listens> {
+        self.tcp.iter().chain(&self.demand_tcp).map(Listens::of)
     }
 }
 

@@ -10,6 +10,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use runs::columns::differing;
+use runs::detectors::{any_detector, with_detector};
 use runs::stored::goes_on;
 use runs::{ALL, numbers, run};
 
@@ -281,6 +282,30 @@ proptest! {
     }
 
     #[test]
+    fn flows_of_a_path_that_are_told_of_bursts_do_what_they_do_one_by_one(
+        scenario in any_path(),
+        detector in any_detector(),
+        some in any::<bool>(),
+        seed in 0u64..1000,
+    ) {
+        let scenario = with_detector(scenario, detector, some);
+        let ahead = run(&scenario, seed, Trace::default());
+        let traced = run(&scenario, seed, ALL);
+        prop_assert_eq!(numbers(ahead.summary), numbers(traced.summary));
+    }
+
+    #[test]
+    fn a_path_that_tells_of_bursts_and_is_stored_goes_on(
+        scenario in any_path(),
+        detector in any_detector(),
+        some in any::<bool>(),
+        seed in 0u64..1000,
+        cut in 1u32..3000,
+    ) {
+        goes_on(&with_detector(scenario, detector, some), seed, cut)?;
+    }
+
+    #[test]
     fn a_path_that_is_stored_ahead_of_the_clock_goes_on(
         scenario in any_path(),
         seed in 0u64..1000,
@@ -401,6 +426,28 @@ fn a_receiver_is_not_ahead_of_what_is_sent_again_and_lost() {
         }
         assert!(judged.iter().all(|&count| count > 9), "{variant}: {judged:?}");
     }
+}
+
+/// Segments that were sent again for nothing bring ACKs behind the last one that counts. What of
+/// them would reach the ingress after the run has ended is not sent.
+#[test]
+fn what_comes_after_the_end_is_not_sent() {
+    let scenario = json!({
+        "access": {"rate": "1 Mb/s", "delay": "10 ms", "queue": 13},
+        "edge": {"assembly": "timer", "timer": "1 ms", "ack": {"assembly": "none"}},
+        "network": {"link_delay": "3 ms", "core_nodes": 3},
+        "loss": {"data": {"process": "bernoulli", "probability": 0.023, "node": 0}},
+        "tcp": {"variant": "reno", "profile": "ns2-2003", "window": 110, "delayed_ack": false,
+            "detector": "ble"},
+        "run": {"duration": "9 s"},
+        "flows": [{"bytes": "72 KB"}],
+    });
+    let ahead = run(&scenario, 185, Trace::default()).summary;
+    let traced = run(&scenario, 185, ALL).summary;
+    let acks = &ahead.counters;
+    assert_eq!((acks.ack_bursts_sent, acks.ack_bursts_in_flight), (92, 1));
+    assert!(ahead.simulated_s < 9.0, "the run ends with its flow");
+    assert_eq!(numbers(ahead), numbers(traced));
 }
 
 /// So many flows on one path, each packet a burst of its own, that what they send is not in step:

@@ -8,6 +8,7 @@ use burstlab_sim::Trace;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use runs::detectors::{any_detector, with_detector};
 use runs::stored::goes_on;
 use runs::{ALL, numbers, run};
 
@@ -193,6 +194,27 @@ proptest! {
     #[test]
     fn on_a_path(scenario in any_path(), seed in 0u64..1000) {
         is_what_it_is_one_by_one(&scenario, seed)?;
+    }
+
+    #[test]
+    fn on_a_path_that_tells_of_bursts(
+        scenario in any_path(),
+        detector in any_detector(),
+        some in any::<bool>(),
+        seed in 0u64..1000,
+    ) {
+        is_what_it_is_one_by_one(&with_detector(scenario, detector, some), seed)?;
+    }
+
+    #[test]
+    fn a_path_that_tells_of_bursts_and_is_stored_goes_on(
+        scenario in any_path(),
+        detector in any_detector(),
+        some in any::<bool>(),
+        seed in 0u64..1000,
+        cut in 1u32..3000,
+    ) {
+        goes_on(&with_detector(scenario, detector, some), seed, cut)?;
     }
 
     #[test]

@@ -164,6 +164,13 @@ impl Detection {
         !matches!(self.method, Method::None)
     }
 
+    /// Whether it has to hear each ACK that lets new segments go and nothing else. Ours have not:
+    /// progress lets them forget, and no more, so that of many ACKs the last one will do.
+    #[inline]
+    pub(crate) fn heeds_progress(&self) -> bool {
+        matches!(self.method, Method::Foreign(_))
+    }
+
     /// A detector that is written elsewhere, which hears nothing of what the others are told.
     pub(crate) fn foreign(&mut self) -> Option<&mut dyn ForeignDetector> {
         match &mut self.method {

@@ -170,13 +170,13 @@ impl Sender {
     }
 
     /// ACKs of `run`, without SACK blocks, arrive. Takes those in front that are there at `until`
-    /// or before, and before the retransmission timer runs out, where nothing is being repaired, no
-    /// ACK was a duplicate, no detector listens, nothing is held back, and each ACK covers segments
-    /// that had been sent before the run and were not acknowledged, while more is to follow; the
-    /// caller sees to it that nothing else happens to the sender by then. Calls `emit` for each
-    /// with the segments that it lets go, of [`segment_size`](Self::segment_size), and with the
-    /// sender as it is then. Returns how many it took. All is as if each had come alone to
-    /// [`on_ack`](Self::on_ack).
+    /// or before, and before the retransmission timer runs out, where nothing is being repaired,
+    /// no ACK was a duplicate, no detector of Python listens, nothing is held back, and each ACK
+    /// covers segments that had been sent before the run and were not acknowledged, while more is
+    /// to follow; the caller sees to it that nothing else happens to the sender by then. Calls
+    /// `emit` for each with the segments that it lets go, of [`segment_size`](Self::segment_size),
+    /// and with the sender as it is then. Returns how many it took. All is as if each had come
+    /// alone to [`on_ack`](Self::on_ack).
     #[inline(always)]
     pub fn take(
         &mut self,
@@ -227,8 +227,9 @@ impl Sender {
     /// time; each has its [`segment_size`](Self::segment_size).
     #[inline(always)]
     pub fn on_ack_fast(&mut self, now: Time, next: u64) -> Range<u64> {
+        let segments = self.goes_on(now, next);
         self.took(1);
-        self.goes_on(now, next)
+        segments
     }
 
     /// The same, and nothing is counted.
@@ -250,12 +251,13 @@ impl Sender {
         if acks > 0 {
             self.flow.counters.acks += u64::from(acks);
             self.flow.limited_transmissions = 0;
+            self.detection.on_progress(self.flow.acked);
         }
     }
 
     /// Whether the sender goes straight on: nothing is being repaired, nothing was heard twice, and
-    /// no detector listens. Then an ACK without SACK blocks that [`covers`](Self::covers) new
-    /// segments does nothing but let new ones go, and the sender goes straight on after it.
+    /// no detector of Python listens. Then an ACK without SACK blocks that [`covers`](Self::covers)
+    /// new segments does nothing but let new ones go, and the sender goes straight on after it.
     #[inline]
     #[must_use]
     pub fn is_fast(&self) -> bool {
@@ -264,7 +266,7 @@ impl Sender {
             && flow.next == flow.sent
             && flow.duplicates == 0
             && flow.hold.is_off()
-            && !self.detection.is_on()
+            && !self.detection.heeds_progress()
             && !self.recovery.is_repairing(flow)
     }
 

@@ -299,7 +299,7 @@ impl Senders {
         let mut senders = Self {
             fast: sender.clone(),
             slow: sender,
-            may: config.detector == Detector::None && config.send_jitter.is_zero(),
+            may: config.detector != Detector::Python && config.send_jitter.is_zero(),
             progresses: true,
             supplied,
             receiver: Receiver::new(config),

@@ -7,8 +7,8 @@ mod random;
 use std::collections::VecDeque;
 
 use burstlab_tcp::{
-    Ack, AckOptions, Config, FullAck, Outlet, Overrides, PacketRun, Profile, Receiver, SackBlocks,
-    SegmentOptions, Sender, SentRun, SlowStart, Transmission, WindowLaw, Wires,
+    Ack, AckOptions, Config, Detector, FullAck, Outlet, Overrides, PacketRun, Profile, Receiver,
+    SackBlocks, SegmentOptions, Sender, SentRun, SlowStart, Transmission, WindowLaw, Wires,
 };
 use burstlab_units::{Bytes, Span, Time};
 use proptest::prelude::*;
@@ -314,6 +314,10 @@ fn any_config(random: &mut Xorshift) -> Config {
     overrides.send_buffer = chance(random, 4).then(|| Bytes::new(60_000));
     if matches!(law, Cubic | Aimd) && chance(random, 4) {
         overrides.slow_start = Some(SlowStart::HystartPlusPlus);
+    }
+    if chance(random, 3) {
+        let detectors = [Detector::Ble, Detector::Back, Detector::Bnak, Detector::Oracle];
+        overrides.detector = Some(detectors[random.below(4) as usize]);
     }
     Config::resolve(&overrides).expect("is valid")
 }

@@ -66,7 +66,7 @@ impl World {
         }
         let (core, context) = (&mut self.core, &mut self.context);
         let Some(queue) = core.ack_queue(index) else { return 0 };
-        let until = flow.receives_until(now, safe);
+        let until = flow.receives_until(now, flow.safe(index, context));
         let size = flow.receiver.ack_size();
         let (mut done, mut late) = (0, None);
         for timed in trains {
@@ -122,8 +122,8 @@ impl World {
     /// ACKs land, or will; returns how many trains of the first one's flow it has dealt with, up to
     /// the packets that are announced.
     fn hear_run(&mut self, trains: &[impl Timed<AckPacket>]) -> usize {
-        let (now, safe) = (self.now, self.context.safe);
-        if safe == Time::ZERO {
+        let now = self.now;
+        if self.context.safe == Time::ZERO {
             return 0;
         }
         let index = trains[0].train().first.flow;
@@ -135,6 +135,7 @@ impl World {
         }
         let (core, context) = (&mut self.core, &mut self.context);
         let Some(queue) = core.data_queue(index) else { return 0 };
+        let safe = flow.safe(index, context);
         let (mut done, mut late) = (0, None);
         let mut digest = flow.digest.clone();
         let mut sending = Sending::default();

@@ -1,7 +1,7 @@
 //! What every part of the world may touch: the order of events, what is recorded, what is counted.
 
 use burstlab_kernel::{EventQueue, Rank, Ticket};
-use burstlab_units::Time;
+use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::events::Event;
@@ -37,6 +37,14 @@ impl Context {
         let (digest, notices) = (Digest::default(), Notices::default());
         let (clock, safe) = (Time::ZERO, Time::ZERO);
         Self { queue, recorder, digest, notices, surgery, clock, safe, stale: 0, work: 0 }
+    }
+
+    /// Up to when the hosts of a flow may be ahead of the clock if its sender acts on being told of
+    /// lost bursts: before the next message, which is on its way, or comes `after` a burst that is
+    /// yet to be closed.
+    pub(super) fn safe_of(&self, flow: u32, after: Span) -> Time {
+        let written = self.clock.saturating_add(after);
+        self.safe.min(self.notices.next_loss(flow).min(written).before())
     }
 
     /// The place in the order of an instant of what happens at `place`: ties of what happens at

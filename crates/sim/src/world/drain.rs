@@ -76,12 +76,19 @@ impl World {
     }
 
     /// The numbers of the first flows that the scenario lists, of which so much time was measured.
-    pub(super) fn flow_summaries(&self, span: Span, most: usize) -> Vec<FlowSummary> {
+    /// Bursts that were counted too `early` are not among theirs.
+    pub(super) fn flow_summaries(
+        &self,
+        span: Span,
+        most: usize,
+        early: &[u32],
+    ) -> Vec<FlowSummary> {
         let listed = self.hosts.listed().take(most);
         // A flow that is listed keeps the slot of its number.
         let bursts = |flow: &Flow| {
             let carried = self.core.bursts_of(flow.id);
-            (carried.bursts, carried.lost)
+            let early = early.iter().filter(|&&other| other == flow.id).count();
+            (carried.bursts - early as u64, carried.lost)
         };
         match &self.measured {
             None => listed.map(|flow| flow.summary(&flow.achieved(span), bursts(flow))).collect(),

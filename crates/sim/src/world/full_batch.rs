@@ -16,6 +16,10 @@ use super::train::{Timed, TimedTrain};
 use crate::measure::NO_ROW;
 use burstlab_link::Wire;
 
+/// Packets on a link that are looked at first, then twice as many: of those of a sender that paces
+/// often one alone is taken.
+const FIRST: usize = 4;
+
 impl World {
     /// Data packets land, or will; returns how many trains of the first one's flow it has dealt
     /// with, up to the ACKs that are announced.
@@ -64,9 +68,10 @@ impl World {
     /// ACKs land, or will; returns how many trains of the first one's flow it has dealt with, up to
     /// the packets that are announced.
     pub(super) fn hear_full_run(&mut self, trains: &[impl Timed<AckPacket>]) -> usize {
-        let (now, safe) = (self.now, self.context.safe);
+        let now = self.now;
         let index = trains[0].train().first.flow;
         let flow = &mut self.hosts.flows[index as usize];
+        let safe = flow.safe(index, &self.context);
         let down = &mut self.access.ack_down[index as usize];
         let up = &mut self.access.data_up[index as usize];
         if !flow.goes_straight_on_with_options() || !down.is_clear() || up.wire.is_bounded() {
@@ -120,11 +125,12 @@ impl World {
         let Some(queue) = core.ack_queue(index) else { return 0 };
         let of = (index, flow.receiver.ack_size());
         let mut answering = Answering::new(of, queue, &mut up.wire, core, context);
-        let mut received = 0;
+        let (mut received, mut most) = (0, FIRST);
         while let Some((_, first)) = lane.front()
             && flow.receives_fast(first)
-            && let Some(coming) = TimedTrain::in_front(lane)
+            && let Some(coming) = TimedTrain::in_front(lane, most)
         {
+            most = most.saturating_mul(2);
             let acks = &mut self.hosts.full_acks;
             let taken = flow.receive_fast((now, until), &coming, acks, &mut answering);
             (0..taken).for_each(|_| lane.take());
@@ -141,8 +147,9 @@ impl World {
     /// An ACK is at its sender: takes it with those behind it on the link, as far as the sender
     /// goes straight on. Returns how many.
     pub(super) fn hear_full_lane(&mut self, link: u32) -> u32 {
-        let (safe, index) = (self.context.safe, link);
+        let index = link;
         let flow = &mut self.hosts.flows[index as usize];
+        let safe = flow.safe(index, &self.context);
         let lane = &mut self.access.ack_down[index as usize].lane;
         let up = &mut self.access.data_up[index as usize];
         if !flow.goes_straight_on_with_options() || up.wire.is_bounded() {
@@ -152,11 +159,12 @@ impl World {
         let Some(queue) = core.data_queue(index) else { return 0 };
         let (sending, wire) = (Sending::default(), &mut up.wire);
         let mut leaving = Leaving { index, queue, sending, wire, core, context };
-        let mut heard = 0;
+        let (mut heard, mut most) = (0, FIRST);
         while let Some((at, first)) = lane.front()
             && flow.hears_fast(at, first)
-            && let Some(coming) = TimedTrain::in_front(lane)
+            && let Some(coming) = TimedTrain::in_front(lane, most)
         {
+            most = most.saturating_mul(2);
             let taken = leaving.hear(flow, &coming, safe, &mut self.hosts.sending);
             (0..taken).for_each(|_| lane.take());
             heard += taken;

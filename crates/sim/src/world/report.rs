@@ -52,7 +52,7 @@ impl World {
             self.context.digest.add(self.now, 4, word);
         }
         let demand = self.close_demands(measured);
-        let flows = self.flow_summaries(measured, most);
+        let flows = self.flow_summaries(measured, most, &under_way.early_of);
         warnings.extend(self.censored(flows.len(), &demand));
         let mut summary = Summary {
             seed: random.0,

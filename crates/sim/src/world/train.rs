@@ -115,9 +115,9 @@ impl<P: Parcel> TimedTrain<P> {
         Self { train: Train::one(packet), at, gap: Span::ZERO }
     }
 
-    /// The packets in front of a lane, as far as they go on evenly.
-    pub(super) fn in_front(lane: &Lane<P>) -> Option<Self> {
-        let mut packets = lane.timed();
+    /// At `most` so many packets in front of a lane, as far as they go on evenly.
+    pub(super) fn in_front(lane: &Lane<P>, most: usize) -> Option<Self> {
+        let mut packets = lane.timed().take(most);
         let (at, &first) = packets.next()?;
         let mut train = Self::one(at, first);
         while packets.next().is_some_and(|(at, packet)| train.admits(at, packet)) {}

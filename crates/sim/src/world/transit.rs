@@ -293,7 +293,7 @@ impl World {
         packet.is_plain()
             && flow.goes_straight_on()
             && flow.sender.covers(packet.next)
-            && at <= flow.hears_until(self.context.safe)
+            && at <= flow.hears_until(flow.safe(packet.flow, &self.context))
     }
 
     /// A sender hears an ACK ahead of the clock, and goes straight on.
@@ -393,7 +393,7 @@ impl World {
         let link = self.near_link(index);
         match self.access.ack_down_wire(index, link).send(self.now, self.notice_size) {
             Some(at) => {
-                message.in_band = false;
+                (message.in_band, message.at) = (false, at);
                 let slot = self.context.notices.keep(message);
                 self.context.queue.push(at, Rank::Arrival, Event::Notice(slot));
             }

@@ -4,6 +4,7 @@
 
 pub(crate) mod chunks;
 pub(crate) mod columns;
+pub(crate) mod detectors;
 pub(crate) mod stored;
 
 use burstlab_sim::scenario::{Resolved, Scenario, ScenarioError};

@@ -18,12 +18,13 @@ impl Sender {
 
     /// Whether all that an ACK for `next` at `now` without SACK blocks and marks does is to let new
     /// segments go: no timer runs out before it, nothing is being repaired, probed or reported, no
-    /// detector listens, no class of Python decides, and more is to follow.
+    /// class of Python listens or decides, and more is to follow.
     #[must_use]
     pub fn takes_full_fast(&self, now: Time, next: u64) -> bool {
         let Some(linux) = &self.linux else { return false };
         let news = linux.acked() < next && next <= linux.next() && next < self.flow.limit;
-        news && linux.is_fast() && linux.is_in_time(now) && !self.detection.is_on()
+        let own = !self.detection.heeds_progress();
+        news && linux.is_fast() && linux.is_in_time(now) && own
     }
 
     /// What a segment that goes out at `now` carries besides.
@@ -41,10 +42,18 @@ impl Sender {
         options: &AckOptions,
         out: &mut Vec<Transmission>,
     ) {
-        if self.counts(ack) {
-            let act = |linux: &mut Linux, out: &mut Vec<Transmission>| {
-                linux.on_wire_ack(now, (ack, false), Some(options), out);
-            };
+        if !self.counts(ack) {
+            return;
+        }
+        let simple = ack.sack.is_empty() && !options.marked;
+        let act = |linux: &mut Linux, out: &mut Vec<Transmission>| {
+            linux.on_wire_ack(now, (ack, false), Some(options), out);
+        };
+        if simple && self.takes_full_fast(now, ack.next) {
+            // Nothing is reduced that a detector might excuse.
+            self.by_linux(out, act);
+            self.detection.on_progress(ack.next);
+        } else {
             self.by_linux_judged(now, out, act);
         }
     }
@@ -60,10 +69,15 @@ impl Sender {
         until: Time,
         wires: &mut impl Wires,
     ) -> u32 {
-        let Some(linux) = self.linux.as_mut().filter(|_| !self.detection.is_on()) else { return 0 };
+        let Some(linux) = self.linux.as_mut().filter(|_| !self.detection.heeds_progress()) else {
+            return 0;
+        };
         let taken = linux.on_acks_fast(run, (until, self.flow.limit), wires);
         self.flow.counters.acks += u64::from(taken);
         self.flow.counters.segments_sent = linux.totals()[0];
+        if taken > 0 {
+            self.detection.on_progress(linux.acked());
+        }
         taken
     }
 

@@ -399,7 +399,11 @@ impl Core {
     pub(super) fn totals(&self, under_way: &UnderWay) -> Totals {
         match self {
             Self::Bursts(mesh) => Totals {
-                bursts: [0, 1, 2].map(|kind| (mesh.counts[kind], under_way.bursts[kind])),
+                bursts: [0, 1, 2].map(|kind| {
+                    let mut counts = mesh.counts[kind];
+                    counts.sent -= under_way.early[kind];
+                    (counts, under_way.bursts[kind])
+                }),
                 aboard: under_way.packets,
                 cross_lost: mesh.cross_lost,
                 batches: mesh.batches,

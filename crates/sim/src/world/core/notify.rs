@@ -75,6 +75,7 @@ impl NoticeDesk {
                 notice,
                 burst,
                 segments: segments.clone(),
+                at: Time::MAX,
                 in_band: self.in_band,
             };
             if let Some(at) = passage.departs.filter(|_| listens.left) {
@@ -110,7 +111,7 @@ impl NoticeDesk {
 
     fn schedule(&self, at: Time, message: Message, context: &mut Context) {
         context.notices.sent += 1;
-        let slot = context.notices.keep(message);
+        let slot = context.notices.keep(Message { at, ..message });
         context.queue.push(at, Rank::Arrival, Event::Notice(slot));
     }
 }

@@ -1,6 +1,7 @@
 //! One TCP connection: its two hosts, its application, and its alarms.
 
 mod achieved;
+mod kind;
 mod listed;
 mod reductions;
 
@@ -8,21 +9,19 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use burstlab_kernel::{Rank, Stream};
-use burstlab_tcp::{
-    Ack, Classes, Config, Detector, Listens, Overrides, Receiver, Sender, Transmission, Variant,
-};
+use burstlab_tcp::{Ack, Receiver, Sender, Transmission, Variant};
 use burstlab_units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
 
 pub(in crate::world) use self::achieved::Achieved;
 use self::achieved::Before;
+pub(in crate::world) use self::kind::FlowKind;
 use super::options::CarriedOptions;
 use super::other_way::OtherWay;
 use super::resent::Resent;
 use super::stack::Stack;
 use crate::measure::loss::{Causes, Loss, ReductionCause, Truth};
 use crate::measure::{Digest, SenderBefore, SenderState};
-use crate::scenario::{Flow as Entry, Resolved};
 use crate::world::context::Context;
 use crate::world::events::Event;
 use crate::world::packet::{AckPacket, DataPacket};
@@ -64,106 +63,6 @@ impl Tally {
     fn settled(&self) -> bool {
         self.sent == self.delivered + self.lost
             && self.acks_sent == self.acks_delivered + self.acks_lost
-    }
-}
-
-/// What flows of one entry of the scenario have in common.
-#[derive(Clone, Debug)]
-pub(in crate::world) struct FlowKind {
-    pub(in crate::world) label: String,
-    pub(in crate::world) variant: String,
-    config: Config,
-    /// Who makes its classes of Python, if it has any.
-    classes: Option<Arc<dyn Classes>>,
-    pub(in crate::world) listens: Listens,
-    /// Whether its hosts hear of more than packets, hold them back, or are on the air: they are
-    /// never ahead.
-    by_the_clock: bool,
-    detects: bool,
-    /// Whether its detector is told the truth before anything happens to its window.
-    hears_truth: bool,
-    /// No time-out is shorter.
-    shortest_rto: Span,
-    /// Whether it sends again by a clock of its own too, at a duplicate ACK or after one.
-    impatient: bool,
-    /// Bytes of application data in a full segment.
-    payload: u64,
-    pub(in crate::world) class: u32,
-}
-
-impl FlowKind {
-    pub(in crate::world) fn new(
-        resolved: &Resolved,
-        label: Option<&String>,
-        class: u32,
-        config: &Config,
-    ) -> Self {
-        let mut kind = Self::plain(label, class, config);
-        kind.classes.clone_from(&resolved.classes);
-        kind
-    }
-
-    /// The same without classes of Python.
-    fn plain(label: Option<&String>, class: u32, config: &Config) -> Self {
-        let variant = serde_json::to_value(config.variant).unwrap_or_default();
-        let variant = variant.as_str().unwrap_or_default().to_string();
-        Self {
-            label: label.cloned().unwrap_or_else(|| variant.clone()),
-            variant,
-            config: config.clone(),
-            classes: None,
-            listens: Listens::of(config),
-            by_the_clock: Listens::of(config).at_all() || !config.send_jitter.is_zero(),
-            detects: config.detector != Detector::None,
-            hears_truth: config.detector == Detector::Oracle && config.variant == Variant::Linux,
-            shortest_rto: match config.rto_fixed {
-                Span::ZERO => config.rto_min,
-                fixed => fixed,
-            },
-            impatient: config.variant == Variant::Vegas,
-            payload: config.segment_size.get() - config.headers().get(),
-            class,
-        }
-    }
-}
-
-impl FlowKind {
-    /// The same with these hosts on the air.
-    fn with_stations(mut self, on_air: [bool; 2]) -> Self {
-        self.by_the_clock |= on_air != [false; 2];
-        self
-    }
-
-    /// The same where its hosts may be a stack of others.
-    fn with_stack(mut self, entry: &Entry) -> Self {
-        let Some(stack) = &entry.stack else { return self };
-        let control = entry.congestion_control.as_ref();
-        self.variant = control.map_or(stack.clone(), |control| format!("{stack} {control}"));
-        self.label = entry.label.clone().unwrap_or_else(|| self.variant.clone());
-        self.by_the_clock = true;
-        self
-    }
-
-    /// That of a flow that was read and is yet to be told its own.
-    fn unknown() -> Arc<Self> {
-        let config = Config::resolve(&Overrides::default()).expect("the defaults are sound");
-        Arc::new(Self::plain(None, 0, &config))
-    }
-
-    /// Whether its hosts are never ahead of the clock.
-    pub(in crate::world) fn is_by_the_clock(&self) -> bool {
-        self.by_the_clock
-    }
-
-    /// Bytes of data in a packet of `size` bytes.
-    pub(super) fn data_of(&self, size: u64) -> u64 {
-        size.saturating_sub(self.config.headers().get())
-    }
-
-    /// Bytes on a link of all segments of a transfer, the SYN not counted.
-    pub(in crate::world) fn on_wire(&self, bytes: u64) -> u64 {
-        let headers = self.config.headers().get();
-        bytes.saturating_add(headers.saturating_mul(bytes.div_ceil(self.payload)))
     }
 }
 
@@ -438,6 +337,15 @@ impl Flow {
             && !self.kind.by_the_clock
     }
 
+    /// Up to when its hosts may be ahead of the clock; `index` is its slot.
+    #[inline(always)]
+    pub(in crate::world) fn safe(&self, index: u32, context: &Context) -> Time {
+        match self.kind.told_after {
+            None => context.safe,
+            Some(after) => context.safe_of(index, after),
+        }
+    }
+
     /// Until when an ACK that is on its way to the sender may be dealt with now: nothing happens
     /// there before.
     #[inline(always)]
@@ -516,8 +424,9 @@ impl Flow {
     /// [on the fast path](burstlab_tcp::Receiver::takes_fast) and [in time](Self::receives_by);
     /// zero: not at all. Whoever else looks at the receiver asks what it holds, for a segment that
     /// was lost; to make a difference that segment would have to be sent again and lost before the
-    /// packet arrives, which a time-out later than that rules out; and with Vegas a sender on the
-    /// fast path that ignores all duplicate ACKs under way.
+    /// packet arrives, which a time-out later than that rules out; with Vegas a sender on the fast
+    /// path that ignores all duplicate ACKs under way; and where a sender sends again as it is told
+    /// of a loss, that `ahead` is [before that](Self::safe).
     #[inline]
     pub(in crate::world) fn receives_until(&self, now: Time, ahead: Time) -> Time {
         let calm = self.resent.is_below(self.receiver.next())

@@ -166,7 +166,7 @@ impl Mesh {
         let place = &self.queues[queue];
         let (from, way, size) = (place.from, place.way as usize, packet.bytes());
         let scheduled_loss = self.schedule_of(kind).next(packet.data().into_iter());
-        let told = self.reports && kind == BurstKind::Data;
+        let told = self.tells && kind == BurstKind::Data;
         let burst = (self.counter(from), self.numbered[self.counter(from)] + 1);
         let operated = context.surgery.changes(burst, scheduled_loss.is_some());
         if scheduled_loss.is_some() || operated || told || context.recorder.traces_bursts() {
@@ -190,7 +190,7 @@ impl Mesh {
             let counts = &mut self.counts[kind as usize];
             counts.sent += 1;
             counts.bytes_sent += size.get();
-            self.flies(way, lands, packet, context);
+            self.flies(way, (at, lands), packet, context);
         }
     }
 }

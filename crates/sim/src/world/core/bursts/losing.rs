@@ -10,6 +10,7 @@ use crate::measure::loss::{Loss, LossCause};
 use crate::measure::{BurstRow, Ended, HopRow, PacketCause, Recorder, Step};
 use crate::world::context::Context;
 use crate::world::packet::DataPacket;
+use crate::world::train::Train;
 
 impl Mesh {
     /// A burst is lost at the node its header has come to.
@@ -185,8 +186,12 @@ impl Mesh {
 
     /// The data packets of flows in a burst.
     pub(super) fn own_data(&self, slot: u32) -> Vec<DataPacket> {
-        let data = &self.bursts.get(slot).payload.data;
-        let packets = data.iter().flat_map(|train| train.packets());
-        packets.filter(|packet| !packet.is_cross()).collect()
+        own(&self.bursts.get(slot).payload.data)
     }
+}
+
+/// The data packets of flows among these.
+pub(super) fn own(data: &[Train<DataPacket>]) -> Vec<DataPacket> {
+    let packets = data.iter().flat_map(|train| train.packets());
+    packets.filter(|packet| !packet.is_cross()).collect()
 }

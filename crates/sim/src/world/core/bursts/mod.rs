@@ -133,6 +133,12 @@ impl BurstCounts {
     }
 }
 
+/// Whether packets may be kept as trains. A path tells those who listen of each packet of one.
+fn keeps_trains(resolved: &Resolved, rules: &Rules, loss: &LossSchedule) -> bool {
+    let told = rules.control && resolved.listens();
+    !rules.ordered && !told && loss.script.is_empty()
+}
+
 /// The output of each fibre.
 fn ports(graph: &Graph, core: &Core) -> Vec<Port> {
     graph.links.iter().map(|link| Port::new(link.wavelengths, core.scheduler)).collect()
@@ -227,8 +233,9 @@ pub(in crate::world) struct Mesh {
     looked: Looked,
     /// Bursts numbered so far; on a path those of each direction by themselves.
     numbered: [u64; 2],
-    /// Whether a sender listens to what becomes of its bursts.
+    /// Whether a sender listens to what becomes of its bursts, and whether to more than losses.
     reports: bool,
+    tells: bool,
     /// Whether packets may be kept as trains: where no one looks at their order, or at one of them.
     trains: bool,
     census: Census,
@@ -253,7 +260,7 @@ impl Mesh {
         let lines = DelayLines::new(&core.delay_lines.delays, core.delay_lines.channels);
         let data_loss = LossSchedule::new(&resolved.loss.data, random.stream("loss/data"));
         let expects = edge::expects(scenario, &rules, &data_loss);
-        let trains = !rules.ordered && !resolved.listens() && data_loss.script.is_empty();
+        let trains = keeps_trains(resolved, &rules, &data_loss);
         let site_count = graph.edges().len() as u32;
         let mut mesh = Self {
             ports: ports(&graph, core),
@@ -295,6 +302,7 @@ impl Mesh {
             looked: Looked::default(),
             numbered: [0; 2],
             reports: resolved.listens(),
+            tells: resolved.is_told_of_all(),
             trains,
             census: Census::default(),
             counts: [BurstCounts::default(); 3],

@@ -14,6 +14,11 @@ pub(in crate::world) struct UnderWay {
     /// Bursts by kind, and what they carry in bytes.
     pub(in crate::world) bursts: [u64; 3],
     pub(in crate::world) carried: [u64; 3],
+    /// Bursts of a way that were closed ahead of the clock, and are counted as sent, though they
+    /// would be closed after `now`: where a run ends earlier than its parts knew. And the flows of
+    /// their data, one for each burst.
+    pub(in crate::world) early: [u64; 3],
+    pub(in crate::world) early_of: Vec<u32>,
     /// Data packets of flows, ACKs, and packets of cross-traffic that are known to come, wait for
     /// assembly, or are in bursts.
     pub(in crate::world) packets: [u64; 3],
@@ -54,19 +59,36 @@ impl Mesh {
             }
             found.packets[1] += queue.announced.acks();
         }
-        for (packet, alone) in self.ways.iter().flat_map(Way::packets) {
+        for (packet, closed) in self.ways.iter().flat_map(Way::packets) {
             let kind = BurstKind::of(packet) as usize;
             found.packets[kind] += 1;
-            if alone {
+            if closed.is_some_and(|closed| closed > now) {
+                found.early[kind] += 1;
+                found.early_of.extend((kind == BurstKind::Data as usize).then(|| packet.flow()));
+            } else if closed.is_some() {
                 found.bursts[kind] += 1;
                 found.carried[kind] += packet.bytes().get();
             }
         }
         for burst in self.bursts.live() {
+            found.add(&burst.payload);
+            if burst.closed > now && !self.rules.control {
+                found.early[burst.kind as usize] += 1;
+                found.early_of.extend(flows(&burst.payload));
+                continue;
+            }
             found.bursts[burst.kind as usize] += 1;
             found.carried[burst.kind as usize] += burst.load;
-            found.add(&burst.payload);
         }
         found
     }
+}
+
+/// The flows that have data in a burst, each once.
+fn flows(payload: &Payload) -> Vec<u32> {
+    let own = payload.data.iter().map(|train| &train.first).filter(|first| !first.is_cross());
+    let mut all: Vec<u32> = own.map(|first| first.flow).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
 }

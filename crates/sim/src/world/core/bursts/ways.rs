@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Mesh;
 use super::burst::{BurstKind, Payload};
+use super::losing::own;
 use super::rules::Rules;
 use crate::measure::loss::LossCause;
 use crate::scenario::Scenario;
@@ -28,6 +29,8 @@ struct Stored {
     slot: u32,
     packet: Packet,
     last: bool,
+    /// When the burst was closed, which may be ahead of the clock.
+    closed: Time,
 }
 
 /// The way of data; the other is that of ACKs.
@@ -59,9 +62,10 @@ pub(super) struct Way {
 }
 
 impl Way {
-    /// Packets on the way that are not in a slot, and those of them that are bursts.
-    pub(super) fn packets(&self) -> impl Iterator<Item = (&Packet, bool)> {
-        self.lane.iter().map(|stored| (&stored.packet, stored.slot == NO_SLOT))
+    /// Packets on the way that are not in a slot; of those that are bursts, when these were closed.
+    pub(super) fn packets(&self) -> impl Iterator<Item = (&Packet, Option<Time>)> {
+        let closed = |stored: &Stored| (stored.slot == NO_SLOT).then_some(stored.closed);
+        self.lane.iter().map(move |stored| (&stored.packet, closed(stored)))
     }
 
     /// Whether nothing on it has an event of its own.
@@ -123,11 +127,18 @@ impl Mesh {
         self.endless || self.flows.go_on_behind(train)
     }
 
+    /// Whether it goes on until a burst of these has landed.
+    #[inline]
+    pub(super) fn outlasts_any(&self, payload: &Payload) -> bool {
+        payload.data.iter().any(|train| self.outlasts(train))
+            || payload.acks.iter().any(|train| self.outlasts(train))
+    }
+
     /// The burst that a queue has `closed` crosses its way ahead of the clock, unless it is lost or
     /// lands too late; returns whether it does.
     pub(super) fn crosses_ahead(
         &mut self,
-        (now, way): (Time, usize),
+        (now, number): (Time, usize),
         queue: usize,
         closed: &ClosedBurst,
         context: &mut Context,
@@ -136,13 +147,12 @@ impl Mesh {
         let kind = payload.kind();
         let rule = if kind == BurstKind::Data { &mut self.data_loss } else { &mut self.ack_loss };
         let scheduled_loss = rule.next(payload.data.iter().map(|train| &train.first));
-        let outlasts = payload.data.iter().any(|train| self.outlasts(train))
-            || payload.acks.iter().any(|train| self.outlasts(train));
+        let outlasts = self.outlasts_any(payload);
         let place = &self.queues[queue];
         let operated = context
             .surgery
             .changes((self.counter(place.from), place.number), scheduled_loss.is_some());
-        let way = &mut self.ways[way];
+        let way = &mut self.ways[number];
         if scheduled_loss.is_some()
             || operated
             || !outlasts
@@ -152,7 +162,11 @@ impl Mesh {
             self.asked = Some(scheduled_loss);
             return false;
         }
-        let lands = way.crosses(now, closed.bytes).lands;
+        let Crossed { departs, lands } = way.crosses(now, closed.bytes);
+        if self.tells && kind == BurstKind::Data {
+            let passage = Passage { departs: Some(departs), arrives: Some(lands), lost: None };
+            self.tell_ahead(number, queue, &passage, context);
+        }
         let place = &mut self.queues[queue];
         place.number = 0;
         self.counts[kind as usize].passed(1, closed.bytes.get() - closed.padding.get());
@@ -253,7 +267,7 @@ impl Mesh {
             if late {
                 continue;
             }
-            let stored = Stored { slot, packet, last: index + 1 == count };
+            let stored = Stored { slot, packet, last: index + 1 == count, closed: now };
             way.lane.push(&mut context.queue, at, event, stored);
         }
         assert!(scheduled_loss || burst.hop == hops, "it goes all the way");
@@ -273,10 +287,25 @@ impl Mesh {
         desk.notify(burst.number, &self.own_data(slot), passage, &self.flows, context);
     }
 
-    /// A packet that is a burst of its own sets out.
-    pub(super) fn flies(&mut self, way: usize, lands: Time, packet: Packet, context: &mut Context) {
+    /// Who listens is told of the burst that a queue has closed, which lands.
+    fn tell_ahead(&self, way: usize, queue: usize, passage: &Passage, context: &mut Context) {
+        let (place, path) = (&self.queues[queue], &self.ways[way].path);
+        let whole = path.reach(self.ways[way].fibres.len());
+        let desk = NoticeDesk::of_route(&self.scenario, whole, Span::ZERO, whole);
+        let data = own(&place.payload.data);
+        desk.notify(place.number, &data, passage, &self.flows, context);
+    }
+
+    /// A packet that is a burst of its own, closed at a time, sets out and lands at another.
+    pub(super) fn flies(
+        &mut self,
+        way: usize,
+        (closed, lands): (Time, Time),
+        packet: Packet,
+        context: &mut Context,
+    ) {
         let event = Event::Core(CoreEvent::Stored(way as u32));
-        let stored = Stored { slot: NO_SLOT, packet, last: true };
+        let stored = Stored { slot: NO_SLOT, packet, last: true, closed };
         self.ways[way].lane.push(&mut context.queue, lands, event, stored);
     }
 
@@ -301,9 +330,7 @@ impl Mesh {
         while let Some(&slot) = self.ways[way].flying.front() {
             let burst = self.bursts.get(slot);
             let (lands, payload) = (burst.lands, &burst.payload);
-            let outlasts = payload.data.iter().any(|train| self.outlasts(train))
-                || payload.acks.iter().any(|train| self.outlasts(train));
-            if !outlasts || lands > context.safe {
+            if !self.outlasts_any(payload) || lands > context.safe {
                 break;
             }
             self.ways[way].flying.pop_front();
@@ -328,7 +355,7 @@ impl Mesh {
             return;
         }
         let event = Event::Core(CoreEvent::Stored(way));
-        let Stored { slot, packet, last } =
+        let Stored { slot, packet, last, .. } =
             self.ways[way as usize].lane.pop(&mut context.queue, event);
         if slot == NO_SLOT {
             let kind = BurstKind::of(&packet);

@@ -1,0 +1,118 @@
+//! What flows of one entry of the scenario have in common.
+
+use std::sync::Arc;
+
+use burstlab_tcp::{Classes, Config, Detector, Listens, Overrides, Variant};
+use burstlab_units::Span;
+
+use crate::scenario::{Flow as Entry, Resolved};
+use crate::world::notices::lookahead;
+
+/// What flows of one entry of the scenario have in common.
+#[derive(Clone, Debug)]
+pub(in crate::world) struct FlowKind {
+    pub(in crate::world) label: String,
+    pub(in crate::world) variant: String,
+    pub(super) config: Config,
+    /// Who makes its classes of Python, if it has any.
+    pub(super) classes: Option<Arc<dyn Classes>>,
+    pub(in crate::world) listens: Listens,
+    /// Whether its hosts hear of more than packets, hold them back, or are on the air: they are
+    /// never ahead.
+    pub(super) by_the_clock: bool,
+    /// How long after any burst is closed its sender is told of its loss at the soonest, where it
+    /// acts on that at once, and may be ahead of the clock.
+    pub(super) told_after: Option<Span>,
+    pub(super) detects: bool,
+    /// Whether its detector is told the truth before anything happens to its window.
+    pub(super) hears_truth: bool,
+    /// No time-out is shorter.
+    pub(super) shortest_rto: Span,
+    /// Whether it sends again by a clock of its own too, at a duplicate ACK or after one.
+    pub(super) impatient: bool,
+    /// Bytes of application data in a full segment.
+    pub(super) payload: u64,
+    pub(in crate::world) class: u32,
+}
+
+impl FlowKind {
+    pub(in crate::world) fn new(
+        resolved: &Resolved,
+        label: Option<&String>,
+        class: u32,
+        config: &Config,
+    ) -> Self {
+        let mut kind = Self::plain(label, class, config);
+        kind.classes.clone_from(&resolved.classes);
+        if kind.listens.at_all() {
+            let ahead = lookahead(resolved, kind.listens);
+            kind.by_the_clock |= ahead.is_none();
+            kind.told_after = ahead.filter(|_| kind.listens.dropped.is_some());
+        }
+        kind
+    }
+
+    /// The same without classes of Python.
+    fn plain(label: Option<&String>, class: u32, config: &Config) -> Self {
+        let variant = serde_json::to_value(config.variant).unwrap_or_default();
+        let variant = variant.as_str().unwrap_or_default().to_string();
+        Self {
+            label: label.cloned().unwrap_or_else(|| variant.clone()),
+            variant,
+            config: config.clone(),
+            classes: None,
+            listens: Listens::of(config),
+            by_the_clock: !config.send_jitter.is_zero(),
+            told_after: None,
+            detects: config.detector != Detector::None,
+            hears_truth: config.detector == Detector::Oracle && config.variant == Variant::Linux,
+            shortest_rto: match config.rto_fixed {
+                Span::ZERO => config.rto_min,
+                fixed => fixed,
+            },
+            impatient: config.variant == Variant::Vegas,
+            payload: config.segment_size.get() - config.headers().get(),
+            class,
+        }
+    }
+}
+
+impl FlowKind {
+    /// The same with these hosts on the air.
+    pub(super) fn with_stations(mut self, on_air: [bool; 2]) -> Self {
+        self.by_the_clock |= on_air != [false; 2];
+        self
+    }
+
+    /// The same where its hosts may be a stack of others.
+    pub(super) fn with_stack(mut self, entry: &Entry) -> Self {
+        let Some(stack) = &entry.stack else { return self };
+        let control = entry.congestion_control.as_ref();
+        self.variant = control.map_or(stack.clone(), |control| format!("{stack} {control}"));
+        self.label = entry.label.clone().unwrap_or_else(|| self.variant.clone());
+        self.by_the_clock = true;
+        self
+    }
+
+    /// That of a flow that was read and is yet to be told its own.
+    pub(super) fn unknown() -> Arc<Self> {
+        let config = Config::resolve(&Overrides::default()).expect("the defaults are sound");
+        Arc::new(Self::plain(None, 0, &config))
+    }
+
+    /// Whether its hosts are never ahead of the clock.
+    pub(in crate::world) fn is_by_the_clock(&self) -> bool {
+        self.by_the_clock
+    }
+
+    /// Bytes of data in a packet of `size` bytes.
+    pub(in crate::world::hosts) fn data_of(&self, size: u64) -> u64 {
+        size.saturating_sub(self.config.headers().get())
+    }
+
+    /// Bytes on a link of all segments of a transfer, the SYN not counted.
+    pub(in crate::world) fn on_wire(&self, bytes: u64) -> u64 {
+        let headers = self.config.headers().get();
+        bytes.saturating_add(headers.saturating_mul(bytes.div_ceil(self.payload)))
+    }
+}
