@@ -75,15 +75,15 @@ _ON = (
 
 #: What no program on a host sees: devices that a user-mode kernel has not, disks and their file
 #: systems, and what debuggers read, which is most of what a compiler would write. The first of a
-#: choice has to be off for another one to be on. What the machine answers when it likes, its
-#: random numbers and a console of management, would come at another event in each run.
+#: choice has to be off for another one to be on. The random numbers of the machine, which a driver
+#: stirs in now and then, would be others in each run.
 _OFF = (
     *("SMP", "SOUND", "USB", "WIRELESS", "IPV6"),
     *("INPUT", "HID_SUPPORT", "SERIO", "VT", "WLAN", "ETHERNET", "PPP", "SLIP", "DUMMY", "PPS"),
     *("PTP_1588_CLOCK", "UML_NET", "SSL", "PORT_CHAN", "XTERM_CHAN", "SUSPEND", "FW_LOADER"),
     *("BLOCK", "SWAP", "QUOTA", "AUTOFS_FS", "NLS", "MODULES", "CRYPTO_HW", "CGROUPS"),
     *("DEBUG_INFO_DWARF_TOOLCHAIN_DEFAULT", "DEBUG_MISC", "SLUB_DEBUG", "KALLSYMS", "FTRACE"),
-    *("IKCONFIG", "COREDUMP", "PROC_KCORE", "ETHTOOL_NETLINK", "MCONSOLE"),
+    *("IKCONFIG", "COREDUMP", "PROC_KCORE", "ETHTOOL_NETLINK"),
     *("UML_RANDOM", "HW_RANDOM"),
 )
 
