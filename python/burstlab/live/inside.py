@@ -108,6 +108,8 @@ def run(directory: Path) -> dict[str, Any]:
         )
 
         if not real:
+            # What was written until here would be brought to the machine in the midst of the run.
+            os.sync()
             _sleep_to_phase()
         system.without_slack()
         monitor = _core.Monitor(None)

@@ -28,7 +28,7 @@ _ROOM = ".build-"
 SOURCES = Path("/usr/src")
 
 #: What a kernel has to have: virtual time, devices and namespaces for the hosts, the files of the
-#: machine, and a way to ask for connections.
+#: machine, a way to ask for connections, and runs that repeat.
 NEEDED = (
     "UML_TIME_TRAVEL_SUPPORT",
     "TUN",
@@ -38,6 +38,7 @@ NEEDED = (
     "INET_TCP_DIAG",
     "TMPFS",
     "DEVTMPFS",
+    virtual.SEED,
 )
 
 #: Congestion controls that are built in, as far as the kernel has them.
@@ -74,7 +75,8 @@ _ON = (
 
 #: What no program on a host sees: devices that a user-mode kernel has not, disks and their file
 #: systems, and what debuggers read, which is most of what a compiler would write. The first of a
-#: choice has to be off for another one to be on.
+#: choice has to be off for another one to be on. The random numbers of the machine, which a driver
+#: stirs in now and then, would be others in each run.
 _OFF = (
     *("SMP", "SOUND", "USB", "WIRELESS", "IPV6"),
     *("INPUT", "HID_SUPPORT", "SERIO", "VT", "WLAN", "ETHERNET", "PPP", "SLIP", "DUMMY", "PPS"),
@@ -82,6 +84,7 @@ _OFF = (
     *("BLOCK", "SWAP", "QUOTA", "AUTOFS_FS", "NLS", "MODULES", "CRYPTO_HW", "CGROUPS"),
     *("DEBUG_INFO_DWARF_TOOLCHAIN_DEFAULT", "DEBUG_MISC", "SLUB_DEBUG", "KALLSYMS", "FTRACE"),
     *("IKCONFIG", "COREDUMP", "PROC_KCORE", "ETHTOOL_NETLINK"),
+    *("UML_RANDOM", "HW_RANDOM"),
 )
 
 #: Ticks of a kernel in a second: those of servers of today, where user-mode kernels have 100.
@@ -98,6 +101,58 @@ REGISTERS = r"^(\s+DEFINE_LONGS\(HOST_FP_SIZE,) 2696(?=\);$)"
 
 #: Stacks of the kernel have 2 to this power pages: room for those registers twice.
 STACK_ORDER = 4
+
+#: Where a kernel asks the machine for random bytes; SplitMix64 answers in its place, if there is a
+#: seed. All that a kernel draws comes of these bytes and of what follows from them.
+DRAWS = r"^\treturn getrandom\(buf, len, flags\);$"
+DRAWN = f"""\
+\tstatic unsigned long long state;
+\tstatic int is_seeded = -1;
+\tsize_t done, part;
+
+\tif (is_seeded < 0) {{
+\t\tconst char *seed = getenv("{virtual.SEED}");
+
+\t\tis_seeded = seed != NULL;
+\t\tstate = seed ? strtoull(seed, NULL, 10) : 0;
+\t}}
+\tif (!is_seeded)
+\t\treturn getrandom(buf, len, flags);
+\tfor (done = 0; done < len; done += part) {{
+\t\tunsigned long long mixed = (state += 0x9e3779b97f4a7c15ull);
+
+\t\tmixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9ull;
+\t\tmixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebull;
+\t\tmixed ^= mixed >> 31;
+\t\tpart = len - done < sizeof(mixed) ? len - done : sizeof(mixed);
+\t\tmemcpy((char *) buf + done, &mixed, part);
+\t}}
+\treturn len;"""
+
+#: Where a kernel stirs what happens to it into what it draws: when, and the words that start it.
+#: The seed is to be all that counts, also where a file of the machine was not read for a day.
+STIRS = r"^\tblake2s_update\(&input_pool\.hash, buf, len\);\n"
+
+#: Where a kernel in virtual time says when its next timer goes off. Programs read its clock in
+#: steps of `TIMER_MULTIPLIER`, 256 ns, and what was left of such a step stays: each timer so goes
+#: off later than it should by what all timers before have left, those of the boot too. So timers go
+#: off at whole steps.
+EXPIRES = r"^(\s+)time_travel_time \+ delta\);$"
+EXPIRED = "\t\t\t\t      roundup(time_travel_time + delta, TIMER_MULTIPLIER));"
+
+#: Where a kernel says how it mounts the files of the machine. If it kept when each was read last,
+#: what it has to write, and when it wakes for that, would depend on who has read them before.
+MOUNTS = r"^int root_mountflags = MS_RDONLY \| MS_SILENT;$"
+MOUNTED = "int root_mountflags = MS_RDONLY | MS_SILENT | MS_NOATIME;"
+
+#: What a build tells a program that asks for it, in place of when, where and by whom it was made:
+#: that goes into what a kernel draws, and is to be the same in each build.
+STAMP = (
+    "KBUILD_BUILD_TIMESTAMP=Thu Jan  1 00:00:00 UTC 1970",
+    "KBUILD_BUILD_USER=burstlab",
+    "KBUILD_BUILD_HOST=burstlab",
+    "KBUILD_BUILD_VERSION=1",
+)
 
 #: Programs that a build needs, and Debian's packages that have them.
 _TOOLS = {
@@ -337,7 +392,8 @@ def _compiled(tree: Path, room: Path, jobs: int, progress: Progress | None) -> P
     put_number(tree / "arch" / "um" / "Kconfig", TICKS, HZ, "the ticks of the kernel")
     offsets = tree / "arch" / "x86" / "um" / "user-offsets.c"
     put_number(offsets, REGISTERS, REGISTERS_BYTES, "the room for registers")
-    make = ["make", "-C", str(tree), "ARCH=um"]
+    repeat(tree)
+    make = ["make", "-C", str(tree), "ARCH=um", *STAMP]
     _done([*make, "x86_64_defconfig"], room, "configuring")
     switches = [word for name in _ON for word in ("--enable", name)]
     switches += [word for name in _OFF for word in ("--disable", name)]
@@ -350,9 +406,28 @@ def _compiled(tree: Path, room: Path, jobs: int, progress: Progress | None) -> P
     return tree / "linux"
 
 
+def repeat(tree: Path) -> None:
+    """Have a kernel whose source is in a directory do the same in each run."""
+    put(tree / "arch" / "um" / "os-Linux" / "util.c", DRAWS, DRAWN, "the seed")
+    put(tree / "drivers" / "char" / "random.c", STIRS, "", "the seed alone")
+    put(tree / "arch" / "um" / "kernel" / "time.c", EXPIRES, EXPIRED, "the steps of the clock")
+    put(tree / "init" / "do_mounts.c", MOUNTS, MOUNTED, "files that nobody has read")
+    mark = f"\nconfig {virtual.SEED}\n\tdef_bool y\n"
+    put(tree / "arch" / "um" / "Kconfig", r"\Z", mark, "the mark of the seed")
+
+
 def put_number(file: Path, pattern: str, value: int, what: str) -> None:
     """Put a number behind what the one group of a pattern matches in a file of the source."""
-    changed, places = re.subn(rf"(?m){pattern}", rf"\1 {value}", file.read_text(encoding="utf-8"))
+    _put(file, pattern, lambda found: f"{found[1]} {value}", what)
+
+
+def put(file: Path, pattern: str, text: str, what: str) -> None:
+    """Put a text in place of what a pattern matches in a file of the source."""
+    _put(file, pattern, lambda _found: text, what)
+
+
+def _put(file: Path, pattern: str, put: Callable[[re.Match[str]], str], what: str) -> None:
+    changed, places = re.subn(rf"(?m){pattern}", put, file.read_text(encoding="utf-8"))
     if places != 1:
         raise InputError(f"{file}: no place for {what}\n  fix: give a source of Linux 6.1 to 6.12")
     # The source may share its files with that which it was copied from.

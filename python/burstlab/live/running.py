@@ -236,7 +236,7 @@ class _Job:
             if self._kernel is None:
                 console = wall.run(self._room, patience_s, progress)
             else:
-                console = virtual.boot(self._kernel, self._room, patience_s, progress)
+                console = virtual.boot(self._kernel, self._room, self._seed, patience_s, progress)
             done = self._done(console)
         except Hung as hung:
             error = InputError(

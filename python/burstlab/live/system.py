@@ -11,6 +11,7 @@ CLONE_NEWPID = 0x20000000
 CLONE_NEWNET = 0x40000000
 MS_REC_PRIVATE = 0x4000 | 0x40000
 
+_ADDR_NO_RANDOMIZE = 0x0040000
 _PR_SET_PDEATHSIG = 1
 _PR_SET_TIMERSLACK = 29
 _POWER_OFF = 0x4321FEDC
@@ -53,6 +54,14 @@ def die_with_parent(signal: int) -> None:
 def without_slack() -> None:
     """Have timers of this process go off when they are due, to the nanosecond."""
     _called(_libc.prctl(_PR_SET_TIMERSLACK, 1, 0, 0, 0), "prctl")
+
+
+def without_random_places() -> None:
+    """Have programs that this process becomes lie at the same places of memory in each run.
+
+    Where a container forbids that, they lie elsewhere each time.
+    """
+    _libc.personality(_ADDR_NO_RANDOMIZE)
 
 
 def power_off() -> None:

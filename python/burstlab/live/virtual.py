@@ -17,6 +17,13 @@ if TYPE_CHECKING:
 #: Memory that the kernel takes at most, as it calls it.
 MEMORY = "2G"
 
+#: The variable by which the process of a kernel is told the seed of all that it draws.
+SEED = "BURSTLAB_SEED"
+
+#: When the calendar of a kernel begins, the first of January 2026, in ns: that of the machine would
+#: go into first sequence numbers, and into what programs write.
+DATE_NS = 1_767_225_600_000_000_000
+
 #: Where files are that are memory.
 _MEMORY_FILES = "/dev/shm"
 
@@ -25,7 +32,11 @@ _WORD, _TRIAL_S = "a program runs", 60.0
 
 
 def boot(
-    kernel: Kernel, directory: Path, patience_s: float, progress: Callable[[float], None] | None
+    kernel: Kernel,
+    directory: Path,
+    seed: int,
+    patience_s: float,
+    progress: Callable[[float], None] | None,
 ) -> list[str]:
     """Run the job of a directory in a kernel; return the last lines of its console.
 
@@ -35,6 +46,8 @@ def boot(
         The kernel.
     directory
         Where the job is; what the kernel needs of the machine is put there too.
+    seed
+        What the kernel and its programs draw follows from it.
     patience_s
         How long nothing may happen, in s of the wall clock.
     progress
@@ -58,6 +71,7 @@ def boot(
     init.write_text(script, encoding="utf-8")
     init.chmod(0o700)
     command, environment = _command(kernel.image, directory, init)
+    environment = {**environment, SEED: str(seed)}
     return watched(command, directory, environment, patience_s, progress)
 
 
@@ -97,6 +111,7 @@ def _command(image: Path, directory: Path, init: Path) -> tuple[list[str], Mappi
         "rw",
         f"init={init}",
         "time-travel=inf-cpu",
+        f"time-travel-start={DATE_NS}",
         "con=null",
         "con0=null,fd:1",
         "quiet",

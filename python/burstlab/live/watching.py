@@ -5,24 +5,21 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import threading
 import time
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
 
-from burstlab.live.system import die_with_parent
+from burstlab.live.system import die_with_parent, without_random_places
 
-#: Lines of the console that are kept.
-_LINES = 40
+#: Lines of the console that are kept, of so many bytes at its end.
+_LINES, _TAIL = 40, 65_536
 
 #: How long a run may take to end once it was asked to, in s.
 _GRACE_S = 10.0
 
-#: The file that asks a run to end, and the one that has the share of it that is done.
-STOP, SHARE = "stop", "share"
+#: The file that asks a run to end, the one that has the share of it that is done, and the console.
+STOP, SHARE, CONSOLE = "stop", "share", "console"
 
 
 class Hung(Exception):
@@ -34,29 +31,26 @@ class Hung(Exception):
 
 
 class Watch:
-    """The last lines of a console, and how far a run is.
+    """How far a run is, and what its console says.
 
     Parameters
     ----------
     directory
-        Where the run writes the share of it that is done.
+        Where the run writes the share of it that is done, and where its console goes.
     progress
         Told that share.
     """
 
     def __init__(self, directory: Path, progress: Callable[[float], None] | None) -> None:
-        self.lines: deque[str] = deque(maxlen=_LINES)
         self.alive, self.share = time.monotonic(), 0.0
         self._path, self._progress = directory / SHARE, progress
-
-    def listen(self, pipe: IO[bytes]) -> None:
-        """Read a console to its end."""
-        for raw in pipe:
-            self.alive = time.monotonic()
-            self.lines.append(raw.decode("utf-8", "replace").rstrip())
+        self._console, self._length = directory / CONSOLE, 0
 
     def look(self) -> None:
         """Read how far the run is."""
+        length = self._console.stat().st_size
+        if length != self._length:
+            self.alive, self._length = time.monotonic(), length
         try:
             share = min(float(self._path.read_bytes()), 1.0)
         except (OSError, ValueError):
@@ -66,6 +60,13 @@ class Watch:
             self.alive, self.share = time.monotonic(), share
             if self._progress is not None:
                 self._progress(share)
+
+    def lines(self) -> list[str]:
+        """Return the last lines of the console."""
+        with self._console.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
+            text = file.read().decode("utf-8", "replace")
+        return [line.rstrip() for line in text.splitlines()[-_LINES:]]
 
 
 def watched(
@@ -77,6 +78,9 @@ def watched(
 ) -> list[str]:
     """Run a process to its end; return the last lines of its console.
 
+    Its console is a file, which takes all at once: a pipe is full until somebody has read it, and
+    what a kernel has to keep until then it would bring at another event in each run.
+
     On Ctrl-C it is asked to end, and ended if it does not.
 
     Parameters
@@ -84,7 +88,7 @@ def watched(
     command
         The process.
     directory
-        Where it looks whether it is asked to end.
+        Where it looks whether it is asked to end, and where its console goes.
     environment
         Its environment.
     patience_s
@@ -97,19 +101,22 @@ def watched(
     Hung
         If nothing happens for so long; the process was ended then.
     """
-    process = subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-        env=dict(environment),
-        preexec_fn=lambda: die_with_parent(signal.SIGKILL),
-    )
-    assert process.stdout is not None
+
+    def prepare() -> None:
+        die_with_parent(signal.SIGKILL)
+        without_random_places()
+
+    with (directory / CONSOLE).open("wb") as console:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=console,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            env=dict(environment),
+            preexec_fn=prepare,
+        )
     watch = Watch(directory, progress)
-    listener = threading.Thread(target=watch.listen, args=(process.stdout,), daemon=True)
-    listener.start()
     asked_at: float | None = None
     try:
         while process.poll() is None:
@@ -132,5 +139,4 @@ def watched(
             os.killpg(process.pid, signal.SIGKILL)
         with suppress(subprocess.TimeoutExpired):
             process.wait(_GRACE_S)
-        listener.join(_GRACE_S)
-    return list(watch.lines)
+    return watch.lines()
