@@ -30,6 +30,7 @@ from burstlab.interrupts import deferred
 from burstlab.loading import Document, ScenarioLike, read_toml, to_document
 from burstlab.parquet import Part, Store, assemble
 from burstlab.results import Replication, Result, marks_of, without_none
+from burstlab.summary_text import read_summary
 from burstlab.tables import TRACES, Recorded
 from burstlab.underway import UnderWay, threads, workers_asked
 
@@ -455,7 +456,7 @@ def replicate(
                 raise keeper.refusal(error) from None
     except _core.EngineFault as error:
         raise fault(json.loads(text), error.args, which) from None
-    found = Replication(json.loads(output.summary), Recorded(output.tables, number))
+    found = Replication(read_summary(output.summary), Recorded(output.tables, number))
     if output.fault is not None:
         return found, fault(json.loads(text), output.fault, which)
     return found, MemoryExceeded(*output.stuck) if output.stuck is not None else None

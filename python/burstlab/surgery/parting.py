@@ -17,6 +17,7 @@ from burstlab.engine import fault, heard, memory_allowed, scenario_error
 from burstlab.errors import InputError, unknown
 from burstlab.loading import Document, ScenarioLike
 from burstlab.results import Replication, Result
+from burstlab.summary_text import read_summary
 from burstlab.surgery.operations import Burst, entries, operated, told
 from burstlab.surgery.source import Source, other_run, ps, source
 from burstlab.tables import TRACES, Recorded, Table
@@ -292,4 +293,4 @@ def _both(
 
 
 def _replication(output: _core.Output, run: Source) -> Replication:
-    return Replication(json.loads(output.summary), Recorded(output.tables, run.replication))
+    return Replication(read_summary(output.summary), Recorded(output.tables, run.replication))
