@@ -26,7 +26,7 @@ export PYRIGHT_PYTHON_GLOBAL_NODE := 0
 # The extension links against no particular interpreter, but the build asks one for its version.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help demo audit test kernel stacks test-stacks quinn-bulk fuzz fingerprints bench instructions flame docs site lint format codegen vega lock browser setup check clean
+.PHONY: help demo audit test kernel stacks test-stacks quinn-bulk fuzz fingerprints bench instructions flame docs site lint lint-rust lint-python format codegen vega lock browser setup check clean
 .DELETE_ON_ERROR:
 
 help: ## show this list
@@ -98,13 +98,17 @@ site: setup $(VENV)/.docs ## the documentation as a site, in out/site; any warni
 	$(BIN)/sphinx-build -W --keep-going -q -c docs -d out/doctrees . out/site
 	@echo "The site: $(CURDIR)/out/site/index.html"
 
-lint: setup ## formatting, lints, layers, lengths, stale generated files, types, stubs
+lint: lint-rust lint-python ## formatting, lints, layers, lengths, stale generated files, types, stubs
+
+lint-rust: setup
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc -q --locked --workspace --no-deps  # of what clippy has checked
 	cargo build -q $(TESTED) --bin xtask  # of what the tests have compiled
 	target/debug/xtask tidy
 	target/debug/xtask codegen --check
+
+lint-python: setup
 	$(BIN)/python -m pytest -q python/tests/test_metrics_page.py
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
