@@ -76,7 +76,7 @@ impl World {
     }
 
     /// The numbers of the first flows that the scenario lists, of which so much time was measured.
-    /// Bursts that were counted too `early` are not among theirs.
+    /// Bursts that were counted too `early`, by their flows in order, are not among theirs.
     pub(super) fn flow_summaries(
         &self,
         span: Span,
@@ -87,8 +87,9 @@ impl World {
         // A flow that is listed keeps the slot of its number.
         let bursts = |flow: &Flow| {
             let carried = self.core.bursts_of(flow.id);
-            let early = early.iter().filter(|&&other| other == flow.id).count();
-            (carried.bursts - early as u64, carried.lost)
+            let before = |number: u32| early.partition_point(|&other| other < number) as u64;
+            let early = before(flow.id + 1) - before(flow.id);
+            (carried.bursts - early, carried.lost)
         };
         match &self.measured {
             None => listed.map(|flow| flow.summary(&flow.achieved(span), bursts(flow))).collect(),

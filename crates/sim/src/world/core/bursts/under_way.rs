@@ -16,7 +16,7 @@ pub(in crate::world) struct UnderWay {
     pub(in crate::world) carried: [u64; 3],
     /// Bursts of a way that were closed ahead of the clock, and are counted as sent, though they
     /// would be closed after `now`: where a run ends earlier than its parts knew. And the flows of
-    /// their data, one for each burst.
+    /// their data, in order, one for each burst.
     pub(in crate::world) early: [u64; 3],
     pub(in crate::world) early_of: Vec<u32>,
     /// Data packets of flows, ACKs, and packets of cross-traffic that are known to come, wait for
@@ -80,6 +80,7 @@ impl Mesh {
             found.bursts[burst.kind as usize] += 1;
             found.carried[burst.kind as usize] += burst.load;
         }
+        found.early_of.sort_unstable();
         found
     }
 }
