@@ -80,13 +80,12 @@ def fig6a(context: Context) -> Findings:
 
 
 def _average(result: Result, size: float) -> float:
-    """Return the throughput, from the start of the flow, of its first bytes."""
-    acks = result.cwnd.where(event="ack")
+    """Return the throughput of the first bytes, from the start of the flow until all arrived."""
     data = result.packets.where(kind="data")
     headers = int(data["size_bytes"][data["seq"] == 0][0])
     segment = int(data["size_bytes"].max()) - headers
-    done = acks.seconds("t_ps")[acks["ack"] * segment >= size]
-    return 8.0 * size / float(done[0]) / 1e6
+    first = (data["seq"] > 0) & (data["seq"] <= math.ceil(size / segment))
+    return 8.0 * size / float(data.seconds("delivered_ps")[first].max()) / 1e6
 
 
 TARGETS = {"fig6a": fig6a}

@@ -44,7 +44,9 @@ class Flows:
     size
         File size, bytes.
     seconds
-        From the start to the last ACK.
+        From the start until all of the file had arrived.
+    acknowledged
+        From the start to the last ACK, with which the source is done.
     bursts, lost
         Bursts with a segment of the connection, retransmissions included; those of them that were
         lost.
@@ -54,6 +56,7 @@ class Flows:
 
     size: NDArray[np.float64]
     seconds: NDArray[np.float64]
+    acknowledged: NDArray[np.float64]
     bursts: NDArray[np.float64]
     lost: NDArray[np.float64]
     timeouts: NDArray[np.float64]
@@ -63,14 +66,20 @@ class Flows:
 
     @property
     def throughput(self) -> NDArray[np.float64]:
-        """File size over completion time, Mb/s."""
+        """File size over the time until all of it had arrived, Mb/s."""
         return self.size * 8.0 / self.seconds / _MEGA
+
+    @property
+    def acknowledged_throughput(self) -> NDArray[np.float64]:
+        """File size over the time until the last ACK, Mb/s."""
+        return self.size * 8.0 / self.acknowledged / _MEGA
 
     def where(self, keep: NDArray[np.bool_]) -> Flows:
         """Return those that are marked."""
         return Flows(
             self.size[keep],
             self.seconds[keep],
+            self.acknowledged[keep],
             self.bursts[keep],
             self.lost[keep],
             self.timeouts[keep],
@@ -157,6 +166,7 @@ class Corner:
         return Flows(
             np.concatenate([part.size for part in parts]),
             np.concatenate([part.seconds for part in parts]),
+            np.concatenate([part.acknowledged for part in parts]),
             np.concatenate([part.bursts for part in parts]),
             np.concatenate([part.lost for part in parts]),
             np.concatenate([part.timeouts for part in parts]),
@@ -262,6 +272,7 @@ def _reduced(one: Replication, pair: Pair, times: tuple[float, float]) -> Seen:
     done = completed > warmup_s
     flows = Flows(
         number("bytes"),
+        number("received_ps") * _PS - started,
         completed - started,
         number("bursts"),
         number("bursts_lost"),

@@ -132,6 +132,9 @@ _MEASURED: dict[str, Callable[[Seen], float]] = {
     "active sources of an edge node": active,
     "completion time (s)": lambda one: float(one.flows["all"].seconds.mean()),
     "average (Mb/s)": throughput("all", np.mean),
+    "average until the last ACK (Mb/s)": lambda one: float(
+        one.flows["all"].acknowledged_throughput.mean()
+    ),
     "variance": throughput("all", np.var),
     "flows in 80 % of the bursts": lambda one: one.quantile("flows-per-burst", 0.8),
     "bursts of 80 % of the flows": lambda one: _quantile(one.flows["all"].bursts),

@@ -136,7 +136,7 @@ def _compare_timers(context: Context, corners: Corners, findings: Findings) -> N
     )
     main = [at_point(row, context.plan["main"]) for row in corners.values()]
     for name, corner in zip(corners, main, strict=True):
-        time = corner.mean(_time)
+        time = corner.mean(lambda one: float(one.flows["all"].seconds.mean()))
         measures[f"completion time (s): {name}, 700 KB"] = time
         per_node = corner.mean(active)
         label = f"{_NODE} over 50/s times the printed time: {name}"
@@ -146,18 +146,14 @@ def _compare_timers(context: Context, corners: Corners, findings: Findings) -> N
             measures[label] = Estimate(per_node.mean / law, (per_node.ci95 or 0) / law, per_node.n)
 
 
-def _time(one: Seen) -> float:
-    return float(one.demand["departed"]["completion_time_s"])
-
-
 def _law(one: Seen) -> float:
     """Return active sources over arrival rate times time in the network (Little's law)."""
-    return float(one.demand["active"]) * one.measured_s / float(one.flows["all"].seconds.sum())
+    return float(one.demand["active"]) * one.measured_s / float(one.flows["all"].acknowledged.sum())
 
 
 def _law_with_ages(one: Seen) -> float:
     """Return the same with what the connections under way had aged at both ends."""
-    seconds = float(one.flows["all"].seconds.sum()) + one.aged_s
+    seconds = float(one.flows["all"].acknowledged.sum()) + one.aged_s
     return float(one.demand["active"]) * one.measured_s / seconds
 
 
