@@ -19,8 +19,8 @@ from burstlab.reproduce.claims import Row
 from burstlab.reproduce.paper import papers, select
 from burstlab.simulation import resolve, run
 
-#: What differs in short runs alone: they begin before the network is in its steady state, or, of 20 s,
-#: they still have much of a window of Reno that no burst was lost of.
+#: What differs in short runs alone: they begin before the network is in its steady state, or end
+#: while Reno still lives on the window that it had before its first loss.
 SHORT = {"ramantas/fig1a/little", "today/stacks/dctcp-as-reno"}
 
 TARGETS = [(paper, target) for paper in papers() for target in paper.targets]
