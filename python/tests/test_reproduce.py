@@ -19,8 +19,8 @@ from burstlab.reproduce.claims import Row
 from burstlab.reproduce.paper import papers, select
 from burstlab.simulation import resolve, run
 
-#: What differs in short runs alone: they begin before the network is in its steady state, or end
-#: while Reno still lives on the window that it had before its first loss.
+#: What differs in short runs alone: they begin before the network is in its steady state, or have
+#: few losses of bursts each.
 SHORT = {"ramantas/fig1a/little", "today/stacks/dctcp-as-reno"}
 
 TARGETS = [(paper, target) for paper in papers() for target in paper.targets]
