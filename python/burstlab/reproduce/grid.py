@@ -8,7 +8,8 @@ numbers. Replications are added until the compared numbers are as precise as the
 series of a corner together or, where an effort says ``each``, for each by itself. Where an effort
 names ``points``, ``groups`` or ``series`` by their labels, it runs these alone. Each table of its
 ``only`` says of some ``groups`` and ``points`` (of all, where it names none) which ``series`` are
-run there; where that leaves none there is no corner.
+run there; where that leaves none there is no corner. A grid that is ``like`` one of another target
+(``"stacks.grid"``) has its points, series and groups, but for those that it has itself.
 """
 
 from __future__ import annotations
@@ -107,7 +108,7 @@ def run_grid(context: Context, name: str, wanted: Wanted) -> list[Corner]:
     wanted
         What must reach the precision of the effort.
     """
-    grid: Document = context.plan[name]
+    grid = _grid(context, name)
     effort = _effort(context, grid)
     groups = _chosen(effort, "groups", grid.get("groups", [_ALL]))
     points = _chosen(effort, "points", grid["points"])
@@ -121,6 +122,17 @@ def run_grid(context: Context, name: str, wanted: Wanted) -> list[Corner]:
     every = [part for cell in whole for part in cell.parts()]
     finished = iter(_run(context, every, grid.get("trace", ())))
     return [cell.corner_of([next(finished) for _ in cell.parts()]) for cell in whole]
+
+
+def _grid(context: Context, name: str) -> Document:
+    """Return a table of the plan, with what it has from the grid that it is like."""
+    grid: Document = context.plan[name]
+    if "like" not in grid:
+        return grid
+    target, _, table = str(grid["like"]).partition(".")
+    model: Document = context.paper.plans[target][table]
+    parts = ("points", "series", "groups")
+    return {**{part: model[part] for part in parts if part in model}, **grid}
 
 
 def _effort(context: Context, grid: Document) -> Document:
@@ -273,7 +285,7 @@ def runs_of(context: Context, name: str) -> Iterator[Run]:
     name
         Which table of its plan is the grid.
     """
-    grid: Document = context.plan[name]
+    grid = _grid(context, name)
     effort = _effort(context, grid)
     for group in _chosen(effort, "groups", grid.get("groups", [_ALL])):
         first = 2 if group.get("deterministic", False) else effort["first"]

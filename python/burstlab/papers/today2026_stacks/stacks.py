@@ -23,8 +23,9 @@ from burstlab.statistics import Estimate
 OLD = ("Reno", "SACK")
 LAWS = ("Linux Reno", "CUBIC", "BBR", "DCTCP")
 
-_SENDERS = ("Reno", "Linux Reno, RACK", "CUBIC, RACK", "BBR, RACK")
-_COLOURS = dict(zip(_SENDERS, theme.SERIES, strict=False))
+#: The senders that are drawn, without a detector and with the oracle.
+SENDERS = ("Reno", "Linux Reno, RACK", "CUBIC, RACK", "BBR, RACK")
+SENDER_COLOURS = dict(zip(SENDERS, theme.SERIES, strict=False))
 
 
 def stacks(context: Context) -> Findings:
@@ -131,15 +132,15 @@ def _draw(context: Context, corners: Sequence[Corner], findings: Findings) -> No
     for group in context.plan["whole_window"]:
         row = [corner for corner in corners if corner.group == group]
         curves = [
-            Curve(series, _COLOURS[series], [megabits(corner, series) for corner in row])
-            for series in _SENDERS
+            Curve(series, SENDER_COLOURS[series], [megabits(corner, series) for corner in row])
+            for series in SENDERS
         ]
         reno = [megabits(corner, "Reno, oracle") for corner in row]
-        curves.append(Curve("Reno, oracle", _COLOURS["Reno"], reno, "measured-dashed"))
+        curves.append(Curve("Reno, oracle", SENDER_COLOURS["Reno"], reno, "measured-dashed"))
         goodputs.append(CurvePanel(group, curves))
         oracle = [
             Curve(series, colour, [gain(corner, f"{series}, oracle", series) for corner in row])
-            for series, colour in _COLOURS.items()
+            for series, colour in SENDER_COLOURS.items()
         ]
         gains.append(CurvePanel(group, oracle))
     axes = Axes(

@@ -1,0 +1,95 @@
+"""What a perfect detector gains where losses are rarest and where they are most frequent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from burstlab.papers.today2026_stacks.measures import (
+    false_timeouts,
+    gain,
+    goodput,
+    mean_over,
+    megabits,
+    over,
+    some,
+)
+from burstlab.papers.today2026_stacks.stacks import SENDERS, SENDER_COLOURS
+from burstlab.plot import Axes, Curve, CurvePanel
+from burstlab.reproduce.context import Context, Findings
+from burstlab.reproduce.grid import Corner, run_grid
+from burstlab.statistics import Estimate
+
+
+def ends(context: Context) -> Findings:
+    """Run the senders at the points that full runs of `stacks` leave out."""
+
+    def wanted(corner: Corner) -> list[Estimate]:
+        return [corner.mean(series, goodput) for series in corner.samples]
+
+    corners = run_grid(context, "grid", wanted)
+    findings = Findings()
+    for place in context.plan["places"]:
+        row = some(corners, place["groups"], place["points"])
+        _tell(context, findings, row, place["label"])
+    _draw(context, corners, findings)
+    unreached = sum(not corner.reached for corner in corners)
+    findings.notes.append(
+        f"{unreached} of {len(corners)} points did not reach the precision that the plan asks for."
+    )
+    return findings
+
+
+def _tell(context: Context, findings: Findings, row: Sequence[Corner], place: str) -> None:
+    """Tell what is compared at one loss probability, of the senders that the effort runs."""
+    senders = [name for name in row[0].samples if f"{name}, oracle" in row[0].samples]
+    for name in senders:
+        for detector in ("BLE", "BACK", "BNAK", "oracle"):
+            series = f"{name}, {detector}"
+            if series in row[0].samples:
+                context.tell(findings, f"gain of {series}, {place}", over(row, series, name))
+    for name in (*senders, "CUBIC, RFC 6675"):
+        label = f"false time-outs a lost burst, {name}, {place}"
+        if label not in findings.measures:
+            context.tell(findings, label, mean_over(row, name, false_timeouts))
+    label = f"CUBIC, RACK over Reno, oracle, {place}"
+    context.tell(findings, label, over(row, "CUBIC, RACK", "Reno, oracle"))
+
+
+def _draw(context: Context, corners: Sequence[Corner], findings: Findings) -> None:
+    goodputs: list[CurvePanel] = []
+    gains: list[CurvePanel] = []
+    for group in dict.fromkeys(corner.group for corner in corners):
+        row = [corner for corner in corners if corner.group == group]
+        without = [
+            Curve(series, SENDER_COLOURS[series], [megabits(corner, series) for corner in row])
+            for series in SENDERS
+        ]
+        told = [
+            Curve(
+                f"{series}, oracle",
+                SENDER_COLOURS[series],
+                [megabits(corner, f"{series}, oracle") for corner in row],
+                "measured-dashed",
+            )
+            for series in SENDERS
+        ]
+        goodputs.append(CurvePanel(group, [*without, *told]))
+        gained = [
+            Curve(series, colour, [gain(corner, f"{series}, oracle", series) for corner in row])
+            for series, colour in SENDER_COLOURS.items()
+        ]
+        gains.append(CurvePanel(group, gained))
+    axes = Axes(
+        "burst loss probability p",
+        "goodput (Mb/s)",
+        log_x=True,
+        log_y=True,
+        ticks=[1e-4, 1e-3, 1e-2, 1e-1],
+        domain=(0.1, 130.0),
+        columns=3,
+        width=290,
+    )
+    findings.draw(context.target, goodputs, axes)
+    ratio = "goodput with a perfect detector / without"
+    findings.draw("ends-gains", gains, replace(axes, y=ratio, domain=(0.2, 300.0), rule=1))
