@@ -14,7 +14,7 @@ from burstlab.papers.today2026_stacks.measures import (
     over,
     some,
 )
-from burstlab.papers.today2026_stacks.stacks import SENDERS, SENDER_COLOURS
+from burstlab.papers.today2026_stacks.stacks import SENDER_COLOURS, SENDERS
 from burstlab.plot import Axes, Curve, CurvePanel
 from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Corner, run_grid
