@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from burstlab.papers.today2026_stacks.measures import (
     false_timeouts,
-    gain,
     goodput,
     mean_over,
-    megabits,
     over,
     some,
 )
-from burstlab.papers.today2026_stacks.stacks import SENDER_COLOURS, SENDERS
-from burstlab.plot import Axes, Curve, CurvePanel
+from burstlab.papers.today2026_stacks.pictures import draw
 from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Corner, run_grid
 from burstlab.statistics import Estimate
@@ -32,7 +28,8 @@ def ends(context: Context) -> Findings:
     for place in context.plan["places"]:
         row = some(corners, place["groups"], place["points"])
         _tell(context, findings, row, place["label"])
-    _draw(context, corners, findings)
+    groups = list(dict.fromkeys(corner.group for corner in corners))
+    draw(context, findings, corners, groups, gains="ends-gains")
     unreached = sum(not corner.reached for corner in corners)
     findings.notes.append(
         f"{unreached} of {len(corners)} points did not reach the precision that the plan asks for."
@@ -54,42 +51,3 @@ def _tell(context: Context, findings: Findings, row: Sequence[Corner], place: st
             context.tell(findings, label, mean_over(row, name, false_timeouts))
     label = f"CUBIC, RACK over Reno, oracle, {place}"
     context.tell(findings, label, over(row, "CUBIC, RACK", "Reno, oracle"))
-
-
-def _draw(context: Context, corners: Sequence[Corner], findings: Findings) -> None:
-    goodputs: list[CurvePanel] = []
-    gains: list[CurvePanel] = []
-    for group in dict.fromkeys(corner.group for corner in corners):
-        row = [corner for corner in corners if corner.group == group]
-        without = [
-            Curve(series, SENDER_COLOURS[series], [megabits(corner, series) for corner in row])
-            for series in SENDERS
-        ]
-        told = [
-            Curve(
-                f"{series}, oracle",
-                SENDER_COLOURS[series],
-                [megabits(corner, f"{series}, oracle") for corner in row],
-                "measured-dashed",
-            )
-            for series in SENDERS
-        ]
-        goodputs.append(CurvePanel(group, [*without, *told]))
-        gained = [
-            Curve(series, colour, [gain(corner, f"{series}, oracle", series) for corner in row])
-            for series, colour in SENDER_COLOURS.items()
-        ]
-        gains.append(CurvePanel(group, gained))
-    axes = Axes(
-        "burst loss probability p",
-        "goodput (Mb/s)",
-        log_x=True,
-        log_y=True,
-        ticks=[1e-4, 1e-3, 1e-2, 1e-1],
-        domain=(0.1, 130.0),
-        columns=3,
-        width=290,
-    )
-    findings.draw(context.target, goodputs, axes)
-    ratio = "goodput with a perfect detector / without"
-    findings.draw("ends-gains", gains, replace(axes, y=ratio, domain=(0.2, 300.0), rule=1))

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from burstlab.papers.today2026_stacks.measures import (
     false_timeouts,
-    gain,
     goodput,
     mean_over,
-    megabits,
     over,
     some,
 )
-from burstlab.plot import Axes, Curve, CurvePanel, theme
+from burstlab.papers.today2026_stacks.pictures import draw
 from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Corner, run_grid
 from burstlab.statistics import Estimate
@@ -22,10 +19,6 @@ from burstlab.statistics import Estimate
 #: Senders of 2004; window laws of today, each with two ways to find and repair a loss.
 OLD = ("Reno", "SACK")
 LAWS = ("Linux Reno", "CUBIC", "BBR", "DCTCP")
-
-#: The senders that are drawn, without a detector and with the oracle.
-SENDERS = ("Reno", "Linux Reno, RACK", "CUBIC, RACK", "BBR, RACK")
-SENDER_COLOURS = dict(zip(SENDERS, theme.SERIES, strict=False))
 
 
 def stacks(context: Context) -> Findings:
@@ -41,7 +34,7 @@ def stacks(context: Context) -> Findings:
     _tell_laws(context, findings, some(corners, plan["whole_window"], plan["moderate"]))
     _tell_apart(context, findings, corners)
     findings.measures["BBR: most goodput over its bound"] = _bound(corners, plan["rates_bps"])
-    _draw(context, corners, findings)
+    draw(context, findings, corners, plan["whole_window"])
     unreached = sum(not corner.reached for corner in corners)
     findings.notes.append(
         f"{unreached} of {len(corners)} points did not reach the precision that the plan asks for."
@@ -124,35 +117,3 @@ def _bound(corners: Sequence[Corner], rates: Mapping[str, float]) -> float:
             left = rates[corner.group.partition(",")[0]] * (1.0 - (corner.p or 0.0))
             shares.append(corner.mean(series, goodput).mean / left)
     return max(shares)
-
-
-def _draw(context: Context, corners: Sequence[Corner], findings: Findings) -> None:
-    goodputs: list[CurvePanel] = []
-    gains: list[CurvePanel] = []
-    for group in context.plan["whole_window"]:
-        row = [corner for corner in corners if corner.group == group]
-        curves = [
-            Curve(series, SENDER_COLOURS[series], [megabits(corner, series) for corner in row])
-            for series in SENDERS
-        ]
-        reno = [megabits(corner, "Reno, oracle") for corner in row]
-        curves.append(Curve("Reno, oracle", SENDER_COLOURS["Reno"], reno, "measured-dashed"))
-        goodputs.append(CurvePanel(group, curves))
-        oracle = [
-            Curve(series, colour, [gain(corner, f"{series}, oracle", series) for corner in row])
-            for series, colour in SENDER_COLOURS.items()
-        ]
-        gains.append(CurvePanel(group, oracle))
-    axes = Axes(
-        "burst loss probability p",
-        "goodput (Mb/s)",
-        log_x=True,
-        log_y=True,
-        ticks=[1e-4, 1e-3, 1e-2, 1e-1],
-        domain=(0.1, 130.0),
-        columns=3,
-        width=290,
-    )
-    findings.draw(context.target, goodputs, axes)
-    gained = "goodput with a perfect detector / without"
-    findings.draw("gains", gains, replace(axes, y=gained, domain=(0.2, 30.0), rule=1))
