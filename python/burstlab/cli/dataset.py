@@ -23,8 +23,8 @@ def dataset(
     Parameters
     ----------
     targets
-        Targets of burstlab reproduce with a grid (default: today/stacks, today/nsfnet and
-        today/wlan).
+        Targets of burstlab reproduce with a grid (default: today/stacks, today/ends,
+        today/nsfnet and today/wlan).
     quick
         Short runs (this is the default).
     full

@@ -27,7 +27,7 @@ Progress = Callable[[float, str], None]
 Rows = list[dict[str, Any]]
 
 #: What is made if nothing else is named.
-TARGETS = ("today/stacks", "today/nsfnet", "today/wlan")
+TARGETS = ("today/stacks", "today/ends", "today/nsfnet", "today/wlan")
 
 #: Its files are written by Arrow, in whose schema each column has its unit and what it is.
 _WHAT = "a data set"
