@@ -27,7 +27,8 @@ def ends(context: Context) -> Findings:
     findings = Findings()
     for place in context.plan["places"]:
         row = some(corners, place["groups"], place["points"])
-        _tell(context, findings, row, place["label"])
+        if row:
+            _tell(context, findings, row, place["label"])
     groups = list(dict.fromkeys(corner.group for corner in corners))
     draw(context, findings, corners, groups, gains="ends-gains")
     unreached = sum(not corner.reached for corner in corners)
