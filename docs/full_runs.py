@@ -91,7 +91,7 @@ def _stands(claim: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def write(paper: Paper, reports: Sequence[Mapping[str, Any]]) -> None:
-    """Write the record of a paper, one line a target; numbers have ten digits."""
+    """Write the record of a paper, one line a target; numbers have seven digits."""
     lines = ",\n".join(json.dumps(_rounded(one), ensure_ascii=False) for one in reports)
     head = json.dumps({"burstlab": reports[0]["burstlab"], "effort": "full"})
     text = f'{head[:-1]}, "targets": [\n{lines}\n]}}\n'
@@ -100,7 +100,7 @@ def write(paper: Paper, reports: Sequence[Mapping[str, Any]]) -> None:
 
 def _rounded(value: Any) -> Any:
     if isinstance(value, float):
-        return float(f"{value:.10g}")
+        return float(f"{value:.7g}")
     if isinstance(value, Mapping):
         return {name: _rounded(one) for name, one in value.items()}
     if isinstance(value, list):
