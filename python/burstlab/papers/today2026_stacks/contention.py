@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from burstlab.papers.today2026_stacks.measures import (
     false_timeouts,
     flow_by_flow,
-    goodput,
+    goodputs,
     loss_of_bursts,
     mean_over,
     megabits,
@@ -16,7 +16,6 @@ from burstlab.papers.today2026_stacks.measures import (
 from burstlab.plot import Axes, Curve, CurvePanel, theme
 from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Corner, run_grid
-from burstlab.statistics import Estimate
 
 _SENDERS = ("SACK", "CUBIC, RACK", "BBR, RACK")
 _COLOURS = dict(zip(_SENDERS, theme.SERIES, strict=False))
@@ -24,11 +23,7 @@ _COLOURS = dict(zip(_SENDERS, theme.SERIES, strict=False))
 
 def contention(context: Context) -> Findings:
     """Run senders over a mesh with bursts of others, paired: the same others for every sender."""
-
-    def wanted(corner: Corner) -> list[Estimate]:
-        return [corner.mean(series, goodput) for series in corner.samples]
-
-    corners = run_grid(context, "grid", wanted)
+    corners = run_grid(context, "grid", goodputs)
     findings = Findings()
     for name, series, other in context.plan["ratios"]:
         context.tell(findings, name, over(corners, series, other))

@@ -6,24 +6,20 @@ from collections.abc import Sequence
 
 from burstlab.papers.today2026_stacks.measures import (
     false_timeouts,
-    goodput,
+    goodputs,
     mean_over,
     over,
     some,
+    unreached,
 )
 from burstlab.papers.today2026_stacks.pictures import draw
 from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Corner, run_grid
-from burstlab.statistics import Estimate
 
 
 def ends(context: Context) -> Findings:
     """Run the senders at the points that full runs of `stacks` leave out."""
-
-    def wanted(corner: Corner) -> list[Estimate]:
-        return [corner.mean(series, goodput) for series in corner.samples]
-
-    corners = run_grid(context, "grid", wanted)
+    corners = run_grid(context, "grid", goodputs)
     findings = Findings()
     for place in context.plan["places"]:
         row = some(corners, place["groups"], place["points"])
@@ -31,10 +27,7 @@ def ends(context: Context) -> Findings:
             _tell(context, findings, row, place["label"])
     groups = list(dict.fromkeys(corner.group for corner in corners))
     draw(context, findings, corners, groups, gains="ends-gains")
-    unreached = sum(not corner.reached for corner in corners)
-    findings.notes.append(
-        f"{unreached} of {len(corners)} points did not reach the precision that the plan asks for."
-    )
+    findings.notes.append(unreached(corners))
     return findings
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from burstlab.analytic import cubic, padhye, yu2004
-from burstlab.papers.today2026_stacks.measures import goodput
+from burstlab.papers.today2026_stacks.measures import goodput, goodputs
 from burstlab.plot import Axes, Curve, CurvePanel, Dot, theme
 from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Corner, round_trip_s, run_grid
@@ -18,11 +18,7 @@ _CUBIC = ("CUBIC, RACK",)
 
 def forms(context: Context) -> Findings:
     """Hold goodputs and a gain against the formulas for losses that come evenly."""
-
-    def wanted(corner: Corner) -> list[Estimate]:
-        return [corner.mean(series, goodput) for series in corner.samples]
-
-    corners = run_grid(context, "grid", wanted)
+    corners = run_grid(context, "grid", goodputs)
     findings, data_bits = Findings(), 8.0 * context.plan["data_bytes"]
     one = [corner for corner in corners if corner.group == "one packet"]
     whole = [corner for corner in corners if corner.group == "whole window"]
@@ -31,7 +27,7 @@ def forms(context: Context) -> Findings:
         dots = [_over_formula(corner, series, data_bits) for corner in one]
         _tell(context, findings, series, dots)
         curves.append(Curve(series, colour, dots))
-    (rare,) = run_grid(context, "rare", wanted)
+    (rare,) = run_grid(context, "rare", goodputs)
     for series in ("SACK", *_CUBIC):
         dot = _over_formula(rare, series, data_bits)
         gap = Estimate(abs(dot.y - 1.0), dot.ci95, dot.n or 0)

@@ -15,6 +15,17 @@ def goodput(sample: Sample) -> float:
     return max(math.fsum(float(flow["goodput_bps"]) for flow in sample.summary["flows"]), 1.0)
 
 
+def goodputs(corner: Corner) -> list[Estimate]:
+    """Return the mean goodput of each sender at a corner: what has to be precise."""
+    return [corner.mean(series, goodput) for series in corner.samples]
+
+
+def unreached(corners: Sequence[Corner]) -> str:
+    """Say at how many points not all senders became precise."""
+    count = sum(not corner.reached for corner in corners)
+    return f"{count} of {len(corners)} points did not reach the precision that the plan asks for."
+
+
 def false_timeouts(sample: Sample) -> float:
     """Return how often all that a time-out waited for was lost in one burst, per lost burst."""
     flows = sample.summary["flows"]

@@ -7,14 +7,15 @@ from collections.abc import Mapping, Sequence
 from burstlab.papers.today2026_stacks.measures import (
     false_timeouts,
     goodput,
+    goodputs,
     mean_over,
     over,
     some,
+    unreached,
 )
 from burstlab.papers.today2026_stacks.pictures import draw
 from burstlab.reproduce.context import Context, Findings
 from burstlab.reproduce.grid import Corner, run_grid
-from burstlab.statistics import Estimate
 
 #: Senders of 2004; window laws of today, each with two ways to find and repair a loss.
 OLD = ("Reno", "SACK")
@@ -24,21 +25,14 @@ LAWS = ("Linux Reno", "CUBIC", "BBR", "DCTCP")
 def stacks(context: Context) -> Findings:
     """Run every sender over every path, with the same bursts lost."""
     plan = context.plan
-
-    def wanted(corner: Corner) -> list[Estimate]:
-        return [corner.mean(series, goodput) for series in corner.samples]
-
-    corners = run_grid(context, "grid", wanted)
+    corners = run_grid(context, "grid", goodputs)
     findings = Findings()
     _tell_gains(context, findings, corners)
     _tell_laws(context, findings, some(corners, plan["whole_window"], plan["moderate"]))
     _tell_apart(context, findings, corners)
     findings.measures["BBR: most goodput over its bound"] = _bound(corners, plan["rates_bps"])
     draw(context, findings, corners, plan["whole_window"])
-    unreached = sum(not corner.reached for corner in corners)
-    findings.notes.append(
-        f"{unreached} of {len(corners)} points did not reach the precision that the plan asks for."
-    )
+    findings.notes.append(unreached(corners))
     return findings
 
 
@@ -85,11 +79,7 @@ def _tell_laws(context: Context, findings: Findings, whole: Sequence[Corner]) ->
 
 def _tell_apart(context: Context, findings: Findings, corners: Sequence[Corner]) -> None:
     """Tell what is measured without what is said to make claims differ."""
-
-    def wanted(corner: Corner) -> list[Estimate]:
-        return [corner.mean(series, goodput) for series in corner.samples]
-
-    row = run_grid(context, "in_burst", wanted)
+    row = run_grid(context, "in_burst", goodputs)
     for old in OLD:
         label = f"gain of {old}, oracle, window in a burst"
         context.tell(findings, label, over(row, f"{old}, oracle", old))
@@ -98,7 +88,7 @@ def _tell_apart(context: Context, findings: Findings, corners: Sequence[Corner])
     for series in ("CUBIC, RFC 6675", "CUBIC, RACK"):
         label = f"false time-outs a lost burst, {series}, window in a burst"
         context.tell(findings, label, mean_over(row, series, false_timeouts))
-    row = run_grid(context, "unmarked", wanted)
+    row = run_grid(context, "unmarked", goodputs)
     label = "DCTCP without marks over Linux Reno, RACK"
     context.tell(findings, label, over(row, "DCTCP, RACK", "Linux Reno, RACK"))
     row = some(corners, context.plan["reduced"], context.plan["moderate"][1:])
