@@ -16,11 +16,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from burstlab import _core
 from burstlab.papers.today2026_stacks.pictures import AXES, COLOURS, GAIN_AXES
 from burstlab.plot import Curve, CurvePanel
 from burstlab.plot.curves import Dot, curve_chart
 from burstlab.plot.saving import specification, write
+from burstlab.reproduce.paper import papers
 
 KEPT = Path(__file__).parent / "papers" / "today"
 IMAGES = Path(__file__).parent / "images"
@@ -38,6 +38,8 @@ FIGURES = {
 
 def main(arguments: Sequence[str]) -> int:
     """Keep the numbers of a directory, if one is named, and draw what is kept."""
+    (recorded,) = (paper.recorded for paper in papers() if paper.key == "today")
+    version = recorded["burstlab"]
     if arguments:
         KEPT.mkdir(exist_ok=True)
         for _, _, names in FIGURES.values():
@@ -45,7 +47,7 @@ def main(arguments: Sequence[str]) -> int:
                 shutil.copy(Path(arguments[0]) / "today" / f"{name}.csv", KEPT)
     for figure, (axes, title, names) in FIGURES.items():
         spec = specification(curve_chart(_panels(names), axes))
-        told = f"burstlab {_core.__version__} reproduce today/stacks today/ends --full, seed 2026"
+        told = f"burstlab {version} reproduce today/stacks today/ends --full, seed 2026"
         spec["title"] = {
             "text": title, "subtitle": [told], "anchor": "start",
             "fontSize": 15, "subtitleFontSize": 11, "offset": 14,
