@@ -126,7 +126,7 @@ def filled(text: str) -> str:
 def _targets(paper: Paper) -> list[str]:
     recorded = paper.recorded or {}
     reports = recorded["targets"]
-    version = reports[0]["burstlab"]
+    version = " and ".join(sorted({one["burstlab"] for one in reports}))
     minutes = sum(one["wall_s"] for one in reports) / 60.0
     lines = [
         f"| `--full`, version {version}, {minutes:.0f} minutes on two busy cores "
