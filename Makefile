@@ -49,6 +49,9 @@ kernel: $(VENV)/.deps ## build the kernel of live hosts, of a source that is ins
 # STACKS=quiche adds quiche, which builds BoringSSL with CMake and a C++ compiler.
 QUICHE = $(if $(STACKS),--features burstlab-stacks/$(STACKS))
 HOSTS  = --locked $(foreach name,stacks seeded net tls laws quinn-bulk,-p burstlab-$(name)) $(QUICHE)
+# What lints in `cargo clippy` is a compiler, which can as well compile what is tested: the crates of
+# others, which take most of the time, are then compiled once and not checked before.
+LINTED = RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings__CLIPPY_HACKERY__
 
 stacks: setup ## build the extension anew with the QUIC and TCP stacks of others (Rust 1.91; STACKS=quiche)
 	cd stacks && cargo build --release --locked -p burstlab-python-with-stacks -p burstlab-stacks $(QUICHE)
@@ -60,8 +63,8 @@ quinn-bulk: ## build the program of quinn that examples/live/quinn.toml runs (Ru
 test-stacks: ## formatting, lints and tests of the stacks of others, which the default build leaves out
 	cd stacks && cargo fetch --locked
 	cd stacks && cargo fmt --all --check
-	cd stacks && cargo clippy $(HOSTS) --all-targets -- -D warnings
-	cd stacks && cargo test $(HOSTS)
+	cd stacks && $(LINTED) cargo test $(HOSTS) --all-targets
+	cd stacks && $(LINTED) cargo test $(HOSTS) --doc
 
 FUZZ_CASES ?= 100000
 
