@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import warnings
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
@@ -258,7 +259,7 @@ def stopped_now_and_then(directory):
     def stop():
         drawn = np.random.default_rng()
         while not over.wait(drawn.uniform(0.02, 0.2)):
-            for pid in map(int, kernels_below(directory)):
+            for pid in map(int, kernels_now(directory)):
                 with suppress(OSError):
                     # Its processes are traced by it, and would tell it of a signal.
                     if "TracerPid:\t0\n" in Path(f"/proc/{pid}/status").read_text():
@@ -346,6 +347,17 @@ def test_programs_that_fail_are_told_and_leave_nothing(burstlab, tmp_path, code,
 
 
 def kernels_below(directory):
+    """The processes of user-mode kernels below a directory, once those that are killed are gone.
+
+    What a crashed kernel leaves goes when a busy machine comes to it, which is given 5 s.
+    """
+    until = time.monotonic() + 5.0
+    while (found := kernels_now(directory)) and time.monotonic() < until:
+        time.sleep(0.02)
+    return found
+
+
+def kernels_now(directory):
     """The processes of user-mode kernels whose files are below a directory: those of one test."""
     found = []
     for place in Path("/proc").glob("[0-9]*/cmdline"):
