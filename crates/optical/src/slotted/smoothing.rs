@@ -163,4 +163,17 @@ mod tests {
         }
         assert_eq!(steps, [(106.7, 40.0), (135.9, 33.3), (120.5, 0.0), (101.0, 0.0), (100.0, 0.0)]);
     }
+
+    #[test]
+    fn what_waits_is_asked_for_over_one_interval() {
+        // Four units of half a second: a backlog of 6 slots asks for 3 slots a second more.
+        let mut smoother = Smoother::new(0.0, 4, 0.5);
+        let asked: Vec<_> = (0..4)
+            .map(|_| {
+                smoother.arrives(5.0);
+                smoother.ends_unit(6.0)
+            })
+            .collect();
+        assert_eq!(asked, [None, None, None, Some(13.0)]);
+    }
 }
