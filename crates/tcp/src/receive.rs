@@ -28,8 +28,6 @@ pub struct Receiver {
     window: u64,
     /// What SACK blocks are made from; `None`: the receiver sends none.
     history: Option<SackHistory>,
-    /// Whether a segment that arrives twice is reported first (RFC 2883).
-    reports_twice: bool,
     policy: AckPolicy,
     duplicates: u64,
     ack_size: Bytes,
@@ -58,9 +56,8 @@ impl Receiver {
             next: 0,
             high: 0,
             window,
-            history: (config.variant == Variant::Sack || config.sack == Some(true))
+            history: (config.variant == Variant::Sack)
                 .then(|| SackHistory::new(usize::from(config.sack_blocks))),
-            reports_twice: config.sack == Some(true) && config.d_sack == Some(true),
             policy: AckPolicy::new(config),
             duplicates: 0,
             ack_size: config.ack_size,
@@ -73,14 +70,10 @@ impl Receiver {
     /// the window is dropped and acknowledged like a duplicate (RFC 9293 section 3.10.7.4).
     pub fn on_segment(&mut self, now: Time, seq: u64) -> Option<Ack> {
         let fills_hole = seq.saturating_add(1) < self.high;
-        let twice = self.reports_twice && seq > 0 && self.holds(seq);
         self.store(seq);
         let in_order = seq.saturating_add(1) == self.next;
         let delayable = in_order && !fills_hole && seq > 0;
-        self.policy.on_segment(now, delayable).then(|| match twice {
-            true => self.acknowledge_twice(seq),
-            false => self.acknowledge(seq),
-        })
+        self.policy.on_segment(now, delayable).then(|| self.acknowledge(seq))
     }
 
     /// Segments of `run` arrive. Takes those in front that come in order, none having arrived
@@ -129,7 +122,7 @@ impl Receiver {
         seq == self.next && self.high <= self.next && self.answers.is_none()
     }
 
-    /// As [`Receiver::on_segment`], for a segment that it [takes in
+    /// As [`Receiver::on_segment`], for a segment that it [takes on the
     /// fast path](Self::takes_fast): whether an ACK of all below [`next`](Self::next) goes out,
     /// of [`ack_size`](Self::ack_size), without SACK blocks.
     #[inline(always)]
@@ -241,18 +234,6 @@ impl Receiver {
     #[must_use]
     pub fn duplicates(&self) -> u64 {
         self.duplicates
-    }
-
-    /// The ACK for segment `seq`, which had arrived before: that comes first (RFC 2883 section 4).
-    fn acknowledge_twice(&mut self, seq: u64) -> Ack {
-        let ack = self.acknowledge(seq);
-        let mut sack = SackBlocks::NONE;
-        sack.push(seq, seq + 1);
-        for &(left, right) in ack.sack.as_slice() {
-            sack.push(left, right);
-        }
-        let blocks = Bytes::new(self.sack_block_size.get() * sack.len() as u64);
-        Ack { sack, size: self.ack_size + blocks, ..ack }
     }
 
     /// The ACK for the arrival of segment `seq`.

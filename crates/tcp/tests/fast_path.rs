@@ -65,6 +65,8 @@ fn assert_equal<E: std::fmt::Debug>(fast: &E, slow: &E) {
 struct Arrived {
     next: u64,
     above: BTreeSet<u64>,
+    /// How many came though they were there.
+    twice: u64,
 }
 
 impl Arrived {
@@ -72,13 +74,26 @@ impl Arrived {
         seq == self.next && self.above.is_empty()
     }
 
+    fn holds(&self, seq: u64) -> bool {
+        seq < self.next || self.above.contains(&seq)
+    }
+
     fn insert(&mut self, seq: u64, window: u64) {
+        self.twice += u64::from(self.holds(seq));
         if (self.next..self.next + window).contains(&seq) {
             self.above.insert(seq);
         }
         while self.above.remove(&self.next) {
             self.next += 1;
         }
+    }
+
+    /// The runs of those above, each from one up to but not including another.
+    fn runs(&self) -> Vec<(u64, u64)> {
+        let apart = |seq: u64| !self.above.contains(&seq);
+        let firsts = self.above.iter().copied().filter(|&seq| apart(seq - 1));
+        let lasts = self.above.iter().copied().filter(|&seq| apart(seq + 1));
+        firsts.zip(lasts.map(|seq| seq + 1)).collect()
     }
 }
 
@@ -163,6 +178,11 @@ impl Receivers {
         for seq in next.saturating_sub(2)..next + 3 {
             assert_eq!(self.fast.takes_fast(seq), self.arrived.is_in_order(seq));
         }
+        assert_eq!(self.fast.early(), self.arrived.runs());
+        for seq in 0..next + self.window + 2 {
+            assert_eq!(self.fast.holds(seq), self.arrived.holds(seq), "{seq} of {next}");
+        }
+        assert_eq!(self.fast.duplicates(), self.arrived.twice);
         assert_eq!(self.fast.acknowledges_each(), !self.delays);
     }
 }

@@ -1,8 +1,8 @@
 //! The sender of Linux behind the face of all senders: given these ACKs, exactly these segments.
 
 use burstlab_tcp::{
-    Ack, Config, Detector, Overrides, Profile, Receiver, SackBlocks, Sender, SlowStart,
-    Transmission, WindowLaw,
+    Ack, Config, Detector, Overrides, Profile, SackBlocks, Sender, SlowStart, Transmission,
+    WindowLaw,
 };
 use burstlab_units::{Bytes, Span, Time};
 
@@ -98,23 +98,6 @@ fn what_was_for_nothing_is_taken_back_when_it_arrives_twice() {
     assert!(next > 11);
     assert!(sender.cwnd() >= 10.0, "{}", sender.cwnd());
     assert_eq!(sender.ssthresh(), 2_147_483_647.0);
-}
-
-#[test]
-fn a_receiver_reports_what_arrives_twice() {
-    let mut receiver = Receiver::new(&Config::resolve(&given()).expect("is valid"));
-    for seq in [0, 1, 2, 4] {
-        receiver.on_segment(ms(seq), seq);
-    }
-    let ack = receiver.on_segment(ms(9), 1).expect("at once");
-    assert_eq!((ack.next, ack.sack.as_slice()), (3, &[(1, 2), (4, 5)][..]));
-    let without = Overrides { d_sack: Some(false), ..given() };
-    let mut receiver = Receiver::new(&Config::resolve(&without).expect("is valid"));
-    for seq in [0, 1, 2, 4] {
-        receiver.on_segment(ms(seq), seq);
-    }
-    let ack = receiver.on_segment(ms(9), 1).expect("at once");
-    assert_eq!((ack.next, ack.sack.as_slice()), (3, &[(4, 5)][..]));
 }
 
 #[test]

@@ -114,6 +114,16 @@ fn what_arrives_twice_comes_first_and_may_lie_below() {
 }
 
 #[test]
+fn without_d_sack_what_arrives_twice_is_not_reported() {
+    let mut script = Script::new(", \"d_sack\": false");
+    script.acks(30, 1);
+    script.acks(31, 3);
+    let acks = script.take(32, 1, &stamped(32));
+    assert_eq!(acks[0].0.next, 2);
+    assert_eq!(acks[0].0.sack.as_slice(), [(3, 4)]);
+}
+
+#[test]
 fn an_ack_echoes_the_first_segment_that_it_covers() {
     let (mut script, next) = settled();
     script.acks(next + 20, next);
