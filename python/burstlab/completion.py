@@ -41,6 +41,29 @@ def is_of_completion(path: str) -> bool:
     return in_class or _OF_A_COHORT.fullmatch(name) is not None
 
 
+def unbiased(table: Mapping[str, Any], name: str) -> Any:
+    """Return an entry of a demand without what some censored transfers may change: None there.
+
+    Parameters
+    ----------
+    table
+        The demand, as a summary has it.
+    name
+        The entry.
+    """
+    value = table[name]
+    if not is_biased(table, name):
+        return value
+    if isinstance(value, Mapping):
+        return {key: one if key == "connections" else None for key, one in value.items()}
+    return None
+
+
+def leaves_under_way(table: Mapping[str, Any]) -> bool:
+    """Return whether transfers of a demand, or of a class of its sizes, are censored."""
+    return bool(table.get("censored") or table.get("unacknowledged"))
+
+
 def is_biased(table: Mapping[str, Any], name: str) -> bool:
     """Return whether an entry of a demand says little of its transfers, for some are censored.
 
@@ -56,7 +79,7 @@ def is_biased(table: Mapping[str, Any], name: str) -> bool:
     """
     if not (name == "departed" or name.endswith("_mean_bound_s")):
         return False
-    return bool(table.get("censored") or table.get("unacknowledged"))
+    return leaves_under_way(table)
 
 
 def is_open(flow: Mapping[str, Any], name: str) -> bool:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from burstlab.completion import is_biased, is_of_completion, is_open
+from burstlab.completion import is_of_completion, is_open, unbiased
+from burstlab.demands import demand_names
 from burstlab.directories import SCENARIO, SUMMARY, Place, settle
 from burstlab.errors import InputError, NotRecorded, unknown
 from burstlab.marks import Marks
@@ -554,10 +555,10 @@ def _over_flows(name: str, flows: Sequence[Mapping[str, Any]]) -> float:
 def _of_parts(summary: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     """Return the single numbers of a mesh, of each cell and of each demand, with their names."""
     parts = [(name, summary.get(name) or {}) for name in ("network", "ops")]
-    for one in summary.get("demand", []):
-        parts.append((f"demand.{one['label']}", one))
-        if not is_biased(one, "departed"):
-            parts.append((f"demand.{one['label']}.departed", one["departed"]))
+    demands = summary.get("demand", [])
+    for called, one in zip(demand_names(demands), demands, strict=True):
+        parts.append((f"demand.{called}", one))
+        parts.append((f"demand.{called}.departed", unbiased(one, "departed")))
     for cell in summary.get("wlan", []):
         parts += [(f"wlan.{cell['name']}.{way}", cell[way]) for way in ("down", "up")]
     for kind, bursts in (summary.get("network") or {}).items():

@@ -348,7 +348,7 @@ class OpsSummary(TypedDict):
     """What happened in a slotted network.
 
     Counts and what is the most are of the whole run without its drain, means and utilisation of the
-    time after the warm-up. Slots are conserved: sent = delivered + dropped + in flight.
+    time after the warm-up. Slots are conserved: sent = delivered + dropped + killed + in flight.
     """
 
     slot_s: float
@@ -356,6 +356,7 @@ class OpsSummary(TypedDict):
     slots_delivered: int
     slots_dropped_contention: int
     slots_dropped_congestion: int
+    slots_killed: int
     slots_in_flight: int
     measured: MeasuredSlots
     data: SlotSummary
@@ -390,13 +391,14 @@ class MeasuredSlots(TypedDict):
 class SlotSummary(TypedDict):
     """What became of slots of one kind in the whole run.
 
-    They are conserved: sent = delivered + dropped + in flight.
+    They are conserved: sent = delivered + dropped + killed + in flight.
     """
 
     slots_sent: int
     slots_delivered: int
     slots_dropped_contention: int
     slots_dropped_congestion: int
+    slots_killed: int
     slots_in_flight: int
 
 

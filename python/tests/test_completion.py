@@ -448,3 +448,69 @@ def test_a_drain_beyond_all_bounds_is_refused(burstlab, tmp_path):
     assert answer.status == 2
     assert "run.drain" in answer.err
     assert "fix: " in answer.err
+
+
+def demands(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return summary["demand"]
+
+
+def alike(first: str | None, second: str | None) -> dict[str, Any]:
+    """Two demands of a fibre, with these labels."""
+    sizes = zip((first, second), (10, 40), ("5 KB", "20 KB"), strict=True)
+    return {
+        "network": {"topology": "line", "nodes": 2, "link_rate": "100 Mb/s", "link_delay": "1 ms"},
+        "demand": [
+            {
+                "flows_per_second": rate,
+                "per": "network",
+                "size": {"mean": mean},
+                **({"label": label} if label else {}),
+            }
+            for label, rate, mean in sizes
+        ],
+        "run": {"duration": "1 s", "drain": "30 s", "replications": 2},
+    }
+
+
+@pytest.mark.parametrize(
+    "labels", [(None, None), ("web", "web"), ("1", "2"), ("v1.5", "max"), ("a", "b")]
+)
+def test_demands_are_told_apart_whatever_they_are_called(labels: tuple[str | None, str | None]):
+    result = bl.run(alike(*labels))
+    called = labels if labels == ("a", "b") else ("0", "1")
+    for index, name in enumerate(called):
+        runs = [demands(one.summary)[index] for one in result.replications]
+        paths = metrics.every(result.replications[0].summary)
+        for number in ("started", "received_mean_s", "departed.connections"):
+            table, _, last = number.rpartition(".")
+            values = [(one[table] if table else one)[last] for one in runs]
+            estimate = result.estimates()[f"demand.{name}.{number}"]
+            assert estimate["n"] == 2
+            assert estimate["mean"] == pytest.approx(sum(values) / 2)
+            assert f"demand.{name}.{number}" in paths
+            found = metrics.value_at(result.replications[0].summary, f"demand.{name}.{number}")
+            assert found == values[0]
+
+
+def test_a_label_of_two_demands_is_no_name():
+    summary = bl.run(alike("web", "web")).replications[0].summary
+    with pytest.raises(metrics.NoMetric):
+        metrics.value_at(summary, "demand.web.started")
+
+
+def test_what_censored_transfers_leave_unknown_is_so_over_all_demands_and_no_count_is():
+    short = {"label": "short", "flows_per_second": 10, "size": {"mean": "5 KB"}, "stop": "300 ms"}
+    long = {"label": "long", "flows_per_second": 5, "size": {"mean": "500 KB"}}
+    demand = [{"per": "network", **one} for one in (short, long)]
+    scenario = {**alike(None, None), "demand": demand, "run": {"duration": "1 s"}}
+    result = bl.run(scenario)
+    summary = result.replications[0].summary
+    known, unknown = demands(summary)
+    assert known["censored"] == 0 < unknown["censored"]
+    for over in ("max", "mean", "min", "sum"):
+        assert metrics.value_at(summary, f"demand.{over}.received_mean_s") is None
+    gone = [one["departed"]["connections"] for one in demands(summary)]
+    assert metrics.value_at(summary, "demand.sum.departed.connections") == sum(gone)
+    assert result.estimates()["demand.long.departed.connections"]["mean"] == gone[1]
+    reader = metrics.Reader(["demand.long.departed.connections", "demand.long.departed.mean_s"])
+    assert reader.read(summary)[0] == gone[1]

@@ -324,3 +324,23 @@ def test_no_table_is_read_to_see_whether_it_is_there(lossy, tmp_path, monkeypatc
     tables = stored.replications[0].tables
     assert "packets" in tables and "samples" not in tables
     assert next(iter(sights(stored, "sender"))).opens
+
+
+def test_packets_with_time_stamps_are_as_long_as_they_were_simulated(tmp_path):
+    scenario = {
+        "tcp": {"profile": "linux"},
+        "edge": {"assembly": "timer", "timer": "1 ms"},
+        "loss": {"data": {"process": "every", "n": 9}},
+        "flows": [{"bytes": "200 KB"}],
+        "run": {"duration": "20 s"},
+    }
+    result = bl.run(scenario, trace=("packets", "bursts"))
+    path = tmp_path / "stamped.pcapng"
+    Capture(result, "sender").write(path)
+    lengths = sorted(packet.length for packet in captures.read(path).packets)
+    packets = result.packets.to_pylist()
+    seen = [
+        row["size_bytes"] for row in packets if row["kind"] == "data" or row["fate"] == "delivered"
+    ]
+    assert any(size > 52 for size in seen if size < 100), "some have SACK blocks"
+    assert lengths == sorted(seen)

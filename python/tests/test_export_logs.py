@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 
@@ -203,3 +204,27 @@ def test_the_command_says_what_to_record(burstlab, tmp_path, small):
         assert answer.status == 2
         assert f"run it with trace=('{table}',)" in answer.err
     assert burstlab("export", tmp_path / "nothing").status == 2
+
+
+def test_stream_data_has_no_gap_and_no_overlap_both_ways_and_behind_a_syn(tmp_path):
+    """SACK blocks on segments, and the options of a SYN, are no data."""
+    both = {
+        "edge": {"assembly": "timer", "timer": "5 ms"},
+        "loss": {"data": {"process": "every", "n": 15}},
+        "flows": [{"bytes": "300 KB", "reverse": {"bytes": "300 KB"}}],
+        "run": {"duration": "60 s"},
+    }
+    linux = {"tcp": {"profile": "linux"}, "flows": [{"bytes": "100 KB"}]}
+    for number, scenario in enumerate((both, linux)):
+        result = bl.run(scenario, trace=ALL)
+        (log,) = export(result, "qlog", tmp_path / f"{number}.qlog", flow=0)
+        frames = [
+            frame
+            for event in records(log)[1:]
+            if event["name"] == "transport:packet_sent"
+            for frame in event["data"]["frames"]
+        ]
+        ends = {frame["offset"]: frame["offset"] + frame["length"] for frame in frames}
+        starts = sorted(offset for offset, end in ends.items() if end > offset)
+        assert all(ends[one] == other for one, other in pairwise(starts))
+        assert max(ends.values()) == (300_000, 100_000)[number]

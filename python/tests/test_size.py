@@ -236,3 +236,22 @@ def test_all_values_have_the_same_random_numbers():
                replications=2, most=2, jobs=2)  # fmt: skip
     assert one.to_json() == two.to_json()
     assert bl.run(link(2.0, run={"duration": "50 ms"})).replications
+
+
+def test_a_completion_time_is_unknown_where_a_run_leaves_transfers_under_way():
+    goal = Goal.read("completion mean < 100 ms")
+    done = {"received_mean_s": 0.05, "censored": 0}
+    open_ = {"received_mean_s": None, "censored": 3}
+    runs = [{"demand": [done]}] * 7
+    assert verdict(goal, interval(goal, runs)) == "met"
+    assert verdict(goal, interval(goal, [*runs, {"demand": [open_]}])) == "open"
+    # Of two demands the slower one is not known where one is not.
+    both = [{"demand": [done, open_]}] * 8
+    assert goal.of(both[0]) is None
+    assert verdict(goal, interval(goal, both)) == "open"
+
+
+@pytest.mark.parametrize("goal", ["completion mean < 1 MB", "burst loss < 1 ms", "goodput > 1 B"])
+def test_a_limit_in_the_unit_of_another_number_is_refused(goal: str):
+    with pytest.raises(InputError, match=r"unit[\s\S]*fix: write a "):
+        Goal.read(goal)

@@ -204,7 +204,12 @@ def test_slots_are_operated_on_by_their_number():
         dropped = one["slots_dropped_contention"] + one["slots_dropped_congestion"]
         assert one["slots_sent"] == ended + dropped
     killed = bl.what_if(document, kill=1)
-    assert killed.operations[0]["effect"] in ("done", "nothing")
+    assert killed.operations[0]["effect"] == "done"
+    ops = killed.other.ops[0]
+    assert ops["slots_killed"] == 1
+    for port in ops["ports"]:
+        dropped = port["dropped_contention"] + port["dropped_congestion"]
+        assert port["arrived"] >= port["carried"] + dropped
 
 
 def test_prices_are_those_of_one_surgery_each_for_any_number_of_workers():
@@ -350,3 +355,47 @@ def test_a_result_has_to_be_whole_and_of_this_version(burstlab, tmp_path):
     answer = burstlab("blame", file)
     assert answer.status == 2 and "has lost no burst" in answer.err
     assert bl.run(calm).counters["bursts_lost"] == 0
+
+
+def test_what_is_said_of_a_lost_burst_is_what_its_row_says():
+    """Its node and its kind, either way of a path and in a mesh."""
+    path = {
+        **PATH,
+        "network": {"core_nodes": 3},
+        "edge": {
+            "assembly": "timer",
+            "timer": "5 ms",
+            "ack": {"assembly": "timer", "timer": "1 ms"},
+        },
+        "loss": {
+            "data": {"process": "every", "n": 30, "node": 1},
+            "ack": {"process": "every", "n": 40, "node": 0},
+        },
+    }
+    mesh = {**MESH, "edge": {**MESH["edge"], "ack": {}}}
+    kinds = set()
+    for document in (path, mesh):
+        bursts = bl.run(document, trace=("bursts",)).bursts.to_pylist()
+        rows = {
+            (row["direction"], row["burst"]): row["node"] for row in bursts if row["fate"] == "lost"
+        }
+        for price in bl.blame(document, sample=40).prices.to_pylist():
+            kinds.add(price["direction"])
+            assert rows[price["direction"], price["burst"]] == price["node"]
+    assert kinds == {"data", "ack"}
+    spared = bl.what_if(path, spare="ack:40")
+    assert spared.operations[0]["node"] == 4
+
+
+def test_a_slot_that_is_spared_has_the_cause_that_it_is_lost_by():
+    from audit.generator import FAMILIES
+
+    def causes(document: Any) -> dict[str, int]:
+        return {one["cause"]: one["burst"] for one in reversed(lost(document))}
+
+    numbers = range(FAMILIES.index("slots"), 400, len(FAMILIES))
+    documents = (drawn(number)[1] for number in numbers)
+    document = next(one for one in documents if "congestion" in causes(one))
+    for cause, burst in causes(document).items():
+        operation = bl.what_if(document, spare=burst).operations[0]
+        assert (operation["effect"], operation["cause"]) == ("done", cause)

@@ -93,7 +93,9 @@ def _print(found: Blame, count: int) -> None:
     made = table(words, numbers)
     for row in found.top(count):
         made.add_row(
-            f"ack:{row['burst']}" if row["direction"] == "ack" else str(row["burst"]),
+            f"ack:{row['burst']}"
+            if found.apart and row["direction"] == "ack"
+            else str(row["burst"]),
             row["cause"],
             f"{row['lost_ps'] * 1e-12:.6f} s",
             str(row["node"]),

@@ -97,7 +97,10 @@ def slowdowns(result: Result) -> Lean | None:
             for size in one[index]["slowdown"]:
                 classes.setdefault(size["label"], []).append(size)
         for label, found in sorted(classes.items(), key=lambda item: item[1][0]["from_bytes"]):
-            cells = [str(sum(one[name] for one in found)) for name in ("connections", "censored")]
+            # A run in which no connection of that size began has none of the two.
+            none = [{"connections": 0, "censored": 0}] * (len(runs) - len(found))
+            told = [*found, *none]
+            cells = [measured(told, name, count) for name in ("connections", "censored")]
             cells += [measured(found, name, "{:.3g}".format, "unknown") for name in _SLOWDOWN]
             made.add_row(f"{brief(demand['label'])}, from {label}", *cells)
     return made

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 from burstlab.errors import InputError
 from burstlab.quantities import whole
 from burstlab.shown import shown
+from burstlab.tables import NULL
 
 if TYPE_CHECKING:
+    from burstlab.export.capture import Sight
     from burstlab.results import Result
 
 #: Bytes of headers where the size of a SYN does not say (ns-2's Vegas sends it in full).
@@ -68,6 +70,13 @@ class FlowFacts:
     def block_bytes(self, count: int) -> int:
         """Bytes by which so many SACK blocks make a segment of data longer."""
         return self.blocks + self.block * count if count else 0
+
+    def data_in(self, sight: Sight) -> int:
+        """Bytes of data in a data packet of the flow, without SACK blocks that go with them."""
+        if sight.seq == 0:
+            return 0
+        blocks = self.block_bytes(len(sight.sack)) if sight.carries != NULL else 0
+        return max(sight.size - self.headers - blocks, 0)
 
     @property
     def last(self) -> tuple[int, int]:

@@ -4,7 +4,8 @@ What the simulation has, the capture has: which packet passes when, segments, AC
 receiver's window. What IPv4 and TCP want besides is made up, the same way in every capture: the
 addresses, the ports, initial sequence numbers of 0, the options of SYN and SYN-ACK (MSS, SACK
 permitted and a window scale that the receiver's window needs), and payloads of zeros, of which the
-capture keeps nothing. The simulated TCP has no timestamps option and does not close connections.
+capture keeps nothing. Where headers are longer than that, as with time stamps, the rest is
+no-operations: what a stamp says is in no table. The simulated TCP does not close connections.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ _SOURCES, _SINKS = 172 << 24 | 16 << 16, 172 << 24 | 24 << 16
 _PORTS = (40000, 61000)
 _SENDERS_WINDOW = 65535
 _WRAP = 0xFFFFFFFF
+
+#: Most bytes of options of a TCP header (RFC 9293 section 3.1).
+_OPTIONS = 40
 
 
 @dataclass
@@ -118,7 +122,8 @@ class Capture:
             f"Simulated; seed {result.seed}, replication {self._replication}, "
             f"fingerprint {result.fingerprint}; seen at the {self._place}. Time 0 is the start of "
             "the run. Made up: addresses, ports, initial sequence numbers (0), options of SYN and "
-            "SYN-ACK, payloads (zeros). IPv4 identification: row in the table packets mod 65536."
+            "SYN-ACK, payloads (zeros), no-operations for time stamps. IPv4 identification: row in "
+            "the table packets mod 65536."
         )
 
     def _packet(self, sight: Sight) -> None:
@@ -155,12 +160,8 @@ class Capture:
     @staticmethod
     def _data_of(flow: _Endpoint, sight: Sight) -> int:
         """Return the bytes of data in a segment; a short one is the last."""
-        if sight.seq == 0:
-            return 0
-        payload = sight.size - flow.facts.headers
-        if sight.carries != NULL:
-            payload -= flow.facts.block_bytes(len(sight.sack))
-        if payload < flow.facts.payload:
+        payload = flow.facts.data_in(sight)
+        if sight.seq and payload < flow.facts.payload:
             flow.short = (sight.seq, flow.facts.payload - payload)
         return payload
 
@@ -200,24 +201,28 @@ def _data(
 ) -> tuple[bytes, int]:
     facts = flow.facts
     if sight.opens:
-        return _syn(flow, answers=flow.back, row=row)
+        return _syn(flow, sight, answers=flow.back, row=row)
     number = 1 + facts.bytes_before(sight.seq) & _WRAP
     if other is None or sight.carries == NULL:
         window = _SENDERS_WINDOW >> flow.shift
+        options = _filled(b"", sight, payload)
         return headers.tcp(
-            flow.ends, flow.ports, (number, 1), headers.ACK, window, b"", payload, row
+            flow.ends, flow.ports, (number, 1), headers.ACK, window, options, payload, row
         )
-    numbers, options = (number, other.end(sight.carries) & _WRAP), _blocks(other, sight)
+    numbers = (number, other.end(sight.carries) & _WRAP)
+    options = _filled(_blocks(other, sight), sight, payload)
     return headers.tcp(
         flow.ends, flow.ports, numbers, headers.ACK, other.window, options, payload, row
     )
 
 
-def _syn(flow: _Endpoint, *, answers: bool, row: int) -> tuple[bytes, int]:
+def _syn(flow: _Endpoint, sight: Sight, *, answers: bool, row: int) -> tuple[bytes, int]:
     """Return the SYN of a sender, or one that answers that of the other host."""
     facts = flow.facts
     shift = flow.shift or None
-    options = headers.syn_options(facts.payload, sack=facts.sack, shift=shift)
+    options = _filled(
+        headers.syn_options(facts.payload, sack=facts.sack, shift=shift), sight, payload=0
+    )
     window = min(facts.window_bytes if answers else _SENDERS_WINDOW, 0xFFFF)
     flags = headers.SYN | headers.ACK if answers else headers.SYN
     numbers = (0, 1 if answers else 0)
@@ -227,12 +232,22 @@ def _syn(flow: _Endpoint, *, answers: bool, row: int) -> tuple[bytes, int]:
 def _ack(flow: _Endpoint, other: _Endpoint | None, sight: Sight, row: int) -> tuple[bytes, int]:
     ends, ports = (flow.ends[1], flow.ends[0]), (flow.ports[1], flow.ports[0])
     if sight.opens:
-        return _syn(replace(flow, ends=ends, ports=ports), answers=True, row=row)
+        return _syn(replace(flow, ends=ends, ports=ports), sight, answers=True, row=row)
     # What its host has sent of its own.
     sequence = 1 if other is None else other.end(sight.sent)
     numbers = (sequence & _WRAP, flow.end(sight.seq) & _WRAP)
-    options = _blocks(flow, sight)
+    options = _filled(_blocks(flow, sight), sight, payload=0)
     return headers.tcp(ends, ports, numbers, headers.ACK, flow.window, options, 0, row)
+
+
+def _filled(options: bytes, sight: Sight, payload: int) -> bytes:
+    """Return options with no-operations before them, so that the packet is as long as simulated.
+
+    They stand for time stamps, of which the tables do not say what is in them.
+    """
+    missing = sight.size - headers.IPV4 - headers.TCP - len(options) - payload
+    fits = 0 < missing <= _OPTIONS - len(options) and missing % 4 == 0
+    return b"\x01" * missing + options if fits else options
 
 
 def _blocks(flow: _Endpoint, sight: Sight) -> bytes:

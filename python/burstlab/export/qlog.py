@@ -88,7 +88,7 @@ class _Sender:
             }
             yield (sight.time_ps, 1, "recovery:packet_lost", data)
         self._open[sight.seq] = self._sent
-        payload = max(sight.size - self._facts.headers, 0)
+        payload = self._facts.data_in(sight)
         offset = self._facts.bytes_before(sight.seq)
         frame = {"frame_type": "stream", "stream_id": 0, "offset": offset, "length": payload}
         data = {

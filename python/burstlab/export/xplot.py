@@ -42,7 +42,7 @@ def _draw(file: TextIO, facts: FlowFacts, result: Result, flow: int, replication
         time = seconds_text(sight.time_ps)
         if sight.kind == DATA:
             start = facts.bytes_before(sight.seq) + (sight.seq > 0)
-            file.writelines(_segment(time, start, start + max(sight.size - facts.headers, 0)))
+            file.writelines(_segment(time, start, start + facts.data_in(sight)))
             if sight.transmission > 1:
                 file.write(f"red\natext {time} {start}\nR\n")
             if sight.fate == "lost":

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from burstlab.completion import FIX, is_of_completion
 from burstlab.errors import InputError
 from burstlab.loading import ScenarioLike, apply_settings, as_written, set_at, with_files
 from burstlab.simulation import announcements, override, resolve, run_resolved
@@ -256,9 +257,10 @@ def _doubts(trials: _Trials, least: int | None) -> list[str]:
             for n in sorted(missed)
         ]
     near = [n for n in sorted(trials.done) if trials.done[n].verdict == "open"]
-    doubts += [
-        f"{field_} = {values[n]}: {trials.done[n].found.n} runs leave open whether it meets the "
-        "goal; fix: allow more with --most, or longer runs"
-        for n in near
-    ]
+    for n in near:
+        told = trials.done[n].found.n
+        why, fix = f"{told} runs leave open", "allow more with --most, or longer runs"
+        if told == 0 and is_of_completion(trials.goal.path):
+            why, fix = "transfers under way at the end of runs leave open", FIX
+        doubts.append(f"{field_} = {values[n]}: {why} whether it meets the goal; fix: {fix}")
     return doubts

@@ -85,7 +85,7 @@ class Goal:
         path = METRICS.get(" ".join(name.lower().split()), name)
         if path is name and "." not in name:
             raise unknown("goal", name, METRICS)
-        return cls(text, path, sign.startswith("<"), _limit(text, value))
+        return cls(text, path, sign.startswith("<"), _limit(text, value, path))
 
     def of(self, summary: Mapping[str, Any]) -> float | None:
         """Return the number of a run, None where it has none to tell.
@@ -112,19 +112,36 @@ class Goal:
         return int(part or 0), int(whole or 0)
 
 
-def _limit(text: str, value: str) -> float:
+#: Units of numbers, by how their names end; all others have none, or are counts of something else.
+_UNITS = {"_s": "s", "_bps": "b/s", "bytes": "B"}
+
+
+def _limit(text: str, value: str, path: str) -> float:
     try:
         number = float(value[:-1]) / 100 if value.endswith("%") else float(value)
     except ValueError:
-        found = _core.quantity(value)
-        if found is None:
-            raise InputError(
-                f"--for {text!r}: {value!r} is no limit\n"
-                "  fix: write a number, a share such as 0.1%, or a quantity such as 20 ms"
-            ) from None
-        number = found[0]
+        number = _quantity(text, value, path)
     if number != number or abs(number) == float("inf"):
         raise InputError(f"--for {text!r}: {value!r} is no limit\n  fix: write a number")
+    return number
+
+
+def _quantity(text: str, value: str, path: str) -> float:
+    """Read a limit with a unit, which has to be that of the number."""
+    found = _core.quantity(value)
+    if found is None:
+        raise InputError(
+            f"--for {text!r}: {value!r} is no limit\n"
+            "  fix: write a number, a share such as 0.1%, or a quantity such as 20 ms"
+        )
+    number, unit = found
+    own = next((unit for end, unit in _UNITS.items() if path.endswith(end)), None)
+    if unit != own:
+        what = f"has the unit {own}" if own else "has no unit"
+        raise InputError(
+            f"--for {text!r}: {path} {what}, and {value} is in {unit}\n"
+            f"  fix: write a {f'limit in {own}' if own else 'number'}"
+        )
     return number
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from burstlab.completion import is_of_completion
 from burstlab.sizing.goals import Goal
 from burstlab.sizing.shares import clopper_pearson
 from burstlab.statistics import LEVEL, t_quantile
@@ -51,11 +52,13 @@ def interval(goal: Goal, runs: Sequence[Mapping[str, Any]], level: float = LEVEL
     Interval
         Student's t interval over the runs. Of a share, such as a loss ratio, it is widened to what
         Clopper and Pearson (1934) give for all that was counted together: runs that have lost
-        nothing are alike, which does not show that nothing is ever lost.
+        nothing are alike, which does not show that nothing is ever lost. A completion time is
+        anywhere as soon as a run has none to tell (see `burstlab.completion`).
     """
-    values = [value for value in map(goal.of, runs) if value is not None]
+    told = [goal.of(run) for run in runs]
+    values = [value for value in told if value is not None]
     n = len(values)
-    if n == 0:
+    if n == 0 or (n < len(told) and is_of_completion(goal.path)):
         return Interval(math.nan, -math.inf, math.inf, 0)
     mean = math.fsum(values) / n
     low, high = -math.inf, math.inf

@@ -1,11 +1,11 @@
 """Metrics by name: paths into what the engine says about a run.
 
 A path goes through tables by name, ``counters.packets_lost``, and through a list by index, by the
-``label`` (``name``, ``cause``) of an entry, or over all of it by ``mean``, ``sum``, ``min`` or
-``max``: ``flows.mean.goodput_bps``, ``demand.web.received_p99_s``,
-``network.links.max.utilisation``, ``network.data.causes.contention.bursts``. A number of completion
-times has no value in a run that leaves transfers under way which could change it (see
-`burstlab.completion`).
+``label`` (``name``, ``cause``) of an entry, which of the demands only one may have, or over all of
+it by ``mean``, ``sum``, ``min`` or ``max``: ``flows.mean.goodput_bps``,
+``demand.web.received_p99_s``, ``network.links.max.utilisation``,
+``network.data.causes.contention.bursts``. A number of completion times has no value in a run that
+leaves transfers under way which could change it (see `burstlab.completion`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from burstlab.completion import is_biased, is_open
+from burstlab.completion import is_biased, is_open, leaves_under_way, unbiased
+from burstlab.demands import demand_names
 from burstlab.errors import PlanError
 
 Summary = Mapping[str, Any]
@@ -98,8 +99,13 @@ class _Over:
     def within(self, steps: Sequence[str]) -> float | None:
         if any(isinstance(one, Mapping) and is_open(one, steps[0]) for one in self._entries):
             return None
-        found = [_number(_within(entry, steps)) for entry in self._entries]
-        numbers = [number for number in found if number is not None]
+        numbers: list[float] = []
+        for entry in self._entries:
+            number = _number(_within(entry, steps))
+            if number is not None:
+                numbers.append(number)
+            elif isinstance(entry, Mapping) and leaves_under_way(entry):
+                return None
         return _OVER[self._step](numbers) if numbers else None
 
 
@@ -112,9 +118,7 @@ def _within(value: Any, steps: Sequence[str]) -> Any:
         if isinstance(value, dict):
             if step not in value:
                 raise NoMetric(step)
-            if is_biased(value, step):
-                return None
-            value = value[step]
+            value = unbiased(value, step)
         elif isinstance(value, list):
             if step in _OVER:
                 over = _Over(value, step)
@@ -122,7 +126,7 @@ def _within(value: Any, steps: Sequence[str]) -> Any:
                     value = value[0]  # which is its own mean
                     continue
                 return over.within(rest) if (rest := steps[depth + 1 :]) else over
-            value = _entry(value, step)
+            value = _entry(value, step, apart=depth > 0 and steps[depth - 1] == "demand")
         elif isinstance(value, _Over):
             return value.within(steps[depth:])
         else:
@@ -138,14 +142,19 @@ def _number(value: Any) -> float | None:
     raise NoMetric("not a number")
 
 
-def _entry(entries: Sequence[Any], step: str) -> Any:
+def _entry(entries: Sequence[Any], step: str, *, apart: bool) -> Any:
     if step.isdigit():
         if int(step) < len(entries):
             return entries[int(step)]
     else:
-        for entry in entries:
-            if isinstance(entry, Mapping) and any(entry.get(key) == step for key in _LABELS):
-                return entry
+        named = [
+            entry
+            for entry in entries
+            if isinstance(entry, Mapping) and any(entry.get(key) == step for key in _LABELS)
+        ]
+        # Demands of one label are not one demand: each goes by its index.
+        if named and (len(named) == 1 or not apart):
+            return named[0]
     raise NoMetric(step)
 
 
@@ -168,8 +177,8 @@ def _walk(table: Mapping[str, Any], path: str) -> Iterator[str]:
             for flow in value:
                 yield from _walk(flow, "flows.mean.")
         elif here == "demand":
-            for demand in value:
-                yield from _walk(demand, f"demand.{demand['label']}.")
+            for called, demand in zip(demand_names(value), value, strict=True):
+                yield from _walk(demand, f"demand.{called}.")
         elif name == "causes":
             for cause in value:
                 yield from _walk(cause, f"{here}.{cause['cause']}.")

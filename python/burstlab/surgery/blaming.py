@@ -14,7 +14,7 @@ from typing import Any
 from burstlab import _core, meanwhile
 from burstlab.engine import fault, heard, memory_allowed, scenario_error
 from burstlab.errors import InputError
-from burstlab.loading import ScenarioLike
+from burstlab.loading import Document, ScenarioLike
 from burstlab.results import Result
 from burstlab.statistics import Estimate, mean_ci95
 from burstlab.surgery.ledger import Ledger
@@ -33,12 +33,13 @@ class Blame:
     ----------
     prices
         One row per burst that was priced, the dearest in time and then in bytes first: ``burst``,
-        ``direction`` (of a path), ``lost_ps`` the instant at which its loss was certain, ``cause``,
-        ``node``, ``connections`` aboard; ``bytes`` that connections would have had more at their
-        receivers at the end if it alone had lived, and ``seconds`` that finite transfers would have
-        taken less, each up to the end of the run; of these ``bytes_indirect``, ``seconds_indirect``
-        of connections with nothing in it; ``different`` connections fare otherwise,
-        ``different_indirect`` of them with nothing in it. Negative: the loss was a gain.
+        ``direction`` as in the table ``bursts``, ``lost_ps`` the instant at which its loss was
+        certain, ``cause``, ``node``, ``connections`` aboard; ``bytes`` that connections would have
+        had more at their receivers at the end if it alone had lived, and ``seconds`` that finite
+        transfers would have taken less, each up to the end of the run; of these
+        ``bytes_indirect``, ``seconds_indirect`` of connections with nothing in it; ``different``
+        connections fare otherwise, ``different_indirect`` of them with nothing in it. Negative:
+        the loss was a gain.
     lost
         Bursts with packets or ACKs of connections that the run lost, or of which some was cut off.
     all
@@ -52,6 +53,9 @@ class Blame:
         The run.
     wall_s
         How long it took.
+    apart
+        Whether bursts of ACKs are numbered apart from those with data, as on a path with data in
+        one direction.
     """
 
     prices: Table
@@ -63,6 +67,7 @@ class Blame:
     seed: int
     replication: int
     wall_s: float
+    apart: bool
 
     @property
     def sums(self) -> dict[str, Estimate]:
@@ -186,10 +191,16 @@ def blame(
             run.seed,
             run.replication,
             time.perf_counter() - started,
+            _apart(run.resolved),
         )
         if out is not None:
             found.write(out)
     return found
+
+
+def _apart(resolved: Document) -> bool:
+    both = any(flow.get("reverse") is not None for flow in resolved.get("flows") or [])
+    return resolved["network"]["topology"] == "path" and not both
 
 
 def _lost(run: Source) -> _core.Prices:
@@ -269,7 +280,7 @@ def _priced(
 def _row(lost: Mapping[str, Any], price: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "burst": lost["burst"],
-        "direction": "ack" if lost["back"] else "data",
+        "direction": "ack" if lost["acks"] else "data",
         "lost_ps": lost["decided_ps"],
         "cause": lost["cause"],
         "node": lost["node"],

@@ -81,7 +81,7 @@ def _totals(
         "connections_different": len(connections),
         "connections_aboard": sum(row["aboard"] for row in connections),
         "bytes_gained": sum(row["bytes_other"] - row["bytes_first"] for row in connections),
-        "seconds_saved": -sum(seconds),
+        "seconds_saved": 0.0 - sum(seconds),
         "timeouts_gained": sum(
             row["timeouts_other"] - row["timeouts_first"] for row in connections
         ),
@@ -95,7 +95,8 @@ def _lost(result: Result) -> int:
     counters = result.counters
     slots = result.ops[0] if result.ops else None
     if slots is not None:
-        return slots["slots_dropped_contention"] + slots["slots_dropped_congestion"]
+        dropped = slots["slots_dropped_contention"] + slots["slots_dropped_congestion"]
+        return dropped + slots["slots_killed"]
     return sum(counters[name] for name in ("bursts_lost", "ack_bursts_lost"))
 
 

@@ -21,6 +21,10 @@ def check(run: Run, audit: Audit) -> None:
     _backlog(run, audit)
 
 
+#: What slots of a kind are counted by.
+SHARES = ("sent", "delivered", "dropped_contention", "dropped_congestion", "killed", "in_flight")
+
+
 def _payload(run: Run) -> int:
     ops = run.scenario["ops"]
     return size_bytes(ops["slot_size"]) - size_bytes(ops["slot_header"])
@@ -49,6 +53,7 @@ def _conserved(run: Run, audit: Audit) -> None:
     audit.equal("ops.slots_dropped_congestion", dropped[1])
     audit.equal("ops.slots_sent", sum(edge["slots"] for edge in ops["edges"]))
     rest = ops["slots_sent"] - ops["slots_delivered"] - sum(dropped)
+    audit.equal("ops.slots_killed", 0)
     audit.equal("ops.slots_in_flight", rest)
     _kinds(run, audit)
     for index, switch in enumerate(ops["switches"]):
@@ -88,7 +93,7 @@ def _measured(run: Run, audit: Audit) -> None:
 def _kinds(run: Run, audit: Audit) -> None:
     """Slots with data and slots of ACKs alone are all slots."""
     ops = run.summary["ops"]
-    for name in ("sent", "delivered", "dropped_contention", "dropped_congestion", "in_flight"):
+    for name in SHARES:
         acks = ops["acks"][f"slots_{name}"]
         audit.equal(f"ops.data.slots_{name}", ops[f"slots_{name}"] - acks)
     packets = run.table("packets")
@@ -96,7 +101,7 @@ def _kinds(run: Run, audit: Audit) -> None:
     data = len(set(packets["burst"][there & (packets["kind"] != "ack")].tolist()))
     audit.within("ops.data.slots_sent", data, ops["slots_sent"])
     if run.scenario["ops"]["acks"] == "free":
-        for name in ("sent", "delivered", "dropped_contention", "dropped_congestion", "in_flight"):
+        for name in SHARES:
             audit.equal(f"ops.acks.slots_{name}", 0)
 
 

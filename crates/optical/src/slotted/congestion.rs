@@ -104,9 +104,14 @@ impl Descriptor {
         self.arrivals.add(slot);
     }
 
+    /// Whether a packet that is dropped in this slot, or a later one, is lost by congestion.
+    pub fn is_congested(&mut self, slot: u64) -> bool {
+        self.arrivals.rate(slot) >= self.threshold
+    }
+
     /// A packet that has arrived is dropped; only what congestion costs counts as a loss.
     pub fn drops(&mut self, slot: u64) -> DropCause {
-        if self.arrivals.rate(slot) < self.threshold {
+        if !self.is_congested(slot) {
             return DropCause::Contention;
         }
         self.losses.add(slot);

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// What happened in a slotted network. Counts and what is the most are of the whole run without its
 /// drain, means and utilisation of the time after the warm-up. Slots are conserved: sent =
-/// delivered + dropped + in flight.
+/// delivered + dropped + killed + in flight.
 #[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct OpsSummary {
     /// Length of a slot, in s.
@@ -18,6 +18,8 @@ pub struct OpsSummary {
     pub slots_dropped_contention: u64,
     /// Slots dropped at congested outputs.
     pub slots_dropped_congestion: u64,
+    /// Slots that `surgery` kills at their egress.
+    pub slots_killed: u64,
     /// Slots on fibres and in switches at the end.
     pub slots_in_flight: u64,
     /// What happened after the warm-up.
@@ -75,7 +77,7 @@ pub struct MeasuredSlots {
 }
 
 /// What became of slots of one kind in the whole run. They are conserved: sent = delivered +
-/// dropped + in flight.
+/// dropped + killed + in flight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct SlotSummary {
     /// Slots that edge nodes sent.
@@ -86,6 +88,8 @@ pub struct SlotSummary {
     pub slots_dropped_contention: u64,
     /// Slots dropped at congested outputs.
     pub slots_dropped_congestion: u64,
+    /// Slots that `surgery` kills at their egress.
+    pub slots_killed: u64,
     /// Slots on fibres and in switches at the end.
     pub slots_in_flight: u64,
 }

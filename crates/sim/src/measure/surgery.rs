@@ -37,6 +37,8 @@ pub struct LostBurst {
     pub burst: u64,
     /// Whether it went back on a path, where it is numbered among those with ACKs.
     pub back: bool,
+    /// Whether it carried ACKs alone.
+    pub acks: bool,
     /// The clock when its loss, or its first cut, was certain, in ps.
     pub decided_ps: u64,
     /// Why.

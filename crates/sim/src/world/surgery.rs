@@ -64,6 +64,8 @@ struct Lost {
 /// What happened to a burst that is operated on, or is lost.
 pub(super) struct Happened {
     pub(super) burst: Named,
+    /// Whether it carries ACKs alone.
+    pub(super) acks: bool,
     pub(super) at: Time,
     pub(super) cause: Option<LossCause>,
     pub(super) node: usize,
@@ -207,6 +209,7 @@ impl Surgery {
         lost.bursts.push(LostBurst {
             burst: what.burst.1,
             back: what.burst.0 > 0,
+            acks: what.acks,
             decided_ps: decided.as_ps(),
             cause: what.cause.map_or("none", LossCause::label).into(),
             node: what.node,

@@ -202,8 +202,10 @@ pub(in crate::world) struct Burst {
     pub(super) dark: bool,
     /// Whether it is lost where it was given a fibre before, and so at none that it asks for.
     pub(super) struck: bool,
-    /// Its number, where it is lost and its header is still to come to a node; else 0.
+    /// Its number, where it is lost, or spared, and its header is still to come to a node; else 0.
     pub(super) ghost: u64,
+    /// Whether it is spared, and on its way beside the others.
+    pub(super) beside: bool,
     /// When its last bit reaches the egress, once all is reserved.
     pub(super) lands: Time,
 }
@@ -311,17 +313,20 @@ impl Bursts {
     }
 
     /// The header of the burst in a slot comes to a node; returns whether that burst, of this
-    /// number where it is known, is lost by now. Then nothing more comes for the slot, and it is
-    /// free.
+    /// number where it is known, goes by its header no more. If it is gone, nothing more comes for
+    /// the slot, and it is free.
     #[inline]
     pub(super) fn lay(&mut self, slot: u32, number: Option<u64>) -> bool {
         let burst = &mut self.slots[slot as usize];
-        let lost = burst.ghost != 0 && number.is_none_or(|number| number == burst.ghost);
-        if lost {
+        let ghost = burst.ghost;
+        let idle = ghost != 0 && number.is_none_or(|number| number == ghost);
+        if idle {
             burst.ghost = 0;
-            self.free.push(slot);
+            if burst.number != ghost {
+                self.free.push(slot);
+            }
         }
-        lost
+        idle
     }
 
     /// Keeps the vectors of a payload for the next ones.

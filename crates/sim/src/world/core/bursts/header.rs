@@ -58,13 +58,12 @@ impl Mesh {
         let signal = self.signals[link as usize].pop(&mut context.queue, event);
         match signal.trailer {
             Some((hop, left)) => self.trail(now, &signal, hop as usize, left, context),
+            // The slot is kept until the header of a lost burst has come.
+            None if self.bursts.lay(signal.slot, Some(signal.number)) => {}
             None if self.bursts.is(signal.slot, signal.number) => {
                 self.header_arrives(now, signal.slot, context);
             }
-            // The slot is kept until the header of a lost burst has come.
-            None => {
-                self.bursts.lay(signal.slot, Some(signal.number));
-            }
+            None => {}
         }
     }
 

@@ -13,11 +13,16 @@ use crate::world::packet::DataPacket;
 use crate::world::train::Train;
 
 impl Mesh {
-    /// A burst is lost at the node its header has come to.
+    /// A burst is lost at the node its header has come to, unless it is spared.
     pub(super) fn lose(&mut self, now: Time, slot: u32, cause: LossCause, context: &mut Context) {
-        if self.rules.control && self.goes_beside(now, slot, cause, context) {
-            return;
+        let hop = self.bursts.get(slot).hop;
+        if !self.rules.control || !self.goes_beside(now, (slot, hop), cause, context) {
+            self.loses(now, slot, cause, context);
         }
+    }
+
+    /// A burst is lost before its next fibre.
+    pub(super) fn loses(&mut self, now: Time, slot: u32, cause: LossCause, context: &mut Context) {
         let hop = self.bursts.get(slot).hop;
         let node = self.number_of(self.node_at(slot, hop));
         self.ends(now, slot, Some(cause), context);

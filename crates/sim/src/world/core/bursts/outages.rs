@@ -135,7 +135,7 @@ impl Mesh {
         let Outage { links, up, .. } = &self.outages.all[number];
         let until = up.map_or(Time::MAX, |up| Time::ZERO + up);
         let mut struck = Vec::new();
-        for (slot, burst) in self.bursts.all() {
+        for (slot, burst) in self.bursts.all().filter(|(_, burst)| !burst.beside) {
             let hit = burst.reservations.iter().position(|held| {
                 let over = held.departs + held.passes + self.graph.link(held.link).delay;
                 links.binary_search(&held.link).is_ok() && over > now && held.departs < until
@@ -146,8 +146,12 @@ impl Mesh {
             let burst = self.bursts.get_mut(slot);
             // Its header is somewhere ahead, unless the landing is all that is left to come.
             burst.ghost = if burst.hop < burst.route.len() { burst.number } else { 0 };
+            if self.goes_beside(now, (slot, hop), LossCause::Failure, context) {
+                continue;
+            }
+            let burst = self.bursts.get_mut(slot);
             (burst.hop, burst.struck) = (hop, true);
-            self.lose(now, slot, LossCause::Failure, context);
+            self.loses(now, slot, LossCause::Failure, context);
         }
     }
 }

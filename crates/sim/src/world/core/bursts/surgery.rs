@@ -55,9 +55,9 @@ impl Mesh {
         }
         if context.surgery.notes_losses()
             && !self.rules.control
-            && let Some((node, cause)) = self.bursts.get(slot).scheduled_loss
+            && let Some((hop, cause)) = self.bursts.get(slot).scheduled_loss
         {
-            let what = self.happened(slot, (now, Some(cause), node));
+            let what = self.happened(slot, (now, Some(cause), self.on_way(slot, hop)));
             context.surgery.lost(what, context.clock);
         }
     }
@@ -69,17 +69,18 @@ impl Mesh {
             self.bursts.get_mut(slot).converts = context.surgery.converts(burst);
             return;
         }
-        if let Some((node, cause)) = scheduled_loss {
+        if let Some((hop, cause)) = scheduled_loss {
             if context.surgery.spares(burst) {
                 self.bursts.get_mut(slot).scheduled_loss = None;
-                let what = self.happened(slot, (now, Some(cause), node));
+                let what = self.happened(slot, (now, Some(cause), self.on_way(slot, hop)));
                 context.surgery.done(Operation::Spare, &what);
             }
         } else if context.surgery.kills(burst) {
             let acks = self.bursts.get(slot).kind == BurstKind::Ack;
             let rule = if acks { &self.ack_loss } else { &self.data_loss };
-            let node = rule.node;
-            self.bursts.get_mut(slot).scheduled_loss = Some((node, LossCause::Operated));
+            let hop = rule.node;
+            self.bursts.get_mut(slot).scheduled_loss = Some((hop, LossCause::Operated));
+            let node = self.on_way(slot, hop);
             context.surgery.done(Operation::Kill, &self.happened(slot, (now, None, node)));
         }
         let lives = self.bursts.get(slot).scheduled_loss.is_none();
@@ -89,12 +90,23 @@ impl Mesh {
         }
     }
 
-    /// Lets a burst that would be lost go on beside the others to its egress, if it is to be
-    /// spared; notes the loss otherwise. Returns whether it goes on.
+    /// The number of the node at which a burst of a way that has yet to set out has `hop` fibres
+    /// behind it, or fewer where there are not as many.
+    fn on_way(&self, slot: u32, hop: usize) -> usize {
+        let burst = self.bursts.get(slot);
+        let way = self.way(burst.from, burst.to).expect("a path has ways");
+        let behind = hop.min(self.ways[way].fibres.len() - 1);
+        let last = behind.checked_sub(1).map(|last| self.ways[way].fibres[last]);
+        self.number_of(last.map_or(burst.from, |link| self.graph.link(link).to))
+    }
+
+    /// Lets a burst that would be lost before its fibre `hop` go on beside the others to its
+    /// egress, if it is to be spared; notes the loss otherwise. Returns whether it goes on. Its
+    /// header may be further, and is then of no use any more.
     pub(super) fn goes_beside(
         &mut self,
         now: Time,
-        slot: u32,
+        (slot, hop): (u32, usize),
         cause: LossCause,
         context: &mut Context,
     ) -> bool {
@@ -102,7 +114,6 @@ impl Mesh {
         if !spares && !context.surgery.notes_losses() {
             return false;
         }
-        let hop = self.bursts.get(slot).hop;
         let node = self.number_of(self.node_at(slot, hop));
         let what = self.happened(slot, (now, Some(cause), node));
         if !spares {
@@ -112,22 +123,26 @@ impl Mesh {
         context.surgery.done(Operation::Spare, &what);
         let late = self.late(slot, context);
         let burst = self.bursts.get(slot);
-        let link = burst.route.get(burst.hop).copied();
+        let link = burst.route.get(hop).copied();
         let on = self.reach(slot, burst.route.len());
         let back = self.reach(slot, hop);
         self.note((now, slot), Step::Spared, link, Span::ZERO, &mut context.recorder);
         let (from, bytes) = (burst.from as usize, burst.bytes.get());
         let burst = self.bursts.get_mut(slot);
-        // An ingress that gives up lets it go at once.
-        let leaves =
-            if cause == LossCause::Blocked { burst.arrives.max(now) } else { burst.arrives };
+        let leaves = match burst.reservations.get(hop) {
+            Some(held) => held.departs,
+            // An ingress that gives up lets it go at once.
+            None if cause == LossCause::Blocked => burst.arrives.max(now),
+            None => burst.arrives,
+        };
         let rest = Span::from_ps(on.as_ps() - back.as_ps());
         burst.lands = (leaves + rest + burst.left).max(now) + late;
         burst.arrives = leaves + rest;
         let copied = std::mem::take(&mut burst.copy);
-        burst.hop = burst.route.len();
+        burst.beside = true;
+        let departs = std::mem::replace(&mut burst.hop, burst.route.len()) == 0;
         let lands = burst.lands;
-        if hop == 0 && burst.reservations.is_empty() {
+        if departs {
             burst.departs = leaves;
             if context.recorder.traces_packets() {
                 burst.record_departure(&mut context.recorder);
@@ -137,7 +152,7 @@ impl Mesh {
             // As it would be where the burst is lost.
             self.copies[from] -= bytes;
         }
-        if hop == 0 && self.reports && self.bursts.get(slot).attempts == 0 {
+        if departs && self.reports && self.bursts.get(slot).attempts == 0 {
             self.tell_left(slot, context);
         }
         context.queue.push(
@@ -241,11 +256,12 @@ impl Mesh {
     }
 
     fn happened(&self, slot: u32, (at, cause, node): (Time, Option<LossCause>, usize)) -> Happened {
-        let payload = &self.bursts.get(slot).payload;
+        let burst = self.bursts.get(slot);
+        let (payload, acks) = (&burst.payload, burst.kind == BurstKind::Ack);
         let data = payload.data.iter().map(|train| train.first);
         let data = data.filter(|packet| !packet.is_cross()).map(|packet| packet.flow);
         let slots = data.chain(payload.acks.iter().map(|train| train.first.flow));
         let connections = slots.map(|slot| self.flows.address(slot).id).collect();
-        Happened { burst: self.named(slot), at, cause, node, connections }.in_order()
+        Happened { burst: self.named(slot), acks, at, cause, node, connections }.in_order()
     }
 }

@@ -50,6 +50,8 @@ pub(super) struct SlotTally {
     pub(super) delivered: u64,
     /// By contention, by congestion.
     pub(super) dropped: [u64; 2],
+    /// By surgery.
+    pub(super) killed: u64,
 }
 
 impl SlotTally {
@@ -60,6 +62,7 @@ impl SlotTally {
             slots_delivered: self.delivered,
             slots_dropped_contention: contention,
             slots_dropped_congestion: congestion,
+            slots_killed: self.killed,
             slots_in_flight: in_flight,
         }
     }
@@ -233,6 +236,7 @@ impl Ops {
             slots_delivered: self.tally.delivered,
             slots_dropped_contention: ports.iter().map(|port| port.dropped_contention).sum(),
             slots_dropped_congestion: ports.iter().map(|port| port.dropped_congestion).sum(),
+            slots_killed: self.tally.kinds.iter().map(|kind| kind.killed).sum(),
             slots_in_flight: self.cells.live().count() as u64,
             measured: self.measured_slots(now),
             data: self.tally.kinds[0].summary(in_flight(0)),

@@ -63,7 +63,8 @@ impl Ops {
             Packet::Ack(packet) => Some(packet.flow),
         });
         let connections = slots.map(|slot| self.flows.address(slot).id).collect();
-        Happened { burst: flying.named(), at, cause, node, connections }.in_order()
+        let acks = flying.kind() == 1;
+        Happened { burst: flying.named(), acks, at, cause, node, connections }.in_order()
     }
 
     /// Lets a cell that the switch before `link` would drop go on, if it is to be spared; answers
@@ -81,8 +82,9 @@ impl Ops {
         let node = self.fixed.graph.link(link).from;
         let now = self.clock.start(slot);
         let flying = self.cells.get(cell).clone();
-        let cause = Some(LossCause::Contention);
-        let what = self.happened(&flying, (now, cause, node as usize + 1));
+        let congested = self.fibres[link as usize].descriptor.is_congested(slot);
+        let cause = if congested { LossCause::Congestion } else { LossCause::Contention };
+        let what = self.happened(&flying, (now, Some(cause), node as usize + 1));
         context.surgery.done(Operation::Spare, &what);
         let (pair, hop) = (flying.pair as usize, flying.hop as usize);
         let rest = self.pairs[pair].route[hop..].to_vec();
@@ -119,8 +121,7 @@ impl Ops {
         }
         context.surgery.done(Operation::Kill, &what);
         let flying = self.cells.take(cell);
-        self.tally.kinds[flying.kind()].dropped[0] += 1;
-        self.fibres[link as usize].tally.dropped[0] += 1;
+        self.tally.kinds[flying.kind()].killed += 1;
         self.ends_lost((at, link), flying, LossCause::Operated, context);
         true
     }
