@@ -219,7 +219,8 @@ pub struct FlowSummary {
     pub detector: Option<Confusion>,
     /// What the window was reduced for, and what that cost.
     pub reductions: Reductions,
-    /// Times duplicate ACKs began a fast retransmission.
+    /// Times a loss that was found before the time-out began a repair: by duplicate ACKs, and with
+    /// `linux` by SACK or RACK as well.
     pub fast_retransmits: u64,
     /// Bursts that carried a segment of the flow.
     pub bursts: u64,
