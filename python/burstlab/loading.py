@@ -34,11 +34,16 @@ ScenarioLike: TypeAlias = "HasToDict | Mapping[str, Any] | str | os.PathLike[str
 
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 
+#: Bytes that are read of what is no file.
+_STREAM_MAX = 1 << 26
+
 
 def read_text(path: str | os.PathLike[str]) -> str:
     """Read a UTF-8 text file, or say in one line why that is not possible."""
     where = Path(path)
     try:
+        if where.exists() and not (where.is_file() or where.is_dir()):
+            return _read_stream(where)
         return where.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise InputError(
@@ -57,6 +62,18 @@ def read_text(path: str | os.PathLike[str]) -> str:
         raise InputError(
             f"{str(where)!r}: cannot be read ({reason})\n  fix: make it readable, or give another"
         ) from None
+
+
+def _read_stream(where: Path) -> str:
+    """Read a pipe or a device, which may never end."""
+    with where.open("rb") as file:
+        content = file.read(_STREAM_MAX + 1)
+    if len(content) > _STREAM_MAX:
+        raise InputError(
+            f"{where}: is no file, and has more than {_STREAM_MAX:,} bytes\n"
+            "  fix: give a file, or a pipe with the text of one"
+        )
+    return content.decode("utf-8")
 
 
 def read_toml(path: str | os.PathLike[str]) -> Document:

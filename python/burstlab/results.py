@@ -409,6 +409,7 @@ class Result:
 def read(directory: str | os.PathLike[str]) -> Result:
     """Read back what `Result.write` or a run with ``out`` wrote; a table when it is asked for."""
     from burstlab.loading import read_text, read_toml
+    from burstlab.shapes import check_summaries
 
     where = Path(directory)
     _check_result(where)
@@ -445,6 +446,7 @@ def read(directory: str | os.PathLike[str]) -> Result:
             f"{where}: not a result of burstlab ({error})\n"
             "  fix: give what burstlab run --out wrote"
         ) from None
+    check_summaries(where / SUMMARY, summaries)
     replications = [
         Replication(cast("Summary", summary), store.part(number))
         for number, summary in zip(numbers, summaries, strict=True)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 
 import burstlab as bl
+from burstlab.errors import InputError
 
 FIELDS = [
     # setting, what the message names
@@ -191,3 +195,41 @@ def test_a_study_in_place_of_a_result_is_refused_with_a_fix(burstlab, tmp_path, 
     assert f"fix: burstlab run {where} --point 0" in answer.err
     answer = burstlab("run", where, "--scheme", "reno")
     assert answer.status == 2
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("flows",), 5),
+        (("counters",), None),
+        (("flows", 0, "goodput_bps"), "fast"),
+        (("flows", 0), {"id": 0, "colour": "red"}),
+        (("counters", "events"), True),
+        (("warnings",), 1),
+        (("network", "links", 0), {}),
+    ],
+)
+def test_a_summary_that_was_changed_is_refused_by_the_path_of_the_change(tmp_path, path, value):
+    mesh = {
+        "network": {"topology": "line", "nodes": 2},
+        "flows": [{"from": "1", "to": "2"}],
+        "run": {"duration": "200 ms"},
+    }
+    bl.run(mesh, out=tmp_path / "run")
+    assert bl.read(tmp_path / "run").flows
+    summary = tmp_path / "run" / "summary.json"
+    document = json.loads(summary.read_text())
+    place = document
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    summary.write_text(json.dumps(document))
+    where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)[1:]
+    with pytest.raises(InputError, match=rf"{re.escape(where)} is not what a run writes"):
+        bl.read(tmp_path / "run")
+
+
+def test_a_device_that_never_ends_is_no_scenario(burstlab):
+    answer = burstlab("run", "/dev/zero")
+    assert answer.status == 2
+    assert "/dev/zero" in answer.err and "fix: give a file" in answer.err

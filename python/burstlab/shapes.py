@@ -1,0 +1,91 @@
+"""Whether a document that is read has the types that it was written with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+from burstlab.errors import InputError
+
+#: So many entries of a list are looked at; what a program wrote is alike from end to end.
+_ENTRIES = 1000
+
+_PLAIN: Mapping[Any, tuple[type, ...]] = {
+    float: (float, int),
+    int: (int,),
+    str: (str,),
+    bool: (bool,),
+    type(None): (type(None),),
+}
+
+
+def misfit(value: Any, hint: Any, path: str) -> str | None:
+    """Return the path to the first value of another type than its hint says, or None.
+
+    Parameters
+    ----------
+    value
+        What was read of a JSON file.
+    hint
+        A ``TypedDict``, a list of something, a choice, or a plain type. Keys that are missing are
+        no misfit, nor are others: an older version wrote the one, a newer one the other. Both at
+        once are.
+    path
+        Where the value is.
+    """
+    if get_origin(hint) in (Union, UnionType):
+        fits = any(misfit(value, one, path) is None for one in get_args(hint))
+        return None if fits else path
+    if is_typeddict(hint):
+        known = _hints(hint).keys()
+        if not isinstance(value, dict) or not value or (value.keys() - known and known - value):
+            return path
+        parts = ((name, _hints(hint).get(name)) for name in value)
+        within = (misfit(value[name], one, f"{path}.{name}") for name, one in parts if one)
+        return next(filter(None, within), None)
+    if get_origin(hint) is list:
+        if not isinstance(value, list):
+            return path
+        (of,) = get_args(hint)
+        entries = enumerate(value[:_ENTRIES])
+        return next(filter(None, (misfit(one, of, f"{path}[{n}]") for n, one in entries)), None)
+    plain = _PLAIN.get(hint)
+    if plain is None:
+        return None
+    fits = isinstance(value, plain) and (hint is bool or not isinstance(value, bool))
+    return None if fits else path
+
+
+@cache
+def _hints(hint: Any) -> Mapping[str, Any]:
+    return get_type_hints(hint)
+
+
+def check_summaries(file: Path, summaries: Sequence[Any]) -> None:
+    """Refuse summaries that were changed so that a number is none, or a table.
+
+    Parameters
+    ----------
+    file
+        Where they were read.
+    summaries
+        Those of the replications.
+
+    Raises
+    ------
+    InputError
+        With the path to the first that is of another type.
+    """
+    from burstlab.summaries import Summary
+
+    for index, summary in enumerate(summaries):
+        name = "summary" if len(summaries) == 1 else f"replications[{index}]"
+        wrong = misfit(summary, Summary, name)
+        if wrong is not None:
+            raise InputError(
+                f"{file}: {wrong.removeprefix('summary.')} is not what a run writes there\n"
+                "  fix: restore the file, or run the scenario again"
+            )
