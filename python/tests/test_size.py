@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +13,7 @@ import burstlab as bl
 from burstlab.analytic.erlang import erlang_b
 from burstlab.errors import InputError
 from burstlab.sizing import size
-from burstlab.sizing.goals import Choice, Goal
+from burstlab.sizing.goals import Choice, Goal, unit_of
 from burstlab.sizing.shares import beta_below, clopper_pearson
 from burstlab.sizing.verdicts import Interval, interval, verdict
 
@@ -255,3 +257,15 @@ def test_a_completion_time_is_unknown_where_a_run_leaves_transfers_under_way():
 def test_a_limit_in_the_unit_of_another_number_is_refused(goal: str):
     with pytest.raises(InputError, match=r"unit[\s\S]*fix: write a "):
         Goal.read(goal)
+
+
+def test_units_are_those_of_the_page_of_metrics():
+    page = (Path(__file__).parents[2] / "docs/reference/metrics.md").read_text()
+    summary = page.partition("## Summary")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (`[^|]*`) \| ([^|]+?) \|", summary, re.MULTILINE)
+    assert len(rows) > 200
+    known = {"s": "s", "bit/s": "b/s", "B": "B"}
+    for names, unit in rows:
+        for path in re.findall(r"`([^`]*)`", names):
+            assert unit_of(path) == known.get(unit), path
+    assert Goal.read("flows.mean.bytes_delivered > 1 MB").limit == 1e6

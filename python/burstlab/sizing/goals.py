@@ -112,8 +112,18 @@ class Goal:
         return int(part or 0), int(whole or 0)
 
 
-#: Units of numbers, by how their names end; all others have none, or are counts of something else.
-_UNITS = {"_s": "s", "_bps": "b/s", "bytes": "B"}
+def unit_of(path: str) -> str | None:
+    """Return the unit of a number, as its name says: s, b/s or B; None for a count or a share.
+
+    Parameters
+    ----------
+    path
+        Where a run tells the number.
+    """
+    words = re.split(r"[._\]]", path.rpartition(".")[2])
+    if "bytes" in words:
+        return "B"
+    return {"s": "s", "bps": "b/s"}.get(words[-1]) if len(words) > 1 else None
 
 
 def _limit(text: str, value: str, path: str) -> float:
@@ -135,7 +145,7 @@ def _quantity(text: str, value: str, path: str) -> float:
             "  fix: write a number, a share such as 0.1%, or a quantity such as 20 ms"
         )
     number, unit = found
-    own = next((unit for end, unit in _UNITS.items() if path.endswith(end)), None)
+    own = unit_of(path)
     if unit != own:
         what = f"has the unit {own}" if own else "has no unit"
         raise InputError(

@@ -16,17 +16,14 @@ from contextlib import suppress
 from typing import Any
 
 from burstlab.completion import is_biased, is_open, leaves_under_way, unbiased
-from burstlab.demands import demand_names
+from burstlab.demands import OVER_ALL, demand_names
 from burstlab.errors import PlanError
 
 Summary = Mapping[str, Any]
 
-_OVER: Mapping[str, Callable[[list[float]], float]] = {
-    "mean": lambda values: sum(values) / len(values),
-    "sum": sum,
-    "min": min,
-    "max": max,
-}
+_OVER: Mapping[str, Callable[[list[float]], float]] = dict(
+    zip(OVER_ALL, (lambda values: sum(values) / len(values), sum, min, max), strict=True)
+)
 
 #: What names an entry of a list.
 _LABELS = ("label", "name", "cause")

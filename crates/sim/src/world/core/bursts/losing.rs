@@ -17,12 +17,18 @@ impl Mesh {
     pub(super) fn lose(&mut self, now: Time, slot: u32, cause: LossCause, context: &mut Context) {
         let hop = self.bursts.get(slot).hop;
         if !self.rules.control || !self.goes_beside(now, (slot, hop), cause, context) {
-            self.loses(now, slot, cause, context);
+            self.lose_surely(now, slot, cause, context);
         }
     }
 
-    /// A burst is lost before its next fibre.
-    pub(super) fn loses(&mut self, now: Time, slot: u32, cause: LossCause, context: &mut Context) {
+    /// A burst is lost before its next fibre, whatever surgery wants.
+    pub(super) fn lose_surely(
+        &mut self,
+        now: Time,
+        slot: u32,
+        cause: LossCause,
+        context: &mut Context,
+    ) {
         let hop = self.bursts.get(slot).hop;
         let node = self.number_of(self.node_at(slot, hop));
         self.ends(now, slot, Some(cause), context);

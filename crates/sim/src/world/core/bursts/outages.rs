@@ -151,7 +151,7 @@ impl Mesh {
             }
             let burst = self.bursts.get_mut(slot);
             (burst.hop, burst.struck) = (hop, true);
-            self.loses(now, slot, LossCause::Failure, context);
+            self.lose_surely(now, slot, LossCause::Failure, context);
         }
     }
 }
