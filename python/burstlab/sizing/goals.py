@@ -120,7 +120,7 @@ def unit_of(path: str) -> str | None:
     path
         Where a run tells the number.
     """
-    words = re.split(r"[._\]]", path.rpartition(".")[2])
+    words = re.sub(r"\[\w*\]$", "", path).rpartition(".")[2].split("_")
     if "bytes" in words:
         return "B"
     return {"s": "s", "bps": "b/s"}.get(words[-1]) if len(words) > 1 else None
