@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 from burstlab.errors import InputError, unknown
 from burstlab.files import named_text
 from burstlab.loading import ScenarioLike, to_document
-from burstlab.simulation import override
+from burstlab.simulation import override, resolve
 
 if TYPE_CHECKING:
     import os
@@ -28,6 +28,9 @@ Law: TypeAlias = "str | type | Mapping[str, Any]"
 #: Laws that only the sender of Linux has, and what a class may have that only it asks.
 OF_LINUX = ("cubic", "dctcp", "bbr", "bbr3")
 ASKED_BY_LINUX = ("pacing_rate", "next_timer")
+
+#: Fields that laws have in common, though profiles have other defaults of them.
+SHARED = ("segment_size", "window")
 
 #: What is told of each law, in this order: name, unit, factor, and where it is in a summary.
 MEASURES: tuple[tuple[str, str, float, str], ...] = (
@@ -160,6 +163,9 @@ def compare(
         ``{"variant": "sack", "window": 64}``. A dictionary gives them names. A class goes with the
         sender of the scenario; with that of Linux where another law is ``"cubic"``, ``"dctcp"``,
         ``"bbr"`` or ``"bbr3"``, and where it has `pacing_rate` or `next_timer`.
+        Where some laws have the profile ``"linux"`` and others have not, ``segment_size`` and
+        ``window`` (the receiver's) are for all of them those of ``"linux"``, 1500 B and 8192,
+        unless the scenario or the law says otherwise: ratios are of laws, not of segments.
     scenario
         A `Scenario`, a dictionary, or the path of a TOML file; its own law gives way.
     replications
@@ -201,7 +207,10 @@ def compare(
         "seed": given,
         "replications": replications,
         "metrics": [path for *_, path in MEASURES],
-        "schemes": {name: {"tcp": fields} for name, fields in _schemes(named).items()},
+        "schemes": {
+            name: {"tcp": fields}
+            for name, fields in _alike(_schemes(named), document.get("tcp")).items()
+        },
     }
     # The classes are the caller's own.
     found = study(plan, out=out, jobs=jobs, progress=progress, allow_code=True)
@@ -241,6 +250,24 @@ def _schemes(named: Mapping[str, Law]) -> dict[str, dict[str, Any]]:
             if beside or _needs_linux(source, given["class"]):
                 fields = {"variant": "linux", "profile": "linux", **fields}
         schemes[name] = fields
+    return schemes
+
+
+def _alike(schemes: dict[str, dict[str, Any]], tcp: object) -> dict[str, dict[str, Any]]:
+    """Give all laws the segments and the window of Linux, if some of them have its profile."""
+    base = tcp if isinstance(tcp, Mapping) else {}
+    others = [
+        fields
+        for fields in schemes.values()
+        if fields.get("profile", base.get("profile")) != "linux"
+    ]
+    if not 0 < len(others) < len(schemes):
+        return schemes
+    linux = resolve({"tcp": {"profile": "linux"}})["flows"][0]["tcp"]
+    for fields in others:
+        for name in SHARED:
+            if name not in base:
+                fields.setdefault(name, linux[name])
     return schemes
 
 

@@ -72,6 +72,30 @@ def test_laws_are_named_by_file_by_fields_and_by_the_caller(lossy):
     assert bl.resolve(found.study.scenario(0, "small"))["tcp"]["window"] == 4
 
 
+def fields_of(found, law):
+    tcp = bl.resolve(found.study.scenario(0, law))["flows"][0]["tcp"]
+    return tcp["segment_size"], tcp["window"]
+
+
+@pytest.mark.parametrize(
+    ("tcp", "shared"),
+    [({}, ("1500 B", 8192)), ({"segment_size": "2 KB", "window": 40}, ("2 KB", 40))],
+)
+def test_laws_of_linux_and_others_have_equal_segments_and_windows(lossy, tcp, shared):
+    scenario = {**lossy, "tcp": tcp, "run": {"duration": "1 s"}}
+    laws = ["cubic", "sack", {"variant": "reno", "window": 7}]
+    found = bl.compare(laws, scenario, replications=1)
+    assert [fields_of(found, law) for law in ("cubic", "sack")] == [shared] * 2
+    assert fields_of(found, "variant = reno, window = 7") == (shared[0], 7)
+
+
+def test_laws_of_one_kind_keep_the_defaults_of_their_profile(lossy):
+    scenario = {**lossy, "tcp": {}, "run": {"duration": "1 s"}}
+    for laws, shared in ((["reno", "sack"], ("1 KB", 64)), (["cubic", "bbr"], ("1500 B", 8192))):
+        found = bl.compare(laws, scenario, replications=1)
+        assert [fields_of(found, law) for law in laws] == [shared] * 2
+
+
 @pytest.mark.parametrize(
     ("laws", "told"),
     [
