@@ -1479,14 +1479,15 @@ class Tcp(_Section):
         an ns-2 profile an endpoint acts as the agent of ns-2 does, packet by packet.
     segment_size : str (size), optional
         Size of a full data segment on the wire, headers included. At least `syn_size`, at most 64
-        KB. Default 1 KB (ns-2 `packetSize_` 960 plus 40 of headers).
+        KB. Default 1 KB (ns-2 `packetSize_` 960 plus 40 of headers), in profile `"linux"` 1500 B.
+        Windows count segments: with larger ones the same window is more bytes.
     syn_size : str (size), optional
         Size of the SYN on the wire; also taken as the headers of every segment, unless it equals
         `segment_size` (ns-2's Vegas sends its SYN in full), when these are 40 B. At least 1 B.
-        Default 40 B (ns-2 `tcpip_base_hdr_size_`).
+        Default 40 B (ns-2 `tcpip_base_hdr_size_`), in profile `"linux"` 52 B with `timestamps`.
     ack_size : str (size), optional
         Size of an ACK without SACK blocks on the wire. At least 1 B. Default 40 B (ns-2
-        `Agent/TCPSink packetSize_`).
+        `Agent/TCPSink packetSize_`), in profile `"linux"` 52 B with `timestamps`.
     sack_block_size : str (size), optional
         What each SACK block adds to an ACK. Default 8 B (RFC 2018: two 32-bit numbers).
     sack_blocks : int, optional
@@ -1500,7 +1501,7 @@ class Tcp(_Section):
     initial_window : int, optional
         Congestion window, in segments, once the SYN is acknowledged. At least 1. Default 2 (ns-2
         `windowInit_`); profile `"rfc"`: 4, 3 or 2 for segments with up to 1095, up to 2190 and
-        above 2190 bytes of data (RFC 5681 section 3.1).
+        above 2190 bytes of data (RFC 5681 section 3.1); profile `"linux"`: 10 (RFC 6928).
     syn_loss_initial_window : int, optional
         Congestion window in place of `initial_window` when the SYN was lost and a time-out sent it
         again. At least 1. Default 1 (RFC 5681 section 3.1; ns-2 `bugfix_ss_`); profile
@@ -1525,8 +1526,8 @@ class Tcp(_Section):
         Default 2 (Shihada et al. 2006), in the ns-2 profiles 1 (`v_alpha_`).
     vegas_beta : int, optional
         `"vegas"`: with more segments than this waiting the window shrinks by one each round trip. 0
-        to 1,000,000. Default 5 (Shihada et al. 2006), in the ns-2 profiles 3 (`v_beta_`). The
-        larger it is the longer the queue that the sender builds.
+        to 1,000,000. Default 5 (Shihada et al. 2006), in the ns-2 profiles 3 (`v_beta_`), in
+        profile `"linux"` 4. The larger it is the longer the queue that the sender builds.
     vegas_gamma : int, optional
         `"vegas"`: with more segments than this waiting slow start ends. 0 to 1,000,000. Default 1
         (ns-2 `v_gamma_`).
@@ -1561,7 +1562,8 @@ class Tcp(_Section):
         Half of what becomes the slow-start threshold: `"window"` (the smaller of cwnd and the
         receiver's window, as in ns-2) or `"flight"` (RFC 5681 equation (4): the segments in flight,
         less those that Limited Transmit released; cwnd becomes the threshold; the threshold stays
-        when the same segment times out again). Default `"flight"`, in the ns-2 profiles `"window"`.
+        when the same segment times out again). Default `"flight"`, in the ns-2 profiles and
+        `"linux"` `"window"`.
     cwnd_limited : bool, optional
         Whether cwnd stops growing at the receiver's window. Default true, with ns-2 profiles false
         (`maxcwnd_` 0): there cwnd grows on while the receiver's window is what limits the sender,
@@ -1573,14 +1575,14 @@ class Tcp(_Section):
         The congestion window when Reno or New-Reno leaves fast recovery: `"keep"` (what it is, and
         the ACK opens it once more: ns-2), `"ssthresh"` (RFC 5681 section 3.2 step 6) or `"flight"`
         (the smaller of the threshold and one more than the segments in flight, against bursts: RFC
-        6582 section 3.2 step 3). Default `"flight"`, in the ns-2 profiles `"keep"`.
+        6582 section 3.2 step 3). Default `"flight"`, in the ns-2 profiles and `"linux"` `"keep"`.
     reno_fast_retransmits : RenoFastRetransmits, optional
         How often Reno may retransmit fast within one window of data: `"once-per-window"` (ns-2
         since July 2003, `bugFix_`), `"several"` (unless the last reduction was a time-out, as RFC
         5681 and earlier ns-2 have it) or `"each-hole"` (an idealisation, no protocol: a partial ACK
         counts as three duplicate ACKs for the next hole while the window is at least
         `dupack_threshold`, as Yu, Qiao and Liu 2004 describe Reno in section II-B). Default
-        `"several"`; profile `"ns2"`: `"once-per-window"`.
+        `"several"`; profiles `"ns2"` and `"linux"`: `"once-per-window"`.
     inflate_always : bool, optional
         Whether duplicate ACKs from the threshold on inflate the window of Reno and New-Reno even
         when no fast retransmit took place (ns-2 `exitFastRetrans_` false). Default false; profile
@@ -1595,21 +1597,24 @@ class Tcp(_Section):
         true; profile `"ns2-2003"`: false.
     new_reno_burst : int, optional
         Most segments that an ACK during New-Reno's fast recovery may release, besides the
-        retransmission; 0: no limit. Default 0, in the ns-2 profiles 2.
+        retransmission; 0: no limit. Default 0, in the ns-2 profiles and `"linux"` 2.
     sack_recovery : SackRecovery, optional
         How SACK recovery decides what to send: `"ns2"` (a count of segments in the pipe, as the
-        agent Sack1) or `"rfc6675"`. Default `"rfc6675"`, in the ns-2 profiles `"ns2"`.
+        agent Sack1) or `"rfc6675"`. Default `"rfc6675"`, in the ns-2 profiles and `"linux"`
+        `"ns2"`. Without effect unless `variant` is `"sack"`.
     idle_restart_window : int, optional
         Congestion window, in segments, when the sender has more to send after it was idle for a
         time-out; 0: it keeps its window. Default: `initial_window` (RFC 5681 section 4.1), in the
-        ns-2 profiles 1 (`slow_start_restart_`).
+        ns-2 profiles 1 (`slow_start_restart_`), in profile `"linux"` 10. The variant `"linux"`
+        halves its window for each time-out that it was idle, down to `initial_window`, unless this
+        is 0.
     rto_estimator : RtoEstimator, optional
         How the time-out follows the round-trip time: `"ticks"` (integer ticks of a coarse clock, as
         4.4BSD and ns-2) or `"rfc6298"`. Default `"rfc6298"`, in the ns-2 profiles `"ticks"`.
     rto_tick : str (time), optional
         Granularity of the clock that measures round trips. More than 0 s. Default 10 ms (ns-2
-        `tcpTick_`); profile `"rfc"`: 1 ms (G of RFC 6298). The variant `"linux"` has 1 ms, whatever
-        this says.
+        `tcpTick_`); profiles `"rfc"` and `"linux"`: 1 ms (G of RFC 6298). The variant `"linux"` has
+        1 ms, whatever this says.
     rto_clock_phase : str (time), optional
         By how much the clock of `"ticks"` is ahead of the simulated time, below `rto_tick`. Default
         0 s. ns-2 draws it for every agent (`boot_time_`); it decides how a round trip is rounded.
@@ -1618,10 +1623,11 @@ class Tcp(_Section):
         in the profiles `"rfc"` (RFC 6298 (2.4)) and `"ns2-2003"`.
     rto_max : str (time), optional
         Longest time-out, back-off included. At most 1,000,000 s. Default 60 s (RFC 6298 (2.5); ns-2
-        `maxrto_`); profile `"ns2-2003"`: 100,000 s.
+        `maxrto_`); profile `"ns2-2003"`: 100,000 s; profile `"linux"`: 120 s.
     rto_initial : str (time), optional
         Time-out before the first measurement. More than 0 s, at most `rto_max`. Default 3 s (ns-2
-        `rtxcur_init_`); 1 s in profile `"rfc"` (RFC 6298 (2.1)), 6 s in `"ns2-2003"`.
+        `rtxcur_init_`); 1 s in the profiles `"rfc"` (RFC 6298 (2.1)) and `"linux"`, 6 s in
+        `"ns2-2003"`.
     rto_backoff_max : int, optional
         The factor up to which every time-out doubles the next. At least 1. Default 64.
     rto_backoff_past_max : bool, optional
@@ -1639,7 +1645,7 @@ class Tcp(_Section):
         `DelAck`). Default true, in the ns-2 profiles false.
     delayed_ack_timeout : str (time), optional
         Longest delay of an ACK. More than 0 s. Default 100 ms (ns-2 `interval_`; RFC 5681 allows
-        500 ms). Without effect unless `delayed_ack`.
+        500 ms), in profile `"linux"` 40 ms. Without effect unless `delayed_ack`.
     delayed_ack_every : int, optional
         Segments in order that make a delayed ACK go out. At least 1. Default 2 (RFC 5681 section
         4.2). Without effect unless `delayed_ack`.
@@ -1714,10 +1720,10 @@ class Tcp(_Section):
         They are part of `syn_size` and `ack_size`, which without them are 40 B by default. Default
         true. Without effect unless `variant` is `"linux"`.
     ecn : bool, optional
-        Whether queues mark packets rather than drop them, where `mark_above` or `red` of a queue
-        says so, and the receiver echoes marks (RFC 3168; with `window_law` `"dctcp"` and `"python"`
-        those of each packet, RFC 8257). Default false, with `"dctcp"` true. Without effect unless
-        `variant` is `"linux"`.
+        Whether queues mark packets rather than drop them, where `marking` of a link, an edge or a
+        node says so, and the receiver echoes marks (RFC 3168; with `window_law` `"dctcp"` and
+        `"python"` those of each packet, RFC 8257). Default false, with `"dctcp"` true. Without
+        effect unless `variant` is `"linux"`.
     receive_buffer : str (size), optional
         Bytes of the receiver's buffer at first, bookkeeping included: the window that it advertises
         grows by two segments with each that arrives, up to five eighths of it. 4 KB to 1 GB.

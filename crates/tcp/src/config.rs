@@ -103,16 +103,17 @@ parameters! {
     profile: Profile,
 
     /// Size of a full data segment on the wire, headers included. At least `syn_size`, at most
-    /// 64 KB. Default 1 KB (ns-2 `packetSize_` 960 plus 40 of headers).
+    /// 64 KB. Default 1 KB (ns-2 `packetSize_` 960 plus 40 of headers), in profile `"linux"`
+    /// 1500 B. Windows count segments: with larger ones the same window is more bytes.
     segment_size: Bytes,
 
     /// Size of the SYN on the wire; also taken as the headers of every segment, unless it equals
     /// `segment_size` (ns-2's Vegas sends its SYN in full), when these are 40 B. At least 1 B.
-    /// Default 40 B (ns-2 `tcpip_base_hdr_size_`).
+    /// Default 40 B (ns-2 `tcpip_base_hdr_size_`), in profile `"linux"` 52 B with `timestamps`.
     syn_size: Bytes,
 
     /// Size of an ACK without SACK blocks on the wire. At least 1 B. Default 40 B (ns-2
-    /// `Agent/TCPSink packetSize_`).
+    /// `Agent/TCPSink packetSize_`), in profile `"linux"` 52 B with `timestamps`.
     ack_size: Bytes,
 
     /// What each SACK block adds to an ACK. Default 8 B (RFC 2018: two 32-bit numbers).
@@ -130,7 +131,7 @@ parameters! {
 
     /// Congestion window, in segments, once the SYN is acknowledged. At least 1. Default 2 (ns-2
     /// `windowInit_`); profile `"rfc"`: 4, 3 or 2 for segments with up to 1095, up to 2190 and
-    /// above 2190 bytes of data (RFC 5681 section 3.1).
+    /// above 2190 bytes of data (RFC 5681 section 3.1); profile `"linux"`: 10 (RFC 6928).
     initial_window: u32,
 
     /// Congestion window in place of `initial_window` when the SYN was lost and a time-out sent it
@@ -161,8 +162,8 @@ parameters! {
     vegas_alpha: u32,
 
     /// `"vegas"`: with more segments than this waiting the window shrinks by one each round trip.
-    /// 0 to 1,000,000. Default 5 (Shihada et al. 2006), in the ns-2 profiles 3 (`v_beta_`). The
-    /// larger it is the longer the queue that the sender builds.
+    /// 0 to 1,000,000. Default 5 (Shihada et al. 2006), in the ns-2 profiles 3 (`v_beta_`), in
+    /// profile `"linux"` 4. The larger it is the longer the queue that the sender builds.
     vegas_beta: u32,
 
     /// `"vegas"`: with more segments than this waiting slow start ends. 0 to 1,000,000. Default 1
@@ -206,7 +207,8 @@ parameters! {
     /// Half of what becomes the slow-start threshold: `"window"` (the smaller of cwnd and the
     /// receiver's window, as in ns-2) or `"flight"` (RFC 5681 equation (4): the segments in flight,
     /// less those that Limited Transmit released; cwnd becomes the threshold; the threshold stays
-    /// when the same segment times out again). Default `"flight"`, in the ns-2 profiles `"window"`.
+    /// when the same segment times out again). Default `"flight"`, in the ns-2 profiles and
+    /// `"linux"` `"window"`.
     ssthresh_basis: SsthreshBasis,
 
     /// Whether cwnd stops growing at the receiver's window. Default true, with ns-2 profiles false
@@ -221,7 +223,8 @@ parameters! {
     /// The congestion window when Reno or New-Reno leaves fast recovery: `"keep"` (what it is, and
     /// the ACK opens it once more: ns-2), `"ssthresh"` (RFC 5681 section 3.2 step 6) or `"flight"`
     /// (the smaller of the threshold and one more than the segments in flight, against bursts:
-    /// RFC 6582 section 3.2 step 3). Default `"flight"`, in the ns-2 profiles `"keep"`.
+    /// RFC 6582 section 3.2 step 3). Default `"flight"`, in the ns-2 profiles and `"linux"`
+    /// `"keep"`.
     fast_recovery_exit: FastRecoveryExit,
 
     /// How often Reno may retransmit fast within one window of data: `"once-per-window"` (ns-2
@@ -229,7 +232,7 @@ parameters! {
     /// RFC 5681 and earlier ns-2 have it) or `"each-hole"` (an idealisation, no protocol: a partial
     /// ACK counts as three duplicate ACKs for the next hole while the window is at least
     /// `dupack_threshold`, as Yu, Qiao and Liu 2004 describe Reno in section II-B). Default
-    /// `"several"`; profile `"ns2"`: `"once-per-window"`.
+    /// `"several"`; profiles `"ns2"` and `"linux"`: `"once-per-window"`.
     reno_fast_retransmits: RenoFastRetransmits,
 
     /// Whether duplicate ACKs from the threshold on inflate the window of Reno and New-Reno even
@@ -248,16 +251,19 @@ parameters! {
     new_reno_deflation: bool,
 
     /// Most segments that an ACK during New-Reno's fast recovery may release, besides the
-    /// retransmission; 0: no limit. Default 0, in the ns-2 profiles 2.
+    /// retransmission; 0: no limit. Default 0, in the ns-2 profiles and `"linux"` 2.
     new_reno_burst: u32,
 
     /// How SACK recovery decides what to send: `"ns2"` (a count of segments in the pipe, as the
-    /// agent Sack1) or `"rfc6675"`. Default `"rfc6675"`, in the ns-2 profiles `"ns2"`.
+    /// agent Sack1) or `"rfc6675"`. Default `"rfc6675"`, in the ns-2 profiles and `"linux"`
+    /// `"ns2"`. Without effect unless `variant` is `"sack"`.
     sack_recovery: SackRecovery,
 
     /// Congestion window, in segments, when the sender has more to send after it was idle for a
     /// time-out; 0: it keeps its window. Default: `initial_window` (RFC 5681 section 4.1), in the
-    /// ns-2 profiles 1 (`slow_start_restart_`).
+    /// ns-2 profiles 1 (`slow_start_restart_`), in profile `"linux"` 10. The variant `"linux"`
+    /// halves its window for each time-out that it was idle, down to `initial_window`, unless this
+    /// is 0.
     idle_restart_window: u32,
 
     /// How the time-out follows the round-trip time: `"ticks"` (integer ticks of a coarse clock, as
@@ -265,7 +271,7 @@ parameters! {
     rto_estimator: RtoEstimator,
 
     /// Granularity of the clock that measures round trips. More than 0 s. Default 10 ms (ns-2
-    /// `tcpTick_`); profile `"rfc"`: 1 ms (G of RFC 6298).
+    /// `tcpTick_`); profiles `"rfc"` and `"linux"`: 1 ms (G of RFC 6298).
     /// The variant `"linux"` has 1 ms, whatever this says.
     rto_tick: Span,
 
@@ -278,11 +284,12 @@ parameters! {
     rto_min: Span,
 
     /// Longest time-out, back-off included. At most 1,000,000 s. Default 60 s (RFC 6298 (2.5); ns-2
-    /// `maxrto_`); profile `"ns2-2003"`: 100,000 s.
+    /// `maxrto_`); profile `"ns2-2003"`: 100,000 s; profile `"linux"`: 120 s.
     rto_max: Span,
 
     /// Time-out before the first measurement. More than 0 s, at most `rto_max`. Default 3 s (ns-2
-    /// `rtxcur_init_`); 1 s in profile `"rfc"` (RFC 6298 (2.1)), 6 s in `"ns2-2003"`.
+    /// `rtxcur_init_`); 1 s in the profiles `"rfc"` (RFC 6298 (2.1)) and `"linux"`, 6 s in
+    /// `"ns2-2003"`.
     rto_initial: Span,
 
     /// The factor up to which every time-out doubles the next. At least 1. Default 64.
@@ -306,7 +313,7 @@ parameters! {
     delayed_ack: bool,
 
     /// Longest delay of an ACK. More than 0 s. Default 100 ms (ns-2 `interval_`; RFC 5681 allows
-    /// 500 ms). Without effect unless `delayed_ack`.
+    /// 500 ms), in profile `"linux"` 40 ms. Without effect unless `delayed_ack`.
     delayed_ack_timeout: Span,
 
     /// Segments in order that make a delayed ACK go out. At least 1. Default 2 (RFC 5681 section
@@ -316,9 +323,9 @@ parameters! {
     /// How the sender tells a false time-out (one burst was lost, nothing is congested) from a true
     /// one (Burst TCP: Yu, Qiao, Liu 2004, section IV): `"none"`, `"ble"`, `"back"`, `"bnak"`,
     /// `"python"` (as `detector_class` says) or `"oracle"` (perfect knowledge at the instant of the
-    /// loss: a bound, not a protocol). Default
-    /// `"none"`. Not with `"tahoe"`. After a false time-out the window is halved, everything
-    /// outstanding is sent again without slow start, and the time-out is not backed off.
+    /// loss: a bound, not a protocol). Default `"none"`. Not with `"tahoe"`. After a false time-out
+    /// the window is halved, everything outstanding is sent again without slow start, and the
+    /// time-out is not backed off.
     detector: Detector,
 
     /// Smallest window, in segments, at which a time-out can be false, 0 to 1,000,000. Default 3
@@ -402,10 +409,10 @@ parameters! {
     /// true. Without effect unless `variant` is `"linux"`.
     timestamps: bool,
 
-    /// Whether queues mark packets rather than drop them, where `mark_above` or `red` of a queue
-    /// says so, and the receiver echoes marks (RFC 3168; with `window_law` `"dctcp"` and `"python"`
-    /// those of each packet, RFC 8257). Default false, with `"dctcp"` true. Without effect unless
-    /// `variant` is `"linux"`.
+    /// Whether queues mark packets rather than drop them, where `marking` of a link, an edge or a
+    /// node says so, and the receiver echoes marks (RFC 3168; with `window_law` `"dctcp"` and
+    /// `"python"` those of each packet, RFC 8257). Default false, with `"dctcp"` true. Without
+    /// effect unless `variant` is `"linux"`.
     ecn: bool,
 
     /// Bytes of the receiver's buffer at first, bookkeeping included: the window that it advertises
