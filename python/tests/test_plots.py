@@ -121,7 +121,26 @@ def test_a_sweep_has_means_and_intervals():
         plot.sweep_curves(runs, "edge.tmer")
     with pytest.raises(bl.InputError, match="no metric"):
         plot.sweep_curves(runs, "tcp.window", "good")
-    assert plot.sweep_curves(runs, "edge.timer")[0].dots[0].x == 10.0
+    with pytest.raises(bl.InputError, match="two results have 10 ms"):
+        plot.sweep_curves(runs, "edge.timer")
+    curves = plot.sweep_curves(runs, "edge.timer", by="tcp.window")
+    assert [curve.dots[0].x for curve in curves] == [10.0, 10.0]
+
+
+def test_a_sweep_takes_the_names_of_metrics_of_studies():
+    runs = [
+        bl.run({**_lossy(window), "flows": [{"count": 2}], "run": {"duration": "2 s"}})
+        for window in (10, 40)
+    ]
+    (of_all,) = plot.sweep_curves(runs, "tcp.window")
+    (of_each,) = plot.sweep_curves(runs, "tcp.window", "flows.mean.goodput_bps")
+    for whole, each in zip(of_all.dots, of_each.dots, strict=True):
+        assert whole.y == pytest.approx(2 * each.y) and each.y > 0
+    for name, title in (
+        ("goodput_bps", "goodput of all flows (Mb/s)"),
+        ("flows.mean.goodput_bps", "flows.mean.goodput (Mb/s)"),
+    ):
+        assert title in plot.sweep_chart(runs, "tcp.window", name).to_json()
 
 
 def _lossy(window):
@@ -189,6 +208,13 @@ def test_the_command_refuses(burstlab, one_burst, tmp_path, tokens, said):
     answer = burstlab("plot", tmp_path / "run", *tokens)
     assert answer.status == 2
     assert said in answer.err
+
+
+def test_a_study_is_no_directory_of_a_sweep(burstlab, tmp_path):
+    plan = {"scenario": {"run": {"duration": "100 ms"}}, "grid": {"tcp.window": [4, 8]}}
+    bl.study(plan, out=tmp_path / "study", jobs=1)
+    answer = burstlab("plot", tmp_path / "study", "sweep", "--x", "tcp.window")
+    assert answer.status == 2 and "is a study" in answer.err and "report.html" in answer.err
 
 
 #: What remains of a colour to those who lack a receptor (Viénot, Brettel and Mollon, 1999;

@@ -12,6 +12,8 @@ from burstlab.errors import InputError
 from burstlab.plot import theme
 from burstlab.plot.curves import Axes, Curve, CurvePanel, Dot, curve_chart
 from burstlab.quantities import number
+from burstlab.statistics import mean_ci95
+from burstlab.studies.metrics import NoMetric, value_at
 
 if TYPE_CHECKING:
     from burstlab.results import Result
@@ -23,6 +25,11 @@ def results_in(directory: Path) -> list[Result]:
     """Return the results in the directories of a directory."""
     from burstlab.results import read
 
+    if (directory / "study.json").exists():
+        raise InputError(
+            f"{directory}: is a study, which draws its grid itself\n"
+            f"  fix: look at {directory / 'report.html'}, or use burstlab.read_study"
+        )
     found = sorted(path for path in directory.glob("*/") if is_result(path))
     if not found:
         raise InputError(f"{directory}: holds no directories of results\n  fix: name their parent")
@@ -58,18 +65,22 @@ def sweep_curves(
     x
         The parameter, such as ``"tcp.window"`` or ``"edge.timer"``; times are in ms.
     y
-        The metric, as ``summary`` names it; of a rate in Mb/s.
+        The metric, as ``summary`` names it; of a rate in Mb/s. Of a flow's number it is the sum
+        over flows, of a time the mean. Or a path through a summary, as studies name metrics
+        (``"flows.mean.goodput_bps"``).
     by
         A parameter that sets the curves apart.
+
+    Raises
+    ------
+    InputError
+        If there is no such parameter or metric, if transfers were under way that a mean is of, or
+        if two results would be at one place of a curve.
     """
     dots: dict[str, dict[float, Dot]] = {}
     for result in results:
-        estimate = result.estimates().get(y)
-        if estimate is None:
-            if is_of_completion(y):
-                raise InputError(f"{y}: transfers were under way at the end\n  fix: {FIX}")
-            raise InputError(f"{y}: no metric of these results\n  fix: see summary.json")
-        scale = 1e-6 if y in _MEGA else 1.0
+        estimate = _estimate(result, y)
+        scale = 1e-6 if _is_rate(y) else 1.0
         ci95 = estimate.get("ci95")
         dot = Dot(
             number(parameter(result, x)),
@@ -78,7 +89,14 @@ def sweep_curves(
             estimate["n"],
         )
         label = "" if by is None else str(parameter(result, by))
-        dots.setdefault(label, {})[dot.x] = dot
+        curve = dots.setdefault(label, {})
+        if dot.x in curve:
+            raise InputError(
+                f"--x {x}: two results have {parameter(result, x)}"
+                f"{'' if by is None else f' and {by} = {label}'}\n"
+                "  fix: give with --by a field in which they differ, or leave one out"
+            )
+        curve[dot.x] = dot
     labels = sorted(dots)
     return [
         Curve(
@@ -89,6 +107,27 @@ def sweep_curves(
         )
         for place, label in enumerate(labels)
     ]
+
+
+def _estimate(result: Result, y: str) -> Mapping[str, Any]:
+    """Return mean, half-width and n of a metric, by either name of it."""
+    estimate = result.estimates().get(y)
+    if estimate is not None:
+        return estimate
+    try:
+        values = [value_at(one.summary, y) for one in result.replications]
+    except NoMetric:
+        values = []
+    told = [value for value in values if value is not None]
+    if told and len(told) == len(values):
+        return mean_ci95(told).to_json()
+    if values or is_of_completion(y):
+        raise InputError(f"{y}: transfers were under way at the end\n  fix: {FIX}")
+    raise InputError(f"{y}: no metric of these results\n  fix: see summary.json")
+
+
+def _is_rate(y: str) -> bool:
+    return y.rpartition(".")[2] in _MEGA
 
 
 def sweep_chart(
@@ -116,9 +155,25 @@ def sweep_chart(
         In points.
     """
     curves = sweep_curves(results, x, y, by)
-    unit = {"goodput_bps": "goodput (Mb/s)", "throughput_bps": "throughput (Mb/s)"}.get(y, y)
-    axes = Axes(_title(results[0], x), unit, log_x=log_x, columns=1, width=width, height=height)
+    axes = Axes(
+        _title(results[0], x),
+        _measured(results, y),
+        log_x=log_x,
+        columns=1,
+        width=width,
+        height=height,
+    )
     return curve_chart([CurvePanel("", [*curves, *beside])], axes)
+
+
+def _measured(results: Sequence[Result], y: str) -> str:
+    """Return what the axis of a metric is called: of a rate with its unit, and whose it is."""
+    if not _is_rate(y):
+        return y
+    if "." in y:
+        return f"{y.removesuffix('_bps')} (Mb/s)"
+    many = any(len(one.summary["flows"]) > 1 for run in results for one in run.replications)
+    return f"{y.removesuffix('_bps')}{' of all flows' if many else ''} (Mb/s)"
 
 
 def _title(result: Result, path: str) -> str:
