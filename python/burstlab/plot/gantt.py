@@ -26,16 +26,20 @@ _DELIVERED = theme.Sign("delivered", theme.FIRST, "square")
 _LOST = theme.Sign("lost further on", theme.AGAIN, "square")
 _UNDER_WAY = theme.Sign("under way", theme.PENDING, "square")
 _REFUSED = theme.Sign("refused here", theme.LOST, "square")
+_TAKEN = theme.Sign("lost here", theme.LOST, "square")
 _OFFSET = theme.Sign("offset time", theme.INK, theme.SOLID)
-_SIGNS = (_DELIVERED, _LOST, _UNDER_WAY, _REFUSED)
+_SIGNS = (_DELIVERED, _LOST, _UNDER_WAY, _REFUSED, _TAKEN)
 
-#: The line of bursts that no wavelength was free for.
+#: What takes bursts whether or not a wavelength is free: nothing refuses them.
+_TAKES = ("injected", "scripted", "operated", "failure")
+
+#: The line of bursts that are on no wavelength.
 _NONE = "none"
 
 
 @dataclass(frozen=True)
 class Held:
-    """A burst on a wavelength of a fibre, in seconds; without a wavelength it was refused."""
+    """A burst on a wavelength of a fibre, in seconds; without one it was refused or lost here."""
 
     burst: int
     wavelength: int | None
@@ -110,7 +114,8 @@ def _within(rows: Sequence[Held], span: Span) -> list[Held]:
 
 
 def _about(rows: Sequence[Held]) -> list[Held]:
-    lost = (i for i, row in enumerate(rows) if row.sign in (_REFUSED.name, _LOST.name))
+    signs = {_LOST.name, _REFUSED.name, _TAKEN.name}
+    lost = (i for i, row in enumerate(rows) if row.sign in signs)
     first = max(next(lost, 0) - SHOWN // 2, 0)
     return list(rows[first : first + SHOWN])
 
@@ -135,7 +140,7 @@ def _of_mesh(result: Result, fibre: tuple[int, int], replication: int) -> list[H
                 hop["departed_ps"] * 1e-12,
                 hop["end_ps"] * 1e-12,
                 burst["closed_ps"] * 1e-12 if hop["hop"] == 0 else None,
-                _REFUSED.name if refused else _fate(burst),
+                _here(burst) if refused else _fate(burst),
                 burst["direction"],
                 burst["bytes"],
                 burst["cause"],
@@ -157,13 +162,17 @@ def _of_path(result: Result, replication: int) -> list[Held]:
                 start_s,
                 start_s + burst["bytes"] * 8 / rate,
                 burst["closed_ps"] * 1e-12,
-                _fate(burst) if left else _REFUSED.name,
+                _fate(burst) if left else _here(burst),
                 burst["direction"],
                 burst["bytes"],
                 burst["cause"],
             )
         )
     return rows
+
+
+def _here(burst: dict[str, Any]) -> str:
+    return _TAKEN.name if burst["cause"] in _TAKES else _REFUSED.name
 
 
 def _fate(burst: dict[str, Any]) -> str:

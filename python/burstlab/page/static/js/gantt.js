@@ -1,4 +1,5 @@
-// When each wavelength of a fibre is taken, about the present; refused bursts in a lane beneath.
+// When each wavelength of a fibre is taken, about the present; wavelengths are numbered as in tables,
+// and bursts that go no further are in a lane beneath.
 
 import { lowerBound, seconds } from "./data.js";
 import { burstLines } from "./telling.js";
@@ -123,7 +124,7 @@ export class Gantt {
       const least = 11 * type.scale;
       if (high < least && !refused && row % Math.ceil(least / high)) continue;
       context.fillStyle = refused ? colours.lost : colours.muted;
-      context.fillText(refused ? this.lane : `λ${row + 1}`, this.left - 8, (row + 0.5) * high);
+      context.fillText(refused ? this.lane : `λ${row}`, this.left - 8, (row + 0.5) * high);
     }
   }
 

@@ -118,9 +118,10 @@ export class NetworkView {
   }
 
   drawHosts(context) {
+    const { nodes } = this.network;
     for (const [name, { x, y }, edge] of [
-      ["sender", this.host(0), this.points[0]],
-      ["receiver", this.host(1), this.points.at(-1)],
+      ["sender", this.host(0), { ...nodes[0], ...this.points[0] }],
+      ["receiver", this.host(1), { ...nodes.at(-1), ...this.points.at(-1) }],
     ]) {
       context.beginPath();
       context.moveTo(x, y);
@@ -135,7 +136,10 @@ export class NetworkView {
       context.strokeStyle = colours.muted;
       context.stroke();
       context.fillStyle = colours.ink;
-      context.fillText(name, x, y + 22 + 12 * type.scale);
+      // A line lower where it would run into the name of the edge node beside it.
+      const half = (context.measureText(name).width + context.measureText(edge.name).width) / 2;
+      const lower = Math.abs(edge.x - x) < half + 6 ? 15 * type.scale : 0;
+      context.fillText(name, x, y + 22 + 12 * type.scale + lower);
     }
   }
 

@@ -4,7 +4,16 @@ import { seconds } from "./data.js";
 
 const KINDS = ["data", "ACKs", "others"];
 
-/** Lines about a burst on a fibre, or refused there. */
+// What takes bursts whether or not a wavelength is free.
+const TAKES = ["injected", "scripted", "operated", "failure"];
+
+/** What happens to bursts that go no further from a node, for these causes of losses. */
+export function ending({ slots }, causes) {
+  if (slots) return "dropped";
+  return causes.some((cause) => TAKES.includes(cause)) ? "lost" : "refused";
+}
+
+/** Lines about a burst on a fibre, or one that goes no further. */
 export function burstLines({ fibres, nodes, slots, path, why }, found, i) {
   const fibre = fibres[found.fibre[i]];
   const [from, to] = [nodes[fibre.from].name, nodes[fibre.to].name];
@@ -13,16 +22,17 @@ export function burstLines({ fibres, nodes, slots, path, why }, found, i) {
   const load = [["packets", "packets"], ["bytes", "B"]]
     .filter(([name]) => found[name]?.[i])
     .map(([name, unit]) => `${found[name][i].toLocaleString("en")} ${unit}`).join(", ");
+  const lost = found.lost[i] ? why?.(found.burst[i]) : null;
   const where = found.wavelength[i] < 0
-    ? `${slots ? "dropped" : path ? "lost" : "refused"} at ${from}, on its way to ${to}`
-    : `${from} → ${to}${path || slots ? "" : `, λ${found.wavelength[i] + 1}`}`;
+    ? `${ending({ slots }, [lost?.cause])} at ${from}, on its way to ${to}`
+    : `${from} → ${to}${path || slots ? "" : `, λ${found.wavelength[i]}`}`;
   const fate = found.lost[i] && found.wavelength[i] >= 0 ? "will be lost" : "";
   return [
     `${slots ? "slot" : "burst"} ${number} · ${KINDS[Math.min(found.kind[i], 2)]}`,
     [where, fate].filter(Boolean).join(", "),
     load,
     `${found.wavelength[i] < 0 ? "at" : "left at"} ${seconds(found.left_s[i], 1e-6)}`,
-    found.lost[i] ? why?.(found.burst[i]) ?? "" : "",
+    lost?.told ?? "",
   ];
 }
 

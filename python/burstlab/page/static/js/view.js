@@ -9,6 +9,7 @@ import { legend, windowLegend } from "./marks.js";
 import { NetworkView } from "./network.js";
 import { pointed } from "./point.js";
 import { Spared } from "./spared.js";
+import { ending } from "./telling.js";
 import { onTheme } from "./theme.js";
 import { SPEEDS, Transport } from "./transport.js";
 
@@ -114,7 +115,7 @@ export class View {
     this.transport.setRun({ end: about.end_s, speed: about.speed, losses });
     about.network.why = (burst) => why(losses, burst);
     this.network.setNetwork(about.network);
-    this.gantt.lane = about.network.slots ? "dropped" : about.network.path ? "lost" : "refused";
+    this.gantt.lane = ending(about.network, losses.about?.causes ?? []);
     this.gantt.carrier = new Set();
     this.bursts = new Bursts(about.end_s, choice, () => {
       this.transport.changed = true;
@@ -339,7 +340,7 @@ export class View {
 function why(losses, burst) {
   const place = losses.burst.indexOf(burst);
   const cause = losses.about?.causes[losses.cause?.[place]];
-  if (!cause) return "";
+  if (!cause) return null;
   const rival = losses.rival[place] < 0 ? "" : `; burst ${losses.rival[place]} was in its way`;
-  return `cause: ${cause}${rival}`;
+  return { cause, told: `cause: ${cause}${rival}` };
 }
