@@ -119,6 +119,11 @@ def as_written(scenario: ScenarioLike) -> tuple[Document, Path]:
         found = dict(scenario)
     elif isinstance(scenario, (str, os.PathLike)):
         found = read_toml(scenario)
+        if "scenario" in found:
+            raise InputError(
+                f"{scenario}: the plan of a study, a scenario is needed\n"
+                f"  fix: burstlab study {scenario}, or give a file of its [scenario] alone"
+            )
         base = Path(scenario).parent
     else:
         raise TypeError(

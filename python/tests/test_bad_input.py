@@ -28,7 +28,8 @@ FIELDS = [
     ("edge.size=1 KB", "edge.size", "1 KB"),
     ("tcp.window=0", "window", "0"),
     ("tcp.window=1.5", "window", "1.5"),
-    ("tcp.variant=cubic", "variant", "new-reno"),
+    ("tcp.variant=cubic", "variant", 'tcp.profile = "linux" and tcp.window_law = "cubic"'),
+    ("tcp.variant=taho", "variant", 'did you mean "tahoe"?'),
     ("tcp.rto_min=70 s", "rto_min", "rto_max"),
     ("loss.data.probability=1.5", "loss.data.probability", "1.5"),
     ("loss.data.probability=-0.1", "loss.data.probability", "-0.1"),
@@ -101,7 +102,10 @@ def test_files_that_are_no_scenario(burstlab, tmp_path, command):
     wrong.write_text("run = [1, 2]\n")
     dated = tmp_path / "dated.toml"
     dated.write_text("[run]\nduration = 2024-01-01\n")
+    plan = tmp_path / "plan.toml"
+    plan.write_text('seed = 1\n[scenario.run]\nduration = "1 s"\n')
     for path, says in [
+        (plan, f"fix: burstlab study {plan}"),
         (tmp_path / "absent.toml", "no such file"),
         (tmp_path, "directory"),
         (binary, "binary.toml"),

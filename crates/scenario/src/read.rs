@@ -38,7 +38,8 @@ fn explain(input: &Value, path: &str, message: &str) -> ScenarioError {
         return ScenarioError::new(&*path, value, problem, suggestion(&key, &known));
     }
     if let Some((word, known)) = named(message, "unknown variant") {
-        return ScenarioError::new(path, value, "no such choice", suggestion(&word, &known));
+        let fix = law_of_linux(path, &word).unwrap_or_else(|| suggestion(&word, &known));
+        return ScenarioError::new(path, value, "no such choice", fix);
     }
     if let Some(rest) = message.strip_prefix("missing field `") {
         let key = rest.split('`').next().unwrap_or_default();
@@ -88,6 +89,13 @@ fn named(message: &str, what: &str) -> Option<(String, Vec<String>)> {
     let rest = message.strip_prefix(what)?;
     let mut words = rest.split('`').skip(1).step_by(2).map(str::to_string);
     Some((words.next()?, words.collect()))
+}
+
+/// What to write where `variant` is a window law of the sender of Linux.
+fn law_of_linux(path: &str, word: &str) -> Option<String> {
+    let is_law = matches!(word, "cubic" | "dctcp" | "bbr" | "bbr3");
+    let of = path.strip_suffix("variant").filter(|of| is_law && of.ends_with("tcp."))?;
+    Some(format!("write {of}profile = \"linux\" and {of}window_law = {word:?}"))
 }
 
 pub(super) fn suggestion(word: &str, known: &[String]) -> String {
