@@ -22,6 +22,18 @@ _DONE = {
 }
 
 
+#: Causes that are no noun after "by".
+_CAUSES = {
+    "injected": "the loss process",
+    "scripted": "the script of losses",
+    "late-header": "a late header",
+    "blocked": "refused reservations",
+    "injected-contention": "contention that is injected",
+    "operated": "another operation",
+    "failure": "a fibre that is down",
+}
+
+
 def sentence(entry: Mapping[str, Any]) -> str:
     """Say what came of an operation.
 
@@ -35,9 +47,11 @@ def sentence(entry: Mapping[str, Any]) -> str:
         return f"{name}: the run has no such burst"
     if entry["effect"] == "nothing":
         return f"{name}: {_NOTHING[operation]}"
-    why = f", by {entry['cause']}" if entry.get("cause") else ""
+    cause = entry.get("cause")
+    why = f", by {_CAUSES.get(cause, cause)}" if cause else ""
     where = f" at node {entry['node']}" if entry.get("node") else ""
     aboard = len(entry["connections"])
     many = f"; {entry['bursts']:,} bursts in all" if entry["bursts"] > 1 else ""
-    carried = f"; packets of {aboard} connections are in it" if aboard else ""
+    whose = "1 connection" if aboard == 1 else f"{aboard} connections"
+    carried = f"; packets of {whose} are in it" if aboard else ""
     return f"{name}: {_DONE[operation]} at {entry['at_s']:.6f} s{where}{why}{carried}{many}"
