@@ -337,7 +337,17 @@ class Result:
         return marks_of(self.version, self.seed, [one.summary for one in self.replications])
 
     def export(self, format: str, out: str | os.PathLike[str], **options: Any) -> list[Path]:
-        """Write what other programs read: see `burstlab.export.export`."""
+        """Write what other programs read; returns the files written.
+
+        Parameters
+        ----------
+        format
+            ``"pcapng"``, ``"perfetto"``, ``"qlog"``, ``"xplot"``, ``"flowmon"`` or ``"csv"``.
+        out
+            The file; of ``csv`` the directory.
+        **options
+            ``at``, ``flow``, ``replication`` and ``force``, as of `burstlab.export.export`.
+        """
         from burstlab.export import export
 
         return export(self, format, out, **options)
