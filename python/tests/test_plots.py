@@ -210,6 +210,23 @@ def test_the_command_refuses(burstlab, one_burst, tmp_path, tokens, said):
     assert said in answer.err
 
 
+def test_a_fibre_is_named_by_numbers_or_names(burstlab, tmp_path):
+    result = bl.run("examples/fabric.toml", trace=("bursts",))
+    result.write(tmp_path / "run")
+    names = [node["name"] for node in result.summary["network"]["nodes"]]
+    there, to = plot.fibres(result)[0]
+    drawn = []
+    for text in (f"{there}-{to}", f"{names[there - 1]}-{names[to - 1]}"):
+        answer = burstlab(
+            "plot", tmp_path / "run", "occupancy", "--fibre", text, "--out", tmp_path / "x.svg"
+        )
+        assert answer.status == 0, answer.err
+        drawn.append((tmp_path / "x.svg").read_bytes())
+    assert drawn[0] == drawn[1]
+    answer = burstlab("plot", tmp_path / "run", "occupancy", "--fibre", f"{names[0]}-{names[0]}")
+    assert answer.status == 2 and "is no fibre" in answer.err
+
+
 def test_a_study_is_no_directory_of_a_sweep(burstlab, tmp_path):
     plan = {"scenario": {"run": {"duration": "100 ms"}}, "grid": {"tcp.window": [4, 8]}}
     bl.study(plan, out=tmp_path / "study", jobs=1)

@@ -11,7 +11,7 @@ from burstlab.cli.printing import say
 from burstlab.errors import InputError
 
 if TYPE_CHECKING:
-    pass
+    from collections.abc import Mapping
 
 Kind = Literal["sequence", "window", "occupancy", "load", "bursts", "sweep"]
 
@@ -46,7 +46,8 @@ def plot(
     flow
         Of sequence and window (default: 0).
     fibre
-        Of occupancy in a mesh: its nodes by number, such as 4-3 (default: the busiest).
+        Of occupancy in a mesh: its nodes by number, such as 4-3, or by name (default: the
+        busiest).
     start
         Where the part of time begins, such as "1.5 s" (default: the whole run; of occupancy some
         bursts).
@@ -87,7 +88,7 @@ def plot(
         chart = sweep_chart(results_in(Path(directory)), x, y, by=by)
     else:
         times = _times(seconds, start=start, end=end)
-        chart = _of_one(directory, kind, flow, _fibre(fibre), replication, times)
+        chart = _of_one(directory, kind, flow, fibre, replication, times)
     written = write(chart, path)
     note(Path(directory), [written])
     say(str(written))
@@ -98,7 +99,7 @@ def _of_one(
     directory: str,
     kind: Kind,
     flow: int | None,
-    fibre: tuple[int, int] | None,
+    fibre: str | None,
     replication: int | None,
     times: dict[str, Any],
 ) -> Any:
@@ -112,7 +113,8 @@ def _of_one(
     if number is None:
         number = result.replications[0].summary["replication"] if result.replications else 0
     if kind == "occupancy":
-        return plot.occupancy_chart(result, fibre, replication=number, **times)
+        between = _fibre(fibre, result.replications[0].summary if result.replications else {})
+        return plot.occupancy_chart(result, between, replication=number, **times)
     if kind == "load":
         return plot.occupied_chart(result, replication=number, **times)
     draw = plot.sequence_chart if kind == "sequence" else plot.window_chart
@@ -133,10 +135,17 @@ def _times(read: Any, **texts: str | None) -> dict[str, Any]:
     return found
 
 
-def _fibre(text: str | None) -> tuple[int, int] | None:
+def _fibre(text: str | None, summary: Mapping[str, Any]) -> tuple[int, int] | None:
+    """Read a fibre by the numbers of its nodes, or by their names, which may have hyphens too."""
     if text is None:
         return None
-    found = re.fullmatch(r"(\d+)-(\d+)", text)
-    if found is None:
-        raise InputError(f"--fibre {text}: is no fibre\n  fix: numbers of its nodes, such as 4-3")
-    return int(found[1]), int(found[2])
+    if found := re.fullmatch(r"(\d+)-(\d+)", text):
+        return int(found[1]), int(found[2])
+    network = summary.get("network") or {}
+    number = {node["name"]: place for place, node in enumerate(network.get("nodes", []), start=1)}
+    for link in network.get("links", []):
+        if f"{link['from']}-{link['to']}" == text:
+            return number[link["from"]], number[link["to"]]
+    raise InputError(
+        f"--fibre {text}: is no fibre\n  fix: numbers or names of its nodes, such as 4-3"
+    )
