@@ -1,5 +1,5 @@
-// When each wavelength of a fibre is taken, about the present; wavelengths are numbered as in tables,
-// and bursts that go no further are in a lane beneath.
+// When each wavelength of a fibre is taken, about the present, by its number in tables; bursts that
+// go no further are in a lane beneath.
 
 import { lowerBound, seconds } from "./data.js";
 import { burstLines } from "./telling.js";
