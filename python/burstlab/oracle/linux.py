@@ -42,6 +42,13 @@ ANY_GROUP = 65_535
 #: -300,000, and every case begins at a multiple of 32,768 ticks.
 WHEEL_PHASE = -300_000 % 512
 
+#: By how much the kernel hears what arrives later than its row says, in ns: the recorder is woken
+#: at the time of the row, and each of some nine times that the clock is read until it hands the
+#: packet over puts it on by 256 ns. In the 595 recordings all of 2,081 segments that were sent in
+#: answer to an ACK at most so long before a tick have the time stamp of that tick, 97 of 13,023
+#: that were sent 3 to 20 us before one.
+HEARD_NS = 9 * 256
+
 _NEEDED: Mapping[str, type | tuple[type, ...]] = {
     "case": str,
     "family": str,
@@ -86,6 +93,11 @@ class LinuxCase:
         return self.entry["case"]
 
     @property
+    def clock_ns(self) -> int:
+        """By how much the kernel's clock is ahead of a tick as it hears what arrives at time 0."""
+        return self.phase_ns + HEARD_NS
+
+    @property
     def family(self) -> str:
         """The family of cases that it belongs to."""
         return self.entry["family"]
@@ -108,7 +120,7 @@ class LinuxCase:
         options["payload"] = self.mtu - HEADERS - (TIMESTAMP if stamps else 0)
         options["segment_size"] = self.mtu
         options["group_most"] = entry.get("gso", ANY_GROUP)
-        options["clock_phase"] = f"{self.phase_ns} ns"
+        options["clock_phase"] = f"{self.clock_ns} ns"
         options["wheel_phase"] = WHEEL_PHASE
         return {"options": options, "bytes": entry.get("bytes")}
 

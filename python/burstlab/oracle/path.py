@@ -144,7 +144,7 @@ def _tcp(case: LinuxCase) -> Document:
         "receive_buffer_max": "134217728 B",
         "send_buffer": "4194304 B",
         "grouping": entry.get("gso") != 1,
-        "rto_clock_phase": f"{case.phase_ns} ns",
+        "rto_clock_phase": f"{case.clock_ns} ns",
         "wheel_phase": WHEEL_PHASE,
     }
     for setting in filter(None, entry.get("sysctl", "").split(";")):
