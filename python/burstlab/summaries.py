@@ -255,7 +255,7 @@ RouteSummary = TypedDict(
         "bursts": "int",
         "lost": "int",
         "loss_ratio": "float",
-        "mean_delay_s": "float",
+        "mean_delay_s": "float | None",
     },
 )
 """Bursts from one edge node to another."""

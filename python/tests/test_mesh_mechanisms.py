@@ -10,6 +10,7 @@ import pytest
 
 import burstlab as bl
 from burstlab.statistics import mean_ci95
+from burstlab.studies.metrics import value_at
 
 UNITS = ("packets", "acks", "bursts", "ack_bursts", "background_bursts", "other")
 
@@ -216,3 +217,20 @@ def test_segmentation_looks_for_a_wavelength_that_leaves_a_packet():
         each["bursts"] for each in network["all"]["causes"] if each["cause"] == "contention"
     )
     assert refused < 0.4 * network["all"]["bursts_lost"]
+
+
+def test_a_route_on_which_every_burst_is_lost_has_no_delay():
+    """Nor does it take the mean over routes towards 0."""
+    length = {"distribution": "fixed", "mean": "50 KB"}
+    scenario = {
+        "network": {"topology": "nsfnet"},
+        "bursts": [{"from": "1", "to": to, "erlangs": 0.3, "length": length} for to in ("2", "3")],
+        "failures": [{"link": ["1", "3"], "down": "0 s"}],
+        "run": {"duration": "20 ms"},
+    }
+    (run,) = bl.run(scenario).replications
+    there, dark = run.summary["network"]["background"]["routes"]
+    assert (there["lost"], dark["loss_ratio"]) == (0, 1.0)
+    assert dark["mean_delay_s"] is None
+    path = "network.background.routes.mean.mean_delay_s"
+    assert value_at(run.summary, path) == there["mean_delay_s"] > 5e-3

@@ -98,7 +98,7 @@ def pressures(runs: Sequence[Mapping[str, Any]]) -> list[Pressure]:
 def _delay(routes: Sequence[Mapping[str, Any]]) -> float:
     """Return the mean time of bursts that landed, from their closing on, in s."""
     landed = [route["bursts"] - route["lost"] for route in routes]
-    times = (route["mean_delay_s"] * n for route, n in zip(routes, landed, strict=True))
+    times = (route["mean_delay_s"] * n for route, n in zip(routes, landed, strict=True) if n)
     return sum(times) / max(1, sum(landed))
 
 

@@ -193,7 +193,8 @@ def _groups(run: Run, audit: Audit, bursts: Bursts, path: str, ended: Any) -> No
     routes = _by(audit, bursts, f"{path}.routes", part["routes"], ended, ends, ("from", "to"))
     for index, rows in enumerate(routes):
         landed = [took[row] for row in rows if not bursts.lost[row]]
-        audit.equal(f"{path}.routes[{index}].mean_delay_s", mean(np.array(landed)) * 1e-12)
+        delay_s = mean(np.array(landed)) * 1e-12 if landed else None
+        audit.equal(f"{path}.routes[{index}].mean_delay_s", delay_s)
     hops = [(hops,) for hops in table["hops"].tolist()]
     _by(audit, bursts, f"{path}.hops", part["hops"], ended, hops, ("hops",))
     sizes = [(1 << int(size).bit_length(),) for size in table["bytes"].tolist()]

@@ -262,7 +262,7 @@ impl KindTally {
             bursts: fate.ended,
             lost: fate.lost,
             loss_ratio: fate.ratio(),
-            mean_delay_s: mean_s(took, fate.ended - fate.lost),
+            mean_delay_s: (fate.ended > fate.lost).then(|| mean_s(took, fate.ended - fate.lost)),
         };
         routes.map(summary).collect()
     }

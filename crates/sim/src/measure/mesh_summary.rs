@@ -261,8 +261,8 @@ pub struct RouteSummary {
     /// Lost over ended.
     pub loss_ratio: f64,
     /// Mean time from the closing of a burst until its last bit is at the egress, in s, over
-    /// bursts that landed.
-    pub mean_delay_s: f64,
+    /// bursts that landed; none where no burst did.
+    pub mean_delay_s: Option<f64>,
 }
 
 /// Bursts whose route has a number of fibres.
