@@ -479,8 +479,8 @@ class WlanWay(TypedDict):
     errors: int
     duplicates: int
     residual_loss_ratio: float
-    wait_s: float
-    mac_delay_s: float
+    wait_s: float | None
+    mac_delay_s: float | None
 
 
 class DemandSummary(TypedDict):

@@ -64,6 +64,13 @@ def test_retries_lengthen_the_time_at_the_head_of_the_queue_and_residual_losses_
     assert residual < delay[0], "fewer ACKs contend"
 
 
+def test_where_nothing_is_delivered_there_are_no_times():
+    first = run({"loss": "residual", "probability": 1.0}).replications[0].summary
+    (way,) = [cell["down"] for cell in first.get("wlan", [])]
+    assert (way["delivered"], way["wait_s"], way["mac_delay_s"]) == (0, None, None)
+    assert way["residual_lost"] > 0
+
+
 def test_a_result_with_cells_is_written_and_read(tmp_path):
     cell = {"loss": "shadowing", "margin_db": 2.0}
     one, two = run(cell), run(cell, jobs=2)

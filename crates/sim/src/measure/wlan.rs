@@ -49,10 +49,10 @@ pub struct WlanWay {
     pub duplicates: u64,
     /// Packets lost after retries, or by the residual loss, over these and the delivered ones.
     pub residual_loss_ratio: f64,
-    /// Mean time that a delivered packet waited behind others, in s.
-    pub wait_s: f64,
-    /// Mean time from the head of the queue to the other side, in s.
-    pub mac_delay_s: f64,
+    /// Mean time that a delivered packet waited behind others, in s; none where none was delivered.
+    pub wait_s: Option<f64>,
+    /// Mean time from the head of the queue to the other side, in s; none where none was delivered.
+    pub mac_delay_s: Option<f64>,
 }
 
 impl WlanSummary {
@@ -75,7 +75,8 @@ impl WlanWay {
     fn of(counts: &Counts, in_flight: u64) -> Self {
         let lost = counts.retry_dropped + counts.residual_lost;
         let over = |many: f64, few: u64| many / few.max(1) as f64;
-        let seconds = |ps: u128| over(ps as f64 * 1e-12, counts.delivered);
+        let seconds =
+            |ps: u128| (counts.delivered > 0).then(|| over(ps as f64 * 1e-12, counts.delivered));
         Self {
             offered: counts.offered,
             delivered: counts.delivered,
