@@ -143,6 +143,13 @@ def test_a_sweep_takes_the_names_of_metrics_of_studies():
         assert title in plot.sweep_chart(runs, "tcp.window", name).to_json()
 
 
+def test_a_sweep_of_what_a_replication_cannot_tell_is_refused():
+    cell = {"loss": "residual", "probability": 1.0}
+    run = bl.run({"wlan": [cell], "access": {"rate": "10 Mb/s"}, "run": {"duration": "2 s"}})
+    with pytest.raises(bl.InputError, match="a replication has none to tell"):
+        plot.sweep_curves([run], "tcp.window", "wlan.receiver.down.wait_s")
+
+
 def _lossy(window):
     loss = {"data": {"process": "bernoulli", "probability": 0.02}}
     edge = {"assembly": "timer", "timer": "10 ms"}

@@ -74,8 +74,8 @@ def sweep_curves(
     Raises
     ------
     InputError
-        If there is no such parameter or metric, if transfers were under way that a mean is of, or
-        if two results would be at one place of a curve.
+        If there is no such parameter or metric, if a replication has none to tell, as transfers
+        were under way or nothing arrived, or if two results would be at one place of a curve.
     """
     dots: dict[str, dict[float, Dot]] = {}
     for result in results:
@@ -121,8 +121,12 @@ def _estimate(result: Result, y: str) -> Mapping[str, Any]:
     told = [value for value in values if value is not None]
     if told and len(told) == len(values):
         return mean_ci95(told).to_json()
-    if values or is_of_completion(y):
+    if is_of_completion(y):
         raise InputError(f"{y}: transfers were under way at the end\n  fix: {FIX}")
+    if values:
+        raise InputError(
+            f"{y}: a replication has none to tell\n  fix: run it for longer, or leave it out"
+        )
     raise InputError(f"{y}: no metric of these results\n  fix: see summary.json")
 
 

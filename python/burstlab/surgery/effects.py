@@ -21,7 +21,6 @@ _DONE = {
     "convert": "it takes a wavelength that it could not have had",
 }
 
-
 #: Causes that are no noun after "by".
 _CAUSES = {
     "injected": "the loss process",

@@ -8,9 +8,9 @@ const KINDS = ["data", "ACKs", "others"];
 const TAKES = ["injected", "scripted", "operated", "failure"];
 
 /** What happens to bursts that go no further from a node, for these causes of losses. */
-export function ending({ slots }, causes) {
+export function ending({ slots, path }, causes) {
   if (slots) return "dropped";
-  return causes.some((cause) => TAKES.includes(cause)) ? "lost" : "refused";
+  return path || causes.some((cause) => TAKES.includes(cause)) ? "lost" : "refused";
 }
 
 /** Lines about a burst on a fibre, or one that goes no further. */
@@ -24,7 +24,7 @@ export function burstLines({ fibres, nodes, slots, path, why }, found, i) {
     .map(([name, unit]) => `${found[name][i].toLocaleString("en")} ${unit}`).join(", ");
   const lost = found.lost[i] ? why?.(found.burst[i]) : null;
   const where = found.wavelength[i] < 0
-    ? `${ending({ slots }, [lost?.cause])} at ${from}, on its way to ${to}`
+    ? `${ending({ slots, path }, [lost?.cause])} at ${from}, on its way to ${to}`
     : `${from} → ${to}${path || slots ? "" : `, λ${found.wavelength[i]}`}`;
   const fate = found.lost[i] && found.wavelength[i] >= 0 ? "will be lost" : "";
   return [
