@@ -52,6 +52,7 @@ mod detection;
 mod flow;
 mod foreign;
 mod hold;
+mod lengths;
 mod linux;
 mod packet_run;
 mod receive;

@@ -13,6 +13,7 @@ mod estimator;
 mod excuse;
 mod face;
 mod fast_path;
+mod group;
 mod hear;
 mod hystart_plus_plus;
 mod law;
@@ -36,6 +37,7 @@ use burstlab_units::Time;
 use serde::{Deserialize, Serialize};
 
 use crate::config::SlowStart;
+use crate::lengths::Lengths;
 use crate::segment::Transmission;
 pub use alone::LawAlone;
 pub(crate) use clock::{Clock, earliest, ticks};
@@ -169,6 +171,9 @@ pub struct Linux {
     next: u64,
     /// One past the last segment that the application wrote.
     limit: u64,
+    lengths: Lengths,
+    /// The last segment that was sent with less than it could hold; 0: none was.
+    small: u64,
     /// Whether the application waits for room to write more.
     waiting: bool,
     /// Whether nothing follows what is written.
@@ -252,6 +257,8 @@ impl Linux {
             acked: 0,
             next: 0,
             limit: 1,
+            lengths: Lengths::new(options.payload),
+            small: 0,
             waiting: false,
             closed: false,
             high: 0,
@@ -443,6 +450,18 @@ impl Linux {
         self.next
     }
 
+    /// Bytes of data in all segments below `seq`.
+    #[must_use]
+    pub fn bytes_before(&self, seq: u64) -> u64 {
+        self.lengths.before(seq)
+    }
+
+    /// The first segment that begins at this byte, from 0, or behind it.
+    #[must_use]
+    pub fn first_from(&self, byte: u64) -> u64 {
+        self.lengths.first_from(byte)
+    }
+
     /// All below are acknowledged.
     #[must_use]
     pub fn acked(&self) -> u64 {
@@ -459,9 +478,20 @@ impl Linux {
         (self.outstanding() + self.again).saturating_sub(self.sacked + self.lost)
     }
 
-    /// One past the last segment that the receiver has room for.
+    /// One past the last segment that the receiver has room for, where all have one length.
     fn edge(&self) -> u64 {
         self.acked + self.window_segments
+    }
+
+    /// Bytes of new data that the receiver has room for.
+    fn room(&self) -> u64 {
+        let end = self.lengths.before(self.acked) + self.window_bytes;
+        end.saturating_sub(self.lengths.before(self.next))
+    }
+
+    /// Whether the receiver has no room for all of segment `seq`.
+    fn is_beyond(&self, seq: u64) -> bool {
+        self.lengths.before(seq + 1) > self.lengths.before(self.acked) + self.window_bytes
     }
 
     fn has_data(&self) -> bool {

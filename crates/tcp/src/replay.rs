@@ -171,7 +171,6 @@ fn read_ack(columns: &[&str]) -> Option<Acknowledged> {
 /// The sender and its application.
 struct Player {
     sender: Linux,
-    payload: u64,
     bytes: Option<u64>,
     opened: bool,
     sent: Vec<Segment>,
@@ -184,7 +183,6 @@ impl Player {
     fn new(case: &ReplayCase) -> Self {
         Self {
             sender: Linux::new(&case.options),
-            payload: case.options.payload,
             bytes: case.bytes,
             opened: false,
             sent: Vec::new(),
@@ -223,8 +221,7 @@ impl Player {
         self.opened = true;
         self.sender.open(Time::ZERO, ack.at, ack.window);
         // Its state is recorded before the application writes; nothing in it changes by that.
-        let segments = self.bytes.map_or(u64::MAX, |bytes| bytes.div_ceil(self.payload));
-        self.sender.offer(segments);
+        self.sender.offer(self.bytes.unwrap_or(u64::MAX));
         self.sender.write_more(ack.at, &mut self.out);
         if self.bytes.is_some() {
             self.sender.close(ack.at, &mut self.out);
@@ -253,7 +250,7 @@ impl Player {
     /// The number of the segment that begins at `seq`; the FIN is one more than the data.
     fn number(&self, seq: u64) -> u64 {
         let end = self.bytes.map_or(u64::MAX, |bytes| bytes + 1);
-        let data = (seq.min(end).saturating_sub(1)).div_ceil(self.payload) + 1;
+        let data = self.sender.first_from(seq.min(end).saturating_sub(1));
         if seq > end && self.sender.next() > data { data + 1 } else { data }
     }
 
@@ -275,16 +272,12 @@ impl Player {
     }
 
     fn collect(&mut self, at: Time) {
-        let (payload, bytes) = (self.payload, self.bytes);
-        self.sent.extend(self.out.drain(..).map(|sent| {
-            let offset = (sent.seq - 1) * payload;
-            match bytes {
-                Some(bytes) if offset + payload > bytes => {
-                    let offset = offset.min(bytes);
-                    Segment { at, seq: offset + 1, length: bytes - offset }
-                }
-                _ => Segment { at, seq: offset + 1, length: payload },
-            }
+        // What is not grouped is whole for the sender, the last segment too.
+        let end = self.bytes.unwrap_or(u64::MAX);
+        let (sender, out) = (&self.sender, &mut self.out);
+        self.sent.extend(out.drain(..).map(|sent| {
+            let [from, to] = [sent.seq, sent.seq + 1].map(|seq| sender.bytes_before(seq).min(end));
+            Segment { at, seq: from + 1, length: to - from }
         }));
     }
 

@@ -95,31 +95,33 @@ impl Sender {
     /// beginning (`u64::MAX`: without end); sends what the window allows, once the SYN is
     /// acknowledged. Fewer than before changes nothing.
     pub fn supply(&mut self, now: Time, segments: u64, out: &mut Vec<Transmission>) {
-        self.offer(now, segments, (None, false), out);
+        self.offer(now, (segments, segments.saturating_mul(self.payload)), false, out);
     }
 
     /// As [`Sender::supply`], in bytes of data without headers: the last segment has only what
     /// remains. For a transfer that is offered at once, since a segment that has been sent keeps
     /// its size.
     pub fn supply_bytes(&mut self, now: Time, bytes: Bytes, out: &mut Vec<Transmission>) {
-        let rest = bytes.get() % self.payload;
-        let short = (rest > 0).then(|| self.headers + Bytes::new(rest));
-        self.offer(now, bytes.get().div_ceil(self.payload), (short, true), out);
+        self.offer(now, (bytes.get().div_ceil(self.payload), bytes.get()), true, out);
     }
 
+    /// So many segments, which have so many bytes.
     fn offer(
         &mut self,
         now: Time,
-        segments: u64,
-        (short, closes): (Option<Bytes>, bool),
+        (segments, bytes): (u64, u64),
+        closes: bool,
         out: &mut Vec<Transmission>,
     ) {
+        let rest = bytes % self.payload;
         if segments < self.flow.limit {
             return;
         }
+        let short = closes && rest > 0 && !self.makes_parts();
+        let short = short.then(|| self.headers + Bytes::new(rest));
         self.flow.offer(segments, short);
         if self.linux.is_some() {
-            return self.by_linux(out, |linux, out| linux.supply(now, segments, closes, out));
+            return self.by_linux(out, |linux, out| linux.supply(now, (bytes, closes), out));
         }
         if self.flow.acked > 0 {
             self.flow.end_idleness(now);
@@ -277,10 +279,29 @@ impl Sender {
         self.flow.acked < next && next <= self.flow.sent && next < self.flow.limit
     }
 
-    /// One past the last segment that it was given to send, the SYN counted.
+    /// One past the last segment that it was given to send, the SYN counted; of those not sent yet
+    /// as if all but the last were whole.
     #[must_use]
     pub fn limit(&self) -> u64 {
-        self.flow.limit
+        match &self.linux {
+            Some(linux) if linux.makes_parts() => linux.end(),
+            _ => self.flow.limit,
+        }
+    }
+
+    /// Whether any segment may be shorter than others, and not the last one alone.
+    fn makes_parts(&self) -> bool {
+        self.linux.as_ref().is_some_and(|linux| linux.makes_parts())
+    }
+
+    /// Bytes of data in all segments below `seq`, the last of which may be short.
+    #[inline]
+    #[must_use]
+    pub fn bytes_before(&self, seq: u64) -> u64 {
+        match &self.linux {
+            Some(linux) => linux.bytes_before(seq),
+            None => seq.saturating_sub(1).saturating_mul(self.payload),
+        }
     }
 
     /// Size of segment `seq` on the wire, headers included.
@@ -290,7 +311,7 @@ impl Sender {
         self.flow.size(seq)
     }
 
-    /// The segment that has another size than all others, and that size.
+    /// The segment that has another size than all others, and that size, where one alone may.
     #[inline]
     #[must_use]
     pub fn short_segment(&self) -> Option<(u64, Bytes)> {
@@ -516,7 +537,7 @@ impl Sender {
     /// Whether all data offered so far are acknowledged, the SYN too.
     #[must_use]
     pub fn finished(&self) -> bool {
-        self.acked() >= self.flow.limit
+        self.acked() >= self.limit()
     }
 
     /// All below are acknowledged.
@@ -538,8 +559,10 @@ impl Sender {
         let Some(linux) = &mut self.linux else { return };
         let from = out.len();
         act(linux, out);
+        let parts = linux.makes_parts();
         for sent in &mut out[from..] {
             sent.size = match sent.seq {
+                seq if seq > 0 && parts => sent.size,
                 0 if linux.acked() > 0 => self.headers,
                 0 => self.flow.size(0) + linux.syn_options(),
                 seq => self.flow.size(seq),

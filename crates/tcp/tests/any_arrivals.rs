@@ -66,8 +66,10 @@ fn live(options: &LinuxOptions, random: &mut Xorshift) {
     let mut sender = Linux::new(options);
     let (mut now, mut out) = (Time::ZERO + Span::from_ms(20), Vec::new());
     sender.open(Time::ZERO, now, 65_535);
-    sender.offer(if random.coin() { u64::MAX } else { 1 + random.below(3000) });
+    sender.offer(if random.coin() { u64::MAX } else { 1 + random.below(4_000_000) });
     sender.write_more(now, &mut out);
+    // One past the last byte that a receiver has ever had room for.
+    let mut edge = 65_535;
     for step in 0..LIFE {
         now += Span::from_us(random.below(4_000));
         let before = sender.acked();
@@ -77,7 +79,10 @@ fn live(options: &LinuxOptions, random: &mut Xorshift) {
                 sender.on_timeout(now, &mut out);
             }
             1 => sender.on_timeout(now, &mut out),
-            _ => hear(&mut sender, now, random, &mut out),
+            _ => {
+                let window = hear(&mut sender, now, random, &mut out);
+                edge = edge.max(sender.bytes_before(sender.acked()) + window);
+            }
         }
         sender.write_more(now, &mut out);
         let context = || format!("{options:?}, step {step}, {:?}", sender.counts());
@@ -89,7 +94,11 @@ fn live(options: &LinuxOptions, random: &mut Xorshift) {
         assert!((1..=300).contains(&reordering), "{}", context());
         assert!(outstanding == 0 || sender.poll_timeout().is_some(), "{}", context());
         assert!(out.iter().all(|sent| sent.seq < sender.next()), "{}", context());
-        out.clear();
+        assert!(sender.bytes_before(sender.next()) <= edge, "{}", context());
+        for sent in out.drain(..) {
+            let bytes = sender.bytes_before(sent.seq + 1) - sender.bytes_before(sent.seq);
+            assert!(bytes > 0 && sent.size.get() == bytes + 52, "{sent:?}, {}", context());
+        }
         if now > Time::from_ps(1 << 61) {
             return;
         }
@@ -101,7 +110,7 @@ fn hear(
     now: Time,
     random: &mut Xorshift,
     out: &mut Vec<burstlab_tcp::Transmission>,
-) {
+) -> u64 {
     let next = match random.below(3) {
         0 => sender.acked(),
         1 => (sender.acked() + 1 + random.below(3)).min(sender.next()),
@@ -123,6 +132,7 @@ fn hear(
         blocks: &blocks,
         window: match random.below(10) {
             0 => random.below(3_000),
+            1..4 => random.below(3_000_000),
             _ => 1_448 * random.below(2_000),
         },
         echo: random.coin().then(|| ms.saturating_sub(random.below(300))),
@@ -130,6 +140,7 @@ fn hear(
         with_data: false,
     };
     sender.on_ack(now, &arrival, out);
+    arrival.window
 }
 
 #[test]

@@ -131,12 +131,13 @@ fn recorded_connections_of_linux_are_met_segment_by_segment() {
 #[test]
 fn a_sender_without_a_part_parts_from_the_recordings() {
     let directory = directory();
-    let parts: [(&str, Change); 5] = [
+    let parts: [(&str, Change); 6] = [
         ("rack", |options| options.rack = false),
         ("tlp", |options| options.tlp = false),
         ("hystart", |options| options.slow_start = SlowStart::Standard),
         ("timestamps", |options| options.timestamps = false),
         ("ecn", |options| options.ecn = false),
+        ("parts", |options| options.parts = false),
     ];
     let cases = cases(&directory);
     for (part, take_away) in parts {

@@ -190,6 +190,38 @@ fn the_advertised_window_grows_by_two_segments_and_is_scaled() {
 }
 
 #[test]
+fn a_segment_above_a_hole_shows_what_segments_take() {
+    let mut script = Script::new(
+        ", \"receive_buffer\": \"16777216 B\", \"receive_buffer_max\": \"134217728 B\"",
+    );
+    // The first four are lost. While the window grows each ACK goes at once, also behind the third.
+    let acks: Vec<_> =
+        (5..=10).flat_map(|seq| script.take(30 + seq, seq, &stamped(30 + seq))).collect();
+    assert!(acks.iter().all(|(ack, _)| ack.next == 1));
+    let windows: Vec<_> = acks.iter().map(|(_, told)| told.window).collect();
+    // As Linux 6.12 was recorded with these buffers (`reno-random-005`).
+    assert_eq!(windows, [8_392_704, 8_396_800, 8_396_800, 8_400_896, 8_404_992, 8_404_992]);
+}
+
+#[test]
+fn a_shorter_round_trip_counts_at_once() {
+    let mut script = Script::new("");
+    let echoing = |at: u64, echo: u64| SegmentOptions { echo: echo as u32, ..stamped(at) };
+    // A round trip of 400 ms, then one of 20 ms.
+    script.take(440, 1, &echoing(440, 40));
+    let mut widest = 0;
+    for seq in 2..402 {
+        let at = 450 + seq / 10;
+        for (_, told) in script.take(at, seq, &echoing(at, 430)) {
+            widest = widest.max(told.window);
+        }
+    }
+    // The buffer has grown after 20 ms, and not after what the mean would be, 350 ms. Of 128 KiB
+    // five eighths would be 81,920.
+    assert!(widest > 200_000, "{widest}");
+}
+
+#[test]
 fn what_waits_above_a_hole_takes_room_from_the_window() {
     let (mut script, next) = settled();
     script.acks(next + 20, next);

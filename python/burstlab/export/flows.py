@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from burstlab.errors import InputError
+from burstlab.export.capture import DATA, sights
 from burstlab.quantities import whole
 from burstlab.shown import shown
 from burstlab.tables import NULL
@@ -41,6 +43,11 @@ class FlowFacts:
         Bytes of a SACK block on a segment of data, and what the first one needs besides.
     total
         Bytes of data in all, where that is known and they are offered at once; else 0.
+    groups
+        Whether segments go in groups, of which the last one may be short.
+    short
+        Then all short segments that were sent, rising, each with what it and those before it lack
+        together, in bytes.
     ingress, egress
         Names of its edge nodes.
     stack
@@ -61,6 +68,8 @@ class FlowFacts:
     block: int = 0
     blocks: int = 0
     total: int = 0
+    groups: bool = False
+    short: Sequence[tuple[int, int]] = ()
 
     @property
     def window_bytes(self) -> int:
@@ -81,12 +90,14 @@ class FlowFacts:
     @property
     def last(self) -> tuple[int, int]:
         """The last segment if it is known to be short, and by how many bytes; else -1 and 0."""
-        rest = self.total % self.payload
+        rest = 0 if self.groups else self.total % self.payload
         return (-(-self.total // self.payload), self.payload - rest) if rest else (-1, 0)
 
     def bytes_before(self, segment: int) -> int:
         """Bytes of data before a segment; the first segment of data is 1."""
-        return max(segment - 1, 0) * self.payload
+        count = bisect_left(self.short, (segment,))
+        lacking = self.short[count - 1][1] if count else 0
+        return max(segment - 1, 0) * self.payload - lacking
 
 
 class Flows:
@@ -148,6 +159,26 @@ class Flows:
         return (number - 1, number) if number - 1 in pairs else (number,)
 
     def __getitem__(self, number: int) -> FlowFacts:
+        known = self._before_the_run(number)
+        return replace(known, short=self._short.get(number, ())) if known.groups else known
+
+    @cached_property
+    def _short(self) -> dict[int, list[tuple[int, int]]]:
+        """Segments that are short, of all flows with groups."""
+        found: dict[int, list[tuple[int, int]]] = {}
+        groups = [number for number in self.numbers() if self._before_the_run(number).groups]
+        # At the sender of each flow all of them pass, whichever way it goes.
+        for sight in sights(self._result, "sender", flow=groups, replication=self._replication):
+            if sight.kind != DATA or sight.seq == 0 or sight.transmission > 1:
+                continue
+            facts = self._before_the_run(sight.flow)
+            if (lacks := facts.payload - facts.data_in(sight)) > 0:
+                short = found.setdefault(sight.flow, [])
+                short.append((sight.seq, lacks + (short[-1][1] if short else 0)))
+        return found
+
+    def _before_the_run(self, number: int) -> FlowFacts:
+        """Return what the scenario says of a flow."""
         if 0 <= number < len(self._static):
             return self._static[number]
         found = self._connections.get(number)
@@ -196,4 +227,13 @@ def _facts(tcp: Mapping[str, Any], ends: tuple[str, str], label: str | None) -> 
     # It becomes a name in files of lines, and a title in figures.
     name = shown(label or str(tcp["variant"]))
     window = int(tcp["window"])
-    return FlowFacts(name, segment - headers, headers, window, sack, *ends, tcp is _OF_A_STACK)
+    return FlowFacts(
+        name,
+        segment - headers,
+        headers,
+        window,
+        sack,
+        *ends,
+        stack=tcp is _OF_A_STACK,
+        groups=bool(tcp.get("grouping")),
+    )

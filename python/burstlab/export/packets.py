@@ -44,7 +44,7 @@ class _Endpoint:
     ends: tuple[int, int]
     shift: int
     ports: tuple[int, int]
-    #: The last segment, once it was seen to be short, and by how many bytes.
+    #: The last segment, once it was seen to be short, and by how many bytes; not of groups.
     short: tuple[int, int]
     #: The flow of the other direction, if that has data too, and whether this one goes back.
     other: int | None
@@ -161,7 +161,7 @@ class Capture:
     def _data_of(flow: _Endpoint, sight: Sight) -> int:
         """Return the bytes of data in a segment; a short one is the last."""
         payload = flow.facts.data_in(sight)
-        if sight.seq and payload < flow.facts.payload:
+        if sight.seq and payload < flow.facts.payload and not flow.facts.groups:
             flow.short = (sight.seq, flow.facts.payload - payload)
         return payload
 

@@ -188,15 +188,19 @@ def recorded(case: LinuxCase) -> tuple[Log, int]:
 
 def ran(case: LinuxCase, result: Result, until_ps: int) -> Log:
     """Read the same log from a run that traced packets and cwnd."""
-    payload = payload_of(case)
-    headers = case.mtu - payload
+    headers = case.mtu - payload_of(case)
     log = Log()
     packets = result.packets
     names = ("kind", "seq", "size_bytes", "sent_ps")
     columns = (packets.column(name).to_pylist() for name in names)
+    #: Where each segment begins, and the one after the last; data begin at 1.
+    begins = [0, 1]
     for kind, seq, size, sent in zip(*columns, strict=True):
-        if kind == "data" and seq > 0 and sent <= until_ps + TOLERANCE_PS:
-            log.segments.append((sent, (seq - 1) * payload + 1, size - headers))
+        if kind == "data" and seq > 0:
+            if seq + 1 == len(begins):
+                begins.append(begins[seq] + size - headers)
+            if sent <= until_ps + TOLERANCE_PS:
+                log.segments.append((sent, begins[seq], size - headers))
     end = case.entry.get("bytes")
     cwnd = result.cwnd
     names = ("event", "t_ps", "ack", "cwnd", "ssthresh", "state")
@@ -204,7 +208,7 @@ def ran(case: LinuxCase, result: Result, until_ps: int) -> Log:
     for event, at, ack, window, threshold, state in zip(*columns, strict=True):
         if event == "ack" and at <= until_ps + TOLERANCE_PS:
             log.states.append((int(window), int(threshold), STAGES[state]))
-            byte = ack * payload + 1
+            byte = begins[ack + 1]
             log.heard.append((at, byte if end is None else min(byte, end + 1)))
     return log
 

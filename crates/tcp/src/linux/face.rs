@@ -52,6 +52,7 @@ impl LinuxOptions {
             group_most: if grouping { u32::MAX } else { 1 },
             group_least: usual.group_least,
             group_divisor: usual.group_divisor,
+            parts: usual.parts,
             send_buffer: match config.send_buffer {
                 Some(size) => (size.get(), 2 * size.get()),
                 None if grouping => usual.send_buffer,
@@ -100,15 +101,14 @@ impl Linux {
         self.start(now, out);
     }
 
-    /// The application has data up to segment `segments` in all, and `closes` behind them.
+    /// The application has so many bytes of data in all, and `closes` behind them.
     pub(crate) fn supply(
         &mut self,
         now: Time,
-        segments: u64,
-        closes: bool,
+        (bytes, closes): (u64, bool),
         out: &mut Vec<Transmission>,
     ) {
-        self.offer(segments);
+        self.offer(bytes);
         self.closed = closes;
         if self.acked > 0 {
             self.write_more(now, out);
@@ -151,6 +151,18 @@ impl Linux {
         let arrival = Arrival { next: ack.next, blocks, window, echo, ece, with_data };
         self.on_ack(now, &arrival, out);
         self.write_more(now, out);
+    }
+
+    /// Whether any segment may be shorter than others: the last of a group.
+    pub(crate) fn makes_parts(&self) -> bool {
+        self.unsent.is_grouped() && self.options.parts
+    }
+
+    /// One past the last segment of all that the application is to write, if what has not been sent
+    /// goes in whole segments.
+    pub(crate) fn end(&self) -> u64 {
+        let left = self.unsent.total().saturating_sub(self.lengths.before(self.next));
+        (self.next + left.div_ceil(self.options.payload)).max(1)
     }
 
     /// What the header of its SYN is longer by.

@@ -81,6 +81,9 @@ pub struct LinuxOptions {
     /// A group that could be larger waits only if less than this part of the window is free
     /// (`tcp_tso_win_divisor`).
     pub group_divisor: u32,
+    /// Whether the last segment of a group may be short, where the receiver's window or what is
+    /// written ends within it; without, segments are whole.
+    pub parts: bool,
     /// Bytes of the send buffer, bookkeeping included: at first, and at most.
     pub send_buffer: (u64, u64),
     /// By how much the host's clock is ahead of a tick, and its count of ticks then.
@@ -114,6 +117,7 @@ impl Default for LinuxOptions {
             group_most: 1,
             group_least: 2,
             group_divisor: 3,
+            parts: true,
             send_buffer: (4_194_304, 8_388_608),
             clock_phase: Span::ZERO,
             wheel_phase: 0,

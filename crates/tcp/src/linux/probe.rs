@@ -64,7 +64,8 @@ impl Linux {
             } else {
                 let last = self.queue.end() - 1;
                 self.probe_again = self.send_again(now, last, out);
-                self.pace_group(now, u32::from(self.probe_again));
+                let again = u32::from(self.probe_again);
+                self.pace_group(now, (again, self.lengths.of(last)));
                 self.probe_again
             };
             if sent {

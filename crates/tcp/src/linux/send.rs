@@ -67,23 +67,16 @@ impl Linux {
                 quota = 1;
             }
             quota = quota.min(group);
-            if self.edge() <= self.next {
-                break;
-            }
-            self.unsent.grow(quota);
-            let head = self.unsent.head();
-            if head > 1 && push == Push::All && self.defers(now, head, group, limited) {
-                break;
-            }
-            let most = u64::from(if head > 1 { quota } else { 1 }).min(self.edge() - self.next);
-            let count = u64::from(head).min(most).min(self.limit - self.next) as u32;
-            let pushes = self.unsent.take(count);
+            let Some(bytes) = self.next_group(now, push, (quota, group), limited) else { break };
+            let count = self.part_group(bytes);
+            let pushes = self.unsent.take(bytes);
             for left in (0..count).rev() {
                 // Whatever was written, a group of several ends with a push (`tcp_output.c`).
                 self.send_new(now, left == 0 && (pushes || count > 1), out);
             }
             self.queue.end_group(count, pushes);
-            self.pace_group(now, count);
+            self.count_segments();
+            self.pace_group(now, (count, bytes));
             let first = self.outstanding() == count;
             if first || self.timer.purpose() == Some(Purpose::Probe) {
                 self.rearm(now);
@@ -103,7 +96,8 @@ impl Linux {
     }
 
     pub(super) fn can_send_next(&self) -> bool {
-        self.has_data() && self.edge() > self.next
+        let bytes = self.unsent.head_bytes().unwrap_or(self.options.payload);
+        self.has_data() && bytes.min(self.options.payload) <= self.room()
     }
 
     fn send_new(&mut self, now: Time, pushes: bool, out: &mut Vec<Transmission>) {
@@ -147,7 +141,7 @@ impl Linux {
         self.segments_sent += 1;
         out.push(Transmission {
             seq,
-            size: Bytes::new(self.options.segment_size),
+            size: Bytes::new(self.options.segment_size - self.lengths.lacking(seq)),
             retransmission,
             cwnd: f64::from(self.window.cwnd),
             ssthresh: f64::from(self.window.ssthresh),
@@ -157,7 +151,7 @@ impl Linux {
 
     /// Sends segment `seq` again; returns whether it went.
     pub(super) fn send_again(&mut self, now: Time, seq: u64, out: &mut Vec<Transmission>) -> bool {
-        if seq >= self.edge() && seq != self.acked {
+        if seq != self.acked && self.is_beyond(seq) {
             return false;
         }
         self.sent_again_ever += 1;
@@ -188,9 +182,9 @@ impl Linux {
 
     /// Sends again what is lost, as far as the window allows.
     pub(super) fn send_lost(&mut self, now: Time, out: &mut Vec<Transmission>) {
-        let (mut first, mut group, most) = (false, 0, self.group_size());
+        let (mut first, mut group, most) = (false, (0, 0), self.group_size());
         for seq in self.queue.first().max(self.repaired)..self.queue.end() {
-            if group == 0 && self.pace.holds(self.clock.ns(now)) {
+            if group.0 == 0 && self.pace.holds(self.clock.ns(now)) {
                 break;
             }
             if self.in_flight() >= self.window.cwnd || self.again >= self.lost {
@@ -205,8 +199,8 @@ impl Linux {
             if !self.repair(now, seq, out) {
                 break;
             }
-            group += 1;
-            if group >= most || sent.is(LAST) {
+            group = (group.0 + 1, group.1 + self.lengths.of(seq));
+            if group.0 >= most || sent.is(LAST) {
                 self.pace_group(now, std::mem::take(&mut group));
             }
             self.window.prr_out += u32::from(self.stage.reduces());
@@ -220,12 +214,10 @@ impl Linux {
         }
     }
 
-    /// A group of segments has left.
-    pub(super) fn pace_group(&mut self, now: Time, segments: u32) {
+    /// A group of so many segments and bytes has left.
+    pub(super) fn pace_group(&mut self, now: Time, (segments, bytes): (u32, u64)) {
         if segments > 0 {
-            let segments = u64::from(segments);
-            let bytes = segments * self.options.payload;
-            self.pace.sends(self.clock.ns(now), segments, bytes, self.pacing_rate);
+            self.pace.sends(self.clock.ns(now), u64::from(segments), bytes, self.pacing_rate);
         }
     }
 
@@ -263,7 +255,7 @@ impl Linux {
         self.timeouts += 1;
         self.timeouts_ever += 1;
         if self.repair(now, self.queue.first(), out) {
-            self.pace_group(now, 1);
+            self.pace_group(now, (1, self.lengths.of(self.queue.first())));
         }
         self.backoff += 1;
         self.rto = (self.rto << 1).min(self.options.rto_max);
@@ -305,59 +297,4 @@ impl Linux {
         }
         self.window.stamp = tick;
     }
-
-    /// Most segments of a group: what goes at the pacing rate in a millisecond, and more where the
-    /// round trip is short.
-    fn group_size(&self) -> u32 {
-        if self.options.group_most <= 1 {
-            return 1;
-        }
-        let mut bytes = self.pacing_rate >> 10;
-        let shift = self.estimator.shortest() >> 9;
-        if shift < 32 {
-            bytes += GROUP_BYTES >> shift;
-        }
-        let segments = bytes.min(GROUP_BYTES) / self.options.payload;
-        (segments.max(self.law.least_group(self.options.group_least)) as u32)
-            .min(self.options.group_most)
-    }
-
-    /// Whether a group waits for more room, so that it can be larger.
-    fn defers(&self, now: Time, head: u32, group: u32, limited: &mut bool) -> bool {
-        let recent = self.clock.ns(now) <= self.pace.next() + RECENT_NS;
-        if self.stage >= Stage::Recovery || !recent {
-            return false;
-        }
-        let send_room = (self.acked * self.options.payload + self.window_bytes)
-            .saturating_sub(self.next * self.options.payload);
-        let room = u64::from(self.window.cwnd - self.in_flight()) * self.options.payload;
-        let least = send_room.min(room);
-        let bytes = u64::from(head) * self.options.payload;
-        let last = self.unsent.is_last();
-        if least >= u64::from(group) * self.options.payload || (!last && least >= bytes) {
-            return false;
-        }
-        let whole = self.window_bytes.min(u64::from(self.window.cwnd) * self.options.payload);
-        if least >= whole / u64::from(self.options.group_divisor.max(1)) {
-            return false;
-        }
-        let Some(first) = self.queue.head() else { return false };
-        // An ACK that is not expected soon is not waited for.
-        let srtt = self.estimator.srtt_8() * 125;
-        if first.ns + srtt > self.clock.ns(now) + (srtt >> 1).min(SOON_NS) {
-            return false;
-        }
-        if room.min(send_room) <= bytes {
-            *limited = room < send_room;
-            return true;
-        }
-        !(last && self.closed)
-    }
 }
-
-/// A group may wait only if another left within this.
-const RECENT_NS: u64 = 1_000_000;
-/// A group that may become larger waits for an ACK that comes within this.
-const SOON_NS: u64 = 1_000_000;
-/// `gso_max_size` of a device less what headers may take (65,536 - 192 - 1).
-pub(super) const GROUP_BYTES: u64 = 65_343;

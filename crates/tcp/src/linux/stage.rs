@@ -237,7 +237,7 @@ impl Linux {
                 }
             } else if heard.advanced && !recovered {
                 self.high = self.next;
-                if self.has_data() && self.edge() > self.next {
+                if self.can_send_next() {
                     return Rexmit::New;
                 }
                 self.frto = false;

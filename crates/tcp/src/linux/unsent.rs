@@ -213,12 +213,9 @@ impl Unsent {
         self.most < UNBOUNDED
     }
 
-    /// Segments in the first group.
-    pub(crate) fn head(&self) -> u32 {
-        match self.groups.front() {
-            Some(group) => group.bytes.div_ceil(self.payload) as u32,
-            None => 1,
-        }
+    /// Bytes of the first group, if there is one.
+    pub(crate) fn head_bytes(&self) -> Option<u64> {
+        self.groups.front().map(|group| group.bytes)
     }
 
     /// The first group takes from the next until it has `segments`; a push of its own then ends
@@ -237,10 +234,10 @@ impl Unsent {
         }
     }
 
-    /// `segments` of the first group are sent; returns whether they push.
-    pub(crate) fn take(&mut self, segments: u32) -> bool {
+    /// So much of the first group is sent; returns whether that pushes.
+    pub(crate) fn take(&mut self, bytes: u64) -> bool {
         let Some(first) = self.groups.front_mut() else { return false };
-        first.bytes = first.bytes.saturating_sub(u64::from(segments) * self.payload);
+        first.bytes -= bytes;
         let (done, pushes) = (first.bytes == 0, first.pushes);
         if done {
             self.groups.pop_front();

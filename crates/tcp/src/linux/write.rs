@@ -3,9 +3,10 @@
 use burstlab_units::Time;
 
 use super::Linux;
+use super::group::GROUP_BYTES;
 use super::law::Event;
 use super::prr::current_ssthresh;
-use super::send::{GROUP_BYTES, Push};
+use super::send::Push;
 use crate::segment::{Outlet, Transmission};
 
 /// What an application hands over at a time.
@@ -23,9 +24,13 @@ pub enum CallEnds {
 }
 
 impl Linux {
-    /// The application is to write `segments` in all; [`Linux::write_more`] does.
-    pub fn offer(&mut self, segments: u64) {
-        let bytes = segments.saturating_mul(self.options.payload);
+    /// The application is to write so many bytes in all, `u64::MAX`: without end;
+    /// [`Linux::write_more`] does. Where segments are not grouped, the last one is whole.
+    pub fn offer(&mut self, bytes: u64) {
+        let bytes = match self.unsent.is_grouped() {
+            true => bytes,
+            false => bytes.div_ceil(self.options.payload).saturating_mul(self.options.payload),
+        };
         self.unsent.offer(self.unsent.total().max(bytes));
     }
 
@@ -171,7 +176,7 @@ impl Linux {
     /// Bytes of the send buffer that are in use where segments are grouped, and its size.
     #[must_use]
     pub fn send_buffer(&self) -> (u64, u64) {
-        let acked = self.acked.saturating_sub(1) * self.options.payload;
+        let acked = self.lengths.before(self.acked);
         (self.unsent.used(acked.min(self.unsent.written), self.queue.groups()), self.unsent.size())
     }
 
@@ -183,7 +188,7 @@ impl Linux {
         let whole = left;
         self.unsent.reopen(goal);
         while left > 0 {
-            let acked = (self.acked - 1) * self.options.payload;
+            let acked = self.lengths.before(self.acked);
             let wrote = self.unsent.write(left, goal, acked, self.queue.groups());
             if wrote == 0 {
                 self.waiting = true;
@@ -194,7 +199,7 @@ impl Linux {
                 return false;
             }
             left -= wrote;
-            self.limit = self.unsent.written / self.options.payload + 1;
+            self.count_segments();
             let (full, only) = self.unsent.last(goal);
             if full && left > 0 {
                 if self.unsent.must_push(self.widest_bytes) {
@@ -211,6 +216,15 @@ impl Linux {
         self.push(now, out);
         self.waiting = false;
         !self.unsent.is_done()
+    }
+
+    /// Where segments are grouped: how many what is written and not sent makes, the last of which
+    /// may be short. The FIN alone is one more.
+    pub(super) fn count_segments(&mut self) {
+        let left = self.unsent.written.saturating_sub(self.lengths.before(self.next));
+        if left > 0 && self.unsent.is_grouped() {
+            self.limit = self.next + left.div_ceil(self.options.payload);
+        }
     }
 
     /// Nothing is outstanding and nothing was sent for a time-out: the window halves for each, to

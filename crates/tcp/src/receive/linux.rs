@@ -15,6 +15,7 @@ use burstlab_units::{Bytes, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, WindowLaw};
+use crate::lengths::Lengths;
 use crate::linux::Clock;
 use crate::segment::{Ack, AckOptions, SegmentOptions};
 use blocks::Blocks;
@@ -64,6 +65,7 @@ pub(super) struct Answers {
     block_size: u64,
     delay: Delay,
     window: Advertised,
+    lengths: Lengths,
     blocks: Blocks,
     echo: Echo,
     /// What the last ACK asked for.
@@ -92,6 +94,7 @@ impl Answers {
             block_size: config.sack_block_size.get(),
             delay: Delay::new(config, clock),
             window: Advertised::new(config, payload),
+            lengths: Lengths::new(payload),
             blocks: Blocks::new(usize::from(config.sack_blocks)),
             echo: Echo::new(
                 config.ecn == Some(true),
@@ -210,7 +213,8 @@ impl Answers {
         if self.timestamps && seq <= self.told {
             self.recent = self.recent.max(options.stamp);
         }
-        self.window.measure_round_trip(self.clock.tick(now), options.echo, self.timestamps);
+        self.lengths.shorten(seq, bytes);
+        self.measure_round_trip(self.clock.tick(now), options.echo, bytes);
         if self.echo.accept(options.flags) {
             self.delay.now();
         }
@@ -223,11 +227,13 @@ impl Answers {
         } else if seq == place.before {
             self.take_in_order(now, bytes, options, place, out);
         } else {
-            self.take_early(now, seq, options, place, out);
+            self.take_early(now, (seq, bytes), options, place, out);
         }
         self.check(now, place, out);
         if place.next > place.before {
-            self.window.read(self.clock.us(now), std::mem::take(&mut self.unread));
+            self.unread = 0;
+            let bytes = self.lengths.before(place.next) - self.lengths.before(place.before);
+            self.window.read(self.clock.us(now), bytes);
             if self.delay.ends_with_a_push(place.has_early) || self.is_due(place.next) {
                 self.send(now, place.next, out);
             }
@@ -262,10 +268,12 @@ impl Answers {
         if self.timestamps && seq <= self.told {
             self.recent = self.recent.max(options.stamp);
         }
-        self.window.measure_round_trip(now.tick, options.echo, self.timestamps);
+        self.lengths.shorten(seq, bytes);
+        self.measure_round_trip(now.tick, options.echo, bytes);
         self.delay.schedule();
         self.window.learn_size(bytes);
         self.delay.note(bytes, options.flags.push);
+        self.window.measure_window(now.us, self.lengths.before(next));
         self.delay.follow(now.tick, &self.window);
         if self.window.grow(1) {
             self.delay.quicken();
@@ -276,7 +284,7 @@ impl Answers {
             let offer = offer.unwrap_or_else(|| self.window.offer(1));
             answer(at, next, &self.answer(now.tick, next, offer));
         }
-        self.window.read(now.us, 1);
+        self.window.read(now.us, bytes);
         if self.delay.ends_with_a_push(false) || self.is_due(next) {
             let offer = self.window.offer(0);
             answer(at, next, &self.answer(now.tick, next, offer));
@@ -293,6 +301,7 @@ impl Answers {
             && !options.flags.push
             && self.delay.is_even(bytes, second)
             && self.window.is_settled()
+            && self.lengths.is_full(bytes)
     }
 
     /// As [`on_data_fast`](Self::on_data_fast) where that [is even](Self::is_even), and goes on to
@@ -310,8 +319,9 @@ impl Answers {
             return false;
         }
         // So it is, too, where the segment is taken otherwise.
-        self.window.measure_round_trip(now.tick, options.echo, self.timestamps);
-        if self.window.ends_round(now.us) {
+        self.measure_round_trip(now.tick, options.echo, self.delay.size());
+        let received = self.lengths.before(seq + 1);
+        if self.window.ends_round(now.us) || self.window.is_full_of(received) {
             return false;
         }
         if first {
@@ -334,6 +344,13 @@ impl Answers {
         true
     }
 
+    #[inline]
+    fn measure_round_trip(&mut self, tick: u64, echo: u32, bytes: u64) {
+        if self.timestamps {
+            self.window.measure_round_trip(tick, echo, bytes >= self.delay.size());
+        }
+    }
+
     fn take_in_order(
         &mut self,
         now: Time,
@@ -345,6 +362,7 @@ impl Answers {
         self.delay.schedule();
         self.window.learn_size(bytes);
         self.delay.note(bytes, options.flags.push);
+        self.window.measure_window(self.clock.us(now), self.lengths.before(place.next));
         self.delay.follow(self.clock.tick(now), &self.window);
         self.take_mark(now, options, place.before, out);
         if self.window.grow(place.early + 1) {
@@ -361,12 +379,14 @@ impl Answers {
     fn take_early(
         &mut self,
         now: Time,
-        seq: u64,
+        (seq, bytes): (u64, u64),
         options: &SegmentOptions,
         place: &Place,
         out: &mut Vec<FullAck>,
     ) {
         self.take_mark(now, options, place.before, out);
+        self.window.learn_size(bytes);
+        self.delay.note(bytes, options.flags.push);
         self.delay.schedule();
         if place.twice && self.d_sack {
             if self.blocks.has_twice() && self.delay.is_compressing() {
@@ -472,10 +492,11 @@ impl Answers {
 
     #[inline(always)]
     fn options(&mut self, tick: u64, next: u64, offer: u64) -> AckOptions {
+        let since = self.lengths.before(next) - self.lengths.before(self.told);
         AckOptions {
             stamp: tick as u32,
             echo: self.recent,
-            window: self.window.advertise(next, self.told, offer),
+            window: self.window.advertise(since, offer),
             marked: self.echo.says(),
         }
     }

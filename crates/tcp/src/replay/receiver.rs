@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{FIN, SYN, TOLERANCE, time};
 use crate::config::{Config, Overrides};
+use crate::lengths::Lengths;
 use crate::receive::Receiver;
 use crate::receive::linux::FullAck;
 use crate::segment::{SegmentFlags, SegmentOptions};
@@ -60,7 +61,7 @@ struct Sent {
 
 struct ReceiverPlayer {
     receiver: Receiver,
-    payload: u64,
+    lengths: Lengths,
     /// By first byte, the transmissions under way in order.
     sent: BTreeMap<u64, VecDeque<Sent>>,
     /// ACKs under way: their rows without the time, and the time in ms.
@@ -83,7 +84,7 @@ pub fn replay_receiver(case: &ReceiverCase, trace: &str) -> Result<ReceiverOutco
     let config = Config::resolve(&case.tcp).map_err(|error| error.to_string())?;
     let mut player = ReceiverPlayer {
         receiver: Receiver::new(&config),
-        payload: config.segment_size.get() - config.headers().get(),
+        lengths: Lengths::new(config.segment_size.get() - config.headers().get()),
         sent: BTreeMap::new(),
         told: VecDeque::new(),
         heard: 0,
@@ -104,6 +105,9 @@ pub fn replay_receiver(case: &ReceiverCase, trace: &str) -> Result<ReceiverOutco
         let read = player.take(&columns);
         read.ok_or_else(|| format!("line {}: {line:?} is no row of a recording", number + 1))?;
     }
+    // Its last ACK may wait for a timer.
+    let last = player.theirs.last().map_or(Time::ZERO, |row| row.at);
+    player.run_timers(last + TOLERANCE);
     Ok(player.judge())
 }
 
@@ -159,6 +163,7 @@ impl ReceiverPlayer {
             self.out.clear();
         } else if length > 0 {
             self.sent.entry(seq).or_default().push_back(Sent { options });
+            self.lengths.shorten(self.number(seq), length);
             self.end = self.end.max(seq + length);
             if flags & FIN != 0 {
                 self.fin = Some(seq + length + 1);
@@ -174,7 +179,7 @@ impl ReceiverPlayer {
         let (at, seq, length) = (time(at)?, seq.parse::<u64>().ok()?, length.parse().ok()?);
         self.run_timers(at);
         let sent = self.sent.get_mut(&seq)?.pop_front()?;
-        let number = (seq - 1) / self.payload + 1;
+        let number = self.number(seq);
         let size = Bytes::new(length);
         self.receiver.on_packet(at, (number, size), &sent.options, &mut self.out);
         self.collect(at);
@@ -204,8 +209,13 @@ impl ReceiverPlayer {
         }
     }
 
+    /// The segment that begins at `seq`.
+    fn number(&self, seq: u64) -> u64 {
+        self.lengths.first_from(seq - 1)
+    }
+
     fn byte(&self, segment: u64) -> u64 {
-        let byte = (segment - 1) * self.payload + 1;
+        let byte = self.lengths.before(segment) + 1;
         match self.fin {
             Some(fin) if byte + 1 >= fin => fin,
             _ => byte.min(self.end.max(1)),

@@ -86,6 +86,8 @@ class Outgoing:
             "group_most": _ANY_GROUP,
             "group_least": settings.group_least,
             "group_divisor": settings.group_divisor,
+            # Which segments are short is known here alone.
+            "parts": False,
             "send_buffer": list(buffer),
         }
         self.mss = mss

@@ -129,7 +129,8 @@ pub(in crate::world) struct Flow {
     written: u64,
     /// All that its application will ever write; `None` where data never ends.
     pub(in crate::world) bytes: Option<u64>,
-    /// Its segments with the SYN; no receiver gets as many where data never ends.
+    /// Its segments with the SYN, if all but the last are whole; no receiver gets as many where
+    /// data never ends.
     whole: u64,
     /// When the last of them was at the receiver, and when it was acknowledged at the sender.
     pub(in crate::world) received: Option<Time>,
@@ -402,7 +403,13 @@ impl Flow {
     /// [`received`](Self::received) is to be set.
     #[inline(always)]
     pub(in crate::world) fn has_received(&self) -> bool {
-        self.receiver.next() >= self.whole && self.received.is_none()
+        self.receiver.next() >= self.whole && self.received.is_none() && self.has_all_bytes()
+    }
+
+    /// Whether so many segments have come that they are all of it, though some may be short.
+    fn has_all_bytes(&self) -> bool {
+        let received = self.sender.bytes_before(self.receiver.next());
+        self.bytes.is_some_and(|bytes| received >= bytes)
     }
 
     /// Counts packets received on the fast path, and their bytes.

@@ -36,7 +36,7 @@ const EXTRA_MOST: u64 = 1 << 20;
 /// Below this, in bytes a second, a segment goes at a time.
 const SLOW_RATE: u64 = 1_200_000 >> 3;
 /// Bytes of a group at most.
-const GROUP_BYTES: u64 = super::super::send::GROUP_BYTES;
+const GROUP_BYTES: u64 = super::super::group::GROUP_BYTES;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Mode {

@@ -149,7 +149,13 @@ impl Delay {
         self.quick |= 1;
     }
 
-    /// A segment of `bytes` came in order, and with it perhaps the end of a push.
+    /// What a full segment has, as far as known.
+    #[inline]
+    pub(super) fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// A segment of `bytes` came, and with it perhaps the end of a push.
     #[inline]
     pub(super) fn note(&mut self, bytes: u64, push: bool) {
         self.pushed_again |= self.pushed && bytes < self.size;

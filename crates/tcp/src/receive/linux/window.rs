@@ -39,6 +39,8 @@ pub(super) struct Advertised {
     /// The round trip as it looks from here, times 8, in microseconds, and the echo it is from.
     rtt_8: u64,
     echoed: u32,
+    /// The end of the window that was offered when measuring it began, and when that was.
+    measured: Option<(u64, u64)>,
     /// What was read in a round trip, what in this one, and when that began.
     read_before: u64,
     read: u64,
@@ -83,6 +85,7 @@ impl Advertised {
             offered,
             rtt_8: 0,
             echoed: 0,
+            measured: None,
             read_before: 0,
             read: 0,
             since: 0,
@@ -181,11 +184,11 @@ impl Advertised {
         (window + below) & !below
     }
 
-    /// The window of an ACK that asks for `next`, the last having asked for `told`, where there is
+    /// The window of an ACK, since the last of which so many bytes came in order, where there is
     /// room for [`offer`](Self::offer). What was offered is not taken back.
     #[inline]
-    pub(super) fn advertise(&mut self, next: u64, told: u64, offer: u64) -> u32 {
-        let left = self.offered.saturating_sub((next - told) * self.payload);
+    pub(super) fn advertise(&mut self, since: u64, offer: u64) -> u32 {
+        let left = self.offered.saturating_sub(since);
         let mut window = offer;
         if window < left {
             window = Self::up_to_scale(left, self.scale);
@@ -194,18 +197,45 @@ impl Advertised {
         (window.min(FIELD << self.scale) >> self.scale << self.scale) as u32
     }
 
-    /// A segment echoes what an ACK said (RFC 7323 section 4).
+    /// A segment, `full` or not, echoes what an ACK said (RFC 7323 section 4). A round trip that is
+    /// shorter than what is known counts in full.
     #[inline]
-    pub(super) fn measure_round_trip(&mut self, tick: u64, echo: u32, on: bool) {
-        if !on || echo == self.echoed {
+    pub(super) fn measure_round_trip(&mut self, tick: u64, echo: u32, full: bool) {
+        if echo == self.echoed {
             return;
         }
         self.echoed = echo;
-        let rtt = 1000 * tick.saturating_sub(u64::from(echo)).max(1);
-        self.rtt_8 = match self.rtt_8 {
-            0 => rtt << 3,
-            rtt_8 => rtt_8 - (rtt_8 >> 3) + rtt,
-        };
+        let rtt = 1000 * tick.saturating_sub(u64::from(echo));
+        if rtt > 0 && full && !self.shortens_round_trip(rtt) {
+            self.rtt_8 += rtt - (self.rtt_8 >> 3);
+        }
+    }
+
+    /// So many bytes have come in order: a window full of them takes a round trip at least.
+    #[inline]
+    pub(super) fn measure_window(&mut self, us: u64, received: u64) {
+        if self.is_full_of(received) {
+            if let Some((_, since)) = self.measured {
+                self.shortens_round_trip((us - since).max(1));
+            }
+            self.measured = Some((received + self.offered, us));
+        }
+    }
+
+    /// Whether the bytes that have come in order are all of the window that is measured.
+    #[inline]
+    pub(super) fn is_full_of(&self, received: u64) -> bool {
+        self.measured.is_none_or(|(end, _)| received >= end)
+    }
+
+    /// Whether a round trip of so many microseconds is the shortest, which then counts alone.
+    #[inline]
+    fn shortens_round_trip(&mut self, rtt: u64) -> bool {
+        let shortest = self.rtt_8 == 0 || rtt << 3 < self.rtt_8;
+        if shortest {
+            self.rtt_8 = rtt << 3;
+        }
+        shortest
     }
 
     /// The round trip in microseconds; 0: unknown.
@@ -213,11 +243,11 @@ impl Advertised {
         self.rtt_8 >> 3
     }
 
-    /// The application has read `segments`. Once a round trip the buffer is made fit for twice what
-    /// was read in it, and more where that grows.
+    /// The application has read so many bytes. Once a round trip the buffer is made fit for twice
+    /// what was read in it, and more where that grows.
     #[inline]
-    pub(super) fn read(&mut self, us: u64, segments: u64) {
-        self.read += segments * self.payload;
+    pub(super) fn read(&mut self, us: u64, bytes: u64) {
+        self.read += bytes;
         if self.ends_round(us) {
             self.end_round(us);
         }

@@ -52,9 +52,8 @@ impl Flow {
         let rate = |bytes: u64| {
             if measured.is_zero() { 0.0 } else { bytes as f64 * 8.0 / measured.as_secs_f64() }
         };
-        // Application data of so many segments, and of runs of them, the SYN not counted; the last
-        // segment of all may be short.
-        let bytes = |segments: u64| (segments * self.kind.payload).min(self.written);
+        // Application data of so many segments, and of runs of them, the SYN not counted.
+        let bytes = |segments: u64| self.bytes_of(segments);
         let sum = |runs: &[(u64, u64)], up_to: u64| -> u64 {
             let run = |&(from, to): &(u64, u64)| bytes(to.min(up_to) - 1) - bytes(from - 1);
             runs.iter().filter(|(from, _)| *from < up_to).map(run).sum()
@@ -90,7 +89,12 @@ impl Flow {
 
     /// Bytes of application data that are in order at its receiver.
     pub(in crate::world) fn in_order(&self) -> u64 {
-        (self.receiver.delivered() * self.kind.payload).min(self.written)
+        self.bytes_of(self.receiver.delivered())
+    }
+
+    /// Bytes of application data in so many segments; the last of all may be short.
+    fn bytes_of(&self, segments: u64) -> u64 {
+        self.sender.bytes_before(segments + 1).min(self.written)
     }
 
     /// The flow's numbers at the end of the run, with the bursts that carried it and those of them
