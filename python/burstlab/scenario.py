@@ -1746,6 +1746,10 @@ class Tcp(_Section):
         application has written and the receiver has not acknowledged. It writes 64 KiB at a time. 4
         KB to 1 GB. Default: without bound, with `grouping` 4 MiB. Without effect unless `variant`
         is `"linux"`.
+    send_overhead : str (size), optional
+        Bytes of the sender's buffer that each group of segments takes besides its data, which the
+        configuration of a kernel decides; without `grouping` each segment. 0 B to 64 KB. Default
+        832 B, as of the kernel that was recorded. Without effect unless `variant` is `"linux"`.
     wheel_phase : int, optional
         The count of ticks of the sender's clock at time 0, as its timer wheel sees it: timers
         beyond 62, 503 and 4031 ticks are late until the count is a multiple of 8, 64 and 512. 0 to
@@ -1828,6 +1832,7 @@ class Tcp(_Section):
     window_clamp: str | None = None
     window_scaling: bool | None = None
     send_buffer: str | None = None
+    send_overhead: str | None = None
     wheel_phase: int | None = None
     window_law_class: PythonClass | Mapping[str, Any] | None = None
     detector_class: PythonClass | Mapping[str, Any] | None = None

@@ -442,6 +442,11 @@ parameters! {
     /// is `"linux"`.
     send_buffer: Bytes,
 
+    /// Bytes of the sender's buffer that each group of segments takes besides its data, which the
+    /// configuration of a kernel decides; without `grouping` each segment. 0 B to 64 KB. Default
+    /// 832 B, as of the kernel that was recorded. Without effect unless `variant` is `"linux"`.
+    send_overhead: Bytes,
+
     /// The count of ticks of the sender's clock at time 0, as its timer wheel sees it: timers
     /// beyond 62, 503 and 4031 ticks are late until the count is a multiple of 8, 64 and 512. 0 to
     /// 511. Default 0. Without effect unless `variant` is `"linux"`.

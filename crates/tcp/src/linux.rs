@@ -252,7 +252,7 @@ impl Linux {
                 .then(|| HystartPlusPlus::new(options.pacing)),
             rack: Rack::new(),
             queue: Queue::default(),
-            unsent: Unsent::new(options.group_most > 1, options.payload, options.send_buffer),
+            unsent: Unsent::new(options),
             stage: Stage::Open,
             acked: 0,
             next: 0,
@@ -339,7 +339,7 @@ impl Linux {
             self.take_ack(now, ack, out);
         }
         self.push(now, out);
-        self.make_room(now);
+        self.make_room(self.clock.tick(now), self.in_flight());
     }
 
     #[inline]

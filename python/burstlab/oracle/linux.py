@@ -79,6 +79,8 @@ class LinuxCase:
         How long after a tick of the kernel its SYN left.
     core_bps
         Rate of the core, in bit/s.
+    send_overhead
+        Bytes of the send buffer that a group takes besides its data, where the index says it.
     """
 
     entry: Mapping[str, Any]
@@ -86,6 +88,7 @@ class LinuxCase:
     mtu: int
     phase_ns: int
     core_bps: float = 1e10
+    send_overhead: int | None = None
 
     @property
     def name(self) -> str:
@@ -122,6 +125,8 @@ class LinuxCase:
         options["group_most"] = entry.get("gso", ANY_GROUP)
         options["clock_phase"] = f"{self.clock_ns} ns"
         options["wheel_phase"] = WHEEL_PHASE
+        if self.send_overhead is not None:
+            options["send_overhead"] = self.send_overhead
         return {"options": options, "bytes": entry.get("bytes")}
 
 
@@ -191,12 +196,21 @@ def read_linux_index(directory: Path) -> list[LinuxCase]:
         found = index.get(name)
         if not isinstance(found, kind) or isinstance(found, bool):
             raise wrong(str(path), f"{name} = {found!r}", f"write {kinds_of(kind)}")
+    overhead = index.get("send_overhead")
+    if overhead is not None and (not isinstance(overhead, int) or isinstance(overhead, bool)):
+        raise wrong(str(path), f"send_overhead = {overhead!r}", "write bytes as a whole number")
     cases: list[LinuxCase] = []
     for number, entry in enumerate(index["cases"], start=1):
         _check_entry(f"{path}: case {number}", entry)
-        core_bps = float(index.get("core_bps", 1e10))
         cases.append(
-            LinuxCase(entry, directory, index["mtu"], index["syn_after_tick_ns"], core_bps)
+            LinuxCase(
+                entry,
+                directory,
+                index["mtu"],
+                index["syn_after_tick_ns"],
+                float(index.get("core_bps", 1e10)),
+                index.get("send_overhead"),
+            )
         )
     return cases
 

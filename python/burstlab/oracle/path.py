@@ -147,6 +147,8 @@ def _tcp(case: LinuxCase) -> Document:
         "rto_clock_phase": f"{case.clock_ns} ns",
         "wheel_phase": WHEEL_PHASE,
     }
+    if case.send_overhead is not None:
+        tcp["send_overhead"] = f"{case.send_overhead} B"
     for setting in filter(None, entry.get("sysctl", "").split(";")):
         name, _, value = setting.partition("=")
         if name == "tcp_ecn":

@@ -40,6 +40,7 @@ pub(super) fn complete(config: &mut Config) {
         config.ecn.get_or_insert(config.window_law == WindowLaw::Dctcp);
         let first = *config.receive_buffer.get_or_insert(RECEIVE_BUFFER);
         config.receive_buffer_max.get_or_insert(first.max(RECEIVE_BUFFER_MAX));
+        config.send_overhead.get_or_insert(SEND_OVERHEAD);
         config.grouping.get_or_insert(false);
         config.bbr_phase.get_or_insert(0);
     }
@@ -52,6 +53,8 @@ fn usual_law(variant: Option<Variant>) -> WindowLaw {
     }
 }
 
+/// `SKB_TRUESIZE` of an empty group, in the kernel that was recorded.
+const SEND_OVERHEAD: Bytes = Bytes::new(832);
 /// `tcp_rmem` of Linux 6.12.
 const RECEIVE_BUFFER: Bytes = Bytes::new(131_072);
 const RECEIVE_BUFFER_MAX: Bytes = Bytes::new(6_291_456);
@@ -154,7 +157,7 @@ fn ns2(given: &Overrides) -> Config {
         sack: None, d_sack: None, rack: None, tail_loss_probe: None, f_rto: None,
         slow_start: None, grouping: None, bbr_phase: None, timestamps: None, ecn: None,
         receive_buffer: None, receive_buffer_max: None, window_clamp: None, window_scaling: None,
-        send_buffer: None, wheel_phase: None,
+        send_buffer: None, send_overhead: None, wheel_phase: None,
         window_law_class: None,
         detector_class: None,
     }

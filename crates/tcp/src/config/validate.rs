@@ -34,6 +34,8 @@ const SEGMENT_MAX: Bytes = Bytes::new(65_535);
 /// Of a receiver and of a sender.
 const BUFFER_MIN: Bytes = Bytes::new(4_000);
 const BUFFER_MAX: Bytes = Bytes::new(1_000_000_000);
+/// What a group takes besides its data.
+const OVERHEAD_MAX: Bytes = Bytes::new(64_000);
 /// Far below where picoseconds in 64 bits end.
 const SPAN_MAX: Span = Span::from_secs(1_000_000);
 /// As long as the shortest time-out of the RFCs.
@@ -171,6 +173,15 @@ fn buffers(config: &Config) -> Result<(), ConfigError> {
             size,
             "no size of a buffer",
             format!("write a size from {BUFFER_MIN} to {BUFFER_MAX}"),
+        )?;
+    }
+    if let Some(overhead) = config.send_overhead {
+        require(
+            overhead <= OVERHEAD_MAX,
+            "send_overhead",
+            overhead,
+            "more than a group has data",
+            format!("write a size up to {OVERHEAD_MAX}"),
         )?;
     }
     if let (Some(first), Some(most)) = (config.receive_buffer, config.receive_buffer_max) {

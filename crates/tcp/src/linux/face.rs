@@ -58,6 +58,7 @@ impl LinuxOptions {
                 None if grouping => usual.send_buffer,
                 None => (UNBOUNDED, UNBOUNDED),
             },
+            send_overhead: config.send_overhead.map_or(usual.send_overhead, Bytes::get),
             clock_phase: config.rto_clock_phase,
             wheel_phase: config.wheel_phase.map_or(usual.wheel_phase, u64::from),
         }

@@ -67,7 +67,7 @@ impl Linux {
             let others = self.outstanding();
             self.push_fast((at, now), others, wires);
             if !self.has_data() || self.unsent.is_bounded() {
-                self.make_room(at);
+                self.make_room(now.tick, self.in_flight());
                 self.write_more_fast(at, wires);
             }
             last = Some((now.us, plain.last_at, others));
@@ -194,6 +194,7 @@ impl Linux {
         let count = (end - first) as u32;
         self.segments_sent += u64::from(count);
         self.pace.sends_freely(now.ns, count);
+        self.make_room(now.tick, flight + 1);
         count
     }
 

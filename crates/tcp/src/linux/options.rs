@@ -86,6 +86,8 @@ pub struct LinuxOptions {
     pub parts: bool,
     /// Bytes of the send buffer, bookkeeping included: at first, and at most.
     pub send_buffer: (u64, u64),
+    /// Bytes of it that each group takes besides its data.
+    pub send_overhead: u64,
     /// By how much the host's clock is ahead of a tick, and its count of ticks then.
     pub clock_phase: Span,
     #[allow(missing_docs)]
@@ -119,6 +121,7 @@ impl Default for LinuxOptions {
             group_divisor: 3,
             parts: true,
             send_buffer: (4_194_304, 8_388_608),
+            send_overhead: 832,
             clock_phase: Span::ZERO,
             wheel_phase: 0,
         }

@@ -76,6 +76,7 @@ impl Linux {
             }
             self.queue.end_group(count, pushes);
             self.count_segments();
+            self.make_room(self.clock.tick(now), self.in_flight());
             self.pace_group(now, (count, bytes));
             let first = self.outstanding() == count;
             if first || self.timer.purpose() == Some(Purpose::Probe) {

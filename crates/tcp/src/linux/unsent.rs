@@ -4,9 +4,8 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-/// What the kernel's bookkeeping takes for each group in the buffer, on its 64-bit architectures:
-/// `SKB_TRUESIZE` of an empty one.
-const OVERHEAD: u64 = 832;
+use super::LinuxOptions;
+
 /// A buffer of this size has no bound.
 pub(crate) const UNBOUNDED: u64 = u64::MAX / 4;
 /// What a segment is taken to need when the buffer grows: a power of two and a header.
@@ -29,6 +28,9 @@ pub(crate) struct Unsent {
     groups: VecDeque<Group>,
     grouped: bool,
     payload: u64,
+    /// What the kernel's bookkeeping takes for each group in the buffer (`SKB_TRUESIZE` of an empty
+    /// one).
+    overhead: u64,
     /// Bytes that the application is to write in all, and has written.
     total: u64,
     pub(super) written: u64,
@@ -46,15 +48,18 @@ pub(crate) struct Unsent {
 }
 
 impl Unsent {
-    pub(crate) fn new(grouped: bool, payload: u64, (size, most): (u64, u64)) -> Self {
+    pub(crate) fn new(options: &LinuxOptions) -> Self {
+        let (payload, (size, most)) = (options.payload, options.send_buffer);
+        let overhead = options.send_overhead;
         Self {
             groups: VecDeque::new(),
-            grouped,
+            grouped: options.group_most > 1,
             payload,
+            overhead,
             total: 0,
             written: 0,
             segments: 1,
-            room: size.div_ceil(payload + OVERHEAD),
+            room: size.div_ceil(payload + overhead),
             pushed: 0,
             pushes: VecDeque::new(),
             size,
@@ -92,7 +97,7 @@ impl Unsent {
     pub(crate) fn room(&self, merged: u64) -> u64 {
         match merged {
             0 => self.room,
-            _ => (self.size + merged * OVERHEAD).div_ceil(self.payload + OVERHEAD),
+            _ => (self.size + merged * self.overhead).div_ceil(self.payload + self.overhead),
         }
     }
 
@@ -105,7 +110,7 @@ impl Unsent {
     /// Bytes of the buffer that are in use.
     pub(crate) fn used(&self, acked: u64, sent: u64) -> u64 {
         let groups = sent + self.groups.len() as u64;
-        self.written - acked + groups * OVERHEAD
+        self.written - acked + groups * self.overhead
     }
 
     /// The size of the buffer.
@@ -259,6 +264,6 @@ impl Unsent {
     }
 
     fn set_size(&mut self, size: u64) {
-        (self.size, self.room) = (size, size.div_ceil(self.payload + OVERHEAD));
+        (self.size, self.room) = (size, size.div_ceil(self.payload + self.overhead));
     }
 }

@@ -253,11 +253,13 @@ impl Linux {
         (window.stamp, window.used) = (tick, 0);
     }
 
-    /// After an ACK: the buffer grows where it, not the window, is what limits the connection.
-    pub(super) fn make_room(&mut self, now: Time) {
-        if self.waiting && self.in_flight() < self.window.cwnd {
+    /// After an ACK, and after each group that leaves, with so many segments in flight: the buffer
+    /// grows where it, not the window, is what limits the connection.
+    #[inline]
+    pub(super) fn make_room(&mut self, tick: u64, flight: u32) {
+        if self.waiting && flight < self.window.cwnd {
             self.unsent.expand(self.window.cwnd, if self.law.paces() { 3 } else { 2 });
-            self.window.stamp = self.clock.tick(now);
+            self.window.stamp = tick;
         }
     }
 
