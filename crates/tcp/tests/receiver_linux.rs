@@ -20,6 +20,11 @@ fn stamped(stamp: u64) -> SegmentOptions {
     SegmentOptions { stamp: stamp as u32, ..SegmentOptions::default() }
 }
 
+fn markable(stamp: u64, marked: bool) -> SegmentOptions {
+    let flags = SegmentFlags { markable: true, ..SegmentFlags::default() };
+    SegmentOptions { flags, marked, ..stamped(stamp) }
+}
+
 impl Script {
     /// A connection that is there at 20 ms, with these parameters besides.
     fn new(fields: &str) -> Self {
@@ -268,4 +273,22 @@ fn unscaled_windows_stay_within_16_bits() {
     let mut script = Script::new(", \"window_scaling\": false");
     let widest = (1..200).flat_map(|seq| script.take(30 + seq, seq, &stamped(30 + seq)));
     assert_eq!(widest.map(|(_, options)| options.window).max(), Some(65_535));
+}
+
+#[test]
+fn with_dctcp_a_mark_makes_two_acks_where_one_waits() {
+    let (mut script, next) = {
+        let mut script = Script::new(&format!("{SMALL}, \"window_law\": \"dctcp\""));
+        let mut seq = 1;
+        while !script.take(20 + seq, seq, &markable(20 + seq, false)).is_empty() {
+            seq += 1;
+            assert!(seq < 200, "the quick phase ends");
+        }
+        (script, seq + 1)
+    };
+    // The ACK of one segment waits. The next one is marked: that ACK goes first and tells of no
+    // mark, and behind it at once the one that tells (RFC 8257 section 3.2).
+    let acks = script.take(next + 20, next, &markable(next + 20, true));
+    let told: Vec<_> = acks.iter().map(|(ack, told)| (ack.next, told.marked)).collect();
+    assert_eq!(told, [(next, false), (next + 1, true)]);
 }

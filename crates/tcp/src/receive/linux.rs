@@ -364,7 +364,7 @@ impl Answers {
         self.delay.note(bytes, options.flags.push);
         self.window.measure_window(self.clock.us(now), self.lengths.before(place.next));
         self.delay.follow(self.clock.tick(now), &self.window);
-        self.take_mark(now, options, place.before, out);
+        self.take_mark(now, options, place, out);
         if self.window.grow(place.early + 1) {
             self.delay.quicken();
         }
@@ -384,7 +384,7 @@ impl Answers {
         place: &Place,
         out: &mut Vec<FullAck>,
     ) {
-        self.take_mark(now, options, place.before, out);
+        self.take_mark(now, options, place, out);
         self.window.learn_size(bytes);
         self.delay.note(bytes, options.flags.push);
         self.delay.schedule();
@@ -413,7 +413,7 @@ impl Answers {
         &mut self,
         now: Time,
         options: &SegmentOptions,
-        next: u64,
+        place: &Place,
         out: &mut Vec<FullAck>,
     ) {
         let heard = self.echo.hear(options);
@@ -421,7 +421,7 @@ impl Answers {
             // What waits for its ACK is of the other kind (RFC 8257 section 3.2).
             if self.delay.waits() {
                 self.echo.say(!options.marked);
-                self.send(now, next, out);
+                self.send_aside(now, place, out);
             }
             self.delay.now();
         }
@@ -464,6 +464,18 @@ impl Answers {
         let ack = self.build(next);
         let offer = self.window.offer(self.early + self.unread);
         out.push((ack, self.answer(self.clock.tick(now), next, offer)));
+    }
+
+    /// The ACK of what was there before a segment goes; the segment's own ACK, where it is in order,
+    /// waits as it did (`tcp_event_ack_sent`).
+    fn send_aside(&mut self, now: Time, place: &Place, out: &mut Vec<FullAck>) {
+        if place.next == place.before {
+            return self.send(now, place.next, out);
+        }
+        let ack = self.whole(now, place.before);
+        self.told = place.before;
+        self.delay.sent_aside();
+        out.push(ack);
     }
 
     /// An ACK with what it carries, which does not go, or goes with something else.

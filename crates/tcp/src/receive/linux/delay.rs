@@ -367,6 +367,11 @@ impl Delay {
         self.answers |= self.clock.tick(now) - self.last < self.ato;
     }
 
+    /// An ACK has gone beside the one that is due.
+    pub(super) fn sent_aside(&mut self) {
+        (self.compressed, self.compress) = (0, None);
+    }
+
     /// An ACK has gone.
     #[inline]
     pub(super) fn sent(&mut self) {
