@@ -466,8 +466,8 @@ impl Answers {
         out.push((ack, self.answer(self.clock.tick(now), next, offer)));
     }
 
-    /// The ACK of what was there before a segment goes; the segment's own ACK, where it is in order,
-    /// waits as it did (`tcp_event_ack_sent`).
+    /// The ACK of what was there before a segment goes; the segment's own ACK, where it is in
+    /// order, waits as it did (`tcp_event_ack_sent`).
     fn send_aside(&mut self, now: Time, place: &Place, out: &mut Vec<FullAck>) {
         if place.next == place.before {
             return self.send(now, place.next, out);
