@@ -29,7 +29,19 @@ impl Lengths {
         if self.short.is_empty() { whole } else { whole - self.lacking_before(seq) }
     }
 
+    /// Bytes of the segments from `first` on that are below `end`.
+    #[inline(always)]
+    pub(crate) fn between(&self, first: u64, end: u64) -> u64 {
+        match self.short.is_empty() {
+            true => (end - first) * self.full,
+            false => {
+                (end - first) * self.full + self.lacking_before(first) - self.lacking_before(end)
+            }
+        }
+    }
+
     /// What the segments below `seq` lack together.
+    #[cold]
     fn lacking_before(&self, seq: u64) -> u64 {
         let count = self.short.partition_point(|&(short, _)| short < seq);
         count.checked_sub(1).map_or(0, |last| self.short[last].1)

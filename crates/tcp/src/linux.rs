@@ -339,7 +339,9 @@ impl Linux {
             self.take_ack(now, ack, out);
         }
         self.push(now, out);
-        self.make_room(self.clock.tick(now), self.in_flight());
+        if self.waiting {
+            self.make_room(self.clock.tick(now), self.in_flight());
+        }
     }
 
     #[inline]

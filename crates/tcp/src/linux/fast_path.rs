@@ -67,7 +67,7 @@ impl Linux {
             let others = self.outstanding();
             self.push_fast((at, now), others, wires);
             if !self.has_data() || self.unsent.is_bounded() {
-                self.make_room(now.tick, self.in_flight());
+                self.make_room(now.tick, self.in_flight().min(others + 1));
                 self.write_more_fast(at, wires);
             }
             last = Some((now.us, plain.last_at, others));
@@ -150,7 +150,11 @@ impl Linux {
     /// and sets the timer.
     pub(super) fn write_all_freely(&mut self, at: Time, out: &mut impl Outlet) {
         let (now, alone) = (self.clock.read(at), self.queue.is_empty());
-        let sent = self.write_freely((at, now), self.in_flight(), out);
+        let flight = self.in_flight();
+        let sent = self.write_freely((at, now), flight, out);
+        if sent > 0 {
+            self.make_room(now.tick, flight + 1);
+        }
         if sent > 0 && (alone || self.timer.purpose() == Some(Purpose::Probe)) {
             self.rearm(at);
         }
@@ -194,7 +198,6 @@ impl Linux {
         let count = (end - first) as u32;
         self.segments_sent += u64::from(count);
         self.pace.sends_freely(now.ns, count);
-        self.make_room(now.tick, flight + 1);
         count
     }
 

@@ -232,7 +232,7 @@ impl Answers {
         self.check(now, place, out);
         if place.next > place.before {
             self.unread = 0;
-            let bytes = self.lengths.before(place.next) - self.lengths.before(place.before);
+            let bytes = self.lengths.between(place.before, place.next);
             self.window.read(self.clock.us(now), bytes);
             if self.delay.ends_with_a_push(place.has_early) || self.is_due(place.next) {
                 self.send(now, place.next, out);
@@ -320,8 +320,7 @@ impl Answers {
         }
         // So it is, too, where the segment is taken otherwise.
         self.measure_round_trip(now.tick, options.echo, self.delay.size());
-        let received = self.lengths.before(seq + 1);
-        if self.window.ends_round(now.us) || self.window.is_full_of(received) {
+        if self.window.ends_round(now.us) || self.window.may_be_full(seq) {
             return false;
         }
         if first {
@@ -504,7 +503,7 @@ impl Answers {
 
     #[inline(always)]
     fn options(&mut self, tick: u64, next: u64, offer: u64) -> AckOptions {
-        let since = self.lengths.before(next) - self.lengths.before(self.told);
+        let since = self.lengths.between(self.told, next);
         AckOptions {
             stamp: tick as u32,
             echo: self.recent,

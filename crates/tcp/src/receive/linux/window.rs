@@ -39,8 +39,11 @@ pub(super) struct Advertised {
     /// The round trip as it looks from here, times 8, in microseconds, and the echo it is from.
     rtt_8: u64,
     echoed: u32,
-    /// The end of the window that was offered when measuring it began, and when that was.
-    measured: Option<(u64, u64)>,
+    /// The end of the window that was offered when measuring it began, 0 before that, when it was,
+    /// and a segment before which it is not reached.
+    full_at: u64,
+    measured_since: u64,
+    full_from: u64,
     /// What was read in a round trip, what in this one, and when that began.
     read_before: u64,
     read: u64,
@@ -85,7 +88,9 @@ impl Advertised {
             offered,
             rtt_8: 0,
             echoed: 0,
-            measured: None,
+            full_at: 0,
+            measured_since: 0,
+            full_from: 0,
             read_before: 0,
             read: 0,
             since: 0,
@@ -214,18 +219,19 @@ impl Advertised {
     /// So many bytes have come in order: a window full of them takes a round trip at least.
     #[inline]
     pub(super) fn measure_window(&mut self, us: u64, received: u64) {
-        if self.is_full_of(received) {
-            if let Some((_, since)) = self.measured {
-                self.shortens_round_trip((us - since).max(1));
+        if received >= self.full_at {
+            if self.full_at > 0 {
+                self.shortens_round_trip((us - self.measured_since).max(1));
             }
-            self.measured = Some((received + self.offered, us));
+            (self.full_at, self.measured_since) = (received + self.offered, us);
+            self.full_from = self.full_at / self.payload;
         }
     }
 
-    /// Whether the bytes that have come in order are all of the window that is measured.
+    /// Whether segment `seq`, with all before it, may be all of the window that is measured.
     #[inline]
-    pub(super) fn is_full_of(&self, received: u64) -> bool {
-        self.measured.is_none_or(|(end, _)| received >= end)
+    pub(super) fn may_be_full(&self, seq: u64) -> bool {
+        seq >= self.full_from
     }
 
     /// Whether a round trip of so many microseconds is the shortest, which then counts alone.
