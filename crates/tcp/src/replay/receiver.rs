@@ -62,6 +62,8 @@ struct Sent {
 struct ReceiverPlayer {
     receiver: Receiver,
     lengths: Lengths,
+    /// By how much the clock of time stamps is ahead of a tick.
+    phase: Span,
     /// By first byte, the transmissions under way in order.
     sent: BTreeMap<u64, VecDeque<Sent>>,
     /// ACKs under way: their rows without the time, and the time in ms.
@@ -85,6 +87,7 @@ pub fn replay_receiver(case: &ReceiverCase, trace: &str) -> Result<ReceiverOutco
     let mut player = ReceiverPlayer {
         receiver: Receiver::new(&config),
         lengths: Lengths::new(config.segment_size.get() - config.headers().get()),
+        phase: config.rto_clock_phase,
         sent: BTreeMap::new(),
         told: VecDeque::new(),
         heard: 0,
@@ -194,7 +197,7 @@ impl ReceiverPlayer {
             window: window.parse().ok()?,
             blocks: blocks.to_string(),
         };
-        let ms = (row.at.as_ps() / 1_000_000_000) as u32;
+        let ms = ((row.at + self.phase).as_ps() / 1_000_000_000) as u32;
         self.told.push_back((format!("{ack} {window} {blocks}"), ms));
         if row.ack > 1 || !self.ours.is_empty() {
             self.theirs.push(row);
