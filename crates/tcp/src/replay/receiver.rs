@@ -62,6 +62,8 @@ struct Sent {
 struct ReceiverPlayer {
     receiver: Receiver,
     lengths: Lengths,
+    /// The SYN, until it is answered.
+    syn: Option<SegmentOptions>,
     /// By how much the clock of time stamps is ahead of a tick.
     phase: Span,
     /// By first byte, the transmissions under way in order.
@@ -87,6 +89,7 @@ pub fn replay_receiver(case: &ReceiverCase, trace: &str) -> Result<ReceiverOutco
     let mut player = ReceiverPlayer {
         receiver: Receiver::new(&config),
         lengths: Lengths::new(config.segment_size.get() - config.headers().get()),
+        syn: None,
         phase: config.rto_clock_phase,
         sent: BTreeMap::new(),
         told: VecDeque::new(),
@@ -162,8 +165,7 @@ impl ReceiverPlayer {
             marked: false,
         };
         if flags & SYN != 0 {
-            self.receiver.on_packet(Time::ZERO, (0, Bytes::ZERO), &options, &mut self.out);
-            self.out.clear();
+            self.syn = Some(options);
         } else if length > 0 {
             self.sent.entry(seq).or_default().push_back(Sent { options });
             self.lengths.shorten(self.number(seq), length);
@@ -197,6 +199,11 @@ impl ReceiverPlayer {
             window: window.parse().ok()?,
             blocks: blocks.to_string(),
         };
+        // What the kernel sends first answers the SYN, as that arrives.
+        if let Some(options) = self.syn.take() {
+            self.receiver.on_packet(row.at, (0, Bytes::ZERO), &options, &mut self.out);
+            self.out.clear();
+        }
         let ms = ((row.at + self.phase).as_ps() / 1_000_000_000) as u32;
         self.told.push_back((format!("{ack} {window} {blocks}"), ms));
         if row.ack > 1 || !self.ours.is_empty() {
