@@ -145,6 +145,7 @@ fn out_of_order_three_acks_go_at_once_and_then_one_for_several() {
     // As the first comes, the buffer holds one segment less than it does for one in order: the
     // window grows once more, which is worth a quick ACK before the three.
     let at = Time::ZERO + Span::from_ms(next + 30);
+    let mut stamp = 0;
     let mut counts = Vec::new();
     for i in 0..6 {
         let (now, seq) = (at + Span::from_us(10 * i), from + i);
@@ -152,6 +153,7 @@ fn out_of_order_three_acks_go_at_once_and_then_one_for_several() {
         // They echo what was said 20 ms ago.
         let options = SegmentOptions { echo: (next + 10) as u32, ..stamped(next + 30) };
         script.receiver.on_packet(now, (seq, bytes), &options, &mut script.out);
+        stamp = script.out.first().map_or(stamp, |(_, told)| told.stamp);
         counts.push(std::mem::take(&mut script.out).len());
     }
     assert_eq!(counts, [1, 1, 1, 1, 0, 0]);
@@ -160,6 +162,8 @@ fn out_of_order_three_acks_go_at_once_and_then_one_for_several() {
     assert_eq!(due, at + Span::from_us(40) + Span::from_us(1_100));
     script.receiver.on_full_timeout(due, &mut script.out);
     assert_eq!(script.out[0].0.sack.as_slice(), [(from, from + 6)]);
+    // Its timer does not read the clock, which is a millisecond on.
+    assert_eq!(script.out[0].1.stamp, stamp);
 }
 
 #[test]

@@ -70,6 +70,8 @@ pub(super) struct Answers {
     echo: Echo,
     /// What the last ACK asked for.
     told: u64,
+    /// When the last segment came.
+    seen: Time,
     /// The time stamp that the next ACK echoes.
     recent: u32,
     /// When the SYN was answered; `None` once the connection is there.
@@ -101,6 +103,7 @@ impl Answers {
                 matches!(config.window_law, WindowLaw::Dctcp | WindowLaw::Python),
             ),
             told: 0,
+            seen: Time::ZERO,
             recent: 0,
             answered: None,
             early: 0,
@@ -178,6 +181,7 @@ impl Answers {
 
     /// A segment that is too old, or was acknowledged before: it is answered at once.
     pub(super) fn on_old(&mut self, now: Time, seq: u64, place: &Place, out: &mut Vec<FullAck>) {
+        self.seen = now;
         self.delay.hurry(&self.window);
         if self.d_sack && (1..place.before).contains(&seq) {
             self.blocks.twice(seq, seq + 1);
@@ -210,6 +214,7 @@ impl Answers {
         place: &Place,
         out: &mut Vec<FullAck>,
     ) {
+        self.seen = now;
         if self.timestamps && seq <= self.told {
             self.recent = self.recent.max(options.stamp);
         }
@@ -233,7 +238,8 @@ impl Answers {
         if place.next > place.before {
             self.unread = 0;
             let bytes = self.lengths.between(place.before, place.next);
-            self.window.read(self.clock.us(now), bytes);
+            let first = self.lengths.of(place.before);
+            self.window.read(self.clock.us(now), first, bytes);
             if self.delay.ends_with_a_push(place.has_early) || self.is_due(place.next) {
                 self.send(now, place.next, out);
             }
@@ -284,7 +290,7 @@ impl Answers {
             let offer = offer.unwrap_or_else(|| self.window.offer(1));
             answer(at, next, &self.answer(now.tick, next, offer));
         }
-        self.window.read(now.us, bytes);
+        self.window.read(now.us, bytes, bytes);
         if self.delay.ends_with_a_push(false) || self.is_due(next) {
             let offer = self.window.offer(0);
             answer(at, next, &self.answer(now.tick, next, offer));
@@ -454,8 +460,11 @@ impl Answers {
 
     /// A timer runs out.
     pub(super) fn on_timeout(&mut self, now: Time, next: u64, out: &mut Vec<FullAck>) {
+        // The timer of an ACK for several does not read the clock: its time stamp is that of the
+        // last segment (`tcp_compressed_ack_kick`).
+        let read = if self.delay.compresses_until(now) { self.seen } else { now };
         if self.delay.on_timeout(now) {
-            self.send(now, next, out);
+            self.send(read, next, out);
         }
     }
 

@@ -64,6 +64,8 @@ struct ReceiverPlayer {
     lengths: Lengths,
     /// The SYN, until it is answered.
     syn: Option<SegmentOptions>,
+    /// When the last segment came.
+    arrived: Time,
     /// By how much the clock of time stamps is ahead of a tick.
     phase: Span,
     /// By first byte, the transmissions under way in order.
@@ -90,6 +92,7 @@ pub fn replay_receiver(case: &ReceiverCase, trace: &str) -> Result<ReceiverOutco
         receiver: Receiver::new(&config),
         lengths: Lengths::new(config.segment_size.get() - config.headers().get()),
         syn: None,
+        arrived: Time::ZERO,
         phase: config.rto_clock_phase,
         sent: BTreeMap::new(),
         told: VecDeque::new(),
@@ -184,6 +187,7 @@ impl ReceiverPlayer {
         let (at, seq, length) = (time(at)?, seq.parse::<u64>().ok()?, length.parse().ok()?);
         self.run_timers(at);
         let sent = self.sent.get_mut(&seq)?.pop_front()?;
+        self.arrived = at;
         let number = self.number(seq);
         let size = Bytes::new(length);
         self.receiver.on_packet(at, (number, size), &sent.options, &mut self.out);
@@ -204,7 +208,9 @@ impl ReceiverPlayer {
             self.receiver.on_packet(row.at, (0, Bytes::ZERO), &options, &mut self.out);
             self.out.clear();
         }
-        let ms = ((row.at + self.phase).as_ps() / 1_000_000_000) as u32;
+        // One for several that a timer lets go has the time stamp of the last segment.
+        let stamped = if row.blocks.is_empty() { row.at } else { self.arrived };
+        let ms = ((stamped + self.phase).as_ps() / 1_000_000_000) as u32;
         self.told.push_back((format!("{ack} {window} {blocks}"), ms));
         if row.ack > 1 || !self.ours.is_empty() {
             self.theirs.push(row);

@@ -340,9 +340,14 @@ impl Delay {
         earliest(timer, self.compress)
     }
 
+    /// Whether what runs out by `now` is the timer of an ACK that stands for several.
+    pub(super) fn compresses_until(&self, now: Time) -> bool {
+        self.compress.is_some_and(|at| at <= now)
+    }
+
     /// A timer runs out; returns whether an ACK goes.
     pub(super) fn on_timeout(&mut self, now: Time) -> bool {
-        if self.compress.is_some_and(|at| at <= now) {
+        if self.compresses_until(now) {
             self.compress = None;
             return self.compressed > 0;
         }

@@ -249,14 +249,17 @@ impl Advertised {
         self.rtt_8 >> 3
     }
 
-    /// The application has read so many bytes. Once a round trip the buffer is made fit for twice
-    /// what was read in it, and more where that grows.
+    /// The application has read segments of so many bytes, of which the first has `first`. Once a
+    /// round trip the buffer is made fit for twice what was read in it, and more where that grows.
+    /// That is looked at after the first of them, when the others wait, and do not count.
     #[inline]
-    pub(super) fn read(&mut self, us: u64, bytes: u64) {
-        self.read += bytes;
+    pub(super) fn read(&mut self, us: u64, first: u64, bytes: u64) {
+        self.read += first;
         if self.ends_round(us) {
+            self.read = self.read.saturating_sub(bytes - first);
             self.end_round(us);
         }
+        self.read += bytes - first;
     }
 
     /// The application has read a segment, which [ends no round trip](Self::ends_round).
@@ -276,7 +279,7 @@ impl Advertised {
             let base = 2 * self.read + 16 * self.payload;
             let grown = self.read - self.read_before;
             let wanted = base + 2 * (base * grown / self.read_before.max(1));
-            let buffer = (wanted * SHARE_WHOLE).div_ceil(self.share).min(self.buffer_most);
+            let buffer = (wanted * SHARE_WHOLE / self.share).min(self.buffer_most);
             if buffer > self.buffer {
                 self.buffer = buffer;
                 self.clamp = self.data(buffer).min(self.most);
@@ -284,5 +287,53 @@ impl Advertised {
             self.read_before = self.read;
         }
         (self.read, self.since) = (0, us);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Overrides;
+
+    const FULL: u64 = 1_448;
+
+    fn advertised() -> Advertised {
+        let given: Overrides = serde_json::from_str(r#"{"profile": "linux"}"#).expect("fields");
+        let config = Config::resolve(&given).expect("parameters");
+        let mut window = Advertised::new(&config, FULL);
+        window.learn_size(FULL);
+        window.open(0);
+        window.measure_round_trip(21, 1, true);
+        assert_eq!(window.round_trip(), 20_000);
+        window
+    }
+
+    #[test]
+    fn what_waits_behind_the_first_segment_counts_in_the_next_round() {
+        let mut window = advertised();
+        let first = window.buffer;
+        // A hole is filled: of 101 segments one has been read when the round ends.
+        window.read(30_000, FULL, 101 * FULL);
+        assert_eq!((window.buffer, window.read), (first, 100 * FULL));
+        window.read(60_000, FULL, FULL);
+        assert!(window.buffer > first);
+        // One by one they all count at once.
+        let mut other = advertised();
+        other.read(10_000, 100 * FULL, 100 * FULL);
+        other.read(30_000, FULL, FULL);
+        assert_eq!(other.buffer, window.buffer);
+    }
+
+    #[test]
+    fn a_window_of_data_takes_a_round_trip_at_least() {
+        let mut window = advertised();
+        window.measure_window(1_000, FULL);
+        window.measure_window(4_000, FULL + window.offered - 1);
+        assert_eq!(window.round_trip(), 20_000);
+        window.measure_window(6_000, FULL + window.offered);
+        assert_eq!(window.round_trip(), 5_000);
+        // It never lengthens it.
+        window.measure_window(60_000, FULL + 3 * window.offered);
+        assert_eq!(window.round_trip(), 5_000);
     }
 }
