@@ -70,7 +70,7 @@ pub(super) struct Answers {
     echo: Echo,
     /// What the last ACK asked for.
     told: u64,
-    /// When the last segment came.
+    /// When the last segment came while others were above a hole.
     seen: Time,
     /// The time stamp that the next ACK echoes.
     recent: u32,
@@ -214,7 +214,9 @@ impl Answers {
         place: &Place,
         out: &mut Vec<FullAck>,
     ) {
-        self.seen = now;
+        if place.has_early {
+            self.seen = now;
+        }
         if self.timestamps && seq <= self.told {
             self.recent = self.recent.max(options.stamp);
         }
