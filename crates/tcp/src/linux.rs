@@ -45,6 +45,7 @@ use estimator::MdevEstimator;
 use excuse::{ReducedBy, ReductionLog};
 use hystart_plus_plus::HystartPlusPlus;
 use law::{Facts, LinuxLaw};
+pub(crate) use options::SEND_OVERHEAD;
 pub use options::{Congestion, LinuxOptions};
 use pace::Pace;
 use queue::{AGAIN, LOST, Queue, SACKED};

@@ -7,6 +7,7 @@ use super::{
     FastRecoveryExit, NewRenoTimer, Overrides, Profile, RenoFastRetransmits, RtoEstimator,
     SackRecovery, SlowStart, SsthreshBasis, Variant, VegasRules, WindowHalving, WindowLaw, headers,
 };
+use crate::linux::SEND_OVERHEAD;
 
 /// The parameters of the profile that `given` names. Some defaults follow from other parameters
 /// (`initial_ssthresh` from `window`, ...); those are taken from `given` where it has them.
@@ -40,7 +41,7 @@ pub(super) fn complete(config: &mut Config) {
         config.ecn.get_or_insert(config.window_law == WindowLaw::Dctcp);
         let first = *config.receive_buffer.get_or_insert(RECEIVE_BUFFER);
         config.receive_buffer_max.get_or_insert(first.max(RECEIVE_BUFFER_MAX));
-        config.send_overhead.get_or_insert(SEND_OVERHEAD);
+        config.send_overhead.get_or_insert(Bytes::new(SEND_OVERHEAD));
         config.grouping.get_or_insert(false);
         config.bbr_phase.get_or_insert(0);
     }
@@ -53,8 +54,6 @@ fn usual_law(variant: Option<Variant>) -> WindowLaw {
     }
 }
 
-/// `SKB_TRUESIZE` of an empty group, in the kernel that was recorded.
-const SEND_OVERHEAD: Bytes = Bytes::new(832);
 /// `tcp_rmem` of Linux 6.12.
 const RECEIVE_BUFFER: Bytes = Bytes::new(131_072);
 const RECEIVE_BUFFER_MAX: Bytes = Bytes::new(6_291_456);

@@ -5,6 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::SlowStart;
 
+/// What a group takes in the send buffer besides its data, in bytes: `SKB_TRUESIZE` of an empty one
+/// in the kernel that was recorded.
+pub(crate) const SEND_OVERHEAD: u64 = 832;
+
 /// The window law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -121,7 +125,7 @@ impl Default for LinuxOptions {
             group_divisor: 3,
             parts: true,
             send_buffer: (4_194_304, 8_388_608),
-            send_overhead: 832,
+            send_overhead: SEND_OVERHEAD,
             clock_phase: Span::ZERO,
             wheel_phase: 0,
         }
