@@ -71,6 +71,25 @@ def test_an_index_that_is_none_is_refused(tmp_path):
         read_linux_index(directory)
 
 
+@pytest.mark.parametrize("overhead", [-1, 64_001, 832.0, True, "832 B"])
+def test_an_overhead_that_is_none_is_refused(tmp_path, overhead):
+    directory = few(tmp_path, "one-reno-bursts-002")
+    index = json.loads((directory / "index.json").read_text())
+    (directory / "index.json").write_text(json.dumps({**index, "send_overhead": overhead}))
+    with pytest.raises(InputError, match=r"send_overhead = .*\n  fix: write bytes"):
+        read_linux_index(directory)
+
+
+def test_an_index_may_say_what_a_group_takes_in_the_send_buffer(tmp_path):
+    directory = few(tmp_path, "one-reno-bursts-002")
+    index = json.loads((directory / "index.json").read_text())
+    (directory / "index.json").write_text(json.dumps({**index, "send_overhead": 896}))
+    (case,) = read_linux_index(directory)
+    sender = case.sender()
+    assert isinstance(sender, dict)
+    assert sender["options"]["send_overhead"] == 896
+
+
 def test_a_trace_that_is_none_is_refused(tmp_path):
     directory = few(tmp_path, "one-reno-bursts-002")
     trace = directory / "traces" / "one-reno-bursts-002.csv.gz"

@@ -96,6 +96,7 @@ def test_a_capture_numbers_bytes_as_they_were_sent(result, place, tmp_path):
             assert number in known
             ends.add(number + length)
         elif number > 0 and packet.data[12] == 10 and packet.data[13] >= 128:
+            # From a receiver's address.
             assert acked in known | {0, 1, BYTES + 1}
     assert max(ends) == BYTES + 1
     assert ends <= known | {BYTES + 1}

@@ -38,6 +38,9 @@ TIMESTAMP = 12
 #: What a device takes as a group where nothing else is said: as many segments as the kernel likes.
 ANY_GROUP = 65_535
 
+#: The most that `tcp.send_overhead` may be, in bytes.
+OVERHEAD_MAX = 64_000
+
 #: The kernel's tick count at the SYN, as its timer wheel of 512 ticks sees it: it starts at
 #: -300,000, and every case begins at a multiple of 32,768 ticks.
 WHEEL_PHASE = -300_000 % 512
@@ -197,8 +200,9 @@ def read_linux_index(directory: Path) -> list[LinuxCase]:
         if not isinstance(found, kind) or isinstance(found, bool):
             raise wrong(str(path), f"{name} = {found!r}", f"write {kinds_of(kind)}")
     overhead = index.get("send_overhead")
-    if overhead is not None and (not isinstance(overhead, int) or isinstance(overhead, bool)):
-        raise wrong(str(path), f"send_overhead = {overhead!r}", "write bytes as a whole number")
+    if overhead is not None and not (type(overhead) is int and 0 <= overhead <= OVERHEAD_MAX):
+        fix = f"write bytes as a whole number from 0 to {OVERHEAD_MAX}"
+        raise wrong(str(path), f"send_overhead = {overhead!r}", fix)
     cases: list[LinuxCase] = []
     for number, entry in enumerate(index["cases"], start=1):
         _check_entry(f"{path}: case {number}", entry)
@@ -209,7 +213,7 @@ def read_linux_index(directory: Path) -> list[LinuxCase]:
                 index["mtu"],
                 index["syn_after_tick_ns"],
                 float(index.get("core_bps", 1e10)),
-                index.get("send_overhead"),
+                overhead,
             )
         )
     return cases

@@ -195,7 +195,7 @@ def ran(case: LinuxCase, result: Result, until_ps: int) -> Log:
     packets = result.packets
     names = ("kind", "seq", "size_bytes", "sent_ps")
     columns = (packets.column(name).to_pylist() for name in names)
-    #: Where each segment begins, and the one after the last; data begin at 1.
+    # Where each segment begins, and the one after the last; data begin at 1.
     begins = [0, 1]
     for kind, seq, size, sent in zip(*columns, strict=True):
         if kind == "data" and seq > 0:
