@@ -121,3 +121,20 @@ def test_without_groups_segments_are_whole():
     result = bl.run(scenario(1, grouping=False), trace=("packets",))
     short = [row for row in segments(result) if row["size_bytes"] - HEADERS < PAYLOAD]
     assert {row["seq"] for row in short} == {-(-BYTES // PAYLOAD)}
+
+
+def test_what_is_written_before_the_last_write_is_sent_to_its_byte():
+    """Where no segment waits for more: a second after the write before."""
+    writes = [1_000, 5_000, 100, 10_000]
+    script = [{"at": f"{at} s", "bytes": f"{bytes_} B"} for at, bytes_ in enumerate(writes)]
+    document = {**scenario(1), "flows": [{"script": script}], "loss": {}}
+    result = bl.run(document, trace=("packets",))
+    lengths = [row["size_bytes"] - HEADERS for row in segments(result)]
+    assert lengths == [1_000, *[PAYLOAD] * 3, 656, 100, *[PAYLOAD] * 6, 1_312]
+    (flow,) = result.summary["flows"]
+    assert flow["bytes_delivered"] == sum(writes) and flow["received_s"] is not None
+    document["tcp"] = {**document["tcp"], "grouping": False}
+    whole = bl.run(document, trace=("packets",))
+    lengths = [row["size_bytes"] - HEADERS for row in segments(whole)]
+    # Twelve of them, as what is written counts from the beginning: 16,100 bytes in all.
+    assert lengths[:-1] == [PAYLOAD] * 11 and lengths[-1] == 16_100 - 11 * PAYLOAD

@@ -98,11 +98,18 @@ impl Sender {
         self.offer(now, (segments, segments.saturating_mul(self.payload)), false, out);
     }
 
-    /// As [`Sender::supply`], in bytes of data without headers: the last segment has only what
-    /// remains. For a transfer that is offered at once, since a segment that has been sent keeps
-    /// its size.
-    pub fn supply_bytes(&mut self, now: Time, bytes: Bytes, out: &mut Vec<Transmission>) {
-        self.offer(now, (bytes.get().div_ceil(self.payload), bytes.get()), true, out);
+    /// As [`Sender::supply`], in bytes of data without headers, and whether it `closes` behind them:
+    /// the last segment then has only what remains. Before that what does not fill a segment counts
+    /// as a whole one, since a segment that has been sent keeps its size; with `tcp.grouping` it is
+    /// part of one.
+    pub fn supply_bytes(
+        &mut self,
+        now: Time,
+        bytes: Bytes,
+        closes: bool,
+        out: &mut Vec<Transmission>,
+    ) {
+        self.offer(now, (bytes.get().div_ceil(self.payload), bytes.get()), closes, out);
     }
 
     /// So many segments, which have so many bytes.
@@ -113,11 +120,11 @@ impl Sender {
         closes: bool,
         out: &mut Vec<Transmission>,
     ) {
-        let rest = bytes % self.payload;
-        if segments < self.flow.limit {
+        let (rest, parts) = (bytes % self.payload, self.makes_parts());
+        if segments < self.flow.limit && !parts {
             return;
         }
-        let short = closes && rest > 0 && !self.makes_parts();
+        let short = closes && rest > 0 && !parts;
         let short = short.then(|| self.headers + Bytes::new(rest));
         self.flow.offer(segments, short);
         if self.linux.is_some() {

@@ -94,7 +94,7 @@ impl Twins {
             all: [0; 2],
         };
         twins.both(Time::ZERO, |sender, out| {
-            sender.supply_bytes(Time::ZERO, Bytes::new(segments.saturating_mul(997)), out);
+            sender.supply_bytes(Time::ZERO, Bytes::new(segments.saturating_mul(997)), true, out);
             sender.start(Time::ZERO, out);
         });
         twins

@@ -542,7 +542,7 @@ fn ticks_by_their_numbers() {
 fn a_finite_transfer_ends_and_its_last_segment_is_short() {
     let mut s = Script::silent(&config(Profile::Rfc, Variant::Sack, &Overrides::default()));
     s.sender.start(Time::ZERO, &mut s.out);
-    s.sender.supply_bytes(Time::ZERO, Bytes::new(960 * 2 + 10), &mut s.out);
+    s.sender.supply_bytes(Time::ZERO, Bytes::new(960 * 2 + 10), true, &mut s.out);
     assert_eq!(s.out.drain(..).map(|t| t.size.get()).collect::<Vec<_>>(), [40]);
     s.sender.on_ack(
         s.now,

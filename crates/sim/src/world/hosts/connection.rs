@@ -237,12 +237,9 @@ impl Flow {
         };
         match &self.writes {
             None => self.sender.supply(now, u64::MAX, sending),
-            // The last write: its last segment may be short.
-            Some(rest) if rest.is_empty() => {
-                self.sender.supply_bytes(now, Bytes::new(self.written), sending);
-            }
-            Some(_) => {
-                self.sender.supply(now, self.written.div_ceil(self.kind.payload), sending);
+            Some(rest) => {
+                let closes = rest.is_empty();
+                self.sender.supply_bytes(now, Bytes::new(self.written), closes, sending);
             }
         }
     }
