@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import burstlab as bl
 from burstlab import _core
+from burstlab.errors import InputError
 from burstlab.surgery.operations import entries
 
 #: Examples of each random test; `make fuzz` draws others.
@@ -250,6 +251,31 @@ def test_a_sample_says_so_and_a_horizon_cuts_prices():
     assert all(row["seconds_indirect"] == 0.0 for row in near.prices.to_pylist())
 
 
+def test_the_bursts_of_one_flow_have_the_prices_that_they_have_among_all():
+    whole = bl.blame(MESH)
+    places = {(one["burst"], one["acks"]): one for one in lost(MESH)}
+    of = {
+        row["burst"]: places[row["burst"], row["direction"] == "ack"]["connections"]
+        for row in whole.prices.to_pylist()
+    }
+    flow = max({one for carried in of.values() for one in carried}, key=lambda one: hits(of, one))
+    assert 2 <= hits(of, flow) < whole.lost
+    found = bl.blame(MESH, flow=flow)
+    expected = [row for row in whole.prices.to_pylist() if flow in of[row["burst"]]]
+    assert found.prices.to_pylist() == expected
+    assert (found.lost, found.flow, found.sampled) == (len(expected), flow, False)
+    assert found.all == whole.all and whole.flow is None
+    sample = bl.blame(MESH, flow=flow, sample=1)
+    assert sample.sampled and sample.lost == len(expected)
+    assert sample.prices.to_pylist()[0] in expected
+    with pytest.raises(InputError, match=r"flow = 1000000: (.|\n)*fix: a flow that lost some"):
+        bl.blame(MESH, flow=1_000_000)
+
+
+def hits(of: dict[int, list[int]], flow: int) -> int:
+    return sum(flow in carried for carried in of.values())
+
+
 def test_prices_go_on_where_they_were_stopped(tmp_path, monkeypatch):
     from burstlab.surgery import ledger
 
@@ -306,6 +332,11 @@ def test_commands_ask_and_answer(burstlab, tmp_path):
     assert price.status == 0 and len(price.json()["top"]) == 3
     text = burstlab("blame", result, "--sample", "5")
     assert text.status == 0 and "a sample of 5 priced" in text.out
+    flow = lost(MESH)[0]["connections"][0]
+    text = burstlab("blame", result, "--flow", flow, "--top", "2")
+    assert text.status == 0 and f"lost bursts with packets of flow {flow}, all priced" in text.out
+    text = burstlab("blame", result, "--flow", "1000000")
+    assert text.status == 2 and "fix: a flow that lost some" in text.err
 
 
 @pytest.mark.parametrize(

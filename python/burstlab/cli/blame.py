@@ -17,6 +17,7 @@ def blame(
     source: str,
     /,
     *,
+    flow: Whole = None,
     top: Whole = None,
     sample: Whole = None,
     horizon: str | None = None,
@@ -34,6 +35,8 @@ def blame(
     ----------
     source
         A result that burstlab run wrote with --out, or the TOML file of a scenario.
+    flow
+        Price the bursts alone that had packets or ACKs of this flow, from 0 (default: of any).
     top
         How many of the dearest to print (default: 20).
     sample
@@ -62,6 +65,7 @@ def blame(
     with bar("bursts that were lost") as watch:
         found = price(
             source,
+            flow=flow,
             sample=sample,
             horizon=horizon,
             seed=seed,
@@ -111,14 +115,16 @@ def _print(found: Blame, count: int) -> None:
     until = "to the end of the run"
     if found.horizon_s is not None:
         until = f"{found.horizon_s:g} s after each loss, and nothing that a loss does later"
-    print(f"{found.lost:,} lost bursts with packets of connections, {of} priced {until}")
+    whose = "connections" if found.flow is None else f"flow {found.flow}"
+    print(f"{found.lost:,} lost bursts with packets of {whose}, {of} priced {until}")
     sums = found.sums
+    together = "together" if found.flow is None else "that were lost, of any flow"
     for name, unit, form in (("seconds", "s", "+,.6g"), ("bytes", "bytes", "+,.0f")):
         whole, indirect = sums[name], sums[f"{name}_indirect"]
         half = f" ± {whole.ci95:,.3g}" if whole.ci95 else ""
         print(
             f"  the sum of their prices: {whole.mean:{form}}{half} {unit}, of which "
             f"{indirect.mean:{form}} of connections with nothing in the burst; the price of all "
-            f"together: {found.all[name]:{form}} {unit}"
+            f"{together}: {found.all[name]:{form}} {unit}"
         )
     print(f"seed {found.seed} · fingerprint {found.fingerprint} · {found.wall_s:.3g} s")

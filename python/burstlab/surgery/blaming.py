@@ -41,7 +41,10 @@ class Blame:
         connections fare otherwise, ``different_indirect`` of them with nothing in it. Negative:
         the loss was a gain.
     lost
-        Bursts with packets or ACKs of connections that the run lost, or of which some was cut off.
+        Bursts with packets or ACKs of connections that the run lost, or of which some was cut off;
+        where a flow is given, of that flow.
+    flow
+        The flow of which each of them had packets or ACKs; None: of any.
     all
         The price of all together: that of a run which loses none; ``bytes``, ``seconds``.
     horizon_s
@@ -60,6 +63,7 @@ class Blame:
 
     prices: Table
     lost: int
+    flow: int | None
     all: Mapping[str, float]
     horizon_s: float | None
     sampled: bool
@@ -87,6 +91,7 @@ class Blame:
             "replication": self.replication,
             "fingerprint": self.fingerprint,
             "lost": self.lost,
+            "flow": self.flow,
             "priced": len(self.prices),
             "sampled": self.sampled,
             "horizon_s": self.horizon_s,
@@ -117,6 +122,7 @@ class Blame:
 def blame(
     given: Result | ScenarioLike,
     *,
+    flow: int | None = None,
     sample: int | None = None,
     horizon: str | None = None,
     seed: int | None = None,
@@ -136,6 +142,9 @@ def blame(
     ----------
     given
         A result, or the directory of one; a scenario, or the file of one.
+    flow
+        Price the bursts alone that had packets or ACKs of this flow, from 0; a price is still what
+        the loss cost all connections.
     sample
         Price so many of the lost bursts, drawn by the seed; by default all.
     horizon
@@ -155,8 +164,8 @@ def blame(
     Raises
     ------
     InputError
-        If the result is of another version, the run has lost no burst, or ``out`` holds the prices
-        of another run.
+        If the result is of another version, the run has lost no burst, or none of ``flow``, or
+        ``out`` holds the prices of another run.
     """
     run = source(given, seed=seed, replication=replication)
     if sample is not None and sample < 1:
@@ -175,7 +184,8 @@ def blame(
             f"{run.name}: replication {run.replication} has lost no burst with packets of "
             "connections\n  fix: a longer run, or one with more load or loss"
         )
-    places = _places(len(lost), sample, run.seed)
+    of_flow = _of_flow(run, lost, flow)
+    places = _places(of_flow, sample, run.seed)
     with Ledger.at(out, _marks(run, lost, horizon_ps), resume=resume) as ledger:
         prices.pick([place for place in places if place not in ledger.known], horizon_ps)
         whole = _priced(prices, run, places, workers, ledger, progress)
@@ -183,10 +193,11 @@ def blame(
         rows.sort(key=lambda row: (-row["seconds"], -row["bytes"], row["lost_ps"], row["burst"]))
         found = Blame(
             _table(rows),
-            len(lost),
+            len(of_flow),
+            flow,
             {"bytes": whole["bytes"], "seconds": whole["ps"] * 1e-12},
             horizon_ps * 1e-12 if horizon_ps is not None else None,
-            len(places) < len(lost),
+            len(places) < len(of_flow),
             prices.fingerprint,
             run.seed,
             run.replication,
@@ -215,14 +226,29 @@ def _lost(run: Source) -> _core.Prices:
         raise fault(run.resolved, error.args, f"seed {run.seed}") from None
 
 
-def _places(count: int, sample: int | None, seed: int) -> list[int]:
-    """Return which of so many lost bursts are priced: a simple random sample, in order."""
-    if sample is None or sample >= count:
-        return list(range(count))
+def _of_flow(run: Source, lost: Sequence[Mapping[str, Any]], flow: int | None) -> list[int]:
+    """Return the places of the lost bursts that had something of a flow, or of all."""
+    places = [
+        place for place, one in enumerate(lost) if flow is None or flow in one["connections"]
+    ]
+    if places:
+        return places
+    hit = sorted({one for burst in lost for one in burst["connections"]})
+    some = ", ".join(map(str, hit[:8])) + (", ..." if len(hit) > 8 else "")
+    raise InputError(
+        f"flow = {flow}: replication {run.replication} of {run.name} has lost no burst with "
+        f"packets of it\n  fix: a flow that lost some, such as {some}"
+    )
+
+
+def _places(of_flow: Sequence[int], sample: int | None, seed: int) -> list[int]:
+    """Return which of these lost bursts are priced: a simple random sample, in order."""
+    if sample is None or sample >= len(of_flow):
+        return list(of_flow)
     import numpy as np
 
-    drawn = np.random.Generator(np.random.Philox(seed)).permutation(count)[:sample]
-    return sorted(int(place) for place in drawn)
+    drawn = np.random.Generator(np.random.Philox(seed)).permutation(len(of_flow))[:sample]
+    return sorted(of_flow[int(place)] for place in drawn)
 
 
 def _marks(run: Source, lost: Sequence[Mapping[str, Any]], horizon_ps: int | None) -> Any:
