@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from burstlab import _core
+from burstlab.causes import TAKES
 from burstlab.errors import InputError
 from burstlab.results import Result
 
@@ -102,6 +103,7 @@ class Network:
         return {
             "path": self.path,
             "slots": self.slots,
+            "takes": TAKES,
             "nodes": [
                 {"name": name, "x": round(x, 4), "y": round(y, 4)}
                 for name, (x, y) in zip(self.nodes, self.places, strict=True)

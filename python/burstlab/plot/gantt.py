@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from burstlab.causes import TAKES
 from burstlab.errors import InputError
 from burstlab.export.flows import Flows
 from burstlab.plot import theme
@@ -29,9 +30,6 @@ _REFUSED = theme.Sign("refused here", theme.LOST, "square")
 _TAKEN = theme.Sign("lost here", theme.LOST, "square")
 _OFFSET = theme.Sign("offset time", theme.INK, theme.SOLID)
 _SIGNS = (_DELIVERED, _LOST, _UNDER_WAY, _REFUSED, _TAKEN)
-
-#: What takes bursts whether or not a wavelength is free: nothing refuses them.
-_TAKES = ("injected", "scripted", "operated", "failure")
 
 #: The line of bursts that are on no wavelength.
 _NONE = "none"
@@ -172,7 +170,7 @@ def _of_path(result: Result, replication: int) -> list[Held]:
 
 
 def _here(burst: dict[str, Any]) -> str:
-    return _TAKEN.name if burst["cause"] in _TAKES else _REFUSED.name
+    return _TAKEN.name if burst["cause"] in TAKES else _REFUSED.name
 
 
 def _fate(burst: dict[str, Any]) -> str:

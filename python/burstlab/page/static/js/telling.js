@@ -4,17 +4,16 @@ import { seconds } from "./data.js";
 
 const KINDS = ["data", "ACKs", "others"];
 
-// What takes bursts whether or not a wavelength is free.
-const TAKES = ["injected", "scripted", "operated", "failure"];
-
-/** What happens to bursts that go no further from a node, for these causes of losses. */
-export function ending({ slots, path }, causes) {
+/** What happens to bursts that go no further from a node, for these causes of losses, of which
+ * `takes` take bursts whether or not a wavelength is free. */
+export function ending({ slots, path, takes }, causes) {
   if (slots) return "dropped";
-  return path || causes.some((cause) => TAKES.includes(cause)) ? "lost" : "refused";
+  return path || causes.some((cause) => takes.includes(cause)) ? "lost" : "refused";
 }
 
 /** Lines about a burst on a fibre, or one that goes no further. */
-export function burstLines({ fibres, nodes, slots, path, why }, found, i) {
+export function burstLines(network, found, i) {
+  const { fibres, nodes, slots, path, why } = network;
   const fibre = fibres[found.fibre[i]];
   const [from, to] = [nodes[fibre.from].name, nodes[fibre.to].name];
   // On a path both directions count from 0, and the page has them in one row of numbers.
@@ -24,7 +23,7 @@ export function burstLines({ fibres, nodes, slots, path, why }, found, i) {
     .map(([name, unit]) => `${found[name][i].toLocaleString("en")} ${unit}`).join(", ");
   const lost = found.lost[i] ? why?.(found.burst[i]) : null;
   const where = found.wavelength[i] < 0
-    ? `${ending({ slots, path }, [lost?.cause])} at ${from}, on its way to ${to}`
+    ? `${ending(network, [lost?.cause])} at ${from}, on its way to ${to}`
     : `${from} → ${to}${path || slots ? "" : `, λ${found.wavelength[i]}`}`;
   const fate = found.lost[i] && found.wavelength[i] >= 0 ? "will be lost" : "";
   return [

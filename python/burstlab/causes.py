@@ -1,0 +1,6 @@
+"""Causes of losses, by what tables call them."""
+
+from __future__ import annotations
+
+#: What takes bursts whether or not a wavelength is free: nothing refuses them.
+TAKES = ("injected", "scripted", "operated", "failure")
