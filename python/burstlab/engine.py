@@ -75,23 +75,36 @@ def memory_there() -> int | None:
     limits: list[int] = []
     with suppress(AttributeError, ValueError, OSError):
         limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    with suppress(ImportError, ValueError, OSError):
-        import resource
-
-        soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-        if soft != resource.RLIM_INFINITY:
-            limits.append(soft)
+    addresses = _addresses()
+    if addresses is not None:
+        limits.append(addresses)
     for group in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         with suppress(OSError, ValueError):
             limits.append(int(Path(group).read_text(encoding="ascii")))
     return min((limit for limit in limits if limit > 0), default=None)
 
 
-def memory_taken() -> int:
-    """Return how many bytes of memory this process has; 0 where nobody knows."""
+def _addresses() -> int | None:
+    """Return the bound of this process's address space (``ulimit -v``); None: there is none."""
+    with suppress(ImportError, ValueError, OSError):
+        import resource
+
+        soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+        return soft if soft != resource.RLIM_INFINITY else None
+    return None
+
+
+def memory_taken(*, addresses: bool = False) -> int:
+    """Return how many bytes of memory this process has; 0 where nobody knows.
+
+    Parameters
+    ----------
+    addresses
+        Whether to count its address space, of which some is reserved and not used.
+    """
     with suppress(OSError, ValueError, IndexError):
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE")
+        sizes = Path("/proc/self/statm").read_text(encoding="ascii").split()
+        return int(sizes[0 if addresses else 1]) * os.sysconf("SC_PAGE_SIZE")
     return 0
 
 
@@ -107,13 +120,15 @@ class Bound:
     def __init__(self, resolved: Document) -> None:
         self.allowed = memory_allowed(resolved)
         self._given = resolved.get("run", {}).get("max_memory")
-        self._before = memory_taken()
+        # A share of what is bounded: memory, or the address space, of which more is taken.
+        self._addresses = self._given is None and _addresses() == memory_there() is not None
+        self._before = memory_taken(addresses=self._addresses)
 
     def exceeded(self) -> MemoryExceeded | None:
         """Return the error of runs that have taken more than they may."""
         if self.allowed is None:
             return None
-        taken = memory_taken() - self._before
+        taken = memory_taken(addresses=self._addresses) - self._before
         if taken <= self.allowed:
             return None
         value = self._given or f"{self.allowed / 1e9:.3g} GB, half of what there is"

@@ -103,7 +103,7 @@ def test_what_needs_more_memory_than_it_may_is_refused() -> None:
 
 def test_a_run_that_takes_more_memory_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     taken = iter([0, *range(0, 10**12, 10**9)])
-    monkeypatch.setattr("burstlab.engine.memory_taken", lambda: next(taken))
+    monkeypatch.setattr("burstlab.engine.memory_taken", lambda **_: next(taken))
     long = {**SCENARIO, "run": {"duration": "100000 s", "max_memory": "2 GB"}}
     with pytest.raises(MemoryExceeded) as caught:
         bl.run(long, announce=print)

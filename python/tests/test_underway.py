@@ -93,10 +93,25 @@ def test_memory_that_is_exceeded_ends_all(monkeypatch):
     bound = Bound({"run": {"max_memory": "1 MB"}})
     tasks: UnderWay[None, int] = UnderWay(bound)
     tasks.check()
-    monkeypatch.setattr("burstlab.engine.memory_taken", lambda: 10**13)
+    monkeypatch.setattr("burstlab.engine.memory_taken", lambda **_: 10**13)
     with pytest.raises(bl.MemoryExceeded, match=r"run\.max_memory = '?1 MB"):
         tasks.check()
     UnderWay(None).check()
+
+
+def test_where_addresses_are_bounded_they_are_counted():
+    """Reserved and not used: no memory, but there is none left of what `ulimit -v` allows."""
+    code = """
+import mmap, resource
+resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+from burstlab.engine import Bound
+free, given = Bound({}), Bound({"run": {"max_memory": "2 GB"}})
+print(free.allowed == 2 << 30, free.exceeded() is None)
+reserved = mmap.mmap(-1, 5 << 29)
+print(free.exceeded() is None, given.exceeded() is None)
+"""
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.split() == ["True", "True", "False", "True"], said.stderr
 
 
 @pytest.mark.parametrize("jobs", [0, -1])

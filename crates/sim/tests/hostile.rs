@@ -92,6 +92,33 @@ fn a_batch_of_many_bursts_is_several_events() {
     assert_eq!(counters.background_bursts_sent, counters.batch_packets_sent);
 }
 
+/// Where a burst may be cut, each packet of a batch is kept by itself: an event that deals with many
+/// is a slice of the run, so that somebody who stops it is heard.
+#[test]
+fn batches_whose_packets_are_kept_are_stopped_between_two_of_them() {
+    let scenario = json!({
+        "network": {"topology": "line", "nodes": 2, "link_rate": "10 Gb/s"},
+        "edge": {"assembly": "hybrid", "timer": "1 ms", "size": "100 KB"},
+        "core": {"contention": ["segmentation"]},
+        "batches": [{
+            "from": "1", "size": {"mean": "20 KB"}, "packet_size": "1 B",
+            "batches_per_second": 500.0,
+        }],
+        "run": {"duration": "0.2 s"},
+    });
+    let mut simulation = runs::simulation(&scenario, 1, Trace::default());
+    let mut slices = 1;
+    while simulation.advance(u32::MAX) {
+        slices += 1;
+    }
+    let (summary, _) = simulation.finish();
+    let counters = summary.counters;
+    let (bursts, packets) = (counters.background_bursts_sent, counters.batch_packets_sent);
+    assert!(bursts > 10 && packets >= 20_000 * bursts, "{bursts} bursts, {packets} packets");
+    // As it is closed, and as it lands.
+    assert!(2 * slices > 3 * bursts, "{slices} slices for {bursts} bursts of 20,000 packets");
+}
+
 /// Two control channels of a rate at which a header takes no whole number of picoseconds.
 #[test]
 fn headers_on_several_channels_come_in_order() {

@@ -47,6 +47,12 @@ impl Context {
         self.safe.min(self.notices.next_loss(flow).min(written).before())
     }
 
+    /// An event deals with so many packets, or trains of them, one by one.
+    #[inline]
+    pub(super) fn works(&mut self, packets: usize) {
+        self.work = self.work.saturating_add(packets.try_into().unwrap_or(u32::MAX));
+    }
+
     /// The place in the order of an instant of what happens at `place`: ties of what happens at
     /// hosts are broken by place, not by who was queued first, so that hosts may be ahead of the
     /// clock.

@@ -446,7 +446,7 @@ impl Mesh {
             place.await_next(queue, context);
             return;
         }
-        let full = full || place.take_batches(until.0, false);
+        let full = full || place.take_batches(until.0, false, context);
         assert!(!full, "only the timer closes such a queue");
         place.set_timer(queue, context);
     }

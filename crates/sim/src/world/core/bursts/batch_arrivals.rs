@@ -70,6 +70,9 @@ const AHEAD: usize = 1 << 12;
 /// next event of the same instant.
 const CLOSED: u32 = 1 << 12;
 
+/// Packets that are kept one by one in bursts that are closed in one event, before it is the last.
+const KEPT: usize = 1 << 20;
+
 /// What enters a queue in batches.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct BatchArrivals {
@@ -193,8 +196,13 @@ impl BatchArrivals {
 
 impl Queue {
     /// Batches enter that come before `until`, as far as the open burst takes them; returns whether
-    /// it is complete. With `single`, their packets are kept one by one.
-    pub(super) fn take_batches(&mut self, until: Time, single: bool) -> bool {
+    /// it is complete. With `single`, their packets are kept one by one, which takes so much work.
+    pub(super) fn take_batches(
+        &mut self,
+        until: Time,
+        single: bool,
+        context: &mut Context,
+    ) -> bool {
         let Some(arrivals) = &mut self.arrivals else { return false };
         loop {
             // Most of them neither complete a burst nor are parted. The first may be a rest.
@@ -212,6 +220,7 @@ impl Queue {
                 self.assembler.push(batch.at, (), bytes);
                 let load = arrivals.take(bytes);
                 if single {
+                    context.works(load.packets.try_into().unwrap_or(usize::MAX));
                     let lengths = (0..load.packets).map(|n| packet.min(bytes.get() - n * packet));
                     let packets = (1..).zip(lengths).map(|(n, size)| DataPacket {
                         flow: BATCH,
@@ -320,7 +329,7 @@ impl Mesh {
     ) {
         let place = &mut self.queues[queue];
         if place.arrivals.is_some() {
-            let full = place.take_batches(now + INSTANT, self.rules.cuts);
+            let full = place.take_batches(now + INSTANT, self.rules.cuts, context);
             assert!(!full, "a burst that batches complete is closed as they come");
         }
         if place.assembler.overflows(size) {
@@ -337,25 +346,27 @@ impl Mesh {
         }
         let halfway = self.queues[queue].arrivals.as_ref().is_some_and(|arrivals| arrivals.halfway);
         let (before, mut closed) = (self.queues[queue].assembler.closed(), 0);
+        let mut kept = 0;
         while due(&self.queues[queue]) == Some(now) {
-            if closed == CLOSED {
+            if closed == CLOSED || kept >= KEPT {
                 let place = &self.queues[queue];
                 context.queue_timer(now, place.place, queue);
-                context.work += CLOSED;
+                context.works(closed as usize);
                 return;
             }
             closed += 1;
             let (place, single) = (&mut self.queues[queue], self.rules.cuts);
-            let full = place.take_batches(now, single);
+            let full = place.take_batches(now, single, context);
             assert!(!full, "no burst is complete before it is due");
             // Timers come before arrivals.
             let timed = place.assembler.poll_timeout().is_some_and(|at| at <= now);
-            if timed || place.take_batches(now + INSTANT, single) {
+            if timed || place.take_batches(now + INSTANT, single, context) {
+                kept += place.payload.trains();
                 self.close(now, queue, context);
             }
             self.look_ahead(now, queue, context);
         }
-        context.work += closed;
+        context.works(closed as usize);
         let none = self.queues[queue].assembler.closed() == before;
         context.stale += u64::from(halfway && none);
     }

@@ -46,6 +46,12 @@ impl Payload {
         payload
     }
 
+    /// Packets that are kept by themselves and trains of them: what dealing with all takes.
+    #[inline]
+    pub(super) fn trains(&self) -> usize {
+        self.data.len() + self.acks.len()
+    }
+
     /// Adds a packet that is kept by itself.
     pub(in crate::world) fn push(&mut self, packet: Packet) {
         match packet {

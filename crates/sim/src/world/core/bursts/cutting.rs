@@ -70,6 +70,7 @@ impl Mesh {
         let room = self.rules.bytes_in(left);
         let node = self.node_at(slot, hop) as usize + 1;
         let burst = self.bursts.get_mut(slot);
+        context.works(burst.payload.trains());
         let (data, acks) = burst.payload.within(room);
         burst.left = left;
         let before = burst.load_left;

@@ -437,6 +437,7 @@ impl Mesh {
             return;
         }
         let place = &mut self.queues[queue];
+        context.works(place.payload.trains());
         let slot = self.bursts.open(std::mem::take(&mut place.number));
         self.bursts.load(slot, &mut place.payload);
         let burst = self.bursts.get_mut(slot);

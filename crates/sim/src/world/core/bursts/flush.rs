@@ -98,7 +98,7 @@ impl Mesh {
         let (announced, all) = (&mut self.queues[queue].announced, (until, Place::FIRST));
         let data = announced.data.split(all, |coming| due.data.push(coming));
         announced.first = data.min(announced.acks.split(all, |coming| due.acks.push(coming)));
-        context.work += due.data.len() as u32 + due.acks.len() as u32;
+        context.works(due.data.len() + due.acks.len());
         if self.queues[queue].assembler.policy() == AssemblyPolicy::None {
             self.pass(queue, &mut due, context);
         } else {

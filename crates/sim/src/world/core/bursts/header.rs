@@ -296,7 +296,6 @@ impl Mesh {
         }
         let landed = &mut self.effects.landed;
         std::mem::swap(landed, &mut self.bursts.get_mut(slot).payload);
-        context.work += (landed.data.len() + landed.acks.len()) as u32;
         self.landed(slot, context);
         self.bursts.close(slot);
     }

@@ -55,6 +55,7 @@ impl Mesh {
         context: &mut Context,
     ) {
         let burst = self.bursts.get(slot);
+        context.works(burst.payload.trains());
         let node = lost.map(|_| self.node_at(slot, burst.hop));
         let counts = &mut self.counts[burst.kind as usize];
         match lost {
