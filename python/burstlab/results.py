@@ -17,7 +17,7 @@ from burstlab.directories import SCENARIO, SUMMARY, Place, settle
 from burstlab.errors import InputError, NotRecorded, unknown
 from burstlab.marks import Marks
 from burstlab.parquet import Store, StoredPart, write_hidden, writing
-from burstlab.statistics import mean_ci95
+from burstlab.statistics import means_of
 from burstlab.tables import MESH, RECORDED, TRACES, WITH, Table, from_rows, join, not_recorded
 
 if TYPE_CHECKING:
@@ -241,13 +241,18 @@ class Result:
         return together([str(one.summary.get("fingerprint", "")) for one in self.replications])
 
     @property
+    def simulated_s(self) -> float:
+        """Simulated time of all replications, in seconds."""
+        return sum(float(one.summary["simulated_s"]) for one in self.replications)
+
+    @property
     def summary(self) -> dict[str, Any]:
         """The document that ``burstlab run --json`` prints."""
         document: dict[str, Any] = {
             "burstlab": self.version,
             "seed": self.seed,
             "fingerprint": self.fingerprint,
-            "simulated_s": sum(float(one.summary["simulated_s"]) for one in self.replications),
+            "simulated_s": self.simulated_s,
             "wall_s": round(self.wall_s, 6),
             "interrupted": self.interrupted,
             "warnings": self.warnings,
@@ -287,12 +292,12 @@ class Result:
             for name, value in _of_parts(one.summary):
                 series.setdefault(name, []).append(value)
         count = len(self.replications)
-        known = (
-            (name, values)
+        known = {
+            name: values
             for name, values in series.items()
             if len(values) == count or not is_of_completion(_plain(name))
-        )
-        return {name: mean_ci95(values).to_json() for name, values in known}
+        }
+        return {name: one.to_json() for name, one in means_of(known).items()}
 
     def table(self, name: str) -> Table:
         """Return a recorded table, all replications one below the other."""
@@ -389,8 +394,9 @@ class Result:
         It is `summary` with ``replications`` and ``summary`` in any case.
         """
         found = self.summary
-        found.setdefault("replications", [dict(one.summary) for one in self.replications])
-        found.setdefault("summary", self.estimates())
+        if "summary" not in found:
+            found["replications"] = [dict(one.summary) for one in self.replications]
+            found["summary"] = self.estimates()
         return found
 
     def __repr__(self) -> str:

@@ -214,3 +214,16 @@ def test_a_table_is_asked_for_its_columns_once(small, tmp_path, monkeypatch):
         assert len(result.packets.read(["sent_ps", "seq"], [("flow", "==", 0)])["seq"]) > 0
         counts.append(len(asked))
     assert counts == [counts[0], counts[0] + 1, counts[0] + 2]
+
+
+def test_tables_are_printed_without_the_mean_of_each_number_of_each_flow(monkeypatch, capsys):
+    """Of 65,000 flows these are a million; a document has them, worked out once."""
+    from burstlab.cli.run import print_tables
+
+    result = bl.run({"flows": [{"count": 3}], "run": {"duration": "1 s", "replications": 2}})
+    calls: list[int] = []
+    real = bl.Result.estimates
+    monkeypatch.setattr(bl.Result, "estimates", lambda self: calls.append(1) or real(self))
+    print_tables(result)
+    assert "2 replication(s)" in capsys.readouterr().out and calls == []
+    assert len(result.document()["summary"]) > 30 and calls == [1]

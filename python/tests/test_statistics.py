@@ -4,10 +4,14 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from burstlab import statistics
 from burstlab.statistics import (
     Estimate,
     mean_ci95,
+    means_of,
     paired_ratio,
     replicate_until,
     t_quantile,
@@ -78,3 +82,19 @@ def test_replication_stops_at_the_limit():
     done = replicate_until(list, lambda s: False, first=5, batch=4, most=11)
     assert len(done.samples) == 11
     assert not done.reached
+
+
+@given(st.lists(st.lists(st.floats(-1e12, 1e12), min_size=1, max_size=40), max_size=12))
+def test_many_quantities_at_once_are_each_by_itself(samples):
+    series = {f"metric {number}": values for number, values in enumerate(samples)}
+    expected = {name: mean_ci95(values) for name, values in series.items()}
+    found = means_of(series)
+    assert found == expected and list(found) == list(expected)
+
+
+def test_numpy_is_asked_once_for_all_of_one_length(monkeypatch):
+    calls: list[int] = []
+    real = statistics.means_ci95
+    monkeypatch.setattr(statistics, "means_ci95", lambda rows: calls.append(1) or real(rows))
+    means_of({f"flow[{number}]": [float(number), 2.0] for number in range(10_000)})
+    assert len(calls) == 1

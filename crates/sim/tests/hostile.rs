@@ -119,6 +119,26 @@ fn batches_whose_packets_are_kept_are_stopped_between_two_of_them() {
     assert!(2 * slices > 3 * bursts, "{slices} slices for {bursts} bursts of 20,000 packets");
 }
 
+/// Data without end in segments of one byte: there are as many of them as there are numbers.
+#[test]
+fn segments_of_one_byte_go_on_without_end() {
+    for law in ["reno", "cubic", "dctcp", "bbr", "bbr3"] {
+        for grouping in [false, true] {
+            let scenario = json!({
+                "access": {"rate": "1 Mb/s"},
+                "edge": {"assembly": "timer", "timer": "5 ms"},
+                "tcp": {
+                    "variant": "linux", "window_law": law, "segment_size": "41 B",
+                    "grouping": grouping,
+                },
+                "run": {"duration": "0.5 s"},
+            });
+            let counters = run(&scenario, Trace::default()).summary.counters;
+            assert!(counters.packets_delivered > 100, "{law}, {grouping}: {counters:?}");
+        }
+    }
+}
+
 /// Two control channels of a rate at which a header takes no whole number of picoseconds.
 #[test]
 fn headers_on_several_channels_come_in_order() {

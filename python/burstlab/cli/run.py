@@ -201,12 +201,11 @@ def _flow_table(result: Result, flows: Sequence[Mapping[str, Any]]) -> Lean:
 
 
 def _caption(result: Result) -> str:
-    summary = result.summary
     counters = result.counters
     lines = [
         (
             f"seed {result.seed} · {len(result.replications)} replication(s) · "
-            f"{summary['simulated_s']:g} s simulated in {result.wall_s:.2g} s · "
+            f"{result.simulated_s:g} s simulated in {result.wall_s:.2g} s · "
             f"fingerprint {result.fingerprint}"
         )
     ]

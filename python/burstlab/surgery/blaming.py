@@ -228,9 +228,7 @@ def _lost(run: Source) -> _core.Prices:
 
 def _of_flow(run: Source, lost: Sequence[Mapping[str, Any]], flow: int | None) -> list[int]:
     """Return the places of the lost bursts that had something of a flow, or of all."""
-    places = [
-        place for place, one in enumerate(lost) if flow is None or flow in one["connections"]
-    ]
+    places = [place for place, one in enumerate(lost) if flow is None or flow in one["connections"]]
     if places:
         return places
     hit = sorted({one for burst in lost for one in burst["connections"]})

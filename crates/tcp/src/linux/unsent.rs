@@ -69,7 +69,7 @@ impl Unsent {
 
     /// The application is to write so many bytes in all.
     pub(crate) fn offer(&mut self, total: u64) {
-        (self.total, self.segments) = (total, total / self.payload + 1);
+        (self.total, self.segments) = (total, (total / self.payload).saturating_add(1));
     }
 
     /// What the application is to write in all, in bytes.
