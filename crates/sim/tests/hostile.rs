@@ -119,6 +119,25 @@ fn batches_whose_packets_are_kept_are_stopped_between_two_of_them() {
     assert!(2 * slices > 3 * bursts, "{slices} slices for {bursts} bursts of 20,000 packets");
 }
 
+/// A batch in more bursts with packets of their own than one event closes: all of it is sent.
+#[test]
+fn a_batch_of_many_packets_that_are_kept_is_several_events() {
+    let scenario = json!({
+        "network": {"topology": "line", "nodes": 2, "link_rate": "10 Gb/s"},
+        "edge": {"assembly": "hybrid", "timer": "1 ms", "size": "100 KB"},
+        "core": {"contention": ["segmentation"]},
+        "batches": [{
+            "from": "1", "size": {"mean": "2500 KB"}, "packet_size": "1 B",
+            "batches_per_second": 10.0,
+        }],
+        "run": {"duration": "0.3 s"},
+    });
+    let counters = run(&scenario, Trace::default()).summary.counters;
+    assert!(counters.batches_sent > 0);
+    assert_eq!(counters.batch_packets_sent, 2_500_000 * counters.batches_sent);
+    assert_eq!(counters.background_bursts_sent, 25 * counters.batches_sent);
+}
+
 /// Data without end in segments of one byte: there are as many of them as there are numbers.
 #[test]
 fn segments_of_one_byte_go_on_without_end() {
