@@ -6,17 +6,16 @@ import json
 import os
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from burstlab.completion import is_of_completion, is_open, unbiased
-from burstlab.demands import demand_names
 from burstlab.directories import SCENARIO, SUMMARY, Place, settle
 from burstlab.errors import InputError, NotRecorded, unknown
 from burstlab.marks import Marks
 from burstlab.parquet import Store, StoredPart, write_hidden, writing
+from burstlab.series import series_of
 from burstlab.statistics import means_of
 from burstlab.tables import MESH, RECORDED, TRACES, WITH, Table, from_rows, join, not_recorded
 
@@ -277,26 +276,7 @@ class Result:
         ``label[id].metric`` when there are several flows. Completion times that some replication
         does not tell, as transfers were under way at its end, are left out.
         """
-        series: dict[str, list[float]] = {}
-        for one in self.replications:
-            flows = one.summary["flows"]
-            for name in _numbers(flows):
-                # Of transfers some of which are not done, nobody knows the mean.
-                if not any(is_open(flow, name) for flow in flows):
-                    series.setdefault(name, []).append(_over_flows(name, flows))
-            if len(flows) > 1:
-                for flow in flows:
-                    label = f"{flow.get('label') or 'flow'}[{flow['id']}]"
-                    for name in _numbers([flow]):
-                        series.setdefault(f"{label}.{name}", []).append(float(flow[name]))
-            for name, value in _of_parts(one.summary):
-                series.setdefault(name, []).append(value)
-        count = len(self.replications)
-        known = {
-            name: values
-            for name, values in series.items()
-            if len(values) == count or not is_of_completion(_plain(name))
-        }
+        known = series_of([one.summary for one in self.replications])
         return {name: one.to_json() for name, one in means_of(known).items()}
 
     def table(self, name: str) -> Table:
@@ -553,48 +533,6 @@ def _check_result(where: Path) -> None:
             f"{where}: holds no result (summary.json and scenario.toml)\n"
             "  fix: give what burstlab run --out wrote"
         )
-
-
-def _numbers(flows: Sequence[Mapping[str, Any]]) -> list[str]:
-    names: dict[str, None] = {}
-    for flow in flows:
-        for name, value in flow.items():
-            if name != "id" and isinstance(value, (int, float)) and not isinstance(value, bool):
-                names[name] = None
-    return list(names)
-
-
-def _over_flows(name: str, flows: Sequence[Mapping[str, Any]]) -> float:
-    """Return the sum of a number of flows, and of times their mean: times do not add up."""
-    values = [float(flow[name]) for flow in flows if flow.get(name) is not None]
-    return sum(values) / (len(values) if name.endswith("_s") else 1)
-
-
-def _of_parts(summary: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    """Return the single numbers of a mesh, of each cell and of each demand, with their names."""
-    parts = [(name, summary.get(name) or {}) for name in ("network", "ops")]
-    demands = summary.get("demand", [])
-    for called, one in zip(demand_names(demands), demands, strict=True):
-        parts.append((f"demand.{called}", one))
-        parts.append((f"demand.{called}.departed", unbiased(one, "departed")))
-    for cell in summary.get("wlan", []):
-        parts += [(f"wlan.{cell['name']}.{way}", cell[way]) for way in ("down", "up")]
-    for kind, bursts in (summary.get("network") or {}).items():
-        if isinstance(bursts, Mapping):
-            parts.append((f"network.{kind}", bursts))
-            parts += [
-                (f"network.{kind}.causes.{one['cause']}", {"bursts": one["bursts"]})
-                for one in bursts["causes"]
-            ]
-    for part, numbers in parts:
-        for name in _numbers([numbers]):
-            yield f"{part}.{name}", float(numbers[name])
-
-
-def _plain(name: str) -> str:
-    """Return the path of a number of one of several flows, ``label[id].name``, or of another."""
-    last = name.rpartition("].")[2]
-    return last if "]." in name else name
 
 
 def without_none(value: Any) -> Any:

@@ -98,10 +98,10 @@ impl Sender {
         self.offer(now, (segments, segments.saturating_mul(self.payload)), false, out);
     }
 
-    /// As [`Sender::supply`], in bytes of data without headers, and whether it `closes` behind them:
-    /// the last segment then has only what remains. Before that what does not fill a segment counts
-    /// as a whole one, since a segment that has been sent keeps its size; with `tcp.grouping` it is
-    /// part of one.
+    /// As [`Sender::supply`], in bytes of data without headers. Where it `closes` behind them the
+    /// last segment has only what remains. Before that what does not fill a segment counts as a
+    /// whole one, since a segment that has been sent keeps its size; with `tcp.grouping` it is part
+    /// of one.
     pub fn supply_bytes(
         &mut self,
         now: Time,

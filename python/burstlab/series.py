@@ -1,0 +1,83 @@
+"""The numbers of a run over its replications, by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from burstlab.completion import is_of_completion, is_open, unbiased
+from burstlab.demands import demand_names
+
+
+def series_of(summaries: Sequence[Mapping[str, Any]]) -> dict[str, list[float]]:
+    """Return what each number was in the replications, in their order.
+
+    Of a flow's numbers, those over all flows of a replication, and of several flows each by itself,
+    under ``label[id].name``; of completion times those alone that every replication tells.
+
+    Parameters
+    ----------
+    summaries
+        One of each replication, as `Replication.summary`.
+    """
+    series: dict[str, list[float]] = {}
+    for summary in summaries:
+        flows = summary["flows"]
+        for name in _numbers(flows):
+            # Of transfers some of which are not done, nobody knows the mean.
+            if not any(is_open(flow, name) for flow in flows):
+                series.setdefault(name, []).append(_over_flows(name, flows))
+        if len(flows) > 1:
+            for flow in flows:
+                label = f"{flow.get('label') or 'flow'}[{flow['id']}]"
+                for name in _numbers([flow]):
+                    series.setdefault(f"{label}.{name}", []).append(float(flow[name]))
+        for name, value in _of_parts(summary):
+            series.setdefault(name, []).append(value)
+    return {
+        name: values
+        for name, values in series.items()
+        if len(values) == len(summaries) or not is_of_completion(_plain(name))
+    }
+
+
+def _numbers(flows: Sequence[Mapping[str, Any]]) -> list[str]:
+    names: dict[str, None] = {}
+    for flow in flows:
+        for name, value in flow.items():
+            if name != "id" and isinstance(value, (int, float)) and not isinstance(value, bool):
+                names[name] = None
+    return list(names)
+
+
+def _over_flows(name: str, flows: Sequence[Mapping[str, Any]]) -> float:
+    """Return the sum of a number of flows, and of times their mean: times do not add up."""
+    values = [float(flow[name]) for flow in flows if flow.get(name) is not None]
+    return sum(values) / (len(values) if name.endswith("_s") else 1)
+
+
+def _of_parts(summary: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """Return the single numbers of a mesh, of each cell and of each demand, with their names."""
+    parts = [(name, summary.get(name) or {}) for name in ("network", "ops")]
+    demands = summary.get("demand", [])
+    for called, one in zip(demand_names(demands), demands, strict=True):
+        parts.append((f"demand.{called}", one))
+        parts.append((f"demand.{called}.departed", unbiased(one, "departed")))
+    for cell in summary.get("wlan", []):
+        parts += [(f"wlan.{cell['name']}.{way}", cell[way]) for way in ("down", "up")]
+    for kind, bursts in (summary.get("network") or {}).items():
+        if isinstance(bursts, Mapping):
+            parts.append((f"network.{kind}", bursts))
+            parts += [
+                (f"network.{kind}.causes.{one['cause']}", {"bursts": one["bursts"]})
+                for one in bursts["causes"]
+            ]
+    for part, numbers in parts:
+        for name in _numbers([numbers]):
+            yield f"{part}.{name}", float(numbers[name])
+
+
+def _plain(name: str) -> str:
+    """Return the path of a number of one of several flows, ``label[id].name``, or of another."""
+    last = name.rpartition("].")[2]
+    return last if "]." in name else name
