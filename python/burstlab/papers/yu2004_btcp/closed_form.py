@@ -43,7 +43,7 @@ def closed_form(context: Context) -> Findings:
             panels.append(CurvePanel(f"{series} against {equation}, {title}", curves))
     findings.notes.append(
         "Closed forms: (9), (10) and, where the window is not reached, (4) to (6), with slow start "
-        "counted as in (5). Under ns-2's rule, where it is drawn, the back-off ends with a measured "
+        "counted as in (5). ns-2's rule, of full runs alone: the back-off ends with a measured "
         "round trip."
     )
     for name, worst in findings.measures.items():
