@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from burstlab.cli.flags import Json, Switch, Whole
-from burstlab.cli.printing import console, say
+from burstlab.cli.printing import console, put_document, say
 from burstlab.cli.tables import table
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ def blame(
 
         write(price_chart(found), figure)
     if json_:
-        print(json.dumps({**found.summary, "top": found.top(count)}, allow_nan=False))
+        put_document({**found.summary, "top": found.top(count)})
         return 0
     _print(found, count)
     for path in (out, figure):

@@ -8,7 +8,7 @@ from typing import Any
 
 from burstlab.cli.flags import Json, Names, Settings, Switch, Whole
 from burstlab.cli.lean import Lean
-from burstlab.cli.printing import say, warn
+from burstlab.cli.printing import put_document, say, warn
 from burstlab.shown import brief
 
 
@@ -85,7 +85,7 @@ def live(
             document, seed=seed, trace=tables, out=out, force=force, progress=progress, **how
         )
     if json_:
-        print(json.dumps({**done.result.document(), "live": done.told}, allow_nan=False))
+        put_document({**done.result.document(), "live": done.told})
     else:
         _print(done.result, done.told)
     return _status(done.result.interrupted, done.told)

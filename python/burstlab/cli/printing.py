@@ -6,7 +6,9 @@ nothing that is printed is markup, and control characters are shown as escapes.
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TextIO
 
 from burstlab.shown import shown
@@ -26,6 +28,38 @@ def say(text: str, file: TextIO | None = None) -> None:
 def warn(text: str) -> None:
     """Print lines on standard error."""
     say(text, sys.stderr)
+
+
+def put_document(document: Any, default: Callable[[Any], object] | None = None) -> None:
+    """Print one JSON document, all of it at once.
+
+    Ctrl-C is heard while it is put together, for which a run of many flows takes seconds: nothing
+    is printed then. `default` gives what stands for a value that JSON does not know.
+    """
+    print("".join(parts(document, default)))
+
+
+def parts(
+    value: Any, default: Callable[[Any], object] | None = None, levels: int = 4
+) -> Iterator[str]:
+    """Return the text that `json.dumps` makes of a document, part by part.
+
+    One call of it hears no signal. So what has objects or arrays in it is put together here, down
+    to so many `levels`: below the last of them are the numbers of one flow.
+    """
+    members = value.values() if isinstance(value, dict) else value
+    nested = isinstance(value, dict | list) and any(isinstance(one, dict | list) for one in members)
+    if levels == 0 or not nested:
+        yield json.dumps(value, allow_nan=False, default=default)
+        return
+    keys = (
+        [f"{json.dumps(key)}: " for key in value] if isinstance(value, dict) else [""] * len(value)
+    )
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    for number, (key, one) in enumerate(zip(keys, members, strict=True)):
+        yield f"{', ' if number else opening}{key}"
+        yield from parts(one, default, levels - 1)
+    yield closing
 
 
 def console(width: int = 120) -> Console:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from burstlab.cli.flags import Json
-from burstlab.cli.printing import console
+from burstlab.cli.printing import console, put_document
 from burstlab.cli.tables import table
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ def results(
         return 0
     compared = compare(entries)
     if json_:
-        print(json.dumps(compared.to_json(), allow_nan=False))
+        put_document(compared.to_json())
     else:
         _print(compared)
     return 0
@@ -59,7 +58,7 @@ def _query(entries: Sequence[Entry], sql: str, json_: bool) -> None:
 
     found = query(sql, _sources(entries))
     if json_:
-        print(json.dumps(found.to_pylist(), default=str))
+        put_document(found.to_pylist(), default=str)
         return
     rows = [list(row.values()) for row in found.to_pylist()]
     made = table(found.columns, fold=True)

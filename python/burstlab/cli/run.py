@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from burstlab import cli
 from burstlab.cli.lean import Lean
 from burstlab.cli.numbers import count, rate
-from burstlab.cli.printing import say, warn
+from burstlab.cli.printing import put_document, say, warn
 from burstlab.cli.tables import measured
 from burstlab.shown import brief
 
@@ -117,7 +116,7 @@ def run(
     for warning in result.warnings:
         warn(f"warning: {warning}")
     if json_:
-        print(json.dumps(result.document(), allow_nan=False))
+        put_document(result.document())
     else:
         print_tables(result)
         if result.directory is not None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from burstlab.cli.flags import Json, Switch, Whole
-from burstlab.cli.printing import console, say, warn
+from burstlab.cli.printing import console, put_document, say, warn
 from burstlab.cli.tables import table
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ def study(
     for warning in found.warnings[:_WARNINGS_SHOWN]:
         warn(f"warning: {warning}")
     if json_:
-        print(json.dumps(found.summary, allow_nan=False))
+        put_document(found.summary)
     else:
         print_study(found)
         say(f"written to {directory}")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from burstlab.cli.flags import Json, Names, Switch, Whole
-from burstlab.cli.printing import console, say
+from burstlab.cli.printing import console, put_document, say
 from burstlab.cli.tables import table
 
 if TYPE_CHECKING:
@@ -97,7 +96,7 @@ def what_if(
 
         write(parted_chart(found), figure)
     if json_:
-        print(json.dumps(found.summary, allow_nan=False))
+        put_document(found.summary)
         return 0
     _print(found)
     for path in (out, figure):
