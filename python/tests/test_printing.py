@@ -38,7 +38,3 @@ def test_no_part_has_more_than_one_flow():
 def test_a_number_that_json_has_not_is_refused():
     with pytest.raises(ValueError, match="Out of range"):
         list(parts({"flows": [{"rtt_s": float("nan")}]}))
-
-
-def test_what_json_does_not_know_is_told_by_its_default():
-    assert "".join(parts([{"point": 1j}], str)) == '[{"point": "1j"}]'

@@ -148,6 +148,19 @@ def test_a_query_goes_over_all_directories(runs, tmp_path, burstlab):
     assert (bad.status, "the tables are flows" in bad.err) == (2, True)
 
 
+def test_a_query_is_json_whatever_its_values_are(burstlab, runs):
+    sql = (
+        "select 'nan'::double as x, ['inf'::double, 2] as y, date '2026-11-26' as day, "
+        "map{1: 'nan'::double} as m, true as b, null as n from flows limit 1"
+    )
+    answer = burstlab("results", runs / "reno", "--sql", sql, "--json")
+    assert answer.status == 0
+    assert "NaN" not in answer.out
+    assert answer.json() == [
+        {"x": None, "y": [None, 2.0], "day": "2026-11-26", "m": {"1": None}, "b": True, "n": None}
+    ]
+
+
 def test_a_run_without_flows_can_be_queried(burstlab, tmp_path):
     scenario = tmp_path / "quiet.toml"
     scenario.write_text(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TextIO
 
 from burstlab.shown import shown
@@ -30,36 +30,35 @@ def warn(text: str) -> None:
     say(text, sys.stderr)
 
 
-def put_document(document: Any, default: Callable[[Any], object] | None = None) -> None:
+def put_document(document: Any) -> None:
     """Print one JSON document, all of it at once.
 
     Ctrl-C is heard while it is put together, for which a run of many flows takes seconds: nothing
-    is printed then. `default` gives what stands for a value that JSON does not know.
+    is printed then. The keys of objects are strings, and numbers are finite.
     """
-    print("".join(parts(document, default)))
+    print("".join(parts(document)))
 
 
-def parts(
-    value: Any, default: Callable[[Any], object] | None = None, levels: int = 4
-) -> Iterator[str]:
+def parts(value: Any, levels: int = 4) -> Iterator[str]:
     """Return the text that `json.dumps` makes of a document, part by part.
 
     One call of it hears no signal. So what has objects or arrays in it is put together here, down
     to so many `levels`: below the last of them are the numbers of one flow.
     """
-    members = value.values() if isinstance(value, dict) else value
-    nested = isinstance(value, dict | list) and any(isinstance(one, dict | list) for one in members)
-    if levels == 0 or not nested:
-        yield json.dumps(value, allow_nan=False, default=default)
+    is_object = isinstance(value, dict)
+    members = value.values() if is_object else value
+    if levels == 0 or not isinstance(value, dict | list) or not any(map(_holds, members)):
+        yield json.dumps(value, allow_nan=False)
         return
-    keys = (
-        [f"{json.dumps(key)}: " for key in value] if isinstance(value, dict) else [""] * len(value)
-    )
-    opening, closing = "{}" if isinstance(value, dict) else "[]"
-    for number, (key, one) in enumerate(zip(keys, members, strict=True)):
-        yield f"{', ' if number else opening}{key}"
-        yield from parts(one, default, levels - 1)
-    yield closing
+    for number, one in enumerate(value):
+        key, member = (f"{json.dumps(one)}: ", value[one]) if is_object else ("", one)
+        yield f"{', ' if number else '{' if is_object else '['}{key}"
+        yield from parts(member, levels - 1)
+    yield "}" if is_object else "]"
+
+
+def _holds(value: object) -> bool:
+    return isinstance(value, dict | list)
 
 
 def console(width: int = 120) -> Console:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,7 +59,7 @@ def _query(entries: Sequence[Entry], sql: str, json_: bool) -> None:
 
     found = query(sql, _sources(entries))
     if json_:
-        put_document(found.to_pylist(), default=str)
+        put_document([_as_json(row) for row in found.to_pylist()])
         return
     rows = [list(row.values()) for row in found.to_pylist()]
     made = table(found.columns, fold=True)
@@ -73,6 +74,17 @@ def _query(entries: Sequence[Entry], sql: str, json_: bool) -> None:
         made.add_row(*map(_cell, row))
     terminal = console(_WIDE)
     terminal.print(made, width=max(terminal.width, terminal.measure(made).minimum), crop=False)
+
+
+def _as_json(value: object) -> object:
+    """Return a value of a query as JSON can have it: no number for what is none, text for times."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(key): _as_json(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_as_json(one) for one in value]
+    return value if value is None or isinstance(value, str | int) else str(value)
 
 
 def _sources(entries: Sequence[Entry]) -> dict[str, dict[str, Any]]:
