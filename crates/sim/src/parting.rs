@@ -79,6 +79,7 @@ impl Branches {
         if !first.world.is_before(&surgery) {
             return Err(Undivided::Behind(behind()));
         }
+        first.world.keep_to_the_clock();
         let mut before = first.clone();
         let mut done = 0;
         while monitor.goes_on() && first.world.is_before(&surgery) {
@@ -155,7 +156,8 @@ pub struct Spared {
 impl Prices {
     /// Runs `simulation`, in which nothing has happened, to its end and notes what it loses.
     #[must_use]
-    pub fn of(simulation: Simulation, monitor: &Monitor) -> Self {
+    pub fn of(mut simulation: Simulation, monitor: &Monitor) -> Self {
+        simulation.world.keep_to_the_clock();
         let mut whole = simulation.clone();
         whole.world.note_losses();
         whole.advance_to_end(monitor);

@@ -148,9 +148,10 @@ fn any_mesh() -> impl Strategy<Value = Value> {
         None => json!({"contention": contention}),
         Some(p) => json!({"contention": contention, "injection": {"data": f64::from(p) * 1e-2}}),
     });
-    (network, edge, access, tcp, (loss, core), any::<bool>()).prop_map(
-        |(mut network, (mut edge, ack, queues), (delay, rate, bounded), tcp, chances, come)| {
-            let (loss, core) = chances;
+    let last = prop_oneof![3 => Just(None), 1 => (1u64..2000).prop_map(Some)];
+    (network, edge, access, tcp, (loss, core), (any::<bool>(), last)).prop_map(
+        |(mut network, (mut edge, ack, queues), (delay, rate, bounded), tcp, chances, ends)| {
+            let ((loss, core), (come, last)) = (chances, ends);
             let ((variant, law), profile, window, delayed, rto) = tcp;
             network["link_rate"] = json!("50 Mb/s");
             edge["ack"] = ack;
@@ -174,7 +175,7 @@ fn any_mesh() -> impl Strategy<Value = Value> {
                     {"from": "3", "to": "1", "count": 2, "start": "3 ms"},
                     {"from": "2", "to": "1", "bytes": "90 KB"}],
                 "demand": if come { demand } else { json!([]) },
-                "run": {"duration": "1500 ms", "warmup": "200 ms"},
+                "run": {"duration": "1500 ms", "warmup": "200 ms", "bursts": last},
             })
         },
     )

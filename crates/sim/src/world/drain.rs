@@ -148,7 +148,7 @@ impl World {
 
     /// How much of the run is done, from 0 to 1.
     pub(crate) fn progress(&self) -> f64 {
-        let bursts = self.core.closed() as f64 / self.burst_limit as f64;
+        let bursts = self.core.closed() as f64 / self.last_burst.limit as f64;
         let share = |from: Time, to: Time| {
             let whole = to.since(from).as_ps().max(1) as f64;
             self.now.since(from).as_ps() as f64 / whole

@@ -43,6 +43,8 @@ pub(crate) enum Event {
     Occupancy,
     /// Measuring begins.
     WarmedUp,
+    /// The world is kept, to go back to.
+    Keep,
     /// The alarm of a host of others may be due, of the sender of a flow.
     NearStackTimer(u32),
     /// The same, of its receiver.

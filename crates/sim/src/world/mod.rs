@@ -12,6 +12,7 @@ mod drain;
 mod events;
 mod full_batch;
 mod hosts;
+mod last_burst;
 mod notices;
 mod occupancy;
 mod packet;
@@ -38,6 +39,7 @@ use self::core::Core;
 use self::drain::Measured;
 use self::events::Event;
 use self::hosts::{FAR, Flow, Hosts, NEAR};
+use self::last_burst::{CONNECTIONS_MAX, LastBurst};
 pub(crate) use self::surgery::Surgery;
 use crate::measure::{Occupancy, Recorder, Trace};
 use crate::scenario::{Outside, Resolved, ScenarioError, TieBreak};
@@ -59,7 +61,7 @@ pub(crate) struct World {
     drain: Option<Span>,
     /// What was measured, once it goes on.
     measured: Option<Box<Measured>>,
-    burst_limit: u64,
+    last_burst: LastBurst,
     /// Flows that still have something to send; in the drain finite ones alone.
     active: usize,
     now: Time,
@@ -95,15 +97,14 @@ impl World {
             access.seat_back(flow.id, links);
         }
         let warm = Time::ZERO + scenario.run.warmup;
-        // What is recorded is recorded in order of time, and a bound on bursts may end the run at
-        // any of them.
+        // What is recorded is recorded in order of time. A run that ends with a burst may go back.
         let drawn = scenario.run.tie_break == TieBreak::Random;
-        let alone = !scenario.access.shared
-            && !scenario.goes_both_ways()
-            && scenario.run.bursts.is_none()
-            && !access.loses_departures();
+        let alone =
+            !scenario.access.shared && !scenario.goes_both_ways() && !access.loses_departures();
         let outside = resolved.stacks.as_ref().and_then(|stacks| stacks.outside());
-        let hurries = trace == Trace::default() && !drawn && alone && outside.is_none();
+        let goes_back = hosts.flows.len() <= CONNECTIONS_MAX && !resolved.needs_classes();
+        let may_end = scenario.run.bursts.is_none() || goes_back;
+        let hurries = trace == Trace::default() && !drawn && alone && may_end && outside.is_none();
         let queue = match drawn {
             true => EventQueue::with_drawn_ties(random.stream("ties")),
             false => EventQueue::new(),
@@ -117,7 +118,7 @@ impl World {
             end: Time::ZERO + scenario.run.duration,
             drain: scenario.run.drain,
             measured: None,
-            burst_limit: scenario.run.bursts.unwrap_or(u64::MAX),
+            last_burst: LastBurst::new(scenario.run.bursts),
             now: Time::ZERO,
             measured_from: Time::ZERO,
             warm: false,
@@ -138,6 +139,9 @@ impl World {
     /// Takes what is not stored from a world of the same scenario in which nothing has happened;
     /// `None` where this one is of another.
     pub(crate) fn adopt(&mut self, fresh: Self) -> Option<()> {
+        if let Some(kept) = self.kept() {
+            kept.adopt(fresh.clone())?;
+        }
         self.hosts.adopt(fresh.hosts)?;
         self.core.adopt(fresh.core)
     }
@@ -162,18 +166,12 @@ impl World {
             self.sample_every = every;
             self.context.queue.push(Time::ZERO + every, Rank::Timer, Event::Sample);
         }
+        self.begin_keeping();
         self.look_again();
         for (index, at) in self.access.cross.starts() {
             self.context.queue.push(at, Rank::Arrival, Event::Cross(index));
         }
         self.context.queue.push(warm, Rank::Timer, Event::WarmedUp);
-    }
-
-    /// Hosts may be ahead of the clock up to `until`, if they may at all.
-    fn hurry(&mut self, until: Time) {
-        if self.hurries {
-            self.context.safe = until;
-        }
     }
 
     /// Processes up to `count` events, fewer where they take long; returns whether the run goes on.
@@ -190,7 +188,10 @@ impl World {
             if self.context.work >= WORK_MAX {
                 return true;
             }
-            if self.active == 0 || self.core.closed() >= self.burst_limit {
+            if self.active == 0 {
+                return false;
+            }
+            if self.core.closed() >= self.last_burst.limit && !self.goes_back() {
                 return false;
             }
             let (at, event) = match self.context.queue.pop() {
@@ -267,6 +268,7 @@ impl World {
             Event::Demand(source) => self.connect(source),
             Event::Sample => self.sample(),
             Event::Occupancy => self.note_occupancy(),
+            Event::Keep => self.keep(),
             Event::WarmedUp => {
                 self.measured_from = self.now;
                 self.warm = true;

@@ -45,6 +45,9 @@ impl World {
 
     /// From now on these operations are asked for.
     pub(crate) fn operate(&mut self, surgery: Surgery) {
+        if let Some(kept) = self.kept() {
+            kept.operate(surgery.clone());
+        }
         self.context.surgery = surgery;
     }
 
@@ -59,8 +62,12 @@ impl World {
     }
 
     /// Records tables from now on: packets that are on their way have no row. Hosts that are ahead
-    /// of the clock stay so, and come no further ahead.
+    /// of the clock stay so, and come no further ahead; a run that ends with a burst [keeps to the
+    /// clock](Self::keep_to_the_clock) first, for which it may go back.
     pub(crate) fn trace_from_here(&mut self, trace: Trace) {
+        if trace != Trace::default() {
+            self.keep_to_the_clock();
+        }
         self.context.recorder = Recorder::new(trace);
         self.hurries = self.hurries && trace == Trace::default();
         if !self.hurries {
@@ -70,11 +77,14 @@ impl World {
 
     /// Ends the run at `at`, if it would go on: what is measured is measured until then.
     pub(crate) fn end_at(&mut self, at: Time) {
+        if let Some(kept) = self.kept() {
+            kept.end_at(at);
+        }
         if at <= self.end {
             self.drain = None;
         }
         self.end = self.end.min(at);
-        self.context.safe = self.context.safe.min(at);
+        self.hurry_no_further(at);
     }
 
     /// How far each connection has come, by number.

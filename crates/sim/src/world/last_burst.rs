@@ -1,0 +1,157 @@
+//! A run that ends with a burst. When that is closed nobody knows before, and a host that is ahead
+//! of the clock may be past it by then. So the world is kept now and then, at instants that no host
+//! has passed; once the last burst is closed the run goes back to the latest of them, and comes to
+//! the same end with hosts that do not pass it.
+
+use burstlab_kernel::Ticket;
+use burstlab_units::{Span, Time};
+use serde::{Deserialize, Serialize};
+
+use super::World;
+use super::events::Event;
+
+/// In a run of more connections than these hosts are not ahead of the clock: the world that is kept
+/// would take as much memory again.
+pub(super) const CONNECTIONS_MAX: usize = 1 << 12;
+
+/// The world is kept after so much time first, and then whenever the run is twice as far.
+const FIRST: Span = Span::from_ps(100_000_000_000);
+
+/// As the end comes near, it is kept once so much of the time has passed that the remaining bursts
+/// will take if they come as those before: seven parts in eight.
+const SHARE: (u64, u64) = (7, 8);
+
+/// Once they will take less than one part in so many of the time that has passed, it is kept no
+/// more unless they take twice as long: to go back costs no more than that.
+const REST: u64 = 64;
+
+/// With which burst a run ends, and the world that it goes back to.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct LastBurst {
+    /// So many bursts are closed when the run ends.
+    pub(super) limit: u64,
+    /// Hosts may be ahead of the clock up to here, but for the bound on bursts.
+    until: Time,
+    /// No host comes to this instant ahead of the clock.
+    held: Time,
+    kept: Option<Box<World>>,
+}
+
+impl LastBurst {
+    /// Of a run that ends with its burst `limit`, or with none.
+    pub(super) fn new(limit: Option<u64>) -> Self {
+        let held = if limit.is_some() { Time::ZERO } else { Time::MAX };
+        Self { limit: limit.unwrap_or(u64::MAX), until: Time::ZERO, held, kept: None }
+    }
+
+    /// When the world is kept next, where it is at `now`, with so many bursts closed.
+    fn next(&self, now: Time, closed: u64) -> Time {
+        let passed = now.since(Time::ZERO).as_ps();
+        let doubled = passed.max(FIRST.as_ps());
+        let left = self.limit.saturating_sub(closed);
+        let rest = u128::from(passed) * u128::from(left) / u128::from(closed.max(1));
+        let rest = u64::try_from(rest).unwrap_or(u64::MAX);
+        let step = match closed {
+            0 => doubled,
+            _ if rest < passed / REST => rest.saturating_mul(2).max(FIRST.as_ps()),
+            _ => doubled.min(rest / SHARE.1 * SHARE.0).max(1),
+        };
+        now.saturating_add(Span::from_ps(step))
+    }
+}
+
+impl World {
+    /// Hosts may be ahead of the clock up to `until`, if they may at all.
+    pub(super) fn hurry(&mut self, until: Time) {
+        if self.hurries {
+            self.last_burst.until = until;
+            self.context.safe = until.min(self.last_burst.held.before());
+        }
+    }
+
+    /// Nor beyond `at`.
+    pub(super) fn hurry_no_further(&mut self, at: Time) {
+        self.hurry(self.last_burst.until.min(at));
+    }
+
+    /// Sees to it that the world is kept, where hosts may be ahead of the clock in a run that ends
+    /// with a burst: nothing is done ahead before it is.
+    pub(super) fn begin_keeping(&mut self) {
+        if self.hurries && self.last_burst.held < Time::MAX {
+            self.keep_at(Time::ZERO);
+        }
+    }
+
+    fn keep_at(&mut self, at: Time) {
+        self.context.queue.push_at(at, Ticket::first(u32::MAX), Event::Keep);
+    }
+
+    /// No host has passed this instant: the world is kept, and they may go on.
+    pub(super) fn keep(&mut self) {
+        // It is no event of the scenario.
+        self.context.stale += 1;
+        if !self.hurries {
+            return;
+        }
+        self.last_burst.kept = None;
+        self.last_burst.kept = Some(Box::new(self.clone()));
+        self.last_burst.held = self.last_burst.next(self.now, self.core.closed());
+        self.hurry(self.last_burst.until);
+        self.keep_at(self.last_burst.held);
+    }
+
+    /// The last burst is closed: goes back to the world that was kept, and returns whether there is
+    /// one. A burst that is closed ahead of the clock is counted then, but none is counted late: in
+    /// the run to come the last one is closed now, or later.
+    #[cold]
+    pub(super) fn goes_back(&mut self) -> bool {
+        let closed = self.now;
+        let Some(kept) = self.last_burst.kept.take() else { return false };
+        *self = *kept;
+        self.last_burst.held = closed;
+        self.hurry(self.last_burst.until);
+        true
+    }
+
+    /// From now on no host is ahead of the clock in a run that ends with a burst. Where one may be,
+    /// the run goes back to an instant that none has passed.
+    pub(crate) fn keep_to_the_clock(&mut self) {
+        if self.last_burst.held < Time::MAX && self.hurries {
+            if let Some(kept) = self.last_burst.kept.take() {
+                *self = *kept;
+            }
+            self.hurries = false;
+            self.context.safe = Time::ZERO;
+        }
+    }
+
+    /// The world that is kept, if one is.
+    pub(super) fn kept(&mut self) -> Option<&mut Self> {
+        self.last_burst.kept.as_deref_mut()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// When a run whose bursts are closed evenly, one in each of so many picoseconds, is kept.
+    fn kept(limit: u64, each: u64) -> Vec<u64> {
+        let (last, end) = (LastBurst::new(Some(limit)), limit * each);
+        let next = |now: &Time| Some(last.next(*now, now.as_ps() / each));
+        let all = std::iter::successors(Some(Time::ZERO), next).map(Time::as_ps);
+        all.take_while(|&at| at < end).collect()
+    }
+
+    #[test]
+    fn little_is_run_again_and_a_world_is_kept_seldom() {
+        for (limit, each) in [(40_000, 140_000_000_000), (1_000_000, 1_000_000), (300, 7_000_000)] {
+            let (all, end) = (kept(limit, each), limit * each);
+            assert!(all.is_sorted() && all.len() < 25, "{all:?}");
+            let last = all.last().copied().expect("it is kept at the beginning");
+            let again = (end - last) as f64 / end as f64;
+            let short = end <= FIRST.as_ps();
+            assert!(if short { last == 0 } else { again < 0.02 }, "{limit}: {again}");
+        }
+    }
+}
