@@ -109,6 +109,24 @@ impl Timer {
         self.deadline = Some(now.saturating_add(self.rto()));
     }
 
+    /// It is set to run out then.
+    #[inline]
+    pub(crate) fn set_deadline(&mut self, at: Time) {
+        self.deadline = Some(at);
+    }
+
+    /// The segment that is timed, if one is.
+    #[inline]
+    pub(crate) fn timed(&self) -> Option<u64> {
+        self.timed.map(|(seq, _)| seq)
+    }
+
+    /// Whether progress alone ends the back-off.
+    #[inline]
+    pub(crate) fn awaits_progress(&self) -> bool {
+        self.backoff != 1 && self.backoff_end == BackoffEnd::Progress
+    }
+
     #[inline]
     pub(crate) fn stop(&mut self) {
         self.deadline = None;

@@ -1,5 +1,6 @@
 //! The sending endpoint.
 
+mod ack_clock;
 mod options;
 mod reductions;
 mod with_data;
@@ -20,6 +21,7 @@ use crate::recovery::Recovery;
 use crate::rto::RttView;
 use crate::segment::{Ack, Transmission};
 use crate::verdict::Verdict;
+pub use ack_clock::AckClock;
 pub use reductions::Reductions;
 
 /// What a sender is doing.
@@ -184,32 +186,31 @@ impl Sender {
     /// covers segments that had been sent before the run and were not acknowledged, while more is
     /// to follow; the caller sees to it that nothing else happens to the sender by then. Calls
     /// `emit` for each with the segments that it lets go, of [`segment_size`](Self::segment_size),
-    /// and with the sender as it is then. Returns how many it took. All is as if each had come
+    /// and with the window as it is then. Returns how many it took. All is as if each had come
     /// alone to [`on_ack`](Self::on_ack).
     #[inline(always)]
     pub fn take(
         &mut self,
         run: &PacketRun,
         until: Time,
-        mut emit: impl FnMut(&Self, Clocked),
+        mut emit: impl FnMut(&AckClock, Clocked),
     ) -> u32 {
-        let count = self.takes_at_most(run, until);
+        let (mut clock, count) = self.begin_run(run, until);
         let (mut at, mut next, mut taken) = (run.at, run.first, 0);
         while taken < count {
-            let Some(segments) = self.take_one(at, next) else { break };
-            emit(self, Clocked { at, next, segments });
+            let Some(segments) = clock.take(self, at, next) else { break };
+            emit(&clock, Clocked { at, next, segments });
             at += run.gap;
             next += u64::from(run.step);
             taken += 1;
         }
-        self.took(taken);
+        self.end_run(&clock, run, taken);
         taken
     }
 
     /// How many ACKs of a run [`take`](Self::take) takes at most, from the front.
     #[inline(always)]
-    #[must_use]
-    pub fn takes_at_most(&self, run: &PacketRun, until: Time) -> u32 {
+    fn takes_at_most(&self, run: &PacketRun, until: Time) -> u32 {
         if run.first <= self.flow.acked || !self.is_fast() {
             return 0;
         }
@@ -218,17 +219,6 @@ impl Sender {
         // There is always something to follow an ACK for a segment below the limit.
         let news = run.up_to(self.flow.sent.min(self.flow.limit - 1));
         run.by(until).min(news).min(rising)
-    }
-
-    /// Takes the next one of these: returns the segments that it lets go, in order, all for the
-    /// first time, or `None` where the timer runs out before it. In a loop of its own each is
-    /// inlined, which a closure may not be. After the last, [`took`](Self::took) counts them.
-    #[inline(always)]
-    pub fn take_one(&mut self, now: Time, next: u64) -> Option<Range<u64>> {
-        if self.flow.timer.deadline().is_some_and(|due| due <= now) {
-            return None;
-        }
-        Some(self.goes_on(now, next))
     }
 
     /// As [`Sender::on_ack`], for an ACK without SACK blocks that comes on the fast path and covers
@@ -256,7 +246,7 @@ impl Sender {
 
     /// So many ACKs were taken one after the other.
     #[inline]
-    pub fn took(&mut self, acks: u32) {
+    fn took(&mut self, acks: u32) {
         if acks > 0 {
             self.flow.counters.acks += u64::from(acks);
             self.flow.limited_transmissions = 0;

@@ -20,14 +20,15 @@ pub(crate) struct Window {
     /// The receiver's window in segments.
     pub(crate) receiver: u64,
     /// The same, to compare with `cwnd`.
-    edge: f64,
+    pub(crate) edge: f64,
     law: Law,
     slow_start: SlowStart,
     /// By how much an ACK opens the window of a law that goes by round trips.
     each_ack: f64,
     halving: WindowHalving,
     basis: SsthreshBasis,
-    limited: bool,
+    /// Whether the congestion window stays within the receiver's.
+    pub(crate) limited: bool,
 }
 
 impl Window {
@@ -71,7 +72,8 @@ impl Window {
         if self.cwnd >= self.edge {
             return self.receiver;
         }
-        (self.cwnd as u64).saturating_add(self.inflation).min(self.receiver)
+        // Below the edge it is below 2^32, and converted faster so.
+        u64::from(self.cwnd as u32).saturating_add(self.inflation).min(self.receiver)
     }
 
     /// The congestion window within the receiver's, without inflation.
@@ -94,7 +96,7 @@ impl Window {
     }
 
     /// Opens the window for an ACK of new data.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn grow(&mut self) {
         let grown = if self.cwnd < self.ssthresh {
             self.slow_start.grown(self.cwnd)
@@ -102,6 +104,12 @@ impl Window {
             self.law.grown(self.cwnd)
         };
         self.set(grown);
+    }
+
+    /// Whether each ACK opens it as it is usual, below the threshold and above.
+    #[inline]
+    pub(crate) fn goes_by_acks(&self) -> bool {
+        matches!((&self.law, self.slow_start), (Law::Aimd(_), SlowStart::Standard))
     }
 
     /// A round trip is over: whatever rules the window now decides on the next one.

@@ -446,10 +446,11 @@ impl Senders {
     fn take(&mut self, run: &PacketRun, until: Time) {
         let (may, sent) = (self.may && self.is_straight(), self.sent());
         let mut emitted = Vec::new();
-        let taken = self.fast.take(run, until, |sender, clocked| {
-            let (cwnd, ssthresh) = (sender.cwnd(), sender.ssthresh());
+        let slow = &self.slow;
+        let taken = self.fast.take(run, until, |clock, clocked| {
+            let (cwnd, ssthresh) = (clock.cwnd(), clock.ssthresh());
             let list = clocked.segments.map(|seq| {
-                let size = sender.segment_size(seq);
+                let size = slow.segment_size(seq);
                 Transmission {
                     seq,
                     size,

@@ -150,10 +150,10 @@ impl World {
             done += 1;
             let coming = TimedTrain { train: *train, at, gap };
             let run = coming.run(ack.next);
-            let most = flow.sender.takes_at_most(&run, safe);
+            let (mut clock, most) = flow.sender.begin_run(&run, safe);
             let (mut heard, mut next, mut taken) = (run.at, run.first, 0);
             while taken < most {
-                let Some(segments) = flow.sender.take_one(heard, next) else { break };
+                let Some(segments) = clock.take(&mut flow.sender, heard, next) else { break };
                 digest.add(heard, 2, next);
                 let mut seq = segments.start;
                 while seq < segments.end {
@@ -161,7 +161,7 @@ impl World {
                     let size = flow.sender.segment_size(seq);
                     let at = up.wire.carry(heard, size);
                     if !sending.goes_on(at, seq, size) {
-                        let cwnd = if queue.is_by_window() { flow.sender.cwnd() } else { 0.0 };
+                        let cwnd = if queue.is_by_window() { clock.cwnd() } else { 0.0 };
                         let packet = DataPacket::first(index, seq, size, cwnd);
                         sending.begin(core, queue, at, packet, context);
                     }
@@ -171,7 +171,7 @@ impl World {
                 next += u64::from(run.step);
                 taken += 1;
             }
-            flow.sender.took(taken);
+            flow.sender.end_run(&clock, &run, taken);
             if taken < count {
                 late = Some((coming, taken));
                 break;

@@ -1,0 +1,164 @@
+//! ACKs of a run that let new segments go, one after the other: what each of them changes is held
+//! apart from the rest of the sender, so that a loop over them keeps it at hand.
+
+use std::ops::Range;
+
+use burstlab_units::{Span, Time};
+
+use super::Sender;
+use crate::packet_run::PacketRun;
+
+/// A sender that hears a run of ACKs on the fast path: [begun](Sender::begin_run), then told of
+/// each ACK, and [ended](Sender::end_run).
+#[derive(Debug)]
+pub struct AckClock {
+    /// ACKs from this one on are not like others: the one that is timed, that of all that was sent,
+    /// or any where the window goes by more than ACKs.
+    rare: u64,
+    /// One past the highest segment sent.
+    sent: u64,
+    /// Before the run.
+    sent_before: u64,
+    limit: u64,
+    max_burst: u64,
+    cwnd: f64,
+    ssthresh: f64,
+    /// The receiver's window, to compare with `cwnd`, and with what `inflation` adds to that.
+    edge: f64,
+    receiver: u64,
+    inflation: u64,
+    /// Whether `cwnd` stays within the receiver's window.
+    limited: bool,
+    /// Whether the next segment that goes is to be timed.
+    times: bool,
+    due: Time,
+    rto: Span,
+}
+
+impl AckClock {
+    /// Congestion window in segments, as [`Sender::cwnd`].
+    #[inline]
+    #[must_use]
+    pub fn cwnd(&self) -> f64 {
+        self.cwnd
+    }
+
+    /// Slow-start threshold in segments, as [`Sender::ssthresh`].
+    #[inline]
+    #[must_use]
+    pub fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+
+    /// The next ACK comes, to the sender that began the run: returns the segments that it lets go,
+    /// in order, all for the first time, or `None` where the timer runs out before it.
+    #[inline(always)]
+    pub fn take(&mut self, sender: &mut Sender, now: Time, next: u64) -> Option<Range<u64>> {
+        if self.due <= now {
+            return None;
+        }
+        if next >= self.rare {
+            return Some(self.take_rare(sender, now, next));
+        }
+        self.due = now.saturating_add(self.rto);
+        let by = if self.cwnd < self.ssthresh { 1.0 } else { 1.0 / self.cwnd.max(1.0) };
+        self.cwnd += by;
+        if self.limited {
+            self.cwnd = self.cwnd.min(self.edge);
+        }
+        let mut room = self.receiver;
+        if self.cwnd < self.edge {
+            // So it is below 2^32, and converted faster.
+            room = u64::from(self.cwnd as u32).saturating_add(self.inflation).min(room);
+        }
+        let first = self.sent;
+        let end = (next + room).min(self.limit).min(first.saturating_add(self.max_burst));
+        if end <= first {
+            return Some(first..first);
+        }
+        self.sent = end;
+        if self.times {
+            sender.flow.timer.on_first_transmission(now, first);
+            (self.times, self.rare) = (false, first + 1);
+        }
+        Some(first..end)
+    }
+
+    /// The same by the sender itself.
+    #[inline(never)]
+    fn take_rare(&mut self, sender: &mut Sender, now: Time, next: u64) -> Range<u64> {
+        self.hand_back(sender);
+        let segments = sender.goes_on(now, next);
+        *self = sender.clock();
+        segments
+    }
+
+    /// The sender is as it is after the ACKs so far; all but what they acknowledge.
+    #[inline]
+    fn hand_back(&self, sender: &mut Sender) {
+        let flow = &mut sender.flow;
+        flow.counters.segments_sent += self.sent - self.sent_before;
+        (flow.next, flow.sent) = (self.sent, self.sent);
+        flow.window.cwnd = self.cwnd;
+        if self.due < Time::MAX {
+            flow.timer.set_deadline(self.due);
+        }
+    }
+}
+
+impl Sender {
+    /// ACKs of `run` come: returns a clock that is to be told of each in turn, and how many of them
+    /// it takes by `until` at most, from the front, as [`take`](Self::take) says.
+    #[inline(always)]
+    pub fn begin_run(&mut self, run: &PacketRun, until: Time) -> (AckClock, u32) {
+        let (mut clock, count) = (self.clock(), self.takes_at_most(run, until));
+        if count > 0 && clock.rare > 0 && clock.due > run.at {
+            self.recovery.on_ack_fast(&mut self.flow, run.first);
+            clock.inflation = self.flow.window.inflation;
+        }
+        (clock, count)
+    }
+
+    /// The clock was told of so many ACKs of `run`.
+    #[inline(always)]
+    pub fn end_run(&mut self, clock: &AckClock, run: &PacketRun, acks: u32) {
+        if acks == 0 {
+            return;
+        }
+        clock.hand_back(self);
+        let last = run.number(acks - 1);
+        self.flow.acked = last;
+        if clock.rare > 0 {
+            self.recovery.on_ack_fast(&mut self.flow, last);
+        }
+        self.took(acks);
+    }
+
+    #[inline]
+    fn clock(&self) -> AckClock {
+        let (flow, window) = (&self.flow, &self.flow.window);
+        let (timed, rto) = (flow.timer.timed(), flow.timer.rto());
+        let plain = flow.acked > 0 && flow.delays.is_none() && window.goes_by_acks();
+        let rare = match timed {
+            _ if !plain || flow.timer.awaits_progress() => 0,
+            Some(seq) => seq + 1,
+            None => flow.sent,
+        };
+        AckClock {
+            rare,
+            sent: flow.sent,
+            sent_before: flow.sent,
+            limit: flow.limit,
+            max_burst: flow.max_burst,
+            cwnd: window.cwnd,
+            ssthresh: window.ssthresh,
+            edge: window.edge,
+            receiver: window.receiver,
+            inflation: window.inflation,
+            limited: window.limited,
+            times: timed.is_none(),
+            due: flow.timer.deadline().unwrap_or(Time::MAX),
+            rto,
+        }
+    }
+}
