@@ -88,5 +88,5 @@ pub use rto::RttView;
 pub use segment::{
     Ack, AckOptions, Outlet, SackBlocks, SegmentFlags, SegmentOptions, SentRun, Transmission, Wires,
 };
-pub use sender::{AckClock, Clocked, Reductions, Sender, State};
+pub use sender::{AckClock, Reductions, Sender, State};
 pub use verdict::Verdict;

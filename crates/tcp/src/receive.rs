@@ -155,6 +155,38 @@ impl Receiver {
         (self.next, self.high) = (next, next);
     }
 
+    /// Whether segment `seq` comes behind a gap, and is beyond all that arrived.
+    #[inline]
+    #[must_use]
+    pub fn takes_behind(&self, seq: u64) -> bool {
+        let within = seq > self.next && seq - self.next < self.window;
+        within && seq >= self.high && self.answers.is_none()
+    }
+
+    /// Segments of `run` arrive [behind a gap](Self::takes_behind). Takes those in front that are
+    /// in order and come at `until` or before, and before a delayed ACK is due; the caller sees to
+    /// it that nothing else happens to the receiver by then. Returns how many, and the ACK that
+    /// goes out as the first of them comes. Each of the others has the same as it comes, but that
+    /// the first SACK block, if there is one, is longer by a segment each time. All is as if each
+    /// had come alone to [`on_segment`](Self::on_segment).
+    pub fn take_behind(&mut self, run: &PacketRun, until: Time) -> Option<(u32, Ack)> {
+        let due = self.poll_timeout().is_some_and(|due| due <= run.at);
+        let ordered = if run.step == 1 { run.count } else { 1 };
+        let count = run.by(until).min(ordered);
+        if due || count == 0 || !self.takes_behind(run.first) {
+            return None;
+        }
+        let count = u64::from(count).min(self.window - (run.first - self.next));
+        let ack = self.on_segment(run.at, run.first)?;
+        let end = run.first + count;
+        self.arrived.insert(run.first, end);
+        self.high = end;
+        if let Some(history) = &mut self.history {
+            history.extend(end);
+        }
+        Some((count as u32, ack))
+    }
+
     /// The segment it waits for: all below have arrived.
     #[inline]
     #[must_use]

@@ -41,17 +41,6 @@ pub enum State {
     Loss,
 }
 
-/// What an ACK of a run lets go.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Clocked {
-    /// When the ACK is there.
-    pub at: Time,
-    /// The segment that it asks for.
-    pub next: u64,
-    /// The segments that go on the link at that time, in order, all for the first time.
-    pub segments: Range<u64>,
-}
-
 /// The sending endpoint of one connection. See the crate documentation for the order of calls.
 ///
 /// Every call that may send appends to `out`, in the order in which the segments go on the link,
@@ -180,35 +169,7 @@ impl Sender {
         self.note_retransmissions(&out[from..]);
     }
 
-    /// ACKs of `run`, without SACK blocks, arrive. Takes those in front that are there at `until`
-    /// or before, and before the retransmission timer runs out, where nothing is being repaired,
-    /// no ACK was a duplicate, no detector of Python listens, nothing is held back, and each ACK
-    /// covers segments that had been sent before the run and were not acknowledged, while more is
-    /// to follow; the caller sees to it that nothing else happens to the sender by then. Calls
-    /// `emit` for each with the segments that it lets go, of [`segment_size`](Self::segment_size),
-    /// and with the window as it is then. Returns how many it took. All is as if each had come
-    /// alone to [`on_ack`](Self::on_ack).
-    #[inline(always)]
-    pub fn take(
-        &mut self,
-        run: &PacketRun,
-        until: Time,
-        mut emit: impl FnMut(&AckClock, Clocked),
-    ) -> u32 {
-        let (mut clock, count) = self.begin_run(run, until);
-        let (mut at, mut next, mut taken) = (run.at, run.first, 0);
-        while taken < count {
-            let Some(segments) = clock.take(self, at, next) else { break };
-            emit(&clock, Clocked { at, next, segments });
-            at += run.gap;
-            next += u64::from(run.step);
-            taken += 1;
-        }
-        self.end_run(&clock, run, taken);
-        taken
-    }
-
-    /// How many ACKs of a run [`take`](Self::take) takes at most, from the front.
+    /// How many ACKs of a run are taken at most, from the front.
     #[inline(always)]
     fn takes_at_most(&self, run: &PacketRun, until: Time) -> u32 {
         if run.first <= self.flow.acked || !self.is_fast() {

@@ -8,9 +8,9 @@ use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
 use burstlab_tcp::{
-    Ack, Classes, Config, Decision, Detector, ForeignDetector, ForeignLaw, Moment, Notice,
-    Overrides, PacketRun, Profile, PythonClass, Receiver, SackBlocks, SegmentFlags, Sender, State,
-    Transmission, Variant, WindowLaw,
+    Ack, AckClock, Classes, Config, Decision, Detector, ForeignDetector, ForeignLaw, Moment,
+    Notice, Overrides, PacketRun, Profile, PythonClass, Receiver, SackBlocks, SegmentFlags, Sender,
+    State, Transmission, Variant, WindowLaw,
 };
 use burstlab_units::{Span, Time};
 use proptest::prelude::*;
@@ -74,6 +74,12 @@ impl Arrived {
         seq == self.next && self.above.is_empty()
     }
 
+    /// Whether a segment is behind a gap and beyond all others, within the window.
+    fn is_beyond(&self, seq: u64, window: u64) -> bool {
+        let gap = self.next < seq && self.above.last().is_none_or(|&last| last < seq);
+        gap && seq < self.next + window
+    }
+
     fn holds(&self, seq: u64) -> bool {
         seq < self.next || self.above.contains(&seq)
     }
@@ -120,9 +126,11 @@ impl Receivers {
     /// Segments mostly in order, or behind a gap, or that were there before.
     fn any_run(&self, random: &mut Xorshift, at: Time) -> PacketRun {
         let next = self.arrived.next;
-        let first = match random.below(9) {
+        let behind = self.arrived.above.last().map_or(next + 1, |last| last + 1);
+        let first = match random.below(12) {
             0 => next + random.below(4),
             1 => next.saturating_sub(random.below(4)),
+            2..5 if next > 0 => behind + random.below(3),
             _ => next,
         };
         let step = if chance(random, 8) { random.below(3) as u32 } else { 1 };
@@ -153,12 +161,44 @@ impl Receivers {
             let goes_on = self.arrived.is_in_order(seq) && self.is_undisturbed(at, until);
             assert!(!goes_on || behind_the_syn, "{run:?}: {} are taken", received.segments);
         }
-        for index in received.segments..run.count {
+        let mut taken = received.segments;
+        if taken < run.count {
+            let rest = if taken == 0 { *run } else { run.behind(taken) };
+            taken += self.take_behind(&rest, until);
+        }
+        for index in taken..run.count {
             let (at, seq) = (run.time(index), run.number(index));
             assert_eq!(self.fast.on_segment(at, seq), self.slow.on_segment(at, seq));
             self.arrived.insert(seq, self.window);
         }
         self.compare();
+    }
+
+    /// Segments that may come behind a gap; returns how many of them are taken as such.
+    fn take_behind(&mut self, run: &PacketRun, until: Time) -> u32 {
+        let (taken, ack) = self.fast.take_behind(run, until).unzip();
+        let taken = taken.unwrap_or(0);
+        for index in 0..taken {
+            let (at, seq) = (run.time(index), run.number(index));
+            assert!(self.arrived.is_beyond(seq, self.window), "{run:?}");
+            assert!(self.is_undisturbed(at, until), "{run:?}");
+            let mut wanted = ack.expect("it has an ACK");
+            if let [(left, right), older @ ..] = wanted.sack.as_slice() {
+                let mut sack = SackBlocks::NONE;
+                sack.push(*left, right + u64::from(index));
+                older.iter().for_each(|&(left, right)| sack.push(left, right));
+                wanted.sack = sack;
+            }
+            assert_eq!(self.slow.on_segment(at, seq), Some(wanted), "{run:?}: {index}");
+            self.arrived.insert(seq, self.window);
+        }
+        if taken < run.count {
+            let (at, seq) = (run.time(taken), run.number(taken));
+            let follows = taken == 0 || run.step == 1;
+            let beyond = self.arrived.is_beyond(seq, self.window);
+            assert!(!(follows && beyond && self.is_undisturbed(at, until)), "{run:?}: {taken}");
+        }
+        taken
     }
 
     /// Whether a segment at `at` comes before anything else.
@@ -293,6 +333,25 @@ fn any_config(random: &mut Xorshift) -> Config {
         overrides.send_jitter = Some(Span::from_us(500));
     }
     Config::resolve(&overrides).expect("is valid")
+}
+
+/// Has a sender take the ACKs of a run, and tells what each lets go, by its place; returns how many
+/// it took.
+fn take(
+    sender: &mut Sender,
+    run: &PacketRun,
+    until: Time,
+    mut emit: impl FnMut(&AckClock, u32, Range<u64>),
+) -> u32 {
+    let (mut clock, most) = sender.begin_run(run, until);
+    let mut taken = 0;
+    while taken < most {
+        let Some(segments) = clock.take(sender, run.time(taken), run.number(taken)) else { break };
+        emit(&clock, taken, segments);
+        taken += 1;
+    }
+    sender.end_run(&clock, run, taken);
+    taken
 }
 
 /// A sender that takes runs of ACKs, one that takes ACKs, and the network behind both.
@@ -447,20 +506,17 @@ impl Senders {
         let (may, sent) = (self.may && self.is_straight(), self.sent());
         let mut emitted = Vec::new();
         let slow = &self.slow;
-        let taken = self.fast.take(run, until, |clock, clocked| {
+        let taken = take(&mut self.fast, run, until, |clock, index, segments| {
             let (cwnd, ssthresh) = (clock.cwnd(), clock.ssthresh());
-            let list = clocked.segments.map(|seq| {
-                let size = slow.segment_size(seq);
-                Transmission {
-                    seq,
-                    size,
-                    retransmission: false,
-                    cwnd,
-                    ssthresh,
-                    flags: SegmentFlags::default(),
-                }
+            let list = segments.map(|seq| Transmission {
+                seq,
+                size: slow.segment_size(seq),
+                retransmission: false,
+                cwnd,
+                ssthresh,
+                flags: SegmentFlags::default(),
             });
-            emitted.push((clocked.at, clocked.next, list.collect::<Vec<_>>()));
+            emitted.push((run.time(index), run.number(index), list.collect::<Vec<_>>()));
         });
         let mut one_by_one = Vec::new();
         for index in 0..taken {
@@ -570,9 +626,9 @@ fn without_losses_all_is_taken() {
                 });
                 sent.start = sent.end;
                 for acks in received.acks.into_iter().chain(late) {
-                    let taken = sender.take(&acks, Time::NEVER, |_, clocked| {
-                        assert_eq!(clocked.segments.start, sent.end);
-                        sent.end = clocked.segments.end;
+                    let taken = take(&mut sender, &acks, Time::NEVER, |_, _, segments| {
+                        assert_eq!(segments.start, sent.end);
+                        sent.end = segments.end;
                     });
                     assert_eq!(taken, acks.count, "{variant:?}, {profile:?}");
                 }

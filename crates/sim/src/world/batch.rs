@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use burstlab_tcp::PacketRun;
 use burstlab_units::{Bytes, Span, Time};
 
 use super::World;
@@ -12,6 +13,7 @@ use super::context::Context;
 use super::core::{Core, DataQueue};
 use super::packet::{AckPacket, DataPacket, Parcel};
 use super::train::{Timed, TimedTrain, Train};
+use crate::measure::NO_ROW;
 
 impl World {
     /// Data packets leave the fibres: each goes on its receiver's link.
@@ -107,8 +109,59 @@ impl World {
                 break;
             }
         }
-        if done == 0 && flow.receiver.has_options() {
-            return self.receive_full_run(trains);
+        if done == 0 {
+            return match flow.receiver.has_options() {
+                true => self.receive_full_run(trains),
+                false => self.receive_behind(trains),
+            };
+        }
+        flow.arm_receiver(index, context);
+        if let Some((coming, from)) = late {
+            for number in from..coming.train.count {
+                self.data_comes(coming.at(number), index, coming.train.packet(number));
+            }
+        }
+        done
+    }
+
+    /// The same, of packets that come behind a gap.
+    fn receive_behind(&mut self, trains: &[impl Timed<DataPacket>]) -> usize {
+        let now = self.now;
+        let index = trains[0].train().first.flow;
+        let flow = &mut self.hosts.flows[index as usize];
+        let down = &mut self.access.data_down[index as usize];
+        let up = &mut self.access.ack_up[index as usize];
+        let (core, context) = (&mut self.core, &mut self.context);
+        let Some(queue) = core.ack_queue(index) else { return 0 };
+        let until = flow.receives_behind_until(flow.safe(index, context));
+        let (mut done, mut late) = (0, None);
+        for timed in trains {
+            let (train, ready) = (timed.train(), timed.ready(now));
+            let packet = &train.first;
+            let first = (packet.flow, packet.nth) == (index, 1);
+            if !first || !flow.receiver.takes_behind(packet.seq) || ready.0 > until {
+                break;
+            }
+            let arrives = down.wire.carry_evenly(ready, train.count, packet.bytes(), Time::MAX);
+            let Some((at, gap)) = arrives else { break };
+            done += 1;
+            let coming = TimedTrain { train: *train, at, gap };
+            let run = coming.run(packet.seq);
+            let (taken, ack) = match flow.receive_behind((now, until), &run) {
+                Some((taken, ack)) => (taken, Some(ack)),
+                None => (0, None),
+            };
+            if let Some(ack) = ack {
+                flow.count(u64::from(taken), packet.bytes().get() * u64::from(taken));
+                flow.tally.acks_sent += u64::from(taken);
+                let acks = PacketRun { count: taken, step: u32::from(!ack.sack.is_empty()), ..run };
+                let sent = TimedTrain::of(&acks, AckPacket::new(index, NO_ROW, &ack));
+                core.expect_acks_over(queue, &mut up.wire, &sent, context);
+            }
+            if taken < train.count {
+                late = Some((coming, taken));
+                break;
+            }
         }
         flow.arm_receiver(index, context);
         if let Some((coming, from)) = late {

@@ -116,6 +116,17 @@ impl AckPacket {
         Self { row, written: true, ..Self::plain(flow, next, size) }
     }
 
+    /// By how many segments its first SACK block is longer than that of `other`, if that is all
+    /// that sets them apart, and neither is of a connection with options.
+    fn longer_than(&self, other: &Self) -> Option<u64> {
+        let [(above, length), behind @ ..] = self.sack;
+        let [(other_above, other_length), other_behind @ ..] = other.sack;
+        let alike = (self.next, self.nth, above, behind)
+            == (other.next, 0, other_above, other_behind)
+            && self.written == other.written;
+        if alike { length.checked_sub(other_length).map(u64::from) } else { None }
+    }
+
     /// Whether it has no SACK blocks.
     #[inline]
     pub(super) fn is_plain(&self) -> bool {
@@ -240,17 +251,59 @@ impl Parcel for AckPacket {
     fn enters_at(&self) -> Place {
         Place::ACK_UP.of(self.flow)
     }
+    /// Of an ACK with SACK blocks the first one is longer by so many segments: such ACKs follow one
+    /// another behind a gap.
     #[inline]
     fn after(&self, numbers: u64) -> Self {
-        Self { next: self.next + numbers, ..*self }
+        let mut after = *self;
+        match self.is_plain() {
+            true => after.next += numbers,
+            false => after.sack[0].1 += numbers as u32,
+        }
+        after
     }
     #[inline]
     fn distance(&self, other: &Self) -> Option<u64> {
         let alike = self.flow == other.flow
             && (self.size, self.nth) == (other.size, other.nth)
-            && self.is_plain()
-            && other.is_plain()
             && self.row == NO_ROW;
-        if alike { self.next.checked_sub(other.next) } else { None }
+        match (alike, self.is_plain(), other.is_plain()) {
+            (true, true, true) => self.next.checked_sub(other.next),
+            (true, false, false) => self.longer_than(other),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn acks_behind_a_gap_differ_in_the_length_of_their_first_block_alone() {
+        let packet = |next: u64, blocks: &[(u64, u64)]| {
+            let mut sack = SackBlocks::NONE;
+            blocks.iter().for_each(|&(left, right)| sack.push(left, right));
+            AckPacket::new(1, NO_ROW, &Ack { next, sack, size: Bytes::new(56) })
+        };
+        let first = packet(7, &[(12, 15), (9, 10)]);
+        let later = packet(7, &[(12, 18), (9, 10)]);
+        assert_eq!((later.distance(&first), first.distance(&later)), (Some(3), None));
+        assert_eq!((first.after(3), first.after(3).ack()), (later, later.ack()));
+        for other in [
+            packet(8, &[(12, 18), (9, 10)]),
+            packet(7, &[(11, 18), (9, 10)]),
+            packet(7, &[(12, 18), (9, 11)]),
+            packet(7, &[(12, 18)]),
+            packet(7, &[]),
+            later.nth(1),
+            AckPacket { flow: 2, ..later },
+            AckPacket { written: true, ..later },
+        ] {
+            assert_eq!((other.distance(&first), first.distance(&other)), (None, None), "{other:?}");
+        }
+        assert_eq!(first.nth(1).distance(&first.nth(1)), None, "each has options of its own");
+        let plain = packet(7, &[]);
+        assert_eq!((plain.after(2), plain.after(2).distance(&plain)), (packet(9, &[]), Some(2)));
     }
 }

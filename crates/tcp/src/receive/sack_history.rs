@@ -28,6 +28,11 @@ impl SackHistory {
         self.count = 0;
     }
 
+    /// The run that was reported last goes on up to `right`.
+    pub(super) fn extend(&mut self, right: u64) {
+        self.runs[0].1 = right;
+    }
+
     /// The blocks of an ACK for an arrival that made `[left, right)` whole: that run first, then
     /// those reported before that are not part of it. A run that begins at 0 is in order and is not
     /// itself reported.

@@ -8,8 +8,8 @@ use burstlab_units::{Span, Time};
 use super::Sender;
 use crate::packet_run::PacketRun;
 
-/// A sender that hears a run of ACKs on the fast path: [begun](Sender::begin_run), then told of
-/// each ACK, and [ended](Sender::end_run).
+/// A sender that hears a run of ACKs on the fast path, from [`Sender::begin_run`] to
+/// [`Sender::end_run`].
 #[derive(Debug)]
 pub struct AckClock {
     /// ACKs from this one on are not like others: the one that is timed, that of all that was sent,
@@ -50,8 +50,9 @@ impl AckClock {
         self.ssthresh
     }
 
-    /// The next ACK comes, to the sender that began the run: returns the segments that it lets go,
-    /// in order, all for the first time, or `None` where the timer runs out before it.
+    /// The sender that began the run hears its next ACK: returns the segments that this lets go, in
+    /// order, all for the first time, each of its [size](Sender::segment_size), or `None` where the
+    /// timer runs out before.
     #[inline(always)]
     pub fn take(&mut self, sender: &mut Sender, now: Time, next: u64) -> Option<Range<u64>> {
         if self.due <= now {
@@ -107,8 +108,14 @@ impl AckClock {
 }
 
 impl Sender {
-    /// ACKs of `run` come: returns a clock that is to be told of each in turn, and how many of them
-    /// it takes by `until` at most, from the front, as [`take`](Self::take) says.
+    /// ACKs of `run`, without SACK blocks, arrive. Taken are those in front that are there at
+    /// `until` or before, and before the retransmission timer runs out, where nothing is being
+    /// repaired, no ACK was a duplicate, no detector of Python listens, nothing is held back, and
+    /// each ACK covers segments that had been sent before the run and were not acknowledged, while
+    /// more is to follow; the caller sees to it that nothing else happens to the sender by then.
+    ///
+    /// Returns a clock that [takes](AckClock::take) them one by one, and how many at most. Once the
+    /// run is [over](Self::end_run) all is as if each had come alone to [`on_ack`](Self::on_ack).
     #[inline(always)]
     pub fn begin_run(&mut self, run: &PacketRun, until: Time) -> (AckClock, u32) {
         let (mut clock, count) = (self.clock(), self.takes_at_most(run, until));
@@ -119,7 +126,7 @@ impl Sender {
         (clock, count)
     }
 
-    /// The clock was told of so many ACKs of `run`.
+    /// The clock has taken so many ACKs of `run`.
     #[inline(always)]
     pub fn end_run(&mut self, clock: &AckClock, run: &PacketRun, acks: u32) {
         if acks == 0 {

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use burstlab_kernel::{Rank, Stream};
-use burstlab_tcp::{Ack, Receiver, Sender, Transmission, Variant};
+use burstlab_tcp::{Ack, PacketRun, Receiver, Sender, Transmission, Variant};
 use burstlab_units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,7 @@ use super::options::CarriedOptions;
 use super::other_way::OtherWay;
 use super::resent::Resent;
 use super::stack::Stack;
+use super::taken_ahead::TakenAhead;
 use crate::measure::loss::{Causes, Loss, ReductionCause, Truth};
 use crate::measure::{Digest, SenderBefore, SenderState};
 use crate::world::context::Context;
@@ -144,6 +145,8 @@ pub(in crate::world) struct Flow {
     gone_back: u64,
     /// The latest duplicate ACK asks for this segment.
     asked_again: u64,
+    /// What its receiver has taken ahead of the clock, and somebody may ask for.
+    pub(super) ahead: TakenAhead,
     /// What its packets carry besides, if they do.
     pub(super) carried: Option<Box<CarriedOptions>>,
     /// The other direction of its connection, if that has data too.
@@ -189,6 +192,7 @@ impl Flow {
             resent: Resent::default(),
             gone_back: 0,
             asked_again: 0,
+            ahead: TakenAhead::default(),
             other: None,
             carried: (kind.config.variant == Variant::Linux).then(Box::default),
             digest: Digest::of_flow(id),
@@ -202,6 +206,7 @@ impl Flow {
         self.vacant = true;
         self.resent = Resent::default();
         self.causes = Causes::default();
+        self.ahead = TakenAhead::default();
     }
 
     /// Whether nothing of it is on its way or still to come.
@@ -455,6 +460,40 @@ impl Flow {
     fn hears_nothing_twice(&self) -> bool {
         self.sender.is_fast()
             && self.sender.highest_acked().is_some_and(|acked| acked >= self.asked_again)
+    }
+
+    /// Until when packets that are on their way to the receiver may be dealt with now that come
+    /// [behind a gap](burstlab_tcp::Receiver::takes_behind), for the first time; zero: not at all.
+    /// Who asks whether a segment is there that was lost again is told the truth by
+    /// [`TakenAhead`].
+    #[inline]
+    pub(in crate::world) fn receives_behind_until(&self, ahead: Time) -> Time {
+        let calm = self.completed.is_none() && !self.kind.by_the_clock;
+        if calm { ahead } else { Time::ZERO }
+    }
+
+    /// Segments behind a gap will be at the receiver; `now` is the time. Takes those in front that
+    /// come by `until`; returns how many, and the ACK of the first of them.
+    pub(in crate::world) fn receive_behind(
+        &mut self,
+        (now, until): (Time, Time),
+        run: &PacketRun,
+    ) -> Option<(u32, Ack)> {
+        let (taken, ack) = self.receiver.take_behind(run, until)?;
+        self.asked_again = ack.next;
+        self.ahead.take(now, PacketRun { count: taken, step: 1, ..*run });
+        Some((taken, ack))
+    }
+
+    /// The time is `now`, at which something happens to its hosts.
+    #[inline]
+    pub(super) fn settle(&mut self, now: Time) {
+        self.ahead.settle(now, &mut self.causes);
+    }
+
+    /// Whether segment `seq`, whose last transmission is lost at `now`, is not there by then.
+    fn lacks(&mut self, now: Time, seq: u64) -> bool {
+        !self.receiver.holds(seq) || self.ahead.misses(now, seq)
     }
 
     /// Whether nothing happens at the receiver before a packet at `at`.

@@ -134,20 +134,6 @@ impl Flow {
         packet.nth == 1 && options.is_some() && self.receiver.takes_full_fast(packet.seq)
     }
 
-    /// The time is `now`, at which something happens to its hosts.
-    #[inline]
-    pub(super) fn settle(&mut self, now: Time) {
-        if let Some(carried) = &mut self.carried {
-            carried.ahead.settle(now, &mut self.causes);
-        }
-    }
-
-    /// Whether segment `seq`, whose last transmission is lost at `now`, is not there by then.
-    pub(super) fn lacks(&mut self, now: Time, seq: u64) -> bool {
-        let ahead = self.carried.as_mut().map(|carried| &mut carried.ahead);
-        !self.receiver.holds(seq) || ahead.is_some_and(|ahead| ahead.misses(now, seq))
-    }
-
     /// Until when a packet that is on its way to the receiver may be dealt with now, if it comes in
     /// order. Who asks whether a segment is there that was lost again is told the truth by
     /// [`TakenAhead`](super::taken_ahead::TakenAhead).
@@ -212,7 +198,7 @@ impl Flow {
         self.count(u64::from(taken), packet.bytes().get() * u64::from(taken));
         if taken > 0 {
             let run = coming.run(packet.seq);
-            carried.ahead.take(now, PacketRun { count: taken, step: 1, ..run });
+            self.ahead.take(now, PacketRun { count: taken, step: 1, ..run });
         }
         self.carried = Some(carried);
         taken

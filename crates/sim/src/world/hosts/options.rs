@@ -7,7 +7,6 @@ use burstlab_units::{Bytes, Time};
 use serde::{Deserialize, Serialize};
 
 use super::option_table::OptionTable;
-use super::taken_ahead::TakenAhead;
 use super::{Flow, Hosts};
 use crate::measure::SentRow;
 use crate::world::context::Context;
@@ -23,8 +22,6 @@ pub(in crate::world) struct CarriedOptions {
     aboard: AckOptions,
     /// What the last ACK asked for, and how many have.
     asked: (u64, u16),
-    /// Segments that the receiver has taken ahead of the clock.
-    pub(super) ahead: TakenAhead,
     /// Marks drawn, and made.
     drawn: u32,
     pub(in crate::world) marks: u64,
