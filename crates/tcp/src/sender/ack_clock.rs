@@ -7,14 +7,17 @@ use burstlab_units::{Span, Time};
 
 use super::Sender;
 use crate::packet_run::PacketRun;
+use crate::window::Window;
 
 /// A sender that hears a run of ACKs on the fast path, from [`Sender::begin_run`] to
 /// [`Sender::end_run`].
 #[derive(Debug)]
 pub struct AckClock {
-    /// ACKs from this one on are not like others: the one that is timed, that of all that was sent,
-    /// or any where the window goes by more than ACKs.
+    /// ACKs from this one on are not like others: that of the segment that is timed, or of all that
+    /// was sent; any, if the first one ends the back-off, or where the window is not `plain`.
     rare: u64,
+    /// Whether the window goes by ACKs alone; else the sender keeps all that they change.
+    plain: bool,
     /// One past the highest segment sent.
     sent: u64,
     /// Before the run.
@@ -88,9 +91,16 @@ impl AckClock {
     /// The same by the sender itself.
     #[inline(never)]
     fn take_rare(&mut self, sender: &mut Sender, now: Time, next: u64) -> Range<u64> {
-        self.hand_back(sender);
+        if self.plain {
+            self.hand_back(sender);
+            let segments = sender.goes_on(now, next);
+            *self = sender.clock();
+            return segments;
+        }
         let segments = sender.goes_on(now, next);
-        *self = sender.clock();
+        let Window { cwnd, ssthresh, .. } = sender.flow.window;
+        (self.cwnd, self.ssthresh) = (cwnd, ssthresh);
+        self.due = sender.flow.timer.deadline().unwrap_or(Time::MAX);
         segments
     }
 
@@ -132,10 +142,10 @@ impl Sender {
         if acks == 0 {
             return;
         }
-        clock.hand_back(self);
-        let last = run.number(acks - 1);
-        self.flow.acked = last;
-        if clock.rare > 0 {
+        if clock.plain {
+            let last = run.number(acks - 1);
+            clock.hand_back(self);
+            self.flow.acked = last;
             self.recovery.on_ack_fast(&mut self.flow, last);
         }
         self.took(acks);
@@ -145,14 +155,15 @@ impl Sender {
     fn clock(&self) -> AckClock {
         let (flow, window) = (&self.flow, &self.flow.window);
         let (timed, rto) = (flow.timer.timed(), flow.timer.rto());
-        let plain = flow.acked > 0 && flow.delays.is_none() && window.goes_by_acks();
+        let plain = flow.delays.is_none() && window.goes_by_acks();
         let rare = match timed {
-            _ if !plain || flow.timer.awaits_progress() => 0,
+            _ if !plain || flow.acked == 0 || flow.timer.awaits_progress() => 0,
             Some(seq) => seq + 1,
             None => flow.sent,
         };
         AckClock {
             rare,
+            plain,
             sent: flow.sent,
             sent_before: flow.sent,
             limit: flow.limit,
