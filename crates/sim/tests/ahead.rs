@@ -451,6 +451,28 @@ fn what_comes_after_the_end_is_not_sent() {
     assert_eq!(numbers(ahead), numbers(traced));
 }
 
+/// A run that ends with a burst deals with packets in runs as any other does, and with none that
+/// comes after its end.
+#[test]
+fn a_run_that_ends_with_a_burst_is_ahead_of_the_clock() {
+    for (bursts, rate, warmup) in
+        [(7, "100 Mb/s", "0 s"), (333, "8 Mb/s", "2 s"), (4000, "100 Mb/s", "90 ms")]
+    {
+        let scenario = json!({
+            "access": {"rate": rate}, "edge": {"assembly": "timer", "timer": "5 ms"},
+            "loss": {"data": {"process": "bernoulli", "probability": 0.003}},
+            "tcp": {"variant": "new-reno", "profile": "ns2", "window": 60},
+            "run": {"duration": "1000 s", "bursts": bursts, "warmup": warmup},
+        });
+        let ahead = run(&scenario, 3, Trace::default()).summary;
+        let traced = run(&scenario, 3, ALL).summary;
+        assert_eq!(ahead.counters.bursts_sent, bursts);
+        let (few, all) = (ahead.counters.events, traced.counters.events);
+        assert!(bursts < 100 || 3 * few < all, "{bursts}: {few} of {all}");
+        assert_eq!(numbers(ahead), numbers(traced), "{bursts}");
+    }
+}
+
 /// So many flows on one path, each packet a burst of its own, that what they send is not in step:
 /// some of it is dealt with at once, and the rest packet by packet.
 #[test]
