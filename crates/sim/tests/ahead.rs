@@ -429,6 +429,28 @@ fn a_receiver_is_not_ahead_of_what_is_sent_again_and_lost() {
     }
 }
 
+/// SACK recovery that has nothing else to send sends its last segment again (RFC 6675, rule 4 of
+/// NextSeg). That may meet its first transmission behind a gap, on the slow link of the receiver,
+/// and be lost before that arrives.
+#[test]
+fn a_receiver_behind_a_gap_is_not_ahead_of_a_segment_that_is_rescued_and_lost() {
+    for rto_min in ["20 ms", "100 ms"] {
+        let scenario = json!({
+            "edge": {"assembly": "timer", "timer": "2 ms"},
+            "access": {"rate": "8 Mb/s", "delay": "1 ms",
+                "receiver": {"rate": "400 kb/s", "delay": "5 ms"}},
+            "loss": {"data": {"process": "bernoulli", "probability": 0.1}},
+            "tcp": {"variant": "sack", "profile": "rfc", "window": 14, "delayed_ack": false,
+                "rto_min": rto_min},
+            "flows": [{"count": 12, "bytes": "60 KB", "stagger": "50 ms"}],
+            "run": {"duration": "40 s"},
+        });
+        let ahead = run(&scenario, 1, Trace::default()).summary;
+        let traced = run(&scenario, 1, ALL).summary;
+        assert_eq!(numbers(ahead), numbers(traced), "{rto_min}");
+    }
+}
+
 /// Segments that were sent again for nothing bring ACKs behind the last one that counts. What of
 /// them would reach the ingress after the run has ended is not sent.
 #[test]
