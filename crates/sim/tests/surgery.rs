@@ -248,6 +248,43 @@ fn a_trace_from_where_they_part_is_the_end_of_a_whole_one() {
     }
 }
 
+/// A run that ends with a burst goes back to a world that was kept: that has the same operations,
+/// and the same end, stored and taken up again too.
+#[test]
+fn a_run_that_ends_with_a_burst_is_stored_and_parts() {
+    let plain = json!({
+        "edge": {"assembly": "timer", "timer": "5 ms"},
+        "loss": {"data": {"process": "bernoulli", "probability": 0.01}},
+        "tcp": {"variant": "sack", "window": 40},
+        "run": {"duration": "1000 s", "bursts": 900},
+    });
+    let killed = operated(&plain, &json!([{"operation": "kill", "burst": 860}]));
+    let mut stored = runs::simulation(&plain, 3, Trace::default());
+    while stored.clone().finish().0.counters.bursts_sent < 810 {
+        assert!(stored.advance(20));
+    }
+    let bytes = stored.checkpoint().expect("it has no trace");
+    let resume = |scenario: &Value| {
+        Simulation::resume(&resolved(scenario), 3, 0, &bytes).expect("it is this run")
+    };
+    let whole = summary(&killed, 3);
+    assert_eq!((whole.surgery[0].effect.as_str(), whole.counters.bursts_sent), ("done", 900));
+    assert_ne!(whole.fingerprint, summary(&plain, 3).fingerprint);
+    let resumed = resume(&killed).run(&Monitor::default()).summary;
+    assert_eq!(numbers(resumed), numbers(whole.clone()));
+    for end_ps in [u64::MAX, (whole.simulated_s * 0.99 * 1e12) as u64] {
+        let mut first = resume(&plain);
+        first.end_at(end_ps);
+        let parted = Branches::part(first, &resolved(&killed), &Monitor::default());
+        let mut other = parted.expect("it is there").other;
+        other.trace_from_here(runs::ALL);
+        let found = other.run(&Monitor::default()).summary;
+        let mut wanted = runs::simulation(&killed, 3, Trace::default());
+        wanted.end_at(end_ps);
+        assert_eq!(numbers(found), numbers(wanted.run(&Monitor::default()).summary), "{end_ps}");
+    }
+}
+
 #[test]
 fn mistakes_are_answered_with_their_mend() {
     let path = path(&assemblies()[1], "cut-through", &[], 1);

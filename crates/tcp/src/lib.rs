@@ -10,8 +10,9 @@
 //! 3. After each call ask `poll_timeout()`, and call `on_timeout` at that instant unless a later
 //!    answer has moved it. A call that comes early does nothing.
 //!
-//! Where nothing is lost, late or repaired, [`Receiver::take`] and [`Sender::take`] do for a whole
-//! [run](PacketRun) of packets what step 2 does for each: the fast path. Its twin is step 2.
+//! Where nothing is lost, late or repaired, [`Receiver::take`] and an [`AckClock`] do for a whole
+//! [run](PacketRun) of packets what step 2 does for each: the fast path. Its twin is step 2. So
+//! does [`Receiver::take_behind`] for segments behind a gap.
 //!
 //! When a timer and a packet fall on the same instant, ns-2 serves first what was scheduled first,
 //! which is nearly always the timer.

@@ -138,8 +138,7 @@ impl World {
         for timed in trains {
             let (train, ready) = (timed.train(), timed.ready(now));
             let packet = &train.first;
-            let first = (packet.flow, packet.nth) == (index, 1);
-            if !first || !flow.receiver.takes_behind(packet.seq) || ready.0 > until {
+            if packet.flow != index || !flow.takes_behind(packet.seq) || ready.0 > until {
                 break;
             }
             let arrives = down.wire.carry_evenly(ready, train.count, packet.bytes(), Time::MAX);

@@ -462,10 +462,15 @@ impl Flow {
             && self.sender.highest_acked().is_some_and(|acked| acked >= self.asked_again)
     }
 
-    /// Until when packets that are on their way to the receiver may be dealt with now that come
-    /// [behind a gap](burstlab_tcp::Receiver::takes_behind), for the first time; zero: not at all.
-    /// Who asks whether a segment is there that was lost again is told the truth by
-    /// [`TakenAhead`].
+    /// Whether a packet that is on its way to the receiver comes [behind a
+    /// gap](burstlab_tcp::Receiver::takes_behind), and no segment from there on was sent again, and
+    /// perhaps lost. One that will be, before it comes, is known to [`TakenAhead`].
+    #[inline]
+    pub(in crate::world) fn takes_behind(&self, seq: u64) -> bool {
+        self.receiver.takes_behind(seq) && self.resent.is_below(seq)
+    }
+
+    /// Until when such packets may be dealt with now; zero: not at all.
     #[inline]
     pub(in crate::world) fn receives_behind_until(&self, ahead: Time) -> Time {
         let calm = self.completed.is_none() && !self.kind.by_the_clock;
