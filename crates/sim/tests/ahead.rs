@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use runs::columns::differing;
 use runs::detectors::{any_detector, with_detector};
 use runs::stored::goes_on;
-use runs::{ALL, numbers, run};
+use runs::{ALL, BURSTS, numbers, run};
 
 /// The tables of a run, without the columns that are `left_out`.
 fn tables(output: Output, left_out: &[&str]) -> Vec<Table> {
@@ -493,6 +493,13 @@ fn a_run_that_ends_with_a_burst_is_ahead_of_the_clock() {
         assert!(bursts < 100 || 3 * few < all, "{bursts}: {few} of {all}");
         assert_eq!(numbers(ahead), numbers(traced), "{bursts}");
     }
+    // A world of so many connections is not kept: their hosts go by the clock.
+    let many = json!({"flows": [{"count": 5000}], "run": {"duration": "9 s", "bursts": 5500},
+        "edge": {"assembly": "none"}});
+    let ahead = run(&many, 3, Trace::default()).summary;
+    let traced = run(&many, 3, BURSTS).summary;
+    assert_eq!(ahead.counters.events, traced.counters.events);
+    assert_eq!(numbers(ahead), numbers(traced));
 }
 
 /// So many flows on one path, each packet a burst of its own, that what they send is not in step:

@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 use super::World;
 use super::events::Event;
 
-/// In a run of more connections than these hosts are not ahead of the clock: the world that is kept
-/// would take as much memory again.
-pub(super) const CONNECTIONS_MAX: usize = 1 << 12;
+/// A world with more connections than these, or with more bursts under way and sources of them, is
+/// not kept: it would take as much memory again. Its hosts go by the clock.
+const CONNECTIONS_MAX: usize = 1 << 12;
+const BURSTS_MAX: u64 = 1 << 16;
 
 /// The world is kept after so much time first, and then whenever the run is twice as far.
 const FIRST: Span = Span::from_ps(100_000_000_000);
@@ -90,10 +91,14 @@ impl World {
     pub(super) fn keep(&mut self) {
         // It is no event of the scenario.
         self.context.stale += 1;
+        self.last_burst.kept = None;
+        if self.hosts.flows.len() > CONNECTIONS_MAX || self.core.weight() > BURSTS_MAX {
+            self.hurries = false;
+            self.context.safe = Time::ZERO;
+        }
         if !self.hurries {
             return;
         }
-        self.last_burst.kept = None;
         self.last_burst.kept = Some(Box::new(self.clone()));
         self.last_burst.held = self.last_burst.next(self.now, self.core.closed());
         self.hurry(self.last_burst.until);

@@ -39,7 +39,7 @@ use self::core::Core;
 use self::drain::Measured;
 use self::events::Event;
 use self::hosts::{FAR, Flow, Hosts, NEAR};
-use self::last_burst::{CONNECTIONS_MAX, LastBurst};
+use self::last_burst::LastBurst;
 pub(crate) use self::surgery::Surgery;
 use crate::measure::{Occupancy, Recorder, Trace};
 use crate::scenario::{Outside, Resolved, ScenarioError, TieBreak};
@@ -102,8 +102,7 @@ impl World {
         let alone =
             !scenario.access.shared && !scenario.goes_both_ways() && !access.loses_departures();
         let outside = resolved.stacks.as_ref().and_then(|stacks| stacks.outside());
-        let goes_back = hosts.flows.len() <= CONNECTIONS_MAX && !resolved.needs_classes();
-        let may_end = scenario.run.bursts.is_none() || goes_back;
+        let may_end = scenario.run.bursts.is_none() || !resolved.needs_classes();
         let hurries = trace == Trace::default() && !drawn && alone && may_end && outside.is_none();
         let queue = match drawn {
             true => EventQueue::with_drawn_ties(random.stream("ties")),

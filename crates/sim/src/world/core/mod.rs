@@ -189,6 +189,14 @@ impl Core {
         }
     }
 
+    /// Bursts under way, and sources of bursts.
+    pub(super) fn weight(&self) -> u64 {
+        match self {
+            Self::Bursts(mesh) => mesh.weight(),
+            Self::Slots(_) => 0,
+        }
+    }
+
     /// Bursts with data closed so far.
     #[inline]
     pub(super) fn closed(&self) -> u64 {

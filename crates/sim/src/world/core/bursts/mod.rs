@@ -335,6 +335,13 @@ impl Mesh {
         self.background.len() + self.fed.len()
     }
 
+    /// Bursts under way, and sources of bursts.
+    pub(super) fn weight(&self) -> u64 {
+        let ended = |one: &BurstCounts| one.delivered + one.lost;
+        let under_way = self.counts.iter().map(|one| one.sent.saturating_sub(ended(one)));
+        under_way.sum::<u64>() + self.background_sources() as u64
+    }
+
     /// Queues the first background bursts, and the first closing of each queue that batches enter.
     pub(super) fn begin(&mut self, watch: &Interrupt, context: &mut Context) {
         for (number, source) in (0..).zip(&self.background) {
