@@ -116,15 +116,20 @@ impl World {
             };
         }
         flow.arm_receiver(index, context);
+        self.come_later(index, late);
+        done
+    }
+
+    /// Packets of a train from one of them on, if any, are yet to come to their receiver.
+    pub(super) fn come_later(&mut self, index: u32, late: Option<(TimedTrain<DataPacket>, u32)>) {
         if let Some((coming, from)) = late {
             for number in from..coming.train.count {
                 self.data_comes(coming.at(number), index, coming.train.packet(number));
             }
         }
-        done
     }
 
-    /// The same, of packets that come behind a gap.
+    /// As [`receive_run`](Self::receive_run), of packets that come behind a gap.
     fn receive_behind(&mut self, trains: &[impl Timed<DataPacket>]) -> usize {
         let now = self.now;
         let index = trains[0].train().first.flow;
@@ -146,11 +151,9 @@ impl World {
             done += 1;
             let coming = TimedTrain { train: *train, at, gap };
             let run = coming.run(packet.seq);
-            let (taken, ack) = match flow.receive_behind((now, until), &run) {
-                Some((taken, ack)) => (taken, Some(ack)),
-                None => (0, None),
-            };
-            if let Some(ack) = ack {
+            let behind = flow.receive_behind((now, until), &run);
+            let taken = behind.map_or(0, |(taken, _)| taken);
+            if let Some((_, ack)) = behind {
                 flow.count(u64::from(taken), packet.bytes().get() * u64::from(taken));
                 flow.tally.acks_sent += u64::from(taken);
                 let acks = PacketRun { count: taken, step: u32::from(!ack.sack.is_empty()), ..run };
@@ -163,11 +166,7 @@ impl World {
             }
         }
         flow.arm_receiver(index, context);
-        if let Some((coming, from)) = late {
-            for number in from..coming.train.count {
-                self.data_comes(coming.at(number), index, coming.train.packet(number));
-            }
-        }
+        self.come_later(index, late);
         done
     }
 

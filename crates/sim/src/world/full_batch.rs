@@ -57,11 +57,7 @@ impl World {
         }
         answering.end();
         flow.arm_receiver(index, answering.context);
-        if let Some((coming, from)) = late {
-            for number in from..coming.train.count {
-                self.data_comes(coming.at(number), index, coming.train.packet(number));
-            }
-        }
+        self.come_later(index, late);
         done
     }
 

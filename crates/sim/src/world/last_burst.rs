@@ -139,6 +139,9 @@ impl World {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::Trace;
+    use crate::scenario::Scenario;
+    use burstlab_kernel::RandomSource;
 
     /// When a run whose bursts are closed evenly, one in each of so many picoseconds, is kept.
     fn kept(limit: u64, each: u64) -> Vec<u64> {
@@ -158,5 +161,45 @@ mod tests {
             let short = end <= FIRST.as_ps();
             assert!(if short { last == 0 } else { again < 0.02 }, "{limit}: {again}");
         }
+    }
+
+    /// A world that ends with a burst, on its way between two instants at which it is kept.
+    fn under_way(surgery: &str) -> World {
+        let text = format!(r#"{{"run": {{"bursts": 4000, "duration": "900 s"}}, {surgery}}}"#);
+        let resolved = Scenario::from_json(&text).and_then(|scenario| scenario.resolve());
+        let resolved = resolved.expect("it is valid");
+        let mut world = World::new(&resolved, &RandomSource::new(1, 0), Trace::default());
+        loop {
+            assert!(world.advance(1));
+            let now = world.now;
+            if world.kept().is_some_and(|kept| kept.now > Time::ZERO && kept.now < now) {
+                return world;
+            }
+        }
+    }
+
+    #[test]
+    fn a_world_that_is_kept_has_the_same_operations_and_the_same_end() {
+        let mut world = under_way(r#""surgery": []"#);
+        let other = under_way(r#""surgery": [{"operation": "kill", "burst": 3999}]"#);
+        let end = world.now + Span::from_secs(7);
+        world.operate(other.surgery().clone());
+        world.end_at(end);
+        let kept = world.kept().expect("it is kept");
+        assert!(!kept.surgery().is_empty());
+        assert_eq!((kept.end, kept.last_burst.until), (end, end));
+    }
+
+    #[test]
+    fn to_keep_to_the_clock_it_goes_back_to_where_no_host_was_ahead() {
+        let mut world = under_way(r#""surgery": []"#);
+        let at = world.kept().map(|kept| kept.now);
+        assert!(world.context.safe > world.now && at < Some(world.now));
+        world.keep_to_the_clock();
+        assert_eq!((Some(world.now), world.context.safe), (at, Time::ZERO));
+        assert!(world.kept().is_none() && !world.hurries);
+        while world.advance(100) {}
+        assert!(world.kept().is_none(), "nor is it kept from then on");
+        assert_eq!(world.core.closed(), 4000);
     }
 }
