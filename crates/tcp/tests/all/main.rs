@@ -1,0 +1,22 @@
+//! What is tested of this crate from outside.
+
+mod any_acks;
+mod any_arrivals;
+mod bottleneck;
+mod fast_path;
+mod fast_path_linux;
+mod foreign;
+mod law_alone;
+mod laws;
+mod linux;
+mod linux_face;
+mod linux_foreign;
+mod linux_parts;
+mod oracle;
+mod path;
+mod random;
+mod receiver_linux;
+mod scripts;
+mod transfer;
+mod two_way;
+mod vegas;
