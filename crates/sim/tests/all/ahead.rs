@@ -2,11 +2,11 @@
 //! traced run does nothing ahead; a queue whose packets a script may name takes them one by one.
 //! All must be the same but the number of events.
 
-use crate::foreign;
 use burstlab_sim::{Monitor, Output, Simulation, Table, Trace};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::foreign;
 use crate::runs::columns::differing;
 use crate::runs::detectors::{any_detector, with_detector};
 use crate::runs::stored::goes_on;

@@ -1,7 +1,8 @@
 //! Bursts of which a cut leaves nothing while their header waits.
 
-use crate::runs;
 use serde_json::json;
+
+use crate::runs;
 
 /// A header that waits for one processor reserves from the moment it is read (just in time), and so
 /// can be cut before its burst is there.

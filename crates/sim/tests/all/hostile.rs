@@ -1,10 +1,10 @@
 //! Scenarios at the edges of what may be written: they run, or are refused with a fix.
 
-use crate::runs;
 use burstlab_sim::scenario::Scenario;
 use burstlab_sim::{Monitor, Needs, Output, Simulation, Trace};
 use serde_json::{Value, json};
 
+use crate::runs;
 use crate::runs::{refused, resolved};
 
 fn run(scenario: &Value, trace: Trace) -> Output {

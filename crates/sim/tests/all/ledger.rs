@@ -1,11 +1,11 @@
 //! The causal ledger, and Burst TCP judged by it.
 
-use crate::runs;
 use std::collections::{BTreeMap, BTreeSet};
 
 use burstlab_sim::{Output, Trace};
 use serde_json::{Value, json};
 
+use crate::runs;
 use crate::runs::columns::{integers, labels, table};
 
 const LEDGER: Trace = Trace { packets: false, bursts: false, cwnd: false, ledger: true };

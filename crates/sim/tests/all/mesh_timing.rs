@@ -4,10 +4,10 @@
 //! through `e`. A packet of 12,500 B is a burst of 100 us; a header is processed in 10 us and takes
 //! 0.512 us on its channel.
 
-use crate::runs;
 use burstlab_sim::Output;
 use serde_json::{Value, json};
 
+use crate::runs;
 use crate::runs::columns::{integers, labels, table, wide};
 use crate::runs::{BURSTS, merge, merged};
 

@@ -1,13 +1,13 @@
 //! Flows whose hosts are a stack of others: their packets go as those of our own TCP do.
 
-use crate::hosts;
-use crate::runs;
 use std::collections::BTreeSet;
 
 use burstlab_sim::scenario::Resolved;
 use burstlab_sim::{Monitor, Output, Simulation, Trace};
 use serde_json::{Value, json};
 
+use crate::hosts;
+use crate::runs;
 use crate::runs::columns::{integers, labels, table};
 
 fn scenario(stack: &str) -> Value {

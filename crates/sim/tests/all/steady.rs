@@ -1,9 +1,10 @@
 //! In the steady state nothing is allocated: what a run needs it has after its first seconds.
 
-use crate::runs;
 use allocation_counter::measure;
 use burstlab_sim::Trace;
 use serde_json::{Value, json};
+
+use crate::runs;
 
 /// Events between two looks at the monitor, or fewer where they take long.
 const SLICE: u32 = 1000;

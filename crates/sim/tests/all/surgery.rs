@@ -1,9 +1,9 @@
 //! An operation on a burst is what a scenario could have prescribed, or nothing.
 
-use crate::runs;
 use burstlab_sim::{Branches, Monitor, Prices, Simulation, Summary, Trace, Undivided};
 use serde_json::{Value, json};
 
+use crate::runs;
 use crate::runs::columns::{integers, table};
 use crate::runs::{BURSTS, merged, numbers, refused, resolved, run, summary};
 

@@ -1,11 +1,12 @@
 //! Whatever arrives, a sender stays sane: no panic, nothing beyond the receiver's window, no ACK
 //! taken back.
 
-use crate::random::{Xorshift, mix};
 use burstlab_tcp::{
     Ack, Config, Overrides, Profile, Receiver, SackBlocks, Sender, SlowStart, Variant, WindowLaw,
 };
 use burstlab_units::{Bytes, Span, Time};
+
+use crate::random::{Xorshift, mix};
 
 /// In all, divided among the combinations below.
 const STEPS: u64 = 3_000_000;

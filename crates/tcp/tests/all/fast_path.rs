@@ -5,7 +5,6 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
-use crate::random::{Xorshift, mix};
 use burstlab_tcp::{
     Ack, AckClock, Classes, Config, Decision, Detector, ForeignDetector, ForeignLaw, Moment,
     Notice, Overrides, PacketRun, Profile, PythonClass, Receiver, SackBlocks, SegmentFlags, Sender,
@@ -13,6 +12,8 @@ use burstlab_tcp::{
 };
 use burstlab_units::{Span, Time};
 use proptest::prelude::*;
+
+use crate::random::{Xorshift, mix};
 
 const STEPS: u32 = 120;
 

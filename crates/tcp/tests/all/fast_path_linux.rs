@@ -1,16 +1,16 @@
 //! The fast path of endpoints of Linux, which take packets at once, beside their twins, which take
 //! each alone: they send the same and are the same to the last field.
 
-#[allow(dead_code, reason = "the parameters of other profiles are not mixed here")]
 use std::collections::VecDeque;
 
-use crate::random::Xorshift;
 use burstlab_tcp::{
     Ack, AckOptions, Config, Detector, FullAck, Outlet, Overrides, PacketRun, Profile, Receiver,
     SackBlocks, SegmentOptions, Sender, SentRun, SlowStart, Transmission, WindowLaw, Wires,
 };
 use burstlab_units::{Bytes, Span, Time};
 use proptest::prelude::*;
+
+use crate::random::Xorshift;
 
 const STEPS: u32 = 150;
 

@@ -1,8 +1,9 @@
 //! The window law by itself has the windows of a whole sender that has it.
 
-use crate::bottleneck::{Bottleneck, Network};
 use burstlab_tcp::{Congestion, LawAlone, LinuxOptions, Stage};
 use burstlab_units::{Span, Time};
+
+use crate::bottleneck::{Bottleneck, Network};
 
 const ROUND_TRIP: Span = Span::from_ms(60);
 

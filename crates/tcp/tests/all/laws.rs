@@ -1,8 +1,9 @@
 //! Textbook laws: what the papers and RFCs say that a window does in the long run.
 
-use crate::bottleneck::{Bottleneck, Network};
 use burstlab_tcp::{Congestion, LinuxOptions, SlowStart, Stage};
 use burstlab_units::{Span, Time};
+
+use crate::bottleneck::{Bottleneck, Network};
 
 fn options(congestion: Congestion) -> LinuxOptions {
     LinuxOptions {

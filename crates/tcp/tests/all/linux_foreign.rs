@@ -1,12 +1,12 @@
 //! Laws of somebody else with the sender of Linux: what they are asked and told, and what becomes
 //! of windows, pacing rates and timers that they answer.
 
-#[allow(dead_code)]
 use std::sync::{Arc, Mutex};
 
-use crate::bottleneck::{Bottleneck, Network};
 use burstlab_tcp::{Congestion, Decision, ForeignLaw, Linux, LinuxOptions, Moment};
 use burstlab_units::{Span, Time};
+
+use crate::bottleneck::{Bottleneck, Network};
 
 type Told = Arc<Mutex<Vec<(&'static str, Moment)>>>;
 

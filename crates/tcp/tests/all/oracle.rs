@@ -9,11 +9,12 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path as FilePath, PathBuf};
 
-use crate::path::{Path, Row, World};
 use burstlab_tcp::{Config, Overrides, Profile, Variant};
 use burstlab_units::{Bytes, Span, Time};
 use flate2::read::GzDecoder;
 use serde_json::Value;
+
+use crate::path::{Path, Row, World};
 
 /// Times are printed with nine decimals.
 const TIME_TOLERANCE: Span = Span::from_ps(1_000);

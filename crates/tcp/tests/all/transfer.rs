@@ -1,8 +1,9 @@
 //! Whatever is lost on the way, a transfer arrives, whole and in reasonable time.
 
-use crate::path::{Path, World};
 use burstlab_tcp::{Config, Overrides, Profile, Variant};
 use burstlab_units::{Span, Time};
+
+use crate::path::{Path, World};
 
 /// The multiples of the golden ratio, spread over 0 to 1: as good as random for choosing losses.
 fn spread(n: u64) -> f64 {

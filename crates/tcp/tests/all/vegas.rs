@@ -1,11 +1,12 @@
 //! Vegas and FAST: the laws that go by delay, over a path and rule by rule.
 
-use crate::path::{Path, World};
 use burstlab_tcp::{
     Ack, Config, Detector, Notice, Overrides, Profile, SackBlocks, Sender, State, Transmission,
     Variant, Verdict, WindowLaw,
 };
 use burstlab_units::{Bytes, Span, Time};
+
+use crate::path::{Path, World};
 
 const SECOND: Span = Span::from_secs(1);
 

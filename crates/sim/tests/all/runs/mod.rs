@@ -1,7 +1,5 @@
 //! Scenarios as JSON, their runs, and when two runs are the same.
 
-#![allow(dead_code, reason = "each test is a program of its own, and none needs all of this")]
-
 pub(crate) mod chunks;
 pub(crate) mod columns;
 pub(crate) mod detectors;
