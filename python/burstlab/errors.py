@@ -23,6 +23,10 @@ class InputError(ValueError):
     """
 
 
+class ScenarioWarning(UserWarning):
+    """Something was assumed that a file does not say; the text names the file."""
+
+
 class NotRecorded(InputError, AttributeError):
     """What is asked of a result was not recorded; `hasattr` answers that it is not there."""
 

@@ -1,8 +1,9 @@
 """Connections of a demand from CSV or Parquet files: when, from where, to where, how much.
 
 A row is a connection. The columns are ``start`` in seconds, ``from`` and ``to``, names of edge
-nodes, and ``bytes`` of application data, in any order; others are passed over. The engine knows
-which nodes there are; what is judged here is whether each cell is what its column says.
+nodes, and ``bytes`` of application data, in any order; others are passed over. Some other words for
+these columns are known. A list of flows as the simulator of HPCC takes it can be read too. The
+engine knows which nodes there are; what is judged here is whether each cell is what its column says.
 """
 
 from __future__ import annotations
@@ -18,9 +19,18 @@ from typing import Any
 from burstlab.errors import ScenarioError
 from burstlab.extras import MissingExtra, extra
 from burstlab.files import named_bytes, named_text
+from burstlab.sizes import whole_bytes
 
 #: The columns, in the order of a row of ``trace``.
 COLUMNS = ("start", "from", "to", "bytes")
+
+#: Other words for them, which count where a column is not there under its own name.
+_ALSO = {
+    "start": ("start_s", "start_time", "time", "arrival"),
+    "from": ("src", "source", "sender"),
+    "to": ("dst", "dest", "destination", "receiver", "target"),
+    "bytes": ("size", "size_bytes", "flow_size", "length"),
+}
 
 #: Picoseconds of a second, and the longest start that is read: some 213 days.
 _PS = 10**12
@@ -35,7 +45,8 @@ def read(path: str | os.PathLike[str]) -> list[list[str]]:
     path
         A file that ends in ``.csv`` or ``.parquet``. ``start`` is in s and rounded to 1 ps; of
         Parquet it may be a duration too. In CSV the first row names the columns; empty rows and
-        what follows ``#`` are skipped.
+        what follows ``#`` are skipped. A ``.txt`` is a list of HPCC: the number of flows, then rows
+        of sender, receiver, priority, port, bytes and start in s.
 
     Returns
     -------
@@ -49,7 +60,7 @@ def read(path: str | os.PathLike[str]) -> list[list[str]]:
         If the file cannot be read or is no such table; the error names the file and the row.
     """
     where = Path(path)
-    readers = {".csv": _csv, ".parquet": _parquet}
+    readers = {".csv": _csv, ".parquet": _parquet, ".txt": _hpcc}
     reader = readers.get(where.suffix.lower())
     if reader is None:
         fix = f"use one of {', '.join(readers)}"
@@ -143,14 +154,36 @@ def _cells(column: Any) -> list[Any]:
     return [None if tick is None else Decimal(tick).scaleb(-digits) for tick in ticks]
 
 
+def _hpcc(where: Path) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """Read a list of flows of HPCC's simulator, whose columns have no names."""
+    lines = [line.split() for line in named_text(where).splitlines()]
+    rows = [(number, cells) for number, cells in enumerate(lines, start=1) if cells]
+    told = rows[0][1] if rows else []
+    if len(told) != 1 or not told[0].isdigit() or int(told[0]) != len(rows) - 1:
+        problem = f"the first row is no number of flows that follow, of which there are {len(rows)}"
+        fix = "write it, or save the table as CSV with start, from, to and bytes"
+        raise ScenarioError(f"{where}, line 1", " ".join(told)[:60], problem, fix)
+    for number, cells in rows[1:]:
+        place = f"{where}, line {number}"
+        if len(cells) != 6:
+            fix = "write sender, receiver, priority, port, bytes and start in s"
+            raise ScenarioError(place, " ".join(cells)[:60], f"{len(cells)} columns", fix)
+        source, to, _, _, size, start = cells
+        yield place, (start, source, to, size)
+
+
 def _order(place: str, names: list[str]) -> list[int]:
     """Find where each of the columns stands."""
-    for name in COLUMNS:
-        if names.count(name) != 1:
-            problem = f"{'no' if name not in names else 'more than one'} column {name!r}"
-            fix = f"name the columns {', '.join(COLUMNS)}"
-            raise ScenarioError(place, ",".join(names)[:60], problem, fix)
-    return [names.index(name) for name in COLUMNS]
+    return [_column(place, name, names) for name in COLUMNS]
+
+
+def _column(place: str, name: str, names: list[str]) -> int:
+    found = [name] if name in names else [word for word in _ALSO[name] if word in names]
+    if len(found) != 1 or names.count(found[0]) != 1:
+        problem = f"{'more than one' if found else 'no'} column {name!r}"
+        fix = f"name the columns {', '.join(COLUMNS)}"
+        raise ScenarioError(place, ",".join(names)[:60], problem, fix)
+    return names.index(found[0])
 
 
 def _row(place: str, cells: tuple[Any, ...]) -> list[str]:
@@ -182,9 +215,9 @@ def _name(place: str, column: str, cell: Any) -> str:
 
 
 def _bytes(place: str, cell: Any) -> str:
-    text = str(cell)
-    if not isinstance(cell, bool) and text.isascii() and text.isdigit() and len(text) <= 15:
-        return f"{int(text)} B"
+    found = None if isinstance(cell, bool) else whole_bytes(str(cell))
+    if found is not None:
+        return f"{found} B"
     fix = "write bytes as a whole number below 10^15, without a unit"
     raise ScenarioError(f"{place}, bytes", _shown(cell), "no size in bytes", fix)
 

@@ -147,6 +147,9 @@ def with_files(document: Document, base: Path) -> Document:
         from burstlab.flow_traces import expand
 
         expand(document, base)
+        from burstlab.demand_matrices import expand
+
+        expand(document, base)
     place(document, base)
     return document
 

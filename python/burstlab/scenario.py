@@ -18,16 +18,16 @@ __all__ = [
     "BnakDelay", "BnakPartial", "Bursts", "Congestion", "ConversionKind", "Core", "CoreForwarding",
     "Deflection", "DelayLines", "Demand", "DemandPattern", "Destination", "Detector", "Direction",
     "Distribution", "Dlcc", "Edge", "EdgeAck", "EgressUnknown", "Failure", "FastRecoveryExit",
-    "Filter", "FirstWavelength", "Flow", "Guard", "IngressPort", "InjectedPer", "Injection", "Live",
-    "Loss", "LossKind", "LossRule", "MarkRule", "Marks", "Network", "NetworkLink", "NetworkNode",
-    "NetworkRoute", "NewRenoTimer", "NodeRole", "NodeWeight", "NoticeTransport", "Notification",
-    "Operation", "Ops", "Order", "Packing", "PairWeight", "Pattern", "Per", "Profile", "Protocol",
-    "PythonClass", "Queues", "Reading", "Refusal", "RenoFastRetransmits", "Resolution",
-    "Retransmission", "Reverse", "RouteChoice", "Routing", "RtoEstimator", "Run", "SackRecovery",
-    "Scenario", "SchedulerKind", "Segmentation", "Share", "Side", "Signalling", "Size", "SlowStart",
-    "Smoothing", "SsthreshBasis", "Surgery", "Tcp", "TieBreak", "Topology", "Traffic", "Variant",
-    "VegasRules", "WindowHalving", "WindowLaw", "Wlan", "WlanFrames", "WlanLoss", "WlanPreamble",
-    "Write",
+    "FileLengths", "Filter", "FirstWavelength", "Flow", "Guard", "IngressPort", "InjectedPer",
+    "Injection", "Live", "Loss", "LossKind", "LossRule", "MarkRule", "Marks", "Network",
+    "NetworkLink", "NetworkNode", "NetworkRoute", "NewRenoTimer", "NodeRole", "NodeWeight",
+    "NoticeTransport", "Notification", "Operation", "Ops", "Order", "Packing", "PairWeight",
+    "Pattern", "Per", "Profile", "Protocol", "PythonClass", "Queues", "Reading", "Refusal",
+    "RenoFastRetransmits", "Resolution", "Retransmission", "Reverse", "RouteChoice", "Routing",
+    "RtoEstimator", "Run", "SackRecovery", "Scenario", "SchedulerKind", "Segmentation", "Share",
+    "Side", "Signalling", "Size", "SlowStart", "Smoothing", "SsthreshBasis", "Surgery", "Tcp",
+    "TieBreak", "Topology", "Traffic", "Variant", "VegasRules", "WindowHalving", "WindowLaw",
+    "Wlan", "WlanFrames", "WlanLoss", "WlanPreamble", "Write",
 ]  # fmt: skip
 
 Topology: TypeAlias = Literal[
@@ -85,6 +85,15 @@ NodeRole: TypeAlias = Literal["edge", "core", "both"]
 - `edge`: Hosts attach; bursts of others do not pass.
 - `core`: Bursts pass; no host attaches.
 - `both`: Hosts attach and bursts of others pass.
+"""
+
+FileLengths: TypeAlias = Literal["placed", "hop", "given"]
+"""How long links of a file are of which it does not say it.
+
+- `placed`: A node without coordinates lies between its neighbours, if two of them have some; else
+  the link is as long as the median of the others, or 100 km where no length is known.
+- `hop`: As long as the median of the others, or 100 km where no length is known.
+- `given`: It is an error.
 """
 
 MarkRule: TypeAlias = Literal["threshold", "red"]
@@ -722,9 +731,13 @@ class Network(_Section):
     link : sequence of NetworkLink, optional
         `custom`: the fibres.
     file : str, optional
-        `custom`: a file with the nodes and fibres, instead of `node` and `link`: GraphML, GML,
-        node-link JSON, SNDlib's native format or TOML. Its path counts from the scenario's file. It
-        is replaced by what it says when the scenario is loaded.
+        `custom`: a file with the nodes and fibres, instead of `node` and `link`: GraphML, GML, JSON
+        (node-link or GNPy), SNDlib (native or XML), REPETITA, a list of edges (CSV or text) or
+        TOML. Its path counts from the scenario's file. It is replaced by what it says when the
+        scenario is loaded.
+    lengths : FileLengths, optional
+        With `file`: how long a link is that has no length, and an end without coordinates. Absent:
+        `"placed"`.
     """
 
     topology: Topology | None = None
@@ -748,6 +761,7 @@ class Network(_Section):
     node: Sequence[NetworkNode | Mapping[str, Any]] | None = None
     link: Sequence[NetworkLink | Mapping[str, Any]] | None = None
     file: str | None = None
+    lengths: FileLengths | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -801,6 +815,9 @@ class NetworkLink(_Section):
         Propagation delay, one way. At most 100000 s.
     wavelengths : int, optional
         Data wavelengths. Absent: `network.wavelengths`. From 1 to 1000.
+    fibres : int, optional
+        Parallel fibres, each with `wavelengths` of its own; a burst takes any of them. At most 1000
+        wavelengths in all of them. Absent: 1. From 1 to 1000.
     one_way : bool, optional
         Whether it leads from `from` to `to` only. Absent: false.
     """
@@ -810,6 +827,7 @@ class NetworkLink(_Section):
     length_km: float | None = None
     delay: str | None = None
     wavelengths: int | None = None
+    fibres: int | None = None
     one_way: bool | None = None
 
 
@@ -2055,8 +2073,9 @@ class Demand(_Section):
         the edge nodes of its sender and its receiver; and how much application data it carries.
     file : str, optional
         `trace`: a file with a row for each connection, CSV or Parquet, with columns `start` (in s),
-        `from`, `to` and `bytes`. Its path counts from the scenario's file; it is read before the
-        engine sees the scenario, and takes the place of `trace`.
+        `from`, `to` and `bytes`, or a list of flows of HPCC. `matrix`: a file of weights (SNDlib,
+        TOTEM, REPETITA, columns or a square). Its path counts from the scenario's file; it is read
+        before the engine sees the scenario, and takes the place of `trace` or `matrix`.
     size : Size, optional
         All but `trace`: how much application data a connection carries.
     class_ : int, optional

@@ -1,7 +1,7 @@
-"""Distributions of sizes from CSV files: rows of bytes and probability, ``#`` begins a comment.
+"""Distributions of sizes from text files: rows of bytes and probability, ``#`` begins a comment.
 
-A row says with what probability a size is at most that many bytes. The engine judges the points;
-what is judged here is whether the file has any.
+A row says with what probability a size is at most that many bytes, as a fraction or in percent.
+The engine judges the points; what is judged here is whether the file has any.
 """
 
 from __future__ import annotations
@@ -18,9 +18,6 @@ from burstlab.files import named_text
 #: Tables of a scenario that hold a distribution of sizes: a list, and the field of its entries.
 _PLACES = (("demand", "size"), ("bursts", "length"), ("batches", "size"))
 
-#: What may stand in the first row, in place of numbers.
-_HEAD = ["bytes", "probability"]
-
 
 def read(path: str | os.PathLike[str]) -> list[list[Any]]:
     """Read the points of a cumulative distribution function.
@@ -28,8 +25,10 @@ def read(path: str | os.PathLike[str]) -> list[list[Any]]:
     Parameters
     ----------
     path
-        A CSV file: each row a whole number of bytes and a probability, rising, the last
-        probability 1. A first row ``bytes,probability``, empty rows and comments are skipped.
+        A file with two columns, separated by a comma, a semicolon, a tab or spaces: each row a
+        whole number of bytes and a probability, rising. The last probability is 1, or 100 where
+        they are in percent. A first row that names the columns, empty rows and comments are
+        skipped. A first size of 0 with probability 0 is where the smallest sizes begin.
 
     Returns
     -------
@@ -45,14 +44,16 @@ def read(path: str | os.PathLike[str]) -> list[list[Any]]:
     text = named_text(where)
     points: list[list[Any]] = []
     last = (0, 0.0)
-    for line, cells in _rows(text):
-        if not points and [cell.lower() for cell in cells] == _HEAD:
+    rows = list(_rows(text))
+    most = 100.0 if _in_percent(rows) else 1.0
+    for line, cells in rows:
+        if not points and line == rows[0][0] and _is_head(cells):
             continue
         place = f"{where}, line {line}"
-        if len(cells) != len(_HEAD):
+        if len(cells) != 2:
             fix = "write bytes,probability, such as 10000,0.15"
             raise ScenarioError(place, ",".join(cells), f"{len(cells)} columns", fix)
-        point = (_bytes(place, cells[0]), _probability(place, cells[1]))
+        point = (_bytes(place, cells[0]), _probability(place, cells[1], most))
         if point[0] < last[0] or point[1] < last[1]:
             problem = f"it is below the row before, {last[0]},{last[1]:g}"
             raise ScenarioError(place, ",".join(cells), problem, "list both columns rising")
@@ -94,21 +95,48 @@ def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
     for line, row in enumerate(text.splitlines(), start=1):
         content = row.partition("#")[0].strip()
         if content:
-            yield line, [cell.strip() for cell in content.split(",")]
+            separator = next((sign for sign in ",;\t" if sign in content), None)
+            yield line, [cell.strip() for cell in content.split(separator)]
+
+
+def _is_head(cells: list[str]) -> bool:
+    """Answer whether a row names columns: its cells are words."""
+    return all(math.isnan(_number(cell)) and cell[:1].isalpha() for cell in cells)
+
+
+def _in_percent(rows: list[tuple[int, list[str]]]) -> bool:
+    """Answer whether probabilities end with 100."""
+    return bool(rows) and len(rows[-1][1]) == 2 and _number(rows[-1][1][1]) == 100.0
+
+
+def _number(cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        return math.nan
+
+
+def whole_bytes(cell: str) -> int | None:
+    """Read a whole number of bytes below 10^15, which may be written as ``2.0e4``."""
+    if cell.isascii() and cell.isdigit() and len(cell) <= 15:
+        return int(cell)
+    found = _number(cell)
+    written = cell.isascii() and cell[:1].isdigit() and "_" not in cell
+    return int(found) if written and found < 1e15 and found == int(found) else None
 
 
 def _bytes(place: str, cell: str) -> int:
-    if cell.isascii() and cell.isdigit() and len(cell) <= 15:
-        return int(cell)
+    found = whole_bytes(cell)
+    if found is not None:
+        return found
     fix = "write bytes as a whole number below 10^15, without a unit"
     raise ScenarioError(place, cell, "no size in bytes", fix)
 
 
-def _probability(place: str, cell: str) -> float:
-    try:
-        found = float(cell)
-    except ValueError:
-        found = math.nan
+def _probability(place: str, cell: str, most: float) -> float:
+    """Read a probability of which `most` is certain."""
+    found = _number(cell) / most
     if 0.0 <= found <= 1.0:
         return found
-    raise ScenarioError(place, cell, "no probability", "write a number from 0 to 1")
+    fix = "write a number from 0 to 1" if most == 1.0 else "write percent from 0 to 100"
+    raise ScenarioError(place, cell, "no probability", fix)

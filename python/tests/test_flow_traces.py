@@ -122,7 +122,7 @@ def test_what_is_no_table_is_refused(tmp_path):
     for name, content, says in [
         ("a.parquet", b"PAR1 is not enough", "not a Parquet file"),
         ("a.csv", b"\xff\xfe\x00", "not UTF-8"),
-        ("a.txt", b"", "the ending names no format"),
+        ("a.dat", b"", "the ending names no format"),
     ]:
         (tmp_path / name).write_bytes(content)
         with pytest.raises(ScenarioError, match=says):
@@ -173,3 +173,30 @@ def test_any_text_is_read_or_refused(tmp_path, text):
         assert str(file) in str(refused)
         return
     assert all(row[0].endswith(" ps") and row[3].endswith(" B") for row in rows)
+
+
+def test_other_words_for_columns_and_other_ways_to_write_numbers(tmp_path):
+    (tmp_path / "a.csv").write_text("start_time,src,dst,size\n1.5e-3,1,3,2.0e4\n")
+    assert read(tmp_path / "a.csv") == [["1500000000 ps", "1", "3", "20000 B"]]
+    (tmp_path / "b.csv").write_text("start,src,source,dst,size\n0,1,1,3,9\n")
+    with pytest.raises(ScenarioError, match="more than one column 'from'"):
+        read(tmp_path / "b.csv")
+    (tmp_path / "c.csv").write_text("start,from,to,bytes\n0,1,3,2.5\n")
+    with pytest.raises(ScenarioError, match="no size in bytes"):
+        read(tmp_path / "c.csv")
+
+
+def test_lists_of_hpcc(tmp_path):
+    (tmp_path / "flow.txt").write_text("2\n0 1 3 100 20000 0.001\n\n1 2 3 100 4e4 0.002\n")
+    assert read(tmp_path / "flow.txt") == [
+        ["1000000000 ps", "0", "1", "20000 B"],
+        ["2000000000 ps", "1", "2", "40000 B"],
+    ]
+    for text, says in [
+        ("", "no number of flows"),
+        ("3\n0 1 3 100 20000 0.001\n", "no number of flows"),
+        ("1\n0 1 3 100 20000\n", "5 columns"),
+    ]:
+        (tmp_path / "flow.txt").write_text(text)
+        with pytest.raises(ScenarioError, match=says):
+            read(tmp_path / "flow.txt")

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import burstlab as bl
 from burstlab.errors import ScenarioError
 from burstlab.topology import read
-from burstlab.topology.parts import great_circle_km
+from burstlab.topology.places import great_circle_km
 
 # Four nodes in a circle with a chord that leads one way only.
 NODES = [
@@ -180,7 +180,23 @@ LINK = '[[link]]\nfrom = "a"\nto = "b"\n'
 
 MISTAKES = [
     # ending, content, where, what it says
-    (".xml", "", "", "use one of .graphml"),
+    (".yaml", "", "", "use one of .graphml"),
+    (".xml", "", "", "not valid XML"),
+    (".xml", "<network/>", "", "holds no nodes"),
+    (".xml", '<!DOCTYPE x [<!ENTITY a "b">]><network>&a;</network>', "", "entities"),
+    (".csv", "", "", "no edges"),
+    (".csv", "a,b,1\nb,c\n", "line 2", "2 columns where 3 are needed"),
+    (".csv", "a\n", "line 1", "1 columns where 2 are needed"),
+    (".csv", "from,to,km\na,b,far\n", "line 2, km", "no number"),
+    (".graph", "a 0 0\n", "line 1", "begin with NODES"),
+    (".graph", "NODES 1\na 0 0\nEDGES 1\ne 0 7 1 1 1\n", "line 4", "no such node"),
+    (".json", '{"elements": [{"type": "Roadm"}], "connections": []}', "elements[0].uid", "no name"),
+    (
+        ".json",
+        '{"elements": [{"uid": "a"}], "connections": [{"from_node": "b"}]}',
+        "from_node",
+        "uid",
+    ),
     (".toml", "[[node]\n", "", "line 1"),
     (".toml", "", "", "no nodes"),
     (".toml", "[[nodes]]\nx = 1\n", "nodes", "no such table"),
@@ -210,10 +226,9 @@ MISTAKES = [
     (".graphml", "<graphml", "", "not valid GraphML"),
     (".graphml", ZOO.replace("51.5074", "north"), "", "not valid GraphML"),
     (".graphml", ZOO.replace("51.5074", "515074"), "node 0, Latitude", "outside the globe"),
-    (".graphml", ZOO.replace("Latitude", "Altitude"), "edge 0 to 1", "no coordinates"),
     (".gml", "graph [ node [ id 0 ]", "", "not valid GML"),
     (".gml", "graph [ node [ id 0 ] edge [ source 0 target 7 ] ]", "", "not valid GML"),
-    (".txt", "NODES ( )", "line 1", "begin with"),
+    (".txt", "NODES ( )", "line 1", "no number"),
     (".txt", SNDLIB.replace("Paris Rome", "Paris Berlin"), "line 12", "no such node"),
     (".txt", SNDLIB.replace("( 2.3522 48.8566 )", "( 2.3522 )"), "line 7", "name or a number"),
     (".txt", SNDLIB.replace("UNLIMITED )", "UNLIMITED"), "line 14", "end of the file"),
@@ -245,11 +260,10 @@ def test_a_malformed_file_ends_the_command_with_status_2(tmp_path, burstlab):
 
 
 def test_what_the_engine_finds_names_the_nodes(tmp_path):
-    graph = as_networkx()
-    graph.add_node("sylt", role="edge")
-    write(tmp_path / "net.gml", graph)
+    apart = {"node": [*NODES, {"name": "sylt", "role": "edge"}], "link": LINKS}
+    (tmp_path / "net.toml").write_text(tomli_w.dumps(apart))
     with pytest.raises(ScenarioError, match=r'not connected.*"sylt"'):
-        bl.resolve({"network": {"file": str(tmp_path / "net.gml")}})
+        bl.resolve({"network": {"file": str(tmp_path / "net.toml")}})
 
 
 def test_a_scenario_without_a_file_needs_no_reader(root):

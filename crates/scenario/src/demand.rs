@@ -61,8 +61,9 @@ pub struct Demand {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<(Span, String, String, Bytes)>,
     /// `trace`: a file with a row for each connection, CSV or Parquet, with columns `start` (in s),
-    /// `from`, `to` and `bytes`. Its path counts from the scenario's file; it is read before the
-    /// engine sees the scenario, and takes the place of `trace`.
+    /// `from`, `to` and `bytes`, or a list of flows of HPCC. `matrix`: a file of weights (SNDlib,
+    /// TOTEM, REPETITA, columns or a square). Its path counts from the scenario's file; it is read
+    /// before the engine sees the scenario, and takes the place of `trace` or `matrix`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// All but `trace`: how much application data a connection carries.

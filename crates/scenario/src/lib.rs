@@ -66,7 +66,9 @@ pub use interrupt::Interrupt;
 pub use live::{LIVE, Live, LivePair};
 pub use loss::{Losing, Loss, LossKind, LossRule, LossScript, Losses};
 pub use marking::{MarkRule, Marks};
-pub use network::{Network, NetworkLink, NetworkNode, NetworkRoute, RouteChoice, Topology};
+pub use network::{
+    FileLengths, Network, NetworkLink, NetworkNode, NetworkRoute, RouteChoice, Topology,
+};
 pub use ops::{AckWay, Congestion, Dlcc, Notification, Ops, Order, Share, Smoothing};
 pub use resolved::Resolved;
 pub use reverse::Reverse;

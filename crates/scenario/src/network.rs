@@ -103,10 +103,28 @@ pub struct Network {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<Vec<NetworkLink>>,
     /// `custom`: a file with the nodes and fibres, instead of `node` and `link`: GraphML, GML,
-    /// node-link JSON, SNDlib's native format or TOML. Its path counts from the scenario's file. It
-    /// is replaced by what it says when the scenario is loaded.
+    /// JSON (node-link or GNPy), SNDlib (native or XML), REPETITA, a list of edges (CSV or text) or
+    /// TOML. Its path counts from the scenario's file. It is replaced by what it says when the
+    /// scenario is loaded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+    /// With `file`: how long a link is that has no length, and an end without coordinates. Absent:
+    /// `"placed"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lengths: Option<FileLengths>,
+}
+
+/// How long links of a file are of which it does not say it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FileLengths {
+    /// A node without coordinates lies between its neighbours, if two of them have some; else the
+    /// link is as long as the median of the others, or 100 km where no length is known.
+    Placed,
+    /// As long as the median of the others, or 100 km where no length is known.
+    Hop,
+    /// It is an error.
+    Given,
 }
 
 /// Shape of the network.
@@ -198,6 +216,11 @@ pub struct NetworkLink {
     #[schemars(range(min = 1, max = WAVELENGTHS_MAX))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wavelengths: Option<u32>,
+    /// Parallel fibres, each with `wavelengths` of its own; a burst takes any of them. At most 1000
+    /// wavelengths in all of them. Absent: 1.
+    #[schemars(range(min = 1, max = WAVELENGTHS_MAX))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fibres: Option<u32>,
     /// Whether it leads from `from` to `to` only. Absent: false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub one_way: bool,
@@ -241,6 +264,7 @@ impl Default for Network {
             node: None,
             link: None,
             file: None,
+            lengths: None,
         }
     }
 }

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
+from typing import TextIO
 
 from burstlab.cli import plain
-from burstlab.errors import FULL, EngineError, InputError
+from burstlab.errors import FULL, EngineError, InputError, ScenarioWarning
 from burstlab.interrupts import say_when_heard
 from burstlab.shown import shown
 
@@ -21,6 +23,7 @@ def main(tokens: Sequence[str] | None = None) -> None:
     take down piece by piece, and threads that it would wait for, nobody needs any more.
     """
     try:
+        warnings.showwarning = _warn
         if tokens is None:
             say_when_heard()
         status = _answer(tokens)
@@ -68,6 +71,22 @@ def _call(given: Sequence[str]) -> object:
     from burstlab.cli import commands
 
     return commands.call(given)
+
+
+def _warn(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Print a warning of a scenario as one line; any other as Python does."""
+    if issubclass(category, ScenarioWarning):
+        text = shown(f"warning: {message}", lines=True)
+    else:
+        text = warnings.formatwarning(message, category, filename, lineno, line).rstrip()
+    print(text, file=file or sys.stderr)
 
 
 def _complain(message: str) -> int:

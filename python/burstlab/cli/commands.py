@@ -44,6 +44,7 @@ for _command in (
     "plot:plot",
     "check:check",
     "check:schema",
+    "topology:topology",
     "oracle:oracle",
     "model:model",
     "live:live",

@@ -1,41 +1,62 @@
-"""Topologies from files: GraphML, GML, node-link JSON, SNDlib's native format, TOML.
+"""Topologies from files of many formats, as the tables ``node`` and ``link`` of ``[network]``.
 
-`read` answers the tables ``node`` and ``link`` of ``[network]`` for ``topology = "custom"``. What
-each format means is told in ``docs/models/topology.md``.
+``docs/models/topology.md`` says what each format means, and what is assumed where a file leaves
+something out.
 """
 
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from burstlab.errors import ScenarioError
+from burstlab.errors import ScenarioError, ScenarioWarning
 from burstlab.files import named_bytes
-from burstlab.topology import json_file, networkx_file, sndlib, toml_file
-from burstlab.topology.parts import Parts, places, tables
+from burstlab.topology import columns, joined, json_file, networkx_file, sndlib, toml_file, xml_file
+from burstlab.topology.joined import LENGTHS, Lengths
+from burstlab.topology.parts import Parts
 
-__all__ = ["expand", "positions", "read"]
+__all__ = ["LENGTHS", "Lengths", "expand", "positions", "read"]
+
+
+def _text(file: str, content: bytes) -> Parts:
+    reader = sndlib.read if is_sndlib(content) else columns.edges
+    return reader(file, content)
+
+
+is_sndlib = sndlib.is_native
 
 #: Each takes the name of the file, for errors, and what is in it.
 _FORMATS: Mapping[str, Callable[[str, bytes], Parts]] = {
     ".graphml": networkx_file.graphml,
     ".gml": networkx_file.gml,
     ".json": json_file.read,
-    ".txt": sndlib.read,
+    ".xml": xml_file.read,
+    ".txt": _text,
+    ".csv": columns.edges,
+    ".graph": columns.repetita,
     ".toml": toml_file.read,
 }
 
 
-def read(path: str | os.PathLike[str]) -> dict[str, list[dict[str, Any]]]:
+def read(
+    path: str | os.PathLike[str], lengths: Lengths = "placed"
+) -> dict[str, list[dict[str, Any]]]:
     """Read a topology.
 
     Parameters
     ----------
     path
         A file whose ending says what it is: ``.graphml``, ``.gml``, ``.json`` (node-link, as
-        NetworkX writes it), ``.txt`` (SNDlib's native format) or ``.toml``.
+        NetworkX and D3 write it, or GNPy), ``.xml`` (SNDlib), ``.txt`` (SNDlib's native format or
+        a list of edges), ``.csv`` (a list of edges), ``.graph`` (REPETITA) or ``.toml``.
+    lengths
+        What becomes of a link that has neither a length nor two ends with coordinates.
+        ``"placed"``: a node without coordinates lies between its neighbours, if two of them have
+        some; else the link is as long as the median of the others. ``"hop"``: it is as long as
+        that median. Where no length is known at all it is 100 km. ``"given"``: it is an error.
 
     Returns
     -------
@@ -48,8 +69,16 @@ def read(path: str | os.PathLike[str]) -> dict[str, list[dict[str, Any]]]:
     ScenarioError
         If the file cannot be read or is not such a topology; the error names the file and what
         in it to change.
+
+    Warns
+    -----
+    ScenarioWarning
+        For what was assumed, left out or put together, with the names of the nodes.
     """
-    return tables(*_parts(path))
+    found, said = joined.tables(*_parts(path), lengths)
+    for text in said:
+        warnings.warn(text, ScenarioWarning, stacklevel=2)
+    return found
 
 
 def positions(path: str | os.PathLike[str]) -> dict[str, tuple[float, float]]:
@@ -65,7 +94,7 @@ def positions(path: str | os.PathLike[str]) -> dict[str, tuple[float, float]]:
     dict
         Latitude and longitude in degrees of each node that has both, by name.
     """
-    return places(*_parts(path))
+    return joined.positions(*_parts(path))
 
 
 def _parts(path: str | os.PathLike[str]) -> tuple[str, Parts]:
@@ -96,5 +125,9 @@ def expand(document: dict[str, Any], base: Path) -> None:
         if table in network:
             problem = f"network.{table} is given too"
             raise ScenarioError("network.file", network["file"], problem, "keep one of the two")
-    found = read(base / network.pop("file"))
+    lengths = network.pop("lengths", "placed")
+    if lengths not in LENGTHS:
+        fix = f"use one of {', '.join(LENGTHS)}"
+        raise ScenarioError("network.lengths", lengths, "no such choice", fix)
+    found = read(base / network.pop("file"), lengths)
     network.update(topology="custom", **found)

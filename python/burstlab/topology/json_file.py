@@ -1,15 +1,21 @@
-"""Node-link JSON, as NetworkX and D3 write it."""
+"""JSON: node-link documents, as NetworkX and D3 write them, and networks of GNPy."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
+from burstlab.topology import gnpy
 from burstlab.topology.parts import Part, Parts, decoded, refuse
 
 
 def read(file: str, content: bytes) -> Parts:
-    """Read node-link JSON: ``nodes`` with ``id``, ``edges`` or ``links`` with two ends."""
+    """Read a network of GNPy, or node-link JSON.
+
+    Node-link JSON has ``nodes`` with ``id``, and ``edges`` or ``links`` with two ends. Where nodes
+    have a ``name`` in place of an ``id``, as in documents for D3, an end may be the name of a node
+    or its place in the list, from 0.
+    """
     text = decoded(file, content)
     try:
         document = json.loads(text)
@@ -20,21 +26,44 @@ def read(file: str, content: bytes) -> Parts:
         raise refuse(file, "", "", f"not valid JSON: {error}", "write it anew") from None
     if not isinstance(document, dict):
         raise refuse(file, "", "", "it is no table", 'write {"nodes": [...], "links": [...]}')
-    nodes = [
-        Part(f"nodes[{index}]", (_identifier(file, f"nodes[{index}]", entry, "id"),), entry)
-        for index, entry in enumerate(_entries(file, document, "nodes"))
-    ]
+    if "elements" in document and "connections" in document:
+        return gnpy.network(file, entries(file, document, "elements"), document["connections"])
+    return _node_link(file, document)
+
+
+def _node_link(file: str, document: dict[str, Any]) -> Parts:
+    listed = entries(file, document, "nodes")
+    named = bool(listed) and all("id" not in entry and "name" in entry for entry in listed)
+    nodes: list[Part] = []
+    for index, entry in enumerate(listed):
+        where = f"nodes[{index}]"
+        identifier = identify(file, where, entry, "name" if named else "id")
+        nodes.append(Part(where, (identifier,), entry))
     key = "links" if "links" in document else "edges"
     one_way = bool(document.get("directed", False))
     links: list[Part] = []
-    for index, entry in enumerate(_entries(file, document, key)):
+    for index, entry in enumerate(entries(file, document, key)):
         where = f"{key}[{index}]"
-        ends = tuple(_identifier(file, where, entry, end) for end in ("source", "target"))
-        links.append(Part(where, ends, entry, one_way))
+        found = [identify(file, where, entry, end) for end in ("source", "target")]
+        if named:
+            found = [
+                _placed(entry[end], nodes) or name for end, name in zip(_ENDS, found, strict=True)
+            ]
+        links.append(Part(where, (found[0], found[1]), entry, one_way))
     return Parts(nodes, links)
 
 
-def _entries(file: str, document: dict[str, Any], key: str) -> list[dict[str, Any]]:
+_ENDS = ("source", "target")
+
+
+def _placed(end: object, nodes: list[Part]) -> str | None:
+    """Return the identifier of the node at a place in the list."""
+    whole = isinstance(end, int) and not isinstance(end, bool)
+    return nodes[end].ends[0] if whole and 0 <= end < len(nodes) else None
+
+
+def entries(file: str, document: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    """Return the list of tables below a key."""
     found = document.get(key)
     if not isinstance(found, list):
         problem = "it is missing" if key not in document else "it is no list"
@@ -45,7 +74,8 @@ def _entries(file: str, document: dict[str, Any], key: str) -> list[dict[str, An
     return found
 
 
-def _identifier(file: str, where: str, entry: dict[str, Any], key: str) -> str:
+def identify(file: str, where: str, entry: dict[str, Any], key: str) -> str:
+    """Return a text or a whole number that names a node."""
     found = entry.get(key)
     if isinstance(found, (str, int)) and not isinstance(found, bool) and found != "":
         return str(found)

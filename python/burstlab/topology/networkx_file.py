@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable
 from typing import Any
 from xml.etree import ElementTree
 
-from burstlab.topology.parts import Part, Parts, refuse
+from burstlab.topology.parts import Part, Parts, decoded, refuse
 
 
 def graphml(file: str, content: bytes) -> Parts:
@@ -23,13 +24,22 @@ def graphml(file: str, content: bytes) -> Parts:
 
 
 def gml(file: str, content: bytes) -> Parts:
-    """Read GML."""
+    """Read GML; two edges that join the same nodes are parallel, whether it says so or not."""
     import networkx
 
+    text = decoded(file, content)
+
     def parse() -> Any:
-        return networkx.parse_gml(content.decode("utf-8").splitlines(), label="id")
+        return networkx.parse_gml(_with_parallels(text).splitlines(), label="id")
 
     return _read(file, "GML", parse)
+
+
+def _with_parallels(text: str) -> str:
+    """Say in a graph of GML that edges may be parallel, where it does not."""
+    if re.search(r"^\s*multigraph\s+\d", text, re.MULTILINE):
+        return text
+    return re.sub(r"\bgraph\s*\[", "graph [\n  multigraph 1", text, count=1)
 
 
 def _read(file: str, kind: str, parse: Callable[[], Any]) -> Parts:

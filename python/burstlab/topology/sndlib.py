@@ -1,28 +1,53 @@
-"""SNDlib's native format, of networks (Orlowski, Wessäly, Pióro and Tomaszewski, 2010).
+"""SNDlib's native format (Orlowski, Wessäly, Pióro and Tomaszewski, 2010).
 
 ```text
 NODES ( <name> ( <longitude> <latitude> ) ... )
 LINKS ( <name> ( <node> <node> ) <four numbers> ( <capacity> <cost> ... ) ... )
+DEMANDS ( <name> ( <node> <node> ) <routing unit> <value> <longest path> ... )
 ```
 
-Capacities, costs, demands and paths are not used.
+Capacities, costs and paths are not used.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from burstlab.topology.parts import Part, Parts, decoded, refuse
+from burstlab.topology.parts import Part, Parts, decoded, number, refuse
 
 _TOKEN = re.compile(r"[()]|[^\s()]+")
 
 
+def is_native(content: bytes) -> bool:
+    """Answer whether a file is in this format."""
+    return content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"?SNDlib native format")
+
+
 def read(file: str, content: bytes) -> Parts:
-    """Read a network in SNDlib's native format."""
+    """Read a network; coordinates beyond those of the globe are of a plane."""
+    found = _reader(file, content).document()
+    flat = any(_beyond(file, node) for node in found.nodes)
+    return Parts(found.nodes, found.links, plane=flat)
+
+
+def demands(file: str, content: bytes) -> list[tuple[str, str, float]]:
+    """Read from where to where how much is asked for."""
+    return _reader(file, content).document().demands
+
+
+def _beyond(file: str, node: Part) -> bool:
+    longitude, latitude = (
+        number(file, f"{node.where}, {name}", node.attributes[name])
+        for name in ("longitude", "latitude")
+    )
+    return abs(latitude) > 90.0 or abs(longitude) > 180.0
+
+
+def _reader(file: str, content: bytes) -> _Reader:
     text = decoded(file, content)
-    if not text.lstrip().startswith("?SNDlib native format"):
+    if not is_native(content):
         fix = 'begin with "?SNDlib native format; type: network; version: 1.0"'
         raise refuse(file, "line 1", "", "not SNDlib's native format", fix)
     tokens: list[tuple[str, int]] = []
@@ -30,7 +55,14 @@ def read(file: str, content: bytes) -> Parts:
         if not words.lstrip().startswith("?"):
             found = _TOKEN.findall(words.partition("#")[0])
             tokens.extend((word, line) for word in found)
-    return _Reader(file, tokens).network()
+    return _Reader(file, tokens)
+
+
+@dataclass(slots=True)
+class _Found:
+    nodes: list[Part] = field(default_factory=list)
+    links: list[Part] = field(default_factory=list)
+    demands: list[tuple[str, str, float]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -39,22 +71,24 @@ class _Reader:
     tokens: list[tuple[str, int]]
     at: int = 0
 
-    def network(self) -> Parts:
-        parts = Parts([], [])
+    def document(self) -> _Found:
+        found = _Found()
         while self.at < len(self.tokens):
             section = self.word()
             if section == "NODES":
-                self.entries(parts.nodes, self.node)
+                self.entries(lambda: found.nodes.append(self.node()))
             elif section == "LINKS":
-                self.entries(parts.links, self.link)
+                self.entries(lambda: found.links.append(self.link()))
+            elif section == "DEMANDS":
+                self.entries(lambda: found.demands.append(self.demand()))
             else:
                 self.skip_group()
-        return parts
+        return found
 
-    def entries(self, into: list[Part], entry: Callable[[], Part]) -> None:
+    def entries(self, entry: Callable[[], None]) -> None:
         self.expect("(")
         while self.peek() != ")":
-            into.append(entry())
+            entry()
         self.expect(")")
 
     def node(self) -> Part:
@@ -67,13 +101,25 @@ class _Reader:
 
     def link(self) -> Part:
         line, _ = self.line(), self.word()
-        self.expect("(")
-        ends = (self.word(), self.word())
-        self.expect(")")
+        ends = self.ends()
         while self.peek() not in ("(", ")", ""):
             self.word()
         self.skip_group()
         return Part(f"line {line}", ends)
+
+    def demand(self) -> tuple[str, str, float]:
+        _ = self.word()
+        ends = self.ends()
+        _, line = self.word(), self.line()
+        value = number(self.file, f"line {line}", self.word())
+        _ = self.word()
+        return *ends, value
+
+    def ends(self) -> tuple[str, str]:
+        self.expect("(")
+        ends = (self.word(), self.word())
+        self.expect(")")
+        return ends
 
     def skip_group(self) -> None:
         self.expect("(")
@@ -88,7 +134,7 @@ class _Reader:
         return self.tokens[self.at][0] if self.at < len(self.tokens) else ""
 
     def line(self) -> int:
-        return self.tokens[min(self.at, len(self.tokens) - 1)][1]
+        return self.tokens[min(self.at, len(self.tokens) - 1)][1] if self.tokens else 0
 
     def word(self) -> str:
         found = self.peek()

@@ -9,7 +9,7 @@ from burstlab.errors import unknown
 from burstlab.topology.parts import Part, Parts, decoded, refuse
 
 _NODE = ("name", "role", "latitude", "longitude")
-_LINK = ("from", "to", "length_km", "delay", "wavelengths", "one_way")
+_LINK = ("from", "to", "length_km", "delay", "wavelengths", "fibres", "one_way")
 
 
 def read(file: str, content: bytes) -> Parts:
@@ -30,7 +30,7 @@ def read(file: str, content: bytes) -> Parts:
         Part(where, tuple(_name(file, where, entry, end) for end in ("from", "to")), entry)
         for where, entry in _entries(file, document, "link", _LINK)
     ]
-    return Parts(nodes, links)
+    return Parts(nodes, links, exact=True)
 
 
 def _entries(

@@ -11,7 +11,7 @@ use crate::topology::{Graph, Routes};
 /// Fields that each shape may have beside `topology` and `link_rate`.
 const UNIFORM: [&str; 3] = ["link_delay", "link_length_km", "delay_per_km"];
 const PATH: [&str; 2] = ["core_nodes", "link_delays"];
-const CUSTOM: [&str; 4] = ["node", "link", "file", "delay_per_km"];
+const CUSTOM: [&str; 5] = ["node", "link", "file", "lengths", "delay_per_km"];
 const MESH: [&str; 6] =
     ["wavelengths", "edges", "routing", "routes_per_pair", "route_choice", "route"];
 

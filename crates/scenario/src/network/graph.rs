@@ -8,7 +8,7 @@ use super::super::error::word;
 use super::super::limits::{DURATION_MAX, SPAN_MAX};
 use super::super::read::suggestion;
 use super::super::{Interrupt, ScenarioError};
-use super::{Network, NetworkLink, NetworkRoute, RouteChoice, Topology};
+use super::{Network, NetworkLink, NetworkRoute, RouteChoice, Topology, WAVELENGTHS_MAX};
 use crate::topology::{
     self, Fibre, Graph, Lengths, Link, Metric, NSFNET_CORE, Node, Role, RouteError, Routes, Wanted,
 };
@@ -116,7 +116,7 @@ impl Network {
 
     /// The one fibre that all are like.
     fn uniform(&self) -> Fibre {
-        Fibre { delay: self.uniform_delay(), wavelengths: self.wavelengths() }
+        Fibre { delay: self.uniform_delay(), wavelengths: self.wavelengths(), fibres: 1 }
     }
 
     fn fabric(&self) -> Result<Graph, ScenarioError> {
@@ -204,6 +204,11 @@ impl Network {
             let problem = "the engine reads no files";
             return Err(ScenarioError::new("network.file", file, problem, fix));
         }
+        if let Some(lengths) = &self.lengths {
+            let fix = "remove it, or name a topology file with network.file";
+            let problem = "it is of links of a file, and none is named";
+            return Err(ScenarioError::new("network.lengths", word(lengths), problem, fix));
+        }
         let nodes = self.node.as_deref().unwrap_or_default();
         if nodes.is_empty() || nodes.len() > NODES_MAX as usize {
             return Err(ScenarioError::new(
@@ -269,13 +274,20 @@ impl Network {
                 return Err(ScenarioError::new(at(""), "", problem, "add length_km = ..."));
             }
         };
-        let wavelengths = entry.wavelengths.unwrap_or(self.wavelengths());
+        let fibres = entry.fibres.unwrap_or(1);
+        let each = entry.wavelengths.unwrap_or(self.wavelengths());
+        let most = WAVELENGTHS_MAX / each;
+        if fibres > most {
+            let problem = format!("{fibres} fibres of {each} wavelengths are too many");
+            let fix = format!("write at most {most}, or fewer wavelengths");
+            return Err(ScenarioError::new(at(".fibres"), fibres.to_string(), problem, fix));
+        }
         if entry.from == entry.to {
             let problem = "it leads to where it begins";
             let fix = "name two nodes, or remove it";
             return Err(ScenarioError::new(at(".to"), &*entry.to, problem, fix));
         }
-        Ok(Fibre { delay, wavelengths })
+        Ok(Fibre { delay, wavelengths: each * fibres, fibres })
     }
 
     /// Whether all of `graph` hangs together and enough nodes have hosts.
@@ -332,7 +344,7 @@ fn doubled(index: usize, entry: &NetworkLink, first: usize) -> ScenarioError {
         format!("network.link[{index}]"),
         format!("{} to {}", entry.from, entry.to),
         format!("network.link[{first}] joins the two already"),
-        "remove one; a thicker link has more wavelengths",
+        "remove one; a thicker link has more wavelengths or fibres",
     )
 }
 

@@ -54,8 +54,10 @@ impl Node {
 pub struct Fibre {
     /// Propagation delay, one way.
     pub delay: Span,
-    /// Data wavelengths, at least 1.
+    /// Data wavelengths of all its fibres together, at least 1.
     pub wavelengths: u32,
+    /// Parallel fibres, at least 1, which have equally many wavelengths.
+    pub fibres: u32,
 }
 
 /// A fibre with its direction.
@@ -67,16 +69,32 @@ pub struct Link {
     pub to: u32,
     /// Propagation delay.
     pub delay: Span,
-    /// Data wavelengths, at least 1.
+    /// Data wavelengths of all its fibres together, at least 1: channels, numbered from 0.
     pub wavelengths: u32,
+    /// Parallel fibres, at least 1. Channels of one wavelength follow one another, one a fibre.
+    pub fibres: u32,
 }
 
 impl Link {
     /// A fibre laid from one node to another.
     #[must_use]
     pub fn new(from: u32, to: u32, fibre: Fibre) -> Self {
-        let Fibre { delay, wavelengths } = fibre;
-        Self { from, to, delay, wavelengths }
+        let Fibre { delay, wavelengths, fibres } = fibre;
+        Self { from, to, delay, wavelengths, fibres }
+    }
+
+    /// The wavelength of a channel, from 0.
+    #[inline]
+    #[must_use]
+    pub fn wavelength_of(&self, channel: u32) -> u32 {
+        channel / self.fibres
+    }
+
+    /// The channels of the wavelengths from `low` to `high`: the first and the last of them.
+    #[inline]
+    #[must_use]
+    pub fn channels_of(&self, (low, high): (u32, u32)) -> (u32, u32) {
+        (low * self.fibres, high * self.fibres + self.fibres - 1)
     }
 }
 
@@ -103,6 +121,8 @@ impl Graph {
             assert!((link.to as usize) < nodes.len(), "link {number} ends at no node");
             assert!(link.from != link.to, "link {number} leads to where it begins");
             assert!(link.wavelengths > 0, "link {number} has no wavelength");
+            let alike = link.fibres > 0 && link.wavelengths.is_multiple_of(link.fibres);
+            assert!(alike, "link {number} has fibres that differ");
             outgoing[link.from as usize].push(number);
         }
         Self { nodes, links, outgoing }

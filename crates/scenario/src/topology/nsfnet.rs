@@ -78,7 +78,7 @@ pub fn nsfnet(lengths: Lengths, delay_per_km: Span, wavelengths: u32) -> Graph {
     };
     let pairs = table.iter().map(|&(a, b, km)| {
         let delay = delay_per_km.saturating_mul(km.into());
-        (a - 1, b - 1, Fibre { delay, wavelengths })
+        (a - 1, b - 1, Fibre { delay, wavelengths, fibres: 1 })
     });
     Graph::of_pairs((1..=14).map(|n| Node::new(n.to_string(), Role::Both)).collect(), pairs)
 }

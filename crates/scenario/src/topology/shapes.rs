@@ -17,7 +17,7 @@ pub fn path(delays: &[Span], wavelengths: u32) -> Graph {
     let mut nodes = vec![Node::new("ingress", Role::Edge)];
     nodes.extend(core);
     nodes.push(Node::new("egress", Role::Edge));
-    let fibre = |&delay| Fibre { delay, wavelengths };
+    let fibre = |&delay| Fibre { delay, wavelengths, fibres: 1 };
     Graph::of_pairs(nodes, (0..).zip(delays).map(|(n, delay)| (n, n + 1, fibre(delay))))
 }
 
@@ -66,7 +66,7 @@ pub fn dumbbell(count: u32, fibre: Fibre) -> Graph {
 /// are the fibre between the core nodes, which is the one that most pairs share.
 #[must_use]
 pub fn martinez(wavelengths: u32) -> Graph {
-    let fibre = |ms| Fibre { delay: Span::from_ms(ms), wavelengths };
+    let fibre = |ms| Fibre { delay: Span::from_ms(ms), wavelengths, fibres: 1 };
     let mut nodes = vec![Node::new("C1", Role::Core), Node::new("C2", Role::Core)];
     nodes.extend((1..=4).map(|n| Node::new(format!("E{n}"), Role::Edge)));
     let access = (1..=4).map(|n| (n + 1, (n + 1) % 2, fibre(1)));

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::shortest::Search;
 use super::*;
 
-const FIBRE: Fibre = Fibre { delay: Span::from_ms(1), wavelengths: 4 };
+const FIBRE: Fibre = Fibre { delay: Span::from_ms(1), wavelengths: 4, fibres: 1 };
 
 fn the_nsfnet(lengths: Lengths) -> Graph {
     nsfnet(lengths, Span::from_us(5), 1)

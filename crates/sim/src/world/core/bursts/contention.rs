@@ -105,23 +105,25 @@ impl Mesh {
 
     /// The wavelengths of a fibre that a burst may take.
     pub(super) fn range(&self, link: u32, slot: u32, converts: bool) -> Option<(u32, u32)> {
-        let wavelengths = self.ports[link as usize].wavelengths();
+        let all = (0, self.ports[link as usize].wavelengths() - 1);
         let burst = self.bursts.get(slot);
-        let last = wavelengths - 1;
         if burst.hop == 0 && !self.rules.random_wavelength {
-            return Some((0, last));
+            return Some(all);
         }
         if burst.converts {
-            return Some((0, last));
+            return Some(all);
         }
         let rule = if converts { self.rules.conversion } else { Conversion::None };
         let reach = match rule {
-            Conversion::Full => return Some((0, last)),
+            Conversion::Full => return Some(all),
             Conversion::None => 0,
             Conversion::Limited(range) => range,
         };
+        let fibre = self.graph.link(link);
+        let last = fibre.wavelength_of(all.1);
         let low = burst.wavelength.saturating_sub(reach);
-        (low <= last).then(|| (low, last.min(burst.wavelength.saturating_add(reach))))
+        let high = last.min(burst.wavelength.saturating_add(reach));
+        (low <= last).then(|| fibre.channels_of((low, high)))
     }
 
     /// When a reservation begins for a burst that leaves at `departs`.

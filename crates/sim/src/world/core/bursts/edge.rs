@@ -547,7 +547,8 @@ impl Mesh {
             // Each attempt has a draw of its own.
             let attempt = u64::from(burst.attempts).min(ATTEMPTS - 1);
             let [share, _] = self.wavelengths.uniforms(burst.number * ATTEMPTS + attempt);
-            let all = self.ports[burst.route[0] as usize].wavelengths();
+            let first = self.graph.link(burst.route[0]);
+            let all = first.wavelength_of(first.wavelengths);
             burst.wavelength = (share * f64::from(all)) as u32;
         }
         burst.hold = rules.hold(burst.bytes);

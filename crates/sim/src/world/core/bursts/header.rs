@@ -112,8 +112,10 @@ impl Mesh {
                     owner,
                 );
                 self.converted(now, slot, reservation, context);
+                let link = self.graph.link(reservation.link);
+                let wavelength = link.wavelength_of(reservation.wavelength);
                 let burst = self.bursts.get_mut(slot);
-                burst.wavelength = reservation.wavelength;
+                burst.wavelength = wavelength;
                 if burst.reservations.is_empty() {
                     burst.departs = reservation.departs;
                 }

@@ -42,7 +42,7 @@ impl Mesh {
             departs,
             passes: burst.left,
         });
-        burst.wavelength = wavelength;
+        burst.wavelength = self.graph.link(link).wavelength_of(wavelength);
         let (wait, kind) = (departs.since(ready), burst.kind);
         if !self.markers.are_none() {
             let waiting = waiting(self.rules.rate, wait);
