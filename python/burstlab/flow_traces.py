@@ -2,8 +2,10 @@
 
 A row is a connection. The columns are ``start`` in seconds, ``from`` and ``to``, names of edge
 nodes, and ``bytes`` of application data, in any order; others are passed over. Some other words for
-these columns are known. A list of flows as the simulator of HPCC takes it can be read too. The
-engine knows which nodes there are; what is judged here is whether each cell is what its column says.
+these columns are known. A list of flows as the simulator of HPCC takes it can be read too.
+
+The engine knows which nodes there are; what is judged here is whether each cell is what its column
+says.
 """
 
 from __future__ import annotations

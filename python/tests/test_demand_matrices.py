@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,14 +57,13 @@ def test_every_format_says_the_same(tmp_path: Path, name: str):
 
 def test_a_scenario_takes_in_its_matrix(tmp_path: Path):
     (tmp_path / "net.txt").write_text(SNDLIB)
-    scenario = {
-        "network": {"file": str(tmp_path / "net.txt")},
-        "demand": [{"destination": "matrix", "file": str(tmp_path / "net.txt"), "size": {"mean": "9 KB"}}],
-    }  # fmt: skip
+    file = str(tmp_path / "net.txt")
+    entry: dict[str, Any] = {"destination": "matrix", "file": file, "size": {"mean": "9 KB"}}
+    scenario = {"network": {"file": file}, "demand": [entry]}
     (demand,) = bl.resolve(scenario)["demand"]
     assert demand["matrix"] == WEIGHTS
     assert "file" not in demand
-    scenario["demand"][0]["matrix"] = WEIGHTS
+    entry["matrix"] = WEIGHTS
     with pytest.raises(ScenarioError, match="matrix is given too"):
         bl.resolve(scenario)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ def line(wavelengths: int, fibres: int, conversion: str, **edge: Any) -> dict[st
         "network": {
             "topology": "custom",
             "node": [{"name": name} for name in names],
-            "link": [{"from": a, "to": b, **one} for a, b in zip(names, names[1:], strict=False)],
+            "link": [{"from": a, "to": b, **one} for a, b in pairwise(names)],
         },
         "core": {"conversion": conversion},
         "edge": {"port": "shared", **edge},
@@ -44,8 +45,8 @@ def test_each_wavelength_has_a_server_in_each_fibre(conversion):
     found = mean_ci95(losses(scenario))
     # Two wavelengths that share the load, of three servers each; or six servers for all of it.
     exact = erlang_b(1.0, 3) if conversion == "none" else erlang_b(2.0, 6)
-    assert abs(found.mean - exact) < 1.5 * found.ci95
-    assert found.ci95 < 0.1 * exact
+    half = found.ci95 or 0.0
+    assert abs(found.mean - exact) < 1.5 * half < 0.15 * exact
 
 
 def test_fibres_that_are_too_many_are_refused():

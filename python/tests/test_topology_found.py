@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -58,8 +59,13 @@ def test_what_a_zoo_file_leaves_out_is_assumed_and_said(tmp_path):
     assert km["A", "between"] == pytest.approx(DEGREE, rel=1e-4)
     assert km["B", "between"] == pytest.approx(DEGREE, rel=1e-4)
     assert km["B", "leaf"] == pytest.approx(DEGREE, rel=1e-4), "the median of the others"
-    for words in ("fibres of one link: A to B", "placed between their neighbours: between",
-                  "B to leaf", "left out: alone", "lead to where they begin are left out: A"):  # fmt: skip
+    for words in (
+        "fibres of one link: A to B",
+        "placed between their neighbours: between",
+        "B to leaf",
+        "left out: alone",
+        "lead to where they begin are left out: A",
+    ):
         assert words in said, said
 
 
@@ -186,18 +192,15 @@ def test_a_network_of_gnpy_is_its_roadms_and_the_fibre_between_them(tmp_path):
         element("trx A", "Transceiver"), element("roadm A", "Roadm"), element("roadm B", "Roadm"),
         element("trx B", "Transceiver"), element("roadm C", "Roadm"),
         element("AB 1", "Fiber", 80.0), element("amp", "Edfa"), element("AB 2", "Fiber", 60.5),
-        element("BA", "Fiber", 140.5), element("BC", "RamanFiber", 40.0), element("CB", "Fiber", 41.0),
+        element("BA", "Fiber", 140.5), element("BC", "RamanFiber", 40.0),
+        element("CB", "Fiber", 41.0),
     ]  # fmt: skip
     chains = [
         ["trx A", "roadm A", "AB 1", "amp", "AB 2", "roadm B", "trx B"],
         ["trx B", "roadm B", "BA", "roadm A", "trx A"],
         ["roadm B", "BC", "roadm C", "CB", "roadm B"],
     ]
-    connections = [
-        {"from_node": a, "to_node": b}
-        for chain in chains
-        for a, b in zip(chain, chain[1:], strict=False)
-    ]
+    connections = [{"from_node": a, "to_node": b} for chain in chains for a, b in pairwise(chain)]
     text = json.dumps({"elements": elements, "connections": connections})
     tables, said = found(tmp_path, "gnpy.json", text)
     assert tables["node"] == [

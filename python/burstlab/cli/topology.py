@@ -40,17 +40,16 @@ def topology(
     from burstlab.errors import InputError, ScenarioWarning
     from burstlab.topology import LENGTHS, read
 
-    chosen = next((one for one in LENGTHS if one == lengths), None)
-    if chosen is None:
+    if lengths not in LENGTHS:
         raise InputError(f"--lengths {lengths}: no such choice\n  fix: use {', '.join(LENGTHS)}")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ScenarioWarning)
-        found = read(file, chosen)
+        found = read(file, lengths)
     said = [str(one.message) for one in caught]
     if out is not None:
         _write(Path(out), found, said, force=force)
     if json_:
-        put_document({"file": file, "lengths": chosen, "warnings": said, **found})
+        put_document({"file": file, "lengths": lengths, "warnings": said, **found})
         return 0
     for text in said:
         warn(f"warning: {text}")

@@ -15,18 +15,16 @@ from typing import Any
 from burstlab.errors import ScenarioError, ScenarioWarning
 from burstlab.files import named_bytes
 from burstlab.topology import columns, joined, json_file, networkx_file, sndlib, toml_file, xml_file
-from burstlab.topology.joined import LENGTHS, Lengths
+from burstlab.topology.joined import LENGTHS
 from burstlab.topology.parts import Parts
 
-__all__ = ["LENGTHS", "Lengths", "expand", "positions", "read"]
+__all__ = ["LENGTHS", "expand", "positions", "read"]
 
 
 def _text(file: str, content: bytes) -> Parts:
-    reader = sndlib.read if is_sndlib(content) else columns.edges
+    reader = sndlib.read if sndlib.is_native(content) else columns.edges
     return reader(file, content)
 
-
-is_sndlib = sndlib.is_native
 
 #: Each takes the name of the file, for errors, and what is in it.
 _FORMATS: Mapping[str, Callable[[str, bytes], Parts]] = {
@@ -41,9 +39,7 @@ _FORMATS: Mapping[str, Callable[[str, bytes], Parts]] = {
 }
 
 
-def read(
-    path: str | os.PathLike[str], lengths: Lengths = "placed"
-) -> dict[str, list[dict[str, Any]]]:
+def read(path: str | os.PathLike[str], lengths: str = "placed") -> dict[str, list[dict[str, Any]]]:
     """Read a topology.
 
     Parameters

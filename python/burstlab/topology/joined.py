@@ -9,15 +9,13 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from burstlab.topology import places
 from burstlab.topology.parts import Part, Parts, given, number, refuse, whole
 
 #: How the lengths of links are found that a file does not give.
-Lengths: TypeAlias = Literal["placed", "given", "hop"]
-
-LENGTHS: tuple[Lengths, ...] = ("placed", "given", "hop")
+LENGTHS = ("placed", "hop", "given")
 
 _ROLES = ("edge", "core", "both")
 _LENGTHS = ("length_km", "length", "distance", "dist", "km")
@@ -49,7 +47,7 @@ class Fibres:
 
 
 def tables(
-    file: str, parts: Parts, lengths: Lengths = "placed"
+    file: str, parts: Parts, lengths: str = "placed"
 ) -> tuple[dict[str, list[dict[str, Any]]], list[str]]:
     """Turn nodes and links into the tables ``node`` and ``link`` of a scenario.
 
@@ -107,7 +105,7 @@ class _Joining:
     file: str
     parts: Parts
     names: Mapping[str, str]
-    lengths: Lengths
+    lengths: str
     warnings: list[str] = field(default_factory=list)
 
     def tables(self) -> tuple[dict[str, list[dict[str, Any]]], list[str]]:

@@ -58,8 +58,9 @@ _ENDS = ("source", "target")
 
 def _placed(end: object, nodes: list[Part]) -> str | None:
     """Return the identifier of the node at a place in the list."""
-    whole = isinstance(end, int) and not isinstance(end, bool)
-    return nodes[end].ends[0] if whole and 0 <= end < len(nodes) else None
+    if not isinstance(end, int) or isinstance(end, bool) or not 0 <= end < len(nodes):
+        return None
+    return nodes[end].ends[0]
 
 
 def entries(file: str, document: dict[str, Any], key: str) -> list[dict[str, Any]]:

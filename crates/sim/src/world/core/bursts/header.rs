@@ -113,9 +113,8 @@ impl Mesh {
                 );
                 self.converted(now, slot, reservation, context);
                 let link = self.graph.link(reservation.link);
-                let wavelength = link.wavelength_of(reservation.wavelength);
                 let burst = self.bursts.get_mut(slot);
-                burst.wavelength = wavelength;
+                burst.wavelength = link.wavelength_of(reservation.wavelength);
                 if burst.reservations.is_empty() {
                     burst.departs = reservation.departs;
                 }
