@@ -101,24 +101,7 @@ impl Mesh {
         }
         match self.resolve(now, slot, context) {
             Outcome::Placed(reservation) => {
-                let burst = self.bursts.get_mut(slot);
-                // One that is spared may be longer than what it holds.
-                let reservation = Reservation { passes: burst.left.min(burst.hold), ..reservation };
-                let (end, owner) = (reservation.departs + burst.hold, burst.owner(slot));
-                self.ports[reservation.link as usize].reserve(
-                    reservation.wavelength,
-                    reservation.start,
-                    end,
-                    owner,
-                );
-                self.converted(now, slot, reservation, context);
-                let link = self.graph.link(reservation.link);
-                let burst = self.bursts.get_mut(slot);
-                burst.wavelength = link.wavelength_of(reservation.wavelength);
-                if burst.reservations.is_empty() {
-                    burst.departs = reservation.departs;
-                }
-                burst.reservations.push(reservation);
+                self.reserve(now, slot, reservation, context);
                 self.go_on(done, slot, context);
             }
             Outcome::Blocked(_) if two_way => self.refuse(done, slot, context),
@@ -145,6 +128,24 @@ impl Mesh {
                 context.queue.push(at, Rank::Arrival, event);
             }
         }
+    }
+
+    /// Reserves a wavelength that was found for a burst.
+    fn reserve(&mut self, now: Time, slot: u32, reservation: Reservation, context: &mut Context) {
+        let burst = self.bursts.get(slot);
+        // A burst that surgery spares may be longer than the hole that it has.
+        let reservation = Reservation { passes: burst.left.min(burst.hold), ..reservation };
+        let (end, owner) = (reservation.departs + burst.hold, burst.owner(slot));
+        let (wavelength, start) = (reservation.wavelength, reservation.start);
+        self.ports[reservation.link as usize].reserve(wavelength, start, end, owner);
+        self.converted(now, slot, reservation, context);
+        let fibre = self.graph.link(reservation.link);
+        let burst = self.bursts.get_mut(slot);
+        burst.wavelength = fibre.wavelength_of(wavelength);
+        if burst.reservations.is_empty() {
+            burst.departs = reservation.departs;
+        }
+        burst.reservations.push(reservation);
     }
 
     /// A node works from `now` on on the header of a burst for which an ingress with a queue has
