@@ -159,3 +159,39 @@ def test_what_is_asked_wrong_is_refused(small, tmp_path, burstlab):
     assert burstlab("dataset", "small/grid", "--prices", 0, "--out", tmp_path / "set").status == 2
     again = burstlab("dataset", "small/grid", "--prices", 0, "--out", tmp_path / "set", "--force")
     assert again.status == 0
+
+
+def test_the_price_of_an_event_is_that_of_its_burst_with_data(small, tmp_path):
+    """On a path bursts of ACKs have the same numbers, and prices of their own."""
+    scenario = SCENARIO + '\n[loss.ack]\nprocess = "bernoulli"\nprobability = 0.2\n'
+    (tmp_path / "papers" / "small" / "path.toml").write_text(scenario)
+    make(tmp_path / "set", ["small/grid"], prices=1000)
+    prices = {}
+    for row in rows(tmp_path / "set", "prices"):
+        assert row["replication"] == 0
+        key = row["point"], row["series"], row["direction"], row["burst"]
+        assert key not in prices
+        prices[key] = row["bytes"]
+    collide = told = 0
+    for row in rows(tmp_path / "set", "events"):
+        key = row["point"], row["series"]
+        price = prices.get((*key, "data", row["burst"])) if row["replication"] == 0 else None
+        assert row["price_bytes"] == price
+        other = prices.get((*key, "ack", row["burst"]))
+        collide += other is not None and other != price
+        told += price is not None
+    assert told > 5 and collide > 5
+    # The burst of an event is one with data: it is in the table of bursts as such.
+    settings = {"tcp.variant": "reno", "loss.data.probability": 0.03}
+    sets = [f"{path}={value}" for path, value in settings.items()]
+    document = to_document(tmp_path / "papers" / "small" / "path.toml", sets)
+    result = bl.run(document, replications=1, trace=("bursts", "ledger"))
+    lost = {row["burst"]: row for row in result.bursts.where(direction="data").to_pylist()}
+    for row in rows(tmp_path / "set", "events"):
+        if (row["point"], row["series"], row["replication"]) != ("3 %", "Reno", 0):
+            continue
+        if row["burst"] is not None:
+            assert (lost[row["burst"]]["fate"], lost[row["burst"]]["lost_ps"]) == (
+                "lost",
+                row["lost_ps"],
+            )
