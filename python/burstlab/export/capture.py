@@ -35,6 +35,9 @@ _OUTGOING = ("sent_ps", "departed_ps")
 DATA, ACK, UDP = 0, 1, 2
 _KINDS = {"data": DATA, "ack": ACK, "udp": UDP}
 
+#: What a result of an older version lacks; see `burstlab.export.flows.Flows`.
+_WINDOW = "window_bytes"
+
 _COLUMNS = ("replication", "flow", "kind", "seq", "transmission", "size_bytes", "sent_ps", "burst")
 
 
@@ -69,6 +72,9 @@ class Sight(NamedTuple):
     sack
         SACK blocks in segments, each ``(left, right)``, the most recent first: its own, or of the
         ACK that it carries.
+    window
+        Bytes of the window that the ACK advertises which the packet is, or carries; `NULL` where
+        the receiver decides on none, so that it is that of the scenario.
     carries
         Of data on a connection with data in both directions, the highest segment in order that the
         ACK tells which they carry; `NULL` for none.
@@ -86,6 +92,7 @@ class Sight(NamedTuple):
     cause: str
     opens: bool
     sent: int = -1
+    window: int = NULL
     sack: Sequence[tuple[int, int]] = ()
     carries: int = NULL
 
@@ -184,6 +191,8 @@ class _Rows:
 
         count = 0
         columns = list(dict.fromkeys((*_COLUMNS, self._data, self._ack, "fate", "cause")))
+        told = _WINDOW in self._packets.columns
+        columns += [_WINDOW] if told else []
         for batch in self._packets.batches(columns):
             part = batch.where(replication=self._replication)
             if len(part) == 0:
@@ -210,6 +219,7 @@ class _Rows:
                     kind, *(numbers[name] for name in ("seq", "flow", "transmission"))
                 ),
                 "sent": self._both.sent(kind, numbers["seq"], numbers["flow"]),
+                "window": numbers[_WINDOW] if told else np.full_like(data, NULL),
                 "goes_out": outward[seen],
             }
             passes = time != NULL

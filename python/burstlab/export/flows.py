@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 #: Bytes of headers where the size of a SYN does not say (ns-2's Vegas sends it in full).
 _HEADERS = 40
+
+#: Binary digits by which a window is scaled at most (RFC 7323 section 2.3).
+_SCALE_MOST = 14
 
 #: Bytes of the first SACK block of Linux besides itself.
 _SACK_OPTION = 4
@@ -48,6 +51,11 @@ class FlowFacts:
     short
         Then all short segments that were sent, rising, each with what it and those before it lack
         together, in bytes.
+    scale
+        Binary digits by which the receiver scales its window, where it decides on one, as that of
+        Linux does (RFC 7323 section 2); else none.
+    first_window
+        Bytes of the window that such a receiver advertises first.
     ingress, egress
         Names of its edge nodes.
     stack
@@ -69,12 +77,24 @@ class FlowFacts:
     blocks: int = 0
     total: int = 0
     groups: bool = False
+    scale: int | None = None
+    first_window: int = 0
     short: Sequence[tuple[int, int]] = ()
 
     @property
     def window_bytes(self) -> int:
-        """The receiver's window in bytes of data."""
-        return self.window * self.payload
+        """The receiver's window in bytes of data; where it decides on it, the first one.
+
+        0 of a stack of others, whose packets alone have it.
+        """
+        return self.window * self.payload if self.scale is None else self.first_window
+
+    def window_after(self, sight: Sight, before: int) -> int:
+        """Return the window in bytes that holds once an ACK is heard; `before` is that until then.
+
+        The table of packets has it where the receiver decides on one.
+        """
+        return before if sight.window == NULL else sight.window
 
     def block_bytes(self, count: int) -> int:
         """Bytes by which so many SACK blocks make a segment of data longer."""
@@ -158,9 +178,24 @@ class Flows:
             return number, number + 1
         return (number - 1, number) if number - 1 in pairs else (number,)
 
+    def others(self, number: int) -> list[int]:
+        """Return the flow of the other direction of a connection; none where it has one alone."""
+        return [one for one in self.connection(number) if one != number]
+
     def __getitem__(self, number: int) -> FlowFacts:
         known = self._before_the_run(number)
         return replace(known, short=self._short.get(number, ())) if known.groups else known
+
+    def check_windows(self, numbers: Iterable[int]) -> None:
+        """Refuse a result that does not tell the windows that receivers of flows decided on."""
+        if "window_bytes" in self._result.packets.columns:
+            return
+        for number in numbers:
+            if self._before_the_run(number).scale is not None:
+                raise InputError(
+                    f"the table packets does not tell the windows that flow {number} was "
+                    "advertised: an older version wrote it\n  fix: run it again"
+                )
 
     @cached_property
     def _short(self) -> dict[int, list[tuple[int, int]]]:
@@ -227,6 +262,7 @@ def _facts(tcp: Mapping[str, Any], ends: tuple[str, str], label: str | None) -> 
     # It becomes a name in files of lines, and a title in figures.
     name = shown(label or str(tcp["variant"]))
     window = int(tcp["window"])
+    scale, first = _of_linux(tcp, segment - headers) if tcp["variant"] == "linux" else (None, 0)
     return FlowFacts(
         name,
         segment - headers,
@@ -236,4 +272,26 @@ def _facts(tcp: Mapping[str, Any], ends: tuple[str, str], label: str | None) -> 
         *ends,
         stack=tcp is _OF_A_STACK,
         groups=bool(tcp.get("grouping")),
+        scale=scale,
+        first_window=first,
     )
+
+
+def _of_linux(tcp: Mapping[str, Any], payload: int) -> tuple[int, int]:
+    """Return the scale of a receiver of Linux, and its first window (`tcp_select_initial_window`).
+
+    Of what the buffer may become, or the application lets it, 65,535 bytes need no scale. Half of
+    the buffer is offered at first, in whole segments.
+    """
+    buffer, most = (whole(tcp[name]) for name in ("receive_buffer", "receive_buffer_max"))
+    widest = max(buffer, most)
+    bounds = [buffer // 2, int(tcp["window"]) * payload]
+    if tcp.get("window_clamp"):
+        clamp = whole(tcp["window_clamp"])
+        widest = min(widest, clamp)
+        bounds.append(clamp)
+    scale = 0
+    while tcp.get("window_scaling", True) and scale < _SCALE_MOST and widest > 0xFFFF << scale:
+        scale += 1
+    first = min(bounds)
+    return scale, first - first % payload if first > payload else first

@@ -33,9 +33,11 @@ def heard(result: Result, flow: int, replication: int = 0) -> Iterator[Sight]:
         Its number.
     """
     passing = sights(result, "sender", flow=flow, replication=replication)
-    facts = Flows(result, replication)[flow]
+    facts_of = Flows(result, replication)
+    facts = facts_of[flow]
     if facts.two_way:
-        return _with_data(passing, *acknowledged(result, flow, replication))
+        windows = _advertised(result, *facts_of.others(flow), replication)
+        return _with_data(passing, windows, *acknowledged(result, flow, replication))
     if not facts.stack:
         return passing
     return _told(passing, *acknowledged(result, flow, replication))
@@ -87,26 +89,45 @@ def _told(
             yield sight
 
 
+def _advertised(result: Result, flow: int, replication: int) -> dict[int, int]:
+    """Return the windows that came with data of a flow, by when the data arrived, in ps."""
+    found: dict[int, int] = {}
+    names = ("replication", "flow", "kind", "delivered_ps", "window_bytes")
+    if "window_bytes" not in result.packets.columns:
+        return found
+    for batch in result.packets.batches(names):
+        part = batch.where(replication=replication, flow=flow, kind="data")
+        part = part.take(part.column("window_bytes").is_valid())
+        part = part.take(part.column("delivered_ps").is_valid())
+        times, windows = (part.column(name).values.tolist() for name in names[3:])
+        found.update(zip(times, windows, strict=True))
+    return found
+
+
 def _with_data(
-    passing: Iterator[Sight], times: NDArray[np.int64], highest: NDArray[np.int64]
+    passing: Iterator[Sight],
+    windows: dict[int, int],
+    times: NDArray[np.int64],
+    highest: NDArray[np.int64],
 ) -> Iterator[Sight]:
     """Add the ACKs that came with data: what was heard when no ACK came by itself."""
     told = list(zip(times.tolist(), highest.tolist(), strict=True))[::-1]
     for sight in passing:
         while told and told[-1][0] < sight.time_ps:
-            yield _carried(*told.pop(), sight.flow)
+            yield _carried(*told.pop(), sight.flow, windows)
         if told and told[-1][0] == sight.time_ps:
             if sight.kind == ACK:
                 told.pop()
             else:
                 # What an ACK lets go comes after it, at the same instant.
-                yield _carried(*told.pop(), sight.flow)
+                yield _carried(*told.pop(), sight.flow, windows)
         yield sight
     while told:
         time, segment = told.pop()
-        yield _carried(time, segment, 0)
+        yield _carried(time, segment, 0, windows)
 
 
-def _carried(time: int, segment: int, flow: int) -> Sight:
+def _carried(time: int, segment: int, flow: int, windows: dict[int, int]) -> Sight:
     """Return an ACK that came with data; which row that was is not told."""
-    return Sight(time, 0, ACK, flow, segment, 1, 0, NULL, "delivered", "none", False)
+    window = windows.get(time, NULL)
+    return Sight(time, 0, ACK, flow, segment, 1, 0, NULL, "delivered", "none", False, window=window)

@@ -1,11 +1,13 @@
 """Capture files for Wireshark, tshark and tcptrace.
 
 What the simulation has, the capture has: which packet passes when, segments, ACKs, SACK blocks, the
-receiver's window. What IPv4 and TCP want besides is made up, the same way in every capture: the
-addresses, the ports, initial sequence numbers of 0, the options of SYN and SYN-ACK (MSS, SACK
-permitted and a window scale that the receiver's window needs), and payloads of zeros, of which the
-capture keeps nothing. Where headers are longer than that, as with time stamps, the rest is
-no-operations: what a stamp says is in no table. The simulated TCP does not close connections.
+receiver's window, of one that decides on it (`packets.window_bytes`) as each ACK advertises it.
+What IPv4 and TCP want besides is made up, the same way in every capture: the addresses, the ports,
+initial sequence numbers of 0, the options of SYN and SYN-ACK (MSS, SACK permitted and a window
+scale that the receiver's window needs), the window of a host that receives no data, and payloads of
+zeros, of which the capture keeps nothing. Where headers are longer than that, as with time stamps,
+the rest is no-operations: what a stamp says is in no table. The simulated TCP does not close
+connections.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ SNAP = 96
 _SENDERS, _RECEIVERS = 10 << 24, 10 << 24 | 1 << 23
 _SOURCES, _SINKS = 172 << 24 | 16 << 16, 172 << 24 | 24 << 16
 _PORTS = (40000, 61000)
-_SENDERS_WINDOW = 65535
+#: The largest window that a header has.
+_FIELD = 65535
 _WRAP = 0xFFFFFFFF
 
 #: Most bytes of options of a TCP header (RFC 9293 section 3.1).
@@ -49,6 +52,8 @@ class _Endpoint:
     #: The flow of the other direction, if that has data too, and whether this one goes back.
     other: int | None
     back: bool
+    #: The window in bytes that was advertised last, as the packets pass.
+    told: int
 
     def end(self, segment: int) -> int:
         """Return the sequence number behind a segment."""
@@ -57,10 +62,24 @@ class _Endpoint:
         short = self.short[1] if segment == self.short[0] else 0
         return 1 + self.facts.bytes_before(segment + 1) - short
 
+    def window(self, sight: Sight, *, scaled: bool = True) -> int:
+        """Return the window that an ACK advertises, as its header has it.
+
+        That of a stack of others is unknown: it is as wide as a header can say.
+        """
+        if self.facts.stack:
+            return _FIELD
+        self.told = self.facts.window_after(sight, self.told)
+        return self.field(self.told) if scaled else min(self.told, _FIELD)
+
+    def field(self, window: int) -> int:
+        """Return bytes as a header has them: never fewer."""
+        return min(-(-window >> self.shift), _FIELD)
+
     @property
-    def window(self) -> int:
-        """The window that an ACK advertises, never less than the receiver's."""
-        return -(-self.facts.window_bytes >> self.shift)
+    def own_window(self) -> int:
+        """The window in bytes that the host of the sender advertises, which receives no data."""
+        return self.facts.first_window or _FIELD
 
 
 class Capture:
@@ -103,6 +122,8 @@ class Capture:
             self._writer = Writer(file, self._snap)
             self._writer.section(f"burstlab {self._result.version}", self._about())
             self._interface()
+            flows = self._flows
+            flows.check_windows(flows.numbers() if self._only is None else (self._only,))
             only = None if self._only is None else self._flows.connection(self._only)
             passing = sights(
                 self._result,
@@ -122,8 +143,8 @@ class Capture:
             f"Simulated; seed {result.seed}, replication {self._replication}, "
             f"fingerprint {result.fingerprint}; seen at the {self._place}. Time 0 is the start of "
             "the run. Made up: addresses, ports, initial sequence numbers (0), options of SYN and "
-            "SYN-ACK, payloads (zeros), no-operations for time stamps. IPv4 identification: row in "
-            "the table packets mod 65536."
+            "SYN-ACK, windows of hosts that receive no data, payloads (zeros), no-operations for "
+            "time stamps. IPv4 identification: row in the table packets mod 65536."
         )
 
     def _packet(self, sight: Sight) -> None:
@@ -179,11 +200,12 @@ class Capture:
             names = (f"sender-{number}.{facts.ingress}", f"receiver-{number}.{facts.egress}")
             for address, name in zip(ends, names, strict=True):
                 self._writer.name(address, name)
-        shift = 0
-        while facts.window_bytes > 0xFFFF << shift:
+        shift = facts.scale or 0
+        while facts.scale is None and facts.window_bytes > _FIELD << shift:
             shift += 1
         other = None if not behind else first if back else behind[0]
-        endpoint = _Endpoint(facts, ends, shift, ports, facts.last, other, back)
+        told = facts.window_bytes
+        endpoint = _Endpoint(facts, ends, shift, ports, facts.last, other, back, told)
         self._endpoints[number] = endpoint
         return endpoint
 
@@ -201,10 +223,10 @@ def _data(
 ) -> tuple[bytes, int]:
     facts = flow.facts
     if sight.opens:
-        return _syn(flow, sight, answers=flow.back, row=row)
+        return _syn(flow, sight, other if flow.back else None, row)
     number = 1 + facts.bytes_before(sight.seq) & _WRAP
     if other is None or sight.carries == NULL:
-        window = _SENDERS_WINDOW >> flow.shift
+        window = flow.field(flow.own_window)
         options = _filled(b"", sight, payload)
         return headers.tcp(
             flow.ends, flow.ports, (number, 1), headers.ACK, window, options, payload, row
@@ -212,18 +234,21 @@ def _data(
     numbers = (number, other.end(sight.carries) & _WRAP)
     options = _filled(_blocks(other, sight), sight, payload)
     return headers.tcp(
-        flow.ends, flow.ports, numbers, headers.ACK, other.window, options, payload, row
+        flow.ends, flow.ports, numbers, headers.ACK, other.window(sight), options, payload, row
     )
 
 
-def _syn(flow: _Endpoint, sight: Sight, *, answers: bool, row: int) -> tuple[bytes, int]:
-    """Return the SYN of a sender, or one that answers that of the other host."""
+def _syn(flow: _Endpoint, sight: Sight, answers: _Endpoint | None, row: int) -> tuple[bytes, int]:
+    """Return the SYN of a sender, or the one by which a host answers that of a flow."""
     facts = flow.facts
     shift = flow.shift or None
     options = _filled(
         headers.syn_options(facts.payload, sack=facts.sack, shift=shift), sight, payload=0
     )
-    window = min(facts.window_bytes if answers else _SENDERS_WINDOW, 0xFFFF)
+    # It is not scaled (RFC 7323 section 2.2).
+    window = min(flow.own_window, _FIELD)
+    if answers is not None:
+        window = answers.window(sight, scaled=False)
     flags = headers.SYN | headers.ACK if answers else headers.SYN
     numbers = (0, 1 if answers else 0)
     return headers.tcp(flow.ends, flow.ports, numbers, flags, window, options, 0, row)
@@ -232,12 +257,12 @@ def _syn(flow: _Endpoint, sight: Sight, *, answers: bool, row: int) -> tuple[byt
 def _ack(flow: _Endpoint, other: _Endpoint | None, sight: Sight, row: int) -> tuple[bytes, int]:
     ends, ports = (flow.ends[1], flow.ends[0]), (flow.ports[1], flow.ports[0])
     if sight.opens:
-        return _syn(replace(flow, ends=ends, ports=ports), sight, answers=True, row=row)
+        return _syn(replace(flow, ends=ends, ports=ports), sight, flow, row)
     # What its host has sent of its own.
     sequence = 1 if other is None else other.end(sight.sent)
     numbers = (sequence & _WRAP, flow.end(sight.seq) & _WRAP)
     options = _filled(_blocks(flow, sight), sight, payload=0)
-    return headers.tcp(ends, ports, numbers, headers.ACK, flow.window, options, 0, row)
+    return headers.tcp(ends, ports, numbers, headers.ACK, flow.window(sight), options, 0, row)
 
 
 def _filled(options: bytes, sight: Sight, payload: int) -> bytes:

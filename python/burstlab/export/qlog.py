@@ -32,7 +32,9 @@ def write(
 ) -> list[Path]:
     """Write the log of the sender of a flow."""
     number = flow or 0
-    facts = Flows(result, replication)[number]
+    flows = Flows(result, replication)
+    facts = flows[number]
+    flows.check_windows((number,))
     head = {
         "qlog_version": "0.3",
         "qlog_format": "JSON-SEQ",
@@ -64,7 +66,10 @@ class _Sender:
     def __init__(self, facts: FlowFacts, timeouts: set[int]) -> None:
         self._facts = facts
         self._timeouts = timeouts
+        self._window = facts.window_bytes
         self._sent = 0
+        #: Bytes that were sent, but for those that were sent again.
+        self._end = 0
         self._heard = 0
         #: Packet numbers of the segments that no ACK covers, by segment.
         self._open: dict[int, int] = {}
@@ -90,6 +95,7 @@ class _Sender:
         self._open[sight.seq] = self._sent
         payload = self._facts.data_in(sight)
         offset = self._facts.bytes_before(sight.seq)
+        self._end = max(self._end, offset + payload)
         frame = {"frame_type": "stream", "stream_id": 0, "offset": offset, "length": payload}
         data = {
             "header": {"packet_type": "1RTT", "packet_number": self._sent},
@@ -113,8 +119,13 @@ class _Sender:
             covered += range(max(left, self._low), right)
         found = (self._open.pop(segment, None) for segment in covered)
         numbers = sorted(number for number in found if number is not None)
-        room = self._facts.bytes_before(sight.seq + 1) + self._facts.window_bytes
-        frames: list[dict[str, Any]] = [{"frame_type": "max_data", "maximum": room}]
+        self._window = self._facts.window_after(sight, self._window)
+        frames: list[dict[str, Any]] = []
+        # A stack of others says in its packets alone what it takes.
+        if not self._facts.stack:
+            # The last segment may be short.
+            room = min(self._facts.bytes_before(sight.seq + 1), self._end) + self._window
+            frames.append({"frame_type": "max_data", "maximum": room})
         if numbers:
             frames.insert(0, {"frame_type": "ack", "acked_ranges": _ranges(numbers)})
         data = {

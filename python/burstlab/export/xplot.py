@@ -24,7 +24,9 @@ def write(
 ) -> list[Path]:
     """Write the diagram of a flow at its sender; the number of a byte is that of a capture."""
     number = flow or 0
-    facts = Flows(result, replication)[number]
+    flows = Flows(result, replication)
+    facts = flows[number]
+    flows.check_windows((number,))
     with path.open("w", encoding="utf-8") as file:
         file.write("timeval double\ntitle\n")
         file.write(f"flow {number} ({facts.label}), seed {result.seed}\n")
@@ -37,26 +39,32 @@ def write(
 def _draw(file: TextIO, facts: FlowFacts, result: Result, flow: int, replication: int) -> None:
     acked: tuple[str, int] | None = None
     window = facts.window_bytes
-    time = "0"
+    shown = ("green",) if facts.stack else ("green", "yellow")
+    time, end = "0", 1
     for sight in heard(result, flow, replication):
         time = seconds_text(sight.time_ps)
         if sight.kind == DATA:
             start = facts.bytes_before(sight.seq) + (sight.seq > 0)
+            end = max(end, start + facts.data_in(sight))
             file.writelines(_segment(time, start, start + facts.data_in(sight)))
             if sight.transmission > 1:
                 file.write(f"red\natext {time} {start}\nR\n")
             if sight.fate == "lost":
                 file.write(f"red\nx {time} {start}\nbtext {time} {start}\n{sight.cause}\n")
             continue
-        now = facts.bytes_before(sight.seq + 1) + 1
+        # The last segment may be short.
+        now = min(facts.bytes_before(sight.seq + 1) + 1, end)
+        wide = facts.window_after(sight, window)
         if acked is not None:
             before, last = acked
-            for colour, level in (("green", last), ("yellow", last + window)):
+            was, levels = (last, last + window), (now, now + wide)
+            for colour, level in zip(shown, was, strict=False):
                 file.write(f"{colour}\nline {before} {level} {time} {level}\n")
             if now == last:
                 file.write(f"green\ndtick {time} {now}\n")
-            for colour, above in (("green", 0), ("yellow", window)):
-                file.write(f"{colour}\nline {time} {last + above} {time} {now + above}\n")
+            for colour, old, new in zip(shown, was, levels, strict=False):
+                file.write(f"{colour}\nline {time} {old} {time} {new}\n")
+        window = wide
         for left, right in sight.sack:
             ends = [facts.bytes_before(edge) + 1 for edge in (left, right)]
             file.write(f"purple\nline {time} {ends[0]} {time} {ends[1]}\n")

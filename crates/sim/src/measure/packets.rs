@@ -69,6 +69,7 @@ table! {
         cause: u8 => |codes| Column::Category(codes, CAUSES),
         cwnd: f64 => Column::F64,
         ssthresh: f64 => Column::F64,
+        window_bytes: u64 => Column::U64,
     }
 }
 
@@ -91,12 +92,17 @@ table! {
     }
 }
 
+/// What the column `window_bytes` has of a window.
+fn advertised(window: Option<u32>) -> u64 {
+    window.map_or(NONE, u64::from)
+}
+
 /// A packet as it is sent.
 pub(crate) enum SentRow<'a> {
     /// A segment and which transmission of it this is.
     Data(&'a Transmission, u32),
-    /// An ACK.
-    Ack(&'a Ack),
+    /// An ACK, and the window in bytes that it advertises, where its receiver decides on one.
+    Ack(&'a Ack, Option<u32>),
     /// A packet of other traffic: its number among them all, and its size.
     Other(u64, Bytes),
 }
@@ -127,7 +133,7 @@ impl Packets {
     pub(super) fn sent(&mut self, now: Time, flow: u32, packet: &SentRow) -> u32 {
         let (kind, seq, nth, size, cwnd, ssthresh) = match *packet {
             SentRow::Data(t, nth) => (DATA, t.seq as i64, nth, t.size, t.cwnd, t.ssthresh),
-            SentRow::Ack(ack) => {
+            SentRow::Ack(ack, _) => {
                 self.selective(self.rows.added(), flow, ack);
                 (ACK, ack.next as i64 - 1, 1, ack.size, f64::NAN, f64::NAN)
             }
@@ -156,6 +162,10 @@ impl Packets {
         table.cause.push(0);
         table.cwnd.push(cwnd);
         table.ssthresh.push(ssthresh);
+        table.window_bytes.push(match *packet {
+            SentRow::Ack(_, window) => advertised(window),
+            _ => NONE,
+        });
         let row = self.rows.last();
         if let SentRow::Data(t, _) = packet {
             self.unacked.add(flow, t.seq, row);
@@ -163,8 +173,10 @@ impl Packets {
         row
     }
 
-    /// The data packet whose row came last carries an ACK for `flow`.
-    pub(super) fn carries(&mut self, flow: u32, ack: &Ack) {
+    /// The data packet whose row came last carries an ACK for `flow`, which advertises `window`.
+    pub(super) fn carries(&mut self, flow: u32, ack: &Ack, window: Option<u32>) {
+        let (chunk, place) = self.rows.at(self.rows.last());
+        chunk.rows.window_bytes[place] = advertised(window);
         let packet = self.rows.added() - 1;
         self.selective(packet, flow, ack);
         let table = &mut self.carried.add().rows;
@@ -326,7 +338,7 @@ mod tests {
         let at = Time::from_ps;
         let first = sent(&mut packets, 7, 0);
         let lost = sent(&mut packets, 7, 1);
-        let ack = packets.sent(at(2), 7, &SentRow::Ack(&ack(1, &[(2, 4)])));
+        let ack = packets.sent(at(2), 7, &SentRow::Ack(&ack(1, &[(2, 4)]), None));
         let again = sent(&mut packets, 7, 1);
         packets.lost(lost, PacketCause::Burst);
         packets.delivered(ack, at(4));
@@ -349,9 +361,9 @@ mod tests {
         let mut packets = Packets::default();
         let at = Time::from_ps;
         sent(&mut packets, 7, 1);
-        packets.sent(at(2), 7, &SentRow::Ack(&ack(1, &[(5, 6), (2, 4)])));
-        packets.sent(at(3), 7, &SentRow::Ack(&ack(6, &[])));
-        packets.sent(at(4), 9, &SentRow::Ack(&ack(6, &[(8, 9)])));
+        packets.sent(at(2), 7, &SentRow::Ack(&ack(1, &[(5, 6), (2, 4)]), None));
+        packets.sent(at(3), 7, &SentRow::Ack(&ack(6, &[]), Some(5)));
+        packets.sent(at(4), 9, &SentRow::Ack(&ack(6, &[(8, 9)]), None));
         let tables: Vec<_> = packets.finish().map(Piece::rows).collect();
         assert_eq!(
             tables.iter().map(|table| table.name).collect::<Vec<_>>(),
@@ -361,6 +373,23 @@ mod tests {
         assert_eq!(columns[0], &Column::U64(vec![1, 1, 3]));
         assert_eq!(columns[2], &Column::U64(vec![5, 2, 8]));
         assert_eq!(columns[3], &Column::U64(vec![6, 4, 9]));
+        let windows = tables[0].columns.iter().find(|column| column.0 == "window_bytes");
+        let expected = Column::U64(vec![NONE, NONE, 5, NONE]);
+        assert_eq!(windows.map(|column| &column.1), Some(&expected));
+    }
+
+    #[test]
+    fn data_that_carries_an_ack_tells_the_window_of_that() {
+        let mut packets = Packets::default();
+        sent(&mut packets, 7, 1);
+        sent(&mut packets, 7, 2);
+        packets.carries(8, &ack(4, &[]), Some(70_000));
+        sent(&mut packets, 7, 3);
+        packets.carries(8, &ack(5, &[]), None);
+        let tables: Vec<_> = packets.finish().map(Piece::rows).collect();
+        let windows = tables[0].columns.iter().find(|column| column.0 == "window_bytes");
+        let expected = Column::U64(vec![NONE, 70_000, NONE]);
+        assert_eq!(windows.map(|column| &column.1), Some(&expected));
     }
 
     #[test]

@@ -347,10 +347,11 @@ impl Recorder {
         }
     }
 
-    /// The data packet of `row`, which was sent last, carries an ACK for `flow`.
-    pub(crate) fn carries(&mut self, row: u32, flow: u32, ack: &Ack) {
+    /// The data packet of `row`, which was sent last, carries an ACK for `flow`, which advertises
+    /// `window`, where the receiver decides on one.
+    pub(crate) fn carries(&mut self, row: u32, flow: u32, ack: &Ack, window: Option<u32>) {
         if let Some(packets) = self.packets_with(row) {
-            packets.carries(flow, ack);
+            packets.carries(flow, ack, window);
         }
     }
 

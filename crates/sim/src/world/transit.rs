@@ -512,7 +512,7 @@ impl World {
         let (id, size) = (flow.id, flow.receiver.ack_size());
         let ack = Ack { next: number, sack: SackBlocks::NONE, size };
         for _ in 0..ACKS {
-            let row = self.context.recorder.sent(self.now, id, &SentRow::Ack(&ack));
+            let row = self.context.recorder.sent(self.now, id, &SentRow::Ack(&ack, None));
             self.ack_on_link(self.now, AckPacket::of_edge(index, row, number, size));
         }
     }

@@ -219,7 +219,8 @@ impl Hosts {
         flow.arm_receiver(index, context);
         let mut first = None;
         for (ack, options) in self.full_acks.drain(..) {
-            let row = context.recorder.sent(now, flow.id, &SentRow::Ack(&ack));
+            let sent = SentRow::Ack(&ack, Some(options.window));
+            let row = context.recorder.sent(now, flow.id, &sent);
             let nth = flow.carried.as_mut().map_or(0, |one| one.acknowledge(ack.next, options));
             let packet = AckPacket::new(index, row, &ack).nth(nth);
             match first {

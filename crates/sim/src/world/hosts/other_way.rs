@@ -227,7 +227,8 @@ impl Hosts {
     ) {
         let Some(slot) = self.flows[packet.flow as usize].other_way() else { return };
         let acked = &self.flows[slot as usize];
-        context.recorder.carries(packet.row, acked.id, ack);
+        let window = acked.receiver.has_options().then_some(options.window);
+        context.recorder.carries(packet.row, acked.id, ack, window);
         let blocks = blocks_of(ack, acked.receiver.ack_size()).get() as u32;
         if let Some(other) = &mut self.flows[packet.flow as usize].other {
             let ack = AckPacket::new(slot, NO_ROW, ack);

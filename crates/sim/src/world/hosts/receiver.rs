@@ -66,7 +66,7 @@ impl Hosts {
     ) -> Option<AckPacket> {
         let id = self.flows[index as usize].id;
         ack.map(|ack| {
-            let row = context.recorder.sent(now, id, &SentRow::Ack(&ack));
+            let row = context.recorder.sent(now, id, &SentRow::Ack(&ack, None));
             AckPacket::new(index, row, &ack)
         })
     }

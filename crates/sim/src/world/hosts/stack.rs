@@ -350,7 +350,7 @@ impl Hosts {
         let number = self.stack_end(index, FAR).aboard.keep(datagram);
         let ack = Ack { next: number + 1, sack: SackBlocks::NONE, size };
         let id = self.flows[index as usize].id;
-        let row = context.recorder.sent(now, id, &SentRow::Ack(&ack));
+        let row = context.recorder.sent(now, id, &SentRow::Ack(&ack, None));
         AckPacket::new(index, row, &ack)
     }
 
