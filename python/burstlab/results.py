@@ -20,6 +20,7 @@ from burstlab.statistics import means_of
 from burstlab.tables import MESH, RECORDED, TRACES, WITH, Table, from_rows, join, not_recorded
 
 if TYPE_CHECKING:
+    from burstlab.ledger import LedgerTable
     from burstlab.plot.of_result import Plots
     from burstlab.summaries import (
         Counters,
@@ -130,17 +131,23 @@ class Result:
         return self.table("cwnd")
 
     @property
-    def ledger(self) -> Table:
+    def ledger(self) -> LedgerTable:
         """One row per time-out, fast retransmission, early repair and spurious retransmission.
 
-        Each names the losses behind it, and a time-out whether it was false; needs
-        ``trace=("ledger",)``.
+        Each counts the losses behind it, which ``result.ledger.with_losses()`` lists, and says of a
+        time-out whether it was false; needs ``trace=("ledger",)``.
         """
-        return self.table("ledger")
+        from burstlab.ledger import LedgerTable
+
+        return LedgerTable(self.table("ledger"), lambda: self.ledger_losses)
 
     @property
     def ledger_losses(self) -> Table:
-        """One row per lost packet behind an event of the ledger; ``event`` joins the two."""
+        """One row per lost packet behind an event of the ledger.
+
+        ``replication`` and ``event`` together join the two, as ``result.ledger.with_losses()``
+        does; ``event`` begins at 0 in each replication.
+        """
         return self.table("ledger_losses")
 
     @property
@@ -230,8 +237,15 @@ class Result:
 
     @property
     def warnings(self) -> list[str]:
-        """What the engine found odd, each once."""
-        found = (w for one in self.replications for w in one.summary.get("warnings", []))
+        """What the engine found odd, and operations that changed nothing, each once."""
+        found = [w for one in self.replications for w in one.summary.get("warnings", [])]
+        operations = [
+            entry for one in self.replications for entry in one.summary.get("surgery", [])
+        ]
+        if operations:
+            from burstlab.surgery import effects
+
+            found += effects.warnings(operations)
         return list(dict.fromkeys(found))
 
     @property

@@ -41,6 +41,21 @@ RECORDED = (*TRACES, *WITH, *MESH, *OCCUPANCY)
 #: All tables that the directory of a result can hold.
 STORED = ("flows", *RECORDED)
 
+#: Columns that name a row of each table, first of all the replication: rows of several replications
+#: have the same numbers. A table that another one belongs to is joined by the key of that one.
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "flows": ("replication", "id"),
+    "bursts": ("replication", "direction", "burst"),
+    "packets_sack": ("replication", "packet", "left", "right"),
+    "packets_acks": ("replication", "packet"),
+    "ledger": ("replication", "event"),
+    "ledger_losses": ("replication", "event", "seq"),
+    "connections": ("replication", "id"),
+    "samples": ("replication", "t_ps", "node"),
+    "histograms": ("replication", "of", "kind", "value"),
+    "queues": ("replication", "t_ps", "from", "to", "class", "route"),
+}
+
 
 def not_recorded(name: str) -> NotRecorded:
     """Return the error of a table that a run has not recorded, with what records it."""
