@@ -13,7 +13,7 @@ import burstlab as bl
 from burstlab.analytic.erlang import erlang_b
 from burstlab.errors import InputError
 from burstlab.sizing import size
-from burstlab.sizing.goals import Choice, Goal, unit_of
+from burstlab.sizing.goals import Choice, Goal, is_share, unit_of
 from burstlab.sizing.shares import beta_below, clopper_pearson
 from burstlab.sizing.verdicts import Interval, interval, verdict
 
@@ -251,6 +251,89 @@ def test_a_completion_time_is_unknown_where_a_run_leaves_transfers_under_way():
     both = [{"demand": [done, open_]}] * 8
     assert goal.of(both[0]) is None
     assert verdict(goal, interval(goal, both)) == "open"
+
+
+@pytest.mark.parametrize(
+    ("goal", "says"),
+    [
+        # A share: 2 may be 2 % or twice the whole.
+        ("burst loss < 2", r"is a share, and 2 has no unit\n  fix: write 2%, or a fraction"),
+        ("burst loss < 1", "write 1%"),
+        ("data burst loss < +8", r"write \+8%"),
+        ("packet loss <= 5", "write 5%"),
+        ("utilisation < 80", "write 80%"),
+        ("network.links.mean.up > 1", "write 1%"),
+        ("network.links[0].wavelengths[3] < 1", "write 1%"),
+        ("wlan[0].down.residual_loss_ratio < 3", "write 3%"),
+        ("network.all.routes.max.loss_ratio < 3", "write 3%"),
+        ("burst loss < 1.5", "out of the range"),
+        ("burst loss < 2e0", "out of the range"),
+        ("burst loss < 150%", "from 0 to 1, that is 0% to 100%"),
+        ("burst loss < -1%", "out of the range"),
+        ("burst loss < -0.1", "out of the range"),
+        # A time, a rate, a size.
+        ("completion p99 < 20", r"has the unit s, and 20 has no unit\n  fix: write a time"),
+        ("completion mean < 0.02", "write a time such as 20 ms"),
+        ("burst delay < 1e-3", "write a time"),
+        ("goodput > 2e9", "write a rate such as 2 Gb/s"),
+        ("flows.mean.bytes_delivered > 1000", "write a size such as 1 MB"),
+        ("goodput > 50%", r"has the unit b/s, and 50% is a share\n  fix: write a rate"),
+        ("completion mean < -20 ms", "no limit|out of the range"),
+        # A count, and a ratio that is no share.
+        ("counters.packets_lost < 5%", r"is no share, and 5% is a share\n  fix: write a number"),
+        ("counters.packets_lost < -1", "of 0 or more"),
+        ("slowdown p99 < -2", "of 0 or more"),
+    ],
+)
+def test_a_limit_without_its_unit_or_out_of_range_is_refused(goal: str, says: str):
+    with pytest.raises(InputError, match=says) as refused:
+        Goal.read(goal)
+    assert "fix: write" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("goal", "limit"),
+    [
+        ("burst loss < 2%", 0.02),
+        ("burst loss < 2 %", 0.02),
+        ("burst loss < 0.02", 0.02),
+        ("burst loss < 2e-2", 0.02),
+        ("burst loss < 100%", 1.0),
+        ("burst loss < 1.0", 1.0),
+        ("burst loss > 0", 0.0),
+        ("completion p99 > 0", 0.0),
+        ("completion p99 < 0.02 s", 0.02),
+        ("slowdown p99 < 3", 3.0),
+        ("network.links.max.control_load < 2", 2.0),
+        ("network.links.sum.utilisation < 7", 7.0),
+        ("counters.packets_lost < 50", 50.0),
+        ("flows.mean.timeouts < 2", 2.0),
+    ],
+)
+def test_a_limit_with_its_unit_is_read(goal: str, limit: float):
+    assert Goal.read(goal).limit == pytest.approx(limit)
+
+
+def test_the_command_refuses_a_loss_without_a_unit(tmp_path, burstlab):
+    """It answered `met` at a loss of 8 %, as 2 was twice the whole."""
+    file = tmp_path / "link.json"
+    file.write_text(json.dumps(link(5.0)))
+    answer = burstlab("size", file, "--for", "burst loss < 2", "--over", "network.wavelengths=1..4")
+    assert answer.status == 2 and answer.out == ""
+    assert "burst loss < 2" in answer.err and "fix: write 2%" in answer.err
+
+
+def test_shares_are_those_of_the_page_of_metrics():
+    """Every number without a unit is a share, from 0 to 1, or one of these."""
+    page = (Path(__file__).parents[2] / "docs/reference/metrics.md").read_text()
+    summary = page.partition("## Summary")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (`[^|]*`) \| 1 \|", summary, re.MULTILINE)
+    pure = [path for names in rows for path in re.findall(r"`([^`]*)`", names)]
+    others = [path for path in pure if not is_share(path)]
+    assert len(pure) > len(others) + 8
+    assert all("slowdown" in path or path.endswith("control_load") for path in others), others
+    counted = re.findall(r"^\| (`[^|]*`) \| (?:packets|bursts|s|bit/s|B|slots) \|", summary, re.M)
+    assert not any(is_share(path) for names in counted for path in re.findall(r"`([^`]*)`", names))
 
 
 @pytest.mark.parametrize("goal", ["completion mean < 1 MB", "burst loss < 1 ms", "goodput > 1 B"])

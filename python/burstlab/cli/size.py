@@ -40,8 +40,9 @@ def size(
     scenario
         The TOML file of the scenario.
     for_
-        The goal: a number of a run, < or >, and a limit: 'burst loss < 1e-3', 'goodput > 2 Gb/s',
-        'completion p99 < 20 ms', or a path of summary.json such as network.links.max.utilisation.
+        The goal: a number of a run, < or >, and a limit with its unit: 'burst loss < 0.1%' (or
+        1e-3), 'goodput > 2 Gb/s', 'completion p99 < 20 ms', or a path of summary.json such as
+        network.links.max.utilisation.
     over
         The field and its values: network.wavelengths=1..32, or access.rate=1 Gb/s,10 Gb/s. The goal
         should be the easier to meet the later a value stands.

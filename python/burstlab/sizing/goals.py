@@ -33,6 +33,20 @@ _COUNTS: Mapping[str, tuple[str, str]] = {
     "packet_loss_ratio": ("packets_lost", "packets"),
 }
 
+#: Other numbers that are shares: of the time, or of what there is, by their last name.
+_SHARES = ("utilisation", "up", "wavelengths")
+
+#: A number that may be meant in any unit.
+_WHOLE = re.compile(r"[-+]?\d+")
+
+#: What a limit may look like, by the unit of its number.
+_SUCH: Mapping[str | None, str] = {
+    "s": "a time such as 20 ms",
+    "b/s": "a rate such as 2 Gb/s",
+    "B": "a size such as 1 MB",
+    None: "a number",
+}
+
 _GOAL = re.compile(r"\s*(.+?)\s*(<=|>=|<|>)\s*(.+?)\s*")
 _RANGE = re.compile(r"\s*(\d{1,9})\s*\.\.\s*(\d{1,9})\s*")
 
@@ -68,13 +82,15 @@ class Goal:
         Parameters
         ----------
         text
-            A name of `METRICS` or a path, ``<`` or ``>``, and a number, a share in ``%``, or a
-            quantity with its unit. ``<=`` is read as ``<``: an interval has no edge to stand on.
+            A name of `METRICS` or a path, ``<`` or ``>``, and a limit. It has the unit of the
+            number: a time, a rate or a size has its own, a share ``%``, or is a fraction from 0 to
+            1, written with a point or an exponent; a count has none. ``<=`` is read as ``<``: an
+            interval has no edge to stand on.
 
         Raises
         ------
         InputError
-            If it is none.
+            If it is none, or its limit has no unit, that of another number, or is out of range.
         """
         found = _GOAL.fullmatch(text)
         if found is None:
@@ -126,14 +142,59 @@ def unit_of(path: str) -> str | None:
     return {"s": "s", "bps": "b/s"}.get(words[-1]) if len(words) > 1 else None
 
 
+def is_share(path: str) -> bool:
+    """Return whether a number is a share, from 0 to 1, as its name says; a sum of shares is none.
+
+    Parameters
+    ----------
+    path
+        Where a run tells the number.
+    """
+    steps = [step for step in re.split(r"[.\[\]]+", path) if step]
+    if "sum" in steps:
+        return False
+    name = next((step for step in reversed(steps) if not step.isdigit()), "")
+    return name.endswith("loss_ratio") or name in _SHARES
+
+
 def _limit(text: str, value: str, path: str) -> float:
+    """Read a limit, which says its unit where the number has one.
+
+    A share is written in %, or as a fraction, which has a point or an exponent: of ``2`` nobody
+    knows whether it is 2 % or twice the whole. Only 0 is the same in every unit.
+    """
+    share, unit = is_share(path), unit_of(path)
+    percent = value.endswith("%")
     try:
-        number = float(value[:-1]) / 100 if value.endswith("%") else float(value)
+        number = float(value[:-1]) / 100 if percent else float(value)
     except ValueError:
         number = _quantity(text, value, path)
+        unit = None
     if number != number or abs(number) == float("inf"):
         raise InputError(f"--for {text!r}: {value!r} is no limit\n  fix: write a number")
+    whole = not percent and _WHOLE.fullmatch(value) is not None
+    if share and number != 0 and whole:
+        raise _no_unit(
+            text, value, path, "is a share", f"write {value}%, or a fraction such as 0.02"
+        )
+    if not share and percent:
+        what = f"has the unit {unit}" if unit else "is no share"
+        raise _no_unit(text, value, path, what, f"write {_SUCH[unit]}", "is a share")
+    if unit is not None and number != 0:
+        raise _no_unit(text, value, path, f"has the unit {unit}", f"write {_SUCH[unit]}")
+    most = 1.0 if share else float("inf")
+    if not 0 <= number <= most:
+        bounds = "from 0 to 1, that is 0% to 100%" if share else "of 0 or more"
+        raise InputError(
+            f"--for {text!r}: {value} is out of the range of {path}\n  fix: write a limit {bounds}"
+        )
     return number
+
+
+def _no_unit(
+    text: str, value: str, path: str, what: str, fix: str, fault: str = "has no unit"
+) -> InputError:
+    return InputError(f"--for {text!r}: {path} {what}, and {value} {fault}\n  fix: {fix}")
 
 
 def _quantity(text: str, value: str, path: str) -> float:
@@ -148,9 +209,9 @@ def _quantity(text: str, value: str, path: str) -> float:
     own = unit_of(path)
     if unit != own:
         what = f"has the unit {own}" if own else "has no unit"
+        limit = "share in %" if is_share(path) else f"limit in {own}" if own else "number"
         raise InputError(
-            f"--for {text!r}: {path} {what}, and {value} is in {unit}\n"
-            f"  fix: write a {f'limit in {own}' if own else 'number'}"
+            f"--for {text!r}: {path} {what}, and {value} is in {unit}\n  fix: write a {limit}"
         )
     return number
 
