@@ -430,3 +430,47 @@ def test_a_slot_that_is_spared_has_the_cause_that_it_is_lost_by():
     for cause, burst in causes(document).items():
         operation = bl.what_if(document, spare=burst).operations[0]
         assert (operation["effect"], operation["cause"]) == ("done", cause)
+
+
+def test_an_operation_that_changes_nothing_is_a_warning(burstlab, tmp_path):
+    """Nobody should take the same two runs for an answer."""
+    bursts = bl.run(PATH, trace="bursts").bursts.where(direction="data").to_pylist()
+    delivered = next(row["burst"] for row in bursts if row["fate"] == "delivered")
+    hit = next(row["burst"] for row in bursts if row["fate"] == "lost")
+    said = {
+        "spare": (delivered, "it is not lost", "fate in the table bursts is lost"),
+        "kill": (hit, "it is lost by itself", "fate in the table bursts is delivered"),
+        "delay": (hit, "lands neither earlier nor later", "fate in the table bursts is delivered"),
+    }
+    bl.run(PATH, out=tmp_path / "run")
+    for operation, (burst, why, fix) in said.items():
+        value = f"{burst}=2ms" if operation == "delay" else str(burst)
+        answer = burstlab("what-if", tmp_path / "run", f"--{operation}", value)
+        assert answer.status == 0
+        assert "warning: surgery changes nothing" in answer.err
+        assert why in answer.err and f"fix: name one whose {fix}" in answer.err
+        asked: Any = {burst: "2 ms"} if operation == "delay" else burst
+        found = bl.what_if(PATH, trace=(), **{operation: asked})
+        assert found.same and len(found.warnings) == 1 and why in found.warnings[0]
+        assert found.summary["warnings"] == found.warnings
+        # A run of it says so as well.
+        whole = bl.run(operated(PATH, **{operation: asked}))
+        assert whole.warnings == whole.summary["warnings"] == found.warnings
+    done = bl.what_if(PATH, spare=hit, trace=())
+    assert done.warnings == []
+    absent = bl.run(operated(PATH, spare=10**6))
+    (line,) = absent.warnings
+    assert "the run has no such burst" in line and "fix: name one of the table bursts" in line
+
+
+def test_an_operation_that_changes_one_replication_is_no_warning():
+    """A burst of a number is lost in one of several replications."""
+    result = bl.run(PATH, replications=3, trace="bursts")
+    fates: dict[int, set[str]] = {}
+    for row in result.bursts.where(direction="data").to_pylist():
+        fates.setdefault(row["burst"], set()).add(row["fate"])
+    burst = next(number for number, one in fates.items() if one == {"lost", "delivered"})
+    spared = bl.run(operated(PATH, spare=burst), replications=3)
+    effects = {entry["effect"] for one in spared.replications for entry in one.summary["surgery"]}
+    assert effects == {"done", "nothing"}
+    assert spared.warnings == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from burstlab.cli.flags import Json, Names, Switch, Whole
-from burstlab.cli.printing import console, put_document, say
+from burstlab.cli.printing import console, put_document, say, warn
 from burstlab.cli.tables import table
 
 if TYPE_CHECKING:
@@ -95,6 +95,8 @@ def what_if(
         from burstlab.plot.parted import parted_chart
 
         write(parted_chart(found), figure)
+    for warning in found.warnings:
+        warn(f"warning: {warning}")
     if json_:
         put_document(found.summary)
         return 0
@@ -113,7 +115,8 @@ def _print(found: WhatIf) -> None:
     from burstlab.surgery.effects import sentence
 
     for entry in found.operations:
-        say(sentence(entry))
+        if entry["effect"] == "done":
+            say(sentence(entry))
     terminal, totals = console(), found.divergence.totals
     connections, bursts = found.connections.to_pylist(), found.bursts.to_pylist()
     if connections:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from burstlab.surgery.operations import told
@@ -12,6 +12,14 @@ _NOTHING = {
     "kill": "it is lost by itself, as it was",
     "delay": "it is lost, and lands neither earlier nor later",
     "convert": "it needs no other wavelength than it has",
+}
+
+#: What to name instead, where an operation changed nothing.
+_FIX = {
+    "spare": "name one whose fate in the table bursts is lost",
+    "kill": "name one whose fate in the table bursts is delivered",
+    "delay": "name one whose fate in the table bursts is delivered",
+    "convert": "name one that was lost by contention, or leave it out",
 }
 
 _DONE = {
@@ -31,6 +39,26 @@ _CAUSES = {
     "operated": "another operation",
     "failure": "a fibre that is down",
 }
+
+
+def warnings(entries: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return a warning for each operation that changed nothing in any run, with what to name.
+
+    Parameters
+    ----------
+    entries
+        What came of operations, as of `sentence`, in one replication or in several.
+    """
+    idle: dict[str, str] = {}
+    done: set[str] = set()
+    for entry in entries:
+        name, absent = told(entry), entry["effect"] == "absent"
+        if entry["effect"] == "done":
+            done.add(name)
+            continue
+        fix = "name one of the table bursts" if absent else _FIX[entry["operation"]]
+        idle.setdefault(name, f"surgery changes nothing: {sentence(entry)}; fix: {fix}")
+    return [line for name, line in idle.items() if name not in done]
 
 
 def sentence(entry: Mapping[str, Any]) -> str:

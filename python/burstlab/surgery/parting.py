@@ -79,6 +79,13 @@ class WhatIf:
         return self.divergence.bursts
 
     @property
+    def warnings(self) -> list[str]:
+        """Operations that changed nothing, such as to spare a burst that is not lost."""
+        from burstlab.surgery import effects
+
+        return effects.warnings(self.operations)
+
+    @property
     def summary(self) -> dict[str, Any]:
         """The document that ``burstlab what-if --json`` prints."""
         return {
@@ -89,6 +96,7 @@ class WhatIf:
             "same": self.same,
             "fingerprints": [self.first.fingerprint, self.other.fingerprint],
             "operations": [dict(one) for one in self.operations],
+            "warnings": self.warnings,
             **self.divergence.totals,
             "connections": self.connections.to_pylist(),
             "bursts": self.bursts.to_pylist(),
