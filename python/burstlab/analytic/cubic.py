@@ -34,7 +34,8 @@ def mean_window(p: Loss, rtt_s: Rtt, c: Scale = 0.4, beta: Beta = 0.7) -> FloatA
     """
     loss, rtt, scale, left = arrays(p, rtt_s, c, beta)
     constant = (scale * (3 + left) / (4 * (1 - left))) ** 0.25
-    return constant * (rtt / loss) ** 0.75
+    # Not (rtt/loss)^0.75, whose quotient may be too large for a number.
+    return constant * rtt**0.75 / loss**0.75
 
 
 @declared("Segments/s", "RFC 9438, section 5.1")

@@ -106,11 +106,15 @@ def send_rate(p: Loss, rtt_s: Rtt, rto_s: Rto, window: Window, b: Acked = 2) -> 
     free = np.asarray(unlimited_window(loss, acked))
     reached = np.minimum(free, limit)
     share = np.asarray(timeout_share(loss, np.maximum(reached, 1)))
+    # All of it times p: with rare losses what lies between two may be too large for a number.
     rounds = np.where(
-        free < limit, acked / 2 * free + 1, acked / 8 * limit + (1 - loss) / (loss * limit) + 2
+        free < limit,
+        loss * (acked / 2 * free + 1),
+        loss * (acked / 8 * limit + 2) + (1 - loss) / limit,
     )
-    segments = (1 - loss) / loss + reached + share / (1 - loss)
-    seconds = rtt * rounds + share * rto * np.asarray(backoff_factor(loss)) / (1 - loss)
+    failed = loss * share / (1 - loss)
+    segments = (1 - loss) + loss * reached + failed
+    seconds = rtt * rounds + failed * rto * np.asarray(backoff_factor(loss))
     return segments / seconds
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Literal
 
 import numpy as np
@@ -27,6 +28,8 @@ Seen = Annotated[
     ),
 ]
 
+SLACK = 1e-6
+"""By how much the lower bound is lowered, so that no rounding puts it above the load."""
 BISECTIONS = 200
 """More halvings than there are numbers between the bounds."""
 
@@ -83,17 +86,30 @@ def erlang_b_load(
     '8.108'
     """
     target, count = np.broadcast_arrays(blocking, servers)
-    low = np.zeros(target.shape)
+    # B is at most A^W/W!, which gives the least load that may lose so much.
+    least = np.log(target) + np.vectorize(math.lgamma, otypes=[float])(count + 1.0)
+    low = np.exp(least / count) * (1 - SLACK)
     # What is carried, A (1 - B), is at most one Erlang a wavelength.
     high = count / (1 - target)
+    low = np.minimum(low, high)
     for _ in range(BISECTIONS):
-        middle = 0.5 * (low + high)
-        below = np.asarray(erlang_b(middle, count)) < target
+        # The ends may be many powers of ten apart.
+        far = high > 2 * low
+        middle = np.where(far, np.sqrt(low) * np.sqrt(high), 0.5 * (low + high))
+        lost, kept = _lost_and_kept(middle, count)
+        # The smaller of the two has all its digits.
+        below = np.where(target < 0.5, lost < target, kept > 1 - target)
         narrow_low, narrow_high = np.where(below, middle, low), np.where(below, high, middle)
         if np.array_equal(narrow_low, low) and np.array_equal(narrow_high, high):
             break
         low, high = narrow_low, narrow_high
     return high
+
+
+def _lost_and_kept(offered: FloatArray, count: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return B and 1 - B, each with all its digits: 1 - B(n) = n / (n + A B(n-1))."""
+    before = np.asarray(erlang_b(offered, count - 1))
+    return np.asarray(erlang_b(offered, count)), count / (count + offered * before)
 
 
 @declared("Loss ratio, in [0, 1]", "T. O. Engset, 1918")
@@ -134,6 +150,9 @@ def engset(
     rivals = many - (seen == "arrivals")
     blocking = np.ones(offered.shape)
     for n in range(1, int(count.max(initial=0)) + 1):
-        carried = offered * np.maximum(rivals - n + 1, 0) * blocking
-        blocking = np.where(n <= count, carried / (n + carried), blocking)
+        # A load near the largest number, times the sources, is infinite, and nothing is carried.
+        with np.errstate(over="ignore", divide="ignore"):
+            carried = offered * np.maximum(rivals - n + 1, 0) * blocking
+            lost = np.where(carried > n, 1 / (1 + n / carried), carried / (n + carried))
+        blocking = np.where(n <= count, lost, blocking)
     return blocking

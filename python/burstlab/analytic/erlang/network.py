@@ -125,13 +125,16 @@ def reduced_load(
 
     found = _fixed_point(paths, offered, servers, thinning, tolerance, iterations_max)
     blocking = found.blocking
-    passed = np.array([np.prod(1 - blocking[path]) for path in paths], dtype=np.float64)
+    # 1 - (1 - B_1) (1 - B_2) ..., with all digits of small losses.
+    with np.errstate(divide="ignore"):
+        logs = [np.sum(np.log1p(-blocking[path])) for path in paths]
+    route_blocking = -np.expm1(np.array(logs, dtype=np.float64))
     total = float(offered.sum())
-    lost = float(np.sum(offered * (1 - passed))) / total if total > 0 else 0.0
+    lost = float(np.sum(offered * route_blocking)) / total if total > 0 else 0.0
     return ReducedLoad(
         link_load=dict(zip(names, (found.load * layers).tolist(), strict=True)),
         link_blocking=dict(zip(names, blocking.tolist(), strict=True)),
-        route_blocking=1 - passed,
+        route_blocking=route_blocking,
         blocking=lost,
         iterations=found.iterations,
         error=found.error,

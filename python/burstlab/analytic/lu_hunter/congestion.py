@@ -56,8 +56,8 @@ def congestion_probability(
     if as_printed:
         return (most + udp) / (2 * most)
     if free == "uniform":
-        return (most**2 - udp**2) / (2 * most**2)
-    return (most - udp) ** 2 / (most * (capacity - udp))
+        return (1 - udp / most) * (1 + udp / most) / 2
+    return (most - udp) / most * ((most - udp) / (capacity - udp))
 
 
 @declared("Probability", f"{PAPER}, equation (3)")

@@ -68,8 +68,10 @@ def excess(
     udp, capacity, most = with_udp(udp_bps, capacity_bps, share)
     several = flows > 1
     if as_printed and several:
-        return (most - udp) ** 2 / (2 * most)
-    cubic = (most - udp) ** 3 / (3 * most * (capacity - udp))
+        return (most - udp) / most * (most - udp) / 2
+    rise = most - udp
+    # Quotients first: powers of a small share are too small for a number.
+    cubic = rise / most * (rise / (capacity - udp)) * rise / 3
     return cubic / 2 if as_printed else cubic
 
 

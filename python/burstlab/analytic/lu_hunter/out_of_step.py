@@ -60,7 +60,7 @@ def mean_rise(
     """Mean rise r^e of UDP after a change from a, E[(b - a)+], (c - a)²/(2c): V.F."""
     udp, _, most = with_udp(udp_bps, capacity_bps, share)
     rise = most - udp
-    return rise / 2 if given_rise else rise**2 / (2 * most)
+    return rise / 2 if given_rise else rise / most * rise / 2
 
 
 @declared("Flows, not rounded", f"{PAPER}, section V.F.1", udp_bps="Before the rise.")

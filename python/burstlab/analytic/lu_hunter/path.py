@@ -40,8 +40,10 @@ def delays(rtt_s: Rtt, core_ratio: CoreRatio = 0.5, near: Near = 0.5) -> Delays:
     """
     rtt, ratio, share = np.broadcast_arrays(rtt_s, core_ratio, near)
     front, back = rtt / 2 * share, rtt / 2 * (1 - share)
-    t0, t3 = front / (1 + ratio), back / (1 + ratio)
-    return Delays(t0[()], (front - t0)[()], (back - t3)[()], t3[()])
+    # Each by itself: differences would lose the digits of a small core.
+    outer, inner = 1 / (1 + ratio), ratio / (1 + ratio)
+    t0, t1, t2, t3 = front * outer, front * inner, back * inner, back * outer
+    return Delays(t0[()], t1[()], t2[()], t3[()])
 
 
 @declared("Seconds", f"{PAPER}, V.D")

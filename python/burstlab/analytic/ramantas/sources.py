@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from burstlab.analytic.arguments import Argument, FloatArray, Relation, arrays
 from burstlab.analytic.declared import declared
 from burstlab.analytic.ramantas.arguments import Largest, Smallest
-from burstlab.analytic.ramantas.stated import NODES
+from burstlab.analytic.ramantas.stated import NODES, SLACK
 
 
 @declared(
@@ -65,7 +65,8 @@ def file_mean(
     a = shape
     if math.isinf(largest):
         return math.inf if a <= 1 else smallest * a / (a - 1)
-    spread = math.log(largest / smallest)
+    # The logarithm of largest/smallest, also where they are nearly alike.
+    spread = math.log1p((largest - smallest) / smallest)
     # a/(1 - r^-a) times the integral of low (x/low)^-a, both without cancellation near 0 and 1.
     weight = a * spread / -math.expm1(-a * spread)
     tilt = (1 - a) * spread
@@ -101,22 +102,30 @@ def file_shape(
     """
     if as_printed:
         return mean / (mean - smallest)
-    least, most = 1e-9, 1e3
-    if not file_mean(most, smallest, largest) < mean < file_mean(least, smallest, largest):
+    # The mean falls as the shape grows: from that of a shape of 0, and below that without an end.
+    flat = (largest - smallest) / math.log1p((largest - smallest) / smallest)
+    if not math.isinf(largest) and mean >= flat:
         return math.nan
-    # The mean falls as the shape grows.
-    for _ in range(100):
+    least, most = 0.0, mean / (mean - smallest)
+    if math.isinf(largest):
+        return most
+    while True:
         middle = 0.5 * (least + most)
+        if not least < middle < most:
+            return middle
         if file_mean(middle, smallest, largest) > mean:
             least = middle
         else:
             most = middle
-    return 0.5 * (least + most)
+
+
+BURSTS_MAX = 1_000_000_000
+"""More bursts than any flow has; the sum takes the root of it."""
 
 
 @declared("Bursts", "Section 3: 5, 4 and 4 of 80, 40 and 34 bursts at a loss of 2 %")
 def lost_bursts(
-    bursts: Annotated[int, Argument("Bursts of each flow", at_least=1)],
+    bursts: Annotated[int, Argument("Bursts of each flow", at_least=1, at_most=BURSTS_MAX)],
     loss: Annotated[
         float,
         Argument("Probability that a burst is lost, independent of the others,", above=0, below=1),
@@ -130,10 +139,22 @@ def lost_bursts(
     >>> [lost_bursts(n, 0.02) for n in (80, 40, 34)]
     [3, 1, 1]
     """
-    lost, below = 0, (1.0 - loss) ** bursts
-    chance = below
-    while below < share and lost < bursts:
-        lost += 1
-        chance *= (bursts - lost + 1) / lost * loss / (1.0 - loss)
-        below += chance
-    return lost
+    import numpy as np
+
+    # Around what is lost most often; all further off together is less likely than 1e-340.
+    spread = math.sqrt(bursts * loss * (1.0 - loss))
+    mode = min(bursts, int((bursts + 1) * loss))
+    reach = int(40 * spread) + 560
+    lost = np.arange(max(0, mode - reach), min(bursts, mode + reach) + 1)
+    # The chance of each beside that of the first, by the ratio of neighbours: none is ever 0.
+    steps = np.log((bursts - lost[1:] + 1.0) / lost[1:]) + (math.log(loss) - math.log1p(-loss))
+    logs = np.concatenate([[0.0], np.cumsum(steps)])
+    chances = np.exp(logs - logs.max())
+    total = float(chances.sum())
+    if share <= 0.5:
+        reached = np.cumsum(chances) >= share * total * (1 - SLACK)
+    else:
+        # More than so many, from the far end on: the share above has all its digits.
+        above = np.cumsum(chances[::-1])[::-1] - chances
+        reached = above <= (1.0 - share) * total * (1 + SLACK)
+    return int(lost[np.argmax(reached)])

@@ -33,14 +33,15 @@ from burstlab.analytic.shihada.phases import (
 def contended_share(pc: Contention, p: LossAfterContention | None = None) -> FloatArray:
     """Share P_sr of delivered bursts that were sent again, (p_c - p)/(1 - p): (17)."""
     contention, loss = _probabilities(pc, p)
-    return (contention - loss) / (1 - loss)
+    # Without p it is p_c², and numerator and denominator have the factor 1 - p_c.
+    return contention / (1 + contention) if p is None else (contention - loss) / (1 - loss)
 
 
 @declared("Probability", f"{PAPER}, equation (18)")
 def uncontended_share(pc: Contention, p: LossAfterContention | None = None) -> FloatArray:
     """Share P_nc of delivered bursts that met no contention, (1 - p_c)/(1 - p): (18)."""
     contention, loss = _probabilities(pc, p)
-    return (1 - contention) / (1 - loss)
+    return 1 / (1 + contention) if p is None else (1 - contention) / (1 - loss)
 
 
 @declared(
@@ -106,8 +107,13 @@ def window_shares(
 
     A delayed round lowers the window by one, any other raises it: pi_i is pi_0 r^i.
     """
-    powers = float(_ratio(pc, p)) ** np.arange(steps + 1)
-    return top_share(pc, steps, p) * powers
+    ratio = float(_ratio(pc, p))
+    places = np.arange(steps + 1)
+    if ratio <= 1:
+        return ratio**places / _geometric(np.asarray(ratio), np.asarray(steps))
+    # From the bottom up, where powers of more than 1 would be too large.
+    powers = (1 / ratio) ** places[::-1]
+    return powers / _geometric(np.asarray(1 / ratio), np.asarray(steps))
 
 
 @declared(
@@ -141,10 +147,13 @@ def mean_contended_window(
     top, low = np.broadcast_arrays(window, lowest)
     steps = np.maximum(0, np.floor(top - low + 1e-9))
     ratio, steps, top = np.broadcast_arrays(_ratio(pc, p), steps, top)
-    share = 1 / _geometric(ratio, steps)
-    below = share * _weighted(ratio, steps)
-    mean = top - below
-    return mean + steps * share * ratio**steps if as_printed else mean
+    rising = ratio > 1
+    safe = np.where(rising, 1 / np.maximum(ratio, 1), ratio)
+    off = _mean_step(safe, steps)
+    # The mean from the end of the chain at which it mostly is.
+    mean = np.where(rising, (top - steps) + off, top - off)
+    last = 1 / _geometric(safe, steps) * np.where(rising, 1, safe**steps)
+    return mean + steps * last if as_printed else mean
 
 
 @declared(
@@ -172,8 +181,8 @@ def contended_time(
     if not as_printed:
         rounds = rounds - np.asarray(slow_start_rounds(size)) - np.asarray(avoidance_rounds(size))
     mean = (
-        np.asarray(uncontended_share(contention, loss)) * plain
-        + np.asarray(contended_share(contention, loss)) * delayed
+        np.asarray(uncontended_share(contention, p)) * plain
+        + np.asarray(contended_share(contention, p)) * delayed
     )
     return rounds * mean
 
@@ -185,19 +194,43 @@ def _probabilities(pc: ArrayLike, p: ArrayLike | None) -> tuple[FloatArray, Floa
 
 
 def _ratio(pc: ArrayLike, p: ArrayLike | None) -> FloatArray:
-    return np.asarray(contended_share(pc, p)) / np.asarray(uncontended_share(pc, p))
+    """P_sr/P_nc: (p_c - p)/(1 - p_c), which without p is p_c."""
+    contention, loss = _probabilities(pc, p)
+    return contention if p is None else (contention - loss) / (1 - contention)
 
 
 def _geometric(ratio: FloatArray, steps: FloatArray) -> FloatArray:
     """1 + r + ... + r^N."""
-    even = np.isclose(ratio, 1, rtol=0, atol=1e-12)
+    even = ratio == 1
     safe = np.where(even, 0.5, ratio)
-    return np.where(even, steps + 1, (1 - safe ** (steps + 1)) / (1 - safe))
+    # Near 1 the excess r - 1 has all its digits, and a power of r has not.
+    with np.errstate(divide="ignore", over="ignore"):
+        power = np.expm1((steps + 1) * np.where(safe > 0.5, np.log1p(safe - 1), np.log(safe)))
+    return np.where(even, steps + 1, power / (safe - 1))
 
 
-def _weighted(ratio: FloatArray, steps: FloatArray) -> FloatArray:
-    """R + 2 r² + ... + N r^N."""
-    even = np.isclose(ratio, 1, rtol=0, atol=1e-7)
-    safe = np.where(even, 0.5, ratio)
-    closed = safe * (1 - (steps + 1) * safe**steps + steps * safe ** (steps + 1)) / (1 - safe) ** 2
-    return np.where(even, steps * (steps + 1) / 2, closed)
+def _mean_step(ratio: FloatArray, steps: FloatArray) -> FloatArray:
+    """Mean of i from 0 to N with weights r^i, for r of at most 1.
+
+    It is r/(1 - r) - M r^M/(1 - r^M), M = N + 1. Near r = 1 both parts are large and nearly alike:
+    with x = -log r they are 1/(e^x - 1), and what is beyond 1/x of each is taken, `_beyond`.
+    """
+    count = steps + 1
+    low = np.minimum(ratio, 0.5)
+    power = low**count
+    direct = low / (1 - low) - count * power / (1 - power)
+    x = -np.log1p(np.maximum(ratio, 0.5) - 1)
+    near = _beyond(x) - count * _beyond(count * x)
+    return np.where(steps == 0, 0.0, np.where(ratio < 0.5, direct, near))
+
+
+def _beyond(y: FloatArray) -> FloatArray:
+    """1/(e^y - 1) - 1/y, for y of at least 0: near 0 by the numbers of Bernoulli."""
+    square = np.minimum(y, 0.5) ** 2
+    series = 1 / 12 - square * (
+        1 / 720 - square * (1 / 30240 - square * (1 / 1209600 - square * (1 / 47900160)))
+    )
+    far = np.maximum(y, 0.5)
+    with np.errstate(over="ignore"):
+        closed = 1 / np.expm1(far) - 1 / far
+    return np.where(y < 0.5, np.minimum(y, 0.5) * series - 0.5, closed)

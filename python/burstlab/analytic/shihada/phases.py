@@ -51,8 +51,9 @@ def diff(
     '11.64'
     """
     size, base, rtt = np.broadcast_arrays(window, base_rtt_s, rtt_s)
-    difference = size / base - size / rtt
-    return difference if as_printed else difference * base
+    # W/BaseRTT - W/RTT, which loses the digits of a short queue.
+    waiting = size * ((rtt - base) / rtt)
+    return waiting / base if as_printed else waiting
 
 
 @declared("Segments", f"{PAPER}, equation (7)")
@@ -93,7 +94,8 @@ def slow_start_segments(window: Window, *, as_printed: bool = False) -> FloatArr
 def slow_start_rounds(window: Window) -> FloatArray:
     """Length of slow start in rounds, 2 (log W_0 - 2): (9)."""
     (size,) = arrays(window)
-    return 2 * (np.log2(size) - 2)
+    # Of a window of hardly more than 4 by its excess, which the logarithm rounds off.
+    return np.where(size < 8, 2 * np.log1p((size - 4) / 4) / np.log(2), 2 * (np.log2(size) - 2))
 
 
 @declared("Segments", f"{PAPER}, equation (10)")
@@ -143,6 +145,15 @@ def stable_rounds(p: Loss, window: Window) -> FloatArray:
         If an argument is out of its range, or the rounds between two losses do not suffice to
         reach W_0.
     """
+    share = stable_share(p, window)
+    return share / np.asarray(p)
+
+
+def stable_share(p: ArrayLike, window: ArrayLike) -> FloatArray:
+    """Return `stable_rounds` times p, which is at most 1; refuse what that refuses.
+
+    The rounds themselves may be more than a number can be.
+    """
     loss, size = np.broadcast_arrays(p, window)
     limit = np.asarray(loss_limit(size))
     climb = np.asarray(slow_start_rounds(size)) + np.asarray(avoidance_rounds(size))
@@ -154,7 +165,7 @@ def stable_rounds(p: Loss, window: Window) -> FloatArray:
             f"losses where the climb to W_0 takes {rounds:.1f}: the model assumes that W_0 is "
             f"reached before each loss, which needs p <= {most:.4g} at this window"
         )
-    return np.maximum(0, np.asarray(rounds_between_losses(loss)) - climb)
+    return np.maximum(0, (1 - loss) - loss * climb)
 
 
 @declared("Seconds", f"{PAPER}, equation (14), after PFTK (29)")

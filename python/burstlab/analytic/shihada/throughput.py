@@ -23,7 +23,6 @@ from burstlab.analytic.shihada.arguments import (
 )
 from burstlab.analytic.shihada.contention import (
     contended_share,
-    contended_time,
     lowest_window,
     mean_contended_window,
     top_share,
@@ -33,10 +32,9 @@ from burstlab.analytic.shihada.phases import (
     avoidance_rounds,
     avoidance_segments,
     failed_retransmissions,
-    rounds_between_losses,
     slow_start_rounds,
     slow_start_segments,
-    stable_rounds,
+    stable_share,
     timeout_time,
 )
 
@@ -62,11 +60,11 @@ def bare_throughput(
     '1245.1'
     """
     size, rtt = arrays(window, rtt_s)
-    stable = np.asarray(stable_rounds(p, size))
+    (loss,) = arrays(p)
+    # All of it times p: the rounds between two losses may be more than a number can be.
+    stable = stable_share(loss, size)
     segments = np.asarray(slow_start_segments(size)) + np.asarray(avoidance_segments(size))
-    segments = segments + size * stable
-    seconds = np.asarray(rounds_between_losses(p)) * rtt
-    return _rate(segments, seconds, p, rto_s, goodput)
+    return _rate(loss * segments + size * stable, (1 - loss) * rtt, loss, rto_s, goodput)
 
 
 @declared(
@@ -114,17 +112,18 @@ def retransmission_throughput(
     """
     printed = _printed(as_printed)
     contention, size, rtt = arrays(pc, window, rtt_s)
-    loss = contention**2 if p is None else np.asarray(p)
+    # p_c² may be too small for a number; then nothing hangs on it.
+    loss = np.maximum(contention**2, np.finfo(float).tiny) if p is None else np.asarray(p)
     base = rtt if base_rtt_s is None else base_rtt_s
-    mean = _mean_window(contention, size, rtt_r_s, base, beta, loss, printed)
-    stable = np.asarray(stable_rounds(loss, size))
+    mean = _mean_window(contention, size, rtt_r_s, base, beta, p, printed)
+    # All of it times p, as of the bare network.
     segments = np.asarray(slow_start_segments(size)) + np.asarray(avoidance_segments(size))
-    segments = segments + np.asarray(mean) * stable
+    segments = loss * segments + np.asarray(mean) * stable_share(loss, size)
     climb = np.asarray(slow_start_rounds(size)) + np.asarray(avoidance_rounds(size))
-    seconds = climb * rtt + np.asarray(
-        contended_time(contention, size, rtt, rtt_r_s, loss, as_printed="(25)" in printed)
-    )
-    return _rate(segments, seconds, loss, rto_s, goodput)
+    rounds = (1 - loss) - (0 if "(25)" in printed else loss * climb)
+    lasts = np.asarray(uncontended_share(contention, p)) * rtt
+    lasts = lasts + np.asarray(contended_share(contention, p)) * np.asarray(rtt_r_s)
+    return _rate(segments, loss * climb * rtt + rounds * lasts, loss, rto_s, goodput)
 
 
 def _printed(as_printed: bool | Collection[str]) -> Collection[str]:
@@ -146,23 +145,23 @@ def _mean_window(
     rtt_r_s: ArrayLike,
     base: ArrayLike,
     beta: ArrayLike,
-    loss: FloatArray,
+    p: ArrayLike | None,
     printed: Collection[str],
 ) -> FloatArray:
     """Return E[W_CG], with (21), (22) or its own last term as printed."""
     lowest = np.asarray(lowest_window(rtt_r_s, base, beta, as_printed="(21)" in printed))
     mean = np.asarray(
-        mean_contended_window(contention, size, lowest, loss, as_printed="E[W_CG]" in printed)
+        mean_contended_window(contention, size, lowest, p, as_printed="E[W_CG]" in printed)
     )
     if "(22)" not in printed:
         return mean
     steps = np.maximum(0, np.floor(size - lowest + 1e-9))
     # The sum is linear in pi_0: what is printed for it is put in place of what it is.
-    ratio = np.asarray(top_share(contention, steps, loss, as_printed=True)) / np.asarray(
-        top_share(contention, steps, loss)
+    ratio = np.asarray(top_share(contention, steps, p, as_printed=True)) / np.asarray(
+        top_share(contention, steps, p)
     )
-    even = np.asarray(contended_share(contention, loss)) == np.asarray(
-        uncontended_share(contention, loss)
+    even = np.asarray(contended_share(contention, p)) == np.asarray(
+        uncontended_share(contention, p)
     )
     return mean * np.where(even | (steps == 0), 1, ratio)
 
@@ -170,5 +169,7 @@ def _mean_window(
 def _rate(
     segments: FloatArray, seconds: FloatArray, p: ArrayLike, rto_s: ArrayLike, goodput: bool
 ) -> FloatArray:
-    vain = 0 if goodput else np.asarray(failed_retransmissions(p))
-    return (segments + vain) / (seconds + np.asarray(timeout_time(p, rto_s)))
+    """Return segments over seconds, each times p, with the time-outs and what they send in vain."""
+    (loss,) = arrays(p)
+    vain = 0 if goodput else loss * np.asarray(failed_retransmissions(loss))
+    return (segments + vain) / (seconds + loss * np.asarray(timeout_time(loss, rto_s)))

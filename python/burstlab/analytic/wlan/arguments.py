@@ -13,8 +13,8 @@ Error = Annotated[ArrayLike, Argument("Chance that a frame is not received", abo
 Tries = Annotated[int, Argument("Tries of a packet", at_least=1)]
 Size = Annotated[int, PACKET]
 Stations = Annotated[int, Argument("Stations that send", at_least=1)]
-FirstWindow = Annotated[int, Argument("Slots of the first back-off", at_least=1)]
-Stages = Annotated[int, Argument("Times that the window doubles", at_least=0)]
+FirstWindow = Annotated[int, Argument("Slots of the first back-off", at_least=1, at_most=1_000_000)]
+Stages = Annotated[int, Argument("Times that the window doubles", at_least=0, at_most=500)]
 Speeds = Annotated[
     Timing | None,
     Argument("Speeds and preamble", note="802.11b at 11 Mb/s with answers at 1 Mb/s if absent."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -96,7 +97,11 @@ def bianchi(
     # What a station's own rule asks for falls with p, what the others make of it rises.
     for _ in range(100):
         p = (low + high) / 2
-        met = 1 - (1 - transmission_probability(p, window, stages, tries)) ** others
+        if not low < p < high:
+            break
+        sent = transmission_probability(p, window, stages, tries)
+        # 1 - (1 - tau)^n, with all digits of a small tau.
+        met = 1.0 if sent == 1.0 else -math.expm1(others * math.log1p(-sent))
         low, high = (p, high) if met > p else (low, p)
     p = low if others else 0.0
     return transmission_probability(p, window, stages, tries), p

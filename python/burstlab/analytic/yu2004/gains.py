@@ -25,10 +25,15 @@ from burstlab.analytic.yu2004.packets import (
     limited_packets_btcp,
     limited_packets_tcp,
     slow_start_of,
-    unlimited_packets_btcp,
     unlimited_packets_tcp,
 )
-from burstlab.analytic.yu2004.windows import mean_window_ratio, window_regime
+from burstlab.analytic.yu2004.windows import (
+    mean_window_btcp,
+    mean_window_ratio,
+    mean_window_tcp,
+    rounds_between_losses,
+    window_regime,
+)
 
 Gain = Annotated[
     ArrayLike, Argument("Throughput with BNAK, and with BLE or BACK, over that of TCP", above=0)
@@ -116,13 +121,29 @@ def gain_ble(
     paper's 1/p in (9) it jumps where the first regime ends, by W_m packets in E[H1] and E[H2].
     """
     regime = np.asarray(window_regime(p, window, slow_start=slow_start, as_printed=as_printed))
-    unlimited_tcp = unlimited_packets_tcp(p, slow_start=slow_start)
-    mixed = limited_packets_btcp(p, window, rounds="delivered") / unlimited_tcp
+    with np.errstate(over="ignore", invalid="ignore"):
+        unlimited_tcp = unlimited_packets_tcp(p, slow_start=slow_start)
+        mixed = limited_packets_btcp(p, window, rounds="delivered") / unlimited_tcp
+        limited = limited_gain(p, window, rounds=rounds, slow_start=slow_start)
     return np.select(
         [regime == "window-limited", regime == "mixed"],
-        [limited_gain(p, window, rounds=rounds, slow_start=slow_start), mixed],
-        unlimited_packets_btcp(p) / unlimited_tcp,
+        [limited, mixed],
+        _unlimited_gain(p, slow_start),
     )
+
+
+def _unlimited_gain(p: ArrayLike, slow_start: SlowStart) -> FloatArray:
+    """Return (6) over (4), neither of which has to fit into a number.
+
+    With R rounds and the window W it is 3R²/2 over 3W²/8 and what slow start carries.
+    """
+    rounds = np.asarray(rounds_between_losses(p))
+    window = np.asarray(mean_window_tcp(p, slow_start=slow_start))
+    window = np.where(window >= 2, window, np.nan)
+    carried = np.asarray(slow_start_of(window, slow_start)[1])
+    known = ~np.isnan(np.asarray(mean_window_btcp(p)))
+    ratio = 4 * (rounds / window) ** 2 / (1 + 8 * (carried / window) / (3 * window))
+    return np.where(known, ratio, np.nan)
 
 
 @declared("Seconds", f"{PAPER}, V.A.2, ``|TOP1|``")
@@ -163,7 +184,7 @@ def rto_from_gains(gain_bnak: Gain, gain_ble: Gain, p: Loss, rtt_s: RttAssembled
     RTT*(1 + (gain_bnak/gain_ble - 1)/p). The paper does not give its RTO; this infers it.
     """
     bnak, ble, loss, rtt = arrays(gain_bnak, gain_ble, p, rtt_s)
-    return rtt * (1 + (bnak / ble - 1) / loss)
+    return rtt * (1 + (bnak - ble) / ble / loss)
 
 
 @declared(
@@ -217,9 +238,10 @@ def gain_batch(
     ratio, with_detection, without = arrays(packet_ratio, alpha_btcp, alpha_tcp)
     rto, rtt, count = arrays(rto_s, rtt_s, rounds)
     sending = rtt * count
-    saved = (without - with_detection) * rto
-    change = (-saved if as_printed else saved) / (with_detection * rto + sending)
-    return ratio * (1 + change)
+    lasts = with_detection * rto + sending
+    if as_printed:
+        return ratio * (1 - (without - with_detection) * rto / lasts)
+    return ratio * ((without * rto + sending) / lasts)
 
 
 @declared(
@@ -233,8 +255,7 @@ def gain_batch(
 def fig5a(p: Loss | None = None) -> Fig5a:
     """Curves of Fig. 5(a): throughput and mean window of BTCP over those of TCP."""
     points = _points(p)
-    ratio = unlimited_packets_btcp(points) / unlimited_packets_tcp(points)
-    return Fig5a(points, ratio, mean_window_ratio(points))
+    return Fig5a(points, _unlimited_gain(points, "paper"), mean_window_ratio(points))
 
 
 @declared(
