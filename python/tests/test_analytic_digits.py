@@ -11,11 +11,15 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
-from mpmath import mp, mpf
 
 from burstlab.analytic import cubic, erlang, lu_hunter, padhye, ramantas, shihada, wlan, yu2004
+
+#: Its functions are made as it is imported, so that their types are not known.
+mp: Any = mpmath.mp
+mpf: Any = mpmath.mpf
 
 #: Largest relative error.
 WITHIN = 1e-9
@@ -744,7 +748,7 @@ def test_far_arguments_that_lost_all_digits():
 @pytest.mark.parametrize("bursts", [1, 7, 400, 3000])
 def test_lost_bursts_are_those_of_the_binomial_distribution(bursts, loss, share):
     p, below = mpf(loss), mpf(0)
-    chance = (1 - p) ** bursts
+    chance, lost = (1 - p) ** bursts, 0
     for lost in range(bursts + 1):
         below += chance
         if below >= mpf(share):
@@ -853,7 +857,8 @@ def test_losses_of_a_crowd_are_the_mean_over_all_changes(seed):
         times = mp.quad(lambda a: later(a, 0), [0, until]) / c if until else mpf(0)
         assert found == pytest.approx(float((c / 6 * mpf(rtt) + losses / 2) / 16000), rel=WITHIN)
         assert lasts == pytest.approx(float(mpf(rtt) + 2 * times), rel=WITHIN)
-        for per, time in (("round trip", mpf(rtt)), ("congestion", (mpf(rtt) + 2 * times) / 2)):
+        lengths: dict[Any, Any] = {"round trip": rtt, "congestion": (mpf(rtt) + 2 * times) / 2}
+        for per, time in lengths.items():
             rate = (c / 6 * mpf(rtt) + losses / 2) / (time * mpf(capacity_bps))
             told = lu_hunter.crowd_loss_rate(capacity_bps, share, rtt, flows, per=per)
             assert float(told) == pytest.approx(float(rate), rel=WITHIN)

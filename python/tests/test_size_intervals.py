@@ -95,7 +95,7 @@ def asked(
     monkeypatch: pytest.MonkeyPatch,
     summary: Callable[[int], dict[str, Any]],
     goal: str = "goodput > 1 Mb/s",
-    **more: int,
+    **more: Any,
 ) -> tuple[bisecting.Tried, list[list[int]]]:
     """Try one value and return what was found, and which replications each look ran."""
     runs = Runs(summary)
@@ -129,10 +129,9 @@ def test_replications_are_those_of_a_run_of_so_many():
     (tried,) = (one for one in found.tried if one.value == 2)
     network = {**SCENARIO["network"], "wavelengths": 2}
     whole = bl.run({**scenario, "network": network}, replications=tried.found.n)
-    pairs = [
-        (one.summary["network"]["all"]["bursts_lost"], one.summary["network"]["all"]["bursts"])
-        for one in whole.replications
-    ]
+    summaries: list[Any] = [one.summary for one in whole.replications]
+    alls = [one["network"]["all"] for one in summaries]
+    pairs = [(one["bursts_lost"], one["bursts"]) for one in alls]
     assert len({one.summary["fingerprint"] for one in whole.replications}) == tried.found.n
     assert tried.found.mean == pytest.approx(np.mean([lost / all_ for lost, all_ in pairs]))
     low, high = student([lost / all_ for lost, all_ in pairs], 0.05)
@@ -175,7 +174,8 @@ def test_a_mean_at_the_limit_is_judged_one_time_in_twenty_at_most(monkeypatch):
         values = random.normal(1e6, 2e5, 64).tolist()
         runs = Runs(lambda number, values=values: carrying(values[number]))
         monkeypatch.setattr(bisecting, "run_resolved", runs)
-        trials = bisecting._Trials(SCENARIO, GOODPUT, choice, 4, 64, None, None)
+        of = SCENARIO, GOODPUT, choice, 4, 64, None, None
+        trials = bisecting._Trials(*of)  # pyright: ignore[reportPrivateUsage]
         judged += trials.at(0).verdict != "open"
     # Five looks at 5 % each come to 18 %, their shares to 4.8 %; with 1,000 means give or take 2 %.
     assert judged < 70

@@ -12,7 +12,7 @@ from scipy import stats
 from test_surgery import MESH, PATH, lost, named, operated
 
 import burstlab as bl
-from burstlab.surgery import blaming
+from burstlab.surgery.blaming import _sum  # pyright: ignore[reportPrivateUsage]
 
 #: What of a packet is compared.
 COMPARED = ("sent_ps", "kind", "seq", "transmission", "delivered_ps", "fate")
@@ -97,8 +97,8 @@ def check_first_difference(found: bl.WhatIf, seen: Counter[str]) -> None:
         told = row["different_ps"], row["different_kind"], row["different_seq"]
         assert told == earliest[:3]
         if len(there) == 2:
-            seen["the first's"] += pair[0][0] < pair[1][0]
-            seen["the other's"] += pair[0][0] > pair[1][0]
+            seen["the first's"] += there[0][0] < there[1][0]
+            seen["the other's"] += there[0][0] > there[1][0]
 
 
 def test_totals_are_those_of_two_whole_runs():
@@ -128,7 +128,9 @@ def test_the_first_packet_that_differs_is_the_earlier_of_both_runs():
 
 def test_the_first_difference_is_the_earlier_of_the_two_rows():
     """Rows of either run alone, or of both at other times, in a run that was made for it."""
-    from burstlab.surgery.divergence import _first_different
+    from burstlab.surgery.divergence import (
+        _first_different,  # pyright: ignore[reportPrivateUsage]
+    )
     from burstlab.tables import Table, from_rows
 
     def result(rows: list[tuple[int, int, int]]) -> Any:
@@ -163,8 +165,7 @@ def test_the_interval_of_a_sample_is_as_wide_as_all_samples_scatter(count):
     """
     total = sum(POPULATION)
     estimates = [
-        blaming._sum(list(drawn), len(POPULATION))
-        for drawn in itertools.combinations(POPULATION, count)
+        _sum(list(drawn), len(POPULATION)) for drawn in itertools.combinations(POPULATION, count)
     ]
     assert all(one.n == count for one in estimates)
     assert math.fsum(one.mean for one in estimates) / len(estimates) == pytest.approx(total)
@@ -181,7 +182,7 @@ def test_intervals_of_samples_cover_the_sum_of_all_prices():
     population = [float(value) for value in range(12)]
     hits = misses = 0
     for drawn in itertools.combinations(population, 6):
-        one = blaming._sum(list(drawn), 12)
+        one = _sum(list(drawn), 12)
         assert one.ci95 is not None
         covers = abs(one.mean - sum(population)) <= one.ci95
         hits, misses = hits + covers, misses + (not covers)

@@ -36,7 +36,8 @@ def heard(result: Result, flow: int, replication: int = 0) -> Iterator[Sight]:
     facts_of = Flows(result, replication)
     facts = facts_of[flow]
     if facts.two_way:
-        windows = _advertised(result, *facts_of.others(flow), replication)
+        (other,) = facts_of.others(flow)
+        windows = _advertised(result, other, replication)
         return _with_data(passing, windows, *acknowledged(result, flow, replication))
     if not facts.stack:
         return passing
