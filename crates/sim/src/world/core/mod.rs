@@ -450,7 +450,10 @@ impl Core {
                 }
                 mesh.record_rest(now, recorder);
             }
-            Self::Slots(ops) => report.ops = Some(ops.summary(now)),
+            Self::Slots(ops) => {
+                report.ops = Some(ops.summary(now));
+                report.warnings = ops.warnings();
+            }
         }
         report
     }
