@@ -204,7 +204,7 @@ impl Ops {
         }
     }
 
-    /// Records what a notification brings to a buffer: the loss rate, and its rate before and after.
+    /// Records what a notification brings to a buffer: the loss rate, and its rates.
     fn records_notice(
         &self,
         now: Time,

@@ -28,7 +28,7 @@ use super::effects::{Effect, Effects};
 use super::flows::{Address, Flows};
 use super::marks::Markers;
 use crate::measure::{NO_BURST, OpsSummary};
-use crate::scenario::{AckWay, Dlcc, Ops as Rules};
+use crate::scenario::{AckWay, Congestion, Dlcc, Ops as Rules};
 use crate::topology::{Graph, Routes};
 use crate::world::context::Context;
 use crate::world::events::{CoreEvent, Event};
@@ -238,21 +238,16 @@ impl Ops {
             .map(|node| Node::new(&graph, node, rules.buffer, random))
             .collect();
         let mut fibres: Vec<Fibre> = Vec::new();
-        let slots = |span: Span| (span.as_ps() / clock.slot().as_ps()).max(1);
-        let seen = (slots(rules.congestion.rtt_max * 2), slots(rules.congestion.loss_window));
-        let sustained = rules.congestion.sustained.as_ps() / clock.slot().as_ps();
         for (number, link) in (0..).zip(&graph.links) {
             nodes[link.to as usize].incoming.push(number);
             let ports = &nodes[link.from as usize].outgoing;
             let port = ports.iter().position(|&one| one == number).expect("a link begins") as u32;
-            let threshold = rules.congestion.threshold;
             fibres.push(Fibre {
                 flying: VecDeque::new(),
                 ending: 0,
                 slots: clock.over(link.delay),
                 port,
-                descriptor: Descriptor::new(link.wavelengths, threshold, seen.0, seen.1)
-                    .sustained(sustained),
+                descriptor: descriptor(&rules.congestion, clock, link.wavelengths),
                 waiting: Vec::new(),
                 timed: false,
                 first: 0,
@@ -442,6 +437,14 @@ impl Ops {
         }
         known
     }
+}
+
+/// What an output with so many wavelengths counts.
+fn descriptor(rules: &Congestion, clock: SlotClock, wavelengths: u32) -> Descriptor {
+    let slots = |span: Span| span.as_ps() / clock.slot().as_ps();
+    let (arrivals, losses) = (slots(rules.rtt_max * 2).max(1), slots(rules.loss_window).max(1));
+    Descriptor::new(wavelengths, rules.threshold, arrivals, losses)
+        .sustained(slots(rules.sustained))
 }
 
 /// How an edge that writes ACKs does so.

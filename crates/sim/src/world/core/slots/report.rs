@@ -296,8 +296,8 @@ impl Ops {
         let mut refused = smoothed().filter(starved);
         let starves = refused.next().map(|pair| {
             format!(
-                "the buffer from {} to {}{} never got what it asked for ({} times) and sends at the \
-                 least rate, {least}: others came first and keep what they have; lower \
+                "the buffer from {} to {}{} never got what it asked for ({} times) and sends at \
+                 the least rate, {least}: others came first and keep what they have; lower \
                  the load, or write ops.smoothing.refusal = \"partial\" to get what is left",
                 graph.name(pair.ends.0),
                 graph.name(pair.ends.1),
