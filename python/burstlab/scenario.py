@@ -22,7 +22,7 @@ __all__ = [
     "Injection", "Live", "Loss", "LossKind", "LossRule", "MarkRule", "Marks", "Network",
     "NetworkLink", "NetworkNode", "NetworkRoute", "NewRenoTimer", "NodeRole", "NodeWeight",
     "NoticeTransport", "Notification", "Operation", "Ops", "Order", "Packing", "PairWeight",
-    "Pattern", "Per", "Profile", "Protocol", "PythonClass", "Queues", "Reading", "Refusal",
+    "Pattern", "Per", "Phase", "Profile", "Protocol", "PythonClass", "Queues", "Reading", "Refusal",
     "RenoFastRetransmits", "Resolution", "Retransmission", "Reverse", "RouteChoice", "Routing",
     "RtoEstimator", "Run", "SackRecovery", "Scenario", "SchedulerKind", "Segmentation", "Share",
     "Side", "Signalling", "Size", "SlowStart", "Smoothing", "SsthreshBasis", "Surgery", "Tcp",
@@ -260,7 +260,8 @@ Order: TypeAlias = Literal["random", "rotating", "fixed"]
 """In which order slots that arrive at once are served.
 
 - `random`: Round the fibres, from a random one and in a random sense.
-- `rotating`: Round the fibres, each slot from the next one.
+- `rotating`: Round the fibres, from the one that has not gone first for the longest time; slots of
+  which none has to wait or is dropped do not count.
 - `fixed`: Always in the same order.
 """
 
@@ -269,6 +270,15 @@ AckWay: TypeAlias = Literal["slotted", "free"]
 
 - `slotted`: In slots, as data does: smoothed, switched and perhaps dropped.
 - `free`: Beside the slots, in the time that light takes: none is late or lost in the core.
+"""
+
+Phase: TypeAlias = Literal["drawn", "common"]
+"""When the buffers of edge nodes negotiate, within an interval.
+
+- `drawn`: Each in a unit of its own, drawn by its two edge nodes; the draw of each time decides who
+  asks first of those that ask in one unit. The first interval is shorter by as much.
+- `common`: A whole interval after its first packet. Buffers that begin together ask together for
+  ever, in the order in which they came to be, from one on that the number of the unit names.
 """
 
 Refusal: TypeAlias = Literal["keep", "partial"]
@@ -1393,9 +1403,14 @@ class Smoothing(_Section):
         Time after which the estimate moves; Lu and Hunter use 5 ms to 100 ms. At most 100000 s.
     units : int, default 20
         Units from one negotiation to the next. From 1 to 10000.
-    min_rate : float, default 0.01
+    min_rate : float, optional
         The least rate of a buffer: a share of the slots of a wavelength. A buffer has it before its
-        first negotiation, and whatever is left of a link. From 1e-6 to 1.
+        first negotiation, and whatever is left of a link; it gives it back where it was idle for an
+        interval. Absent: 0.01, or less where more than ten buffers may share a wavelength: a tenth
+        of any fibre is for the least rates of all pairs of edge nodes whose routes lead over it.
+        From 1e-6 to 1.
+    phase : Phase, default "drawn"
+        When buffers negotiate, within an interval.
     refusal : Refusal, default "keep"
         What a buffer gets that asks for more than its route has left.
     """
@@ -1405,6 +1420,7 @@ class Smoothing(_Section):
     unit: str | None = None
     units: int | None = None
     min_rate: float | None = None
+    phase: Phase | None = None
     refusal: Refusal | None = None
 
 
@@ -1424,6 +1440,10 @@ class Congestion(_Section):
         The longest round-trip time, T_d; arrivals are counted over twice this time. Windows of at
         most 128 slots are counted slot by slot, longer ones rounded up to a multiple of 32 slots.
         At most 100000 s.
+    sustained : str (time), default "0 s"
+        For more than this time the arrivals must have been as many, without a break, before a loss
+        is congestion; they are looked at with each arrival. 0 s: as soon as they are. The second
+        test of Lu and Hunter 2009, section III, has two round trips. At most 100000 s.
     loss_window : str (time), default "20 ms"
         Time over which the loss rate is counted that notifications carry, at least a slot; rounded
         as `rtt_max` is. Lu and Hunter name no number. At most 100000 s.
@@ -1431,6 +1451,7 @@ class Congestion(_Section):
 
     threshold: float | None = None
     rtt_max: str | None = None
+    sustained: str | None = None
     loss_window: str | None = None
 
 

@@ -33,7 +33,14 @@ MESH = ("histograms", "connections", "samples")
 OCCUPANCY = ("queues", "ports", "wavelengths")
 
 #: Tables that come with one that is recorded, under its name and more.
-WITH = ("packets_sack", "packets_acks", "bursts_hops", "bursts_steps", "ledger_losses")
+WITH = (
+    "packets_sack",
+    "packets_acks",
+    "packets_rates",
+    "bursts_hops",
+    "bursts_steps",
+    "ledger_losses",
+)
 
 #: All tables but ``flows``.
 RECORDED = (*TRACES, *WITH, *MESH, *OCCUPANCY)

@@ -72,7 +72,7 @@ pub use names::{keys, named};
 pub use network::{
     FileLengths, Network, NetworkLink, NetworkNode, NetworkRoute, RouteChoice, Topology,
 };
-pub use ops::{AckWay, Congestion, Dlcc, Notification, Ops, Order, Share, Smoothing};
+pub use ops::{AckWay, Congestion, Dlcc, Notification, Ops, Order, Phase, Share, Smoothing};
 pub use resolved::Resolved;
 pub use reverse::Reverse;
 pub use run::{Run, TieBreak};

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Marks;
 use super::limits::SPAN_MAX;
+use crate::topology::{Graph, Routes};
 
 /// A slotted network of optical packets (Lu and Hunter 2009), which takes the place of `[edge]`,
 /// `[core]` and `[signalling]`; it needs a mesh. Edge nodes put datagrams into slots of fixed
@@ -54,7 +55,8 @@ pub enum Order {
     /// Round the fibres, from a random one and in a random sense.
     #[default]
     Random,
-    /// Round the fibres, each slot from the next one.
+    /// Round the fibres, from the one that has not gone first for the longest time; slots of which
+    /// none has to wait or is dropped do not count.
     Rotating,
     /// Always in the same order.
     Fixed,
@@ -88,11 +90,30 @@ pub struct Smoothing {
     #[schemars(range(min = 1, max = 10_000))]
     pub units: u32,
     /// The least rate of a buffer: a share of the slots of a wavelength. A
-    /// buffer has it before its first negotiation, and whatever is left of a link.
+    /// buffer has it before its first negotiation, and whatever is left of a link; it gives it back
+    /// where it was idle for an interval. Absent: 0.01, or less where more than ten buffers may
+    /// share a wavelength: a tenth of any fibre is for the least rates of all pairs of edge nodes
+    /// whose routes lead over it.
     #[schemars(range(min = 1e-6, max = 1.0))]
-    pub min_rate: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_rate: Option<f64>,
+    /// When buffers negotiate, within an interval.
+    pub phase: Phase,
     /// What a buffer gets that asks for more than its route has left.
     pub refusal: Refusal,
+}
+
+/// When the buffers of edge nodes negotiate, within an interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// Each in a unit of its own, drawn by its two edge nodes; the draw of each time decides who
+    /// asks first of those that ask in one unit. The first interval is shorter by as much.
+    #[default]
+    Drawn,
+    /// A whole interval after its first packet. Buffers that begin together ask together for ever,
+    /// in the order in which they came to be, from one on that the number of the unit names.
+    Common,
 }
 
 /// When an output of a switch is congested: a slot that is dropped there is lost by congestion, and
@@ -108,6 +129,11 @@ pub struct Congestion {
     /// most 128 slots are counted slot by slot, longer ones rounded up to a multiple of 32 slots.
     #[schemars(extend("x-maximum" = SPAN_MAX))]
     pub rtt_max: Span,
+    /// For more than this time the arrivals must have been as many, without a break, before a loss
+    /// is congestion; they are looked at with each arrival. 0 s: as soon as they are. The second
+    /// test of Lu and Hunter 2009, section III, has two round trips.
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
+    pub sustained: Span,
     /// Time over which the loss rate is counted that notifications carry, at least a slot; rounded
     /// as `rtt_max` is. Lu and Hunter name no number.
     #[schemars(extend("x-maximum" = SPAN_MAX))]
@@ -196,7 +222,8 @@ impl Default for Smoothing {
             weight: 0.8,
             unit: Span::from_ms(20),
             units: 20,
-            min_rate: 0.01,
+            min_rate: None,
+            phase: Phase::Drawn,
             refusal: Refusal::Keep,
         }
     }
@@ -204,7 +231,8 @@ impl Default for Smoothing {
 
 impl Default for Congestion {
     fn default() -> Self {
-        Self { threshold: 0.9, rtt_max: Span::from_ms(400), loss_window: Span::from_ms(20) }
+        let (rtt_max, loss_window) = (Span::from_ms(400), Span::from_ms(20));
+        Self { threshold: 0.9, rtt_max, sustained: Span::ZERO, loss_window }
     }
 }
 
@@ -222,6 +250,42 @@ impl Default for Dlcc {
             notification_delay: None,
             piggyback_wait: Span::from_ms(1),
         }
+    }
+}
+
+/// The least rate of a buffer, and the part of a fibre that is for the least rates of all buffers,
+/// where the scenario has none.
+const LEAST: f64 = 0.01;
+const LEAST_OF_ALL: f64 = 0.1;
+
+/// No least rate is less.
+const LEAST_MIN: f64 = 1e-6;
+
+impl Ops {
+    /// Whether the edge node called `name` smooths what it sends.
+    #[must_use]
+    pub fn smooths(&self, name: &str) -> bool {
+        self.smoothing.enabled && !self.unsmoothed.iter().any(|other| other == name)
+    }
+
+    /// Writes the least rate that holds where there is none.
+    pub(crate) fn fill(&mut self, graph: &Graph, routes: &Routes) {
+        if self.smoothing.min_rate.is_some() {
+            return;
+        }
+        let mut pairs = vec![0u32; graph.links.len()];
+        let edges = graph.edges();
+        for &from in edges.iter().filter(|&&from| self.smooths(graph.name(from))) {
+            for &to in edges.iter().filter(|&&to| to != from) {
+                let route = routes.of(from, to).first().into_iter().flatten();
+                route.for_each(|&link| pairs[link as usize] += 1);
+            }
+        }
+        let shares = graph.links.iter().zip(pairs).filter(|&(_, pairs)| pairs > 0);
+        let least = shares.fold(LEAST, |least, (link, pairs)| {
+            least.min(LEAST_OF_ALL * f64::from(link.wavelengths) / f64::from(pairs))
+        });
+        self.smoothing.min_rate = Some(least.max(LEAST_MIN));
     }
 }
 

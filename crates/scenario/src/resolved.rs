@@ -85,6 +85,9 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
     let failures = failure::read(&scenario, mesh.as_ref().map(|(graph, _)| graph))?;
     let wlan = wlan::read(&mut scenario, mesh.as_ref().map(|(graph, _)| graph))?;
     scenario.network.fill();
+    if let (Some(ops), Some((graph, routes))) = (&mut scenario.ops, &mesh) {
+        ops.fill(graph, routes);
+    }
     let (tcp, demand_tcp) = endpoints(written, &mut scenario)?;
     let heeded = heeds_marks(&scenario, tcp.iter().chain(&demand_tcp));
     warnings.extend(unused::warnings(&scenario, &demand, heeded));

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use burstlab_units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -49,8 +50,8 @@ impl<D: Copy> Cell<D> {
 /// longer than what a slot carries is cut into parts for several.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Slotter<D> {
-    /// Datagrams and their bytes.
-    queue: VecDeque<(D, u32)>,
+    /// Datagrams, their bytes, and when they came.
+    queue: VecDeque<(D, u32, Time)>,
     /// Bytes that a slot carries.
     payload: u32,
     packing: Packing,
@@ -75,10 +76,15 @@ impl<D: Copy> Slotter<D> {
         Self { queue, payload, packing, gone: 0, number: 0, bytes: 0, slots: 0 }
     }
 
-    /// A datagram of `bytes` enters; returns how many slots it fills.
+    /// A datagram of `bytes` enters at `now`; returns how many slots it fills.
+    ///
+    /// # Panics
+    /// When `now` is before the arrival of the datagram in front of it.
     #[inline]
-    pub fn push(&mut self, datagram: D, bytes: u32) -> f64 {
-        self.queue.push_back((datagram, bytes));
+    pub fn push(&mut self, now: Time, datagram: D, bytes: u32) -> f64 {
+        let in_order = self.queue.back().is_none_or(|&(.., last)| last <= now);
+        assert!(in_order, "datagrams enter a buffer in order of time");
+        self.queue.push_back((datagram, bytes, now));
         self.bytes += u64::from(bytes);
         let slots = self.parts(bytes);
         self.slots += u64::from(slots);
@@ -97,12 +103,12 @@ impl<D: Copy> Slotter<D> {
     /// The next slot leaves, if anything waits.
     #[inline]
     pub fn fill(&mut self) -> Option<Cell<D>> {
-        let &(_, bytes) = self.queue.front()?;
+        let &(_, bytes, _) = self.queue.front()?;
         let (first, length) = self.piece(bytes.saturating_sub(self.gone).min(self.payload))?;
         let mut cell = Cell { first, more: Vec::new(), padding: self.payload - length };
         while self.packing == Packing::Several
             && self.gone == 0
-            && let Some(&(_, bytes)) = self.queue.front()
+            && let Some(&(_, bytes, _)) = self.queue.front()
             && bytes <= cell.padding
             && let Some((piece, length)) = self.piece(bytes)
         {
@@ -115,7 +121,7 @@ impl<D: Copy> Slotter<D> {
     /// The next `length` bytes of the first datagram.
     #[inline]
     fn piece(&mut self, length: u32) -> Option<(Piece<D>, u32)> {
-        let &(datagram, bytes) = self.queue.front()?;
+        let &(datagram, bytes, _) = self.queue.front()?;
         let piece = Piece { datagram, number: self.number, parts: self.parts(bytes) };
         self.gone += length;
         self.bytes -= u64::from(length);
@@ -126,6 +132,13 @@ impl<D: Copy> Slotter<D> {
             self.number += 1;
         }
         Some((piece, length))
+    }
+
+    /// When the first datagram that waits came, if any waits.
+    #[inline]
+    #[must_use]
+    pub fn since(&self) -> Option<Time> {
+        self.queue.front().map(|&(.., at)| at)
     }
 
     /// Whether nothing waits.
@@ -154,13 +167,13 @@ impl<D: Copy> Slotter<D> {
     #[must_use]
     pub fn begun(&self) -> Option<(&D, u64)> {
         let first = self.queue.front().filter(|_| self.gone > 0);
-        first.map(|(datagram, _)| (datagram, self.number))
+        first.map(|(datagram, ..)| (datagram, self.number))
     }
 
     /// Datagrams of which nothing has left.
     pub fn waiting(&self) -> impl Iterator<Item = &D> {
         let begun = usize::from(self.gone > 0);
-        self.queue.iter().skip(begun).map(|(datagram, _)| datagram)
+        self.queue.iter().skip(begun).map(|(datagram, ..)| datagram)
     }
 }
 
@@ -174,7 +187,7 @@ mod tests {
     fn slots(packing: Packing, payload: u32, datagrams: &[u32]) -> Vec<(Vec<usize>, u32)> {
         let mut slotter = Slotter::new(payload, packing);
         for (number, &bytes) in datagrams.iter().enumerate() {
-            slotter.push(number, bytes);
+            slotter.push(Time::ZERO, number, bytes);
         }
         let mut slots = Vec::new();
         while let Some(cell) = slotter.fill() {
@@ -216,7 +229,7 @@ mod tests {
             let mut slotter = Slotter::new(payload, packing);
             let mut worth = 0.0;
             for (number, &bytes) in datagrams.iter().enumerate() {
-                worth += slotter.push(number, bytes);
+                worth += slotter.push(Time::ZERO, number, bytes);
             }
             prop_assert!((slotter.backlog() - worth).abs() < 1e-6);
             let all: Vec<_> = (0..datagrams.len()).collect();

@@ -54,12 +54,12 @@ impl Window {
         self.total += 1;
     }
 
-    /// How many a slot, up to and with `slot`.
+    /// How many a slot, up to and with `slot`. Before slot 0 there was nothing.
     fn rate(&mut self, slot: u64) -> f64 {
         self.roll(slot);
         let before = (self.parts.len() as u64 - 1) * self.length;
         let full = before + (slot + self.length - self.until) + 1;
-        self.total as f64 / full.min(slot + 1) as f64
+        self.total as f64 / full as f64
     }
 }
 
@@ -80,6 +80,10 @@ pub struct Descriptor {
     losses: Window,
     /// Arrivals a slot from which on the output is congested.
     threshold: f64,
+    /// For more than so many slots they must have been as many, unless it is 0.
+    sustained: u64,
+    /// The slot since which they have been, looked at with each arrival.
+    since: Option<u64>,
     wavelengths: f64,
 }
 
@@ -94,19 +98,35 @@ impl Descriptor {
             arrivals: Window::new(window),
             losses: Window::new(loss_window),
             threshold: threshold * wavelengths,
+            sustained: 0,
+            since: None,
             wavelengths,
         }
+    }
+
+    /// The same, but that the output is congested only where the arrivals have been as many for
+    /// more than so many slots, without a break; with 0, at once. They are looked at with each
+    /// arrival.
+    #[must_use]
+    pub fn sustained(self, slots: u64) -> Self {
+        Self { sustained: slots, ..self }
     }
 
     /// A packet arrives for the output in `slot`, whatever becomes of it.
     #[inline]
     pub fn arrives(&mut self, slot: u64) {
         self.arrivals.add(slot);
+        if self.sustained > 0 {
+            let above = self.arrivals.rate(slot) >= self.threshold;
+            self.since = above.then(|| self.since.unwrap_or(slot));
+        }
     }
 
     /// Whether a packet that is dropped in this slot, or a later one, is lost by congestion.
     pub fn is_congested(&mut self, slot: u64) -> bool {
-        self.arrivals.rate(slot) >= self.threshold
+        let above = self.arrivals.rate(slot) >= self.threshold;
+        let lasts = || self.since.is_some_and(|since| slot - since > self.sustained);
+        above && (self.sustained == 0 || lasts())
     }
 
     /// A packet that has arrived is dropped; only what congestion costs counts as a loss.
@@ -146,6 +166,42 @@ mod tests {
             two.arrives(slot);
         }
         assert_eq!(two.drops(999), DropCause::Congestion, "half of two wavelengths");
+    }
+
+    #[test]
+    fn the_first_slots_of_a_run_are_no_other_than_those_behind_a_silence() {
+        for start in [0, 320, 5000] {
+            let mut port = Descriptor::new(1, 0.5, 320, 32);
+            for slot in start..start + 150 {
+                port.arrives(slot);
+                assert_eq!(port.drops(slot), DropCause::Contention, "{start}: {slot}");
+            }
+            // Nine of ten parts of the window are behind it by then, and half of them were full.
+            for slot in start + 150..start + 200 {
+                port.arrives(slot);
+            }
+            assert_eq!(port.drops(start + 199), DropCause::Congestion, "{start}");
+            assert_eq!(port.loss_rate(start + 199), 1.0 / 32.0);
+        }
+    }
+
+    #[test]
+    fn what_must_last_is_congestion_behind_that_time_and_starts_anew_with_each_break() {
+        let mut port = Descriptor::new(1, 0.5, 100, 32).sustained(200);
+        // From slot 49 on half of the window was full.
+        let cause = |port: &mut Descriptor, slot| {
+            port.arrives(slot);
+            port.drops(slot)
+        };
+        for slot in 0..=249 {
+            assert_eq!(cause(&mut port, slot), DropCause::Contention, "{slot}");
+        }
+        assert_eq!(cause(&mut port, 250), DropCause::Congestion, "201 slots");
+        // A silence that takes them below the threshold.
+        for slot in 320..=569 {
+            assert_eq!(cause(&mut port, slot), DropCause::Contention, "{slot}");
+        }
+        assert_eq!(cause(&mut port, 570), DropCause::Congestion);
     }
 
     #[test]
@@ -193,10 +249,10 @@ mod tests {
                 seen.push(slot);
             }
             if slot % 97 == 0 {
-                let part = slot / 20;
-                let first = part.saturating_sub(31) * 20;
-                let count = seen.iter().filter(|&&at| at >= first).count();
-                let rate = count as f64 / (slot + 1 - first) as f64;
+                // A window that reaches back beyond the first slot is as long as any other.
+                let first = (slot / 20) as i64 * 20 - 31 * 20;
+                let count = seen.iter().filter(|&&at| at as i64 >= first).count();
+                let rate = count as f64 / (slot as i64 + 1 - first) as f64;
                 assert!((window.rate(slot) - rate).abs() < 1e-12, "slot {slot}");
             }
         }

@@ -60,6 +60,12 @@ impl RateCut {
         (self.scheduled - self.cut).max(self.least)
     }
 
+    /// The least rate at which it sends.
+    #[must_use]
+    pub fn least(&self) -> f64 {
+        self.least
+    }
+
     /// The rate that was granted.
     #[must_use]
     pub fn scheduled(&self) -> f64 {

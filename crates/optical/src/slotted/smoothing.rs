@@ -33,6 +33,11 @@ impl Admission {
         route.for_each(|link| self.granted[link as usize] += rate);
     }
 
+    /// A buffer gives back the `rate` that it has on all links of its route.
+    pub fn give_back(&mut self, route: impl Iterator<Item = u32>, rate: f64) {
+        route.for_each(|link| self.granted[link as usize] -= rate);
+    }
+
     /// A buffer that has rate `old` on all links of its `route`, each given with its capacity,
     /// asks for `new`; returns what it has now. It always gets less than it has.
     pub fn ask(
@@ -76,8 +81,13 @@ pub struct Smoother {
     rate: f64,
     sum: f64,
     done: u32,
+    /// Of these, units of its first interval that had passed when it began.
+    passed: u32,
     /// Slots' worth that has arrived in this unit.
     arrived: f64,
+    /// Whether nothing has arrived or waited in this interval, and in the last one.
+    quiet: bool,
+    idle: bool,
 }
 
 impl Smoother {
@@ -85,7 +95,19 @@ impl Smoother {
     /// (0 to 1) is that of the past.
     #[must_use]
     pub fn new(weight: f64, units: u32, unit: f64) -> Self {
-        Self { weight, units, unit, rate: 0.0, sum: 0.0, done: 0, arrived: 0.0 }
+        let (rate, sum, arrived) = (0.0, 0.0, 0.0);
+        let (done, passed, quiet, idle) = (0, 0, true, false);
+        Self { weight, units, unit, rate, sum, done, passed, arrived, quiet, idle }
+    }
+
+    /// The same, of whose first interval so many units had passed when it began.
+    ///
+    /// # Panics
+    /// Where no unit of it is left.
+    #[must_use]
+    pub fn in_phase(self, passed: u32) -> Self {
+        assert!(passed < self.units, "an interval begins within one");
+        Self { done: passed, passed, ..self }
     }
 
     /// What fills so many slots arrives.
@@ -99,6 +121,7 @@ impl Smoother {
     pub fn ends_unit(&mut self, backlog: f64) -> Option<f64> {
         let arrivals = std::mem::take(&mut self.arrived) / self.unit;
         let drain = backlog / (self.unit * f64::from(self.units));
+        self.quiet &= arrivals == 0.0 && backlog == 0.0;
         self.rate = self.weight * self.rate + (1.0 - self.weight) * (arrivals + drain);
         self.sum += self.rate;
         self.done += 1;
@@ -106,7 +129,15 @@ impl Smoother {
             return None;
         }
         self.done = 0;
-        Some(std::mem::take(&mut self.sum) / f64::from(self.units))
+        self.idle = std::mem::replace(&mut self.quiet, true);
+        let units = self.units - std::mem::take(&mut self.passed);
+        Some(std::mem::take(&mut self.sum) / f64::from(units))
+    }
+
+    /// Whether nothing arrived or waited in the interval that ended last.
+    #[must_use]
+    pub fn was_idle(&self) -> bool {
+        self.idle
     }
 }
 
@@ -140,6 +171,8 @@ mod tests {
         assert_eq!(admission.ask(route(), 0.5, 0.625), 0.5, "nothing is left of link 1");
         assert_eq!(admission.ask(route(), 0.5, 0.125), 0.125);
         assert_eq!(admission.granted(1), 0.875);
+        admission.give_back([0, 1].into_iter(), 0.75);
+        assert_eq!([0, 1].map(|link| admission.granted(link)), [0.0, 0.125]);
     }
 
     #[test]
@@ -162,6 +195,38 @@ mod tests {
             }
         }
         assert_eq!(steps, [(106.7, 40.0), (135.9, 33.3), (120.5, 0.0), (101.0, 0.0), (100.0, 0.0)]);
+    }
+
+    #[test]
+    fn the_first_interval_is_as_long_as_its_phase_leaves_and_its_mean_is_of_those_units() {
+        let asked = |passed| {
+            let mut smoother = Smoother::new(0.0, 4, 1.0).in_phase(passed);
+            let ends = |_| {
+                smoother.arrives(3.0);
+                smoother.ends_unit(0.0)
+            };
+            (0..6).map(ends).collect::<Vec<_>>()
+        };
+        let (none, three) = (None, Some(3.0));
+        assert_eq!(asked(0), [none, none, none, three, none, none]);
+        assert_eq!(asked(1), [none, none, three, none, none, none]);
+        assert_eq!(asked(3), [three, none, none, none, three, none]);
+    }
+
+    #[test]
+    fn it_was_idle_where_nothing_came_and_nothing_waited_in_an_interval() {
+        let mut smoother = Smoother::new(0.5, 2, 1.0);
+        let mut idle = |units: [(f64, f64); 2]| {
+            for (arrivals, backlog) in units {
+                smoother.arrives(arrivals);
+                smoother.ends_unit(backlog);
+            }
+            smoother.was_idle()
+        };
+        assert!(!idle([(1.0, 0.0), (0.0, 0.0)]));
+        assert!(idle([(0.0, 0.0), (0.0, 0.0)]));
+        assert!(!idle([(0.0, 2.0), (0.0, 0.0)]));
+        assert!(!idle([(0.0, 0.0), (0.5, 0.0)]));
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod network;
 mod occupancy;
 mod ops;
 mod packets;
+mod rates;
 mod recorder;
 mod schema;
 mod summary;
@@ -36,6 +37,7 @@ pub(crate) use network::{Ended, Extent, NetworkTally};
 pub(crate) use occupancy::{Occupancy, Waiting};
 pub use ops::{MeasuredSlots, OpsSummary, PairSummary, PortSummary, SlotSummary, SwitchSummary};
 pub(crate) use packets::{NO_ROW, PacketCause, SentRow};
+pub(crate) use rates::{RateEvent, RateRow};
 pub use recorder::Trace;
 pub(crate) use recorder::{
     BurstRow, CwndEvent, CwndRow, HopRow, Recorder, SenderNow, Step, StepRow,

@@ -9,13 +9,14 @@ use super::fates::{DELIVERED, FATES, IN_FLIGHT, LOST};
 use super::ledger::{LedgerRow, LedgerTables};
 use super::loss::{Causes, LossCause};
 use super::packets::{NO_ROW, PacketCause, Packets, SentRow};
+use super::rates::{RateRow, RateTable};
 use crate::scenario::HostState;
 
 /// Which tables to record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
     /// A row for each transmission of a data packet, for each ACK and, in a mesh, for each packet
-    /// of other traffic; and a table of the SACK blocks.
+    /// of other traffic; a table of the SACK blocks; and of slots one of the rates of edge buffers.
     pub packets: bool,
     /// A row for each burst and, in a mesh, a table of the wavelengths that it was given and one of
     /// the steps of its signalling.
@@ -196,6 +197,7 @@ table! {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recorder {
     packets: Option<Box<Packets>>,
+    rates: Option<Box<Chunks<RateTable>>>,
     /// The mark is the latest arrival: a burst that arrives after the end is in flight then.
     bursts: Option<Box<Chunks<BurstTable, Time>>>,
     hops: Option<Box<Chunks<HopTable>>>,
@@ -320,6 +322,7 @@ impl Recorder {
     pub(crate) fn new(trace: Trace) -> Self {
         Self {
             packets: trace.packets.then(Box::default),
+            rates: trace.packets.then(Box::default),
             bursts: trace.bursts.then(Box::default),
             hops: trace.bursts.then(Box::default),
             steps: trace.bursts.then(Box::default),
@@ -331,6 +334,7 @@ impl Recorder {
     /// Sets the rows of a chunk, a power of two, before there is any.
     pub(crate) fn set_chunk(&mut self, rows: u32) {
         self.packets.iter_mut().for_each(|packets| packets.set_chunk(rows));
+        self.rates.iter_mut().for_each(|rates| rates.set_chunk(rows));
         self.bursts.iter_mut().for_each(|bursts| bursts.set_chunk(rows));
         self.hops.iter_mut().for_each(|hops| hops.set_chunk(rows));
         self.steps.iter_mut().for_each(|steps| steps.set_chunk(rows));
@@ -426,6 +430,13 @@ impl Recorder {
     #[inline]
     pub(crate) fn traces_bursts(&self) -> bool {
         self.bursts.is_some()
+    }
+
+    /// Something happens to the rate of an edge buffer.
+    pub(crate) fn rate(&mut self, row: &RateRow) {
+        if let Some(rates) = &mut self.rates {
+            rates.add().rows.push(row);
+        }
     }
 
     /// A burst is closed and its fate decided.
@@ -537,6 +548,7 @@ impl Recorder {
     /// Rows that were not handed over.
     pub(crate) fn held(&self) -> u64 {
         self.packets.as_ref().map_or(0, |packets| packets.held())
+            + self.rates.as_ref().map_or(0, |rates| rates.held())
             + self.bursts.as_ref().map_or(0, |bursts| bursts.held())
             + self.hops.as_ref().map_or(0, |hops| hops.held())
             + self.steps.as_ref().map_or(0, |steps| steps.held())
@@ -547,18 +559,23 @@ impl Recorder {
     /// Hands over the chunks whose rows are final at `now`.
     pub(crate) fn drain(&mut self, now: Time) -> impl Iterator<Item = Piece> {
         let packets = self.packets.iter_mut().flat_map(|packets| packets.drain());
+        let rates = self.rates.iter_mut().flat_map(|rates| rates.drain(|()| true));
         let landed = move |latest: &Time| *latest <= now;
         let bursts = self.bursts.iter_mut().flat_map(move |bursts| bursts.drain(landed));
         let hops = self.hops.iter_mut().flat_map(|hops| hops.drain(|()| true));
         let steps = self.steps.iter_mut().flat_map(|steps| steps.drain(|()| true));
         let cwnd = self.cwnd.iter_mut().flat_map(|cwnd| cwnd.drain(|()| true));
         let ledger = self.ledger.iter_mut().flat_map(|tables| tables.drain());
+        let packets = packets.chain(rates);
         packets.chain(bursts).chain(hops).chain(steps).chain(cwnd).chain(ledger)
     }
 
     /// Hands over what is left; bursts that arrive after `end` are still in flight.
     pub(crate) fn finish(self, end: Time) -> impl Iterator<Item = Piece> {
         let packets = self.packets.into_iter().flat_map(|packets| packets.finish());
+        // Where there are slots.
+        let rates = self.rates.into_iter().filter(|rates| rates.added() > 0);
+        let packets = packets.chain(rates.flat_map(|rates| rates.finish()));
         let bursts = self.bursts.into_iter().flat_map(move |mut bursts| {
             for table in bursts.rows_mut() {
                 for (fate, &arrives) in table.fate.iter_mut().zip(&table.arrived_ps) {

@@ -89,6 +89,6 @@ pub(crate) enum CoreEvent {
     CongestionNotice(u32),
     /// Notifications have waited long enough for a slot on a fibre.
     NoticesLeave(u32),
-    /// An ACK of a flow that travels beside the slots reaches the edge of its sender.
-    FreeAck(u32),
+    /// An ACK of a flow is at the edge of its sender.
+    AckHome(u32),
 }

@@ -450,7 +450,10 @@ impl Core {
                 }
                 mesh.record_rest(under_way.at, recorder);
             }
-            Self::Slots(ops) => report.ops = Some(ops.summary(now)),
+            Self::Slots(ops) => {
+                report.ops = Some(ops.summary(now));
+                report.warnings = ops.warnings();
+            }
         }
         report
     }

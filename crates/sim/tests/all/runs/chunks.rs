@@ -25,6 +25,7 @@ pub(crate) fn run_in_chunks(simulation: Simulation, rows: u32, slice: u32) -> (O
     let order = [
         "packets",
         "packets_sack",
+        "packets_rates",
         "bursts",
         "bursts_hops",
         "bursts_steps",

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{InFlight, Ops};
 use crate::measure::loss::{Loss, LossCause};
-use crate::measure::{NO_BURST, PacketCause};
+use crate::measure::{NO_BURST, PacketCause, RateEvent, RateRow};
 use crate::scenario::{Notification, Share};
 use crate::world::context::Context;
 use crate::world::core::bursts::Payload;
@@ -20,8 +20,9 @@ use crate::world::packet::{AckPacket, DataPacket, Packet};
 /// A notification of a slot lost by congestion.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Notice {
-    /// The edge that sent the slot, and when.
+    /// The edge that sent the slot, the one it was for, and when it left.
     edge: u32,
+    to: u32,
     left: Time,
     /// The congested link and its loss rate.
     link: u32,
@@ -112,19 +113,15 @@ impl Ops {
         let ends = back.last().map(|&last| self.fixed.graph.link(last));
         let home = ends.and_then(|last| self.fixed.graph.link_between(last.to, last.from));
         let loss = self.fibres[link as usize].descriptor.loss_rate(slot);
-        let (edge, leaves) = (pair.ends.0, now + dlcc.piggyback_wait);
+        let ((edge, to), leaves) = (pair.ends, now + dlcc.piggyback_wait);
         let left = self.clock.start(left);
-        let notice = Notice { edge, left, link, loss, segments, delay, leaves };
+        let notice = Notice { edge, to, left, link, loss, segments, delay, leaves };
         self.tally.notifications += 1;
         match (dlcc.notification, home) {
             (Notification::Piggybacked, Some(home)) => {
-                let waiting = &mut self.fibres[home as usize].waiting;
-                waiting.push(notice);
-                if waiting.len() == 1 {
-                    let event = Event::Core(CoreEvent::NoticesLeave(home));
-                    self.at_once |= leaves <= now;
-                    context.queue.push(leaves, Rank::Timer, event);
-                }
+                self.fibres[home as usize].waiting.push(notice);
+                self.at_once |= leaves <= now;
+                self.times(home, context);
             }
             _ => self.leaves_by_itself(now, notice, context),
         }
@@ -141,7 +138,31 @@ impl Ops {
         context.queue.push(at, Rank::Timer, Event::Core(CoreEvent::CongestionNotice(slot)));
     }
 
-    /// A slot leaves on `link` at `now`, or its notifications have waited long enough: they leave.
+    /// Sees to it that there is a timer where notifications wait for a slot on `link`. One that was
+    /// set for notifications that are gone comes no later, and goes on from there.
+    fn times(&mut self, link: u32, context: &mut Context) {
+        let fibre = &mut self.fibres[link as usize];
+        if let (false, Some(first)) = (fibre.timed, fibre.waiting.first()) {
+            fibre.timed = true;
+            let event = Event::Core(CoreEvent::NoticesLeave(link));
+            context.queue.push(first.leaves, Rank::Timer, event);
+        }
+    }
+
+    /// The timer of `link` is there: the notifications that have waited long enough leave.
+    pub(super) fn waited(&mut self, now: Time, link: u32, context: &mut Context) {
+        let fibre = &mut self.fibres[link as usize];
+        fibre.timed = false;
+        let due = fibre.waiting.partition_point(|notice| notice.leaves <= now);
+        let leaving: Vec<Notice> = fibre.waiting.drain(..due).collect();
+        context.stale += u64::from(leaving.is_empty());
+        for notice in leaving {
+            self.leaves_by_itself(now, notice, context);
+        }
+        self.times(link, context);
+    }
+
+    /// A slot leaves on `link` at `now` and takes its notifications along.
     pub(super) fn flush(&mut self, now: Time, link: u32, context: &mut Context) {
         let waiting = std::mem::take(&mut self.fibres[link as usize].waiting);
         for notice in waiting {
@@ -154,8 +175,8 @@ impl Ops {
         for index in 0..self.nodes[notice.edge as usize].pairs.len() {
             let number = self.nodes[notice.edge as usize].pairs[index] as usize;
             let pair = &mut self.pairs[number];
-            let Some(smooth) = pair.smooth.as_mut().filter(|_| pair.route.contains(&notice.link))
-            else {
+            let over = pair.route.contains(&notice.link);
+            let Some(smooth) = pair.smooth.as_mut().filter(|smooth| over && smooth.holds) else {
                 continue;
             };
             let part = match share {
@@ -167,10 +188,40 @@ impl Ops {
             if !smooth.rate.is_frozen() {
                 smooth.mark = pair.buffer.bytes() as f64 * 8.0;
             }
+            let before = smooth.rate.rate();
             smooth.rate.hears(notice.loss * part);
+            let (ends, after) = (pair.ends, smooth.rate.rate());
             pair.tally.cuts += 1;
             self.paces(now, number, context);
+            let loss = notice.loss * part;
+            self.records_notice(
+                now,
+                notice,
+                (ends, RateEvent::Cut),
+                [loss, before, after],
+                context,
+            );
         }
+    }
+
+    /// Records what a notification brings to a buffer: the loss rate, and its rates.
+    fn records_notice(
+        &self,
+        now: Time,
+        notice: &Notice,
+        (ends, event): ((u32, u32), RateEvent),
+        [loss, before, after]: [f64; 3],
+        context: &mut Context,
+    ) {
+        if !context.recorder.traces_packets() {
+            return;
+        }
+        let link = self.fixed.graph.link(notice.link);
+        let number = self.numbers.get(&ends).expect("a buffer that has sent is there");
+        let backlog = self.pairs[*number as usize].buffer.backlog();
+        let (output, asked) = ((link.from + 1, link.to + 1), f64::NAN);
+        let row = RateRow { now, ends, event, output, loss, asked, backlog, before, after };
+        context.recorder.rate(&row);
     }
 }
 
@@ -182,6 +233,8 @@ impl Ops {
         let Some(dlcc) = &self.fixed.rules.dlcc else { return };
         let (rate_cut, share) = (dlcc.rate_cut, dlcc.share);
         self.take_in(notice.edge, self.present);
+        let what = ((notice.edge, notice.to), RateEvent::Notified);
+        self.records_notice(now, &notice, what, [notice.loss, f64::NAN, f64::NAN], context);
         if rate_cut {
             self.cut(now, &notice, share, context);
         }

@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Ops;
 use super::report::PairTally;
+use crate::measure::{RateEvent, RateRow};
+use crate::scenario::Phase;
 use crate::world::context::Context;
 use crate::world::events::{CoreEvent, Event};
 use crate::world::packet::Packet;
@@ -33,6 +35,8 @@ pub(super) struct Smooth {
     pub(super) rate: RateCut,
     /// Bits that waited when its rate was first cut since the last negotiation.
     pub(super) mark: f64,
+    /// Whether its rate is granted: one that was idle gives it back.
+    pub(super) holds: bool,
 }
 
 impl Ops {
@@ -58,9 +62,14 @@ impl Ops {
     pub(super) fn fills(&mut self, now: Time, number: u32, packet: Packet) -> bool {
         let pair = &mut self.pairs[number as usize];
         let idle = pair.buffer.is_empty();
-        let slots = pair.buffer.push(packet, packet.bytes().get() as u32);
+        let slots = pair.buffer.push(now, packet, packet.bytes().get() as u32);
         if let Some(smooth) = &mut pair.smooth {
             smooth.smoother.arrives(slots);
+            if !smooth.holds {
+                smooth.holds = true;
+                let rate = smooth.rate.scheduled();
+                self.admission.claim(pair.route.iter().copied(), rate);
+            }
         }
         if idle {
             pair.pacer.wakes(self.clock.after(now));
@@ -85,15 +94,14 @@ impl Ops {
         let reading = rules.dlcc.as_ref().map_or(Reading::default(), |dlcc| dlcc.reading);
         let line = f64::from(self.fixed.graph.link(route[0]).wavelengths);
         let unit = smoothing.unit.as_ps() as f64 / self.clock.slot().as_ps() as f64;
-        let least = smoothing.min_rate;
+        let least = smoothing.min_rate.expect("a scenario that was read has one");
         let smooth = (!self.fixed.unsmoothed[ends.0 as usize]).then(|| Smooth {
-            smoother: Smoother::new(smoothing.weight, smoothing.units, unit),
+            smoother: Smoother::new(smoothing.weight, smoothing.units, unit)
+                .in_phase(self.phase_of(ends)),
             rate: RateCut::new(reading, least, least),
             mark: 0.0,
+            holds: false,
         });
-        if smooth.is_some() {
-            self.admission.claim(route.iter().copied(), least);
-        }
         let number = self.pairs.len() as u32;
         self.pairs.push(Pair {
             ends,
@@ -109,16 +117,53 @@ impl Ops {
         number
     }
 
-    /// A unit of time ends: estimates move, and buffers negotiate whose interval is over, each time
-    /// another one first.
+    /// A number of two edge nodes, of which every other two have another.
+    fn key_of(&self, ends: (u32, u32)) -> u64 {
+        u64::from(ends.0) * self.nodes.len() as u64 + u64::from(ends.1)
+    }
+
+    /// How many units of its first interval have passed when a buffer comes to be.
+    fn phase_of(&self, ends: (u32, u32)) -> u32 {
+        let smoothing = &self.fixed.rules.smoothing;
+        match smoothing.phase {
+            Phase::Common => 0,
+            Phase::Drawn => {
+                let [drawn, _] = self.negotiations.uniforms(self.key_of(ends));
+                ((drawn * f64::from(smoothing.units)) as u32).min(smoothing.units - 1)
+            }
+        }
+    }
+
+    /// Puts those that negotiate at the end of a unit in order, by number and what they ask for.
+    fn in_turn(&self, asking: &mut [(usize, f64, f64)]) {
+        if asking.len() < 2 {
+            return;
+        }
+        match self.fixed.rules.smoothing.phase {
+            Phase::Common => {
+                let first = (self.units % self.pairs.len().max(1) as u64) as usize;
+                let behind = asking.partition_point(|&(number, ..)| number < first);
+                asking.rotate_left(behind);
+            }
+            Phase::Drawn => {
+                let every = (self.nodes.len() as u64).pow(2);
+                let turn = |number: usize| {
+                    let key = self.key_of(self.pairs[number].ends);
+                    let ordinal = self.units.wrapping_mul(every).wrapping_add(key);
+                    self.negotiations.uniforms(ordinal)[1]
+                };
+                asking.sort_by(|&(one, ..), &(other, ..)| turn(one).total_cmp(&turn(other)));
+            }
+        }
+    }
+
+    /// A unit of time ends: estimates move, and buffers negotiate whose interval is over.
     pub(super) fn ends_unit(&mut self, now: Time, context: &mut Context) {
         self.units += 1;
         self.take_all_in(self.present);
-        let count = self.pairs.len();
-        let first = (self.units % count.max(1) as u64) as usize;
         let mut extra = 0.0;
-        for number in (first..count).chain(0..first) {
-            let pair = &mut self.pairs[number];
+        let mut asking = std::mem::take(&mut self.asking);
+        for (number, pair) in self.pairs.iter_mut().enumerate() {
             let bits = pair.buffer.bytes() as f64 * 8.0;
             pair.tally.samples(bits);
             let backlog = pair.buffer.backlog();
@@ -127,9 +172,14 @@ impl Ops {
                 extra += (bits - smooth.mark).max(0.0);
             }
             if let Some(wish) = smooth.smoother.ends_unit(backlog) {
-                self.negotiate(now, number, wish, backlog, context);
+                asking.push((number, wish, backlog));
             }
         }
+        self.in_turn(&mut asking);
+        for (number, wish, backlog) in asking.drain(..) {
+            self.negotiate(now, number, wish, backlog, context);
+        }
+        self.asking = asking;
         self.tally.samples(self.backlog_bits(), extra);
         let at = now + self.fixed.rules.smoothing.unit;
         context.queue.push(at, Rank::Timer, Event::Core(CoreEvent::SmoothingUnit));
@@ -146,20 +196,47 @@ impl Ops {
     ) {
         let pair = &mut self.pairs[number];
         let Some(smooth) = &mut pair.smooth else { return };
-        if smooth.rate.negotiates(backlog) == Negotiation::Frozen {
+        let before = smooth.rate.rate();
+        let (event, asked) = if smooth.rate.negotiates(backlog) == Negotiation::Frozen {
             pair.tally.frozen += 1;
-            return;
+            (RateEvent::Frozen, f64::NAN)
+        } else if smooth.smoother.was_idle() && wish <= smooth.rate.least() {
+            if std::mem::replace(&mut smooth.holds, false) {
+                let route = pair.route.iter().copied();
+                self.admission.give_back(route, smooth.rate.scheduled());
+            }
+            smooth.rate.grant(smooth.rate.least());
+            pair.tally.requests += 1;
+            (RateEvent::Idle, f64::NAN)
+        } else {
+            self.asks(number, wish)
+        };
+        if event != RateEvent::Frozen {
+            self.paces(now, number, context);
         }
+        if context.recorder.traces_packets() {
+            let pair = &self.pairs[number];
+            let after = pair.smooth.as_ref().map_or(f64::NAN, |smooth| smooth.rate.rate());
+            let (ends, output, loss) = (pair.ends, (0, 0), f64::NAN);
+            let row = RateRow { now, ends, event, output, loss, asked, backlog, before, after };
+            context.recorder.rate(&row);
+        }
+    }
+
+    /// A buffer that may negotiate asks its route for the rate `wish`; returns what came of it, and
+    /// what it asked for: no more than the line carries, and no less than the least rate.
+    fn asks(&mut self, number: usize, wish: f64) -> (RateEvent, f64) {
+        let pair = &mut self.pairs[number];
+        let smooth = pair.smooth.as_mut().expect("a buffer that asks is smoothed");
         let graph = &self.fixed.graph;
         let links = pair.route.iter().map(|&link| (link, f64::from(graph.link(link).wavelengths)));
         let line = links.clone().fold(f64::INFINITY, |line, (_, capacity)| line.min(capacity));
-        // No buffer can ask for more than the line carries, or do with less than the least rate.
-        let wish = wish.max(self.fixed.rules.smoothing.min_rate).min(line);
+        let wish = wish.max(smooth.rate.least()).min(line);
         let got = self.admission.ask(links, smooth.rate.scheduled(), wish);
         pair.tally.requests += 1;
         pair.tally.refused += u64::from(got < wish);
         smooth.rate.grant(got);
-        self.paces(now, number, context);
+        (if got < wish { RateEvent::Refused } else { RateEvent::Granted }, wish)
     }
 
     /// A buffer sends at the rate it has now.

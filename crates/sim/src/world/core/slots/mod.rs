@@ -28,7 +28,7 @@ use super::effects::{Effect, Effects};
 use super::flows::{Address, Flows};
 use super::marks::Markers;
 use crate::measure::{NO_BURST, OpsSummary};
-use crate::scenario::{AckWay, Dlcc, Ops as Rules};
+use crate::scenario::{AckWay, Congestion, Dlcc, Ops as Rules};
 use crate::topology::{Graph, Routes};
 use crate::world::context::Context;
 use crate::world::events::{CoreEvent, Event};
@@ -101,17 +101,20 @@ struct Node {
     /// Buffers for other edge nodes.
     pairs: Vec<u32>,
     random: Stream,
+    /// Which of the buffers sends first whose packets came at one instant.
+    turns: Stream,
 }
 
 impl Node {
-    /// A node whose outputs share a buffer of so many slots; what arrives is served as `random`
-    /// draws.
-    fn new(graph: &Graph, node: u32, buffer: u32, random: Stream) -> Self {
+    /// A node whose outputs share a buffer of so many slots.
+    fn new(graph: &Graph, node: u32, buffer: u32, source: &RandomSource) -> Self {
         let outgoing = graph.outgoing(node).to_vec();
         let widths = outgoing.iter().map(|&link| graph.link(link).wavelengths);
         let switch = Switch::new(widths, buffer);
         let (incoming, pairs) = (Vec::new(), Vec::new());
-        Self { switch, incoming, outgoing, pairs, random }
+        let random = source.stream(&format!("ops/order/{node}"));
+        let turns = source.stream(&format!("ops/turn/{node}"));
+        Self { switch, incoming, outgoing, pairs, random, turns }
     }
 }
 
@@ -129,6 +132,10 @@ struct Fibre {
     descriptor: Descriptor,
     /// Notifications that wait for a slot to take them along.
     waiting: Vec<Notice>,
+    /// Whether a timer is set for them, or for some that are gone.
+    timed: bool,
+    /// The slot, counted from 1, in which it went first when slots last met at its end.
+    first: u64,
     tally: SlotLinkTally,
 }
 
@@ -181,6 +188,8 @@ pub(in crate::world) struct Ops {
     pairs: Vec<Pair>,
     numbers: BTreeMap<(u32, u32), u32>,
     admission: Admission,
+    /// When buffers negotiate, and in which order at one instant.
+    negotiations: Stream,
     /// Whether packets on their access links are no events, and whether what has crossed its last
     /// fibre may be with its hosts ahead of the clock.
     #[serde(skip)]
@@ -188,7 +197,7 @@ pub(in crate::world) struct Ops {
     #[serde(skip)]
     lands_ahead: bool,
     ingress: Ingress,
-    /// By slot of the flow.
+    /// By slot of the flow: what its edge knows, and ACKs that will be there.
     known: Vec<Known>,
     home: Vec<Lane<AckPacket>>,
     notices: Vec<Option<Notice>>,
@@ -210,6 +219,12 @@ pub(in crate::world) struct Ops {
     left: Vec<(usize, u32)>,
     #[serde(skip)]
     landed: Vec<u32>,
+    /// The same: the buffers of a node that may send.
+    #[serde(skip)]
+    ready: Vec<u32>,
+    /// The same: the buffers that negotiate, what they ask for, and what waits there.
+    #[serde(skip)]
+    asking: Vec<(usize, f64, f64)>,
 }
 
 impl Ops {
@@ -220,26 +235,22 @@ impl Ops {
         random: &RandomSource,
     ) -> Self {
         let mut nodes: Vec<Node> = (0..graph.nodes.len() as u32)
-            .map(|node| {
-                let order = random.stream(&format!("ops/order/{node}"));
-                Node::new(&graph, node, rules.buffer, order)
-            })
+            .map(|node| Node::new(&graph, node, rules.buffer, random))
             .collect();
         let mut fibres: Vec<Fibre> = Vec::new();
-        let slots = |span: Span| (span.as_ps() / clock.slot().as_ps()).max(1);
-        let seen = (slots(rules.congestion.rtt_max * 2), slots(rules.congestion.loss_window));
         for (number, link) in (0..).zip(&graph.links) {
             nodes[link.to as usize].incoming.push(number);
             let ports = &nodes[link.from as usize].outgoing;
             let port = ports.iter().position(|&one| one == number).expect("a link begins") as u32;
-            let threshold = rules.congestion.threshold;
             fibres.push(Fibre {
                 flying: VecDeque::new(),
                 ending: 0,
                 slots: clock.over(link.delay),
                 port,
-                descriptor: Descriptor::new(link.wavelengths, threshold, seen.0, seen.1),
+                descriptor: descriptor(&rules.congestion, clock, link.wavelengths),
                 waiting: Vec::new(),
+                timed: false,
+                first: 0,
                 tally: SlotLinkTally::default(),
             });
         }
@@ -263,6 +274,7 @@ impl Ops {
             ingress: Ingress::new(nodes.len()),
             nodes,
             admission: Admission::new(fibres.len(), rules.smoothing.refusal),
+            negotiations: random.stream("ops/negotiation"),
             fronts: vec![u64::MAX; fibres.len()],
             fibres,
             cells: Cells::default(),
@@ -280,6 +292,8 @@ impl Ops {
             arrived: Vec::new(),
             left: Vec::new(),
             landed: Vec::new(),
+            ready: Vec::new(),
+            asking: Vec::new(),
             fixed: Fixed { graph, routes, rules, proxy, unsmoothed },
         }
     }
@@ -387,21 +401,27 @@ impl Ops {
         packet: AckPacket,
         context: &mut Context,
     ) -> Expected {
+        let &Address { from, to, .. } = self.flows.address(packet.flow);
+        let route = &self.fixed.routes.of(to, from)[0];
+        let at = at + self.fixed.graph.delay(route);
+        let alone = self.home.get(packet.flow as usize).is_none_or(Lane::is_empty);
+        let ahead = alone && self.lands_ahead && self.fixed.proxy.is_none();
+        if ahead && at <= context.safe {
+            return Expected::Home(at);
+        }
+        self.comes_home(at, packet, context);
+        Expected::Taken
+    }
+
+    /// An ACK will be at the edge of its sender at `at`, which then looks at it.
+    fn comes_home(&mut self, at: Time, packet: AckPacket, context: &mut Context) {
         let index = packet.flow as usize;
         if self.home.len() <= index {
             self.home.resize_with(index + 1, Lane::default);
         }
-        let &Address { from, to, .. } = self.flows.address(packet.flow);
-        let route = &self.fixed.routes.of(to, from)[0];
-        let at = at + self.fixed.graph.delay(route);
-        let alone = self.lands_ahead && self.fixed.proxy.is_none() && self.home[index].is_empty();
-        if alone && at <= context.safe {
-            return Expected::Home(at);
-        }
         let ticket = Ticket::fixed(Rank::Arrival, Place::ACK_UP.of(packet.flow).number());
-        let event = Event::Core(CoreEvent::FreeAck(packet.flow));
+        let event = Event::Core(CoreEvent::AckHome(packet.flow));
         self.home[index].push_in(&mut context.queue, at, ticket, event, packet);
-        Expected::Taken
     }
 
     /// What the edge knows of the flow with number `id` in slot `flow`.
@@ -419,6 +439,14 @@ impl Ops {
     }
 }
 
+/// What an output with so many wavelengths counts.
+fn descriptor(rules: &Congestion, clock: SlotClock, wavelengths: u32) -> Descriptor {
+    let slots = |span: Span| span.as_ps() / clock.slot().as_ps();
+    let (arrivals, losses) = (slots(rules.rtt_max * 2).max(1), slots(rules.loss_window).max(1));
+    Descriptor::new(wavelengths, rules.threshold, arrivals, losses)
+        .sustained(slots(rules.sustained))
+}
+
 /// How an edge that writes ACKs does so.
 fn proxy_rules(dlcc: &Dlcc, rtt: Span) -> ProxyRules {
     ProxyRules { keep: dlcc.keep(rtt), filter: dlcc.filter, guard: dlcc.guard, again: rtt }
@@ -433,10 +461,10 @@ impl Ops {
             CoreEvent::Slot => self.slot_begins(context),
             CoreEvent::SmoothingUnit => self.ends_unit(now, context),
             CoreEvent::CongestionNotice(slot) => self.notified(now, slot, context),
-            CoreEvent::NoticesLeave(link) => self.flush(now, link, context),
-            CoreEvent::FreeAck(flow) => {
+            CoreEvent::NoticesLeave(link) => self.waited(now, link, context),
+            CoreEvent::AckHome(flow) => {
                 self.present = (now, u32::MAX);
-                let event = Event::Core(CoreEvent::FreeAck(flow));
+                let event = Event::Core(CoreEvent::AckHome(flow));
                 let packet = self.home[flow as usize].pop(&mut context.queue, event);
                 self.effects.list.push(Effect::Left(now, Packet::Ack(packet)));
             }

@@ -7,6 +7,7 @@ use burstlab_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 use super::Ops;
+use super::edge::Pair;
 use crate::measure::{
     MeasuredSlots, OpsSummary, PairSummary, PortSummary, SlotSummary, SwitchSummary,
 };
@@ -113,7 +114,8 @@ impl OpsTally {
         }
         self.last.push_back(extra);
         if extra > 0.0 {
-            let mean = self.last.iter().sum::<f64>() / self.last.len() as f64;
+            // Before the run nothing waited: a second that has not passed yet is a whole one.
+            let mean = self.last.iter().sum::<f64>() / self.window as f64;
             self.extra_most = self.extra_most.max(mean);
         }
     }
@@ -259,6 +261,56 @@ impl Ops {
             edges: edges.collect(),
         }
     }
+
+    /// What is probably not meant: more least rates than a fibre carries, buffers that get nothing.
+    pub(in crate::world) fn warnings(&self) -> Vec<String> {
+        let graph = &self.fixed.graph;
+        let smoothing = &self.fixed.rules.smoothing;
+        let least = smoothing.min_rate.unwrap_or_default();
+        let smoothed = || self.pairs.iter().filter(|pair| pair.smooth.is_some());
+        let mut buffers = vec![0u32; graph.links.len()];
+        for &link in smoothed().flat_map(|pair| &pair.route) {
+            buffers[link as usize] += 1;
+        }
+        let fibres = graph.links.iter().zip(buffers);
+        let shares = fibres.map(|(link, count)| {
+            let width = f64::from(link.wavelengths);
+            (f64::from(count) * least / width, link, count)
+        });
+        let most = shares.max_by(|(one, ..), (other, ..)| one.total_cmp(other));
+        let beyond = most.filter(|&(share, ..)| share > 1.0).map(|(share, link, count)| {
+            let most = f64::from(link.wavelengths) / f64::from(count);
+            format!(
+                "the least rates of the {count} buffers that send over the fibre from {} to {} are \
+                 {share:.2} times what it carries, so that no more is granted of it; write a lower \
+                 ops.smoothing.min_rate than {least}, such as {:.2e}",
+                graph.name(link.from),
+                graph.name(link.to),
+                most / 10.0
+            )
+        });
+        let starved = |pair: &&Pair| {
+            let tally = &pair.tally;
+            tally.requests > 1 && tally.refused == tally.requests
+        };
+        let mut refused = smoothed().filter(starved);
+        let starves = refused.next().map(|pair| {
+            format!(
+                "the buffer from {} to {}{} never got what it asked for ({} times) and sends at \
+                 the least rate, {least}: others came first and keep what they have; lower \
+                 the load, or write ops.smoothing.refusal = \"partial\" to get what is left",
+                graph.name(pair.ends.0),
+                graph.name(pair.ends.1),
+                match refused.count() {
+                    0 => String::new(),
+                    more => format!(" (and {more} more)"),
+                },
+                pair.tally.requests
+            )
+        });
+        beyond.into_iter().chain(starves).collect()
+    }
+
     /// Each output, over the slots since measuring began.
     fn port_summaries(&self, slots: u64) -> Vec<PortSummary> {
         let graph = &self.fixed.graph;

@@ -1,5 +1,7 @@
 //! What happens at a node in a slot.
 
+use std::cmp::Ordering;
+
 use burstlab_optical::slotted::{Arrival, Offer};
 use burstlab_units::{Bytes, Time};
 
@@ -23,6 +25,8 @@ impl Ops {
         self.left = left;
         let mut arrived = std::mem::take(&mut self.arrived);
         self.arrive(node, slot, &mut arrived, landed);
+        let first = self.came_first(&arrived);
+        let mut meet = false;
         for cell in arrived.drain(..) {
             let InFlight { pair, hop, .. } = *self.cells.get(cell);
             let link = self.pairs[pair as usize].route[hop as usize];
@@ -32,9 +36,18 @@ impl Ops {
             let port = fibre.port as usize;
             match self.nodes[node as usize].switch.offer(port, cell) {
                 Offer::Leaves(cell) => self.leaves(node, port, slot, cell, context),
-                Offer::Waits => self.marks(node, slot, cell),
-                Offer::Dropped(cell) => self.drops(slot, link, cell, context),
+                Offer::Waits => {
+                    meet = true;
+                    self.marks(node, slot, cell);
+                }
+                Offer::Dropped(cell) => {
+                    meet = true;
+                    self.drops(slot, link, cell, context);
+                }
             }
+        }
+        if let Some(first) = first.filter(|_| meet) {
+            self.fibres[first as usize].first = slot + 1;
         }
         self.arrived = arrived;
         self.send(node, slot, context);
@@ -70,7 +83,12 @@ impl Ops {
         let count = arrived.len();
         match self.fixed.rules.order {
             Order::Fixed => {}
-            Order::Rotating => arrived.rotate_left((slot % count as u64) as usize),
+            Order::Rotating => {
+                let first =
+                    |&place: &usize| self.fibres[self.came_over(arrived[place]) as usize].first;
+                let place = (0..count).min_by_key(first).unwrap_or(0);
+                arrived.rotate_left(place);
+            }
             Order::Random => {
                 let [first, sense] = state.random.uniforms(slot);
                 if sense < 0.5 {
@@ -79,6 +97,18 @@ impl Ops {
                 arrived.rotate_left(((first * count as f64) as usize).min(count - 1));
             }
         }
+    }
+
+    /// The fibre that a cell has come over.
+    fn came_over(&self, cell: u32) -> u32 {
+        let flying = self.cells.slots[cell as usize].as_ref().expect("a cell on its way is kept");
+        self.pairs[flying.pair as usize].route[flying.hop as usize - 1]
+    }
+
+    /// Where fibres take turns and slots come over several: the fibre of the first of them.
+    fn came_first(&self, arrived: &[u32]) -> Option<u32> {
+        let take_turns = self.fixed.rules.order == Order::Rotating && arrived.len() > 1;
+        take_turns.then(|| self.came_over(arrived[0]))
     }
 
     /// A cell waits at `node`, whose buffer may mark its packets.
@@ -113,7 +143,7 @@ impl Ops {
         let ahead = ends && self.lands_ahead && fibre.ending == 0 && context.surgery.is_empty();
         let there = self.clock.start(at + 1);
         if ahead && there <= context.safe {
-            self.land(there, cell);
+            self.land(there, cell, context);
         } else {
             fibre.flies(at, cell, ends);
             self.fronts[link as usize] = self.fronts[link as usize].min(at);
@@ -125,16 +155,61 @@ impl Ops {
         }
     }
 
-    /// The buffers of the edge at `node` send what is due where an output is free, each slot
-    /// another one first.
+    /// The buffers of the edge at `node` send what is due where an output is free: first the one
+    /// whose first packet came first.
     #[inline]
     fn send(&mut self, node: u32, slot: u64, context: &mut Context) {
-        let count = self.nodes[node as usize].pairs.len();
-        let first = if count > 1 { (slot % count as u64) as usize } else { 0 };
-        for index in (first..count).chain(0..first) {
-            let pair = self.nodes[node as usize].pairs[index];
+        if let [pair] = self.nodes[node as usize].pairs[..] {
             while self.sends_one(node, pair, slot, context) {}
+            return;
         }
+        let mut ready = std::mem::take(&mut self.ready);
+        let pairs = &self.nodes[node as usize].pairs;
+        ready.extend(pairs.iter().copied().filter(|&pair| self.may_send(pair, slot)));
+        while let Some(place) = self.first_of(node, slot, &ready) {
+            let pair = ready[place];
+            if !self.sends_one(node, pair, slot, context) {
+                // Its output is taken, for all that leave by it.
+                let output = self.pairs[pair as usize].route[0];
+                ready.retain(|&other| self.pairs[other as usize].route[0] != output);
+            } else if !self.may_send(pair, slot) {
+                ready.swap_remove(place);
+            }
+        }
+        self.ready = ready;
+    }
+
+    /// Whether the buffer `number` has something to send in a slot, if its output is free.
+    #[inline]
+    fn may_send(&self, number: u32, slot: u64) -> bool {
+        let pair = &self.pairs[number as usize];
+        pair.pacer.due() <= slot && !pair.buffer.is_empty()
+    }
+
+    /// The place among the buffers that are `ready` of the one whose first packet came first. Of
+    /// those whose packets came at one instant a draw decides, anew in each slot.
+    fn first_of(&self, node: u32, slot: u64, ready: &[u32]) -> Option<usize> {
+        let came = |place: usize| self.pairs[ready[place] as usize].buffer.since();
+        let mut places = 0..ready.len();
+        let mut first = places.next()?;
+        for place in places {
+            let goes_first = match came(place).cmp(&came(first)) {
+                Ordering::Equal => {
+                    self.draws_turn(node, slot, ready[place])
+                        < self.draws_turn(node, slot, ready[first])
+                }
+                order => order.is_lt(),
+            };
+            first = if goes_first { place } else { first };
+        }
+        Some(first)
+    }
+
+    /// A number that decides in a slot between packets that came at one instant.
+    fn draws_turn(&self, node: u32, slot: u64, pair: u32) -> f64 {
+        let egress = u64::from(self.pairs[pair as usize].ends.1);
+        let ordinal = slot.wrapping_mul(self.nodes.len() as u64).wrapping_add(egress);
+        self.nodes[node as usize].turns.uniforms(ordinal)[0]
     }
 
     /// The buffer `number` of `node` sends a slot, if it may; returns whether it did.
@@ -210,10 +285,10 @@ impl Ops {
             self.due[node] = u64::MAX;
             self.slot(node as u32, slot, context, &mut landed);
             // All of a slot is there when the next one begins.
-            let at = self.clock.start(slot + 1);
+            let (now, at) = (self.clock.start(slot), self.clock.start(slot + 1));
             for cell in landed.drain(..) {
-                if !self.is_killed(at, cell, context) {
-                    self.land(at, cell);
+                if !self.is_killed(now, cell, context) {
+                    self.land(at, cell, context);
                 }
             }
             if self.at_once {
@@ -229,17 +304,22 @@ impl Ops {
         }
     }
 
-    /// All of a cell is at its egress at `at`.
+    /// All of a cell is at its egress at `at`. An edge that writes ACKs looks at those of receivers
+    /// then, and not before: what comes to it meanwhile has come before them.
     #[inline]
-    fn land(&mut self, at: Time, cell: u32) {
+    fn land(&mut self, at: Time, cell: u32, context: &mut Context) {
         let flying = self.cells.take(cell);
         self.tally.delivered += 1;
         self.tally.kinds[flying.kind()].delivered += 1;
         let InFlight { cell, pair, .. } = flying;
         for piece in cell.pieces() {
             let whole = &mut self.pairs[pair as usize].whole;
-            if piece.parts == 1 || whole.arrives(piece.number, piece.parts) == Arrival::Whole {
-                self.effects.list.push(Effect::Left(at, piece.datagram));
+            if piece.parts > 1 && whole.arrives(piece.number, piece.parts) != Arrival::Whole {
+                continue;
+            }
+            match piece.datagram {
+                Packet::Ack(ack) if self.fixed.proxy.is_some() => self.comes_home(at, ack, context),
+                packet => self.effects.list.push(Effect::Left(at, packet)),
             }
         }
     }
