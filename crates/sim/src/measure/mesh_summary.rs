@@ -235,8 +235,8 @@ pub struct LinkBursts {
     pub contended: u64,
     /// Of these, bursts that it was reserved for.
     pub carried: u64,
-    /// Of these, bursts that were lost here: to contention, to a late header, or as the scenario
-    /// prescribes.
+    /// Of these, bursts that were lost here: to contention, to a late header, as the scenario
+    /// prescribes, or because cutting had left nothing of them.
     pub lost: u64,
     /// Of these, bursts that took another fibre instead.
     pub deflected: u64,

@@ -555,8 +555,9 @@ impl Recorder {
         packets.chain(bursts).chain(hops).chain(steps).chain(cwnd).chain(ledger)
     }
 
-    /// Hands over what is left; bursts that arrive after `end` are still in flight.
-    pub(crate) fn finish(self, end: Time) -> impl Iterator<Item = Piece> {
+    /// Hands over what is left; bursts that arrive after `end` are still in flight. Fibres and
+    /// steps of bursts have tables in a mesh alone, though no burst was sent there.
+    pub(crate) fn finish(self, end: Time, mesh: bool) -> impl Iterator<Item = Piece> {
         let packets = self.packets.into_iter().flat_map(|packets| packets.finish());
         let bursts = self.bursts.into_iter().flat_map(move |mut bursts| {
             for table in bursts.rows_mut() {
@@ -568,11 +569,8 @@ impl Recorder {
             }
             bursts.finish()
         });
-        // A path has no wavelengths.
-        let hops = self.hops.into_iter().filter(|hops| hops.added() > 0);
-        let hops = hops.flat_map(|hops| hops.finish());
-        let steps = self.steps.into_iter().filter(|steps| steps.added() > 0);
-        let steps = steps.flat_map(|steps| steps.finish());
+        let hops = self.hops.filter(|_| mesh).into_iter().flat_map(|hops| hops.finish());
+        let steps = self.steps.filter(|_| mesh).into_iter().flat_map(|steps| steps.finish());
         let cwnd = self.cwnd.into_iter().flat_map(|cwnd| cwnd.finish());
         let ledger = self.ledger.into_iter().flat_map(|tables| tables.finish());
         packets.chain(bursts).chain(hops).chain(steps).chain(cwnd).chain(ledger)

@@ -1,7 +1,7 @@
 //! What a node does for a burst whose way is taken, in the order the scenario states.
 
 use burstlab_optical::scheduling::Conversion;
-use burstlab_units::{Bytes, Span, Time};
+use burstlab_units::{Span, Time};
 
 use super::Mesh;
 use super::burst::{Reservation, owner_of};
@@ -250,7 +250,7 @@ impl Mesh {
         let (low, high) = wish.range?;
         let burst = self.bursts.get(slot);
         let first = burst.payload.first();
-        if burst.left.is_zero() || burst.packets > 0 && first == Bytes::ZERO {
+        if burst.is_cut_to_nothing() {
             return None;
         }
         let mut best: Option<(Span, u32, Time)> = None;

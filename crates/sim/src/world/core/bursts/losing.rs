@@ -15,10 +15,17 @@ use crate::world::train::Train;
 impl Mesh {
     /// A burst is lost at the node its header has come to, unless it is spared.
     pub(super) fn lose(&mut self, now: Time, slot: u32, cause: LossCause, context: &mut Context) {
+        let cause = self.cause_of(slot, cause);
         let hop = self.bursts.get(slot).hop;
         if !self.rules.control || !self.goes_beside(now, (slot, hop), cause, context) {
             self.lose_surely(now, slot, cause, context);
         }
+    }
+
+    /// Why a burst is lost whose header `stops`: cutting took it, if it left nothing of the burst.
+    pub(super) fn cause_of(&self, slot: u32, stops: LossCause) -> LossCause {
+        let gone = self.rules.cuts && self.bursts.get(slot).is_cut_to_nothing();
+        if gone { LossCause::Cut } else { stops }
     }
 
     /// A burst is lost before its next fibre, whatever surgery wants.
