@@ -139,6 +139,7 @@ table! {
         fate: u8 => |codes| Column::Category(codes, FATES),
         cause: u8 => |codes| Column::Category(codes, LossCause::LABELS),
         node: u32 => Column::U32,
+        class: u32 => Column::U32,
     }
 }
 
@@ -209,6 +210,7 @@ pub(crate) struct BurstRow {
     pub(crate) number: u64,
     /// Index of its kind.
     pub(crate) kind: u8,
+    pub(crate) class: u32,
     /// First and last node, and fibres between them; 0 on a path.
     pub(crate) ends: (u32, u32),
     pub(crate) hops: u32,
@@ -455,6 +457,7 @@ impl Recorder {
         table.fate.push(if burst.lost.is_some() { LOST } else { DELIVERED });
         table.cause.push(burst.lost.map_or(0, |(_, _, cause)| cause));
         table.node.push(burst.lost.map_or(0, |(_, node, _)| node as u32));
+        table.class.push(burst.class);
     }
 
     /// A burst held a wavelength of a fibre, or was refused one.

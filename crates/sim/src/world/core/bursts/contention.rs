@@ -59,7 +59,8 @@ impl Mesh {
             (false, false) => Step::Contended,
         };
         if !dark {
-            self.tally.contended(kind, link, injected);
+            let sort = self.sort_of(self.bursts.get(slot));
+            self.tally.contended(sort, link, injected);
         }
         self.note((now, slot), met, Some(link), none, &mut context.recorder);
         for step in 0..self.rules.contention.len() {
@@ -229,7 +230,8 @@ impl Mesh {
                 burst.route.push(link);
                 burst.route.extend_from_slice(way);
                 burst.deflected = true;
-                self.tally.deflected(burst.kind as usize, refused);
+                let sort = self.sort_of(self.bursts.get(slot));
+                self.tally.deflected(sort, refused);
                 return Some(reservation);
             }
         }

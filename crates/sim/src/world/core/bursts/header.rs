@@ -116,7 +116,7 @@ impl Mesh {
                 let back = self.reach(slot, hop);
                 let burst = self.bursts.get(slot);
                 let link = burst.route[hop];
-                self.tally.resent(burst.kind as usize, link);
+                self.tally.resent(self.sort_of(burst), link);
                 self.record_hops(burst, true, &mut context.recorder);
                 let none = Span::ZERO;
                 self.note((now, slot), Step::Resent, Some(link), none, &mut context.recorder);
@@ -182,7 +182,8 @@ impl Mesh {
         burst.hop += 1;
         let (begun, sent) = self.control[reservation.link as usize].send(done);
         let wait = begun.since(done);
-        self.tally.carried(burst.kind as usize, reservation.link, wait);
+        let sort = self.sort_of(self.bursts.get(slot));
+        self.tally.carried(sort, reservation.link, wait);
         let read = Time::from_ps(done.as_ps() - self.rules.processing.as_ps());
         let link = Some(reservation.link);
         self.note((read, slot), Step::Carried, link, wait, &mut context.recorder);
@@ -242,7 +243,7 @@ impl Mesh {
     fn refuse(&mut self, done: Time, slot: u32, context: &mut Context) {
         let burst = self.bursts.get(slot);
         let link = burst.route[burst.hop];
-        self.tally.refused(burst.kind as usize, link);
+        self.tally.refused(self.sort_of(burst), link);
         let read = Time::from_ps(done.as_ps() - self.rules.processing.as_ps());
         let none = Span::ZERO;
         self.note((read, slot), Step::Refused, Some(link), none, &mut context.recorder);

@@ -7,7 +7,7 @@ use burstlab_units::{Span, Time};
 use super::Mesh;
 use super::burst::{Burst, BurstKind};
 use crate::measure::loss::{Loss, LossCause};
-use crate::measure::{BurstRow, Ended, HopRow, PacketCause, Recorder, Step};
+use crate::measure::{BurstRow, Ended, HopRow, PacketCause, Recorder, Sort, Step};
 use crate::world::context::Context;
 use crate::world::packet::DataPacket;
 use crate::world::train::Train;
@@ -82,7 +82,7 @@ impl Mesh {
         }
         let link = burst.route.get(burst.hop).copied().filter(|_| !burst.struck);
         let ended = Ended {
-            kind: burst.kind as usize,
+            sort: self.sort_of(burst),
             from: burst.from,
             to: burst.to,
             hops: burst.planned,
@@ -122,6 +122,7 @@ impl Mesh {
         BurstRow {
             number: burst.number,
             kind: burst.kind as u8,
+            class: burst.class,
             ends: if told { (burst.from + 1, burst.to + 1) } else { (0, 0) },
             hops: burst.planned as u32,
             attempts: burst.attempts,
@@ -201,6 +202,13 @@ impl Mesh {
         let desk = NoticeDesk::of_route(&self.scenario, none, none, none);
         let passage = Passage { departs: Some(burst.departs), arrives: None, lost: None };
         desk.notify(burst.number, &self.own_data(slot), &passage, &self.flows, context);
+    }
+
+    /// What a burst is counted among.
+    #[inline]
+    pub(super) fn sort_of(&self, burst: &Burst) -> Sort {
+        let class = (!self.rules.burst_classes.is_empty()).then_some(burst.class);
+        Sort { kind: burst.kind as usize, class }
     }
 
     /// The data packets of flows in a burst.
