@@ -119,11 +119,12 @@ WlanPreamble: TypeAlias = Literal["long", "short"]
 - `short`: Of 96 us; frames at 1 Mb/s still have the long one.
 """
 
-WlanLoss: TypeAlias = Literal["none", "frame-error", "shadowing", "residual"]
+WlanLoss: TypeAlias = Literal["none", "frame-error", "bit-error", "shadowing", "residual"]
 """How frames are lost that meet no other one.
 
 - `none`: None is.
 - `frame-error`: Each with the same chance, `probability`.
+- `bit-error`: Longer ones more often, by `bit_error_rate`.
 - `shadowing`: By log-distance path loss and log-normal shadowing: data, RTS, CTS and ACK frames
   alike.
 - `residual`: None is; but each packet that has been carried is lost with chance `probability`, once
@@ -951,6 +952,11 @@ class Wlan(_Section):
         On a `path`: which hosts are stations. Absent: the receivers.
     rate : str (rate), default "11 Mb/s"
         Rate of data frames. One of 1 Mb/s, 2 Mb/s, 5.5 Mb/s, 11 Mb/s.
+    station_rates : sequence of str (rate), optional
+        In place of `rate`: rate of data frames to and from each station, in the order of the flows.
+        A station at a low rate keeps the medium for longer, and all others get about as little as
+        it (Heusse, Rousseau, Berger-Sabbatel and Duda, 2003). Absent: `rate` for all. Each one of 1
+        Mb/s, 2 Mb/s, 5.5 Mb/s, 11 Mb/s.
     basic_rate : str (rate), default "1 Mb/s"
         Rate of RTS, CTS and ACK frames. One of 1 Mb/s, 2 Mb/s, 5.5 Mb/s, 11 Mb/s.
     preamble : WlanPreamble, default "long"
@@ -978,10 +984,14 @@ class Wlan(_Section):
     loss : WlanLoss, default "none"
         How frames are lost that meet no other one.
     probability : float (probability), optional
-        `frame-error`: chance that a frame is not received. `residual`: chance that a packet is
-        lost.
+        `frame-error`: chance that a frame is not received, whatever its length. `residual`: chance
+        that a packet is lost.
+    bit_error_rate : float (probability), optional
+        `bit-error`: chance b that a bit of a frame is wrong, independently of the others. A frame
+        of n bytes, from its MAC header to its check sequence, is not received with chance 1 - (1 -
+        b)^8n. A packet of 1500 B is a frame of 1528 B: 1e-5 loses 11.5 % of these.
     frames : WlanFrames, optional
-        `frame-error`: which frames. Absent: all.
+        `frame-error` and `bit-error`: which frames. Absent: all.
     sigma_db : float, optional
         `shadowing`: standard deviation in dB. Absent: 4. From 0 to 100.
     margin_db : float, optional
@@ -1007,6 +1017,7 @@ class Wlan(_Section):
     node: str | None = None
     side: Side | None = None
     rate: str | None = None
+    station_rates: Sequence[str] | None = None
     basic_rate: str | None = None
     preamble: WlanPreamble | None = None
     rts_threshold: str | None = None
@@ -1019,6 +1030,7 @@ class Wlan(_Section):
     hidden: bool | None = None
     loss: WlanLoss | None = None
     probability: float | None = None
+    bit_error_rate: float | None = None
     frames: WlanFrames | None = None
     sigma_db: float | None = None
     margin_db: float | None = None

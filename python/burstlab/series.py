@@ -67,14 +67,20 @@ def _of_parts(summary: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
         parts += [(f"wlan.{cell['name']}.{way}", cell[way]) for way in ("down", "up")]
     for kind, bursts in (summary.get("network") or {}).items():
         if isinstance(bursts, Mapping):
-            parts.append((f"network.{kind}", bursts))
-            parts += [
-                (f"network.{kind}.causes.{one['cause']}", {"bursts": one["bursts"]})
-                for one in bursts["causes"]
-            ]
+            parts += _of_bursts(f"network.{kind}", bursts)
+            for one in bursts.get("classes", ()):
+                parts += _of_bursts(f"network.{kind}.classes.{one['class']}", one)
     for part, numbers in parts:
         for name in _numbers([numbers]):
-            yield f"{part}.{name}", float(numbers[name])
+            if name != "class":
+                yield f"{part}.{name}", float(numbers[name])
+
+
+def _of_bursts(part: str, bursts: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Return the numbers of bursts of a kind, or of a class of it, and of each cause of losses."""
+    yield part, bursts
+    for one in bursts["causes"]:
+        yield f"{part}.causes.{one['cause']}", {"bursts": one["bursts"]}
 
 
 def _plain(name: str) -> str:

@@ -210,6 +210,7 @@ class BurstSummary(TypedDict):
     routes: list[RouteSummary]
     hops: list[HopSummary]
     sizes: list[SizeSummary]
+    classes: NotRequired[list[ClassSummary]]
 
 
 class RunBytes(TypedDict):
@@ -279,6 +280,30 @@ class SizeSummary(TypedDict):
     loss_ratio: float
 
 
+ClassSummary = TypedDict(
+    "ClassSummary",
+    {
+        "class": "int",
+        "bursts": "int",
+        "bursts_lost": "int",
+        "burst_loss_ratio": "float",
+        "packets": "int",
+        "packets_lost": "int",
+        "packet_loss_ratio": "float",
+        "bytes": "int",
+        "bytes_lost": "int",
+        "byte_loss_ratio": "float",
+        "causes": "list[Cause]",
+        "routes": "list[RouteSummary]",
+    },
+)
+"""Bursts of one class: that of the queue in which a burst was assembled, and of ...
+
+Bursts of one class: that of the queue in which a burst was assembled, and of `[[bursts]]` the
+one that they state. It is the class whose extra offset time a burst has.
+"""
+
+
 class NodeSummary(TypedDict):
     """A node of a mesh.
 
@@ -318,6 +343,7 @@ LinkSummary = TypedDict(
         "control_load": "float",
         "control_wait_s": "float",
         "longest_control_wait_s": "float",
+        "classes": "NotRequired[list[LinkClass]]",
     },
 )
 """A fibre of a mesh, one way.
@@ -342,6 +368,16 @@ class LinkBursts(TypedDict):
     deflected: int
     resent: int
     refused: int
+
+
+LinkClass = TypedDict(
+    "LinkClass",
+    {
+        "class": "int",
+        "bursts": "LinkBursts",
+    },
+)
+"""Bursts of one class that came to a fibre."""
 
 
 class OpsSummary(TypedDict):

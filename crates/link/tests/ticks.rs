@@ -16,32 +16,45 @@ fn at(micros: u64) -> Time {
 fn any_reach() -> impl Strategy<Value = Reach> {
     let chance = || prop_oneof![3 => Just(0.0), 1 => 0.0..0.6, 1 => Just(1.0)];
     let heard = prop_oneof![6 => Just(true), 1 => Just(false)];
-    (heard.clone(), heard, chance(), chance()).prop_map(|(senses, understands, data, control)| {
-        let chance = |value| Probability::new(value).expect("a probability");
-        let (data_error, control_error) = (chance(data), chance(control));
-        Reach { senses, understands, data_error, control_error }
-    })
+    let bit = || prop_oneof![3 => Just(0.0), 1 => 1e-6..1e-3];
+    (heard.clone(), heard, chance(), chance(), bit(), bit()).prop_map(
+        |(senses, understands, data, control, data_bit, control_bit)| {
+            let chance = |value| Probability::new(value).expect("a probability");
+            Reach {
+                senses,
+                understands,
+                data_error: chance(data),
+                control_error: chance(control),
+                data_bit_error: chance(data_bit),
+                control_bit_error: chance(control_bit),
+            }
+        },
+    )
 }
 
-fn any_rules() -> impl Strategy<Value = Rules> {
+fn any_rules(stations: usize) -> impl Strategy<Value = Rules> {
     let speed =
         || prop_oneof![Just(Speed::Mb1), Just(Speed::Mb2), Just(Speed::Mb5), Just(Speed::Mb11)];
+    let own = prop_oneof![Just(Vec::new()), prop::collection::vec(speed(), stations),];
     let preamble = prop_oneof![Just(Preamble::Long), Just(Preamble::Short)];
     let window = (0u32..8, 0u32..3);
     let retries = (1u32..8, 1u32..5);
     let threshold = prop_oneof![Just(None), (28u64..1000).prop_map(Some)];
-    (speed(), speed(), preamble, window, retries, threshold, 0u64..3).prop_map(
-        |(data, basic, preamble, (low, doublings), (short, long), threshold, delay)| Rules {
-            data,
-            basic,
-            preamble,
-            cw_min: low,
-            cw_max: (low + 1) * (1 << doublings) - 1,
-            short_retries: short,
-            long_retries: long,
-            rts_threshold: threshold.map(Bytes::new),
-            delay: Span::from_us(delay),
-            ..Rules::default()
+    (speed(), own, speed(), preamble, window, retries, threshold, 0u64..3).prop_map(
+        |(data, stations, basic, preamble, (low, doublings), (short, long), threshold, delay)| {
+            Rules {
+                data,
+                stations,
+                basic,
+                preamble,
+                cw_min: low,
+                cw_max: (low + 1) * (1 << doublings) - 1,
+                short_retries: short,
+                long_retries: long,
+                rts_threshold: threshold.map(Bytes::new),
+                delay: Span::from_us(delay),
+                ..Rules::default()
+            }
         },
     )
 }
@@ -73,7 +86,7 @@ fn any_cell() -> impl Strategy<Value = Setup> {
             }
             reach
         });
-        (any_rules(), reach, any_packets(nodes))
+        (any_rules(nodes - 1), reach, any_packets(nodes))
     })
 }
 

@@ -39,6 +39,7 @@ mod traffic;
 mod unused;
 mod wlan;
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use burstlab_tcp::Overrides;
@@ -171,14 +172,20 @@ impl Scenario {
         self.flows.as_deref().unwrap_or_default()
     }
 
-    /// How many classes of packets there are.
+    /// Classes of the packets that are sent, rising.
     #[must_use]
-    pub fn classes(&self) -> u32 {
+    pub fn packet_classes(&self) -> BTreeSet<u32> {
         let flows = self.flows().iter().map(|flow| flow.class);
         let demand = self.demand.iter().map(|demand| demand.class);
         let traffic = self.traffic.iter().map(|traffic| traffic.class);
         let batches = self.batches.iter().map(|batches| batches.class);
-        1 + flows.chain(demand).chain(traffic).chain(batches).max().unwrap_or(0)
+        flows.chain(demand).chain(traffic).chain(batches).collect()
+    }
+
+    /// How many classes of packets there are, counted from 0.
+    #[must_use]
+    pub fn classes(&self) -> u32 {
+        1 + self.packet_classes().last().unwrap_or(&0)
     }
 }
 

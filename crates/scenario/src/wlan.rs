@@ -13,6 +13,8 @@ use crate::topology::Graph;
 
 /// The rates of 802.11b.
 const RATES: [&str; 4] = ["1 Mb/s", "2 Mb/s", "5.5 Mb/s", "11 Mb/s"];
+/// That of data frames, unless a scenario says another.
+const RATE: Rate = Rate::from_bps(11_000_000);
 /// The largest contention window of all.
 const WINDOW_MAX: u32 = 32_767;
 /// Most stations of a cell.
@@ -34,6 +36,12 @@ pub struct Wlan {
     /// Rate of data frames.
     #[schemars(extend("x-enum" = RATES))]
     pub rate: Rate,
+    /// In place of `rate`: rate of data frames to and from each station, in the order of the flows.
+    /// A station at a low rate keeps the medium for longer, and all others get about as little as
+    /// it (Heusse, Rousseau, Berger-Sabbatel and Duda, 2003). Absent: `rate` for all.
+    #[schemars(extend("x-enum" = RATES))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub station_rates: Option<Vec<Rate>>,
     /// Rate of RTS, CTS and ACK frames.
     #[schemars(extend("x-enum" = RATES))]
     pub basic_rate: Rate,
@@ -68,11 +76,16 @@ pub struct Wlan {
     pub hidden: bool,
     /// How frames are lost that meet no other one.
     pub loss: WlanLoss,
-    /// `frame-error`: chance that a frame is not received. `residual`: chance that a packet is
-    /// lost.
+    /// `frame-error`: chance that a frame is not received, whatever its length. `residual`: chance
+    /// that a packet is lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probability: Option<Probability>,
-    /// `frame-error`: which frames. Absent: all.
+    /// `bit-error`: chance b that a bit of a frame is wrong, independently of the others. A frame
+    /// of n bytes, from its MAC header to its check sequence, is not received with chance 1 -
+    /// (1 - b)^8n. A packet of 1500 B is a frame of 1528 B: 1e-5 loses 11.5 % of these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bit_error_rate: Option<Probability>,
+    /// `frame-error` and `bit-error`: which frames. Absent: all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frames: Option<WlanFrames>,
     /// `shadowing`: standard deviation in dB. Absent: 4.
@@ -133,6 +146,8 @@ pub enum WlanLoss {
     None,
     /// Each with the same chance, `probability`.
     FrameError,
+    /// Longer ones more often, by `bit_error_rate`.
+    BitError,
     /// By log-distance path loss and log-normal shadowing: data, RTS, CTS and ACK frames alike.
     Shadowing,
     /// None is; but each packet that has been carried is lost with chance `probability`, once and
@@ -154,6 +169,7 @@ pub enum WlanFrames {
 impl WlanLoss {
     const FIELDS: Fields = &[
         ("probability", "0.01"),
+        ("bit_error_rate", "1e-5"),
         ("frames", "\"data\""),
         ("sigma_db", "4.0"),
         ("margin_db", "8.0"),
@@ -172,7 +188,8 @@ impl Default for Wlan {
         Self {
             node: None,
             side: None,
-            rate: Rate::from_bps(11_000_000),
+            rate: RATE,
+            station_rates: None,
             basic_rate: Rate::from_bps(1_000_000),
             preamble: WlanPreamble::Long,
             rts_threshold: None,
@@ -185,6 +202,7 @@ impl Default for Wlan {
             hidden: false,
             loss: WlanLoss::None,
             probability: None,
+            bit_error_rate: None,
             frames: None,
             sigma_db: None,
             margin_db: None,
@@ -214,6 +232,11 @@ enum FrameLosses {
     None,
     /// Frames with data, and those without.
     FrameError {
+        data: Probability,
+        control: Probability,
+    },
+    /// Bits of the same.
+    BitError {
         data: Probability,
         control: Probability,
     },
@@ -254,6 +277,9 @@ impl WlanLaw {
                 &FrameLosses::FrameError { data, control } => {
                     Reach { data_error: data, control_error: control, ..Reach::clear() }
                 }
+                &FrameLosses::BitError { data, control } => {
+                    Reach { data_bit_error: data, control_bit_error: control, ..Reach::clear() }
+                }
                 FrameLosses::Shadowing(model, Places::Positions(places)) => {
                     let place = |node: u32| match node.checked_sub(1) {
                         Some(station) => places[station as usize],
@@ -282,11 +308,11 @@ impl Wlan {
             WlanLoss::None => FrameLosses::None,
             WlanLoss::FrameError => {
                 let data = given.needs("probability", self.probability)?;
-                let control = match given.may("frames", self.frames).unwrap_or_default() {
-                    WlanFrames::All => data,
-                    WlanFrames::Data => Probability::default(),
-                };
-                FrameLosses::FrameError { data, control }
+                FrameLosses::FrameError { data, control: self.control(data, &mut given) }
+            }
+            WlanLoss::BitError => {
+                let data = given.needs("bit_error_rate", self.bit_error_rate)?;
+                FrameLosses::BitError { data, control: self.control(data, &mut given) }
             }
             WlanLoss::Residual => {
                 FrameLosses::Residual(given.needs("probability", self.probability)?)
@@ -297,20 +323,39 @@ impl Wlan {
             }
         };
         given.done()?;
-        Ok(WlanLaw { rules: self.rules(at)?, losses, hidden: self.hidden })
+        let stations = self.speeds(at, stations)?;
+        Ok(WlanLaw { rules: Rules { stations, ..self.rules(at)? }, losses, hidden: self.hidden })
+    }
+
+    /// The chance of frames without data, where that of frames with data is this.
+    fn control(&self, data: Probability, given: &mut Choice<'_>) -> Probability {
+        match given.may("frames", self.frames).unwrap_or_default() {
+            WlanFrames::All => data,
+            WlanFrames::Data => Probability::default(),
+        }
+    }
+
+    /// The speeds of so many stations, if each has its own.
+    fn speeds(&self, at: &str, stations: u32) -> Result<Vec<Speed>, ScenarioError> {
+        let Some(rates) = &self.station_rates else { return Ok(Vec::new()) };
+        if self.rate != RATE {
+            let problem = "station_rates says the rate of each station";
+            let fix = "keep one of the two";
+            return error(format!("{at}.rate"), self.rate.to_string(), problem, fix);
+        }
+        if rates.len() != stations as usize {
+            let problem = format!("there are {stations} stations, one for each flow");
+            let (path, fix) = (format!("{at}.station_rates"), "write one rate for each station");
+            return error(path, format!("{} rates", rates.len()), &problem, fix);
+        }
+        let speed = |(index, &rate)| speed(format!("{at}.station_rates[{index}]"), rate);
+        rates.iter().enumerate().map(speed).collect()
     }
 
     fn rules(&self, at: &str) -> Result<Rules, ScenarioError> {
-        let speed = |field: &str, rate: Rate| {
-            Speed::of(rate).ok_or_else(|| {
-                let fix = format!("write {}", RATES.join(", "));
-                let problem = "it is no rate of 802.11b";
-                ScenarioError::new(format!("{at}.{field}"), rate.to_string(), problem, fix)
-            })
-        };
         Ok(Rules {
-            data: speed("rate", self.rate)?,
-            basic: speed("basic_rate", self.basic_rate)?,
+            data: speed(format!("{at}.rate"), self.rate)?,
+            basic: speed(format!("{at}.basic_rate"), self.basic_rate)?,
             preamble: match self.preamble {
                 WlanPreamble::Long => Preamble::Long,
                 WlanPreamble::Short => Preamble::Short,
@@ -381,6 +426,14 @@ impl Wlan {
         let fix = "write one pair for each station";
         error(format!("{at}.positions"), format!("{places} places"), &problem, fix)
     }
+}
+
+/// The speed of a rate that stands at `path`.
+fn speed(path: String, rate: Rate) -> Result<Speed, ScenarioError> {
+    Speed::of(rate).ok_or_else(|| {
+        let fix = format!("write {}", RATES.join(", "));
+        ScenarioError::new(path, rate.to_string(), "it is no rate of 802.11b", fix)
+    })
 }
 
 fn error<T>(

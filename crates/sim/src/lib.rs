@@ -20,11 +20,11 @@ pub use burstlab_tcp::{
 pub use burstlab_units::{Span, Time};
 pub use checkpoint::CheckpointError;
 pub use measure::{
-    BurstSummary, Cause, Column, Confusion, Counters, DemandSummary, DepartedSummary, FlowSummary,
-    HopSummary, LinkBursts, LinkSummary, LostBurst, MeasuredSlots, NetworkSummary, NodeLosses,
-    NodeSummary, OpsSummary, PairSummary, Piece, PortSummary, Reached, Reductions, Resolutions,
-    RouteSummary, RunBytes, SizeSummary, SlotSummary, SlowdownSummary, Summary, SurgerySummary,
-    SwitchSummary, Table, Trace, WlanSummary, WlanWay, summary_schema,
+    BurstSummary, Cause, ClassSummary, Column, Confusion, Counters, DemandSummary, DepartedSummary,
+    FlowSummary, HopSummary, LinkBursts, LinkClass, LinkSummary, LostBurst, MeasuredSlots,
+    NetworkSummary, NodeLosses, NodeSummary, OpsSummary, PairSummary, Piece, PortSummary, Reached,
+    Reductions, Resolutions, RouteSummary, RunBytes, SizeSummary, SlotSummary, SlowdownSummary,
+    Summary, SurgerySummary, SwitchSummary, Table, Trace, WlanSummary, WlanWay, summary_schema,
 };
 pub use needs::{Need, Needs};
 pub use parting::{Branches, Price, Prices, Undivided};

@@ -140,6 +140,27 @@ def fibres(result: Result) -> Lean | None:
     return made
 
 
+def classes(result: Result) -> Lean | None:
+    """Make a table of bursts by class and kind, or none where bursts can have one class alone."""
+    runs = result.network
+    known = runs[0]["all"].get("classes") if runs else None
+    if not known:
+        return None
+    made = Lean(["class"], ["bursts", "ended", "lost", "loss ratio", "bytes lost"])
+    for index, one in enumerate(known):
+        head = str(one["class"])
+        for kind, short in _SHORT.items():
+            of_kind: list[Mapping[str, Any]] = [network[kind] for network in runs]
+            found = [bursts["classes"][index] for bursts in of_kind]
+            if not any(bursts["bursts"] for bursts in found):
+                continue
+            cells = [measured(found, of, count) for of in ("bursts", "bursts_lost")]
+            cells += [measured(found, of, share) for of in ("burst_loss_ratio", "byte_loss_ratio")]
+            made.add_row(head, short, *cells)
+            head = ""
+    return made
+
+
 def lines(result: Result) -> Iterator[str]:
     """Tell of bursts by kind, headers and events in a line each; nothing on a path."""
     runs = result.network

@@ -190,7 +190,13 @@ def print_tables(result: Result) -> None:
     if len(flows) > _FLOWS_SHOWN:
         print(f"... and {len(flows) - _FLOWS_SHOWN} more flows; --json and --out have all\n")
     demands = (mesh.demands(result), mesh.slowdowns(result))
-    for made in (*demands, mesh.air(result), mesh.fibres(result), slots.outputs(result)):
+    for made in (
+        *demands,
+        mesh.air(result),
+        mesh.classes(result),
+        mesh.fibres(result),
+        slots.outputs(result),
+    ):
         if made is not None:
             print(made)
     for line in (*mesh.lines(result), *slots.lines(result)):

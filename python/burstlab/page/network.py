@@ -43,11 +43,15 @@ class Fibre:
         How many data wavelengths it has.
     used
         Share of the time that they were reserved; none on a path.
+    classes
+        Of each class of bursts, where they can have several: its number, how many came to the
+        fibre, and how many were lost there.
     """
 
     ends: tuple[int, int]
     wavelengths: int
     used: float | None
+    classes: Sequence[tuple[int, int, int]] = ()
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,11 @@ class Network:
     path: bool
     slot_s: float = 0.0
     pairs: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def classes(self) -> bool:
+        """Whether bursts can have several classes."""
+        return any(fibre.classes for fibre in self.fibres)
 
     @property
     def slots(self) -> bool:
@@ -115,6 +124,7 @@ class Network:
                     "delay_s": delay_s,
                     "wavelengths": fibre.wavelengths,
                     "used": fibre.used,
+                    "classes": fibre.classes,
                 }
                 for fibre, delay_s in zip(self.fibres, delays_s, strict=True)
             ],
@@ -146,6 +156,10 @@ def network(result: Result, replication: int, places: Mapping[str, tuple[float, 
             (number[link["from"]], number[link["to"]]),
             len(link["wavelengths"]),
             float(link["utilisation"]),
+            [
+                (one["class"], one["bursts"]["offered"], one["bursts"]["lost"])
+                for one in link.get("classes", ())
+            ],
         )
         for link in summary["links"]
     ]

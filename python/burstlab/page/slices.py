@@ -145,8 +145,13 @@ class Slices:
 
     @cached_property
     def _each(self) -> Columns:
-        """Kind, fate and load of each burst of a mesh, by its number; of others zeros."""
-        rows = self._tables.rows("bursts", ("burst", "direction", "fate", "packets", "bytes"))
+        """Kind, fate and load of each burst of a mesh, by its number; of others zeros.
+
+        And its class, where bursts can have several.
+        """
+        classes = ("class",) if self._network.classes else ()
+        names = ("burst", "direction", "fate", "packets", "bytes", *classes)
+        rows = self._tables.rows("bursts", names)
         # A burst under way at the end of the run has no row of its own: the last place is of those.
         size = int(rows["burst"].max(initial=0)) + 2
         found: Columns = {
@@ -159,7 +164,9 @@ class Slices:
         for code, kind in enumerate(KINDS):
             found["kind"][number[rows["direction"] == kind]] = code
         found["lost"][number[rows["fate"] == "lost"]] = _LOST
-        for name in ("packets", "bytes"):
+        for name in classes:
+            found[name] = np.zeros(size, np.uint16)
+        for name in ("packets", "bytes", *classes):
             found[name][number] = rows[name]
         return found
 

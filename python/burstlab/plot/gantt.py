@@ -85,13 +85,12 @@ def held_rows(
     if fibre is not None and not mesh:
         raise InputError("a path has one fibre each way\n  fix: leave out --fibre")
     if mesh:
+        busiest = _busiest(result, replication)
         known = fibres(result, replication=replication)
-        if not known:
-            raise InputError("no burst crossed a fibre\n  fix: a longer run")
         if fibre is not None and fibre not in known:
             shown = ", ".join(f"{a}-{b}" for a, b in sorted(known))
             raise InputError(f"no burst crossed a fibre {fibre[0]}-{fibre[1]}\n  fix: {shown}")
-        rows = _of_mesh(result, fibre or known[0], replication)
+        rows = _of_mesh(result, fibre or busiest, replication)
     else:
         rows = _of_path(result, replication)
     rows.sort(key=lambda row: row.start_s)
@@ -104,6 +103,13 @@ def held_rows(
             "  fix: take a part of time with --start and --end"
         )
     return kept
+
+
+def _busiest(result: Result, replication: int) -> tuple[int, int]:
+    known = fibres(result, replication=replication)
+    if not known:
+        raise InputError("no burst crossed a fibre\n  fix: a longer run")
+    return known[0]
 
 
 def _within(rows: Sequence[Held], span: Span) -> list[Held]:
@@ -209,7 +215,7 @@ def occupancy_chart(
     asked = None if start_s is None and end_s is None else Span(start_s or 0.0, end_s)
     mesh = Flows(result, replication).is_mesh
     if mesh and fibre is None:
-        fibre = fibres(result, replication=replication)[0]
+        fibre = _busiest(result, replication)
     rows = held_rows(result, fibre, asked, replication=replication)
     origin, scale, unit = _scale(rows, asked)
     lanes = _lanes(result, rows, mesh=mesh)

@@ -4,7 +4,8 @@ A path goes through tables by name, ``counters.packets_lost``, and through a lis
 ``label`` (``name``, ``cause``) of an entry, which of the demands only one may have, or over all of
 it by ``mean``, ``sum``, ``min`` or ``max``: ``flows.mean.goodput_bps``,
 ``demand.web.received_p99_s``, ``network.links.max.utilisation``,
-``network.data.causes.contention.bursts``. A number of completion times has no value in a run that
+``network.data.causes.contention.bursts``. Through ``classes`` it goes by the number of the class,
+``network.all.classes.1.burst_loss_ratio``. A number of completion times has no value in a run that
 leaves transfers under way which could change it (see `burstlab.completion`).
 """
 
@@ -123,7 +124,11 @@ def _within(value: Any, steps: Sequence[str]) -> Any:
                     value = value[0]  # which is its own mean
                     continue
                 return over.within(rest) if (rest := steps[depth + 1 :]) else over
-            value = _entry(value, step, apart=depth > 0 and steps[depth - 1] == "demand")
+            before = steps[depth - 1] if depth > 0 else ""
+            if before == "classes" and step.isdigit():
+                value = _class(value, int(step))
+            else:
+                value = _entry(value, step, apart=before == "demand")
         elif isinstance(value, _Over):
             return value.within(steps[depth:])
         else:
@@ -155,8 +160,15 @@ def _entry(entries: Sequence[Any], step: str, *, apart: bool) -> Any:
     raise NoMetric(step)
 
 
+def _class(entries: Sequence[Any], number: int) -> Any:
+    for entry in entries:
+        if entry["class"] == number:
+            return entry
+    raise NoMetric(str(number))
+
+
 def every(summary: Summary) -> list[str]:
-    """Return the paths of all single numbers, of causes of loss, and of the means over flows.
+    """Return the paths of all single numbers, of causes and classes, and of the means over flows.
 
     Sums over all kinds of bursts are left out: their parts are there.
     """
@@ -179,6 +191,10 @@ def _walk(table: Mapping[str, Any], path: str) -> Iterator[str]:
         elif name == "causes":
             for cause in value:
                 yield from _walk(cause, f"{here}.{cause['cause']}.")
+        elif name == "classes":
+            for one in value:
+                numbers = {key: number for key, number in one.items() if key != "class"}
+                yield from _walk(numbers, f"{here}.{one['class']}.")
         elif value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)):
             yield here
 

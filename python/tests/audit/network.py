@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from audit import causes
 from audit.checks import Audit
 from audit.result import NONE, Run, rate_bps, size_bytes, span_ps
 
@@ -96,6 +97,8 @@ def check(run: Run, audit: Audit) -> None:
     bursts = Bursts(run)
     for name, kind in (*KINDS, ("all", None)):
         _kind(run, audit, bursts, f"network.{name}", kind)
+    causes.check(run, audit, bursts)
+    _classes(run, audit, bursts)
     _assembled(run, audit, bursts)
     _nodes(run, audit, bursts)
     _links(run, audit, bursts)
@@ -104,25 +107,8 @@ def check(run: Run, audit: Audit) -> None:
 def _kind(run: Run, audit: Audit, bursts: Bursts, path: str, kind: str | None) -> None:
     table, mine = bursts.table, bursts.of(kind)
     ended, lost = bursts.ended & mine, bursts.ended & mine & bursts.lost
-    load = table["load"]
-    packets, size = int(table["packets"][ended].sum()), int(load[ended].sum())
-    cut, bytes_cut = bursts.packets_cut, bursts.bytes_cut
-    packets_lost = int(np.where(bursts.lost, table["packets"], cut)[ended].sum())
-    bytes_lost = int(np.where(bursts.lost, load, bytes_cut)[ended].sum())
-    expected: dict[str, float] = {
-        "bursts": int(ended.sum()),
-        "bursts_lost": int(lost.sum()),
-        "burst_loss_ratio": share(lost.sum(), ended.sum()),
-        "contention_at_ingress": int((lost & _at_ingress(bursts)).sum()),
-        "packets": packets,
-        "packets_lost": packets_lost,
-        "packets_cut": int(cut[ended].sum()),
-        "packet_loss_ratio": share(packets_lost, packets),
-        "bytes": size,
-        "bytes_lost": bytes_lost,
-        "bytes_cut": int(bytes_cut[ended].sum()),
-        "byte_loss_ratio": share(bytes_lost, size),
-    }
+    expected = _freight(bursts, ended)
+    expected["contention_at_ingress"] = int((lost & _at_ingress(bursts)).sum())
     closed = bursts.closed & mine
     assembled = closed & (table["packets"] > 0)
     took = (table["closed_ps"] - table["opened_ps"]) // 1000
@@ -148,6 +134,29 @@ def _kind(run: Run, audit: Audit, bursts: Bursts, path: str, kind: str | None) -
         audit.equal(f"{path}.{name}", value)
     _resolutions(audit, bursts, f"{path}.resolutions", kind)
     _groups(run, audit, bursts, path, ended)
+
+
+def _freight(bursts: Bursts, ended: Any) -> dict[str, float]:
+    """Return what was in bursts that ended, and what of it was lost."""
+    table, lost = bursts.table, ended & bursts.lost
+    load = table["load"]
+    packets, size = int(table["packets"][ended].sum()), int(load[ended].sum())
+    cut, bytes_cut = bursts.packets_cut, bursts.bytes_cut
+    packets_lost = int(np.where(bursts.lost, table["packets"], cut)[ended].sum())
+    bytes_lost = int(np.where(bursts.lost, load, bytes_cut)[ended].sum())
+    return {
+        "bursts": int(ended.sum()),
+        "bursts_lost": int(lost.sum()),
+        "burst_loss_ratio": share(lost.sum(), ended.sum()),
+        "packets": packets,
+        "packets_lost": packets_lost,
+        "packets_cut": int(cut[ended].sum()),
+        "packet_loss_ratio": share(packets_lost, packets),
+        "bytes": size,
+        "bytes_lost": bytes_lost,
+        "bytes_cut": int(bytes_cut[ended].sum()),
+        "byte_loss_ratio": share(bytes_lost, size),
+    }
 
 
 def _at_ingress(bursts: Bursts) -> Any:
@@ -179,6 +188,18 @@ def _resolutions(audit: Audit, bursts: Bursts, path: str, kind: str | None) -> N
 def _groups(run: Run, audit: Audit, bursts: Bursts, path: str, ended: Any) -> None:
     """Causes, routes, hops, sizes."""
     table, part = bursts.table, run.summary["network"][path.split(".")[1]]
+    _losses_and_routes(run, audit, bursts, (path, part), ended)
+    hops = [(hops,) for hops in table["hops"].tolist()]
+    _by(audit, bursts, f"{path}.hops", part["hops"], ended, hops, ("hops",))
+    sizes = [(1 << int(size).bit_length(),) for size in table["bytes"].tolist()]
+    _by(audit, bursts, f"{path}.sizes", part["sizes"], ended, sizes, ("below_bytes",))
+
+
+def _losses_and_routes(
+    run: Run, audit: Audit, bursts: Bursts, of: tuple[str, dict[str, Any]], ended: Any
+) -> None:
+    """Lost bursts by cause, and all by the nodes where they begin and end."""
+    table, (path, part) = bursts.table, of
     causes = Counter(table["cause"][ended & bursts.lost].tolist())
     listed = {one["cause"]: one["bursts"] for one in part["causes"]}
     audit.claim(set(causes) <= set(listed), f"{path}.causes: {listed}, and not {causes}")
@@ -195,10 +216,64 @@ def _groups(run: Run, audit: Audit, bursts: Bursts, path: str, ended: Any) -> No
         landed = [took[row] for row in rows if not bursts.lost[row]]
         delay_s = mean(np.array(landed)) * 1e-12 if landed else None
         audit.equal(f"{path}.routes[{index}].mean_delay_s", delay_s)
-    hops = [(hops,) for hops in table["hops"].tolist()]
-    _by(audit, bursts, f"{path}.hops", part["hops"], ended, hops, ("hops",))
-    sizes = [(1 << int(size).bit_length(),) for size in table["bytes"].tolist()]
-    _by(audit, bursts, f"{path}.sizes", part["sizes"], ended, sizes, ("below_bytes",))
+
+
+def classes_of(run: Run) -> list[int]:
+    """Return the classes that bursts of a scenario can have, as the scenario says it."""
+    edge = run.scenario["edge"]
+    sent = [
+        one.get("class", 0)
+        for part in ("flows", "demand", "traffic", "batches")
+        for one in run.scenario.get(part) or []
+    ]
+    if edge.get("assembly") == "cwnd-classes":
+        found = set(range(len(edge["cwnd_thresholds"]) + 1))
+    elif edge.get("queues") == "class":
+        found = set(sent)
+    else:
+        found = {0} if sent else set[int]()
+    return sorted(found | {one.get("class", 0) for one in run.scenario.get("bursts") or []})
+
+
+def _classes(run: Run, audit: Audit, bursts: Bursts) -> None:
+    """Bursts by class, of each kind and at each fibre."""
+    table, network = bursts.table, run.summary["network"]
+    classes = classes_of(run)
+    seen = set(table["class"].tolist())
+    audit.claim(seen <= set(classes), f"bursts.class: {seen}, and not {classes}")
+    if len(classes) < 2:
+        found = [part for part in network.values() if isinstance(part, dict)] + network["links"]
+        audit.claim(all("classes" not in part for part in found), "one class has no list")
+        return
+    for name, kind in (*KINDS, ("all", None)):
+        for index, one in enumerate(classes):
+            path, part = f"network.{name}.classes[{index}]", network[name]["classes"][index]
+            ended = bursts.ended & bursts.of(kind) & (table["class"] == one)
+            freight = _freight(bursts, ended)
+            audit.equal(f"{path}.class", one)
+            for number in freight:
+                if not number.endswith("_cut"):
+                    audit.equal(f"{path}.{number}", freight[number])
+            _losses_and_routes(run, audit, bursts, (path, part), ended)
+        audit.claim(len(network[name]["classes"]) == len(classes), f"network.{name}.classes")
+    of_step = table["class"][bursts.step_row]
+    numbers = {node["name"]: index + 1 for index, node in enumerate(network["nodes"])}
+    for place, link in enumerate(network["links"]):
+        here = bursts.steps["from"] == numbers[link["from"]]
+        here &= bursts.steps["to"] == numbers[link["to"]]
+        for index, one in enumerate(classes):
+            path = f"network.links[{place}].classes[{index}]"
+            audit.equal(f"{path}.class", one)
+            _port(audit, bursts, f"{path}.bursts", None, here & (of_step == one))
+
+
+def _port(audit: Audit, bursts: Bursts, path: str, kind: str | None, here: Any) -> None:
+    """What a fibre was asked for, and what came of it; `here` are the steps at it."""
+    counts = {what: int((bursts.steps_of(kind, what) & here).sum()) for what in _PORT}
+    counts["contended"] += int((bursts.steps_of(kind, "injected") & here).sum())
+    for what, count in counts.items():
+        audit.equal(f"{path}.{what}", count)
+    audit.equal(f"{path}.offered", sum(counts.values()) - counts["contended"])
 
 
 def _by(
@@ -322,11 +397,7 @@ def _links(run: Run, audit: Audit, bursts: Bursts) -> None:
         ends = numbers[link["from"]], numbers[link["to"]]
         here = (steps["from"] == ends[0]) & (steps["to"] == ends[1])
         for name, kind in (*KINDS, ("all", None)):
-            counts = {what: int((bursts.steps_of(kind, what) & here).sum()) for what in _PORT}
-            counts["contended"] += int((bursts.steps_of(kind, "injected") & here).sum())
-            for what, count in counts.items():
-                audit.equal(f"{path}.{name}.{what}", count)
-            audit.equal(f"{path}.{name}.offered", sum(counts.values()) - counts["contended"])
+            _port(audit, bursts, f"{path}.{name}", kind, here)
         waits = steps["wait_ps"][bursts.steps_of(None, "carried") & here]
         signals = len(waits) + int((bursts.steps_of(None, "trailer") & here).sum())
         load = signals * signal_s / run.measured_s if run.measured else 0.0

@@ -213,12 +213,14 @@ class Twin(Contention):
             burst.arrived = None
             burst.fate, burst.cause, burst.lost, burst.node = "lost", "cut", now, burst.here
 
-    def lose(self, now: int, burst: Burst, cause: str):
+    def lose(self, now: int, burst: Burst, stops: str):
+        # What stops the header of a burst of which nothing is left took nothing from it.
+        cause = stops if self.remains(burst, burst.left) else "cut"
         burst.fate, burst.cause, burst.lost, burst.node = "lost", cause, now, burst.here
         if burst.at:
             burst.departed = burst.taken[0].departs
         self.forget_copy(burst)
-        if len(burst.taken) == burst.at and cause != "blocked":
+        if len(burst.taken) == burst.at and stops != "blocked":
             burst.note_refusal()
 
     def forget_copy(self, burst: Burst):

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::air::{Frame, Kind, Paths};
 use super::counts::Counts;
 use super::station::{Queued, Reply, Station};
-use super::timing::Rules;
+use super::timing::{ACK, CTS, DATA_HEADER, RTS, Rules};
 
 /// A cell: node 0 is the base station, the others are its stations.
 ///
@@ -27,6 +27,8 @@ pub struct Cell<P> {
     /// Frames numbered so far.
     numbered: u64,
     now: Time,
+    /// The least time on the air of a data frame.
+    least: Span,
 }
 
 /// A decision that takes a uniform number.
@@ -97,10 +99,14 @@ impl<P> Cell<P> {
         assert!(paths.nodes() > 1, "a base station alone is no cell");
         assert!(rules.short_retries > 0 && rules.long_retries > 0, "nothing would be tried");
         assert!(!rules.slot.is_zero(), "slots take time");
+        let (all, rated) = (paths.nodes() as usize - 1, rules.stations.len());
+        assert!(rated == 0 || rated == all, "each station has a speed, or none has one of its own");
         let limit = |node: u32| queues[usize::from(node > 0)];
         let nodes = (0..paths.nodes()).map(|node| Station::new(paths.nodes(), limit(node), &rules));
         let nodes = nodes.collect();
-        Self { rules, paths, residual, nodes, air: Vec::new(), numbered: 0, now: Time::ZERO }
+        let least = rules.shortest_data();
+        let (air, numbered, now) = (Vec::new(), 0, Time::ZERO);
+        Self { rules, paths, residual, nodes, air, numbered, now, least }
     }
 
     /// A packet of `size` is handed to node `from`, for node `to`. Outcomes up to `now` were taken.
@@ -128,9 +134,10 @@ impl<P> Cell<P> {
             node.counts.queue_dropped += 1;
             return Err(packet);
         }
-        let (asks, airtime) = (self.rules.asks(size), self.rules.data(size));
+        // One of the two is the base station, node 0.
+        let (asks, airtime) = (self.rules.asks(size), self.rules.data(from.max(to), size));
         let packet = Some(packet);
-        node.queue.push_back(Queued { packet, to, asks, airtime, queued_at: now });
+        node.queue.push_back(Queued { packet, to, size, asks, airtime, queued_at: now });
         if node.queue.len() == 1 {
             node.serving_since = now;
             if node.backoff.is_none() && node.finds_busy(now) {
@@ -168,7 +175,8 @@ impl<P> Cell<P> {
         let data = self.air.iter().filter(|frame| frame.kind == Kind::Data);
         let landing = data.map(|frame| frame.ends).min().unwrap_or(Time::MAX);
         let rules = &self.rules;
-        let others = self.nodes.iter().map(|node| node.no_outcome_before(self.now, rules)).min();
+        let before = |node: &Station<P>| node.no_outcome_before(self.now, rules, self.least);
+        let others = self.nodes.iter().map(before).min();
         Some(others.map_or(landing, |at| at.min(landing))).filter(|&at| at < Time::MAX)
     }
 
@@ -260,21 +268,22 @@ impl<P> Cell<P> {
         let rules = &self.rules;
         let station = &mut self.nodes[node as usize];
         let (mut retry, mut awaits) = (false, None);
-        let airtime = match what.kind {
+        let (length, airtime) = match what.kind {
             Kind::Rts => {
                 awaits = Some(Kind::Cts);
                 station.counts.rts_frames += 1;
-                rules.rts()
+                (RTS, rules.rts())
             }
             Kind::Cts | Kind::Ack => {
                 station.counts.answers += 1;
-                if what.kind == Kind::Cts { rules.cts() } else { rules.ack() }
+                if what.kind == Kind::Cts { (CTS, rules.cts()) } else { (ACK, rules.ack()) }
             }
             Kind::Data => {
                 awaits = Some(Kind::Ack);
                 station.counts.data_frames += 1;
                 retry = std::mem::replace(&mut station.retry, true);
-                station.queue.front().expect("it has a packet").airtime
+                let head = station.queue.front().expect("it has a packet");
+                (head.size + DATA_HEADER, head.airtime)
             }
         };
         station.frames += 1;
@@ -289,6 +298,7 @@ impl<P> Cell<P> {
             from: node,
             to: what.to,
             kind: what.kind,
+            length,
             ordinal: station.frames,
             sequence: station.sequence,
             retry,
@@ -334,11 +344,10 @@ impl<P> Cell<P> {
             station.sensed -= 1;
             let whole = station.receives == Some(frame.number);
             let understood = if node == frame.to {
-                let data = frame.kind == Kind::Data;
-                let error = if data { reach.data_error } else { reach.control_error };
+                let error = reach.error(frame.kind == Kind::Data, frame.length);
                 let (node, ordinal) = (frame.from, frame.ordinal);
                 let drawn = || draw(Draw { node, what: Drawn::Frame, ordinal });
-                arrives = whole && (error.get() <= 0.0 || drawn() >= error.get());
+                arrives = whole && (error <= 0.0 || drawn() >= error);
                 arrives
             } else {
                 whole && reach.understands

@@ -44,6 +44,7 @@ impl Shadowing {
             understands: margin >= 0.0,
             data_error: error,
             control_error: error,
+            ..Reach::clear()
         }
     }
 

@@ -15,6 +15,7 @@ pub(super) struct Queued<P> {
     /// Gone once it has reached the other side.
     pub(super) packet: Option<P>,
     pub(super) to: u32,
+    pub(super) size: Bytes,
     /// Whether an RTS precedes it.
     pub(super) asks: bool,
     /// Its time on the air.
@@ -171,8 +172,8 @@ impl<P> Station<P> {
     }
 
     /// Before when nothing becomes of its packets, as far as it has sent no data frame; `now` is
-    /// the last instant that was dealt with.
-    pub(super) fn no_outcome_before(&self, now: Time, rules: &Rules) -> Time {
+    /// the last instant that was dealt with, and no data frame is shorter than `least`.
+    pub(super) fn no_outcome_before(&self, now: Time, rules: &Rules, least: Span) -> Time {
         let Some(head) = self.queue.front() else { return Time::MAX };
         if let Some((kind, until)) = self.awaits {
             let short = kind == Kind::Cts || !head.asks;
@@ -181,7 +182,7 @@ impl<P> Station<P> {
             } else {
                 self.long + 1 >= rules.long_retries
             };
-            let again = now + rules.sifs + rules.rts().min(rules.data(Bytes::ZERO));
+            let again = now + rules.sifs + rules.rts().min(least);
             return if last { until.min(again) } else { again };
         }
         // An RTS that nobody answers may be the last try.

@@ -4,10 +4,10 @@ use burstlab_units::{Bytes, Rate, Span};
 use serde::{Deserialize, Serialize};
 
 /// MAC header of a data frame with three addresses, and its check sequence.
-const DATA_HEADER: Bytes = Bytes::new(28);
-const RTS: Bytes = Bytes::new(20);
-const CTS: Bytes = Bytes::new(14);
-const ACK: Bytes = Bytes::new(14);
+pub(super) const DATA_HEADER: Bytes = Bytes::new(28);
+pub(super) const RTS: Bytes = Bytes::new(20);
+pub(super) const CTS: Bytes = Bytes::new(14);
+pub(super) const ACK: Bytes = Bytes::new(14);
 
 /// A speed of 802.11b.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -63,6 +63,8 @@ pub enum Preamble {
 pub struct Rules {
     /// Speed of data frames.
     pub data: Speed,
+    /// In its place: speed of data frames to and from each station. Empty: `data` for all.
+    pub stations: Vec<Speed>,
     /// Speed of RTS, CTS and ACK frames.
     pub basic: Speed,
     /// What precedes each frame.
@@ -93,6 +95,7 @@ impl Default for Rules {
     fn default() -> Self {
         Self {
             data: Speed::Mb11,
+            stations: Vec::new(),
             basic: Speed::Mb1,
             preamble: Preamble::Long,
             slot: Span::from_us(20),
@@ -109,10 +112,17 @@ impl Default for Rules {
 }
 
 impl Rules {
-    /// Time on the air of a packet of `size` in a data frame.
+    /// Time on the air of a packet of `size` in a data frame to or from a station, counted from 1.
     #[must_use]
-    pub fn data(&self, size: Bytes) -> Span {
-        self.frame(self.data, size + DATA_HEADER)
+    pub fn data(&self, station: u32, size: Bytes) -> Span {
+        let own = self.stations.get(station as usize - 1);
+        self.frame(*own.unwrap_or(&self.data), size + DATA_HEADER)
+    }
+
+    /// The least time on the air of a data frame.
+    pub(super) fn shortest_data(&self) -> Span {
+        let fastest = self.stations.iter().max().unwrap_or(&self.data);
+        self.frame(*fastest, DATA_HEADER)
     }
 
     /// Time on the air of an RTS.
@@ -174,12 +184,20 @@ mod tests {
         assert_eq!(rules.ack(), Span::from_us(304));
         assert_eq!(rules.rts(), Span::from_us(352));
         assert_eq!(rules.eifs(), Span::from_us(364));
-        assert_eq!(rules.data(Bytes::new(1500)), Span::from_us(192 + 1112));
+        assert_eq!(rules.data(1, Bytes::new(1500)), Span::from_us(192 + 1112));
         let short = Rules { preamble: Preamble::Short, basic: Speed::Mb2, ..rules.clone() };
         assert_eq!(short.cts(), Span::from_us(96 + 56));
         assert_eq!(short.eifs(), rules.eifs(), "its ACK is one at 1 Mb/s");
         let slower = Rules { data: Speed::Mb5, ..rules };
-        assert_eq!(slower.data(Bytes::new(1500)), Span::from_us(192 + 2223));
+        assert_eq!(slower.data(1, Bytes::new(1500)), Span::from_us(192 + 2223));
+    }
+
+    #[test]
+    fn each_station_has_its_speed() {
+        let rules = Rules { stations: vec![Speed::Mb1, Speed::Mb5], ..Rules::default() };
+        assert_eq!(rules.data(1, Bytes::new(1500)), Span::from_us(192 + 12_224));
+        assert_eq!(rules.data(2, Bytes::new(1500)), Span::from_us(192 + 2223));
+        assert_eq!(rules.shortest_data(), rules.data(2, Bytes::ZERO));
     }
 
     #[test]

@@ -21,6 +21,8 @@ struct OnAir {
     from: usize,
     to: usize,
     frame: Frame,
+    /// From its MAC header on.
+    bytes: u64,
     starts: u64,
     ends: u64,
     nav: u64,
@@ -228,8 +230,12 @@ impl Ticks {
             }
             return;
         }
-        let data = one.frame == Frame::Data;
-        let error = if data { reach.data_error } else { reach.control_error }.get();
+        let (error, bit) = match one.frame {
+            Frame::Data => (reach.data_error.get(), reach.data_bit_error.get()),
+            _ => (reach.control_error.get(), reach.control_bit_error.get()),
+        };
+        // Each bit is right, and all else.
+        let error = 1.0 - (1.0 - error) * (1.0 - bit).powf(8.0 * one.bytes as f64);
         let received = whole && self.uniform(one.from, Drawn::Frame, one.ordinal) >= error;
         self.nodes[node].bad = !received;
         if received {
@@ -346,7 +352,8 @@ impl Ticks {
             {
                 let (sifs, ack) = (us(self.rules.sifs), us(self.rules.ack()));
                 let (to, size) = (one.queue[0].to, one.queue[0].size);
-                let all = 3 * sifs + us(self.rules.cts()) + us(self.rules.data(size)) + ack;
+                let data = self.data_takes(node, to, size);
+                let all = 3 * sifs + us(self.rules.cts()) + data + ack;
                 let asks = self.rules.asks(size);
                 sending.push(if asks {
                     (node, to, Frame::Rts, all)
@@ -361,22 +368,56 @@ impl Ticks {
             let one = &mut self.nodes[from];
             let retry = frame == Frame::Data && std::mem::replace(&mut one.data_was_sent, true);
             let (sequence, ordinal) = (one.sequence, one.frames);
+            let bytes = match frame {
+                Frame::Rts => 20,
+                Frame::Cts | Frame::Ack => 14,
+                Frame::Data => 28 + one.queue[0].size.get(),
+            };
             let (starts, ends) = (now + delay, now + delay + airtime);
-            self.air.push(OnAir { from, to, frame, starts, ends, nav, sequence, retry, ordinal });
+            self.air.push(OnAir {
+                from,
+                to,
+                frame,
+                bytes,
+                starts,
+                ends,
+                nav,
+                sequence,
+                retry,
+                ordinal,
+            });
         }
         self.interruptions(now);
     }
 
+    /// How long a data frame takes, at the speed of the station that sends or receives it.
+    fn data_takes(&self, from: usize, to: usize, size: Bytes) -> u64 {
+        let station = if from == 0 { to } else { from };
+        let mut rules = self.rules.clone();
+        if !rules.stations.is_empty() {
+            rules.data = rules.stations[station - 1];
+        }
+        rules.stations.clear();
+        us(rules.data(1, size))
+    }
+
     /// A node begins to send; answers for how long.
     fn leaves(&mut self, now: u64, node: usize, frame: Frame) -> u64 {
+        let data = match frame {
+            Frame::Data => {
+                let head = &self.nodes[node].queue[0];
+                self.data_takes(node, head.to, head.size)
+            }
+            _ => 0,
+        };
         let rules = &self.rules;
         let one = &mut self.nodes[node];
-        let airtime = us(match frame {
-            Frame::Rts => rules.rts(),
-            Frame::Cts => rules.cts(),
-            Frame::Data => rules.data(one.queue[0].size),
-            Frame::Ack => rules.ack(),
-        });
+        let airtime = match frame {
+            Frame::Rts => us(rules.rts()),
+            Frame::Cts => us(rules.cts()),
+            Frame::Data => data,
+            Frame::Ack => us(rules.ack()),
+        };
         one.frames += 1;
         one.answer = None;
         one.sends_until = now + airtime;

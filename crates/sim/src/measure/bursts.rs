@@ -6,17 +6,25 @@ use serde::{Deserialize, Serialize};
 use super::Histogram;
 use super::loss::LossCause;
 use super::mesh_summary::{
-    BurstSummary, Cause, HopSummary, Resolutions, RouteSummary, RunBytes, SizeSummary,
+    BurstSummary, Cause, ClassSummary, HopSummary, Resolutions, RouteSummary, RunBytes, SizeSummary,
 };
 
 /// How many kinds of bursts there are: with data, of ACKs alone, of others.
 pub(crate) const KINDS: usize = 3;
 
+/// What a burst is counted among.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sort {
+    /// Place of its kind.
+    pub(crate) kind: usize,
+    /// Its class, where bursts of the scenario can have several.
+    pub(crate) class: Option<u32>,
+}
+
 /// A burst that has ended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ended {
-    /// Place of its kind.
-    pub(crate) kind: usize,
+    pub(crate) sort: Sort,
     pub(crate) from: u32,
     pub(crate) to: u32,
     pub(crate) hops: usize,
@@ -131,6 +139,94 @@ impl Times {
     }
 }
 
+/// What becomes of bursts of one class.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct ClassTally {
+    all: Fate,
+    packets: Freight,
+    bytes: Freight,
+    causes: [u64; LossCause::LABELS.len()],
+    routes: Routes,
+}
+
+impl ClassTally {
+    fn ended(&mut self, burst: &Ended, nodes: usize, cause: Option<LossCause>) {
+        let is_lost = cause.is_some();
+        self.all.add(is_lost);
+        self.packets.add(burst.packets, burst.packets_left, is_lost);
+        self.bytes.add(burst.load, burst.load_left, is_lost);
+        self.routes.ended(burst, nodes, is_lost);
+        if let Some(cause) = cause {
+            self.causes[cause as usize] += 1;
+        }
+    }
+
+    fn absorb(&mut self, other: &Self) {
+        self.all.absorb(other.all);
+        self.packets.absorb(other.packets);
+        self.bytes.absorb(other.bytes);
+        absorb_causes(&mut self.causes, &other.causes);
+        self.routes.absorb(&other.routes);
+    }
+
+    fn summary(&self, class: u32, names: &[String]) -> ClassSummary {
+        let (packets, bytes) = (self.packets, self.bytes);
+        ClassSummary {
+            class,
+            bursts: self.all.ended,
+            bursts_lost: self.all.lost,
+            burst_loss_ratio: self.all.ratio(),
+            packets: packets.all,
+            packets_lost: packets.lost,
+            packet_loss_ratio: ratio(packets.lost, packets.all),
+            bytes: bytes.all,
+            bytes_lost: bytes.lost,
+            byte_loss_ratio: ratio(bytes.lost, bytes.all),
+            causes: causes(&self.causes),
+            routes: self.routes.summaries(names),
+        }
+    }
+}
+
+/// Bursts by first and last node, with the time that those took which arrived; empty until one
+/// ends.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Routes(Vec<(Fate, u128)>);
+
+impl Routes {
+    fn ended(&mut self, burst: &Ended, nodes: usize, is_lost: bool) {
+        if self.0.is_empty() {
+            self.0.resize(nodes * nodes, (Fate::default(), 0));
+        }
+        let (fate, took) = &mut self.0[burst.from as usize * nodes + burst.to as usize];
+        fate.add(is_lost);
+        *took += if is_lost { 0 } else { u128::from(burst.took.as_ps()) };
+    }
+
+    fn absorb(&mut self, other: &Self) {
+        if self.0.len() < other.0.len() {
+            self.0.resize(other.0.len(), (Fate::default(), 0));
+        }
+        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
+            mine.0.absorb(theirs.0);
+            mine.1 += theirs.1;
+        }
+    }
+
+    fn summaries(&self, names: &[String]) -> Vec<RouteSummary> {
+        let routes = self.0.iter().enumerate().filter(|(_, (fate, _))| fate.ended > 0);
+        let summary = |(index, &(fate, took)): (usize, &(Fate, u128))| RouteSummary {
+            from: names[index / names.len()].clone(),
+            to: names[index % names.len()].clone(),
+            bursts: fate.ended,
+            lost: fate.lost,
+            loss_ratio: fate.ratio(),
+            mean_delay_s: (fate.ended > fate.lost).then(|| mean_s(took, fate.ended - fate.lost)),
+        };
+        routes.map(summary).collect()
+    }
+}
+
 /// What happens to bursts of one kind.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct KindTally {
@@ -139,11 +235,12 @@ pub(crate) struct KindTally {
     bytes_ended: Freight,
     causes: [u64; LossCause::LABELS.len()],
     contention_at_ingress: u64,
-    /// By first and last node, with the time that those took which arrived; empty until one ends.
-    routes: Vec<(Fate, u128)>,
+    routes: Routes,
     hops: Vec<Fate>,
     /// By power of two of the length.
     sizes: Vec<Fate>,
+    /// By class, where bursts can have several.
+    classes: Vec<ClassTally>,
     pub(crate) resolutions: Resolutions,
     pub(super) packets: Histogram,
     pub(super) bytes: Histogram,
@@ -162,12 +259,13 @@ impl KindTally {
         let (packets, left) = (burst.packets, burst.packets_left);
         self.packets_ended.add(packets, left, is_lost);
         self.bytes_ended.add(burst.load, burst.load_left, is_lost);
-        if self.routes.is_empty() {
-            self.routes.resize(nodes * nodes, (Fate::default(), 0));
+        self.routes.ended(burst, nodes, is_lost);
+        if let Some(class) = burst.sort.class {
+            let place = class as usize;
+            let many = self.classes.len().max(place + 1);
+            self.classes.resize_with(many, ClassTally::default);
+            self.classes[place].ended(burst, nodes, lost.map(|(cause, _)| cause));
         }
-        let (fate, took) = &mut self.routes[burst.from as usize * nodes + burst.to as usize];
-        fate.add(is_lost);
-        *took += if is_lost { 0 } else { u128::from(burst.took.as_ps()) };
         let size = 64 - burst.bytes.get().leading_zeros() as usize;
         for (list, place) in [(&mut self.hops, burst.hops), (&mut self.sizes, size)] {
             list.resize(list.len().max(place + 1), Fate::default());
@@ -185,17 +283,12 @@ impl KindTally {
         self.all.absorb(other.all);
         self.packets_ended.absorb(other.packets_ended);
         self.bytes_ended.absorb(other.bytes_ended);
-        for (mine, theirs) in self.causes.iter_mut().zip(&other.causes) {
-            *mine += theirs;
-        }
+        absorb_causes(&mut self.causes, &other.causes);
         self.contention_at_ingress += other.contention_at_ingress;
-        if self.routes.len() < other.routes.len() {
-            self.routes.resize(other.routes.len(), (Fate::default(), 0));
-        }
-        for (mine, theirs) in self.routes.iter_mut().zip(&other.routes) {
-            mine.0.absorb(theirs.0);
-            mine.1 += theirs.1;
-        }
+        self.routes.absorb(&other.routes);
+        let many = self.classes.len().max(other.classes.len());
+        self.classes.resize_with(many, ClassTally::default);
+        self.classes.iter_mut().zip(&other.classes).for_each(|(mine, theirs)| mine.absorb(theirs));
         for (mine, theirs) in [(&mut self.hops, &other.hops), (&mut self.sizes, &other.sizes)] {
             mine.resize(mine.len().max(theirs.len()), Fate::default());
             mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| mine.absorb(*theirs));
@@ -209,8 +302,9 @@ impl KindTally {
         self.control.absorb(&other.control);
     }
 
-    /// The numbers, in a mesh of nodes with these names; `run` is of the whole run.
-    pub(super) fn summary(&self, names: &[String], run: RunBytes) -> BurstSummary {
+    /// The numbers, in a mesh of nodes with these names, whose bursts can have these classes, more
+    /// than one or none; `run` is of the whole run.
+    pub(super) fn summary(&self, names: &[String], classes: &[u32], run: RunBytes) -> BurstSummary {
         let (packets, bytes) = (self.packets_ended, self.bytes_ended);
         let (processor, control) = (self.processor.waits, self.control.waits);
         BurstSummary {
@@ -236,35 +330,20 @@ impl KindTally {
             control_wait_s: control.mean_s(),
             longest_control_wait_s: control.longest_s(),
             run,
-            causes: self.causes(),
+            causes: causes(&self.causes),
             resolutions: self.resolutions.clone(),
-            routes: self.by_route(names),
+            routes: self.routes.summaries(names),
             hops: self.by_hops(),
             sizes: self.by_size(),
+            classes: self.by_class(names, classes),
         }
     }
 
-    fn causes(&self) -> Vec<Cause> {
-        let cause = |&cause: &LossCause| Cause {
-            cause: LossCause::LABELS[cause as usize].into(),
-            bursts: self.causes[cause as usize],
-        };
-        let causes = LossCause::OF_BURSTS.iter().map(cause);
-        let told = |one: &Cause| one.bursts > 0 || one.cause != LossCause::Operated.label();
-        causes.filter(told).collect()
-    }
-
-    fn by_route(&self, names: &[String]) -> Vec<RouteSummary> {
-        let routes = self.routes.iter().enumerate().filter(|(_, (fate, _))| fate.ended > 0);
-        let summary = |(index, &(fate, took)): (usize, &(Fate, u128))| RouteSummary {
-            from: names[index / names.len()].clone(),
-            to: names[index % names.len()].clone(),
-            bursts: fate.ended,
-            lost: fate.lost,
-            loss_ratio: fate.ratio(),
-            mean_delay_s: (fate.ended > fate.lost).then(|| mean_s(took, fate.ended - fate.lost)),
-        };
-        routes.map(summary).collect()
+    fn by_class(&self, names: &[String], classes: &[u32]) -> Vec<ClassSummary> {
+        let none = ClassTally::default();
+        let summary =
+            |&class: &u32| self.classes.get(class as usize).unwrap_or(&none).summary(class, names);
+        classes.iter().map(summary).collect()
     }
 
     fn by_hops(&self) -> Vec<HopSummary> {
@@ -288,7 +367,25 @@ impl KindTally {
     }
 }
 
-/// The classes in which a burst ended.
+/// Lost bursts by cause: each that a burst can be lost to, but surgery where it killed none.
+fn causes(counts: &[u64; LossCause::LABELS.len()]) -> Vec<Cause> {
+    let cause = |&cause: &LossCause| Cause {
+        cause: LossCause::LABELS[cause as usize].into(),
+        bursts: counts[cause as usize],
+    };
+    let causes = LossCause::OF_BURSTS.iter().map(cause);
+    let told = |one: &Cause| one.bursts > 0 || one.cause != LossCause::Operated.label();
+    causes.filter(told).collect()
+}
+
+fn absorb_causes(
+    mine: &mut [u64; LossCause::LABELS.len()],
+    theirs: &[u64; LossCause::LABELS.len()],
+) {
+    mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
+}
+
+/// The groups in which a burst ended.
 fn seen(fates: &[Fate]) -> impl Iterator<Item = (usize, &Fate)> {
     fates.iter().enumerate().filter(|(_, fate)| fate.ended > 0)
 }

@@ -90,6 +90,10 @@ pub struct BurstSummary {
     pub hops: Vec<HopSummary>,
     /// Bursts by length, in powers of two.
     pub sizes: Vec<SizeSummary>,
+    /// Bursts by class: each class that bursts of the scenario can have. Absent where they can have
+    /// one alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<ClassSummary>,
 }
 
 /// Bytes that bursts carry, over the whole run, without padding. They are conserved: sent =
@@ -220,6 +224,19 @@ pub struct LinkSummary {
     pub control_wait_s: f64,
     /// Longest time one did, in s.
     pub longest_control_wait_s: f64,
+    /// Bursts of all kinds by class: each class that bursts of the scenario can have. Absent where
+    /// they can have one alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<LinkClass>,
+}
+
+/// Bursts of one class that came to a fibre.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
+pub struct LinkClass {
+    /// The class, from 0.
+    pub class: u32,
+    /// Bursts of the class.
+    pub bursts: LinkBursts,
 }
 
 /// What became of bursts that came to a fibre: whose headers were dealt with by the node it leaves
@@ -235,8 +252,8 @@ pub struct LinkBursts {
     pub contended: u64,
     /// Of these, bursts that it was reserved for.
     pub carried: u64,
-    /// Of these, bursts that were lost here: to contention, to a late header, or as the scenario
-    /// prescribes.
+    /// Of these, bursts that were lost here: to contention, to a late header, as the scenario
+    /// prescribes, or because cutting had left nothing of them.
     pub lost: u64,
     /// Of these, bursts that took another fibre instead.
     pub deflected: u64,
@@ -263,6 +280,36 @@ pub struct RouteSummary {
     /// Mean time from the closing of a burst until its last bit is at the egress, in s, over
     /// bursts that landed; none where no burst did.
     pub mean_delay_s: Option<f64>,
+}
+
+/// Bursts of one class: that of the queue in which a burst was assembled, and of `[[bursts]]` the
+/// one that they state. It is the class whose extra offset time a burst has.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+pub struct ClassSummary {
+    /// The class, from 0.
+    pub class: u32,
+    /// Bursts that ended.
+    pub bursts: u64,
+    /// Of these, bursts that were lost as a whole.
+    pub bursts_lost: u64,
+    /// Bursts lost over bursts that ended.
+    pub burst_loss_ratio: f64,
+    /// Packets that were in bursts that ended as these were closed.
+    pub packets: u64,
+    /// Of these, packets in bursts that were lost, or cut off.
+    pub packets_lost: u64,
+    /// Packets lost over packets.
+    pub packet_loss_ratio: f64,
+    /// Bytes of these packets, without padding; of bursts of `[[bursts]]`, their length.
+    pub bytes: u64,
+    /// Of these, bytes in bursts that were lost, or cut off.
+    pub bytes_lost: u64,
+    /// Bytes lost over bytes.
+    pub byte_loss_ratio: f64,
+    /// Lost bursts by cause.
+    pub causes: Vec<Cause>,
+    /// Each pair of edge nodes between which bursts of the class ended.
+    pub routes: Vec<RouteSummary>,
 }
 
 /// Bursts whose route has a number of fibres.

@@ -30,10 +30,10 @@ pub(crate) use digest::Digest;
 pub(crate) use histogram::Histogram;
 pub(crate) use ledger::{LedgerKind, LedgerRow, SenderBefore, SenderState};
 pub use mesh_summary::{
-    BurstSummary, Cause, HopSummary, LinkBursts, LinkSummary, NetworkSummary, NodeLosses,
-    NodeSummary, Resolutions, RouteSummary, RunBytes, SizeSummary,
+    BurstSummary, Cause, ClassSummary, HopSummary, LinkBursts, LinkClass, LinkSummary,
+    NetworkSummary, NodeLosses, NodeSummary, Resolutions, RouteSummary, RunBytes, SizeSummary,
 };
-pub(crate) use network::{Ended, Extent, NetworkTally};
+pub(crate) use network::{Ended, Extent, NetworkTally, Sort};
 pub(crate) use occupancy::{Occupancy, Waiting};
 pub use ops::{MeasuredSlots, OpsSummary, PairSummary, PortSummary, SlotSummary, SwitchSummary};
 pub(crate) use packets::{NO_ROW, PacketCause, SentRow};

@@ -8,12 +8,13 @@ use super::bursts::{KINDS, KindTally, Waits};
 use super::columns::{Column, Rows, Table, table};
 use super::loss::LossCause;
 use super::mesh_summary::{
-    BurstSummary, LinkBursts, LinkSummary, NetworkSummary, NodeLosses, NodeSummary, RunBytes,
+    BurstSummary, LinkBursts, LinkClass, LinkSummary, NetworkSummary, NodeLosses, NodeSummary,
+    RunBytes,
 };
 use super::recorder::BURST_KINDS;
 use crate::topology::{Graph, Link};
 
-pub(crate) use super::bursts::Ended;
+pub(crate) use super::bursts::{Ended, Sort};
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct NodeTally {
@@ -33,6 +34,17 @@ struct PortTally {
     refused: u64,
 }
 
+impl PortTally {
+    fn absorb(&mut self, other: Self) {
+        self.contended += other.contended;
+        self.carried += other.carried;
+        self.lost += other.lost;
+        self.deflected += other.deflected;
+        self.resent += other.resent;
+        self.refused += other.refused;
+    }
+}
+
 impl From<PortTally> for LinkBursts {
     fn from(port: PortTally) -> Self {
         let PortTally { contended, carried, lost, deflected, resent, refused } = port;
@@ -45,9 +57,24 @@ impl From<PortTally> for LinkBursts {
 struct LinkTally {
     /// By kind of burst.
     kinds: [PortTally; KINDS],
+    /// By class of bursts of all kinds, where they can have several.
+    classes: Vec<PortTally>,
     /// Headers on control channels, and trailers.
     control: Waits,
     trailers: u64,
+}
+
+impl LinkTally {
+    /// Counts a burst that came to the fibre.
+    #[inline]
+    fn count(&mut self, sort: Sort, count: impl Fn(&mut PortTally)) {
+        count(&mut self.kinds[sort.kind]);
+        if let Some(class) = sort.class {
+            let place = class as usize;
+            self.classes.resize(self.classes.len().max(place + 1), PortTally::default());
+            count(&mut self.classes[place]);
+        }
+    }
 }
 
 /// What happens in a mesh.
@@ -75,6 +102,8 @@ pub(crate) struct Extent<'a> {
     pub(crate) busy: &'a [Vec<Span>],
     /// Share of the measured time that each fibre was up.
     pub(crate) up: &'a [f64],
+    /// Classes that bursts can have, where they can have several.
+    pub(crate) classes: &'a [u32],
     /// The bytes of each kind of bursts.
     pub(crate) run: [RunBytes; KINDS],
     /// Time of a signal on a control channel, over the channels of a fibre.
@@ -149,11 +178,11 @@ impl NetworkTally {
 
     /// A fibre is reserved for a burst, and its header waits for a control channel there.
     #[inline]
-    pub(crate) fn carried(&mut self, kind: usize, link: u32, wait: Span) {
+    pub(crate) fn carried(&mut self, sort: Sort, link: u32, wait: Span) {
         let tally = &mut self.links[link as usize];
-        tally.kinds[kind].carried += 1;
+        tally.count(sort, |port| port.carried += 1);
         tally.control.add(wait);
-        self.kinds[kind].control.add(wait);
+        self.kinds[sort.kind].control.add(wait);
     }
 
     /// A trailer is put on a control channel of a fibre.
@@ -162,29 +191,29 @@ impl NetworkTally {
     }
 
     /// The fibre has no wavelength that is free, or none as the scenario wills.
-    pub(crate) fn contended(&mut self, kind: usize, link: u32, injected: bool) {
-        self.links[link as usize].kinds[kind].contended += 1;
-        let steps = &mut self.kinds[kind].resolutions;
+    pub(crate) fn contended(&mut self, sort: Sort, link: u32, injected: bool) {
+        self.links[link as usize].count(sort, |port| port.contended += 1);
+        let steps = &mut self.kinds[sort.kind].resolutions;
         steps.contentions += 1;
         steps.injected += u64::from(injected);
     }
 
     /// A burst takes another fibre.
-    pub(crate) fn deflected(&mut self, kind: usize, link: u32) {
-        self.links[link as usize].kinds[kind].deflected += 1;
-        self.kinds[kind].resolutions.deflected += 1;
+    pub(crate) fn deflected(&mut self, sort: Sort, link: u32) {
+        self.links[link as usize].count(sort, |port| port.deflected += 1);
+        self.kinds[sort.kind].resolutions.deflected += 1;
     }
 
     /// The ingress of a burst is to send it again.
-    pub(crate) fn resent(&mut self, kind: usize, link: u32) {
-        self.links[link as usize].kinds[kind].resent += 1;
-        self.kinds[kind].resolutions.resent += 1;
+    pub(crate) fn resent(&mut self, sort: Sort, link: u32) {
+        self.links[link as usize].count(sort, |port| port.resent += 1);
+        self.kinds[sort.kind].resolutions.resent += 1;
     }
 
     /// A two-way reservation is refused.
-    pub(crate) fn refused(&mut self, kind: usize, link: u32) {
-        self.links[link as usize].kinds[kind].refused += 1;
-        self.kinds[kind].resolutions.refused += 1;
+    pub(crate) fn refused(&mut self, sort: Sort, link: u32) {
+        self.links[link as usize].count(sort, |port| port.refused += 1);
+        self.kinds[sort.kind].resolutions.refused += 1;
     }
 
     /// A header comes too late, by so much.
@@ -205,18 +234,21 @@ impl NetworkTally {
         link: Option<u32>,
     ) {
         let nodes = self.nodes.len();
-        self.kinds[burst.kind].ended(burst, nodes, lost);
+        let sort = burst.sort;
+        self.kinds[sort.kind].ended(burst, nodes, lost);
         let Some((cause, node)) = lost else { return };
-        self.nodes[node as usize].lost[burst.kind][cause as usize] += 1;
+        self.nodes[node as usize].lost[sort.kind][cause as usize] += 1;
         if let Some(link) = link {
-            self.links[link as usize].kinds[burst.kind].lost += 1;
+            self.links[link as usize].count(sort, |port| port.lost += 1);
         }
     }
 
     /// The numbers.
     pub(crate) fn summary(&self, extent: &Extent) -> NetworkSummary {
         let [data, acks, background] = &self.kinds;
-        let of = |tally: &KindTally, run| -> BurstSummary { tally.summary(&self.names, run) };
+        let of = |tally: &KindTally, run| -> BurstSummary {
+            tally.summary(&self.names, extent.classes, run)
+        };
         let mut all = data.clone();
         all.absorb(acks);
         all.absorb(background);
@@ -274,14 +306,12 @@ impl NetworkTally {
         let summary = |((link, tally), (busy, &up)): ((&Link, &LinkTally), Used<'_>)| {
             let wavelengths: Vec<f64> = busy.iter().map(|span| over(span.as_secs_f64())).collect();
             let [data, acks, background] = tally.kinds.map(LinkBursts::from);
-            let all = tally.kinds.iter().fold(PortTally::default(), |sum, kind| PortTally {
-                contended: sum.contended + kind.contended,
-                carried: sum.carried + kind.carried,
-                lost: sum.lost + kind.lost,
-                deflected: sum.deflected + kind.deflected,
-                resent: sum.resent + kind.resent,
-                refused: sum.refused + kind.refused,
-            });
+            let mut all = PortTally::default();
+            tally.kinds.iter().for_each(|&kind| all.absorb(kind));
+            let of_class = |&class: &u32| LinkClass {
+                class,
+                bursts: tally.classes.get(class as usize).copied().unwrap_or_default().into(),
+            };
             let signals = (tally.control.count + tally.trailers) as f64;
             LinkSummary {
                 from: self.names[link.from as usize].clone(),
@@ -296,6 +326,7 @@ impl NetworkTally {
                 control_load: over(signals * extent.signal),
                 control_wait_s: tally.control.mean_s(),
                 longest_control_wait_s: tally.control.longest_s(),
+                classes: extent.classes.iter().map(of_class).collect(),
             }
         };
         links.map(summary).collect()

@@ -140,6 +140,7 @@ table! {
         fate: u8 => |codes| Column::Category(codes, FATES),
         cause: u8 => |codes| Column::Category(codes, LossCause::LABELS),
         node: u32 => Column::U32,
+        class: u32 => Column::U32,
     }
 }
 
@@ -211,6 +212,7 @@ pub(crate) struct BurstRow {
     pub(crate) number: u64,
     /// Index of its kind.
     pub(crate) kind: u8,
+    pub(crate) class: u32,
     /// First and last node, and fibres between them; 0 on a path.
     pub(crate) ends: (u32, u32),
     pub(crate) hops: u32,
@@ -467,6 +469,7 @@ impl Recorder {
         table.fate.push(if burst.lost.is_some() { LOST } else { DELIVERED });
         table.cause.push(burst.lost.map_or(0, |(_, _, cause)| cause));
         table.node.push(burst.lost.map_or(0, |(_, node, _)| node as u32));
+        table.class.push(burst.class);
     }
 
     /// A burst held a wavelength of a fibre, or was refused one.
@@ -570,8 +573,9 @@ impl Recorder {
         packets.chain(bursts).chain(hops).chain(steps).chain(cwnd).chain(ledger)
     }
 
-    /// Hands over what is left; bursts that arrive after `end` are still in flight.
-    pub(crate) fn finish(self, end: Time) -> impl Iterator<Item = Piece> {
+    /// Hands over what is left; bursts that arrive after `end` are still in flight. Fibres and
+    /// steps of bursts have tables in a mesh alone, though no burst was sent there.
+    pub(crate) fn finish(self, end: Time, mesh: bool) -> impl Iterator<Item = Piece> {
         let packets = self.packets.into_iter().flat_map(|packets| packets.finish());
         // Where there are slots.
         let rates = self.rates.into_iter().filter(|rates| rates.added() > 0);
@@ -586,11 +590,8 @@ impl Recorder {
             }
             bursts.finish()
         });
-        // A path has no wavelengths.
-        let hops = self.hops.into_iter().filter(|hops| hops.added() > 0);
-        let hops = hops.flat_map(|hops| hops.finish());
-        let steps = self.steps.into_iter().filter(|steps| steps.added() > 0);
-        let steps = steps.flat_map(|steps| steps.finish());
+        let hops = self.hops.filter(|_| mesh).into_iter().flat_map(|hops| hops.finish());
+        let steps = self.steps.filter(|_| mesh).into_iter().flat_map(|steps| steps.finish());
         let cwnd = self.cwnd.into_iter().flat_map(|cwnd| cwnd.finish());
         let ledger = self.ledger.into_iter().flat_map(|tables| tables.finish());
         packets.chain(bursts).chain(hops).chain(steps).chain(cwnd).chain(ledger)

@@ -82,7 +82,7 @@ impl World {
         tables.extend(self.hosts.demands.take_tables(self.core.graph(), sampled));
         tables.extend(self.take_occupancy());
         let recorder = std::mem::take(&mut self.context.recorder);
-        tables.splice(0..0, recorder.finish(self.now));
+        tables.splice(0..0, recorder.finish(self.now, summary.network.is_some()));
         (summary, tables)
     }
 

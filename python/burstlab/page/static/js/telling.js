@@ -4,6 +4,9 @@ import { seconds } from "./data.js";
 
 const KINDS = ["data", "ACKs", "others"];
 
+// Classes of bursts that a fibre tells of.
+const CLASSES = 6;
+
 /** What happens to bursts that go no further from a node, for these causes of losses, of which
  * `takes` take bursts whether or not a wavelength is free. */
 export function ending({ slots, path, takes }, causes) {
@@ -26,13 +29,25 @@ export function burstLines(network, found, i) {
     ? `${ending(network, [lost?.cause])} at ${from}, on its way to ${to}`
     : `${from} → ${to}${path || slots ? "" : `, λ${found.wavelength[i]}`}`;
   const fate = found.lost[i] && found.wavelength[i] >= 0 ? "will be lost" : "";
+  const kind = KINDS[Math.min(found.kind[i], 2)];
   return [
-    `${slots ? "slot" : "burst"} ${number} · ${KINDS[Math.min(found.kind[i], 2)]}`,
+    [`${slots ? "slot" : "burst"} ${number}`, kind, found.class && `class ${found.class[i]}`]
+      .filter(Boolean).join(" · "),
     [where, fate].filter(Boolean).join(", "),
     load,
     `${found.wavelength[i] < 0 ? "at" : "left at"} ${seconds(found.left_s[i], 1e-6)}`,
     lost?.told ?? "",
   ];
+}
+
+/** Lines about the bursts of each class that came to a fibre; of many classes, those lost most. */
+function classLines(classes) {
+  const most = [...classes].sort((a, b) => b[2] - a[2]).slice(0, CLASSES);
+  const told = classes.filter((one) => most.includes(one)).map(([number, came, lost]) =>
+    `class ${number}: ${came.toLocaleString("en")} bursts came, `
+      + `${lost.toLocaleString("en")} lost here`);
+  return classes.length > most.length
+    ? [...told, `and ${classes.length - most.length} more classes`] : told;
 }
 
 /** Lines about a fibre. */
@@ -44,5 +59,6 @@ export function fibreLines({ fibres, nodes, slots }, index) {
     `fibre ${nodes[fibre.from].name} → ${nodes[fibre.to].name}`,
     [`${+(fibre.delay_s * 1e3).toPrecision(4)} ms`, slots ? "" : waves, used]
       .filter(Boolean).join(" · "),
+    ...classLines(fibre.classes ?? []),
   ];
 }

@@ -237,6 +237,11 @@ impl Burst {
         (self.hop == node.min(self.planned - 1)).then_some(cause)
     }
 
+    /// Whether cutting has left nothing of it, or none of the packets that it carried.
+    pub(super) fn is_cut_to_nothing(&self) -> bool {
+        self.left.is_zero() || self.packets > 0 && self.payload.is_empty()
+    }
+
     /// Notes in the trace of each packet when it leaves the ingress.
     pub(super) fn record_departure(&self, recorder: &mut Recorder) {
         let data = self.payload.data.iter().map(|train| train.first.row);

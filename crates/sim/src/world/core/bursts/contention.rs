@@ -1,7 +1,7 @@
 //! What a node does for a burst whose way is taken, in the order the scenario states.
 
 use burstlab_optical::scheduling::Conversion;
-use burstlab_units::{Bytes, Span, Time};
+use burstlab_units::{Span, Time};
 
 use super::Mesh;
 use super::burst::{Reservation, owner_of};
@@ -59,7 +59,8 @@ impl Mesh {
             (false, false) => Step::Contended,
         };
         if !dark {
-            self.tally.contended(kind, link, injected);
+            let sort = self.sort_of(self.bursts.get(slot));
+            self.tally.contended(sort, link, injected);
         }
         self.note((now, slot), met, Some(link), none, &mut context.recorder);
         for step in 0..self.rules.contention.len() {
@@ -229,7 +230,8 @@ impl Mesh {
                 burst.route.push(link);
                 burst.route.extend_from_slice(way);
                 burst.deflected = true;
-                self.tally.deflected(burst.kind as usize, refused);
+                let sort = self.sort_of(self.bursts.get(slot));
+                self.tally.deflected(sort, refused);
                 return Some(reservation);
             }
         }
@@ -250,7 +252,7 @@ impl Mesh {
         let (low, high) = wish.range?;
         let burst = self.bursts.get(slot);
         let first = burst.payload.first();
-        if burst.left.is_zero() || burst.packets > 0 && first == Bytes::ZERO {
+        if burst.is_cut_to_nothing() {
             return None;
         }
         let mut best: Option<(Span, u32, Time)> = None;

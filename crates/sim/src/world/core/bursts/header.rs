@@ -91,12 +91,12 @@ impl Mesh {
         let late = done + self.rules.switching > burst.arrives
             || two_way && done + self.reach(slot, hop) > departs;
         if late && two_way {
-            self.refuse(done, slot, context);
+            self.refuse_late(done, slot, context);
             return;
         }
         if late {
-            self.tally.late((done + self.rules.switching).since(burst.arrives));
-            self.lose(now, slot, LossCause::LateHeader, context);
+            let by = (done + self.rules.switching).since(burst.arrives);
+            self.lose_late(now, slot, by, context);
             return;
         }
         match self.resolve(now, slot, context) {
@@ -106,6 +106,7 @@ impl Mesh {
             }
             Outcome::Blocked(_) if two_way => self.refuse(done, slot, context),
             Outcome::Blocked(cause) => {
+                let cause = self.cause_of(slot, cause);
                 if cause == LossCause::Contention {
                     self.bursts.get_mut(slot).blocker = self.blocker(now, slot);
                 }
@@ -115,7 +116,7 @@ impl Mesh {
                 let back = self.reach(slot, hop);
                 let burst = self.bursts.get(slot);
                 let link = burst.route[hop];
-                self.tally.resent(burst.kind as usize, link);
+                self.tally.resent(self.sort_of(burst), link);
                 self.record_hops(burst, true, &mut context.recorder);
                 let none = Span::ZERO;
                 self.note((now, slot), Step::Resent, Some(link), none, &mut context.recorder);
@@ -155,12 +156,17 @@ impl Mesh {
         match (now > departs, self.rules.protocol) {
             (false, _) => self.go_on(done, slot, context),
             // The burst has left while its header waited.
-            (true, Protocol::TwoWay) => self.refuse(done, slot, context),
-            (true, _) => {
-                self.tally.late(now.since(departs));
-                self.lose(now, slot, LossCause::LateHeader, context);
-            }
+            (true, Protocol::TwoWay) => self.refuse_late(done, slot, context),
+            (true, _) => self.lose_late(now, slot, now.since(departs), context),
         }
+    }
+
+    /// A burst is lost whose header comes too late, by so much.
+    fn lose_late(&mut self, now: Time, slot: u32, by: Span, context: &mut Context) {
+        if self.cause_of(slot, LossCause::LateHeader) == LossCause::LateHeader {
+            self.tally.late(by);
+        }
+        self.lose(now, slot, LossCause::LateHeader, context);
     }
 
     /// The fibre of this hop is reserved: the header goes on, or the burst's landing is certain.
@@ -176,7 +182,8 @@ impl Mesh {
         burst.hop += 1;
         let (begun, sent) = self.control[reservation.link as usize].send(done);
         let wait = begun.since(done);
-        self.tally.carried(burst.kind as usize, reservation.link, wait);
+        let sort = self.sort_of(self.bursts.get(slot));
+        self.tally.carried(sort, reservation.link, wait);
         let read = Time::from_ps(done.as_ps() - self.rules.processing.as_ps());
         let link = Some(reservation.link);
         self.note((read, slot), Step::Carried, link, wait, &mut context.recorder);
@@ -225,11 +232,18 @@ impl Mesh {
         true
     }
 
+    /// A node refuses a two-way reservation for which it is too late. That an earlier request
+    /// found the fibre dark does not matter any more.
+    fn refuse_late(&mut self, done: Time, slot: u32, context: &mut Context) {
+        self.bursts.get_mut(slot).dark = false;
+        self.refuse(done, slot, context);
+    }
+
     /// A node refuses a two-way reservation: the refusal goes back fibre by fibre.
     fn refuse(&mut self, done: Time, slot: u32, context: &mut Context) {
         let burst = self.bursts.get(slot);
         let link = burst.route[burst.hop];
-        self.tally.refused(burst.kind as usize, link);
+        self.tally.refused(self.sort_of(burst), link);
         let read = Time::from_ps(done.as_ps() - self.rules.processing.as_ps());
         let none = Span::ZERO;
         self.note((read, slot), Step::Refused, Some(link), none, &mut context.recorder);
@@ -283,8 +297,7 @@ impl Mesh {
         if burst.number == 0 || burst.lands != now {
             return;
         }
-        if burst.left.is_zero() || burst.packets > 0 && burst.payload.is_empty() {
-            // All of it, or all that it carried, was cut off on the way.
+        if burst.is_cut_to_nothing() {
             self.ends(now, slot, Some(LossCause::Cut), context);
             self.bursts.close(slot);
             return;

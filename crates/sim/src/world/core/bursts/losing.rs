@@ -7,7 +7,7 @@ use burstlab_units::{Span, Time};
 use super::Mesh;
 use super::burst::{Burst, BurstKind};
 use crate::measure::loss::{Loss, LossCause};
-use crate::measure::{BurstRow, Ended, HopRow, PacketCause, Recorder, Step};
+use crate::measure::{BurstRow, Ended, HopRow, PacketCause, Recorder, Sort, Step};
 use crate::world::context::Context;
 use crate::world::packet::DataPacket;
 use crate::world::train::Train;
@@ -15,10 +15,17 @@ use crate::world::train::Train;
 impl Mesh {
     /// A burst is lost at the node its header has come to, unless it is spared.
     pub(super) fn lose(&mut self, now: Time, slot: u32, cause: LossCause, context: &mut Context) {
+        let cause = self.cause_of(slot, cause);
         let hop = self.bursts.get(slot).hop;
         if !self.rules.control || !self.goes_beside(now, (slot, hop), cause, context) {
             self.lose_surely(now, slot, cause, context);
         }
+    }
+
+    /// Why a burst is lost whose header `stops`: cutting took it, if it left nothing of the burst.
+    pub(super) fn cause_of(&self, slot: u32, stops: LossCause) -> LossCause {
+        let gone = self.rules.cuts && self.bursts.get(slot).is_cut_to_nothing();
+        if gone { LossCause::Cut } else { stops }
     }
 
     /// A burst is lost before its next fibre, whatever surgery wants.
@@ -75,7 +82,7 @@ impl Mesh {
         }
         let link = burst.route.get(burst.hop).copied().filter(|_| !burst.struck);
         let ended = Ended {
-            kind: burst.kind as usize,
+            sort: self.sort_of(burst),
             from: burst.from,
             to: burst.to,
             hops: burst.planned,
@@ -115,6 +122,7 @@ impl Mesh {
         BurstRow {
             number: burst.number,
             kind: burst.kind as u8,
+            class: burst.class,
             ends: if told { (burst.from + 1, burst.to + 1) } else { (0, 0) },
             hops: burst.planned as u32,
             attempts: burst.attempts,
@@ -194,6 +202,13 @@ impl Mesh {
         let desk = NoticeDesk::of_route(&self.scenario, none, none, none);
         let passage = Passage { departs: Some(burst.departs), arrives: None, lost: None };
         desk.notify(burst.number, &self.own_data(slot), &passage, &self.flows, context);
+    }
+
+    /// What a burst is counted among.
+    #[inline]
+    pub(super) fn sort_of(&self, burst: &Burst) -> Sort {
+        let class = (!self.rules.burst_classes.is_empty()).then_some(burst.class);
+        Sort { kind: burst.kind as usize, class }
     }
 
     /// The data packets of flows in a burst.

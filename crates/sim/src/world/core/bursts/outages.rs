@@ -146,12 +146,13 @@ impl Mesh {
             let burst = self.bursts.get_mut(slot);
             // Its header is somewhere ahead, unless the landing is all that is left to come.
             burst.ghost = if burst.hop < burst.route.len() { burst.number } else { 0 };
-            if self.goes_beside(now, (slot, hop), LossCause::Failure, context) {
+            let cause = self.cause_of(slot, LossCause::Failure);
+            if self.goes_beside(now, (slot, hop), cause, context) {
                 continue;
             }
             let burst = self.bursts.get_mut(slot);
             (burst.hop, burst.struck) = (hop, true);
-            self.lose_surely(now, slot, LossCause::Failure, context);
+            self.lose_surely(now, slot, cause, context);
         }
     }
 }

@@ -46,6 +46,7 @@ impl Mesh {
             graph: &self.graph,
             busy,
             up: &up,
+            classes: &self.rules.burst_classes,
             run: BurstKind::ALL.map(|kind| self.bytes(kind, under_way)),
             signal: self.rules.sending.as_secs_f64() / f64::from(self.scenario.signalling.channels),
             measured,

@@ -1,5 +1,7 @@
 //! What a scenario says of a mesh, ready for use.
 
+use std::collections::BTreeSet;
+
 use burstlab_kernel::Stream;
 use burstlab_optical::scheduling::Conversion;
 use burstlab_optical::signalling::offset_needed;
@@ -53,6 +55,8 @@ pub(super) struct Rules {
     pub(super) queues: Queues,
     /// Classes that queues are kept for.
     pub(super) classes: u32,
+    /// Classes that bursts can have, rising, where they can have more than one; else none.
+    pub(super) burst_classes: Vec<u32>,
     pub(super) burstifiers: u32,
     pub(super) assembly: EdgeAssembly,
     pub(super) acks_with_data: bool,
@@ -66,6 +70,22 @@ pub(super) struct Rules {
     pub(super) passes: usize,
     /// Whether tails of bursts are cut off, so that each packet of a batch has its place in one.
     pub(super) cuts: bool,
+}
+
+/// Classes that bursts of a scenario can have, rising; none where they can have one alone.
+fn burst_classes(scenario: &Scenario, thresholds: Option<&[u32]>) -> Vec<u32> {
+    let queued = match (thresholds, scenario.edge.queues) {
+        (Some(thresholds), _) => (0..=thresholds.len() as u32).collect(),
+        (None, Queues::Class) => scenario.packet_classes(),
+        // Each burst has packets of any class, and an offset time as of class 0.
+        (None, Queues::Destination | Queues::Flow) => match scenario.packet_classes() {
+            none if none.is_empty() => none,
+            _ => BTreeSet::from([0]),
+        },
+    };
+    let drawn = scenario.bursts.iter().map(|bursts| bursts.class);
+    let all: BTreeSet<u32> = queued.into_iter().chain(drawn).collect();
+    if all.len() > 1 { all.into_iter().collect() } else { Vec::new() }
 }
 
 impl Default for Rules {
@@ -121,6 +141,7 @@ impl Rules {
                 (None, Queues::Class) => scenario.classes(),
                 (None, Queues::Destination | Queues::Flow) => 1,
             },
+            burst_classes: burst_classes(scenario, thresholds),
             burstifiers: edge.burstifiers,
             assembly: assembly.clone(),
             acks_with_data: edge.ack.with_data,
