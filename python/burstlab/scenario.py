@@ -628,8 +628,8 @@ class Scenario(_Section):
     tcp : Tcp, optional
         TCP parameters of all flows; those not given follow the profile.
     flows : sequence of Flow, optional
-        The flows that are there from the beginning. Absent: one, or none where there is `live`,
-        `demand`, `bursts` or `batches`.
+        The flows that are there from the beginning. Absent: one where nothing else sends, and none
+        where there is `live`, `demand`, `traffic`, `bursts` or `batches`.
     live : sequence of Live, optional
         Hosts that run programs of the machine over a Linux kernel.
     demand : sequence of Demand, optional

@@ -104,8 +104,8 @@ pub struct Scenario {
     pub ops: Option<Ops>,
     /// TCP parameters of all flows; those not given follow the profile.
     pub tcp: Overrides,
-    /// The flows that are there from the beginning. Absent: one, or none where there is `live`,
-    /// `demand`, `bursts` or `batches`.
+    /// The flows that are there from the beginning. Absent: one where nothing else sends, and none
+    /// where there is `live`, `demand`, `traffic`, `bursts` or `batches`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flows: Option<Vec<Flow>>,
     /// Hosts that run programs of the machine over a Linux kernel.
@@ -166,6 +166,13 @@ impl Scenario {
     #[must_use]
     pub fn flows(&self) -> &[Flow] {
         self.flows.as_deref().unwrap_or_default()
+    }
+
+    /// Whether anything sends that is not one of `flows`; a wireless cell does not.
+    #[must_use]
+    pub(crate) fn others_send(&self) -> bool {
+        let bursts = self.bursts.len() + self.batches.len();
+        self.live.len() + self.demand.len() + self.traffic.len() + bursts > 0
     }
 
     /// How many classes of packets there are.

@@ -64,9 +64,7 @@ pub struct Resolved {
 pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved, ScenarioError> {
     ranges::check(&SCHEMA, "", written)?;
     let mut scenario = written.clone();
-    let others = scenario.bursts.is_empty() && scenario.batches.is_empty();
-    let alone = scenario.demand.is_empty() && scenario.live.is_empty() && others;
-    let usual = if alone { vec![Flow::default()] } else { Vec::new() };
+    let usual = if scenario.others_send() { Vec::new() } else { vec![Flow::default()] };
     scenario.flows.get_or_insert(usual);
     let mesh = network::check(&scenario.network, watch)?;
     live::expand(&mut scenario, mesh.as_ref().map(|(graph, _)| graph))?;
