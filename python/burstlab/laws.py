@@ -263,7 +263,7 @@ def _alike(schemes: dict[str, dict[str, Any]], tcp: object) -> dict[str, dict[st
     ]
     if not 0 < len(others) < len(schemes):
         return schemes
-    linux = resolve({"tcp": {"profile": "linux"}})["flows"][0]["tcp"]
+    linux = resolve({"tcp": {"profile": "linux"}})["tcp"]
     for fields in others:
         for name in SHARED:
             if name not in base:

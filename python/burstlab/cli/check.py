@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from burstlab.cli.flags import Switch
 
-def check(scenario: str, /) -> int:
+
+def check(scenario: str, /, *, resolve: Switch = False) -> int:
     """Validate a scenario: an error names the field, its value and the fix.
 
     Says what memory and time a run is foreseen to take, where that is more than a moment.
@@ -12,15 +14,25 @@ def check(scenario: str, /) -> int:
     ----------
     scenario
         The TOML file of the scenario.
+    resolve
+        Print the scenario with every field that it uses, defaults included, and nothing else: what
+        a result stores as scenario.toml.
     """
-    from burstlab.cli.printing import say, warn
-    from burstlab.simulation import announcements, estimate, resolve
+    import tomli_w
 
-    resolved = resolve(scenario)
-    say(f"{scenario}: no error found")
-    memory, time_s = estimate(resolved)
-    if memory > _MUCH or time_s > _LONG:
-        say(f"a run takes about {_size(memory)} of memory and {_span(time_s)}")
+    from burstlab import simulation
+    from burstlab.cli.printing import say, warn
+    from burstlab.results import without_none
+    from burstlab.simulation import announcements, estimate
+
+    resolved = simulation.resolve(scenario)
+    if resolve:
+        print(tomli_w.dumps(without_none(resolved)), end="")
+    else:
+        say(f"{scenario}: no error found")
+        memory, time_s = estimate(resolved)
+        if memory > _MUCH or time_s > _LONG:
+            say(f"a run takes about {_size(memory)} of memory and {_span(time_s)}")
     for line in announcements(resolved):
         warn(f"warning: {line}")
     return 0
