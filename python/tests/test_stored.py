@@ -24,6 +24,7 @@ from burstlab.scenario import Profile, Topology
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python/burstlab"
 PAGE = ROOT / "docs/reference/scenario.md"
+MESH = ROOT / "docs/models/mesh.md"
 SCHEMA: dict[str, Any] = json.loads((PACKAGE / "data/scenario.schema.json").read_text())
 
 #: Scenarios of examples, papers and the page; plans, claims and what papers cover are none.
@@ -272,3 +273,35 @@ def test_ends_are_the_first_and_the_last_edge_node():
         network = CUSTOM if topology == "custom" else {"topology": topology}
         flow = bl.resolve({"network": network})["flows"][0]
         assert (flow["from"], flow["to"]) == ends
+
+
+def test_the_page_of_the_mesh_says_what_a_mesh_assumes():
+    part = MESH.read_text().partition("\n## What a mesh assumes")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| `([\w.]+)` \| (.*?) \| .*? \|$", part, re.MULTILINE)
+    assert len(rows) > 25
+    size = {"mean": "1 KB"}
+    plain = {
+        "network": {"topology": "nsfnet"},
+        "flows": [{}],
+        "demand": [{"size": size}],
+        "bursts": [{"length": size}],
+    }
+    steps = ["delay-line", "deflection", "segmentation", "retransmission"]
+    every = {**plain, "core": {"contention": steps, "delay_lines": {"delays": ["1 us"]}}}
+    found = [bl.resolve(one) for one in (plain, every)]
+
+    def at(path: str) -> Any:
+        step = path.split(".")[1]
+        here: Any = found[step in ("delay_lines", "deflection", "segmentation", "retransmission")]
+        for name in path.split("."):
+            here = here.get(name) if isinstance(here, dict) else None
+            if isinstance(here, list) and here and isinstance(here[0], dict):
+                here = here[0]
+        return here
+
+    for path, cell in rows:
+        value = re.fullmatch(r"`(.*)`", cell)
+        assert at(path) == (json.loads(value[1]) if value else None), path
+    named = dict(rows).keys()
+    assert {"core.conversion", "core.scheduler", "core.contention", "edge.port"} <= named
+    assert {"run.tie_break", "signalling.guard", "signalling.offset"} <= named
