@@ -17,6 +17,7 @@ from typing import Any
 
 from burstlab.errors import ScenarioError
 from burstlab.named_files import NamedFiles
+from burstlab.parameters import needs_classes
 
 #: Fields of ``tcp`` that name a class.
 FIELDS = ("window_law_class", "detector_class")
@@ -89,8 +90,7 @@ def _expand(path: str, given: dict[str, Any], files: NamedFiles) -> None:
 
 def used(resolved: Mapping[str, Any]) -> bool:
     """Whether classes take part in a resolved scenario."""
-    entries = {name: resolved.get(name) for name in ("flows", "demand")}
-    return next(_given(entries), None) is not None
+    return needs_classes(resolved)
 
 
 def written(document: Any) -> str | None:

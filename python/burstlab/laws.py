@@ -286,7 +286,7 @@ def _alike(schemes: dict[str, dict[str, Any]], document: Document) -> dict[str, 
     ]
     if not 0 < len(others) < len(schemes):
         return schemes
-    linux = resolve({"tcp": {"profile": "linux"}})["flows"][0]["tcp"]
+    linux = resolve({"tcp": {"profile": "linux"}})["tcp"]
     for fields in others:
         for name in SHARED:
             own = [name in (entry.get("tcp") or {}) for entry in entries]

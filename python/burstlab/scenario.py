@@ -22,7 +22,7 @@ __all__ = [
     "Injection", "Live", "Loss", "LossKind", "LossRule", "MarkRule", "Marks", "Network",
     "NetworkLink", "NetworkNode", "NetworkRoute", "NewRenoTimer", "NodeRole", "NodeWeight",
     "NoticeTransport", "Notification", "Operation", "Ops", "Order", "Packing", "PairWeight",
-    "Pattern", "Per", "Phase", "Profile", "Protocol", "PythonClass", "Queues", "Reading", "Refusal",
+    "Pattern", "Per", "Profile", "Protocol", "PythonClass", "Queues", "Reading", "Refusal",
     "RenoFastRetransmits", "Resolution", "Retransmission", "Reverse", "RouteChoice", "Routing",
     "RtoEstimator", "Run", "SackRecovery", "Scenario", "SchedulerKind", "Segmentation", "Share",
     "Side", "Signalling", "Size", "SlowStart", "Smoothing", "SsthreshBasis", "Surgery", "Tcp",
@@ -71,8 +71,7 @@ RouteChoice: TypeAlias = Literal["first", "round-robin", "random", "ecmp"]
 """Which of several routes a burst takes.
 
 - `first`: The first.
-- `round-robin`: Each in turn, from one on that each pair of nodes draws, so that pairs which begin
-  together are not in step.
+- `round-robin`: Each in turn.
 - `random`: Any, all equally likely.
 - `ecmp`: Each flow has one for all that it sends, and one for its ACKs, all equally likely
   (equal-cost multi-path, RFC 2992). Only routes as short as the shortest are found, beside those
@@ -119,12 +118,11 @@ WlanPreamble: TypeAlias = Literal["long", "short"]
 - `short`: Of 96 us; frames at 1 Mb/s still have the long one.
 """
 
-WlanLoss: TypeAlias = Literal["none", "frame-error", "bit-error", "shadowing", "residual"]
+WlanLoss: TypeAlias = Literal["none", "frame-error", "shadowing", "residual"]
 """How frames are lost that meet no other one.
 
 - `none`: None is.
 - `frame-error`: Each with the same chance, `probability`.
-- `bit-error`: Longer ones more often, by `bit_error_rate`.
 - `shadowing`: By log-distance path loss and log-normal shadowing: data, RTS, CTS and ACK frames
   alike.
 - `residual`: None is; but each packet that has been carried is lost with chance `probability`, once
@@ -261,8 +259,7 @@ Order: TypeAlias = Literal["random", "rotating", "fixed"]
 """In which order slots that arrive at once are served.
 
 - `random`: Round the fibres, from a random one and in a random sense.
-- `rotating`: Round the fibres, from the one that has not gone first for the longest time; slots of
-  which none has to wait or is dropped do not count.
+- `rotating`: Round the fibres, each slot from the next one.
 - `fixed`: Always in the same order.
 """
 
@@ -271,15 +268,6 @@ AckWay: TypeAlias = Literal["slotted", "free"]
 
 - `slotted`: In slots, as data does: smoothed, switched and perhaps dropped.
 - `free`: Beside the slots, in the time that light takes: none is late or lost in the core.
-"""
-
-Phase: TypeAlias = Literal["drawn", "common"]
-"""When the buffers of edge nodes negotiate, within an interval.
-
-- `drawn`: Each in a unit of its own, drawn by its two edge nodes; the draw of each time decides who
-  asks first of those that ask in one unit. The first interval is shorter by as much.
-- `common`: A whole interval after its first packet. Buffers that begin together ask together for
-  ever, in the order in which they came to be, from one on that the number of the unit names.
 """
 
 Refusal: TypeAlias = Literal["keep", "partial"]
@@ -493,7 +481,7 @@ DemandPattern: TypeAlias = Literal["poisson", "incast", "permutation", "trace"]
 """When connections come, and between which nodes.
 
 - `poisson`: As a Poisson process at each edge node.
-- `incast`: In rounds: `senders` connections begin together, all to one edge node.
+- `incast`: In rounds: `senders` connections begin at once, all to one edge node.
 - `permutation`: In rounds: at each edge node a connection begins, and at each one ends, no two at
   the same and none where it began. The edge nodes in a circle, in an order that each round draws
   (Sattolo 1986): every cycle through all of them is equally likely.
@@ -503,10 +491,8 @@ DemandPattern: TypeAlias = Literal["poisson", "incast", "permutation", "trace"]
 Per: TypeAlias = Literal["node", "pair", "network"]
 """What a rate or a load is counted for.
 
-- `node`: Each edge node as a source; with `gravity`, the mean of all of them; with `matrix`, a
-  source whose weights sum to 1.
-- `pair`: Each ordered pair of edge nodes; with `gravity`, the mean of all pairs; with `matrix`, a
-  pair of weight 1.
+- `node`: Each edge node as a source; with `matrix`, a source whose weights sum to 1.
+- `pair`: Each ordered pair of edge nodes; with `matrix`, a pair of weight 1.
 - `network`: The whole network.
 """
 
@@ -640,10 +626,11 @@ class Scenario(_Section):
     ops : Ops, optional
         A slotted network of optical packets, instead of bursts.
     tcp : Tcp, optional
-        TCP parameters of all flows; those not given follow the profile.
+        TCP parameters of all flows and of `demand`; those not given follow the profile. A flow or a
+        demand has its own `tcp` for what differs.
     flows : sequence of Flow, optional
-        The flows that are there from the beginning. Absent: one, or none where there is `live`,
-        `demand`, `bursts` or `batches`.
+        The flows that are there from the beginning. Absent: one where nothing else sends, and none
+        where there is `live`, `demand`, `traffic`, `bursts` or `batches`.
     live : sequence of Live, optional
         Hosts that run programs of the machine over a Linux kernel.
     demand : sequence of Demand, optional
@@ -695,13 +682,13 @@ class Network(_Section):
     ----------
     topology : Topology, default "path"
         Shape of the network.
-    core_nodes : int, optional
+    core_nodes : int, default 2
         `path`: core nodes between the two edge nodes; there is one fibre more than core nodes.
         Absent: 2. From 1 to 1000.
     link_rate : str (rate), default "10 Gb/s"
         Rate of every fibre, in both directions; with several wavelengths, the rate of each. At
         least 100 b/s.
-    link_delay : str (time), optional
+    link_delay : str (time), default "10 ms"
         All but `nsfnet` and its like, `martinez` and `custom`: propagation delay of every fibre,
         one way. Absent: what follows from `link_length_km`, or "10 ms". At most 100000 s.
     link_delays : sequence of str (time), optional
@@ -709,33 +696,33 @@ class Network(_Section):
         `core_nodes` + 1 values that take the place of `link_delay`. Each at most 100000 s.
     link_length_km : float, optional
         Where there is a `link_delay`: length of every fibre in km, instead of that. At least 0.
-    delay_per_km : str (time), optional
+    delay_per_km : str (time), default "5 us"
         Propagation delay of 1 km of fibre, wherever a length is given. Absent: "5 us". At most
         100000 s.
-    nodes : int, optional
+    nodes : int, default 4
         `line`, `ring`: nodes, 2 (ring: 3) to 1000. `star`: nodes around the hub, 2 to 999.
         `dumbbell`: edge nodes on each side, 1 to 499. Absent: 4.
-    pods : int, optional
+    pods : int, default 4
         `fat-tree`: pods, an even number from 2 to 28. Each has half as many nodes with hosts and as
         many above them; there is a core node for each pair of these in a pod. Absent: 4.
-    leaves : int, optional
+    leaves : int, default 4
         `leaf-spine`: nodes with hosts, at least 2. Absent: 4.
-    spines : int, optional
+    spines : int, default 2
         `leaf-spine`: nodes that join them; with the leaves at most 1000. Absent: 2.
     dimensions : sequence of int, optional
         `torus`: nodes along each dimension, at least 2, of one to six dimensions; at most 1000
         nodes. Absent: `[4, 4]`.
-    wavelengths : int, optional
+    wavelengths : int, default 1
         All but `path`: data wavelengths of every fibre. Absent: 1. From 1 to 1000.
     edges : sequence of str, optional
         All but `path`: names of the nodes that hosts attach to, at least two; all others only
         switch. Absent: as the topology says.
-    routing : Routing, optional
+    routing : Routing, default "delay"
         All but `path`: what the shortest route has least of. Absent: `delay`.
     routes_per_pair : int, optional
         All but `path`: routes from each node with hosts to each other, the shortest ones without
         loops; fewer where there are not as many. Absent: 1, with `ecmp` 16. From 1 to 100.
-    route_choice : RouteChoice, optional
+    route_choice : RouteChoice, default "first"
         All but `path`: which of several routes a burst takes. Absent: `first`.
     route : sequence of NetworkRoute, optional
         All but `path`: routes that come before the shortest ones and count among `routes_per_pair`;
@@ -829,10 +816,10 @@ class NetworkLink(_Section):
         Propagation delay, one way. At most 100000 s.
     wavelengths : int, optional
         Data wavelengths. Absent: `network.wavelengths`. From 1 to 1000.
-    fibres : int, optional
+    fibres : int, default 1
         Parallel fibres, each with `wavelengths` of its own; a burst takes any of them. At most 1000
         wavelengths in all of them. Absent: 1. From 1 to 1000.
-    one_way : bool, optional
+    one_way : bool, default False
         Whether it leads from `from` to `to` only. Absent: false.
     """
 
@@ -897,9 +884,9 @@ class Marks(_Section):
         `red`: mean of what packets find from which on some are marked.
     most : str (size), optional
         `red`: mean from which on all are. Above `least`.
-    chance : float, optional
+    chance : float, default 0.02
         `red`: chance of a mark just below `most`. Absent: 0.02. Above 0, at most 1.
-    weight : float, optional
+    weight : float, default 0.002
         `red`: weight of the latest packet in the mean. Absent: 0.002. Above 0, at most 1.
     """
 
@@ -948,15 +935,10 @@ class Wlan(_Section):
     ----------
     node : str, optional
         In a mesh: name of the edge node whose hosts are stations. Absent: the last.
-    side : Side, optional
+    side : Side, default "receiver"
         On a `path`: which hosts are stations. Absent: the receivers.
     rate : str (rate), default "11 Mb/s"
         Rate of data frames. One of 1 Mb/s, 2 Mb/s, 5.5 Mb/s, 11 Mb/s.
-    station_rates : sequence of str (rate), optional
-        In place of `rate`: rate of data frames to and from each station, in the order of the flows.
-        A station at a low rate keeps the medium for longer, and all others get about as little as
-        it (Heusse, Rousseau, Berger-Sabbatel and Duda, 2003). Absent: `rate` for all. Each one of 1
-        Mb/s, 2 Mb/s, 5.5 Mb/s, 11 Mb/s.
     basic_rate : str (rate), default "1 Mb/s"
         Rate of RTS, CTS and ACK frames. One of 1 Mb/s, 2 Mb/s, 5.5 Mb/s, 11 Mb/s.
     preamble : WlanPreamble, default "long"
@@ -984,15 +966,11 @@ class Wlan(_Section):
     loss : WlanLoss, default "none"
         How frames are lost that meet no other one.
     probability : float (probability), optional
-        `frame-error`: chance that a frame is not received, whatever its length. `residual`: chance
-        that a packet is lost.
-    bit_error_rate : float (probability), optional
-        `bit-error`: chance b that a bit of a frame is wrong, independently of the others. A frame
-        of n bytes, from its MAC header to its check sequence, is not received with chance 1 - (1 -
-        b)^8n. A packet of 1500 B is a frame of 1528 B: 1e-5 loses 11.5 % of these.
-    frames : WlanFrames, optional
-        `frame-error` and `bit-error`: which frames. Absent: all.
-    sigma_db : float, optional
+        `frame-error`: chance that a frame is not received. `residual`: chance that a packet is
+        lost.
+    frames : WlanFrames, default "all"
+        `frame-error`: which frames. Absent: all.
+    sigma_db : float, default 4.0
         `shadowing`: standard deviation in dB. Absent: 4. From 0 to 100.
     margin_db : float, optional
         `shadowing`: by how many dB the mean power between base station and stations is above the
@@ -1002,14 +980,14 @@ class Wlan(_Section):
     positions : sequence of tuple[float, float], optional
         `shadowing`: where each station is, in m from the base station: x and y, in the order of the
         flows. Stations that are too far from one another are hidden. Each from -1e9 to 1e9.
-    exponent : float, optional
+    exponent : float, default 2.0
         `shadowing`: path loss exponent. Absent: 2. From 0 to 10.
-    reference_distance_m : float, optional
+    reference_distance_m : float, default 1.0
         `shadowing`: distance of `reference_margin_db`, in m. Absent: 1. From 1e-9 to 1e9.
-    reference_margin_db : float, optional
+    reference_margin_db : float, default 48.0
         `shadowing`: by how many dB the mean power at the reference distance is above the threshold
         for reception. Absent: 48, which is 0 at 251 m. From -200 to 200.
-    sense_db : float, optional
+    sense_db : float, default 13.7
         `shadowing`: by how many dB the mean power of a frame may be below the threshold for
         reception and still make the medium busy. Absent: 13.7, as in ns-2. From 0 to 200.
     """
@@ -1017,7 +995,6 @@ class Wlan(_Section):
     node: str | None = None
     side: Side | None = None
     rate: str | None = None
-    station_rates: Sequence[str] | None = None
     basic_rate: str | None = None
     preamble: WlanPreamble | None = None
     rts_threshold: str | None = None
@@ -1030,7 +1007,6 @@ class Wlan(_Section):
     hidden: bool | None = None
     loss: WlanLoss | None = None
     probability: float | None = None
-    bit_error_rate: float | None = None
     frames: WlanFrames | None = None
     sigma_db: float | None = None
     margin_db: float | None = None
@@ -1056,7 +1032,7 @@ class Edge(_Section):
     size : str (size), optional
         Burst length threshold, for `size` and `hybrid`; the packet that reaches it is in the burst.
         At least 1 B.
-    at_most : bool, optional
+    at_most : bool, default False
         `size`, `hybrid`, in a mesh: whether a burst may hold at most `size`: a packet that would
         bring it above closes it and opens the next one. A packet that is larger is a burst of its
         own. Queues of ACKs alone keep the rule that `size` states.
@@ -1071,20 +1047,20 @@ class Edge(_Section):
     class_timers : sequence of str (time), optional
         `cwnd-classes`: assembly time of each class, one more than there are thresholds. Each above
         0 s, at most 100000 s.
-    queues : Queues, optional
+    queues : Queues, default "destination"
         What a mesh keeps assembly queues for.
-    burstifiers : int, optional
+    burstifiers : int, default 1
         Assembly queues for each of these; flows are spread over them by number. From 1 to 1000.
     min_size : str (size), optional
         Bursts that are shorter are padded to this length. At most 1 GB.
-    port : IngressPort, optional
+    port : IngressPort, default "fifo"
         How bursts get from an edge node of a mesh on a fibre.
     marking : Marks, optional
         In a mesh with `port = "fifo"`: which data packets are marked, by what waits before their
         burst in that queue: the time until a wavelength is free, at the rate of one. Absent: none.
-    wavelength : FirstWavelength, optional
+    wavelength : FirstWavelength, default "free"
         On which wavelength a burst sets out; needs `port = "shared"`.
-    class_offsets : sequence of str (time), optional
+    class_offsets : sequence of str (time), default []
         Extra offset time of the bursts of each class, from class 0; classes beyond the list have
         none. Each at most 100000 s.
     offset : str (time), default "0 s"
@@ -1137,10 +1113,10 @@ class EdgeAck(_Section):
         Assembly time, for `timer` and `hybrid`. Above 0 s.
     size : str (size), optional
         Burst length threshold, for `size` and `hybrid`. At least 1 B.
-    with_data : bool, optional
+    with_data : bool, default False
         Whether the ACKs of a mesh enter the queues of the data that go the same way, in place of
         queues of their own.
-    class_ : int, optional
+    class_ : int, default 0
         `with_data` and `cwnd-classes`: the class of ACKs, from 0; they carry no window.
     offset : str (time), default "0 s"
         On a `path`: time from the end of assembly until the burst may leave. At most 100000 s.
@@ -1213,13 +1189,13 @@ class Core(_Section):
     ----------
     forwarding : CoreForwarding, default "cut-through"
         How a core node passes on what it receives.
-    scheduler : SchedulerKind, optional
+    scheduler : SchedulerKind, default "lauc-vf"
         Which of the free wavelengths a burst takes.
-    conversion : ConversionKind, optional
+    conversion : ConversionKind, default "full"
         Whether a node can change the wavelength of a burst.
     conversion_range : int, optional
         `conversion` = `limited`: how far the wavelength out may lie from the wavelength in.
-    contention : sequence of Resolution, optional
+    contention : sequence of Resolution, default []
         What a node tries, in this order, for a burst whose way is taken; a burst for which all
         fails is dropped. Where `conversion` is listed, a burst keeps its wavelength until then;
         otherwise the scheduler converts from the start, as far as `conversion` allows.
@@ -1283,7 +1259,7 @@ class DelayLines(_Section):
         Delay of each line of a node. Each above 0 s, at most 100000 s.
     channels : int, default 1
         Bursts that a line takes in at a time, each on a wavelength of its own. From 1 to 1000.
-    passes : int, optional
+    passes : int, default 1
         How often a burst may pass a line at a node. Where no wavelength is free behind any one
         line, it goes round in the shortest one that is free, and asks again. From 1 to 100.
     """
@@ -1375,7 +1351,7 @@ class Ops(_Section):
         leaves, and those that find the buffer full are dropped.
     acks : AckWay, default "slotted"
         How ACKs travel.
-    unsmoothed : sequence of str, optional
+    unsmoothed : sequence of str, default []
         Names of edge nodes that send what they have in the next free slot, without smoothing.
     smoothing : Smoothing, optional
         Edge smoothing.
@@ -1415,14 +1391,9 @@ class Smoothing(_Section):
         Time after which the estimate moves; Lu and Hunter use 5 ms to 100 ms. At most 100000 s.
     units : int, default 20
         Units from one negotiation to the next. From 1 to 10000.
-    min_rate : float, optional
+    min_rate : float, default 0.01
         The least rate of a buffer: a share of the slots of a wavelength. A buffer has it before its
-        first negotiation, and whatever is left of a link; it gives it back where it was idle for an
-        interval. Absent: 0.01, or less where more than ten buffers may share a wavelength: a tenth
-        of any fibre is for the least rates of all pairs of edge nodes whose routes lead over it.
-        From 1e-6 to 1.
-    phase : Phase, default "drawn"
-        When buffers negotiate, within an interval.
+        first negotiation, and whatever is left of a link. From 1e-6 to 1.
     refusal : Refusal, default "keep"
         What a buffer gets that asks for more than its route has left.
     """
@@ -1432,7 +1403,6 @@ class Smoothing(_Section):
     unit: str | None = None
     units: int | None = None
     min_rate: float | None = None
-    phase: Phase | None = None
     refusal: Refusal | None = None
 
 
@@ -1452,10 +1422,6 @@ class Congestion(_Section):
         The longest round-trip time, T_d; arrivals are counted over twice this time. Windows of at
         most 128 slots are counted slot by slot, longer ones rounded up to a multiple of 32 slots.
         At most 100000 s.
-    sustained : str (time), default "0 s"
-        For more than this time the arrivals must have been as many, without a break, before a loss
-        is congestion; they are looked at with each arrival. 0 s: as soon as they are. The second
-        test of Lu and Hunter 2009, section III, has two round trips. At most 100000 s.
     loss_window : str (time), default "20 ms"
         Time over which the loss rate is counted that notifications carry, at least a slot; rounded
         as `rtt_max` is. Lu and Hunter name no number. At most 100000 s.
@@ -1463,7 +1429,6 @@ class Congestion(_Section):
 
     threshold: float | None = None
     rtt_max: str | None = None
-    sustained: str | None = None
     loss_window: str | None = None
 
 
@@ -1527,7 +1492,7 @@ class Tcp(_Section):
         (TCP Vegas, with its `window_law`) or `"linux"` (as Linux 6.12 does). Default `"sack"`, in
         profile `"linux"` `"linux"`. With `"sack"`, and with `"linux"` unless `sack` is false, the
         receiver sends SACK blocks.
-    profile : Profile, optional
+    profile : Profile, default "rfc"
         Where the defaults of all other fields come from: `"rfc"` (RFC 5681, 6298, 6582, 6675),
         `"ns2"` (ns-2.35), `"ns2-2003"` (ns-2.26) or `"linux"` (Linux 6.12). Default `"rfc"`. With
         an ns-2 profile an endpoint acts as the agent of ns-2 does, packet by packet.
@@ -1542,9 +1507,9 @@ class Tcp(_Section):
     ack_size : str (size), optional
         Size of an ACK without SACK blocks on the wire. At least 1 B. Default 40 B (ns-2
         `Agent/TCPSink packetSize_`), in profile `"linux"` 52 B with `timestamps`.
-    sack_block_size : str (size), optional
+    sack_block_size : str (size), default "8 B"
         What each SACK block adds to an ACK. Default 8 B (RFC 2018: two 32-bit numbers).
-    sack_blocks : int, optional
+    sack_blocks : int, default 3
         Most SACK blocks in an ACK, 1 to 3. Default 3 (ns-2 `maxSackBlocks_`). Fewer blocks make
         lost ACKs dearer. Without effect unless `variant` is `"sack"`.
     window : int, optional
@@ -1582,27 +1547,27 @@ class Tcp(_Section):
         `"vegas"`: with more segments than this waiting the window shrinks by one each round trip. 0
         to 1,000,000. Default 5 (Shihada et al. 2006), in the ns-2 profiles 3 (`v_beta_`), in
         profile `"linux"` 4. The larger it is the longer the queue that the sender builds.
-    vegas_gamma : int, optional
+    vegas_gamma : int, default 1
         `"vegas"`: with more segments than this waiting slow start ends. 0 to 1,000,000. Default 1
         (ns-2 `v_gamma_`).
-    fast_alpha : int, optional
+    fast_alpha : int, default 20
         `"fast"`: segments that are to wait in queues. 1 to 1,000,000. Default 20 (a choice: the
         paper leaves it to the operator). The window cannot settle unless the receiver's `window`
         exceeds it.
-    fast_gamma : float, optional
+    fast_gamma : float, default 0.5
         `"fast"`: which part of the way to its aim the window goes in a round trip, above 0, at most
         1. Default 0.5 (a choice: the paper asks for above 0, at most 1). Smaller values are slower
         and steadier.
-    dupack_threshold : int, optional
+    dupack_threshold : int, default 3
         Duplicate ACKs that make a fast retransmit. At least 1. Default 3 (RFC 5681 section 3.2;
         ns-2 `numdupacks_`).
-    limited_transmit : bool, optional
+    limited_transmit : bool, default True
         Whether each duplicate ACK before the threshold releases a new segment (RFC 3042; ns-2
         `singledup_`). Default true. Without it small windows time out more often.
-    max_burst : int, optional
+    max_burst : int, default 0
         Most segments that one ACK, write or time-out may release, 0: no limit. Default 0 (ns-2
         `maxburst_`). ns-2's Vegas does not apply it to a time-out, after which it sends two.
-    send_jitter : str (time), optional
+    send_jitter : str (time), default "0 s"
         What the window lets go, by an ACK, a write, the start or a time-out, waits for a random
         time, uniform from 0 up to this; all that comes before it ends goes with it, so that the
         order stays, and only fast retransmits, those of partial ACKs and Limited Transmit go at
@@ -1669,7 +1634,7 @@ class Tcp(_Section):
         Granularity of the clock that measures round trips. More than 0 s. Default 10 ms (ns-2
         `tcpTick_`); profiles `"rfc"` and `"linux"`: 1 ms (G of RFC 6298). The variant `"linux"` has
         1 ms, whatever this says.
-    rto_clock_phase : str (time), optional
+    rto_clock_phase : str (time), default "0 s"
         By how much the clock of `"ticks"` is ahead of the simulated time, below `rto_tick`. Default
         0 s. ns-2 draws it for every agent (`boot_time_`); it decides how a round trip is rounded.
     rto_min : str (time), optional
@@ -1682,16 +1647,16 @@ class Tcp(_Section):
         Time-out before the first measurement. More than 0 s, at most `rto_max`. Default 3 s (ns-2
         `rtxcur_init_`); 1 s in the profiles `"rfc"` (RFC 6298 (2.1)) and `"linux"`, 6 s in
         `"ns2-2003"`.
-    rto_backoff_max : int, optional
+    rto_backoff_max : int, default 64
         The factor up to which every time-out doubles the next. At least 1. Default 64.
-    rto_backoff_past_max : bool, optional
+    rto_backoff_past_max : bool, default True
         Whether doubling goes on beyond `rto_backoff_max` as long as the time-out is below `rto_max`
         (ns-2 `rfc2988_`). Default true.
-    rto_backoff_end : BackoffEnd, optional
+    rto_backoff_end : BackoffEnd, default "measurement"
         What ends the back-off: `"measurement"` (of a round trip, which segments sent twice do not
         give: Karn, RFC 6298 section 5; ns-2) or `"progress"` (any ACK of new data, as many stacks
         do). Default `"measurement"`. It matters where losses follow one another closely.
-    rto_fixed : str (time), optional
+    rto_fixed : str (time), default "0 s"
         A constant in place of the estimated time-out, before back-off; 0 s: none. Default 0 s. It
         takes no notice of `rto_min`. For papers that state one.
     delayed_ack : bool, optional
@@ -1700,91 +1665,91 @@ class Tcp(_Section):
     delayed_ack_timeout : str (time), optional
         Longest delay of an ACK. More than 0 s. Default 100 ms (ns-2 `interval_`; RFC 5681 allows
         500 ms), in profile `"linux"` 40 ms. Without effect unless `delayed_ack`.
-    delayed_ack_every : int, optional
+    delayed_ack_every : int, default 2
         Segments in order that make a delayed ACK go out. At least 1. Default 2 (RFC 5681 section
         4.2). Without effect unless `delayed_ack`.
-    detector : Detector, optional
+    detector : Detector, default "none"
         How the sender tells a false time-out (one burst was lost, nothing is congested) from a true
         one (Burst TCP: Yu, Qiao, Liu 2004, section IV): `"none"`, `"ble"`, `"back"`, `"bnak"`,
         `"python"` (as `detector_class` says) or `"oracle"` (perfect knowledge at the instant of the
         loss: a bound, not a protocol). Default `"none"`. Not with `"tahoe"`. After a false time-out
         the window is halved, everything outstanding is sent again without slow start, and the
         time-out is not backed off.
-    detector_window_min : int, optional
+    detector_window_min : int, default 3
         Smallest window, in segments, at which a time-out can be false, 0 to 1,000,000. Default 3
         (Yu et al. 2004: a run of false time-outs halves the window until it is below 3 and then
         ends in a true one); 0: no such guard. Without effect on `"oracle"`.
-    ble_order : BleOrder, optional
+    ble_order : BleOrder, default "update-first"
         `"ble"`: whether the estimate takes account of a time-out before it decides on it
         (`"update-first"`, the order in which the paper lists the steps) or after
         (`"decide-first"`). Default `"update-first"`.
-    ble_burst_min : int, optional
+    ble_burst_min : int, default 3
         `"ble"`: a time-out is false only while the estimated burst is longer than this many
         segments. Default 3 (Yu et al. 2004, section IV.A).
-    back_mode : BackMode, optional
+    back_mode : BackMode, default "both"
         `"back"`: which edge nodes send burst ACKs: `"ingress"`, `"egress"` or `"both"`. Default
         `"both"`.
-    back_egress_unknown : EgressUnknown, optional
+    back_egress_unknown : EgressUnknown, default "false-timeout"
         `"back"` with `"egress"`: what a time-out is when not all outstanding segments are known to
         have arrived, on which the paper is silent: `"false-timeout"` or `"true-timeout"`. Default
         `"false-timeout"`.
-    bnak_delay : BnakDelay, optional
+    bnak_delay : BnakDelay, default "path"
         `"bnak"`: when a burst NAK arrives: `"path"` (as soon as the way back takes) or `"rtt"`
         (when the ACKs of the burst would have, as equation (10) of Yu et al. 2004 assumes). Default
         `"path"`.
-    bnak_partial : BnakPartial, optional
+    bnak_partial : BnakPartial, default "true-timeout"
         `"bnak"`: what a time-out is after a burst NAK that did not cover all that was outstanding:
         `"true-timeout"` or `"recheck"` (false if it covers what is outstanding by then). Default
         `"true-timeout"`.
-    sack : bool, optional
+    sack : bool, default True
         Whether the receiver reports what arrives out of order (RFC 2018). Default true. Without it
         duplicate ACKs stand for segments, and a loss takes a round trip each. Without effect unless
         `variant` is `"linux"`.
-    d_sack : bool, optional
+    d_sack : bool, default True
         Whether the receiver reports what arrives twice (RFC 2883), by which the sender takes back a
         reduction that was for nothing (RFC 3708). Default true. Without effect unless `variant` is
         `"linux"` and `sack` true.
-    rack : bool, optional
+    rack : bool, default True
         Whether losses are found by time: a segment is lost if one that was sent sufficiently later
         has arrived (RFC 8985), else by three reported segments above it (RFC 6675). Default true.
         Without effect unless `variant` is `"linux"`.
-    tail_loss_probe : bool, optional
+    tail_loss_probe : bool, default True
         Whether the end of a flight is probed after two round trips, before the time-out (RFC 8985
         section 7). Default true. Without effect unless `variant` is `"linux"`.
-    f_rto : bool, optional
+    f_rto : bool, default True
         Whether a time-out is taken back when what arrives shows that not all was lost (F-RTO, RFC
         5682). Default true. Without effect unless `variant` is `"linux"`.
-    slow_start : SlowStart, optional
+    slow_start : SlowStart, default "hystart"
         What may end slow start before a loss: nothing (`"standard"`), a train of ACKs as long as
         half a round trip or a round trip that has grown by an eighth (`"hystart"`, with `"cubic"`;
         Ha and Rhee 2008), or a round trip that has grown and stays so for five slower rounds
         (`"hystart++"`, with `"cubic"`, `"aimd"` and `"dctcp"`; RFC 9406). Default `"hystart"` with
         `"cubic"`, else `"standard"`. Without effect unless `variant` is `"linux"`.
-    grouping : bool, optional
+    grouping : bool, default False
         Whether segments are handed to the device in groups, as large as the pacing rate sends in a
         millisecond, and a group may wait for the next ACK so that it can be larger. The last one of
         a group is short where the receiver's window or what was written ends within it, if no short
         one is on its way (RFC 896). Default false: a segment at a time, and whole. Without effect
         unless `variant` is `"linux"`.
-    bbr_phase : int, optional
+    bbr_phase : int, default 0
         What BBR draws for the phase in which its gain cycle begins, 0 to 6; Linux draws it anew
         each time. Of `"bbr3"` it is what the times of its probes are drawn from. Default 0. Without
         effect unless `variant` is `"linux"` and `window_law` `"bbr"` or `"bbr3"`.
-    timestamps : bool, optional
+    timestamps : bool, default True
         Whether packets carry time stamps (RFC 7323 section 3), by which a sender measures round
         trips, and tells the ACK of what it sent first from that of what it sent again (RFC 4015).
         They are part of `syn_size` and `ack_size`, which without them are 40 B by default. Default
         true. Without effect unless `variant` is `"linux"`.
-    ecn : bool, optional
+    ecn : bool, default False
         Whether queues mark packets rather than drop them, where `marking` of a link, an edge or a
         node says so, and the receiver echoes marks (RFC 3168; with `window_law` `"dctcp"` and
         `"python"` those of each packet, RFC 8257). Default false, with `"dctcp"` true. Without
         effect unless `variant` is `"linux"`.
-    receive_buffer : str (size), optional
+    receive_buffer : str (size), default "131072 B"
         Bytes of the receiver's buffer at first, bookkeeping included: the window that it advertises
         grows by two segments with each that arrives, up to five eighths of it. 4 KB to 1 GB.
         Default 128 KiB (Linux `tcp_rmem`). Without effect unless `variant` is `"linux"`.
-    receive_buffer_max : str (size), optional
+    receive_buffer_max : str (size), default "6291456 B"
         Up to what the buffer grows, so that the application reads twice what it read in the last
         round trip. At least `receive_buffer`, at most 1 GB. Default 6 MiB (Linux `tcp_rmem`).
         Without effect unless `variant` is `"linux"`.
@@ -1792,7 +1757,7 @@ class Tcp(_Section):
         The widest window that the receiver advertises before the first segment comes (Linux
         `TCP_WINDOW_CLAMP`), from which on the buffer bounds it. At least `segment_size`. Default:
         no such bound. Without effect unless `variant` is `"linux"`.
-    window_scaling : bool, optional
+    window_scaling : bool, default True
         Whether windows are scaled (RFC 7323 section 2). Without it none is above 65,535 bytes.
         Default true. Without effect unless `variant` is `"linux"`.
     send_buffer : str (size), optional
@@ -1800,7 +1765,7 @@ class Tcp(_Section):
         application has written and the receiver has not acknowledged. It writes 64 KiB at a time. 4
         KB to 1 GB. Default: without bound, with `grouping` 4 MiB. Without effect unless `variant`
         is `"linux"`.
-    send_overhead : str (size), optional
+    send_overhead : str (size), default "832 B"
         Bytes of the sender's buffer that each group of segments takes besides its data, which the
         configuration of a kernel decides; without `grouping` each segment. 0 B to 64 KB. Default
         832 B, as of the kernel that was recorded. Without effect unless `variant` is `"linux"`.
@@ -1929,13 +1894,9 @@ class Flow(_Section):
 
     Parameters
     ----------
-    name : str, optional
-        Name of the entry, by which its draws are keyed: an entry that is put before it moves none
-        of them. It is the label too, where none is given. No two entries of a list have the same.
-        Absent: its draws are keyed by its place among entries without a name.
     label : str, optional
-        Name in tables and figures; absent: `name`, or the variant of TCP, or the stack and its
-        congestion control.
+        Name in tables and figures; absent: the variant of TCP, or the stack and its congestion
+        control.
     count : int, default 1
         How many flows are like this one. At least 1.
     from_ : str, optional
@@ -1944,15 +1905,12 @@ class Flow(_Section):
     to : str, optional
         Name of the edge node of the receiver. Absent: the last edge node of a mesh; a `path` has
         one egress.
-    class_ : int, optional
+    class_ : int, default 0
         Class of the packets, from 0. At most 999.
     start : str (time), default "0 s"
         When the first of them starts. At most 2000000 s.
     stagger : str (time), default "0 s"
         Time from the start of one of them to the start of the next. At most 100000 s.
-    spread : str (time), optional
-        Each flow starts later by a time of its own, drawn, uniform below this. It takes flows that
-        start together out of step. At most 100000 s.
     bytes : str (size), optional
         A finite transfer of this many bytes of application data. From 1 B to 1000000 GB.
     script : sequence of Write, optional
@@ -1971,7 +1929,6 @@ class Flow(_Section):
         TCP parameters of this flow, over those of `[tcp]`.
     """
 
-    name: str | None = None
     label: str | None = None
     count: int | None = None
     from_: str | None = None
@@ -1979,7 +1936,6 @@ class Flow(_Section):
     class_: int | None = None
     start: str | None = None
     stagger: str | None = None
-    spread: str | None = None
     bytes: str | None = None
     script: Sequence[Write | Mapping[str, Any]] | None = None
     reverse: Reverse | Mapping[str, Any] | None = None
@@ -2090,13 +2046,9 @@ class Demand(_Section):
 
     Parameters
     ----------
-    name : str, optional
-        Name of the entry, by which its draws are keyed: an entry that is put before it moves none
-        of them. It is the label too, where none is given. No two entries of a list have the same.
-        Absent: its draws are keyed by its place among entries without a name.
     label : str, optional
-        Name in tables and figures; absent: `name`, or the variant of TCP.
-    pattern : DemandPattern, optional
+        Name in tables and figures; absent: the variant of TCP.
+    pattern : DemandPattern, default "poisson"
         When connections come, and between which nodes.
     flows_per_second : float, default 1.0
         `poisson`: mean arrivals a second; of what, says `per`. From 1e-9 to 1e9.
@@ -2117,12 +2069,6 @@ class Demand(_Section):
     every : str (time), optional
         `incast`, `permutation`: time from one round to the next, the first being at `start`.
         Absent: there is one round. Above 0 s, at most 100000 s.
-    spread : str (time), optional
-        `incast`, `permutation`, `trace`: each connection begins later than its round or row says,
-        by a time of its own, drawn, uniform below this. A larger value takes a round further out of
-        step; "0 s" begins all its connections at one instant, and `run.tie_break` says which is
-        first. Absent: of a round the time that a full segment takes at `access.rate`, which keeps
-        it together and lets no node win by its number; of a trace "0 s". At most 100000 s.
     trace : sequence of tuple[str, str, str, str], optional
         `trace`: the connections, in any order: when each begins, counted from `start`; the names of
         the edge nodes of its sender and its receiver; and how much application data it carries.
@@ -2133,7 +2079,7 @@ class Demand(_Section):
         before the engine sees the scenario, and takes the place of `trace` or `matrix`.
     size : Size, optional
         All but `trace`: how much application data a connection carries.
-    class_ : int, optional
+    class_ : int, default 0
         Class of the packets, from 0. At most 999.
     start : str (time), default "0 s"
         When arrivals begin. At most 2000000 s.
@@ -2143,7 +2089,6 @@ class Demand(_Section):
         TCP parameters of these flows, over those of `[tcp]`.
     """
 
-    name: str | None = None
     label: str | None = None
     pattern: DemandPattern | None = None
     flows_per_second: float | None = None
@@ -2154,7 +2099,6 @@ class Demand(_Section):
     senders: int | None = None
     receiver: str | None = None
     every: str | None = None
-    spread: str | None = None
     trace: Sequence[tuple[str, str, str, str]] | None = None
     file: str | None = None
     size: Size | Mapping[str, Any] | None = None
@@ -2247,17 +2191,13 @@ class Traffic(_Section):
 
     Parameters
     ----------
-    name : str, optional
-        Name of the entry, by which its draws are keyed: an entry that is put before it moves none
-        of them. No two entries of a list have the same. Absent: its draws are keyed by its place
-        among entries without a name.
-    side : Side, optional
+    side : Side, default "sender"
         On a `path`: which access link they load. Absent: the senders'.
     from_ : str, optional
         In a mesh: name of the edge node where their packets enter. Absent: the first.
     to : str, optional
         In a mesh: name of the edge node where their packets leave. Absent: the last.
-    class_ : int, optional
+    class_ : int, default 0
         In a mesh: class of their packets, from 0. At most 999.
     pattern : Pattern, default "cbr"
         How they send.
@@ -2279,27 +2219,20 @@ class Traffic(_Section):
         `pareto`: shape of both times. `sessions`: shape of the time a session lasts. Between 1 and
         2 the sum of many sources, or sessions, is long-range dependent, with Hurst exponent (3 -
         `shape`) / 2. Above 1, at most 100.
-    on : str (time), optional
+    on : str (time), default "200 ms"
         `periodic`: how long a source sends in each period, carried on from one to the next as with
         `pareto`. Absent: "200 ms". Above 0 s, at most 100000 s.
-    period : str (time), optional
+    period : str (time), default "10 s"
         `periodic`: time from the beginning of one such time to that of the next; where in its
-        period a source begins is random, unless `phase` says it. Absent: "10 s". Above 0 s, at most
-        100000 s.
-    period_jitter : float, optional
+        period a source begins is random. Absent: "10 s". Above 0 s, at most 100000 s.
+    period_jitter : float, default 0.0
         `periodic`: by how much each period differs from `period`, as a share of it: its length is
         uniform between 1 - `period_jitter` and 1 + `period_jitter` times that, never less than
         `on`. Absent: 0, all are alike. From 0 to 1.
-    phase : str (time), optional
-        `cbr`: time from `start` to the first packet of each source. Absent: drawn for each source,
-        uniform below the time from one packet to the next, so that sources are not in step.
-        `periodic`: time from `start` to the first period. Absent: drawn, uniform below `period`. "0
-        s" repeats a recorded trace in which the first packet leaves at `start`. At most 100000 s.
     start : str (time), default "0 s"
         When the sources start. At most 2000000 s.
     """
 
-    name: str | None = None
     side: Side | None = None
     from_: str | None = None
     to: str | None = None
@@ -2315,7 +2248,6 @@ class Traffic(_Section):
     on: str | None = None
     period: str | None = None
     period_jitter: float | None = None
-    phase: str | None = None
     start: str | None = None
 
 
@@ -2328,10 +2260,6 @@ class Bursts(_Section):
 
     Parameters
     ----------
-    name : str, optional
-        Name of the entry, by which its draws are keyed: an entry that is put before it moves none
-        of them. No two entries of a list have the same. Absent: its draws are keyed by its place
-        among entries without a name.
     erlangs : float, default 0.1
         Offered load in Erlang: mean number of wavelengths that the bursts would keep busy if none
         were lost. Of what, says `per`. From 0 to 1e9.
@@ -2343,7 +2271,7 @@ class Bursts(_Section):
         Name of the edge node where they end. Absent: every other edge node alike.
     length : Size, optional
         Length of a burst; one that would take longer than 10,000 s is cut to that.
-    class_ : int, optional
+    class_ : int, default 0
         Class of the bursts, from 0. At most 999.
     start : str (time), default "0 s"
         When arrivals begin. At most 2000000 s.
@@ -2351,7 +2279,6 @@ class Bursts(_Section):
         When arrivals end. Absent: with the run.
     """
 
-    name: str | None = None
     erlangs: float | None = None
     per: Per | None = None
     from_: str | None = None
@@ -2372,10 +2299,6 @@ class Batches(_Section):
 
     Parameters
     ----------
-    name : str, optional
-        Name of the entry, by which its draws are keyed: an entry that is put before it moves none
-        of them. No two entries of a list have the same. Absent: its draws are keyed by its place
-        among entries without a name.
     from_ : str, optional
         Name of the edge node where they enter. Absent: every edge node.
     to : str, optional
@@ -2393,7 +2316,7 @@ class Batches(_Section):
         Hurst exponent of the sizes. At 0.5 they are independent. From 0.5 to 0.98.
     packet_size : str (size), default "1500 B"
         Size of the packets of a batch; the last one has the rest. From 1 B to 1 MB.
-    class_ : int, optional
+    class_ : int, default 0
         Class of the packets, from 0. At most 999.
     start : str (time), default "0 s"
         When batches begin. At most 2000000 s.
@@ -2401,7 +2324,6 @@ class Batches(_Section):
         When they end. Absent: with the run.
     """
 
-    name: str | None = None
     from_: str | None = None
     to: str | None = None
     batches_per_second: float | None = None
@@ -2429,7 +2351,7 @@ class Failure(_Section):
     node : str, optional
         Name of a node: all fibres go down that begin or end there. Its hosts go on, and what they
         send is lost where it sets out.
-    one_way : bool, optional
+    one_way : bool, default False
         Whether of `link` only the direction from the first node to the second goes down.
     down : str (time), default "0 s"
         When it goes down. At most 2000000 s.
@@ -2476,7 +2398,7 @@ class LossRule(_Section):
     ----------
     process : LossKind, default "none"
         The process that picks the bursts.
-    node : int, optional
+    node : int, default 1
         Where they are lost: 0 at the ingress edge before they leave it, 1 at the first core node,
         and so on. Absent: 1.
     probability : float (probability), optional
@@ -2490,9 +2412,9 @@ class LossRule(_Section):
         `gilbert-elliott`: chance to turn from good to bad before a burst.
     bad_to_good : float (probability), optional
         `gilbert-elliott`: chance to turn from bad to good before a burst.
-    loss_good : float (probability), optional
+    loss_good : float (probability), default 0.0
         `gilbert-elliott`: chance that a burst is lost in the good state. Absent: 0.
-    loss_bad : float (probability), optional
+    loss_bad : float (probability), default 1.0
         `gilbert-elliott`: chance that a burst is lost in the bad state. Absent: 1.
     bursts : sequence of int, optional
         `script`: numbers of the bursts that are lost. Each at least 1.
@@ -2505,7 +2427,7 @@ class LossRule(_Section):
         `script`: single packets that are lost as they leave their host, before they take room on
         the access link: which packet of the flow, from 1, in the order of sending; those of the
         handshake and those sent again count. Each at least 1.
-    flow : int, optional
+    flow : int, default 0
         `script`: number of the flow, from 0, whose packets `carrying`, `packets` and `departures`
         name. Absent: 0.
     """
@@ -2539,7 +2461,7 @@ class Surgery(_Section):
     burst : int, optional
         Number of the burst, as the tables `bursts` and `packets` have it; of a slotted network,
         that of the optical packet. Absent: every burst. At least 1.
-    direction : Direction, optional
+    direction : Direction, default "data"
         On a `path`, where bursts are numbered by themselves each way: which way. Absent: `data`.
     operation : Operation, default "spare"
         What is done.
@@ -2581,7 +2503,7 @@ class Run(_Section):
         Note this often what waits in each assembly queue, and at each fibre, and how long each
         wavelength was reserved, in the tables `queues`, `ports` and `wavelengths`, at most
         10,000,000 times; needs a mesh of bursts. Absent: not at all.
-    tie_break : TieBreak, optional
+    tie_break : TieBreak, default "fixed"
         Which of several events of one instant comes first, among timers and then among arrivals.
         `random` shows whether a result hangs on ties.
     seed : int, default 1

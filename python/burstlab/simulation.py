@@ -54,9 +54,11 @@ def load(path: str | os.PathLike[str]) -> Document:
 
 
 def resolve(scenario: ScenarioLike) -> Document:
-    """Check a scenario and fill in every default; of classes, the text of their files.
+    """Check a scenario and return it with every field that it uses, defaults included.
 
-    Nothing of that is executed.
+    It has the values that hold, and none of what has no effect: the page of the scenario says
+    which. What it answers resolves to itself. ``tcp`` has the general parameters, each flow and
+    demand those that differ. Of classes it has the text of their files; nothing is executed.
 
     Raises
     ------

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 import burstlab as bl
 from burstlab import control
 from burstlab.classes import written
+from burstlab.parameters import tcp_of
 
 LAWS = Path(__file__).parent / "laws" / "transcribed.py"
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -283,7 +284,7 @@ def test_a_result_holds_the_code_and_runs_it_where_that_is_allowed(tmp_path, bur
     first = bl.run(having(LOSSY, law("Mine", file)), out=tmp_path / "out")
     file.unlink()
     stored = tmp_path / "out" / "scenario.toml"
-    found = bl.read(tmp_path / "out").scenario["flows"][0]["tcp"]["window_law_class"]
+    found = bl.read(tmp_path / "out").scenario["tcp"]["window_law_class"]
     assert found == {"class": "Mine", "source": COUNTING, "name": "mine.py"}
     assert burstlab("check", stored).status == 0
     refused = burstlab("run", stored)
@@ -361,7 +362,8 @@ def test_each_flow_may_have_its_own(tmp_path):
     fast = law("Fast", alpha=9, gamma=0.5)
     scenario["flows"] = [{}, {"tcp": {"window_law": "aimd"}}, {"tcp": fast}]
     resolved = bl.resolve(scenario)
-    named = [flow["tcp"].get("window_law_class", {}).get("class") for flow in resolved["flows"]]
+    laws = [tcp_of(resolved, flow).get("window_law_class", {}) for flow in resolved["flows"]]
+    named = [law.get("class") for law in laws]
     assert named == ["Reno", None, "Fast"]
     assert bl.run(scenario).counters["packets_delivered"] > 0
 

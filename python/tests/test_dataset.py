@@ -96,6 +96,9 @@ def test_rows_are_what_runs_did(small, tmp_path):
     result = bl.run(scenario, replications=2, trace="ledger")
     summary = result.replications[1].summary
     assert told["fingerprint"] == summary["fingerprint"]
+    stored = json.loads(told["scenario"])
+    assert stored == {**result.scenario, "run": {**stored["run"], "replications": 2}}
+    assert stored["run"]["tie_break"] == "fixed"
     assert told["goodput_bps"] == sum(flow["goodput_bps"] for flow in summary["flows"])
     # Every time-out and every reduction has its row.
     of = Counter((row["point"], row["series"], row["replication"]) for row in events)

@@ -73,7 +73,7 @@ def test_laws_are_named_by_file_by_fields_and_by_the_caller(lossy):
 
 
 def fields_of(found, law):
-    tcp = bl.resolve(found.study.scenario(0, law))["flows"][0]["tcp"]
+    tcp = bl.resolve(found.study.scenario(0, law))["tcp"]
     return tcp["segment_size"], tcp["window"]
 
 

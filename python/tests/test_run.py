@@ -96,7 +96,7 @@ def test_the_resolved_scenario_is_resolved(small):
     resolved = bl.resolve(small)
     assert bl.resolve(resolved) == resolved
     assert bl.run(small).fingerprint == bl.run(resolved).fingerprint
-    assert resolved["flows"][0]["tcp"]["rto_min"] == "1 s"
+    assert resolved["tcp"]["rto_min"] == "1 s"
 
 
 def test_the_same_numbers_again_and_for_any_number_of_workers(small):

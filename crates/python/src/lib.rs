@@ -96,12 +96,15 @@ fn schema() -> PyResult<String> {
     to_json(&schema_json())
 }
 
-/// Checks a scenario and fills in every default; other Python threads go on meanwhile.
+/// Checks a scenario and returns it with every field that it uses; other Python threads go on
+/// meanwhile.
 #[pyfunction]
 #[pyo3(signature = (scenario_json, monitor=None))]
 fn resolve(py: Python<'_>, scenario_json: &str, monitor: Option<&RunMonitor>) -> PyResult<String> {
-    let found = py.detach(|| resolved(scenario_json, monitor))?;
-    to_json(&found.scenario)
+    py.detach(|| {
+        let found = resolved(scenario_json, monitor)?;
+        to_json(&guarded(|| found.document())?)
+    })
 }
 
 /// Announces what a run needs: its memory in bytes, that of the numbers of all replications, what

@@ -44,17 +44,21 @@ pub struct Access {
 #[serde(default, deny_unknown_fields)]
 pub struct AccessSide {
     /// Rate of a link, in both directions.
+    #[schemars(extend("x-default" = "that of `access`"))]
     #[schemars(extend("x-minimum" = RATE_MIN))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
     /// Propagation delay of a link, one way.
+    #[schemars(extend("x-default" = "that of `access`"))]
     #[schemars(extend("x-maximum" = SPAN_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<Span>,
     /// Packets that may wait for a link behind the one being sent; more are dropped.
+    #[schemars(extend("x-default" = "that of `access`"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<u32>,
     /// Bytes that may be in a link's queue; a packet that would bring it above is dropped.
+    #[schemars(extend("x-default" = "that of `access`"))]
     #[schemars(extend("x-minimum" = "1 B"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_bytes: Option<Bytes>,

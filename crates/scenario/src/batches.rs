@@ -23,10 +23,12 @@ pub struct Batches {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Name of the edge node where they enter. Absent: every edge node.
+    #[schemars(extend("x-default" = "every edge node"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// Name of the edge node where they leave. Absent: every other edge node, each with batches of
     /// its own.
+    #[schemars(extend("x-default" = "every other edge node"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// Mean number of batches a second from each of these nodes to each other. The times between
@@ -47,12 +49,12 @@ pub struct Batches {
     pub packet_size: Bytes,
     /// Class of the packets, from 0.
     #[schemars(range(max = CLASS_MAX))]
-    #[serde(skip_serializing_if = "super::core_network::is_default")]
     pub class: u32,
     /// When batches begin.
     #[schemars(extend("x-maximum" = DURATION_MAX))]
     pub start: Span,
     /// When they end. Absent: with the run.
+    #[schemars(extend("x-default" = "`run.duration`"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Span>,
 }

@@ -89,10 +89,8 @@ fn writes(index: usize, (way, script, bytes): (&str, &Option<Vec<Write>>, Option
 }
 
 fn flow_count(scenario: &Scenario, total: u64) -> Check {
-    let path = scenario.network.topology == Topology::Path;
     // A demand or bursts on a path are a mistake of their own.
-    let others = scenario.demand.len() + scenario.bursts.len() + scenario.batches.len();
-    let needed = u64::from(others == 0 && (path || scenario.traffic.is_empty()));
+    let needed = u64::from(!scenario.others_send());
     if (needed..=FLOWS_MAX).contains(&total) {
         return Ok(());
     }

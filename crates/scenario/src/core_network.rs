@@ -16,10 +16,8 @@ pub struct Core {
     /// How a core node passes on what it receives.
     pub forwarding: CoreForwarding,
     /// Which of the free wavelengths a burst takes.
-    #[serde(skip_serializing_if = "is_default")]
     pub scheduler: Scheduler,
     /// Whether a node can change the wavelength of a burst.
-    #[serde(skip_serializing_if = "is_default")]
     pub conversion: ConversionKind,
     /// `conversion` = `limited`: how far the wavelength out may lie from the wavelength in.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -27,22 +25,16 @@ pub struct Core {
     /// What a node tries, in this order, for a burst whose way is taken; a burst for which all
     /// fails is dropped. Where `conversion` is listed, a burst keeps its wavelength until then;
     /// otherwise the scheduler converts from the start, as far as `conversion` allows.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub contention: Vec<Resolution>,
     /// Contention that no other burst makes.
-    #[serde(skip_serializing_if = "is_default")]
     pub injection: Injection,
     /// The fibre delay lines of each node.
-    #[serde(skip_serializing_if = "is_default")]
     pub delay_lines: DelayLines,
     /// Deflection to another fibre.
-    #[serde(skip_serializing_if = "is_default")]
     pub deflection: Deflection,
     /// Segmentation of bursts.
-    #[serde(skip_serializing_if = "is_default")]
     pub segmentation: Segmentation,
     /// Retransmission of bursts by the ingress edge.
-    #[serde(skip_serializing_if = "is_default")]
     pub retransmission: Retransmission,
 }
 
@@ -53,10 +45,6 @@ impl Core {
         let deflects = self.contention.contains(&Resolution::Deflection);
         if deflects { self.deflection.hop_limit as usize } else { 0 }
     }
-}
-
-pub(super) fn is_one(count: &u32) -> bool {
-    *count == 1
 }
 
 pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -128,7 +116,6 @@ pub struct DelayLines {
     /// How often a burst may pass a line at a node. Where no wavelength is free behind
     /// any one line, it goes round in the shortest one that is free, and asks again.
     #[schemars(range(min = 1, max = 100))]
-    #[serde(skip_serializing_if = "is_one")]
     pub passes: u32,
 }
 

@@ -32,7 +32,6 @@ pub struct Demand {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// When connections come, and between which nodes.
-    #[serde(skip_serializing_if = "super::core_network::is_default")]
     pub pattern: DemandPattern,
     /// `poisson`: mean arrivals a second; of what, says `per`.
     #[schemars(range(min = 1e-9, max = 1e9))]
@@ -83,12 +82,12 @@ pub struct Demand {
     pub size: Size,
     /// Class of the packets, from 0.
     #[schemars(range(max = CLASS_MAX))]
-    #[serde(skip_serializing_if = "super::core_network::is_default")]
     pub class: u32,
     /// When arrivals begin.
     #[schemars(extend("x-maximum" = DURATION_MAX))]
     pub start: Span,
     /// When arrivals end. Absent, or later than `run.duration`: with that.
+    #[schemars(extend("x-default" = "`run.duration`"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Span>,
     /// TCP parameters of these flows, over those of `[tcp]`.
@@ -316,21 +315,23 @@ pub struct Bursts {
     /// What the load is counted for.
     pub per: Per,
     /// Name of the edge node where they start. Absent: every edge node.
+    #[schemars(extend("x-default" = "every edge node"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// Name of the edge node where they end. Absent: every other edge node alike.
+    #[schemars(extend("x-default" = "every other edge node"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// Length of a burst; one that would take longer than 10,000 s is cut to that.
     pub length: Size,
     /// Class of the bursts, from 0.
     #[schemars(range(max = CLASS_MAX))]
-    #[serde(skip_serializing_if = "super::core_network::is_default")]
     pub class: u32,
     /// When arrivals begin.
     #[schemars(extend("x-maximum" = DURATION_MAX))]
     pub start: Span,
     /// When arrivals end. Absent: with the run.
+    #[schemars(extend("x-default" = "`run.duration`"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Span>,
 }

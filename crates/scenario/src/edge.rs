@@ -6,7 +6,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::choice::{Choice, Fields, listed};
-use super::core_network::{is_default, is_one};
 use super::error::word;
 use super::limits::SPAN_MAX;
 use super::{Marks, ScenarioError};
@@ -32,7 +31,6 @@ pub struct Edge {
     /// `size`, `hybrid`, in a mesh: whether a burst may hold at most `size`: a packet that would
     /// bring it above closes it and opens the next one. A packet that is larger is a burst of its
     /// own. Queues of ACKs alone keep the rule that `size` states.
-    #[serde(skip_serializing_if = "is_default")]
     pub at_most: bool,
     /// Where `size` and `timer` are those of `adaptive`: the shortest time it may come to.
     #[schemars(extend("x-exclusiveMinimum" = "0 s"))]
@@ -52,30 +50,25 @@ pub struct Edge {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub class_timers: Vec<Span>,
     /// What a mesh keeps assembly queues for.
-    #[serde(skip_serializing_if = "is_default")]
     pub queues: Queues,
     /// Assembly queues for each of these; flows are spread over them by number.
     #[schemars(range(min = 1, max = 1000))]
-    #[serde(skip_serializing_if = "is_one")]
     pub burstifiers: u32,
     /// Bursts that are shorter are padded to this length.
     #[schemars(extend("x-maximum" = "1 GB"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_size: Option<Bytes>,
     /// How bursts get from an edge node of a mesh on a fibre.
-    #[serde(skip_serializing_if = "is_default")]
     pub port: IngressPort,
     /// In a mesh with `port = "fifo"`: which data packets are marked, by what waits before their
     /// burst in that queue: the time until a wavelength is free, at the rate of one. Absent: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub marking: Option<Marks>,
     /// On which wavelength a burst sets out; needs `port = "shared"`.
-    #[serde(skip_serializing_if = "is_default")]
     pub wavelength: FirstWavelength,
     /// Extra offset time of the bursts of each class, from class 0; classes beyond the list have
     /// none.
     #[schemars(extend("x-maximum" = SPAN_MAX))]
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub class_offsets: Vec<Span>,
     /// On a `path`: time from the end of assembly until the burst may leave. A mesh has
     /// `signalling.offset`.
@@ -256,10 +249,8 @@ pub struct EdgeAck {
     pub size: Option<Bytes>,
     /// Whether the ACKs of a mesh enter the queues of the data that go the same way, in place of
     /// queues of their own.
-    #[serde(skip_serializing_if = "is_default")]
     pub with_data: bool,
     /// `with_data` and `cwnd-classes`: the class of ACKs, from 0; they carry no window.
-    #[serde(skip_serializing_if = "is_default")]
     pub class: u32,
     /// On a `path`: time from the end of assembly until the burst may leave.
     #[schemars(extend("x-maximum" = SPAN_MAX))]

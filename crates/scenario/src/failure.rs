@@ -23,7 +23,6 @@ pub struct Failure {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
     /// Whether of `link` only the direction from the first node to the second goes down.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub one_way: bool,
     /// When it goes down.
     #[schemars(extend("x-maximum" = DURATION_MAX))]

@@ -30,15 +30,16 @@ pub struct Flow {
     pub count: u32,
     /// Name of the edge node of the sender. Absent: the first edge node of a mesh; a `path` has
     /// one ingress.
+    #[schemars(extend("x-default" = "the first edge node"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// Name of the edge node of the receiver. Absent: the last edge node of a mesh; a `path` has
     /// one egress.
+    #[schemars(extend("x-default" = "the last edge node"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// Class of the packets, from 0.
     #[schemars(range(max = CLASS_MAX))]
-    #[serde(skip_serializing_if = "super::core_network::is_default")]
     pub class: u32,
     /// When the first of them starts.
     #[schemars(extend("x-maximum" = DURATION_MAX))]

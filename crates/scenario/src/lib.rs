@@ -11,10 +11,12 @@ mod choice;
 mod control;
 mod core_network;
 mod course;
+mod defaults;
 mod demand;
 mod edge;
 mod error;
 mod failure;
+mod fill;
 mod flow;
 mod injection;
 mod interrupt;
@@ -33,6 +35,7 @@ mod run;
 mod signalling;
 mod size;
 mod stack;
+mod stored;
 mod surgery;
 pub mod topology;
 mod traffic;
@@ -99,17 +102,18 @@ pub struct Scenario {
     /// Burst assembly at the edge nodes.
     pub edge: Edge,
     /// The control plane of a mesh.
-    #[serde(skip_serializing_if = "core_network::is_default")]
     pub signalling: Signalling,
     /// The core nodes.
     pub core: Core,
     /// A slotted network of optical packets, instead of bursts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ops: Option<Ops>,
-    /// TCP parameters of all flows; those not given follow the profile.
+    /// TCP parameters of all flows and of `demand`; those not given follow the profile. A flow or
+    /// a demand has its own `tcp` for what differs.
     pub tcp: Overrides,
-    /// The flows that are there from the beginning. Absent: one, or none where there is `live`,
-    /// `demand`, `bursts` or `batches`.
+    /// The flows that are there from the beginning. Absent: one where nothing else sends, and none
+    /// where there is `live`, `demand`, `traffic`, `bursts` or `batches`.
+    #[schemars(extend("x-default" = "one, where nothing else sends"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flows: Option<Vec<Flow>>,
     /// Hosts that run programs of the machine over a Linux kernel.
@@ -172,6 +176,13 @@ impl Scenario {
         self.flows.as_deref().unwrap_or_default()
     }
 
+    /// Whether anything sends that is not one of `flows`; a wireless cell does not.
+    #[must_use]
+    pub(crate) fn others_send(&self) -> bool {
+        let bursts = self.bursts.len() + self.batches.len();
+        self.live.len() + self.demand.len() + self.traffic.len() + bursts > 0
+    }
+
     /// Classes of the packets that are sent, rising.
     #[must_use]
     pub fn packet_classes(&self) -> BTreeSet<u32> {
@@ -213,8 +224,10 @@ pub fn quantity(text: &str) -> Option<(f64, &'static str)> {
 /// What the types of a scenario say of themselves; made once, as it takes longer than a short run.
 static SCHEMA: LazyLock<serde_json::Value> = LazyLock::new(|| schema_for!(Scenario).to_value());
 
-/// The JSON schema of a scenario.
+/// The JSON schema of a scenario, with the defaults that are filled in as it is resolved.
 #[must_use]
 pub fn schema_json() -> serde_json::Value {
-    SCHEMA.clone()
+    static DESCRIBED: LazyLock<serde_json::Value> =
+        LazyLock::new(|| defaults::described(SCHEMA.clone()));
+    DESCRIBED.clone()
 }

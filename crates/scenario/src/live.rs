@@ -36,6 +36,7 @@ pub struct Live {
     /// Name of the edge node that it is at; of a path `ingress` or `egress`. Absent: of the first
     /// host the first edge node, of every other the last. On a path, data are what hosts at the
     /// ingress send.
+    #[schemars(extend("x-default" = "the first edge node, of other hosts the last"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
     /// The program and its arguments; no shell reads them, and `python` is the one that runs
@@ -118,6 +119,10 @@ pub(super) fn expand(scenario: &mut Scenario, graph: Option<&Graph>) -> Check {
         host.check(&format!("live[{index}]"), scenario, &mut addresses)?;
     }
     let nodes = nodes(scenario, graph)?;
+    for (host, &node) in scenario.live.iter_mut().zip(&nodes) {
+        let end = || [INGRESS, EGRESS][node as usize];
+        host.node = Some(graph.map_or_else(end, |graph| graph.name(node)).to_string());
+    }
     let pairs = pairs(&nodes, graph.is_none());
     if pairs.is_empty() {
         let problem = "no two live hosts are at different nodes";

@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::ScenarioError;
 use super::choice::{Choice, Fields};
 
+/// Where bursts are lost: at the first core node.
+const NODE: usize = 1;
+
 /// What the core loses, each way.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -154,6 +157,26 @@ impl Loss {
 }
 
 impl LossRule {
+    /// Writes out the defaults of the process; a flow is named only where some are `listed`.
+    pub(super) fn fill(&mut self, listed: bool) {
+        if self.process != LossKind::None {
+            self.node.get_or_insert(NODE);
+        }
+        if self.process == LossKind::GilbertElliott {
+            self.loss_good.get_or_insert_default();
+            self.loss_bad = self.loss_bad();
+        }
+        let packets = [self.packets.is_some(), self.departures.is_some(), self.carrying.is_some()];
+        if self.process == LossKind::Script && listed && packets.contains(&true) {
+            self.flow.get_or_insert_default();
+        }
+    }
+
+    /// Chance that a burst is lost in the bad state.
+    fn loss_bad(&self) -> Option<Probability> {
+        self.loss_bad.or(Probability::new(1.0))
+    }
+
     /// What this rule, which stands at `table`, loses.
     fn losing(&self, table: &str) -> Result<Losing, ScenarioError> {
         let mut given = Choice::of(table, self, "process", LossKind::FIELDS);
@@ -177,7 +200,7 @@ impl LossRule {
                 given.needs("good_to_bad", self.good_to_bad)?,
                 given.needs("bad_to_good", self.bad_to_good)?,
                 given.may("loss_good", self.loss_good).unwrap_or_default(),
-                given.may("loss_bad", self.loss_bad.or(Probability::new(1.0))).unwrap_or_default(),
+                given.may("loss_bad", self.loss_bad()).unwrap_or_default(),
             )),
             LossKind::Script => {
                 script.flow = given.may("flow", self.flow).unwrap_or(0);
@@ -187,7 +210,7 @@ impl LossRule {
                 LossProcess::Listed(rising(given.may("bursts", self.bursts.as_deref())))
             }
         };
-        let mut node = 1;
+        let mut node = NODE;
         if self.process != LossKind::None {
             node = given.may("node", self.node).unwrap_or(node);
         }

@@ -64,6 +64,14 @@ impl MarkRule {
 }
 
 impl Marks {
+    /// Writes out the defaults of the rule.
+    pub(super) fn fill(&mut self) {
+        if self.rule == MarkRule::Red {
+            self.chance.get_or_insert(CHANCE);
+            self.weight.get_or_insert(WEIGHT);
+        }
+    }
+
     /// The rule that stands at `table`, of a queue in front of a line of this `rate`.
     pub(super) fn marking(&self, table: &str, rate: Rate) -> Result<Marking, ScenarioError> {
         let mut given = Choice::of(table, self, "rule", MarkRule::FIELDS);

@@ -79,6 +79,7 @@ pub struct Network {
     pub wavelengths: Option<u32>,
     /// All but `path`: names of the nodes that hosts attach to, at least two; all others only
     /// switch. Absent: as the topology says.
+    #[schemars(extend("x-default" = "as the topology says"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edges: Option<Vec<String>>,
     /// All but `path`: what the shortest route has least of. Absent: `delay`.
@@ -110,6 +111,7 @@ pub struct Network {
     pub file: Option<String>,
     /// With `file`: how long a link is that has no length, and an end without coordinates. Absent:
     /// `"placed"`.
+    #[schemars(extend("x-default" = "`\"placed\"`"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lengths: Option<FileLengths>,
 }
@@ -214,6 +216,7 @@ pub struct NetworkLink {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<Span>,
     /// Data wavelengths. Absent: `network.wavelengths`.
+    #[schemars(extend("x-default" = "`network.wavelengths`"))]
     #[schemars(range(min = 1, max = WAVELENGTHS_MAX))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wavelengths: Option<u32>,
@@ -223,7 +226,7 @@ pub struct NetworkLink {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fibres: Option<u32>,
     /// Whether it leads from `from` to `to` only. Absent: false.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub one_way: bool,
 }
 
@@ -332,6 +335,9 @@ impl Network {
             self.routes_per_pair = Some(self.routes_per_pair());
             self.route_choice.get_or_insert_default();
             self.nodes = topology.is_counted().then_some(self.node_count());
+        }
+        for link in self.link.iter_mut().flatten() {
+            link.fibres.get_or_insert(1);
         }
         match topology {
             Topology::FatTree => self.pods = Some(self.pods()),

@@ -37,7 +37,6 @@ pub struct Ops {
     /// How ACKs travel.
     pub acks: AckWay,
     /// Names of edge nodes that send what they have in the next free slot, without smoothing.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unsmoothed: Vec<String>,
     /// Edge smoothing.
     pub smoothing: Smoothing,
@@ -159,12 +158,14 @@ pub struct Dlcc {
     pub guard: Guard,
     /// How long the edge remembers a segment, and the ACKs it wrote. Absent: twice
     /// `congestion.rtt_max`, at least 1 s.
+    #[schemars(extend("x-default" = "twice `congestion.rtt_max`, at least 1 s"))]
     #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = SPAN_MAX, "x-or" = "remove it"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep: Option<Span>,
     /// How notifications travel.
     pub notification: Notification,
     /// Time from the drop to the edge, T_1. Absent: what light takes back over the route.
+    #[schemars(extend("x-default" = "what light takes"))]
     #[schemars(extend("x-maximum" = SPAN_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notification_delay: Option<Span>,

@@ -6,20 +6,22 @@ use burstlab_link::Marking;
 use burstlab_tcp::{Classes, Config, Listens, Overrides};
 use burstlab_traffic::{BatchLaw, Sampler};
 use burstlab_units::Serializer;
+use serde_json::Value;
 
 use super::check_mesh::{self, Through};
 use super::topology::{Graph, Metric, Routes};
 use super::{
     DemandLaw, DemandPattern, EdgeAssembly, Flow, Interrupt, Losses, Outage, SCHEMA, Scenario,
-    ScenarioError, Stacks, WlanLaw, check, control, failure, live, names, network, ranges, unused,
-    wlan,
+    ScenarioError, Stacks, WlanLaw, check, control, failure, fill, live, names, network, ranges,
+    unused, wlan,
 };
 
 /// A scenario that was read whole: with every default filled in, and beside it what follows from
 /// its choices.
 #[derive(Clone, Debug)]
 pub struct Resolved {
-    /// The scenario; each flow carries all its TCP parameters.
+    /// The scenario with the values that hold. `tcp` has every parameter, a flow or a demand those
+    /// of its own that differ.
     pub scenario: Scenario,
     /// How queues close their bursts.
     pub assembly: EdgeAssembly,
@@ -66,9 +68,7 @@ pub struct Resolved {
 pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved, ScenarioError> {
     ranges::check(&SCHEMA, "", written)?;
     let mut scenario = written.clone();
-    let others = scenario.bursts.is_empty() && scenario.batches.is_empty();
-    let alone = scenario.demand.is_empty() && scenario.live.is_empty() && others;
-    let usual = if alone { vec![Flow::default()] } else { Vec::new() };
+    let usual = if scenario.others_send() { Vec::new() } else { vec![Flow::default()] };
     scenario.flows.get_or_insert(usual);
     let mesh = network::check(&scenario.network, watch)?;
     live::expand(&mut scenario, mesh.as_ref().map(|(graph, _)| graph))?;
@@ -84,7 +84,7 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
     }
     let failures = failure::read(&scenario, mesh.as_ref().map(|(graph, _)| graph))?;
     let wlan = wlan::read(&mut scenario, mesh.as_ref().map(|(graph, _)| graph))?;
-    scenario.network.fill();
+    fill::fill(&mut scenario);
     if let (Some(ops), Some((graph, routes))) = (&mut scenario.ops, &mesh) {
         ops.fill(graph, routes);
     }
@@ -122,7 +122,8 @@ fn heeds_marks<'a>(scenario: &Scenario, mut all: impl Iterator<Item = &'a Config
     others.any(|other| other) || all.any(|tcp| tcp.ecn == Some(true))
 }
 
-/// The TCP parameters of flows and of demand, which `scenario` then has all of.
+/// The TCP parameters of flows and of demand. `scenario` then has the general ones in its `tcp`,
+/// and at each flow and demand what differs.
 fn endpoints(
     written: &Scenario,
     scenario: &mut Scenario,
@@ -135,19 +136,29 @@ fn endpoints(
         wlan::fits(scenario, index, &table, &config)?;
         tcp.push(config);
     }
-    for (flow, config) in scenario.flows.iter_mut().flatten().zip(&tcp) {
-        if flow.stack.is_none() {
-            flow.tcp = written_out(config);
-        }
-    }
+    let flows = scenario.flows.iter_mut().flatten().zip(&tcp);
+    let mut own: Vec<_> = flows
+        .filter(|(flow, _)| flow.stack.is_none())
+        .map(|(flow, config)| (&mut flow.tcp, config))
+        .collect();
     for (index, demand) in scenario.demand.iter_mut().enumerate() {
         let config = endpoint(written, &format!("demand[{index}]"), &demand.tcp)?;
         if matches!(demand.pattern, DemandPattern::Incast | DemandPattern::Permutation) {
             let segment = Serializer::new(scenario.access.rate).next(config.segment_size);
             demand.spread.get_or_insert(segment);
         }
-        demand.tcp = written_out(&config);
         demand_tcp.push(config);
+    }
+    let demand = scenario.demand.iter_mut().map(|demand| &mut demand.tcp);
+    own.extend(demand.zip(&demand_tcp));
+    // General parameters that contradict one another serve entries that override them.
+    let general = Config::resolve(&written.tcp).ok().filter(|_| !own.is_empty());
+    let general = general.as_ref().map(written_out);
+    for (parameters, config) in own {
+        *parameters = beyond(general.as_ref(), config);
+    }
+    if let Some(general) = general {
+        scenario.tcp = read_back(general);
     }
     Ok((tcp, demand_tcp))
 }
@@ -209,9 +220,21 @@ impl Resolved {
     }
 }
 
+/// The parameters of `config` that differ from the `general` ones, or all.
+fn beyond(general: Option<&Value>, config: &Config) -> Overrides {
+    let mut own = written_out(config);
+    if let (Some(general), Some(own)) = (general, own.as_object_mut()) {
+        own.retain(|name, value| general.get(name.as_str()) != Some(value));
+    }
+    read_back(own)
+}
+
 /// Every parameter of `config`, as a scenario writes it.
-fn written_out(config: &Config) -> Overrides {
-    serde_json::to_value(config)
-        .and_then(serde_json::from_value)
+fn written_out(config: &Config) -> Value {
+    serde_json::to_value(config).expect("the parameters of an endpoint are written")
+}
+
+fn read_back(parameters: Value) -> Overrides {
+    serde_json::from_value(parameters)
         .expect("the parameters of an endpoint are read as they are written")
 }

@@ -41,7 +41,6 @@ pub struct Run {
     pub occupancy: Option<Span>,
     /// Which of several events of one instant comes first, among timers and then among arrivals.
     /// `random` shows whether a result hangs on ties.
-    #[serde(skip_serializing_if = "super::core_network::is_default")]
     pub tie_break: TieBreak,
     /// Seed of all randomness.
     #[schemars(range(max = i64::MAX))]
@@ -53,6 +52,7 @@ pub struct Run {
     /// that is bound to need more is refused before it runs; a run that comes to need more is
     /// stopped, and what it recorded is kept. A larger value changes no number. Absent: half of the
     /// memory that there is.
+    #[schemars(extend("x-default" = "half of the memory"))]
     #[schemars(extend("x-minimum" = "1 MB"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_memory: Option<Bytes>,

@@ -26,6 +26,7 @@ pub struct Signalling {
     #[schemars(extend("x-maximum" = CONTROL_MAX))]
     pub guard: Span,
     /// Offset time of every burst, in place of hops x `processing` + `guard`.
+    #[schemars(extend("x-default" = "by `processing` and `guard`"))]
     #[schemars(extend("x-maximum" = CONTROL_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<Span>,
@@ -39,6 +40,7 @@ pub struct Signalling {
     #[schemars(range(min = 1, max = PARALLEL_MAX))]
     pub channels: u32,
     /// Rate of a control channel. Absent: that of a data wavelength.
+    #[schemars(extend("x-default" = "`network.link_rate`"))]
     #[schemars(extend("x-minimum" = RATE_MIN))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,

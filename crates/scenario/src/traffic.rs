@@ -22,14 +22,15 @@ pub struct Traffic {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub side: Option<Side>,
     /// In a mesh: name of the edge node where their packets enter. Absent: the first.
+    #[schemars(extend("x-default" = "the first edge node"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// In a mesh: name of the edge node where their packets leave. Absent: the last.
+    #[schemars(extend("x-default" = "the last edge node"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// In a mesh: class of their packets, from 0.
     #[schemars(range(max = CLASS_MAX))]
-    #[serde(skip_serializing_if = "super::core_network::is_default")]
     pub class: u32,
     /// How they send.
     pub pattern: Pattern,

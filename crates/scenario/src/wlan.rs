@@ -11,6 +11,13 @@ use super::error::{Check, word};
 use super::{Scenario, ScenarioError, Side, Topology};
 use crate::topology::Graph;
 
+/// Path loss and shadowing where nothing is said: what `Wlan` documents at its fields.
+const EXPONENT: f64 = 2.0;
+const SIGMA_DB: f64 = 4.0;
+const REFERENCE_M: f64 = 1.0;
+const REFERENCE_DB: f64 = 48.0;
+const SENSE_DB: f64 = 13.7;
+
 /// The rates of 802.11b.
 const RATES: [&str; 4] = ["1 Mb/s", "2 Mb/s", "5.5 Mb/s", "11 Mb/s"];
 /// That of data frames, unless a scenario says another.
@@ -28,6 +35,7 @@ const PACKET_MAX: u64 = 2304;
 #[serde(default, deny_unknown_fields)]
 pub struct Wlan {
     /// In a mesh: name of the edge node whose hosts are stations. Absent: the last.
+    #[schemars(extend("x-default" = "the last edge node"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
     /// On a `path`: which hosts are stations. Absent: the receivers.
@@ -373,12 +381,29 @@ impl Wlan {
         let mut may = |field, value, usual| given.may(field, value).unwrap_or(usual);
         // Powers are counted from the threshold for reception.
         Shadowing {
-            exponent: may("exponent", self.exponent, 2.0),
-            sigma_db: may("sigma_db", self.sigma_db, 4.0),
-            reference_m: may("reference_distance_m", self.reference_distance_m, 1.0),
-            reference_power_dbm: may("reference_margin_db", self.reference_margin_db, 48.0),
+            exponent: may("exponent", self.exponent, EXPONENT),
+            sigma_db: may("sigma_db", self.sigma_db, SIGMA_DB),
+            reference_m: may("reference_distance_m", self.reference_distance_m, REFERENCE_M),
+            reference_power_dbm: may("reference_margin_db", self.reference_margin_db, REFERENCE_DB),
             receive_dbm: 0.0,
-            sense_dbm: -may("sense_db", self.sense_db, 13.7),
+            sense_dbm: -may("sense_db", self.sense_db, SENSE_DB),
+        }
+    }
+
+    /// Writes out the defaults of the losses; with `margin_db` no distance counts.
+    pub(super) fn fill(&mut self) {
+        if self.loss == WlanLoss::FrameError {
+            self.frames.get_or_insert_default();
+        }
+        if self.loss != WlanLoss::Shadowing {
+            return;
+        }
+        self.sigma_db.get_or_insert(SIGMA_DB);
+        if self.margin_db.is_none() {
+            self.exponent.get_or_insert(EXPONENT);
+            self.reference_distance_m.get_or_insert(REFERENCE_M);
+            self.reference_margin_db.get_or_insert(REFERENCE_DB);
+            self.sense_db.get_or_insert(SENSE_DB);
         }
     }
 

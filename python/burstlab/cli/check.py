@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from burstlab import cli
 
 
@@ -9,6 +11,7 @@ def check(
     scenario: str,
     /,
     *,
+    resolve: cli.flags.Switch = False,
     ties: cli.flags.Switch = False,
     jobs: cli.flags.Whole = None,
     allow_code: cli.flags.Switch = False,
@@ -23,6 +26,9 @@ def check(
     ----------
     scenario
         The TOML file of the scenario.
+    resolve
+        Print the scenario with every field that it uses, defaults included, and nothing else: what
+        a result stores as scenario.toml.
     ties
         Run it twice, with events of one instant in a fixed order and in a drawn one, and list the
         numbers that differ; the exit status is 1 if any does.
@@ -33,22 +39,34 @@ def check(
     json_
         With --ties: print one JSON document and nothing else.
     """
+    from burstlab import simulation
     from burstlab.cli.printing import say, warn
     from burstlab.errors import InputError
-    from burstlab.simulation import announcements, doubts, estimate, resolve
 
     given = {"--jobs": jobs is not None, "--allow-code": allow_code, "--json": json_}
     for flag in (flag for flag, there in given.items() if there and not ties):
         raise InputError(f"{flag} belongs to --ties\n  fix: add --ties, or leave it out")
-    resolved = resolve(scenario)
-    if not json_:
+    if resolve and ties:
+        raise InputError("--resolve prints the scenario alone\n  fix: leave out --ties")
+    resolved = simulation.resolve(scenario)
+    if resolve:
+        _print_whole(resolved)
+    elif not json_:
         say(f"{scenario}: no error found")
-    memory, time_s = estimate(resolved)
-    if (memory > _MUCH or time_s > _LONG) and not json_:
-        say(f"a run takes about {_size(memory)} of memory and {_span(time_s)}")
-    for line in [*doubts(scenario), *announcements(resolved)]:
+        memory, time_s = simulation.estimate(resolved)
+        if memory > _MUCH or time_s > _LONG:
+            say(f"a run takes about {_size(memory)} of memory and {_span(time_s)}")
+    for line in [*simulation.doubts(scenario), *simulation.announcements(resolved)]:
         warn(f"warning: {line}")
     return _ties(scenario, jobs, allow_code, json_) if ties else 0
+
+
+def _print_whole(resolved: dict[str, Any]) -> None:
+    import tomli_w
+
+    from burstlab.results import without_none
+
+    print(tomli_w.dumps(without_none(resolved)), end="")
 
 
 #: Bytes and seconds that are worth a word.

@@ -44,6 +44,7 @@ RUNS = (
     *KEY,
     Column("x", "double", "", "Where the point is drawn: the probability, or the load in Erlang."),
     Column("settings", "string", "", "What the plan sets in the scenario, by path, as JSON."),
+    Column("scenario", "string", "", "The scenario as JSON, with every field that it uses."),
     Column("seed", "uint64", "", "Seed of all random decisions."),
     Column("fingerprint", "string", "", "Of the run: scenario, seed and results."),
     Column("simulated_s", "double", "s", "How long the run is."),

@@ -140,11 +140,12 @@ def _add(tables: dict[str, Rows], paper: Paper, context: Context, one: Run, pric
         "series": one.series,
     }
     result = run(one.scenario, replications=one.replications, trace="ledger", jobs=context.jobs)
+    scenario = json.dumps(result.scenario, sort_keys=True)
     for replication in result.replications:
         summary = replication.summary
         told = {**key, "replication": int(summary["replication"])}
         settings = json.dumps(one.settings, sort_keys=True)
-        row = {**told, "x": one.x, "settings": settings, **_counted(summary)}
+        row = {**told, "x": one.x, "settings": settings, "scenario": scenario, **_counted(summary)}
         tables["runs"].append({**row, "seed": result.seed})
     priced = dict(_priced(tables, {**key, "replication": 0}, one.scenario, prices, context.jobs))
     for event in result.ledger.to_pylist():

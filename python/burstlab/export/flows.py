@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from burstlab.errors import InputError
 from burstlab.export.capture import DATA, sights
+from burstlab.parameters import tcp_of
 from burstlab.quantities import whole
 from burstlab.shown import shown
 from burstlab.tables import NULL
@@ -137,7 +138,7 @@ class Flows:
         self._static: list[FlowFacts] = []
         for flow in result.scenario.get("flows", []):
             ends = self._ends_of(flow)
-            tcp, stack = flow["tcp"], flow.get("stack")
+            tcp, stack = tcp_of(result.scenario, flow), flow.get("stack")
             label = flow.get("label") or stack
             # The headers of a stack are its own, and so is its window.
             known = _facts(_OF_A_STACK if stack is not None else tcp, ends, label)
@@ -221,7 +222,7 @@ class Flows:
             known = f"0 to {self.count - 1}" if self.count else "there is none"
             raise InputError(f"--flow {number}: there is no such flow\n  fix: {known}")
         demand, ingress, egress = found
-        tcp = self._scenario["demand"][demand]["tcp"]
+        tcp = tcp_of(self._scenario, self._scenario["demand"][demand])
         return _facts(tcp, (f"edge-{ingress}", f"edge-{egress}"), None)
 
     @cached_property

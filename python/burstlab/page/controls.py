@@ -11,6 +11,7 @@ from typing import Any
 from burstlab import _core
 from burstlab.errors import InputError, unknown
 from burstlab.loading import Document, set_at
+from burstlab.parameters import tcp_of
 
 #: What the scenario says, where a control has no value for it.
 AS_GIVEN = "as given"
@@ -245,7 +246,7 @@ def _numeric(name: str, text: str) -> int | float:
 def _value(resolved: Mapping[str, Any], path: str) -> Any:
     here: Any = resolved
     if path.startswith("tcp.") and resolved.get("flows"):
-        here = resolved["flows"][0]
+        here = {"tcp": tcp_of(resolved, resolved["flows"][0])}
     for step in path.split("."):
         here = here.get(step) if isinstance(here, Mapping) else None
     return here

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from burstlab import _core
+from burstlab.parameters import tcp_of
 
 
 def remark(resolved: Mapping[str, Any]) -> str:
@@ -20,7 +21,7 @@ def remark(resolved: Mapping[str, Any]) -> str:
     edge = resolved["edge"]
     if edge["assembly"] != "timer" or not resolved.get("flows"):
         return ""
-    tcp = resolved["flows"][0]["tcp"]
+    tcp = tcp_of(resolved, resolved["flows"][0])
     window = int(tcp["window"])
     size_b = _number(tcp["segment_size"])
     each_s = size_b * 8 / _number(resolved["access"]["rate"])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from burstlab.completion import FIX, is_of_completion
 from burstlab.directories import is_result
 from burstlab.errors import InputError
+from burstlab.parameters import tcp_of
 from burstlab.plot import theme
 from burstlab.plot.curves import Axes, Curve, CurvePanel, Dot, curve_chart
 from burstlab.quantities import number
@@ -42,7 +43,7 @@ def parameter(result: Result, path: str) -> Any:
     steps = path.split(".")
     if steps[0] == "tcp":
         kinds = [*result.scenario.get("flows", []), *result.scenario.get("demand", [])]
-        node, steps = (kinds[0]["tcp"] if kinds else {}), steps[1:]
+        node, steps = (tcp_of(result.scenario, kinds[0]) if kinds else {}), steps[1:]
     for step in steps:
         name, _, index = step.partition("[")
         node = node.get(name) if isinstance(node, Mapping) else None

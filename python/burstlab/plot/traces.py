@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from burstlab.parameters import tcp_of
 from burstlab.plot import theme
 from burstlab.results import Result
 
@@ -56,7 +57,8 @@ class Panel:
     @property
     def receiver_window(self) -> int:
         """The most packets that the receiver of the first flow allows."""
-        return int(self.result.scenario["flows"][0]["tcp"]["window"])
+        scenario = self.result.scenario
+        return int(tcp_of(scenario, scenario["flows"][0])["window"])
 
     def holds(self, t_s: float) -> bool:
         """Whether an instant is drawn."""

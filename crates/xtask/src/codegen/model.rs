@@ -35,6 +35,8 @@ pub(crate) struct Field {
     /// Whether it may be null.
     pub(crate) nullable: bool,
     pub(crate) default: Option<Value>,
+    /// The default in words, where it is no one value.
+    pub(crate) default_in_words: Option<String>,
     pub(crate) doc: String,
 }
 
@@ -143,6 +145,7 @@ impl<'a> Reader<'a> {
                 required: required.contains(&name.as_str()),
                 nullable: is_nullable(value),
                 default: value.get("default").filter(|d| !d.is_null()).cloned(),
+                default_in_words: value.get("x-default").and_then(Value::as_str).map(str::to_owned),
                 doc: value.as_object().map(with_bounds).unwrap_or_default(),
             });
         }

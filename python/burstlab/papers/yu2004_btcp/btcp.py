@@ -297,7 +297,7 @@ def fig6(context: Context) -> Findings:
         measures[f"{label}: end of the run of time-outs (s)"] = float(times[-1])
         measures[f"{label}: packets in order"] = int(result.flows["segments_delivered"][0])
     ledger = ble.ledger.where(kind="timeout")
-    window = int(ble.scenario["flows"][0]["tcp"]["window"])
+    window = int(ble.scenario["tcp"]["window"])
     windows = np.minimum(ledger["cwnd"], window)
     taken_for_false = ledger["verdict"] == "false"
     measures["BLE: window at the first time-out"] = float(windows[0])
