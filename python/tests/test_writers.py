@@ -102,6 +102,7 @@ WRITERS = {
 OVER = {
     "export": "export RESULT --format qlog --out OUT/NAME --force",
     "view": "view RESULT --export OUT/NAME --force --no-open",
+    "topology": "topology TOPOLOGY --out OUT/NAME --force",
 }
 
 
@@ -148,7 +149,9 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     (where / "plan.toml").write_text(tomli_w.dumps(plan))
     result = bl.run(RUN, trace=("packets", "bursts", "cwnd", "ledger"), out=where / "result")
     bursts = result.bursts.where(fate="lost").to_pylist()
+    (where / "edges.csv").write_text("source,target,km\na,b,100\nb,c,100\n")
     return {
+        "TOPOLOGY": str(where / "edges.csv"),
         "RUN": str(where / "run.toml"),
         "PLAN": str(where / "plan.toml"),
         "RESULT": str(where / "result"),
