@@ -8,14 +8,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from burstlab import _core
-from burstlab.directories import ready_directory
+from burstlab.directories import CHECKPOINTS, ready_directory
 from burstlab.errors import InputError
-from burstlab.files import put
+from burstlab.files import Lock, put
 from burstlab.parquet import writing
 
 EVERY = "60 s"
 
 _FLAG = "--checkpoint"
+
+#: Held while a run keeps its checkpoints; the directory of its result may be the same one.
+_LOCK = ".checkpoints.lock"
 
 _NAME = re.compile(r"replication-\d+\.ckpt")
 
@@ -46,13 +49,26 @@ class Checkpoints:
         self.every_s = _positive(every)
         self.resume = resume
         self._announce = announce
-        self.directory = ready_directory(directory, _FLAG)
+        self.directory = ready_directory(directory, CHECKPOINTS, _FLAG)
+        with writing(self.directory, _FLAG):
+            self._lock = Lock(self.directory, "another run keeps its checkpoints there", name=_LOCK)
         found = any(_NAME.fullmatch(path.name) for path in self.directory.iterdir())
         if found and not resume:
+            self.close()
             raise InputError(
                 f"{self.directory} holds the checkpoints of a run\n"
                 "  fix: resume it (--resume, resume=True), or use another directory"
             )
+
+    def __enter__(self) -> Checkpoints:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let other runs keep theirs there."""
+        self._lock.close()
 
     def check(self, scenario: str, seed: int, numbers: Sequence[int]) -> None:
         """Refuse files that are of another run, before any replication is run."""

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 from burstlab import classes
 from burstlab.completion import is_of_completion
-from burstlab.directories import is_result
+from burstlab.directories import is_result, settle
 from burstlab.errors import InputError
 from burstlab.results import Result
 from burstlab.results import read as read_run
@@ -204,6 +204,7 @@ def find(directories: Sequence[str | os.PathLike[str]]) -> list[Entry]:
             raise InputError(
                 f"{where}: no such directory\n  fix: give one that --out of run or study named"
             )
+        settle(where)
         inside = [where] if _is_result(where) else sorted(filter(_is_result, where.iterdir()))
         if not inside:
             raise InputError(

@@ -1,9 +1,13 @@
-"""The directory of a result: it holds one run, which is whole, or none.
+"""Directories that are written to: each holds one thing, which is whole, or none.
+
+`ready_directory` stands before every writer of a directory, and `ready_file` before every writer of
+a file: what is of another kind, or of nobody, is never overwritten.
 
 While a run goes on its files have hidden names in the directory. When all of them are complete,
 ``.summary.json`` is written, which names them; from then on the new result is the one that is
 there, and what is left to do, to take away the files of the older one and the dots of the new
-names, is done again by whoever comes next if the process ends in the middle of it.
+names, is done again by whoever comes next if the process ends in the middle of it. Other writers
+put their files into a hidden directory meanwhile (`Room`), with the same promise.
 """
 
 from __future__ import annotations
@@ -12,12 +16,15 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from burstlab import aside
 from burstlab.errors import InputError
-from burstlab.files import Lock, put, sync
+from burstlab.files import Lock, put, sync, whole
 from burstlab.parquet import hidden, writing
+from burstlab.sums import FIELD, sealed, sum_of
 from burstlab.tables import STORED
 
 SCENARIO, SUMMARY = "scenario.toml", "summary.json"
@@ -29,6 +36,68 @@ PENDING = ".summary.json"
 MADE = "made.json"
 
 _BUSY = "another process is writing there"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a directory may hold.
+
+    Attributes
+    ----------
+    told
+        What an error calls it.
+    heads
+        Files, or directories, any of which says that it is there.
+    own
+        What else is its own, by patterns; nothing of that is overwritten by anybody else.
+    alone
+        Whether a writer refuses its own names, where they are there without a head. Others look
+        more closely by themselves.
+    """
+
+    told: str
+    heads: tuple[str, ...]
+    own: tuple[str, ...]
+    alone: bool = True
+
+
+RESULT = Kind(
+    "the result of a run",
+    (SUMMARY, PENDING),
+    (SCENARIO, MADE, *(f"{name}.parquet" for name in STORED)),
+    alone=False,
+)
+STUDY = Kind(
+    "a study",
+    ("study.json",),
+    (
+        *("plan.toml", "points", "runs.parquet", "estimates.parquet", "differences.parquet"),
+        *("report.html", "timing.json", "failed.json", "sums.json"),
+    ),
+    alone=False,
+)
+WHAT_IF = Kind(
+    "the two runs of a what-if",
+    ("what-if.json",),
+    ("first", "other", "different_connections.parquet", "different_bursts.parquet"),
+)
+PRICES = Kind("the prices of bursts", ("blame.json", ".prices.jsonl"), ("prices.parquet",))
+REPRODUCTION = Kind(
+    "a reproduction", ("reproduce.json",), ("report.html", "runs.sqlite"), alone=False
+)
+DATA_SET = Kind(
+    "a data set",
+    ("dataset.json",),
+    ("README.md", "runs.parquet", "events.parquet", "prices.parquet"),
+    alone=False,
+)
+#: Tables of a result as text, or nothing: files of a directory that is another's may lie beside.
+TABLES = Kind("tables", (), (), alone=False)
+#: Checkpoints, of which the same is true.
+CHECKPOINTS = Kind("the checkpoints of a run", (), (), alone=False)
+
+#: All kinds that have a directory for themselves.
+KINDS = (RESULT, STUDY, WHAT_IF, PRICES, REPRODUCTION, DATA_SET)
 
 
 class Place:
@@ -58,11 +127,12 @@ class Place:
         force: bool = False,
         goes_on: Callable[[Mapping[str, Any]], bool] = lambda summary: False,
     ) -> None:
-        self.path = ready_directory(out)
+        self.path = ready_directory(out, RESULT)
         with writing(self.path):
             self._lock = Lock(self.path, _BUSY)
         try:
             with writing(self.path):
+                aside.finish(self.path)
                 _finish(self.path)
                 self._before = _held(self.path)
                 self._sweep()
@@ -111,11 +181,15 @@ class Place:
 
         if summary["interrupted"] and self._before and not self._before.get("interrupted"):
             return self._beside(names, scenario, summary)
-        document = {
-            **summary,
-            "tables": [name for name in STORED if name in names],
-            "scenario_sha256": hashlib.sha256(scenario).hexdigest(),
-        }
+        tables = [name for name in STORED if name in names]
+        document = sealed(
+            {
+                **summary,
+                "tables": tables,
+                "scenario_sha256": hashlib.sha256(scenario).hexdigest(),
+                FIELD: {f"{name}.parquet": sum_of(hidden(self.path, name)) for name in tables},
+            }
+        )
         put(self.path / f".{SCENARIO}", scenario)
         text = json.dumps(document, indent=2, allow_nan=False)
         put(self.path / PENDING, f"{text}\n".encode())
@@ -137,9 +211,15 @@ class Place:
 
     def _sweep(self) -> None:
         """Remove the hidden files of a run that has ended, unless they are complete."""
+        aside.sweep(self.path)
         if (self.path / PENDING).exists():
             return
-        patterns = [f".{name}{end}.parquet" for name in STORED for end in ("", "-[0-9]*")]
+        patterns = [
+            f"{start}.{name}{end}.parquet"
+            for start in ("", "tmp_")  # DuckDB's own names, of earlier versions
+            for name in STORED
+            for end in ("", "-[0-9]*")
+        ]
         for pattern in (
             *patterns,
             ".probe-*",
@@ -151,9 +231,86 @@ class Place:
                 file.unlink(missing_ok=True)
 
 
+class Room:
+    """A directory into which files go together, so that all are there or those of before.
+
+    Parameters
+    ----------
+    out
+        The directory; it is made if it is not there.
+    kind
+        What it is to hold.
+    force
+        Whether half of two runs, of an earlier version that was killed, may be replaced.
+    flag
+        The flag that gave it.
+
+    Raises
+    ------
+    InputError
+        If nothing can be written there, somebody else writes there, or there is something else.
+    """
+
+    def __init__(
+        self,
+        out: str | os.PathLike[str],
+        kind: Kind,
+        *,
+        force: bool = False,
+        flag: str = "--out",
+    ) -> None:
+        self.path = ready_directory(out, kind, flag, force=force)
+        self._kind, self._flag = kind, flag
+        with writing(self.path, flag):
+            self._lock = Lock(self.path, _BUSY)
+        try:
+            with writing(self.path, flag):
+                aside.finish(self.path)
+                aside.sweep(self.path)
+                for file in self.path.glob(".probe-*"):
+                    file.unlink(missing_ok=True)
+        except BaseException:
+            self.close()
+            raise
+
+    def begin(self) -> Path:
+        """Return the hidden directory, which is empty, for the files."""
+        with writing(self.path, self._flag):
+            return aside.begin(self.path)
+
+    def move_in(self, old: Iterable[str] = ()) -> None:
+        """Put what lies in the hidden directory in the place of what is there.
+
+        Parameters
+        ----------
+        old
+            Names of what goes, where nothing of that name comes.
+        """
+        with writing(self.path, self._flag):
+            aside.move_in(self.path, old, self._kind.heads)
+
+    def __enter__(self) -> Room:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Remove what is not whole, and let others write there."""
+        aside.sweep(self.path)
+        self._lock.close()
+
+
 def is_result(directory: Path) -> bool:
     """Whether a directory holds the result of a run."""
-    return any((directory / name).is_file() for name in (SUMMARY, PENDING))
+    return holds(directory, RESULT)
+
+
+def holds(directory: Path, kind: Kind) -> bool:
+    """Whether a directory holds something of a kind."""
+    # What is complete is there, though it is not in its place yet.
+    places = [directory, *([aside.place(directory)] if aside.is_complete(directory) else [])]
+    return any((place / name).is_file() for place in places for name in kind.heads)
 
 
 def settle(directory: Path) -> None:
@@ -161,17 +318,119 @@ def settle(directory: Path) -> None:
     if (directory / PENDING).exists():
         with writing(directory), Lock(directory, _BUSY):
             _finish(directory)
+    # A directory may be one of two that take their place together.
+    for place in (directory, directory.parent):
+        if aside.is_complete(place):
+            with writing(place), Lock(place, _BUSY):
+                aside.finish(place)
 
 
-def ready_directory(directory: str | os.PathLike[str], flag: str = "--out") -> Path:
-    """Make the directory, or say why nothing can be written there."""
+def ready_directory(
+    directory: str | os.PathLike[str],
+    kind: Kind,
+    flag: str = "--out",
+    *,
+    force: bool = False,
+) -> Path:
+    """Make a directory for something, or say why it cannot be written there.
+
+    Nothing is changed where that is refused.
+
+    Parameters
+    ----------
+    directory
+        The directory.
+    kind
+        What it is to hold.
+    flag
+        The flag that gave it.
+    force
+        Whether half of two runs, of an earlier version that was killed, may be replaced.
+
+    Raises
+    ------
+    InputError
+        If it holds something else, or is none and cannot be made.
+    """
     out = Path(directory)
+    vacant(out, kind, flag, force=force)
     with writing(out, flag):
         out.mkdir(parents=True, exist_ok=True)
         probe = out / f".probe-{os.getpid()}"
         probe.touch()
         probe.unlink(missing_ok=True)
     return out
+
+
+def vacant(out: Path, kind: Kind, flag: str = "--out", *, force: bool = False) -> None:
+    """Refuse a directory that holds something else than it is to hold; look, and change nothing.
+
+    Parameters
+    ----------
+    out, kind, flag, force
+        As of `ready_directory`.
+    """
+    fix = f"give another {flag}"
+    if (out.exists() or out.is_symlink()) and not out.is_dir():
+        raise InputError(f"{out}: cannot be written (it is no directory)\n  fix: {fix}")
+    if kind not in KINDS:
+        return
+    try:
+        os.fspath(out).encode()
+    except UnicodeEncodeError:
+        # What writes the tables knows no other names.
+        raise InputError(f"{out}: the name is not UTF-8\n  fix: {fix}, whose name is") from None
+    for other in KINDS:
+        if other is not kind and holds(out, other):
+            raise InputError(f"{out} holds {other.told}\n  fix: {fix}")
+    if kind.alone and not holds(out, kind):
+        for name in kind.own:
+            # A run there may be half of what an earlier version was killed at.
+            replaceable = kind is WHAT_IF and is_result(out / name)
+            if (out / name).exists() and not (force and replaceable):
+                raise _in_the_way(out / name, kind, force=replaceable)
+
+
+def ready_file(path: Path, flag: str = "--out") -> None:
+    """Refuse to write a file in the place of one that a result, a study or the like consists of.
+
+    Parameters
+    ----------
+    path
+        The file.
+    flag
+        The flag that gave it.
+    """
+    fix = f"give another {flag}"
+    if path.is_dir():
+        raise InputError(f"{path}: is there already, and is a directory\n  fix: {fix}")
+    if path.exists() and not path.is_file():
+        return  # a device, such as /dev/stdout
+    for directory in path.absolute().parents[:2]:
+        inside = path.absolute().relative_to(directory)
+        for kind in KINDS:
+            if holds(directory, kind) and _belongs(inside, kind, directory):
+                raise InputError(f"{path}: is part of {kind.told}\n  fix: {fix}")
+
+
+def _belongs(inside: Path, kind: Kind, directory: Path) -> bool:
+    """Whether a path in a directory is part of what that holds."""
+    if inside.parts[0] in (*kind.heads, *kind.own):
+        return True
+    if kind is not REPRODUCTION or len(inside.parts) != 2:
+        return False
+    # Each target says in a file beside its own which these are.
+    paper = directory / inside.parts[0]
+    return any(
+        inside.name == file.name or str(inside) in _listed(file) for file in paper.glob("*.json")
+    )
+
+
+def _listed(file: Path) -> list[str]:
+    try:
+        return list(json.loads(file.read_text(encoding="utf-8"))["files"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
 
 
 def note(directory: Path, files: Iterable[Path]) -> None:
@@ -191,10 +450,12 @@ def note(directory: Path, files: Iterable[Path]) -> None:
         if file.is_relative_to(here)
     ]
     if names and is_result(directory):
-        found = [name for name in _made(directory) if name not in names]
-        text = json.dumps({"made": sorted([*found, *names])}, indent=2)
-        with writing(directory):
-            put(directory / MADE, f"{text}\n".encode())
+        # What another process notes at the same time is read once it has done so.
+        with writing(directory), whole(directory / MADE, wait=True) as part:
+            found = [name for name in _made(directory) if name not in names]
+            text = json.dumps({"made": sorted([*found, *names])}, indent=2)
+            part.write_text(f"{text}\n", encoding="utf-8")
+            sync(part)
 
 
 def _made(directory: Path) -> list[str]:
@@ -247,8 +508,6 @@ def _uncover(path: Path, place: Path) -> None:
 
 def _held(directory: Path) -> Mapping[str, Any] | None:
     """Return the summary of the result in a directory; refuse what is none and in the way."""
-    if (directory / "study.json").exists():
-        raise InputError(f"{directory} holds a study\n  fix: give another directory")
     summary = directory / SUMMARY
     if summary.exists():
         try:
@@ -264,10 +523,11 @@ def _held(directory: Path) -> Mapping[str, Any] | None:
     return None
 
 
-def _in_the_way(path: Path) -> InputError:
+def _in_the_way(path: Path, kind: Kind = RESULT, *, force: bool = False) -> InputError:
+    what = "no result, and one" if kind is RESULT else f"something else, and {kind.told}"
     return InputError(
-        f"{path}: is of no result, and one there would overwrite it\n"
-        "  fix: give another directory, or move this file away"
+        f"{path}: is of {what} there would overwrite it\n"
+        f"  fix: give another directory, {'replace it (--force), ' if force else ''}or move it away"
     )
 
 

@@ -47,21 +47,37 @@ def _refused(where: Path, field: str, problem: str, fix: str) -> ScenarioError:
 
 
 @contextmanager
-def whole(path: Path) -> Iterator[Path]:
+def whole(path: Path, *, wait: bool = False) -> Iterator[Path]:
     """Have a file written under a hidden name, which takes the place of the file when it is whole.
+
+    Whoever writes the same file meanwhile is refused: both would write to one hidden file.
 
     Parameters
     ----------
     path
         The file.
+    wait
+        Wait for the other in place of that.
     """
     part = path.with_name(f".{path.name}.part")
+    with _alone(part, path, wait=wait):
+        try:
+            yield part
+            part.replace(path)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def _alone(part: Path, path: Path, *, wait: bool) -> Iterator[None]:
+    """Have a hidden file, which may be left of a process that has ended, for oneself."""
+    handle = _held(part, f"{path}: another process is writing it", "file", wait=wait)
     try:
-        yield part
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+        yield
+    finally:
+        if handle is not None:
+            os.close(handle)
 
 
 def put(path: Path, data: bytes) -> None:
@@ -74,7 +90,7 @@ def put(path: Path, data: bytes) -> None:
     data
         What it holds.
     """
-    with whole(path) as part, part.open("wb") as file:
+    with whole(path, wait=True) as part, part.open("wb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
@@ -103,11 +119,15 @@ class Lock:
         What is refused while another has it, such as ``"another run is being written there"``.
     wait
         Wait for the other in place of that.
+    name
+        The hidden file; of two names each is held by itself.
     """
 
-    def __init__(self, directory: Path, writer: str, *, wait: bool = False) -> None:
-        self._path = directory / LOCK
-        self._handle = self._held(writer, wait=wait)
+    def __init__(
+        self, directory: Path, writer: str, *, wait: bool = False, name: str = LOCK
+    ) -> None:
+        self._path = directory / name
+        self._handle = _held(self._path, f"{directory}: {writer}", "directory", wait=wait)
 
     def close(self) -> None:
         """Let others write there."""
@@ -123,24 +143,23 @@ class Lock:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _held(self, writer: str, *, wait: bool) -> int | None:
+
+def _held(path: Path, refusal: str, what: str, *, wait: bool) -> int | None:
+    """Open a file and hold it alone; None where the system has no such locks."""
+    try:
+        import fcntl
+    except ImportError:
+        return None
+    while True:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
-            import fcntl
-        except ImportError:
-            return None
-        while True:
-            handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-            except BlockingIOError:
-                os.close(handle)
-                raise InputError(
-                    f"{self._path.parent}: {writer}\n"
-                    "  fix: wait for its end, or use another directory"
-                ) from None
-            except OSError:
-                return handle  # a file system without locks
-            with suppress(FileNotFoundError):
-                if self._path.stat().st_ino == os.fstat(handle).st_ino:
-                    return handle
-            os.close(handle)  # who had it before has removed this file since
+            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            os.close(handle)
+            raise InputError(f"{refusal}\n  fix: wait for its end, or use another {what}") from None
+        except OSError:
+            return handle  # a file system without locks
+        with suppress(FileNotFoundError):
+            if path.stat().st_ino == os.fstat(handle).st_ino:
+                return handle
+        os.close(handle)  # who had it before has removed or renamed this file since

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from burstlab.errors import FULL, InputError
 from burstlab.files import sync
 from burstlab.marks import Marks
+from burstlab.sums import check_sum, note_sums, sum_of
 from burstlab.tables import STORED, Table, from_engine, in_parts, join
 
 if TYPE_CHECKING:
@@ -152,10 +153,12 @@ def write_hidden(
 def write_table(
     directory: Path, name: str, parts: Iterable[Table], marks: Mapping[str, str] | None = None
 ) -> None:
-    """Write one table, in place of a file of that name."""
+    """Write one table, in place of a file of that name; its sum is there before it is."""
     path = write_hidden(directory, name, parts, marks)
     try:
-        path.replace(directory / f"{name}{_SUFFIX}")
+        file = directory / f"{name}{_SUFFIX}"
+        note_sums(directory, {file.name: sum_of(path)})
+        path.replace(file)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
@@ -269,18 +272,32 @@ class Store:
         The tables that it holds.
     replications
         Numbers of the replications, in order.
+    sums
+        The SHA-256 of each file, by its name, as the summary has it; those of earlier versions
+        have none.
     """
 
-    def __init__(self, directory: Path, names: Sequence[str], replications: Sequence[int]) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        names: Sequence[str],
+        replications: Sequence[int],
+        sums: Mapping[str, str] | None = None,
+    ) -> None:
         self.names = tuple(names)
         self.replications = tuple(replications)
         self._directory = directory
-        files = {name: directory / f"{name}{_SUFFIX}" for name in self.names}
-        self._tables = {name: StoredTable(file, _seen(file)) for name, file in files.items()}
+        self._sums = dict(sums or {})
+        self._tables = {name: self.file(name) for name in self.names}
 
     @classmethod
     def open(
-        cls, directory: Path, listed: Iterable[str], marks: Marks, replications: Sequence[int]
+        cls,
+        directory: Path,
+        listed: Iterable[str],
+        marks: Marks,
+        replications: Sequence[int],
+        sums: Mapping[str, str],
     ) -> Store:
         """Look which of the tables there are, and that each is one of this result.
 
@@ -294,6 +311,8 @@ class Store:
             What they have to say of themselves.
         replications
             Numbers of the replications, in order.
+        sums
+            The SHA-256 of each file, by its name.
         """
         listed = tuple(listed)
         present = [name for name in STORED if (directory / f"{name}{_SUFFIX}").exists()]
@@ -306,7 +325,12 @@ class Store:
                 raise InputError(
                     f"{path}: summary.json does not list this table\n  fix: remove this file"
                 )
-        return cls(directory, [name for name in present if name != "flows"], replications)
+        return cls(directory, [name for name in present if name != "flows"], replications, sums)
+
+    def file(self, name: str) -> StoredTable:
+        """Return what lies in the file of a table, as it is there now."""
+        path = self._directory / f"{name}{_SUFFIX}"
+        return StoredTable(path, _seen(path), self._sums.get(path.name))
 
     def table(self, name: str) -> StoredTable:
         """Return a table, all replications one below the other."""
@@ -358,21 +382,26 @@ class StoredPart(Mapping[str, Table]):
 class StoredTable(Table):
     """A table in a Parquet file; only what is asked for is read, and none of the rows is kept.
 
+    Before the first of its rows is read, the whole file is compared with its sum.
+
     Parameters
     ----------
     path
         The file.
     seen
         Which one it is: another that has come in its place is refused.
+    sum_
+        The SHA-256 of the file, where it is known.
     """
 
-    def __init__(self, path: Path, seen: tuple[int, ...]) -> None:
+    def __init__(self, path: Path, seen: tuple[int, ...], sum_: str | None = None) -> None:
         self._there = path
         self._seen = seen
+        self._sum = sum_
         self._known: File | None = None
 
     @property
-    def _path(self) -> Path:
+    def path(self) -> Path:
         """The file, looked at anew each time."""
         if _seen(self._there) != self._seen:
             raise InputError(
@@ -380,6 +409,12 @@ class StoredTable(Table):
                 "result was read\n  fix: read the result anew"
             )
         return self._there
+
+    def check(self) -> None:
+        """Refuse a file that is not what was written, once for each time that it is opened."""
+        if self._sum is not None:
+            check_sum(self.path, self._sum)
+            self._sum = None
 
     @property
     def columns(self) -> list[str]:
@@ -391,12 +426,14 @@ class StoredTable(Table):
         self, names: Sequence[str] | None = None, conditions: Sequence[Condition] = ()
     ) -> dict[str, Column]:
         """Read columns of the rows that meet all conditions, or of all rows."""
+        self.check()
         with self._opened() as file:
             self._know([*(names or ()), *(name for name, _, _ in conditions)])
             return file.read(names, conditions)
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[Table]:
         """Return the rows part by part, of all columns or of those named."""
+        self.check()
         with self._opened() as file:
             for part in file.groups(columns):
                 yield from in_parts(part)
@@ -412,13 +449,14 @@ class StoredTable(Table):
         return join(found) if found else Table(self.read())
 
     def __len__(self) -> int:
+        self.check()
         with self._opened() as file:
             return file.rows
 
     @contextmanager
     def _opened(self) -> Iterator[File]:
         # Text of the engine is always that of categories.
-        with opened(self._path, categories=True, known=self._known) as file:
+        with opened(self.path, categories=True, known=self._known) as file:
             yield file
             self._known = file
 

@@ -417,6 +417,7 @@ class Result:
 
 def read(directory: str | os.PathLike[str]) -> Result:
     """Read back what `Result.write` or a run with ``out`` wrote; a table when it is asked for."""
+    from burstlab import sums
     from burstlab.loading import read_text, read_toml
     from burstlab.shapes import check_summaries
 
@@ -425,6 +426,7 @@ def read(directory: str | os.PathLike[str]) -> Result:
     scenario = read_toml(where / SCENARIO)
     try:
         document = json.loads(read_text(where / SUMMARY))
+        intact = sums.is_intact(document)
         summaries = document.get("replications") or [
             {
                 key: document[key]
@@ -449,13 +451,18 @@ def read(directory: str | os.PathLike[str]) -> Result:
         )
         marks = marks_of(version, seed, summaries)
         _check_scenario(where, document, version)
-        store = Store.open(where, document["tables"], marks, numbers)
+        store = Store.open(where, document["tables"], marks, numbers, sums.told(document))
     except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
         raise InputError(
             f"{where}: not a result of burstlab ({error})\n"
             "  fix: give what burstlab run --out wrote"
         ) from None
     check_summaries(where / SUMMARY, summaries)
+    if not intact:
+        raise InputError(
+            f"{where / SUMMARY}: damaged, or was changed\n"
+            "  fix: restore the file from a copy, or run the scenario again"
+        )
     replications = [
         Replication(cast("Summary", summary), store.part(number))
         for number, summary in zip(numbers, summaries, strict=True)

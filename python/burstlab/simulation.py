@@ -214,12 +214,14 @@ def run(
         else:
             announce(line)
     count = int(resolved["run"]["replications"])
-    kept = None
-    if checkpoint is not None:
-        kept = Checkpoints(checkpoint, every=checkpoint_every, resume=resume, announce=announce)
-    elif resume:
+    if checkpoint is None and resume:
         raise InputError("there is nothing to resume\n  fix: give the directory of checkpoints")
-    with _watched(progress, resolved) as watch:
+    with (
+        Checkpoints(checkpoint, every=checkpoint_every, resume=resume, announce=announce)
+        if checkpoint is not None
+        else nullcontext() as kept,
+        _watched(progress, resolved) as watch,
+    ):
         return run_resolved(
             resolved,
             range(count),

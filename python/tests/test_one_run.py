@@ -16,6 +16,7 @@ import burstlab as bl
 from burstlab import directories
 from burstlab.checkpoints import Keeper
 from burstlab.files import LOCK, Lock
+from burstlab.sums import sealed
 
 TRACES = ("packets", "bursts", "cwnd", "ledger")
 
@@ -409,7 +410,7 @@ def test_a_reproduction_keeps_what_earlier_calls_wrote(tmp_path, burstlab):
     stored = json.loads((out / "yu2004/fig2a.json").read_text())
     (out / "yu2004/fig2a-more.csv").write_text("older")
     stored["files"].append("yu2004/fig2a-more.csv")
-    (out / "yu2004/fig2a.json").write_text(json.dumps(stored))
+    (out / "yu2004/fig2a.json").write_text(json.dumps(sealed(stored)))
     assert burstlab("reproduce", "yu2004/fig2a", "--seed", 9, "--out", out).status == 0
     found = reproduced(out)
     assert [(name, one["seed"]) for name, one in found.items()] == [

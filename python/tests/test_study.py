@@ -70,7 +70,7 @@ def test_the_bytes_do_not_depend_on_who_runs_it(plan, tmp_path):
     found = bl.study(plan, out=tmp_path / "one", jobs=1)
     assert sorted(content(tmp_path / "one")) == [
         "differences.parquet", "estimates.parquet", "plan.toml", "report.html", "runs.parquet",
-        "study.json",
+        "study.json", "sums.json",
     ]  # fmt: skip
     assert found.done == 12
     assert len(found.runs) == 12 * 2 * 3

@@ -319,8 +319,8 @@ def test_commands_ask_and_answer(burstlab, tmp_path):
     assert {path.name for path in out.iterdir()} >= {
         "first",
         "other",
-        "connections.parquet",
-        "bursts.parquet",
+        "different_connections.parquet",
+        "different_bursts.parquet",
         "what-if.json",
     }
     other = bl.read(out / "other")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from burstlab.cli.flags import Json, Switch, Whole
@@ -58,8 +59,12 @@ def blame(
     json_
         Print one JSON document and nothing else.
     """
+    from burstlab.directories import ready_file
     from burstlab.progress import bar
     from burstlab.surgery import blame as price
+
+    if figure is not None:
+        ready_file(Path(figure), "--figure")
 
     with bar("bursts that were lost") as watch:
         found = price(

@@ -56,7 +56,7 @@ def reproduce(
         Print one JSON document and nothing else.
     """
     from burstlab import meanwhile
-    from burstlab.directories import ready_directory
+    from burstlab.directories import REPRODUCTION, ready_directory
     from burstlab.errors import InputError
     from burstlab.report import Report
     from burstlab.reproduce.abreast import reproduce_all
@@ -74,13 +74,14 @@ def reproduce(
     wanted = select(targets)
     override({}, seed=seed, replications=None)
     meanwhile.want(*meanwhile.TABLES, "rich.console", "rich.table")
-    directory = ready_directory(out)
+    directory = ready_directory(out, REPRODUCTION)
+    names = [f"{paper.key}/{target}" for paper, target in wanted]
+    effort = "full" if full else "quick"
+    written = Report(directory, Options(effort, seed, jobs), names)
     # Minutes are made again; hours are not.
     file = RunFile(directory / "runs.sqlite") if full else None
-    options = Options("full" if full else "quick", seed, jobs, file)
+    options = Options(effort, seed, jobs, file)
     reports: list[TargetReport] = []
-    names = [f"{paper.key}/{target}" for paper, target in wanted]
-    written = Report(directory, options, names)
     interrupted = False
     with _progress(len(wanted)) as progress, beside() as aside:
         try:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from burstlab.cli.flags import Json
+from burstlab.cli.flags import Json, Switch
 from burstlab.cli.printing import console, put_document
 from burstlab.cli.tables import table
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 def results(
     *directories: str,
     sql: str | None = None,
+    verify: Switch = False,
     json_: Json = False,
 ) -> int:
     """List results of run and study, and compare them with the first: parameters and metrics.
@@ -34,6 +34,9 @@ def results(
     sql
         Answer this query in place of that, by DuckDB; tables are runs, estimates, differences and
         points of studies, and the tables of runs, with a column "result" for the directory.
+    verify
+        Compare every file with the sum that was noted when it was written, and do nothing else; the
+        exit status is 1 if one is damaged or missing.
     json_
         Print one JSON document and nothing else.
     """
@@ -42,6 +45,10 @@ def results(
 
     if not directories:
         raise InputError("no directory named\n  fix: burstlab results DIR...")
+    if verify:
+        if sql is not None:
+            raise InputError("--verify answers no query\n  fix: leave out --sql, or --verify")
+        return _verify(directories, json_=json_)
     entries = find(directories)
     if sql is not None:
         _query(entries, sql, json_)
@@ -52,6 +59,26 @@ def results(
     else:
         _print(compared)
     return 0
+
+
+def _verify(directories: Sequence[str], *, json_: bool) -> int:
+    from burstlab.cli.printing import say
+    from burstlab.verifying import BAD, NO_SUM, WHOLE, verify
+
+    found = verify(directories)
+    bad = [one for one in found if one.state in BAD]
+    if json_:
+        put_document({"files": [one.to_json() for one in found], "whole": not bad})
+        return 1 if bad else 0
+    for one in found:
+        if one.state != WHOLE:
+            say(f"{one.path}: {one.state}")
+    count = {state: sum(one.state == state for one in found) for state in (WHOLE, NO_SUM)}
+    say(
+        f"{count[WHOLE]:,} files are whole, {len(bad):,} are damaged or missing, "
+        f"of {count[NO_SUM]:,} no sum was noted"
+    )
+    return 1 if bad else 0
 
 
 def _query(entries: Sequence[Entry], sql: str, json_: bool) -> None:
@@ -98,8 +125,8 @@ def _sources(entries: Sequence[Entry]) -> dict[str, dict[str, Any]]:
             found = {**entry.result.tables(), "points": entry.result.points}
         else:
             # Those that were found to be of this result when it was read.
-            names = entry.result.recorded
-            found = {name: Path(entry.label) / f"{name}.parquet" for name in names}
+            run = entry.result
+            found = {name: run.stored.file(name) for name in run.recorded}
         for name, part in found.items():
             sources.setdefault(name, {})[entry.label] = part
     return sources

@@ -64,9 +64,11 @@ def _write(
 ) -> None:
     import tomli_w
 
+    from burstlab.directories import ready_file
     from burstlab.errors import InputError
     from burstlab.files import put
 
+    ready_file(path)
     if path.suffix != ".toml":
         raise InputError(f"--out {path}: not a TOML file\n  fix: let its name end in .toml")
     if path.exists() and not force:

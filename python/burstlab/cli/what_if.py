@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from burstlab.cli.flags import Json, Names, Switch, Whole
@@ -69,10 +70,19 @@ def what_if(
     json_
         Print one JSON document and nothing else.
     """
+    from burstlab.directories import WHAT_IF, ready_file, vacant
     from burstlab.progress import bar
     from burstlab.surgery import what_if as ask
     from burstlab.surgery.operations import delays
+    from burstlab.surgery.parting import refuse_pair
     from burstlab.tables import TRACES
+
+    # Both runs may take long: what cannot be written is refused before.
+    if out is not None:
+        vacant(Path(out), WHAT_IF, force=force)
+        refuse_pair(Path(out), force=force)
+    if figure is not None:
+        ready_file(Path(figure), "--figure")
 
     with bar("both runs") as watch:
         found = ask(

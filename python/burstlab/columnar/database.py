@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from burstlab.errors import InputError
+
 if TYPE_CHECKING:
     import duckdb
     from numpy.typing import NDArray
@@ -118,7 +120,20 @@ def _is_interrupt(error: Exception) -> bool:
 
 def file_name(path: Path) -> str:
     """Return what a query names a file: no sign in its name stands for others."""
-    return literal(re.sub(r"([*?\[])", r"[\1]", str(path)))
+    return literal(re.sub(r"([*?\[])", r"[\1]", known_name(path)))
+
+
+def known_name(path: Path) -> str:
+    """Return the name of a file; DuckDB knows no other than UTF-8."""
+    name = str(path)
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise InputError(
+            f"{path}: the name is not UTF-8, and the file of a table needs one that is\n"
+            "  fix: rename the directory"
+        ) from None
+    return name
 
 
 def literal(value: str) -> str:

@@ -22,7 +22,12 @@ GROUP = 2**18
 #: The one column of a table without columns, which Parquet has and DuckDB has not.
 NOTHING = "nothing"
 
-_FORMAT = f"format parquet, compression zstd, compression_level 1, row_group_size {GROUP}"
+#: DuckDB writes to the very file: it is not the one that is read until it is whole, and a name of
+#: DuckDB's own would stay behind where the process is killed.
+_FORMAT = (
+    f"format parquet, compression zstd, compression_level 1, row_group_size {GROUP}, "
+    "use_tmp_file false"
+)
 
 
 class Writer:
@@ -107,4 +112,4 @@ def _command(path: Path, query: str, metadata: Mapping[str, str]) -> str:
         f"{database.literal(key)}: {database.literal(value)}" for key, value in metadata.items()
     )
     marks = f", kv_metadata {{{said}}}" if metadata else ""
-    return f"copy ({query}) to {database.literal(str(path))} ({_FORMAT}{marks})"
+    return f"copy ({query}) to {database.literal(database.known_name(path))} ({_FORMAT}{marks})"

@@ -11,16 +11,17 @@ from typing import Any
 
 from burstlab.dataset.card import card
 from burstlab.dataset.columns import TABLES, schema
-from burstlab.directories import ready_directory
+from burstlab.directories import DATA_SET, Room, vacant
 from burstlab.errors import InputError
 from burstlab.extras import extra
-from burstlab.files import put, whole
+from burstlab.files import put, sync
 from burstlab.loading import Document
 from burstlab.parquet import writing
 from burstlab.reproduce.context import Context
 from burstlab.reproduce.grid import Run, runs_of
 from burstlab.reproduce.paper import Paper, select
 from burstlab.simulation import run
+from burstlab.sums import FIELD, sealed, sum_of
 from burstlab.surgery import blame
 
 Progress = Callable[[float, str], None]
@@ -106,7 +107,8 @@ def make(
             )
     # Found missing now, and not when all runs are done.
     extra("pyarrow.parquet", _WHAT)
-    where = _ready(Path(out), force=force)
+    where = Path(out)
+    refuse(where, force=force)
     tables: dict[str, Rows] = {name: [] for name in TABLES}
     share = 1.0 / len(chosen)
     for index, (paper, target) in enumerate(chosen):
@@ -117,18 +119,21 @@ def make(
                 progress((index + number / len(every)) * share, f"{target}: {one.label}")
             _add(tables, paper, context, one, prices)
     recipe = _recipe(targets, effort, seed, prices)
-    return _write(where, tables, recipe, chosen)
+    with Room(where, DATA_SET) as room:
+        # Whatever came there meanwhile stays.
+        refuse(where, force=force)
+        return _write(room, tables, recipe, chosen)
 
 
-def _ready(where: Path, *, force: bool) -> Path:
-    there = sorted(path.name for path in where.iterdir()) if where.is_dir() else []
-    if where.exists() and not where.is_dir():
-        raise InputError(f"{where}: is a file\n  fix: give another --out")
+def refuse(where: Path, *, force: bool) -> None:
+    """Refuse a directory that holds something else than a set that may be replaced."""
+    vacant(where, DATA_SET)
     ours = {CARD, SUMS, *(f"{name}.parquet" for name in TABLES)}
+    found = sorted(where.iterdir()) if where.is_dir() else []
+    there = [path.name for path in found if not path.name.startswith((".aside", ".lock", ".probe"))]
     if there and (not force or SUMS not in there or set(there) - ours):
         fix = "add --force to replace the set" if SUMS in there else "give another --out"
         raise InputError(f"{where}: holds something already ({there[0]})\n  fix: {fix}")
-    return ready_directory(where)
 
 
 def _add(tables: dict[str, Rows], paper: Paper, context: Context, one: Run, prices: int) -> None:
@@ -208,26 +213,26 @@ def _recipe(targets: Sequence[str], effort: str, seed: int | None, prices: int) 
 
 
 def _write(
-    where: Path,
+    room: Room,
     tables: Mapping[str, Rows],
     recipe: str,
     chosen: Sequence[tuple[Paper, str]],
 ) -> Made:
-    import hashlib
-
     pa, pq = (extra(name, _WHAT) for name in ("pyarrow", "pyarrow.parquet"))
     sums: dict[str, str] = {}
-    with writing(where):
+    with writing(room.path):
+        new = room.begin()
         for name, rows in tables.items():
-            path = where / f"{name}.parquet"
-            with whole(path) as part:
-                pq.write_table(pa.Table.from_pylist(rows, schema(name)), part)
-            sums[path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
+            path = new / f"{name}.parquet"
+            pq.write_table(pa.Table.from_pylist(rows, schema(name)), path)
+            sync(path)
+            sums[path.name] = sum_of(path)
         counts = {name: len(rows) for name, rows in tables.items()}
         seeds = sorted({int(row["seed"]) for row in tables["runs"]})
         titles = {f"{paper.key}/{target}": paper.title(target) for paper, target in chosen}
         text = card(recipe, titles, seeds, counts, sums)
-        put(where / CARD, text.encode())
-        told = {"recipe": recipe, "seeds": seeds, "rows": counts, "sha256": sums}
-        put(where / SUMS, f"{json.dumps(told, indent=2)}\n".encode())
-    return Made(where, counts, sums)
+        put(new / CARD, text.encode())
+        told = sealed({"recipe": recipe, "seeds": seeds, "rows": counts, FIELD: sums})
+        put(new / SUMS, f"{json.dumps(told, indent=2)}\n".encode())
+    room.move_in()
+    return Made(room.path, counts, sums)

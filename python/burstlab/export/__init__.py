@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from burstlab.directories import note
+from burstlab.directories import TABLES, note, ready_file, vacant
 from burstlab.errors import InputError, unknown
 from burstlab.export import tables
-from burstlab.files import whole
+from burstlab.files import sync, whole
 from burstlab.parquet import writing
 
 if TYPE_CHECKING:
@@ -79,19 +79,21 @@ def export(
         raise InputError("--flow: tables have all flows\n  fix: leave it out")
     number = _replication(result, replication)
     path = Path(out)
-    if not force and (there := tables.there(path) if format == "csv" else _file(path)):
-        raise InputError(
-            f"{there[0]}: is there already\n"
-            "  fix: give another --out, or replace it (--force, force=True)"
-        )
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if format == "csv":
-            written = tables.write(result, path)
-        else:
+    if format == "csv":
+        vacant(path, TABLES)
+    else:
+        ready_file(path)
+    if not force:
+        tables.refuse(tables.there(path) if format == "csv" else _file(path))
+    if format == "csv":
+        written = tables.write(result, path, force=force)
+    else:
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
             with whole(path) as part:
                 _writer(format)(result, part, at, flow, number)
-            written = [path]
+                sync(part)
+        written = [path]
     if result.directory is not None:
         note(result.directory, written)
     return written

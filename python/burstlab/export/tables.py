@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from burstlab.directories import TABLES, Room
+from burstlab.errors import InputError
+from burstlab.files import sync
 from burstlab.parquet import writing
 from burstlab.tables import STORED
 
@@ -20,24 +24,33 @@ def there(path: Path) -> list[Path]:
     return [file for file in files if file.is_file()]
 
 
-def write(result: Result, path: Path) -> list[Path]:
+def refuse(files: Sequence[Path]) -> None:
+    """Refuse to replace files that are there."""
+    if files:
+        raise InputError(
+            f"{files[0]}: is there already\n"
+            "  fix: give another --out, or replace it (--force, force=True)"
+        )
+
+
+def write(result: Result, path: Path, *, force: bool) -> list[Path]:
     """Write one file a table, of all replications; no value is nothing between commas.
 
     They are put in the directory when all are complete, in place of all that were there before.
+    Nobody else writes there meanwhile.
     """
-    path.mkdir(exist_ok=True)
     names = result.recorded
-    aside = {name: path / f".{name}.csv" for name in names}
-    try:
+    with Room(path, TABLES) as room:
+        if not force:
+            # Another process may have put them there since this one looked.
+            refuse(there(path))
+        new = room.begin()
         for name in names:
             with writing(path / f"{name}.csv"):
-                _write(result.table(name), aside[name])
-        for file in there(path):
-            file.unlink()
-        return [aside[name].replace(path / f"{name}.csv") for name in names]
-    finally:
-        for file in aside.values():
-            file.unlink(missing_ok=True)
+                _write(result.table(name), new / f"{name}.csv")
+                sync(new / f"{name}.csv")
+        room.move_in(file.name for file in there(path))
+    return [path / f"{name}.csv" for name in names]
 
 
 def _write(table: Table, file: Path) -> None:

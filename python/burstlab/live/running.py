@@ -27,6 +27,7 @@ from burstlab.parquet import Part, Store, assemble, writing
 from burstlab.provenance import came_inside
 from burstlab.results import Replication, Result, marks_of
 from burstlab.simulation import override, resolve
+from burstlab.sums import FIELD, sealed, sum_of
 from burstlab.tables import TRACES, Recorded, Table
 
 #: Clocks by which live hosts can run.
@@ -39,6 +40,9 @@ LATE_S = 1e-3
 FOLDER = "live"
 
 _OUTCOME = "live.json"
+
+#: Files of which a run of live hosts leaves at least one in its folder.
+_LEFT = frozenset((_OUTCOME, "connections.csv", "connections.parquet", "trace.txt"))
 
 #: How directories begin in which a run takes place.
 _ROOM = ".live-"
@@ -149,6 +153,7 @@ def live(
         with tempfile.TemporaryDirectory(prefix="burstlab-live-") as room:
             return _Job(resolved, [], chosen, Path(room)).run(None, patience_s, progress)
     with Place(out, force=force) as place:
+        _refuse_folder(place.path / FOLDER)
         # What a run left that was killed with no time to clear up; the place is ours alone.
         for left in place.path.glob(f"{_ROOM}*"):
             shutil.rmtree(left, ignore_errors=True)
@@ -157,6 +162,16 @@ def live(
             return _Job(resolved, tables, chosen, room).run(place, patience_s, progress)
         finally:
             shutil.rmtree(room, ignore_errors=True)
+
+
+def _refuse_folder(folder: Path) -> None:
+    """Refuse to replace a folder that no run of live hosts has left."""
+    there = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+    if (there and not _LEFT.intersection(there)) or (folder.exists() and not folder.is_dir()):
+        raise InputError(
+            f"{folder}: is of no run of live hosts, which would overwrite it\n"
+            "  fix: give another --out, or move it away"
+        )
 
 
 def _tables(trace: Iterable[str] | str, out: object) -> list[str]:
@@ -299,7 +314,10 @@ class _Job:
             part.discard()
         directory = result.move_in(place, names)
         store = Store(directory, names, [0])
-        text = json.dumps(told, indent=2) + "\n"
+        rows, sums = self._rows(), {}
+        if rows is not None:
+            sums[rows.name] = sum_of(rows)
+        text = json.dumps(sealed({**told, FIELD: sums}), indent=2) + "\n"
         (self._output / _OUTCOME).write_text(text, encoding="utf-8")
         self._move(directory)
         stored = [Replication(result.replications[0].summary, store.part(0))]
@@ -307,14 +325,21 @@ class _Job:
 
     def _move(self, directory: Path) -> None:
         """Put what is of live hosts alone beside the tables."""
-        rows = self._output / "connections.csv"
+        self._rows()
         with writing(directory):
-            if rows.is_file():
-                _to_parquet(rows)
             folder = directory / FOLDER
             shutil.rmtree(folder, ignore_errors=True)
             self._output.replace(folder)
         note(directory, sorted(folder.iterdir()))
+
+    def _rows(self) -> Path | None:
+        """Make the rows of connections a table; return its file, if there are any."""
+        rows = self._output / "connections.csv"
+        with writing(self._output):
+            if rows.is_file():
+                _to_parquet(rows)
+        table = rows.with_suffix(".parquet")
+        return table if table.is_file() else None
 
     def _keeping(self, error: InputError, place: Place | None) -> InputError:
         """Keep what was recorded of a run that has no result; return the error that says so."""

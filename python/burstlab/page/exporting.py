@@ -16,10 +16,13 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from burstlab.directories import ready_file
 from burstlab.errors import InputError
+from burstlab.files import put
 from burstlab.page.columns import document, pack
 from burstlab.page.serving import LIBRARY, SCRIPTS, START, STYLES, Body, Page, content
 from burstlab.page.viewing import RUN
+from burstlab.parquet import writing
 
 #: Bytes of the flows of one run, before they are compressed; those with most time-outs come first.
 FLOWS_MAX = 24_000_000
@@ -64,16 +67,13 @@ def export(
         If there is such a file already, or it cannot be written.
     """
     where = Path(file)
-    if where.is_dir() or (where.exists() and not force):
+    ready_file(where, "--export")
+    if where.exists() and not force:
         raise InputError(f"{where}: is there already\n  fix: give another name, or --force")
     answers = dict(_answers(page, progress))
-    try:
+    with writing(where, "--export"):
         where.parent.mkdir(parents=True, exist_ok=True)
-        where.write_text(_html(answers), "utf-8")
-    except OSError as error:
-        raise InputError(
-            f"{where}: cannot be written ({error.strerror})\n  fix: give another name"
-        ) from None
+        put(where, _html(answers).encode())
     return where
 
 

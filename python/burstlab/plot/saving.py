@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
+from burstlab.directories import ready_file
 from burstlab.errors import InputError
 from burstlab.extras import extra
 from burstlab.files import put, whole
@@ -54,6 +55,7 @@ def write(chart: Any, out: str | os.PathLike[str]) -> Path:
     path = Path(out)
     if path.suffix not in KINDS:
         raise InputError(f"{path}: no picture is called so\n  fix: end it in {', '.join(KINDS)}")
+    ready_file(path)
     if not find_spec("vl_convert"):
         extra("vl_convert", f"a picture ({path.name})")
     spec = json.dumps(specification(chart))

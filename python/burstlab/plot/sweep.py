@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from burstlab.completion import FIX, is_of_completion
-from burstlab.directories import is_result
+from burstlab.directories import is_result, settle
 from burstlab.errors import InputError
 from burstlab.parameters import tcp_of
 from burstlab.plot import theme
@@ -31,6 +31,7 @@ def results_in(directory: Path) -> list[Result]:
             f"{directory}: is a study, which draws its grid itself\n"
             f"  fix: look at {directory / 'report.html'}, or use burstlab.read_study"
         )
+    settle(directory)
     found = sorted(path for path in directory.glob("*/") if is_result(path))
     if not found:
         raise InputError(f"{directory}: holds no directories of results\n  fix: name their parent")

@@ -8,12 +8,14 @@ its version, seed and effort. They are written aside, and take the place of thos
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from burstlab import _core
+from burstlab.directories import REPRODUCTION, vacant
 from burstlab.errors import InputError
 from burstlab.files import Lock, put
 from burstlab.parquet import writing
@@ -23,6 +25,7 @@ from burstlab.report.errata import errata
 from burstlab.report.rendering import Chart, render
 from burstlab.reproduce.claims import VERDICTS
 from burstlab.reproduce.engine import Options, TargetReport
+from burstlab.sums import FIELD, is_intact, sealed, sum_of
 
 #: What to do after a first report: the command, and what it does.
 NEXT = (
@@ -35,6 +38,9 @@ LIST, PAGE = "reproduce.json", "report.html"
 
 #: Goes up with every change of what is stored of a target.
 FORMAT = 3
+
+#: How the names of the files of a target end.
+_KINDS = re.compile(r"(-.*)?\.(json|csv|png|svg)")
 
 #: What the report shows of a target.
 Section = Mapping[str, Any]
@@ -64,10 +70,9 @@ class Report:
         self._out = out
         self._options = options
         self._order = order
-        if (out / "study.json").exists():
-            raise InputError(f"{out} holds a study\n  fix: give another --out")
+        vacant(out, REPRODUCTION)
         with self._alone():
-            _sections(out)
+            _refuse_others(out, _sections(out), order)
 
     def add(self, report: TargetReport) -> None:
         """Write the data and figures of a target, and ``reproduce.json`` with all until now."""
@@ -108,7 +113,7 @@ class Report:
                     (directory / Path(name).name).unlink(missing_ok=True)
             for file in sorted(aside.iterdir()):
                 file.replace(directory / file.name)
-            text = json.dumps(section, indent=1)
+            text = json.dumps(sealed(section), indent=1)
             put(directory / f"{report.target}.json", f"{text}\n".encode())
             return section
         finally:
@@ -171,6 +176,22 @@ def _sections(out: Path) -> list[Section]:
         raise _unreadable(path, f"not a list of targets ({error})") from None
 
 
+def _refuse_others(out: Path, sections: Sequence[Section], targets: Sequence[str]) -> None:
+    """Refuse to overwrite files of nobody, such as would have the names of those of a target."""
+    ours = {str(file) for one in sections for file in one["files"]}
+    ours |= {f"{one['name']}.json" for one in sections}
+    for name in targets:
+        paper, _, target = name.partition("/")
+        if (out / paper / f".{target}").is_dir():
+            continue  # what a run that was killed has put there of this target
+        for file in sorted((out / paper).glob(f"{target}*")):
+            if f"{paper}/{file.name}" not in ours and _KINDS.fullmatch(file.name[len(target) :]):
+                raise InputError(
+                    f"{file}: is of no reproduction, and one there would overwrite it\n"
+                    "  fix: give another --out, or move this file away"
+                )
+
+
 def _stored(out: Path, name: str) -> Section:
     paper, _, target = name.partition("/")
     path = out / paper / f"{target}.json"
@@ -180,6 +201,8 @@ def _stored(out: Path, name: str) -> Section:
         raise _unreadable(path, f"is not there, so nothing can be added to {LIST}") from None
     except (OSError, ValueError) as error:
         raise _unreadable(path, f"damaged ({error})") from None
+    if not is_intact(found):
+        raise _unreadable(path, "damaged, or was changed")
     if found.get("format") != FORMAT or found.get("name") != name:
         raise _unreadable(path, "of another version of burstlab, or of another target")
     return found
@@ -220,6 +243,7 @@ def _section(report: TargetReport, aside: Path, options: Options) -> Section:
         "title": report.paper.title(report.target),
         "charts": charts,
         "files": sorted(f"{key}/{path.name}" for path in aside.iterdir()),
+        FIELD: {f"{key}/{path.name}": sum_of(path) for path in sorted(aside.iterdir())},
         "rows": rows,
         "notes": list(findings.notes),
         "claims": [

@@ -7,7 +7,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from burstlab import _core
@@ -33,6 +33,7 @@ class RunFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.Lock()
+        _refuse_others(path)
         with self._said():
             self._file = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
             # What the last moments before a power cut made is made again.
@@ -68,6 +69,27 @@ class RunFile:
                 f"{self.path}: the runs that are done cannot be kept there: {error}\n"
                 f"  fix: remove it, make room, or give another directory with --out"
             ) from error
+
+
+def _refuse_others(path: Path) -> None:
+    """Refuse a file of somebody else, which would be changed, and removed at the end."""
+    if not path.exists():
+        return
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as file:
+            found = file.execute("select name from pragma_table_info('runs')").fetchall()
+            other = file.execute("select name from sqlite_schema where name != 'runs'").fetchall()
+    except sqlite3.Error as error:
+        problem = f"is no file of runs ({error})"
+    else:
+        others = [name for (name,) in other if not name.startswith("sqlite_")]
+        if not others and [name for (name,) in found] in ([], ["run", "summary"]):
+            return
+        problem = "is no file of runs"
+    raise InputError(
+        f"{path}: {problem}, and one there would overwrite it\n"
+        "  fix: move it away, or give another directory with --out"
+    )
 
 
 class KeptRuns(dict[Key, Replication]):

@@ -20,13 +20,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from burstlab import _core, again, classes
-from burstlab.directories import ready_directory
+from burstlab import _core, again, classes, sums
+from burstlab.directories import STUDY, ready_directory
 from burstlab.errors import InputError
 from burstlab.files import Lock, put, sync
 from burstlab.loading import Document, read_text, read_toml
 from burstlab.marks import Marks
-from burstlab.parquet import write_table, writing
+from burstlab.parquet import hidden, write_table, writing
 from burstlab.studies.fields import flat
 from burstlab.studies.plan import Plan
 from burstlab.studies.rows import Rows
@@ -53,9 +53,10 @@ _FILES_MAX = 256
 _RUNS = "runs"
 
 #: What a study writes besides its plan.
+_TABLES = (_RUNS, "estimates", "differences")
 _WRITTEN = (
-    *("points", "runs.parquet", "estimates.parquet", "differences.parquet", "report.html"),
-    *("timing.json", "reproduce.json"),
+    *("points", *(f"{name}.parquet" for name in _TABLES), sums.NAME, "report.html"),
+    *("timing.json", "failed.json"),
 )
 
 #: What gave the directory, and what to do where the disk was full.
@@ -91,7 +92,7 @@ class Directory:
         *,
         resume: bool,
     ) -> None:
-        self.path = ready_directory(out)
+        self.path = ready_directory(out, STUDY)
         self._points = self.path / "points"
         self._rows = Rows(plan, metrics)
         self._marks = _marks(digest)
@@ -184,8 +185,6 @@ class Directory:
                 )
             self._same(head, tomllib.loads(text))
             return
-        if (self.path / "summary.json").exists():
-            raise InputError(f"{self.path} holds the result of a run\n  fix: use another directory")
         self._refuse_others(text)
         put(self.path / "plan.toml", text.encode())
         self._points.mkdir(exist_ok=True)
@@ -224,8 +223,15 @@ class Directory:
 
     def _found(self) -> set[int]:
         """Return the points that are done, and remove what was left half written."""
-        for part in (*self._points.glob(".*"), *self.path.glob(".probe-*")):
-            part.unlink()
+        left = [
+            *self._points.glob(".*"),
+            *self._points.glob("tmp_*.parquet"),  # DuckDB's own names, of earlier versions
+            *(self.path / f"tmp_{hidden(self.path, name).name}" for name in _TABLES),
+            *(hidden(self.path, name) for name in _TABLES),
+            *self.path.glob(".probe-*"),
+        ]
+        for part in left:
+            part.unlink(missing_ok=True)
         if _runs(self.path).exists():
             return set(_numbers(_runs(self.path), self._marks))
         self._points.mkdir(exist_ok=True)
@@ -403,11 +409,13 @@ def _read(file: Path, marks: Marks, columns: list[str] | None = None) -> Table:
 
     try:
         found = File(file)
-        table, said = Table(found.read(columns)), found.metadata
+        marks.check(file, _RUNS, found.metadata)
+        wanted = sums.known(file.parent).get(file.name)
+        if wanted is not None and sums.sum_of(file) != wanted:
+            raise Damaged(f"it has another SHA-256 than {sums.NAME} says")
+        return Table(found.read(columns))
     except (OSError, KeyError, Damaged) as error:
         raise _damaged(file, error) from None
-    marks.check(file, _RUNS, said)
-    return table
 
 
 def _numbers(file: Path, marks: Marks) -> list[int]:

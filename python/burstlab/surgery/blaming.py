@@ -7,11 +7,13 @@ import math
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from burstlab import _core, meanwhile
+from burstlab.directories import PRICES, vacant
 from burstlab.engine import fault, heard, memory_allowed, scenario_error
 from burstlab.errors import InputError
 from burstlab.loading import Document, ScenarioLike
@@ -22,7 +24,13 @@ from burstlab.surgery.source import Source, other_run, ps, source
 from burstlab.tables import Table
 from burstlab.underway import UnderWay, threads, workers_asked
 
+if TYPE_CHECKING:
+    from burstlab.directories import Room
+
 Progress = Callable[[float], None]
+
+#: Fields of ``blame.json`` that tell prices from others.
+_ASKED = ("seed", "replication", "fingerprint", "lost", "flow", "priced", "horizon_s")
 
 
 @dataclass(frozen=True)
@@ -104,19 +112,64 @@ class Blame:
         """Return the dearest bursts."""
         return self.prices.head(count).to_pylist()
 
-    def write(self, directory: str | os.PathLike[str]) -> Path:
-        """Write ``prices.parquet`` and ``blame.json``."""
-        from burstlab.directories import ready_directory
-        from burstlab.files import put, whole
-        from burstlab.parquet import write_file, writing
+    def write(self, directory: str | os.PathLike[str], *, force: bool = False) -> Path:
+        """Write ``prices.parquet`` and ``blame.json``, which take their places together.
 
-        where = ready_directory(directory)
-        with writing(where), whole(where / "prices.parquet") as part:
-            write_file(part, [self.prices])
-        text = json.dumps(self.summary, indent=2, allow_nan=False)
-        with writing(where):
-            put(where / "blame.json", f"{text}\n".encode())
-        return where
+        Parameters
+        ----------
+        directory
+            Where; prices of another run, or of other bursts, are refused.
+        force
+            Replace these too.
+        """
+        from burstlab.directories import PRICES, Room
+
+        with Room(directory, PRICES, force=force) as room:
+            if not force:
+                refuse_prices(room.path, self.asked)
+            return self.write_into(room)
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What tells these prices from others."""
+        return {name: self.summary[name] for name in _ASKED}
+
+    def write_into(self, room: Room) -> Path:
+        """Write them into a directory that is held already."""
+        from burstlab.files import put
+        from burstlab.parquet import write_file, writing
+        from burstlab.sums import FIELD, sealed, sum_of
+
+        with writing(room.path):
+            new = room.begin()
+            path = new / "prices.parquet"
+            write_file(path, [self.prices])
+            document = sealed({**self.summary, FIELD: {path.name: sum_of(path)}})
+            text = json.dumps(document, indent=2, allow_nan=False)
+            put(new / "blame.json", f"{text}\n".encode())
+        room.move_in()
+        return room.path
+
+
+def refuse_prices(directory: Path, asked: Mapping[str, Any]) -> None:
+    """Refuse a directory with finished prices, unless they are those of the same question.
+
+    Parameters
+    ----------
+    directory
+        The directory.
+    asked
+        The question; empty: none is the same.
+    """
+    path = directory / "blame.json"
+    if not path.exists():
+        return
+    there: Any = None
+    with suppress(OSError, ValueError):
+        there = json.loads(path.read_text(encoding="utf-8"))
+    theirs = {name: there.get(name) for name in _ASKED} if isinstance(there, dict) else {}
+    if not asked or theirs != dict(asked):
+        raise InputError(f"{directory} holds the prices of bursts\n  fix: give another directory")
 
 
 def blame(
@@ -167,6 +220,10 @@ def blame(
         If the result is of another version, the run has lost no burst, or none of ``flow``, or
         ``out`` holds the prices of another run.
     """
+    if out is not None:
+        vacant(Path(out), PRICES)
+        if not resume:
+            refuse_prices(Path(out), {})
     run = source(given, seed=seed, replication=replication)
     if sample is not None and sample < 1:
         raise InputError(f"sample = {sample}: at least one burst is priced\n  fix: use 1 or more")
@@ -186,6 +243,18 @@ def blame(
         )
     of_flow = _of_flow(run, lost, flow)
     places = _places(of_flow, sample, run.seed)
+    asked = {
+        "seed": run.seed,
+        "replication": run.replication,
+        "fingerprint": prices.fingerprint,
+        "lost": len(of_flow),
+        "flow": flow,
+        "priced": len(places),
+        "horizon_s": horizon_ps * 1e-12 if horizon_ps is not None else None,
+    }
+    assert tuple(asked) == _ASKED, "the question is told by other fields"
+    if out is not None:
+        refuse_prices(Path(out), asked if resume else {})
     with Ledger.at(out, _marks(run, lost, horizon_ps), resume=resume) as ledger:
         prices.pick([place for place in places if place not in ledger.known], horizon_ps)
         whole = _priced(prices, run, places, workers, ledger, progress)
@@ -204,8 +273,8 @@ def blame(
             time.perf_counter() - started,
             _apart(run.resolved),
         )
-        if out is not None:
-            found.write(out)
+        if ledger.room is not None:
+            found.write_into(ledger.room)
     return found
 
 

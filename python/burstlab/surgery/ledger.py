@@ -10,9 +10,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
-from burstlab.directories import ready_directory
+from burstlab.directories import PRICES, Room
 from burstlab.errors import InputError
-from burstlab.files import Lock
+from burstlab.files import put
 from burstlab.parquet import writing
 
 #: The file: the marks of the run in its first line, then a price a line.
@@ -28,10 +28,18 @@ class Ledger:
         Those that are known.
     file
         Where each that becomes known is noted.
+    room
+        The directory of the file, which is held meanwhile.
     """
 
-    def __init__(self, known: dict[int, Mapping[str, Any]], file: TextIO | None) -> None:
+    def __init__(
+        self,
+        known: dict[int, Mapping[str, Any]],
+        file: TextIO | None = None,
+        room: Room | None = None,
+    ) -> None:
         self.known = known
+        self.room = room
         self._file = file
         self._lock = threading.Lock()
 
@@ -40,7 +48,7 @@ class Ledger:
         with self._lock:
             self.known[int(price["index"])] = price
             if self._file is not None:
-                self._file.write(json.dumps(dict(price)) + "\n")
+                self._file.write(_line(price))
                 self._file.flush()
 
     @classmethod
@@ -50,43 +58,61 @@ class Ledger:
     ) -> Iterator[Ledger]:
         """Have a ledger in a directory, which goes when all is done; or in memory."""
         if out is None:
-            yield cls({}, None)
+            yield cls({})
             return
-        where = ready_directory(out)
-        path = where / NAME
-        with Lock(where, "other prices are being found there"):
+        with Room(out, PRICES) as room:
+            path = room.path / NAME
+            if not resume:
+                _refuse_known(path)
             known = _read(path, marks) if resume else {}
-            if not resume and (where / "blame.json").exists():
-                raise InputError(
-                    f"{where} holds the prices of bursts\n  fix: give another directory"
-                )
-            with writing(path), path.open("w", encoding="utf-8") as file:
-                file.write(json.dumps(dict(marks)) + "\n")
-                ledger = cls({}, file)
-                for price in known.values():
-                    ledger.note(price)
-                yield ledger
+            with writing(path):
+                # At any instant the file has all prices that it had, behind a head that is whole.
+                put(path, "".join([_line(marks), *map(_line, known.values())]).encode())
+                with path.open("a", encoding="utf-8") as file:
+                    yield cls(known, file, room)
             path.unlink(missing_ok=True)
+
+
+def _refuse_known(path: Path) -> None:
+    """Refuse to begin anew where prices are known of a run that was ended."""
+    with suppress(OSError):
+        if path.read_bytes().count(b"\n") > 1:
+            raise InputError(
+                f"{path.parent} holds prices that were found before their run was ended\n"
+                "  fix: go on with them (--resume, resume=True), or give another directory"
+            )
+
+
+def _line(found: Mapping[str, Any]) -> str:
+    return json.dumps(dict(found)) + "\n"
 
 
 def _read(path: Path, marks: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
     """Return the prices in a file; a line that was cut off is none."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return {}
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{path}: cannot be read ({error})\n  fix: remove this file; its prices are found again"
+        ) from None
+    lines = text.splitlines()
+    if "\n" not in text:
+        return {}  # an earlier version was killed before its first line was whole
     theirs: Any = None
-    with suppress(ValueError, IndexError):
+    with suppress(ValueError):
         theirs = json.loads(lines[0])
+    theirs = theirs if isinstance(theirs, dict) else {}
     if theirs != dict(marks):
-        differ = [name for name, value in marks.items() if (theirs or {}).get(name) != value]
+        differ = [name for name, value in marks.items() if theirs.get(name) != value]
         raise InputError(
             f"{path}: is of another run ({', '.join(differ) or 'unreadable'})\n"
             "  fix: give its run, or another directory"
         )
     found: dict[int, Mapping[str, Any]] = {}
     for line in lines[1:]:
-        with suppress(ValueError, KeyError):
+        with suppress(ValueError, KeyError, TypeError):
             price = json.loads(line)
             found[int(price["index"])] = price
     return found

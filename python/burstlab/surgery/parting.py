@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from burstlab import _core, meanwhile
 from burstlab.checkpoints import Keeper
+from burstlab.directories import WHAT_IF, Room, holds
 from burstlab.engine import fault, heard, memory_allowed, scenario_error
 from burstlab.errors import InputError, unknown
 from burstlab.loading import Document, ScenarioLike
@@ -25,6 +26,9 @@ from burstlab.underway import UnderWay, threads
 
 if TYPE_CHECKING:
     from burstlab.surgery.divergence import Divergence
+
+#: Tables of earlier versions, which had the names of tables of a result.
+_EARLIER = ("connections.parquet", "bursts.parquet")
 
 
 @dataclass(frozen=True)
@@ -106,23 +110,44 @@ class WhatIf:
     def write(self, directory: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Write both runs (``first``, ``other``) and how they differ.
 
-        That is ``connections.parquet``, ``bursts.parquet`` and ``what-if.json``.
-        """
-        from burstlab.directories import ready_directory
-        from burstlab.files import put, whole
-        from burstlab.parquet import write_file, writing
+        That is ``different_connections.parquet``, ``different_bursts.parquet`` and
+        ``what-if.json``. All of them take their places together.
 
-        where = ready_directory(directory)
-        self.first.write(where / "first", force=force)
-        self.other.write(where / "other", force=force)
-        for name, table in (("connections", self.connections), ("bursts", self.bursts)):
-            path = where / f"{name}.parquet"
-            with writing(path), whole(path) as part:
-                write_file(part, [table])
-        text = json.dumps(self.summary, indent=2, allow_nan=False)
-        with writing(where):
-            put(where / "what-if.json", f"{text}\n".encode())
-        return where
+        Parameters
+        ----------
+        directory
+            Where; a pair of runs that is there is refused, as is anything else.
+        force
+            Replace such a pair.
+        """
+        from burstlab.files import put
+        from burstlab.parquet import write_file, writing
+        from burstlab.sums import FIELD, sealed, sum_of
+
+        with Room(directory, WHAT_IF, force=force) as room, writing(room.path):
+            refuse_pair(room.path, force=force)
+            new = room.begin()
+            self.first.write(new / "first")
+            self.other.write(new / "other")
+            sums: dict[str, str] = {}
+            for name, table in (("connections", self.connections), ("bursts", self.bursts)):
+                path = new / f"different_{name}.parquet"
+                write_file(path, [table])
+                sums[path.name] = sum_of(path)
+            document = sealed({**self.summary, FIELD: sums})
+            text = json.dumps(document, indent=2, allow_nan=False)
+            put(new / "what-if.json", f"{text}\n".encode())
+            room.move_in(_EARLIER if (room.path / "what-if.json").exists() else ())
+            return room.path
+
+
+def refuse_pair(directory: Path, *, force: bool) -> None:
+    """Refuse a directory that holds a pair of runs, unless it is to be replaced."""
+    if holds(directory, WHAT_IF) and not force:
+        raise InputError(
+            f"{directory} holds the two runs of a what-if\n"
+            "  fix: give another directory, or replace them (--force, force=True)"
+        )
 
 
 def what_if(

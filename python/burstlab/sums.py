@@ -1,0 +1,112 @@
+"""Sums over files: what was written is compared with what is read.
+
+The sum of a file is its SHA-256. A result has those of its tables in ``summary.json``, what lies in
+other directories has them in the document that says what it is, or in ``sums.json``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from burstlab.errors import InputError
+from burstlab.files import put
+
+#: The field of a document that has the sums of files, by their names.
+FIELD = "sha256"
+
+#: The field of a document that has the sum over its other fields.
+SEAL = "seal"
+
+#: What the clock says is no part of it: equal runs have equal seals.
+_CLOCK = "wall_s"
+
+#: The file of sums, where no document is written last.
+NAME = "sums.json"
+
+_FIX = "restore the file from a copy, or make it again"
+
+
+def sum_of(path: Path) -> str:
+    """Return the sum of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def check_sum(path: Path, wanted: str) -> None:
+    """Refuse a file that does not have the sum that was noted when it was written."""
+    try:
+        found = sum_of(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})\n  fix: {_FIX}") from None
+    if found != wanted:
+        raise InputError(
+            f"{path}: damaged (its SHA-256 is {found[:16]}..., and {wanted[:16]}... was written)\n"
+            f"  fix: {_FIX}"
+        )
+
+
+def told(document: object) -> dict[str, str]:
+    """Return the sums that a document has; an earlier version wrote none."""
+    found = document.get(FIELD) if isinstance(document, Mapping) else None
+    if not isinstance(found, Mapping):
+        return {}
+    return {str(name): str(one) for name, one in found.items()}
+
+
+def sealed(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a document with a sum over what it says, however it is laid out."""
+    return {**document, SEAL: _seal(json.loads(json.dumps(document)))}
+
+
+def is_intact(document: Mapping[str, Any]) -> bool:
+    """Whether a document that was read says what was written; an earlier version has no seal."""
+    return SEAL not in document or document[SEAL] == _seal(document)
+
+
+def _seal(document: Mapping[str, Any]) -> str:
+    told = {name: value for name, value in document.items() if name not in (SEAL, _CLOCK)}
+    text = json.dumps(told, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def known(directory: Path) -> dict[str, str]:
+    """Return the sums that ``sums.json`` of a directory has."""
+    try:
+        text = (directory / NAME).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise _unreadable(directory / NAME, error) from None
+    try:
+        return told(json.loads(text))
+    except ValueError as error:
+        raise _unreadable(directory / NAME, error) from None
+
+
+def note_sums(directory: Path, sums: Mapping[str, str]) -> None:
+    """Note sums in ``sums.json``, beside those of other files that are there.
+
+    Parameters
+    ----------
+    directory
+        Where the files are.
+    sums
+        Those of files that are about to be put there, by their names.
+    """
+    before: dict[str, str] = {}
+    with suppress(InputError):  # damaged: what it said nobody knows, and this is written anew
+        before = known(directory)
+    kept = {name: one for name, one in before.items() if (directory / name).is_file()}
+    text = json.dumps({FIELD: dict(sorted({**kept, **sums}.items()))}, indent=2)
+    put(directory / NAME, f"{text}\n".encode())
+
+
+def _unreadable(path: Path, error: Exception) -> InputError:
+    return InputError(
+        f"{path}: damaged ({error})\n  fix: restore it from a copy; without it nothing is checked"
+    )
