@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from burstlab.errors import ScenarioError
-from burstlab.files import named_text
+from burstlab.named_files import NamedFiles
 
 #: Fields of ``tcp`` that name a class.
 FIELDS = ("window_law_class", "detector_class")
@@ -35,30 +35,36 @@ Loaded = tuple[Callable[[], Any], list[bool], bool]
 _NUMBERS = itertools.count()
 
 
-def place(document: dict[str, Any], base: Path) -> None:
-    """Write the paths of files in full; changes the document.
+def place(document: dict[str, Any], files: NamedFiles) -> None:
+    """Write the paths of files in full, or the text of a file that came with a result or the like.
+
+    The text is written too where the files are those of a plan. Code that is written in a scenario
+    itself is executed only where that is allowed. Changes the document.
 
     Parameters
     ----------
     document
         A scenario.
-    base
-        The directory from which they count.
+    files
+        What it names.
     """
-    for _, given in _given(document):
-        if isinstance(given.get("file"), str):
-            given["file"] = (base / given["file"]).absolute().as_posix()
+    for path, given in _given(document):
+        name = given.get("file")
+        if not isinstance(name, str):
+            continue
+        if files.keeps or files.is_foreign(name):
+            _expand(path, given, files)
+        else:
+            given["file"] = files.where(name).absolute().as_posix()
 
 
-def expand(document: dict[str, Any], texts: dict[str, str] | None = None) -> None:
+def expand(document: dict[str, Any]) -> None:
     """Put the text of each file in its place, checked as far as that is possible unexecuted.
 
     Parameters
     ----------
     document
         A scenario; changed in place. Left alone where the engine has to refuse it anyway.
-    texts
-        Texts by path that were read before; those that are read now are added.
 
     Raises
     ------
@@ -66,16 +72,19 @@ def expand(document: dict[str, Any], texts: dict[str, str] | None = None) -> Non
         If a file cannot be read, is not Python, or has no such class; it names the classes that
         are there.
     """
-    known = {} if texts is None else texts
     for path, given in _given(document):
-        file, name = given.get("file"), given.get("class")
-        if not isinstance(file, str) or not isinstance(name, str):
-            continue
-        where = Path(given.pop("file"))
-        if file not in known:
-            known[file] = named_text(where, f"{path}.file")
-        _look(path, where, known[file], name)
-        given["source"], given["name"] = known[file], where.name
+        _expand(path, given, NamedFiles(Path()))
+
+
+def _expand(path: str, given: dict[str, Any], files: NamedFiles) -> None:
+    """Put the text of the file of one class in its place."""
+    file, name = given.get("file"), given.get("class")
+    if not isinstance(file, str) or not isinstance(name, str):
+        return
+    del given["file"]
+    where, text = files.where(file), files.text(file, f"{path}.file")
+    _look(path, where, text, name)
+    given["source"], given["name"] = text, where.name
 
 
 def used(resolved: Mapping[str, Any]) -> bool:
@@ -89,28 +98,43 @@ def written(document: Any) -> str | None:
     return next(_code(document, ""), None)
 
 
+def named_in(value: Any, path: str = "") -> bool:
+    """Whether a class is named anywhere in a scenario, a plan, or settings by dotted paths."""
+    if isinstance(value, Mapping):
+        return any(named_in(inner, f"{path}.{key}") for key, inner in value.items())
+    if isinstance(value, (list, tuple)):
+        return any(named_in(inner, path) for inner in value)
+    return any(f"tcp.{field}" in path for field in FIELDS)
+
+
 def brief(path: str, value: Any) -> Any:
-    """Return the value of a field; the text of a class as one line tells it, by its hash."""
+    """Return the value of a field; a text of a class or of a file in one line, by its hash."""
     import hashlib
 
-    if not (isinstance(value, str) and path.endswith("_class.source")):
+    if not (isinstance(value, str) and (path.endswith("_class.source") or _is_file(path))):
         return value
     digest = hashlib.sha256(value.encode()).hexdigest()[:12]
     return f"{len(value.splitlines())} lines, sha256 {digest}"
+
+
+def _is_file(path: str) -> bool:
+    """Whether a field is one of the files that a plan holds."""
+    return path.startswith("files.")
 
 
 def refuse(where: str | None, *, allow: bool) -> None:
     """Refuse code that was `written` in a scenario or a plan itself, unless it is allowed.
 
     A file that a scenario names is one that whoever runs it has, and can look at; the text within
-    a scenario, such as that of a result, may come from anybody.
+    a scenario, and what lies in a result, may come from anybody. Of files there `place` writes the
+    text into the scenario.
     """
     if where is not None and not allow:
         raise ScenarioError(
             where,
             "",
             "it is code, which would be executed",
-            "read it; then allow it with --allow-code (allow_code=True), or name a file instead",
+            "read it; then allow it with --allow-code (allow_code=True), or name a file of yours",
         )
 
 

@@ -12,14 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from burstlab.errors import ScenarioError
-from burstlab.files import named_bytes
+from burstlab.files import Reader, named_bytes
+from burstlab.named_files import NamedFiles
 from burstlab.topology import columns, sndlib, xml_file
 from burstlab.topology.parts import number
 
 _ENDINGS = (".txt", ".xml", ".csv", ".demands")
 
 
-def read(path: str | os.PathLike[str], nodes: Sequence[str] = ()) -> list[dict[str, Any]]:
+def read(
+    path: str | os.PathLike[str], nodes: Sequence[str] = (), reader: Reader = named_bytes
+) -> list[dict[str, Any]]:
     """Read the weights of pairs of nodes.
 
     Parameters
@@ -32,6 +35,8 @@ def read(path: str | os.PathLike[str], nodes: Sequence[str] = ()) -> list[dict[s
     nodes
         Names of the nodes of the network in their order, for files that number nodes, from 0, or
         hold a square without names.
+    reader
+        Answers what the file holds.
 
     Returns
     -------
@@ -49,7 +54,7 @@ def read(path: str | os.PathLike[str], nodes: Sequence[str] = ()) -> list[dict[s
     if ending not in _ENDINGS:
         fix = f"use one of {', '.join(_ENDINGS)}"
         raise ScenarioError(str(where), "", "the ending names no format", fix)
-    found = _weights(str(where), ending, named_bytes(where), nodes)
+    found = _weights(str(where), ending, reader(where), nodes)
     summed: dict[tuple[str, str], float] = {}
     for source, to, weight in found:
         if weight < 0:
@@ -63,7 +68,7 @@ def read(path: str | os.PathLike[str], nodes: Sequence[str] = ()) -> list[dict[s
     return [{"from": a, "to": b, "weight": weight} for (a, b), weight in summed.items()]
 
 
-def expand(document: dict[str, Any], base: Path) -> None:
+def expand(document: dict[str, Any], files: NamedFiles) -> None:
     """Put the weights of each ``file`` of a matrix in the place of the name of the file.
 
     Parameters
@@ -71,8 +76,8 @@ def expand(document: dict[str, Any], base: Path) -> None:
     document
         A scenario whose ``network.file`` was read before; changed in place. Left alone where the
         engine has to refuse it anyway.
-    base
-        The directory from which a relative path counts.
+    files
+        What it names.
     """
     entries = document.get("demand")
     for index, entry in enumerate(entries if isinstance(entries, list) else []):
@@ -83,7 +88,8 @@ def expand(document: dict[str, Any], base: Path) -> None:
         if "matrix" in entry:
             path = f"demand[{index}].file"
             raise ScenarioError(path, entry["file"], "matrix is given too", "keep one of the two")
-        entry["matrix"] = read(base / entry.pop("file"), _nodes(document))
+        name = entry.pop("file")
+        entry["matrix"] = read(files.where(name), _nodes(document), files.reader(name))
 
 
 def _nodes(document: dict[str, Any]) -> list[str]:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeAlias
 
 from burstlab.errors import InputError, ScenarioError
 
 #: The hidden file that is held while somebody writes to a directory.
 LOCK = ".lock"
+
+
+#: Answers what a file that a scenario names holds, by its path.
+Reader: TypeAlias = "Callable[[Path], bytes]"
 
 
 def named_bytes(where: Path, field: str = "") -> bytes:
@@ -25,8 +30,13 @@ def named_bytes(where: Path, field: str = "") -> bytes:
 
 def named_text(where: Path, field: str = "") -> str:
     """Read a text that a scenario names, as `named_bytes` does."""
+    return decoded(named_bytes(where, field), where, field)
+
+
+def decoded(content: bytes, where: Path, field: str = "") -> str:
+    """Return what a file that a scenario names holds as text; or refuse it."""
     try:
-        return named_bytes(where, field).decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         problem = f"not UTF-8 text (byte {error.start})"
         raise _refused(where, field, problem, "save it as UTF-8") from None

@@ -20,7 +20,8 @@ from typing import Any
 
 from burstlab.errors import ScenarioError
 from burstlab.extras import MissingExtra, extra
-from burstlab.files import named_bytes, named_text
+from burstlab.files import Reader, decoded, named_bytes
+from burstlab.named_files import NamedFiles
 from burstlab.sizes import whole_bytes
 
 #: The columns, in the order of a row of ``trace``.
@@ -39,7 +40,7 @@ _PS = 10**12
 _LATEST = Decimal("18e6")
 
 
-def read(path: str | os.PathLike[str]) -> list[list[str]]:
+def read(path: str | os.PathLike[str], reader: Reader = named_bytes) -> list[list[str]]:
     """Read the connections of a trace.
 
     Parameters
@@ -49,6 +50,8 @@ def read(path: str | os.PathLike[str]) -> list[list[str]]:
         Parquet it may be a duration too. In CSV the first row names the columns; empty rows and
         what follows ``#`` are skipped. A ``.txt`` is a list of HPCC: the number of flows, then rows
         of sender, receiver, priority, port, bytes and start in s.
+    reader
+        Answers what the file holds.
 
     Returns
     -------
@@ -62,27 +65,27 @@ def read(path: str | os.PathLike[str]) -> list[list[str]]:
         If the file cannot be read or is no such table; the error names the file and the row.
     """
     where = Path(path)
-    readers = {".csv": _csv, ".parquet": _parquet, ".txt": _hpcc}
-    reader = readers.get(where.suffix.lower())
-    if reader is None:
-        fix = f"use one of {', '.join(readers)}"
+    formats = {".csv": _csv, ".parquet": _parquet, ".txt": _hpcc}
+    parse = formats.get(where.suffix.lower())
+    if parse is None:
+        fix = f"use one of {', '.join(formats)}"
         raise ScenarioError(str(where), "", "the ending names no format", fix)
-    rows = [_row(place, cells) for place, cells in reader(where)]
+    rows = [_row(place, cells) for place, cells in parse(where, reader(where))]
     if not rows:
         fix = "give it rows of start, from, to and bytes"
         raise ScenarioError(str(where), "", "there are no connections", fix)
     return rows
 
 
-def expand(document: dict[str, Any], base: Path) -> None:
+def expand(document: dict[str, Any], files: NamedFiles) -> None:
     """Put the rows of each ``file`` of connections in the place of the name of the file.
 
     Parameters
     ----------
     document
         A scenario; changed in place. Left alone where the engine has to refuse it anyway.
-    base
-        The directory from which a relative path counts.
+    files
+        What it names.
     """
     entries = document.get("demand")
     for index, entry in enumerate(entries if isinstance(entries, list) else []):
@@ -93,11 +96,12 @@ def expand(document: dict[str, Any], base: Path) -> None:
         if "trace" in entry:
             path = f"demand[{index}].file"
             raise ScenarioError(path, entry["file"], "trace is given too", "keep one of the two")
-        entry["trace"] = read(base / entry.pop("file"))
+        name = entry.pop("file")
+        entry["trace"] = read(files.where(name), files.reader(name))
 
 
-def _csv(where: Path) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    text = named_text(where)
+def _csv(where: Path, content: bytes) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    text = decoded(content, where)
     lines = (line.partition("#")[0].rstrip() for line in io.StringIO(text, newline=""))
     # A stray quote would make one cell of all that follows.
     table = csv.reader(lines, skipinitialspace=True, strict=True)
@@ -122,8 +126,7 @@ def _csv(where: Path) -> Iterator[tuple[str, tuple[Any, ...]]]:
         raise ScenarioError(place, "", f"not CSV: {error}", "correct it there") from None
 
 
-def _parquet(where: Path) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    content = named_bytes(where)
+def _parquet(where: Path, content: bytes) -> Iterator[tuple[str, tuple[Any, ...]]]:
     try:
         pa, pq = (extra(name, "Parquet") for name in ("pyarrow", "pyarrow.parquet"))
     except MissingExtra:
@@ -156,9 +159,9 @@ def _cells(column: Any) -> list[Any]:
     return [None if tick is None else Decimal(tick).scaleb(-digits) for tick in ticks]
 
 
-def _hpcc(where: Path) -> Iterator[tuple[str, tuple[Any, ...]]]:
+def _hpcc(where: Path, content: bytes) -> Iterator[tuple[str, tuple[Any, ...]]]:
     """Read a list of flows of HPCC's simulator, whose columns have no names."""
-    lines = [line.split() for line in named_text(where).splitlines()]
+    lines = [line.split() for line in decoded(content, where).splitlines()]
     rows = [(number, cells) for number, cells in enumerate(lines, start=1) if cells]
     told = rows[0][1] if rows else []
     if len(told) != 1 or not told[0].isdigit() or int(told[0]) != len(rows) - 1:

@@ -12,10 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
+from burstlab import classes
 from burstlab.errors import InputError, unknown
 from burstlab.files import named_text
-from burstlab.loading import ScenarioLike, to_document
+from burstlab.loading import Document, ScenarioLike, admitted
+from burstlab.nearer import ENTRIES
+from burstlab.provenance import came_with
 from burstlab.simulation import override, resolve
+from burstlab.unresolved import unresolved
 
 if TYPE_CHECKING:
     import os
@@ -151,6 +155,7 @@ def compare(
     jobs: int | None = None,
     out: str | os.PathLike[str] | None = None,
     progress: bool = False,
+    allow_code: bool = False,
 ) -> Laws:
     """Run window laws on one scenario, with the same losses and other random numbers for each.
 
@@ -167,7 +172,10 @@ def compare(
         ``window`` (the receiver's) are for all of them those of ``"linux"``, 1500 B and 8192,
         unless the scenario or the law says otherwise: ratios are of laws, not of segments.
     scenario
-        A `Scenario`, a dictionary, or the path of a TOML file; its own law gives way.
+        A `Scenario`, a dictionary, or the path of a TOML file; its own law gives way. Of one that a
+        result holds, in which each flow has all its parameters, flows that took those of ``[tcp]``
+        take them again, and with them the law. A flow that has another keeps it; where each flow
+        has, a law has no effect and is refused.
     replications
         Runs of each, 1 to 10^6; from 2 on there are intervals.
     seed
@@ -178,6 +186,8 @@ def compare(
         Directory to store the study in.
     progress
         Whether a bar is shown, on a terminal as in Jupyter.
+    allow_code
+        Execute Python code that came with the scenario, or lies in a result; see `burstlab.run`.
 
     Raises
     ------
@@ -196,8 +206,10 @@ def compare(
     named = laws if isinstance(laws, Mapping) else _by_name(laws)
     if len(named) < 2:
         raise InputError(f"{len(named)} law: there is nothing to compare\n  fix: give at least two")
-    document = to_document(scenario)
+    document = unresolved(admitted(scenario, allow_code=allow_code))
     override(document, seed=seed, replications=None)
+    schemes = _alike(_schemes(named, allow_code=allow_code), document)
+    _give_way(document, schemes)
     run = document.get("run")
     given = run.pop("seed", 1) if isinstance(run, dict) else 1
     if isinstance(run, dict):
@@ -207,10 +219,7 @@ def compare(
         "seed": given,
         "replications": replications,
         "metrics": [path for *_, path in MEASURES],
-        "schemes": {
-            name: {"tcp": fields}
-            for name, fields in _alike(_schemes(named), document.get("tcp")).items()
-        },
+        "schemes": {name: {"tcp": fields} for name, fields in schemes.items()},
     }
     # The classes are the caller's own.
     found = study(plan, out=out, jobs=jobs, progress=progress, allow_code=True)
@@ -238,7 +247,7 @@ def _name(law: Law) -> str:
     return ", ".join(f"{key} = {value}" for key, value in law.items())
 
 
-def _schemes(named: Mapping[str, Law]) -> dict[str, dict[str, Any]]:
+def _schemes(named: Mapping[str, Law], *, allow_code: bool) -> dict[str, dict[str, Any]]:
     """Return the fields of ``tcp`` of each law; a class has the sender of what it stands beside."""
     beside = any(isinstance(law, str) and law in OF_LINUX for law in named.values())
     schemes: dict[str, dict[str, Any]] = {}
@@ -246,6 +255,8 @@ def _schemes(named: Mapping[str, Law]) -> dict[str, dict[str, Any]]:
         fields = _fields(name, law)
         if not isinstance(law, Mapping) and fields.get("window_law") == "python":
             given = fields["window_law_class"]
+            if "file" in given and came_with(given["file"]) is not None:
+                classes.refuse(f"{given['file']}:{given['class']}", allow=allow_code)
             source = given.get("source") or named_text(Path(given["file"]), name)
             if beside or _needs_linux(source, given["class"]):
                 fields = {"variant": "linux", "profile": "linux", **fields}
@@ -253,8 +264,20 @@ def _schemes(named: Mapping[str, Law]) -> dict[str, dict[str, Any]]:
     return schemes
 
 
-def _alike(schemes: dict[str, dict[str, Any]], tcp: object) -> dict[str, dict[str, Any]]:
+def _give_way(document: Document, schemes: Mapping[str, Mapping[str, Any]]) -> None:
+    """Take the scenario's own window law away, if each of the laws is one."""
+    tcp = document.get("tcp")
+    if isinstance(tcp, dict) and all(
+        {"variant", "window_law"} & set(one) for one in schemes.values()
+    ):
+        for name in ("window_law", "window_law_class"):
+            tcp.pop(name, None)
+
+
+def _alike(schemes: dict[str, dict[str, Any]], document: Document) -> dict[str, dict[str, Any]]:
     """Give all laws the segments and the window of Linux, if some of them have its profile."""
+    tcp = document.get("tcp")
+    entries = [one for table in ENTRIES for one in document.get(table) or ()]
     base = tcp if isinstance(tcp, Mapping) else {}
     others = [
         fields
@@ -266,7 +289,8 @@ def _alike(schemes: dict[str, dict[str, Any]], tcp: object) -> dict[str, dict[st
     linux = resolve({"tcp": {"profile": "linux"}})["flows"][0]["tcp"]
     for fields in others:
         for name in SHARED:
-            if name not in base:
+            own = [name in (entry.get("tcp") or {}) for entry in entries]
+            if name not in base and not (own and all(own)):
                 fields.setdefault(name, linux[name])
     return schemes
 

@@ -15,8 +15,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-from burstlab.classes import place
+from burstlab import classes
 from burstlab.errors import InputError, ScenarioError
+from burstlab.named_files import NamedFiles
 
 Document: TypeAlias = dict[str, Any]
 
@@ -105,9 +106,42 @@ def to_document(scenario: ScenarioLike, settings: Sequence[str] = ()) -> Documen
         Changes to apply before files are read; see `apply_settings`.
     """
     document, base = as_written(scenario)
-    if settings:
-        document = apply_settings(document, settings)
-    return with_files(document, base)
+    if not settings:
+        return with_files(document, base)
+    document = with_files(apply_settings(document, settings), base)
+    refuse_overridden(document, dict(map(setting, settings)))
+    return document
+
+
+def admitted(scenario: ScenarioLike, settings: Sequence[str] = (), *, allow_code: bool) -> Document:
+    """Read a scenario that is to be run: the one door for Python code that comes with it.
+
+    A class that a scenario of one's own names by its file is executed: whoever runs it has that
+    file and can look at it. Code that stands in the scenario itself, and all that came with a
+    result, a study or the like, wherever it stands, is executed only where that is allowed.
+
+    Parameters
+    ----------
+    scenario, settings
+        As `to_document` takes them.
+    allow_code
+        Whether such code may be executed.
+
+    Raises
+    ------
+    ScenarioError
+        If there is such code, and it may not.
+    """
+    document = to_document(scenario, settings)
+    classes.refuse(classes.written(document), allow=allow_code)
+    return document
+
+
+def refuse_overridden(document: Document, settings: Mapping[str, Any]) -> None:
+    """Refuse settings, values by path, that have no effect in the scenario that they are in."""
+    from burstlab.nearer import refuse  # loaded only where something is set
+
+    refuse(document, settings)
 
 
 def as_written(scenario: ScenarioLike) -> tuple[Document, Path]:
@@ -132,25 +166,35 @@ def as_written(scenario: ScenarioLike) -> tuple[Document, Path]:
     return plain(found), base
 
 
-def with_files(document: Document, base: Path) -> Document:
-    """Put what the files that a scenario names say in their place; changes it, and answers it."""
+def with_files(document: Document, base: Path | NamedFiles) -> Document:
+    """Put what the files that a scenario names say in their place; changes it, and answers it.
+
+    Parameters
+    ----------
+    document
+        The scenario.
+    base
+        The directory from which paths count; or the files of a plan, among which there are the
+        texts of classes too, which are put in place with all others then.
+    """
+    files = base if isinstance(base, NamedFiles) else NamedFiles(base)
     network = document.get("network")
     if isinstance(network, dict) and "file" in network:
         from burstlab.topology import expand  # loaded only where there is a file to read
 
-        expand(document, base)
+        expand(document, files)
     if "demand" in document or "bursts" in document:
         from burstlab.sizes import expand
 
-        expand(document, base)
+        expand(document, files)
     if "demand" in document:
         from burstlab.flow_traces import expand
 
-        expand(document, base)
+        expand(document, files)
         from burstlab.demand_matrices import expand
 
-        expand(document, base)
-    place(document, base)
+        expand(document, files)
+    classes.place(document, files)
     return document
 
 
@@ -161,18 +205,54 @@ def apply_settings(document: Document, settings: Sequence[str]) -> Document:
     a bare string, so ``core.link_delay=5 ms`` needs no quotes.
     """
     changed = json.loads(json.dumps(document))
-    for setting in settings:
-        path, separator, text = setting.partition("=")
-        path = path.strip()
-        if not separator or not path:
-            raise InputError(
-                f"--set {setting}: no '=' found\n  fix: write path=value, for example "
-                "--set tcp.window=40"
-                if not separator
-                else f"--set {setting}: no field named\n  fix: write path=value"
-            )
-        set_at(changed, path, parse_value(text.strip()))
+    pairs = [setting(one) for one in settings]
+    refuse_replaced(pairs)
+    for path, value in pairs:
+        set_at(changed, path, value)
     return changed
+
+
+def refuse_replaced(pairs: Sequence[tuple[str, Any]]) -> None:
+    """Refuse a setting that a later one replaces: values by path, in their order."""
+    for place, (path, value) in enumerate(pairs):
+        for later, _ in pairs[place + 1 :]:
+            steps = steps_of(later)
+            if steps_of(path)[: len(steps)] == steps:
+                problem = f"it has no effect: {later} is set after it"
+                raise ScenarioError(path, value, problem, "keep one of the two")
+
+
+def set_by_flags(settings: Sequence[str] | None, **flags: Any) -> list[str]:
+    """Return settings, and refuse those that a flag of the same meaning replaces.
+
+    Parameters
+    ----------
+    settings
+        As ``--set`` takes them.
+    **flags
+        Values of flags by the field of ``run`` that they are; None where one is not given.
+    """
+    given = list(settings or ())
+    for path, value in map(setting, given):
+        table, _, name = path.partition(".")
+        if table == "run" and flags.get(name) is not None:
+            flag = f"--{name.replace('_', '-')} {flags[name]}"
+            problem = f"it has no effect: {flag} takes its place"
+            raise ScenarioError(path, value, problem, "leave out this setting; the flag says it")
+    return given
+
+
+def setting(text: str) -> tuple[str, Any]:
+    """Read ``path=value``: the path of a field, and the value that it is to have."""
+    path, separator, value = text.partition("=")
+    path = path.strip()
+    if not separator or not path:
+        raise InputError(
+            f"--set {text}: no '=' found\n  fix: write path=value, for example --set tcp.window=40"
+            if not separator
+            else f"--set {text}: no field named\n  fix: write path=value"
+        )
+    return path, parse_value(value.strip())
 
 
 def parse_value(text: str) -> Any:
@@ -189,7 +269,7 @@ def set_at(document: Document, path: str, value: Any) -> None:
 
     ``flows[1].tcp.variant`` and ``flows.1.tcp.variant`` name the same field.
     """
-    steps = _steps(path)
+    steps = steps_of(path)
     here: Any = document
     for depth, step in enumerate(steps):
         last = depth == len(steps) - 1
@@ -221,7 +301,8 @@ def _enter_list(here: list[Any], step: str, path: str, value: Any, last: bool) -
     return here[int(step)]
 
 
-def _steps(path: str) -> list[str]:
+def steps_of(path: str) -> list[str]:
+    """Return the names and indices of a dotted path, such as ``flows[1].tcp.variant``."""
     steps: list[str] = []
     for part in path.split("."):
         found = ["".join(match) for match in _STEP.findall(part)]

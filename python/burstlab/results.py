@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -518,11 +517,13 @@ def _check_scenario(where: Path, document: Mapping[str, Any], version: str) -> N
     """Refuse a result that does not say which files are its own, and a scenario that is not."""
     import hashlib
 
+    from burstlab import again
+
     if "tables" not in document:
-        again = shlex.join(["burstlab", "run", str(where / SCENARIO), "--out", f"{where}-again"])
+        command = again.of_result(where / SCENARIO, f"{where}-again")
         raise InputError(
             f"{where}: an earlier burstlab ({version}) wrote this result, which does not say what "
-            f"tables are its own\n  fix: make it again ({again}, with the --trace that it had)"
+            f"tables are its own\n  fix: make it again ({command}, with the --trace that it had)"
         )
     found = hashlib.sha256((where / SCENARIO).read_bytes()).hexdigest()
     if found != document.get("scenario_sha256"):
@@ -536,9 +537,11 @@ def _check_result(where: Path) -> None:
     """Refuse a directory that is no result; say what to give instead."""
     settle(where)
     if (where / "study.json").is_file():
+        from burstlab import again
+
         raise InputError(
             f"{where}: a study, and the result of a run is needed\n"
-            f"  fix: burstlab run {where} --point 0 --out DIR makes one of its runs again"
+            f"  fix: {again.of_first_point(where, None)} makes one of its runs again"
         )
     if not where.is_dir():
         raise InputError(f"{where}: no such directory\n  fix: give what burstlab run --out wrote")

@@ -27,7 +27,7 @@ from burstlab.errors import (
     unknown,
 )
 from burstlab.interrupts import deferred
-from burstlab.loading import Document, ScenarioLike, read_toml, to_document
+from burstlab.loading import Document, ScenarioLike, admitted, read_toml, to_document
 from burstlab.parquet import Part, Store, assemble
 from burstlab.results import Replication, Result, marks_of, without_none
 from burstlab.summary_text import read_summary
@@ -165,8 +165,9 @@ def run(
         Go on from what `checkpoint` holds, however that run ended; replications without a file
         start at the beginning. All numbers are those of a run that was never ended.
     allow_code
-        Execute classes whose text stands in the scenario itself, as it does in that of a result.
-        Look at it before, if it is not yours. Those in files that the scenario names need no leave.
+        Execute classes whose text stands in the scenario itself, as it does in that of a result,
+        and those that came with a result, a study or the like in any other way, such as in a file
+        there. Look at them before. Files that a scenario of your own names need no leave.
     announce
         Called before the run begins with each line that is to be said of a long or a large one; by
         default these are warnings of Python.
@@ -187,8 +188,7 @@ def run(
     Interrupted
         On Ctrl-C (a `KeyboardInterrupt`); the same holds.
     """
-    document = to_document(scenario)
-    classes.refuse(classes.written(document), allow=allow_code)
+    document = admitted(scenario, allow_code=allow_code)
     override(document, seed=seed, replications=replications)
     resolved = resolve(document)
     for line in announcements(resolved):

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from burstlab.errors import ScenarioError
-from burstlab.files import named_text
+from burstlab.files import Reader, decoded, named_bytes
+from burstlab.named_files import NamedFiles
 
 #: Tables of a scenario that hold a distribution of sizes: a list, and the field of its entries.
 _PLACES = (("demand", "size"), ("bursts", "length"), ("batches", "size"))
 
 
-def read(path: str | os.PathLike[str]) -> list[list[Any]]:
+def read(path: str | os.PathLike[str], reader: Reader = named_bytes) -> list[list[Any]]:
     """Read the points of a cumulative distribution function.
 
     Parameters
@@ -29,6 +30,8 @@ def read(path: str | os.PathLike[str]) -> list[list[Any]]:
         whole number of bytes and a probability, rising. The last probability is 1, or 100 where
         they are in percent. A first row that names the columns, empty rows and comments are
         skipped. A first size of 0 with probability 0 is where the smallest sizes begin.
+    reader
+        Answers what the file holds.
 
     Returns
     -------
@@ -41,7 +44,7 @@ def read(path: str | os.PathLike[str]) -> list[list[Any]]:
         If the file cannot be read or is no such table; the error names the file and the line.
     """
     where = Path(path)
-    text = named_text(where)
+    text = decoded(reader(where), where)
     points: list[list[Any]] = []
     last = (0, 0.0)
     rows = list(_rows(text))
@@ -67,15 +70,15 @@ def read(path: str | os.PathLike[str]) -> list[list[Any]]:
     return points
 
 
-def expand(document: dict[str, Any], base: Path) -> None:
+def expand(document: dict[str, Any], files: NamedFiles) -> None:
     """Put the points of each ``file`` of sizes in the place of the name of the file.
 
     Parameters
     ----------
     document
         A scenario; changed in place. Left alone where the engine has to refuse it anyway.
-    base
-        The directory from which a relative path counts.
+    files
+        What it names.
     """
     for table, field in _PLACES:
         entries = document.get(table)
@@ -88,7 +91,8 @@ def expand(document: dict[str, Any], base: Path) -> None:
             if "cdf" in size:
                 path = f"{table}[{index}].{field}.file"
                 raise ScenarioError(path, size["file"], "cdf is given too", "keep one of the two")
-            size["cdf"] = read(base / size.pop("file"))
+            name = size.pop("file")
+            size["cdf"] = read(files.where(name), files.reader(name))
 
 
 def _rows(text: str) -> Iterator[tuple[int, list[str]]]:

@@ -63,16 +63,16 @@ def live(
     from burstlab import _core
     from burstlab.errors import InputError
     from burstlab.live import running
-    from burstlab.loading import to_document
+    from burstlab.loading import admitted, set_by_flags
     from burstlab.progress import bar
+    from burstlab.provenance import came_inside
 
     try:
         patience_s = _core.seconds(patience)
     except ValueError as error:
         raise InputError(f"--patience {patience}: {error}\n  fix: write one such as 60 s") from None
-    document = to_document(scenario, list(set_ or ()))
-    inside = running.came_inside(scenario)
-    running.refuse_commands(document, inside=inside, allow=allow_code)
+    document = admitted(scenario, set_by_flags(set_, seed=seed), allow_code=allow_code)
+    running.refuse_commands(document, inside=came_inside(scenario), allow=allow_code)
     tables = [name.strip() for item in trace or [] for name in item.split(",") if name.strip()]
     how: dict[str, Any] = {"clock": clock, "kernel": kernel, "allow_code": allow_code}
     how["patience_s"] = patience_s

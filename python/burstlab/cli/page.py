@@ -54,7 +54,8 @@ def view(
     force
         Replace that file.
     allow_code
-        Of a study or a scenario, execute Python code that stands in it; read it before.
+        Of a study or a scenario, execute Python code that stands in it or came with a result; read
+        it before.
     no_open
         Print the address, and leave the browser alone.
     """
@@ -80,6 +81,7 @@ def play(
     token: str | None = None,
     export: str | None = None,
     force: Switch = False,
+    allow_code: Switch = False,
     no_open: Switch = False,
 ) -> int:
     """Open a page with sliders that rerun a path as they move: TCP beside Burst TCP.
@@ -96,12 +98,14 @@ def play(
         Write the page to this file, with the answers to some of its controls.
     force
         Replace that file.
+    allow_code
+        Execute Python code that stands in the scenario, or came with a result; read it before.
     no_open
         Print the address, and leave the browser alone.
     """
     from burstlab.page import player
 
-    return _show(player(scenario), port, token, export, force, no_open)
+    return _show(player(scenario, allow_code=allow_code), port, token, export, force, no_open)
 
 
 def demo(

@@ -73,22 +73,21 @@ def run(
     resume
         Go on from the checkpoints, however the run before ended; it changes no number.
     allow_code
-        Execute Python code that stands in the scenario itself, as in that of a result; read it
-        before. Code in files that the scenario names needs no leave.
+        Execute Python code that stands in the scenario itself, or came with a result or a study;
+        read it before. Code in files that a scenario of your own names needs no leave.
     json_
         Print one JSON document and nothing else.
     """
     from burstlab import meanwhile
     from burstlab.checkpoints import EVERY
     from burstlab.errors import EngineError, InputError, Interrupted, MemoryExceeded
-    from burstlab.loading import to_document
     from burstlab.simulation import run as simulate
 
     if checkpoint is None and (resume or checkpoint_every is not None):
         flag = "--resume" if resume else "--checkpoint-every"
         raise InputError(f"{flag} needs checkpoints\n  fix: add --checkpoint DIR")
     meanwhile.want("burstlab.cli.mesh", "burstlab.cli.slots")
-    document = to_document(_given(scenario, point, scheme), _settings(set_, max_memory))
+    document = _document((scenario, point, scheme), set_, (seed, replications, max_memory))
     interrupted = False
     ended: EngineError | MemoryExceeded | None = None
     try:
@@ -130,6 +129,20 @@ def run(
     return 130 if interrupted else 0
 
 
+def _document(
+    which: tuple[str, int | None, str | None],
+    settings: list[str] | None,
+    flags: tuple[int | None, int | None, str | None],
+) -> dict[str, Any]:
+    """Return what is to be run, with its settings; these and flags are not to say the same."""
+    from burstlab.loading import set_by_flags, to_document
+
+    seed, replications, memory = flags
+    own = [] if memory is None else [f"run.max_memory={memory}"]
+    given = set_by_flags(settings, seed=seed, replications=replications, max_memory=memory)
+    return to_document(_given(*which), [*given, *own])
+
+
 def _given(scenario: str, point: int | None, scheme: str | None) -> str | Mapping[str, Any]:
     """Return the file of the scenario, or the scenario of a point of a study."""
     from burstlab.errors import InputError
@@ -139,15 +152,13 @@ def _given(scenario: str, point: int | None, scheme: str | None) -> str | Mappin
 
         return read(scenario).scenario(point, scheme)
     if (Path(scenario) / "study.json").is_file():
-        fix = f"burstlab run {scenario} --point 0 runs one of its points"
+        from burstlab import again
+
+        fix = f"{again.of_first_point(Path(scenario), None)} runs one of its points"
         raise InputError(f"{scenario}: a study, of which no point is named\n  fix: {fix}")
     if scheme is not None:
         raise InputError("--scheme is of a point of a study\n  fix: add --point, or leave it out")
     return scenario
-
-
-def _settings(given: list[str] | None, max_memory: str | None) -> list[str]:
-    return [*(given or []), *([] if max_memory is None else [f"run.max_memory={max_memory}"])]
 
 
 def _names(trace: list[str] | None) -> list[str]:

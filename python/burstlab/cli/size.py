@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from burstlab.cli.flags import Json, Settings, Whole
+from burstlab.cli.flags import Json, Settings, Switch, Whole
 from burstlab.cli.printing import console, say, warn
 from burstlab.cli.tables import table
 
@@ -27,6 +27,7 @@ def size(
     most: Whole = None,
     jobs: Whole = None,
     max_memory: str | None = None,
+    allow_code: Switch = False,
     json_: Json = False,
 ) -> int:
     """Find the least value of a field at which a goal is met, and what stands in the way below.
@@ -58,6 +59,8 @@ def size(
         Runs at a time (default: one per processor); it changes no number.
     max_memory
         In place of run.max_memory, such as "2 GB".
+    allow_code
+        Execute Python code that stands in the scenario, or came with a result; read it before.
     json_
         Print one JSON document and nothing else.
     """
@@ -79,6 +82,7 @@ def size(
         most=max(64, first) if most is None else most,
         jobs=jobs,
         max_memory=max_memory,
+        allow_code=allow_code,
         tell=tell,
         announce=lambda line: warn(f"warning: {line}"),
     )

@@ -45,8 +45,8 @@ def study(
     resume
         Go on with the study in the directory; no point that is done is run again.
     allow_code
-        Execute Python code that stands in the plan itself, as in one that is stored with a study;
-        read it before. Code in files that it names needs no leave.
+        Execute Python code that stands in the plan itself, or came with a result or a study; read
+        it before. Code in files that a plan of your own names needs no leave.
     no_report
         Leave out report.html, the page that is written when all points are done.
     json_

@@ -15,15 +15,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from burstlab import _core, classes
+from burstlab import _core
 from burstlab.directories import Place, note
 from burstlab.engine import fault
 from burstlab.errors import EngineError, InputError, MemoryExceeded, ScenarioError, unknown
 from burstlab.live import kernels, virtual, wall
 from burstlab.live.programs import program_of
 from burstlab.live.watching import Hung
-from burstlab.loading import Document, ScenarioLike, to_document
+from burstlab.loading import Document, ScenarioLike, admitted
 from burstlab.parquet import Part, Store, assemble, writing
+from burstlab.provenance import came_inside
 from burstlab.results import Replication, Result, marks_of
 from burstlab.simulation import override, resolve
 from burstlab.tables import TRACES, Recorded, Table
@@ -62,15 +63,6 @@ class LiveRun:
 
     result: Result
     told: Mapping[str, Any]
-
-
-def came_inside(scenario: object) -> bool:
-    """Whether a scenario is one that a result or a study holds."""
-    if not isinstance(scenario, (str, os.PathLike)):
-        return False
-    place = Path(scenario)
-    place = place if place.is_dir() else place.parent
-    return any((place / name).exists() for name in ("summary.json", "study.json"))
 
 
 def refuse_commands(document: Mapping[str, Any], *, inside: bool, allow: bool) -> None:
@@ -144,9 +136,8 @@ def live(
         If there is no kernel, the machine lacks something, a kernel ends or hangs; what was
         recorded until then lies in the folder ``live`` of ``out``.
     """
-    document = to_document(scenario)
+    document = admitted(scenario, allow_code=allow_code)
     refuse_commands(document, inside=came_inside(scenario), allow=allow_code)
-    classes.refuse(classes.written(document), allow=allow_code)
     override(document, seed=seed, replications=None)
     resolved = resolve(document)
     if not resolved.get("live"):

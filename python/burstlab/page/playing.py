@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
-from burstlab import classes
+from burstlab import again, classes
 from burstlab.errors import ControlError, InputError, ScenarioError
-from burstlab.loading import Document, to_document
+from burstlab.loading import Document, admitted
 from burstlab.page.columns import document, pack
 from burstlab.page.controls import AS_GIVEN, START, applied, controls, read
 from burstlab.page.flow import columns, thinned
@@ -133,7 +133,7 @@ class Player:
 
         scenarios = _sides(base, wanted)
         trace = ("packets", "bursts", "cwnd", "ledger")
-        drawn = list(self._pool.map(lambda one: run(one, trace=trace, jobs=1), scenarios))
+        drawn = list(self._pool.map(lambda one: _run(one, trace), scenarios))
         first = [counted(result.replications[0].summary) for result in drawn]
         sent = sum(one["packets_sent"] for one in first)
         runs = max(_FEWEST, min(RUNS, int(PACKETS / max(sent, 1))))
@@ -146,6 +146,7 @@ class Player:
             "spread": remark(drawn[1].scenario),
             "judged": _judged(drawn[1]),
             "toml": tomli_w.dumps(shown),
+            "flag": again.FLAG if classes.written(shown) else "",
             "fingerprints": [result.fingerprint for result in drawn],
         }
         columns = _columns(drawn)
@@ -171,20 +172,22 @@ class Player:
         return together(*self._sampler.counts(sides, range(runs)))
 
 
-def player(scenario: str | None = None) -> Page:
+def player(scenario: str | None = None, *, allow_code: bool = False) -> Page:
     """Make the page on which a path is played with.
 
     Parameters
     ----------
     scenario
         A TOML file to start from; by default a path of three fibres that loses bursts.
+    allow_code
+        Execute Python code that came with it; see `burstlab.run`.
 
     Raises
     ------
     InputError
         If the scenario is wrong, or not of a path with flows.
     """
-    playing = Player(*starting(scenario))
+    playing = Player(*starting(scenario, allow_code=allow_code))
     scenes = Scenes(playing.scene, f"{SIDES[1]}?")
     # The first answer loads what takes longest to load.
     playing.answers()["data/play"]({})
@@ -205,19 +208,20 @@ def player(scenario: str | None = None) -> Page:
     )
 
 
-def starting(scenario: str | None) -> tuple[Document, str]:
+def starting(scenario: str | None, *, allow_code: bool) -> tuple[Document, str]:
     """Return what is played first, and its title.
 
     Parameters
     ----------
     scenario
         A TOML file; by default a path of three fibres that loses bursts.
+    allow_code
+        Whether Python code that came with it may be executed.
     """
     if scenario is None:
         return START, "a path of three fibres"
-    given = to_document(scenario)
     # What the controls run is what was given at the start.
-    classes.refuse(classes.written(given), allow=False)
+    given = admitted(scenario, allow_code=allow_code)
     resolved = resolve(given)
     if resolved["network"]["topology"] != "path":
         raise InputError(
@@ -232,6 +236,11 @@ def starting(scenario: str | None) -> tuple[Document, str]:
 def _sides(base: Document, wanted: Mapping[str, Any]) -> list[Document]:
     """Return the scenario without a detector, and with it."""
     return [applied(base, {**wanted, "detector": one}) for one in ("none", _detector(wanted))]
+
+
+def _run(scenario: Document, trace: Sequence[str]) -> Result:
+    # Code in it was admitted with the scenario that the page began with; no control writes any.
+    return run(scenario, trace=trace, jobs=1, allow_code=True)
 
 
 def _detector(wanted: Mapping[str, Any]) -> str:

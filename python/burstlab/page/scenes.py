@@ -11,9 +11,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from burstlab import classes
+from burstlab import again, classes
 from burstlab.errors import InputError
-from burstlab.loading import Document, to_document
+from burstlab.loading import Document, admitted
 from burstlab.page.serving import Page
 from burstlab.page.viewing import RUN, Shown, page_about, watched
 from burstlab.results import TRACES, read
@@ -156,8 +156,7 @@ def scenario_viewer(
     """
     import warnings
 
-    document = to_document(where, settings)
-    classes.refuse(classes.written(document), allow=allow_code)
+    document = admitted(where, settings, allow_code=allow_code)
     resolved = resolve(document)
     if replication < 0:
         raise InputError(f"--replication {replication}: is none\n  fix: use 0 or more")
@@ -168,6 +167,8 @@ def scenario_viewer(
         words += ["--set", setting]
     if replication:
         words += ["--replications", str(replication + 1)]
+    if classes.written(document) is not None:
+        words += [again.FLAG]
     words += ["--trace", ",".join(TRACES), "--out", f"{where.stem}-traced"]
     scene = Scene(where.stem, resolved, shlex.join(words), replication=replication, places=places)
     scenes = Scenes(lambda _key: scene, "")

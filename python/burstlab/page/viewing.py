@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 import os
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from burstlab import _core
+from burstlab import _core, again
 from burstlab.errors import InputError
 from burstlab.page.columns import document, pack
 from burstlab.page.flow import thinned
@@ -258,8 +257,9 @@ def viewer(
 
 def recording(where: Path) -> str:
     """Return the command that records what the page shows."""
-    scenario, out = shlex.quote(str(where / "scenario.toml")), shlex.quote(f"{where}-traced")
-    return f"burstlab run {scenario} --trace {','.join(TRACES)} --out {out}"
+    return again.of_result(
+        where / "scenario.toml", f"{where}-traced", ["--trace", ",".join(TRACES)]
+    )
 
 
 def _readable(where: Path, replication: int) -> Result:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from burstlab import classes
+from burstlab import again, classes
 from burstlab.errors import InputError
 from burstlab.page.columns import document
 from burstlab.page.serving import BadRequest, Body, Page
@@ -112,13 +111,9 @@ class Runs:
         )  # fmt: skip
 
     def _recording(self, choice: Choice) -> str:
-        out = f"{self._where}-point-{choice.point}"
-        words = ["burstlab", "run", str(self._where), "--point", str(choice.point)]
-        if choice.scheme:
-            words += ["--scheme", choice.scheme]
-        if self._allow_code:
-            words += ["--allow-code"]
-        return shlex.join([*words, "--trace", ",".join(TRACES), "--out", out])
+        more = ["--trace", ",".join(TRACES), "--out", f"{self._where}-point-{choice.point}"]
+        plan = self._study.plan
+        return again.of_point(self._where, plan, choice.point, choice.scheme, more=more)
 
 
 def study_viewer(

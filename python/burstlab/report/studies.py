@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from burstlab import again, classes
 from burstlab.files import put
 from burstlab.parquet import writing
 from burstlab.plot.study import figures, of_metrics, scaled
@@ -65,7 +66,7 @@ def _render(study: Study) -> str:
     drawn = figures(study, metrics[:DRAWN])
     charts = [Chart.of(f"{one.kind}-{place}", one.spec) for place, one in enumerate(drawn)]
     asked = plan.stopping.relative is not None
-    code = plan.executes
+    code = [again.FLAG] if classes.named_in(plan.to_document()) else []
     return render(
         "study.html.j2",
         charts,
@@ -92,8 +93,9 @@ def _render(study: Study) -> str:
         **_parameters(study),
         warmup=_warmup(study),
         shown=metrics[:SHOWN],
-        **_rows(study, metrics[:SHOWN], compared, code=code),
-        view=again(0, plan.names[0] if compared else "", code=code).replace(" run ", " view "),
+        **_rows(study, metrics[:SHOWN]),
+        view=again.of_point(".", plan, 0, verb="view"),
+        repeat=shlex.join(["burstlab", "study", "plan.toml", *code, "--out", "../again"]),
         version=study.version,
         seed=plan.seed,
         fingerprint=together(study.runs["fingerprint"].tolist()),
@@ -278,10 +280,11 @@ def _parameters(study: Study) -> dict[str, Any]:
     own = {
         name: value
         for name, value in document.items()
-        if name not in ("scenario", "schemes", "metrics", *plan.designs)
+        if name not in ("scenario", "schemes", "metrics", "files", *plan.designs)
     }
     told = [(path, _text(value)) for path, value in flat(own, "").items()]
     told.insert(0, ("design", ", ".join(plan.designs) or "one point"))
+    told += [(f"files.{name}", one) for name, one in plan.files.told()]
     told.append(("metrics", ", ".join(plan.metrics) if plan.metrics else "every single number"))
     resolved = study.scenario(0, plan.names[0])
     return {
@@ -335,7 +338,7 @@ def _warmup(study: Study) -> dict[str, Any] | None:
     }
 
 
-def _rows(study: Study, metrics: Sequence[str], compared: bool, *, code: bool) -> dict[str, Any]:
+def _rows(study: Study, metrics: Sequence[str]) -> dict[str, Any]:
     """Return a row for each scheme at each point, as many as fit."""
     import numpy as np
 
@@ -362,7 +365,7 @@ def _rows(study: Study, metrics: Sequence[str], compared: bool, *, code: bool) -
                 "warmup": f"{warmups[place]:.4g} s" if warmups else "",
                 "reached": reached.get((point, scheme)),
                 "fingerprint": together(prints[start:stop]),
-                "command": again(point, scheme if compared else "", code=code),
+                "command": again.of_point(".", study.plan, point, scheme),
             }
         )
     told = f"{total:,} rows" if total <= ROWS else f"the first {ROWS:,} of {total:,} rows"
@@ -388,21 +391,6 @@ def _means(
         for point, scheme, _ in means:
             reached[point, scheme] = point not in study.short
     return means, reached
-
-
-def again(point: int, scheme: str, *, code: bool = False) -> str:
-    """Return the command that runs a point again, in the directory of the study.
-
-    Parameters
-    ----------
-    point, scheme
-        The point, and the scheme or "".
-    code
-        Whether Python code stands in the study.
-    """
-    words = ["burstlab", "run", ".", "--point", str(point)]
-    words += ["--scheme", scheme] if scheme else []
-    return shlex.join([*words, "--allow-code"] if code else words)
 
 
 def _measure(mean: float | None, half: float | None, metric: str = "") -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from burstlab.loading import Document, set_at, to_document
+from burstlab.loading import Document, refuse_overridden, set_at, to_document
 from burstlab.reproduce.bands import Measure, Row
 from burstlab.results import Replication, Result
 from burstlab.simulation import override, resolve, run
@@ -100,6 +100,7 @@ class Context:
         document = to_document(self.paper.directory / self.plan["scenario"])
         for path, value in settings.items():
             set_at(document, path, value)
+        refuse_overridden(document, settings)
         override(document, seed=self.seed, replications=None)
         resolved = resolve(document)
         self.used_seed = int(resolved["run"]["seed"])

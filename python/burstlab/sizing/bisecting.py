@@ -8,7 +8,16 @@ from typing import Any
 
 from burstlab.completion import FIX, is_of_completion
 from burstlab.errors import InputError
-from burstlab.loading import ScenarioLike, apply_settings, as_written, set_at, with_files
+from burstlab.loading import (
+    ScenarioLike,
+    admitted,
+    apply_settings,
+    refuse_overridden,
+    refuse_replaced,
+    set_at,
+    set_by_flags,
+    setting,
+)
 from burstlab.simulation import announcements, override, resolve, run_resolved
 from burstlab.sizing.binding import Pressure, pressures
 from burstlab.sizing.goals import Choice, Goal
@@ -103,6 +112,7 @@ def size(
     most: int = 64,
     jobs: int | None = None,
     max_memory: str | None = None,
+    allow_code: bool = False,
     tell: Callable[[Tried], object] | None = None,
     announce: Callable[[str], object] | None = None,
 ) -> Sizing:
@@ -133,6 +143,8 @@ def size(
         Runs at a time; by default the number of processors. It changes no number.
     max_memory
         In place of ``run.max_memory``, such as ``"2 GB"``.
+    allow_code
+        Execute Python code that came with the scenario; see `burstlab.run`.
     tell
         Called with each value that was tried.
     announce
@@ -155,8 +167,9 @@ def size(
             f"{replications} replications, {most} at most: an interval needs two\n"
             "  fix: write at least 2, and a bound that is not below"
         )
-    written, base = as_written(scenario)
-    document = with_files(apply_settings(written, settings), base)
+    set_by_flags(settings, seed=seed, replications=replications, max_memory=max_memory)
+    refuse_replaced([*map(setting, settings), (choice.field, choice.values[0])])
+    document = admitted(scenario, settings, allow_code=allow_code)
     override(document, seed=seed, replications=replications)
     if max_memory is not None:
         set_at(document, "run.max_memory", max_memory)
@@ -172,6 +185,7 @@ def _with(document: Document, choice: Choice, place: int) -> Document:
     """Return the scenario with one of the values, checked."""
     changed = apply_settings(document, ())
     set_at(changed, choice.field, choice.values[place])
+    refuse_overridden(changed, {choice.field: choice.values[place]})
     return resolve(changed)
 
 

@@ -5,14 +5,25 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from burstlab import _core, classes
 from burstlab.errors import FieldError, PlanError
-from burstlab.loading import Document, as_written, plain, read_toml, set_at, with_files
+from burstlab.loading import (
+    Document,
+    as_written,
+    plain,
+    read_toml,
+    refuse_overridden,
+    set_at,
+    with_files,
+)
+from burstlab.named_files import NamedFiles, held
 from burstlab.results import without_none
 from burstlab.simulation import SEED_MAX, resolve
 from burstlab.studies import design
@@ -100,8 +111,8 @@ class Plan:
     ----------
     base
         The scenario that all runs start from, files read.
-    directory
-        From where paths in settings count.
+    files
+        The files that settings name.
     designs
         The designs as written, with their points: what is visited is their product.
     points
@@ -121,7 +132,7 @@ class Plan:
     """
 
     base: Document
-    directory: Path
+    files: NamedFiles
     designs: Mapping[str, Any]
     points: Sequence[design.Point]
     schemes: Mapping[str, Document]
@@ -130,9 +141,8 @@ class Plan:
     stopping: Stopping
     metrics: Mapping[str, str] | None
     warmup: Warmup | None
-    #: Where code stands in the plan itself, if it does.
+    #: Where code stands that came with the plan, if there is any.
     code: str | None = None
-    _texts: dict[str, str] = field(repr=False, compare=False, default_factory=dict)
     _text: str = field(repr=False, compare=False, default="")
 
     @property
@@ -145,11 +155,13 @@ class Plan:
         """Paths of the fields that points set, each once."""
         return list(dict.fromkeys(path for point in self.points for path in point))
 
-    @property
-    def executes(self) -> bool:
-        """Whether a class of Python takes part at the first point."""
-        resolved = (json.loads(self.scenario(0, scheme)) for scheme in self.names)
-        return any(classes.used(document) for document in resolved)
+    @cached_property
+    def _base_has_code(self) -> bool:
+        return classes.named_in(self.base)
+
+    def has_code(self, point: int, scheme: str) -> bool:
+        """Whether a scheme at a point names a class of Python, or the scenario of all does."""
+        return self._base_has_code or classes.named_in([self.points[point], self.schemes[scheme]])
 
     def seed_of(self, point: int) -> int:
         """Return the seed of all runs at a point."""
@@ -178,14 +190,15 @@ class Plan:
         """
         try:
             document = json.loads(self._text)
-            for path, value in {**self.points[point], **self.schemes[scheme]}.items():
+            settings = {**self.points[point], **self.schemes[scheme]}
+            for path, value in settings.items():
                 set_at(document, path, plain(value, path))
             set_at(document, "run.seed", self.seed_of(point))
             if warmup:
                 set_at(document, "run.warmup", warmup)
-            with_files(document, self.directory)
             # As they were when they were first read, however long the study takes.
-            classes.expand(document, self._texts)
+            with_files(document, self.files)
+            refuse_overridden(document, settings)
             return _core.resolve(json.dumps(document))
         except _core.InvalidScenario as error:
             path, value, problem, fix = (*error.args, "", "", "", "")[:4]
@@ -204,6 +217,8 @@ class Plan:
             document["metrics"] = dict(self.metrics)
         if self.warmup is not None:
             document["warmup"] = self.warmup.to_document()
+        if files := self.files.to_document():
+            document["files"] = files
         document.update(self.designs)
         if self.names != [""]:
             document["schemes"] = {name: dict(table) for name, table in self.schemes.items()}
@@ -238,11 +253,15 @@ def read(given: PlanLike) -> Plan:
     scenario = document.pop("scenario", None)
     fields = Fields(plain(document), "")
     base, directory = _scenario(scenario, directory)
-    for path, value in _settings(fields.table("set"), "set").items():
+    fixed = _settings(fields.table("set"), "set")
+    for path, value in fixed.items():
         _set(base, path, value)
+    files = NamedFiles(directory, held(fields.table("files"), "files"), keep=True)
+    # Of the base, the texts of what came with a result alone: they are code that came with it.
+    with_files(base, NamedFiles(directory))
     code = classes.written({**document, "scenario": base})
-    texts: dict[str, str] = {}
-    classes.expand(with_files(base, directory), texts)
+    classes.expand(base)
+    _refuse_overridden(base, fixed)
     seed = fields.whole("seed", least=0, most=SEED_MAX, default=_default(base, "seed"))
     seeds = fields.choice("seeds", ("common", "independent"))
     schemes = _schemes(fields.table("schemes"))
@@ -252,9 +271,10 @@ def read(given: PlanLike) -> Plan:
     designs, points = _designs(fields, seed)
     fields.done()
     _check_together(points, schemes, stopping, metrics)
+    _check_settings(fixed, points, schemes, warmup is not None)
     return Plan(
         base=base,
-        directory=directory,
+        files=files,
         designs=designs,
         points=points,
         schemes=schemes,
@@ -263,10 +283,43 @@ def read(given: PlanLike) -> Plan:
         stopping=stopping,
         metrics=metrics,
         warmup=None if warmup is None else Warmup.read(warmup, "warmup"),
-        code=code,
-        _texts=texts,
+        code=code or _take_in(files, points, schemes),
         _text=json.dumps(base),
     )
+
+
+def _take_in(
+    files: NamedFiles, points: Sequence[design.Point], schemes: Mapping[str, Document]
+) -> str | None:
+    """Read the files that settings name, so that they go with the plan.
+
+    Returns where code is named that came with the plan, if there is any. What cannot be read is
+    refused where a scenario is made of it.
+    """
+    code: str | None = None
+    tables = [(f"schemes.{name}." if name else "", table) for name, table in schemes.items()]
+    seen: set[str] = set()
+    for at, table in (*tables, *(("", point) for point in points)):
+        for path, name in named(table):
+            if code is None and any(f"{one}.file" in path for one in classes.FIELDS):
+                code = f"{at}{path}" if files.is_foreign(name) else None
+            if name not in seen:
+                seen.add(name)
+                with suppress(FieldError):
+                    files.read(name)
+    return code
+
+
+def named(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Return the fields among settings that name a file, by their paths, and its name."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from named(inner, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from named(inner, path)
+    elif isinstance(value, str) and path.endswith(".file"):
+        yield path, value
 
 
 def _scenario(given: Any, directory: Path) -> tuple[Document, Path]:
@@ -304,6 +357,13 @@ def _set(document: Document, path: str, value: Any) -> None:
         set_at(document, path, value)
     except FieldError as error:
         raise PlanError(f"set.{path}", value, error.problem, error.fix) from None
+
+
+def _refuse_overridden(base: Document, fixed: Document) -> None:
+    try:
+        refuse_overridden(base, fixed)
+    except FieldError as error:
+        raise PlanError(f"set.{error.path}", error.value, error.problem, error.fix) from None
 
 
 def _schemes(table: Mapping[str, Any]) -> dict[str, Document]:
@@ -359,6 +419,27 @@ def _designs(fields: Fields, seed: int) -> tuple[Document, list[design.Point]]:
         written["grid"] = lists
         points["grid"] = design.grid(lists, "grid")
     return written, design.crossed(points)
+
+
+def _check_settings(
+    fixed: Document,
+    points: Sequence[design.Point],
+    schemes: Mapping[str, Document],
+    warmed: bool,
+) -> None:
+    """Refuse settings that others replace at every point."""
+    swept = dict.fromkeys(name for point in points for name in point)
+    for path, value in fixed.items():
+        fix = "keep one of the two"
+        if path in swept and all(path in point for point in points):
+            raise PlanError(f"set.{path}", value, "it has no effect: it is swept too", fix)
+        if all(path in table for table in schemes.values()):
+            raise PlanError(f"set.{path}", value, "it has no effect: each scheme sets it", fix)
+    for at, names in (("", swept), *((f"schemes.{name}.", one) for name, one in schemes.items())):
+        if warmed and "run.warmup" in names:
+            problem = "it has no effect: the plan finds the warm-up"
+            fix = "remove it, or warmup of the plan"
+            raise PlanError(f"{at}run.warmup", names["run.warmup"], problem, fix)
 
 
 def _check_together(

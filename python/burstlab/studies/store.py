@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shlex
 import shutil
 import time
 import tomllib
@@ -21,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from burstlab import _core, classes
+from burstlab import _core, again, classes
 from burstlab.directories import ready_directory
 from burstlab.errors import InputError
 from burstlab.files import Lock, put, sync
@@ -302,11 +301,11 @@ def marks_of(directory: Path) -> Marks:
     """Return what the tables of the study in a directory have to say of themselves."""
     head = head_of(directory)
     if head.get("format") != FORMAT:
-        again = shlex.join(["burstlab", "study", f"{directory / 'plan.toml'}"])
         raise InputError(
             f"{directory}: a study of format {head.get('format')}, from an earlier or a later "
             f"burstlab ({head.get('burstlab')}); this one reads format {FORMAT}\n"
-            f"  fix: read it with that version, or make it again: {again} --out DIR"
+            f"  fix: read it with that version, or make it again: "
+            f"{again.of_study(directory / 'plan.toml', None)}"
         )
     return _marks(str(head.get("digest")))
 

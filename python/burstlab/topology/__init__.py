@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from burstlab.errors import ScenarioError, ScenarioWarning
-from burstlab.files import named_bytes
+from burstlab.files import Reader, named_bytes
+from burstlab.named_files import NamedFiles
 from burstlab.topology import columns, joined, json_file, networkx_file, sndlib, toml_file, xml_file
 from burstlab.topology.joined import LENGTHS
 from burstlab.topology.parts import Parts
@@ -39,7 +40,9 @@ _FORMATS: Mapping[str, Callable[[str, bytes], Parts]] = {
 }
 
 
-def read(path: str | os.PathLike[str], lengths: str = "placed") -> dict[str, list[dict[str, Any]]]:
+def read(
+    path: str | os.PathLike[str], lengths: str = "placed", reader: Reader = named_bytes
+) -> dict[str, list[dict[str, Any]]]:
     """Read a topology.
 
     Parameters
@@ -53,6 +56,8 @@ def read(path: str | os.PathLike[str], lengths: str = "placed") -> dict[str, lis
         ``"placed"``: a node without coordinates lies between its neighbours, if two of them have
         some; else the link is as long as the median of the others. ``"hop"``: it is as long as
         that median. Where no length is known at all it is 100 km. ``"given"``: it is an error.
+    reader
+        Answers what the file holds.
 
     Returns
     -------
@@ -71,7 +76,7 @@ def read(path: str | os.PathLike[str], lengths: str = "placed") -> dict[str, lis
     ScenarioWarning
         For what was assumed, left out or put together, with the names of the nodes.
     """
-    found, said = joined.tables(*_parts(path), lengths)
+    found, said = joined.tables(*_parts(path, reader), lengths)
     for text in said:
         warnings.warn(text, ScenarioWarning, stacklevel=2)
     return found
@@ -93,24 +98,24 @@ def positions(path: str | os.PathLike[str]) -> dict[str, tuple[float, float]]:
     return joined.positions(*_parts(path))
 
 
-def _parts(path: str | os.PathLike[str]) -> tuple[str, Parts]:
+def _parts(path: str | os.PathLike[str], reader: Reader = named_bytes) -> tuple[str, Parts]:
     where = Path(path)
-    reader = _FORMATS.get(where.suffix.lower())
-    if reader is None:
+    parse = _FORMATS.get(where.suffix.lower())
+    if parse is None:
         endings = ", ".join(_FORMATS)
         raise ScenarioError(str(where), "", "the ending names no format", f"use one of {endings}")
-    return str(where), reader(str(where), named_bytes(where))
+    return str(where), parse(str(where), reader(where))
 
 
-def expand(document: dict[str, Any], base: Path) -> None:
+def expand(document: dict[str, Any], files: NamedFiles) -> None:
     """Put what ``network.file`` says in the place of the name of the file.
 
     Parameters
     ----------
     document
         A scenario; changed in place. Left alone where the engine has to refuse it anyway.
-    base
-        The directory from which a relative path counts.
+    files
+        What it names.
     """
     network = document.get("network")
     if not isinstance(network, dict) or not isinstance(network.get("file"), str):
@@ -125,5 +130,6 @@ def expand(document: dict[str, Any], base: Path) -> None:
     if lengths not in LENGTHS:
         fix = f"use one of {', '.join(LENGTHS)}"
         raise ScenarioError("network.lengths", lengths, "no such choice", fix)
-    found = read(base / network.pop("file"), lengths)
+    name = network.pop("file")
+    found = read(files.where(name), lengths, files.reader(name))
     network.update(topology="custom", **found)

@@ -139,9 +139,10 @@ export class Play {
     this.drawNumbers(found.about);
     this.drawFlows();
     element("toml").textContent = found.about.toml;
+    const run = found.about.flag ? `burstlab run play.toml ${found.about.flag}` : "burstlab run play.toml";
     element("command").textContent =
-      "burstlab run play.toml --trace bursts,packets,cwnd,ledger --out played\n"
-      + "burstlab run play.toml --set tcp.detector=none\n"
+      `${run} --trace bursts,packets,cwnd,ledger --out played\n`
+      + `${run} --set tcp.detector=none\n`
       + "burstlab view played";
     this.latencies.push(performance.now() - began);
     document.body.dataset.drawn = String(this.latencies.length);

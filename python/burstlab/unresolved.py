@@ -1,0 +1,115 @@
+"""Scenarios that a run has resolved, with their TCP parameters back in the general table.
+
+In the scenario of a result each flow has all its parameters, which override those of ``[tcp]``. To
+ask what another law does there, what a flow took from ``[tcp]`` has to be taken from there again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from burstlab.errors import ScenarioError
+from burstlab.loading import Document
+from burstlab.nearer import ENTRIES
+from burstlab.simulation import resolve
+
+#: Fields from which defaults of others follow; they go last.
+_LEADING = ("window_law", "variant", "profile", "window")
+
+_Tcp = dict[str, Any]
+
+
+def unresolved(document: Document) -> Document:
+    """Return a scenario that means the same, in which no flow repeats what ``[tcp]`` says.
+
+    That is done where each parameter of a flow is written, as a run writes it. A flow that had
+    another value than ``[tcp]`` keeps it, and so does ``[tcp]`` itself what is no default; whether
+    a value was written or followed from others cannot be seen any more, and it is taken to follow
+    where it does.
+
+    Parameters
+    ----------
+    document
+        The scenario; left alone. One that no run has resolved is answered as it is.
+    """
+    try:
+        whole = resolve(document)
+    except ScenarioError:
+        return document  # It is refused where it is used, with its reason.
+    general = _resolved(document.get("tcp") or {})
+    if not general:
+        return document
+    written: Document = {**document}
+    tcp = dict(document.get("tcp") or {})
+    if _is_full(tcp, general):
+        tcp = _least(tcp, lambda one: _resolved(one) == general)
+        written["tcp"] = tcp
+    for table in ENTRIES:
+        entries = document.get(table)
+        if isinstance(entries, list):
+            pairs = zip(entries, whole[table], strict=False)
+            known: dict[str, _Tcp] = {}
+            written[table] = [_loosened(own, of["tcp"], tcp, known) for own, of in pairs]
+    changed = any(written.get(table) != document.get(table) for table in ("tcp", *ENTRIES))
+    return written if changed and _same(written, whole) else document
+
+
+def _loosened(
+    entry: Mapping[str, Any], full: _Tcp, tcp: _Tcp, known: dict[str, _Tcp]
+) -> dict[str, Any]:
+    """Return an entry without the parameters that it has from ``[tcp]`` in any case."""
+    own = entry.get("tcp") if isinstance(entry, Mapping) else None
+    if not isinstance(own, Mapping) or not full or not _is_full(own, full):
+        return dict(entry)
+    text = json.dumps(full, sort_keys=True)
+    if text not in known:
+        known[text] = _least(dict(own), lambda one: _resolved({**tcp, **one}) == full)
+    return {**entry, "tcp": known[text]}
+
+
+def _least(table: _Tcp, suffices: Callable[[_Tcp], bool]) -> _Tcp:
+    """Return the fields of a table without those that it does as well without."""
+    if suffices({}):
+        return {}
+    left = dict(table)
+    for names in ([name for name in table if name not in _LEADING], *([one] for one in _LEADING)):
+        rest = {name: value for name, value in left.items() if name not in names}
+        if suffices(rest):
+            left = rest
+            continue
+        for name in names:
+            rest = {key: value for key, value in left.items() if key != name}
+            if name in left and suffices(rest):
+                left = rest
+    return left
+
+
+def _is_full(own: Mapping[str, Any], full: _Tcp) -> bool:
+    """Whether all parameters are written: nobody does that by hand."""
+    return all(name in own for name, value in full.items() if value is not None)
+
+
+def _resolved(tcp: Mapping[str, Any]) -> _Tcp:
+    """Return all parameters of a flow; of those that go with nothing, none."""
+    try:
+        return resolve({**_ANY, "tcp": dict(tcp)})["flows"][0]["tcp"]
+    except ScenarioError:
+        return {}
+
+
+#: Where a flow with any parameters may be: queues that mark, and bursts to hear of.
+_ANY: Document = {
+    "edge": {"assembly": "timer", "timer": "1 ms"},
+    "access": {"marking": {"above": "30 KB"}},
+}
+
+
+def _same(written: Document, whole: Document) -> bool:
+    """Whether a scenario comes to the same, but for what ``[tcp]`` says and nobody takes."""
+    try:
+        found = resolve(written)
+    except ScenarioError:
+        return False
+    return {**found, "tcp": None} == {**whole, "tcp": None}
