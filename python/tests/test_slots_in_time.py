@@ -166,7 +166,7 @@ def overload(start: float, **congestion: Any) -> dict[str, Any]:
         traffic=[udp(begin, "18 Mb/s", pattern="cbr", start=f"{start} s") for begin in "ab"],
         run={"duration": f"{start + lasts} s"},
     )
-    return bl.run(written).ops[0]
+    return dict(bl.run(written).ops[0])
 
 
 def test_the_start_of_a_run_is_no_other_than_what_follows_a_silence():

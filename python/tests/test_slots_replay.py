@@ -40,7 +40,7 @@ def drawn(seed: int) -> dict[str, Any]:
     ]
     links = [links[place] for place in draw.permutation(len(links))]
     unsmoothed = [name for name in names if draw.random() < 0.6]
-    ops = {
+    ops: dict[str, Any] = {
         "slot_size": f"{one_of([300, 576, 701])} B",
         "slot_header": f"{one_of([0, 8])} B",
         "packing": one_of(["one", "several"]),
@@ -141,7 +141,8 @@ def test_every_slot_is_that_of_the_replay(seed):
     scenario = drawn(seed)
     resolved = bl.resolve(scenario)
     result = bl.run(scenario, trace=("packets",))
-    ops, table = result.ops[0], result.packets
+    ops: dict[str, Any] = dict(result.ops[0])
+    table = result.packets
     slot_ps = round(ops["slot_s"] * 1e12)
     replay = network(resolved, slot_ps)
     packets = came(result, resolved, replay.names)
