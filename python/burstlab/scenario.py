@@ -22,7 +22,7 @@ __all__ = [
     "Injection", "Live", "Loss", "LossKind", "LossRule", "MarkRule", "Marks", "Network",
     "NetworkLink", "NetworkNode", "NetworkRoute", "NewRenoTimer", "NodeRole", "NodeWeight",
     "NoticeTransport", "Notification", "Operation", "Ops", "Order", "Packing", "PairWeight",
-    "Pattern", "Per", "Profile", "Protocol", "PythonClass", "Queues", "Reading", "Refusal",
+    "Pattern", "Per", "Phase", "Profile", "Protocol", "PythonClass", "Queues", "Reading", "Refusal",
     "RenoFastRetransmits", "Resolution", "Retransmission", "Reverse", "RouteChoice", "Routing",
     "RtoEstimator", "Run", "SackRecovery", "Scenario", "SchedulerKind", "Segmentation", "Share",
     "Side", "Signalling", "Size", "SlowStart", "Smoothing", "SsthreshBasis", "Surgery", "Tcp",
@@ -71,7 +71,8 @@ RouteChoice: TypeAlias = Literal["first", "round-robin", "random", "ecmp"]
 """Which of several routes a burst takes.
 
 - `first`: The first.
-- `round-robin`: Each in turn.
+- `round-robin`: Each in turn, from one on that each pair of nodes draws, so that pairs which begin
+  together are not in step.
 - `random`: Any, all equally likely.
 - `ecmp`: Each flow has one for all that it sends, and one for its ACKs, all equally likely
   (equal-cost multi-path, RFC 2992). Only routes as short as the shortest are found, beside those
@@ -118,11 +119,12 @@ WlanPreamble: TypeAlias = Literal["long", "short"]
 - `short`: Of 96 us; frames at 1 Mb/s still have the long one.
 """
 
-WlanLoss: TypeAlias = Literal["none", "frame-error", "shadowing", "residual"]
+WlanLoss: TypeAlias = Literal["none", "frame-error", "bit-error", "shadowing", "residual"]
 """How frames are lost that meet no other one.
 
 - `none`: None is.
 - `frame-error`: Each with the same chance, `probability`.
+- `bit-error`: Longer ones more often, by `bit_error_rate`.
 - `shadowing`: By log-distance path loss and log-normal shadowing: data, RTS, CTS and ACK frames
   alike.
 - `residual`: None is; but each packet that has been carried is lost with chance `probability`, once
@@ -259,7 +261,8 @@ Order: TypeAlias = Literal["random", "rotating", "fixed"]
 """In which order slots that arrive at once are served.
 
 - `random`: Round the fibres, from a random one and in a random sense.
-- `rotating`: Round the fibres, each slot from the next one.
+- `rotating`: Round the fibres, from the one that has not gone first for the longest time; slots of
+  which none has to wait or is dropped do not count.
 - `fixed`: Always in the same order.
 """
 
@@ -268,6 +271,15 @@ AckWay: TypeAlias = Literal["slotted", "free"]
 
 - `slotted`: In slots, as data does: smoothed, switched and perhaps dropped.
 - `free`: Beside the slots, in the time that light takes: none is late or lost in the core.
+"""
+
+Phase: TypeAlias = Literal["drawn", "common"]
+"""When the buffers of edge nodes negotiate, within an interval.
+
+- `drawn`: Each in a unit of its own, drawn by its two edge nodes; the draw of each time decides who
+  asks first of those that ask in one unit. The first interval is shorter by as much.
+- `common`: A whole interval after its first packet. Buffers that begin together ask together for
+  ever, in the order in which they came to be, from one on that the number of the unit names.
 """
 
 Refusal: TypeAlias = Literal["keep", "partial"]
@@ -481,7 +493,7 @@ DemandPattern: TypeAlias = Literal["poisson", "incast", "permutation", "trace"]
 """When connections come, and between which nodes.
 
 - `poisson`: As a Poisson process at each edge node.
-- `incast`: In rounds: `senders` connections begin at once, all to one edge node.
+- `incast`: In rounds: `senders` connections begin together, all to one edge node.
 - `permutation`: In rounds: at each edge node a connection begins, and at each one ends, no two at
   the same and none where it began. The edge nodes in a circle, in an order that each round draws
   (Sattolo 1986): every cycle through all of them is equally likely.
@@ -491,8 +503,10 @@ DemandPattern: TypeAlias = Literal["poisson", "incast", "permutation", "trace"]
 Per: TypeAlias = Literal["node", "pair", "network"]
 """What a rate or a load is counted for.
 
-- `node`: Each edge node as a source; with `matrix`, a source whose weights sum to 1.
-- `pair`: Each ordered pair of edge nodes; with `matrix`, a pair of weight 1.
+- `node`: Each edge node as a source; with `gravity`, the mean of all of them; with `matrix`, a
+  source whose weights sum to 1.
+- `pair`: Each ordered pair of edge nodes; with `gravity`, the mean of all pairs; with `matrix`, a
+  pair of weight 1.
 - `network`: The whole network.
 """
 
@@ -939,6 +953,11 @@ class Wlan(_Section):
         On a `path`: which hosts are stations. Absent: the receivers.
     rate : str (rate), default "11 Mb/s"
         Rate of data frames. One of 1 Mb/s, 2 Mb/s, 5.5 Mb/s, 11 Mb/s.
+    station_rates : sequence of str (rate), optional
+        In place of `rate`: rate of data frames to and from each station, in the order of the flows.
+        A station at a low rate keeps the medium for longer, and all others get about as little as
+        it (Heusse, Rousseau, Berger-Sabbatel and Duda, 2003). Absent: `rate` for all. Each one of 1
+        Mb/s, 2 Mb/s, 5.5 Mb/s, 11 Mb/s.
     basic_rate : str (rate), default "1 Mb/s"
         Rate of RTS, CTS and ACK frames. One of 1 Mb/s, 2 Mb/s, 5.5 Mb/s, 11 Mb/s.
     preamble : WlanPreamble, default "long"
@@ -966,10 +985,14 @@ class Wlan(_Section):
     loss : WlanLoss, default "none"
         How frames are lost that meet no other one.
     probability : float (probability), optional
-        `frame-error`: chance that a frame is not received. `residual`: chance that a packet is
-        lost.
+        `frame-error`: chance that a frame is not received, whatever its length. `residual`: chance
+        that a packet is lost.
+    bit_error_rate : float (probability), optional
+        `bit-error`: chance b that a bit of a frame is wrong, independently of the others. A frame
+        of n bytes, from its MAC header to its check sequence, is not received with chance 1 - (1 -
+        b)^8n. A packet of 1500 B is a frame of 1528 B: 1e-5 loses 11.5 % of these.
     frames : WlanFrames, default "all"
-        `frame-error`: which frames. Absent: all.
+        `frame-error` and `bit-error`: which frames. Absent: all.
     sigma_db : float, default 4.0
         `shadowing`: standard deviation in dB. Absent: 4. From 0 to 100.
     margin_db : float, optional
@@ -995,6 +1018,7 @@ class Wlan(_Section):
     node: str | None = None
     side: Side | None = None
     rate: str | None = None
+    station_rates: Sequence[str] | None = None
     basic_rate: str | None = None
     preamble: WlanPreamble | None = None
     rts_threshold: str | None = None
@@ -1007,6 +1031,7 @@ class Wlan(_Section):
     hidden: bool | None = None
     loss: WlanLoss | None = None
     probability: float | None = None
+    bit_error_rate: float | None = None
     frames: WlanFrames | None = None
     sigma_db: float | None = None
     margin_db: float | None = None
@@ -1391,9 +1416,14 @@ class Smoothing(_Section):
         Time after which the estimate moves; Lu and Hunter use 5 ms to 100 ms. At most 100000 s.
     units : int, default 20
         Units from one negotiation to the next. From 1 to 10000.
-    min_rate : float, default 0.01
+    min_rate : float, optional
         The least rate of a buffer: a share of the slots of a wavelength. A buffer has it before its
-        first negotiation, and whatever is left of a link. From 1e-6 to 1.
+        first negotiation, and whatever is left of a link; it gives it back where it was idle for an
+        interval. Absent: 0.01, or less where more than ten buffers may share a wavelength: a tenth
+        of any fibre is for the least rates of all pairs of edge nodes whose routes lead over it.
+        From 1e-6 to 1.
+    phase : Phase, default "drawn"
+        When buffers negotiate, within an interval.
     refusal : Refusal, default "keep"
         What a buffer gets that asks for more than its route has left.
     """
@@ -1403,6 +1433,7 @@ class Smoothing(_Section):
     unit: str | None = None
     units: int | None = None
     min_rate: float | None = None
+    phase: Phase | None = None
     refusal: Refusal | None = None
 
 
@@ -1422,6 +1453,10 @@ class Congestion(_Section):
         The longest round-trip time, T_d; arrivals are counted over twice this time. Windows of at
         most 128 slots are counted slot by slot, longer ones rounded up to a multiple of 32 slots.
         At most 100000 s.
+    sustained : str (time), default "0 s"
+        For more than this time the arrivals must have been as many, without a break, before a loss
+        is congestion; they are looked at with each arrival. 0 s: as soon as they are. The second
+        test of Lu and Hunter 2009, section III, has two round trips. At most 100000 s.
     loss_window : str (time), default "20 ms"
         Time over which the loss rate is counted that notifications carry, at least a slot; rounded
         as `rtt_max` is. Lu and Hunter name no number. At most 100000 s.
@@ -1429,6 +1464,7 @@ class Congestion(_Section):
 
     threshold: float | None = None
     rtt_max: str | None = None
+    sustained: str | None = None
     loss_window: str | None = None
 
 
@@ -1894,9 +1930,13 @@ class Flow(_Section):
 
     Parameters
     ----------
+    name : str, optional
+        Name of the entry, by which its draws are keyed: an entry that is put before it moves none
+        of them. It is the label too, where none is given. No two entries of a list have the same.
+        Absent: its draws are keyed by its place among entries without a name.
     label : str, optional
-        Name in tables and figures; absent: the variant of TCP, or the stack and its congestion
-        control.
+        Name in tables and figures; absent: `name`, or the variant of TCP, or the stack and its
+        congestion control.
     count : int, default 1
         How many flows are like this one. At least 1.
     from_ : str, optional
@@ -1911,6 +1951,9 @@ class Flow(_Section):
         When the first of them starts. At most 2000000 s.
     stagger : str (time), default "0 s"
         Time from the start of one of them to the start of the next. At most 100000 s.
+    spread : str (time), optional
+        Each flow starts later by a time of its own, drawn, uniform below this. It takes flows that
+        start together out of step. At most 100000 s.
     bytes : str (size), optional
         A finite transfer of this many bytes of application data. From 1 B to 1000000 GB.
     script : sequence of Write, optional
@@ -1929,6 +1972,7 @@ class Flow(_Section):
         TCP parameters of this flow, over those of `[tcp]`.
     """
 
+    name: str | None = None
     label: str | None = None
     count: int | None = None
     from_: str | None = None
@@ -1936,6 +1980,7 @@ class Flow(_Section):
     class_: int | None = None
     start: str | None = None
     stagger: str | None = None
+    spread: str | None = None
     bytes: str | None = None
     script: Sequence[Write | Mapping[str, Any]] | None = None
     reverse: Reverse | Mapping[str, Any] | None = None
@@ -2046,8 +2091,12 @@ class Demand(_Section):
 
     Parameters
     ----------
+    name : str, optional
+        Name of the entry, by which its draws are keyed: an entry that is put before it moves none
+        of them. It is the label too, where none is given. No two entries of a list have the same.
+        Absent: its draws are keyed by its place among entries without a name.
     label : str, optional
-        Name in tables and figures; absent: the variant of TCP.
+        Name in tables and figures; absent: `name`, or the variant of TCP.
     pattern : DemandPattern, default "poisson"
         When connections come, and between which nodes.
     flows_per_second : float, default 1.0
@@ -2069,6 +2118,12 @@ class Demand(_Section):
     every : str (time), optional
         `incast`, `permutation`: time from one round to the next, the first being at `start`.
         Absent: there is one round. Above 0 s, at most 100000 s.
+    spread : str (time), optional
+        `incast`, `permutation`, `trace`: each connection begins later than its round or row says,
+        by a time of its own, drawn, uniform below this. A larger value takes a round further out of
+        step; "0 s" begins all its connections at one instant, and `run.tie_break` says which is
+        first. Absent: of a round the time that a full segment takes at `access.rate`, which keeps
+        it together and lets no node win by its number; of a trace "0 s". At most 100000 s.
     trace : sequence of tuple[str, str, str, str], optional
         `trace`: the connections, in any order: when each begins, counted from `start`; the names of
         the edge nodes of its sender and its receiver; and how much application data it carries.
@@ -2089,6 +2144,7 @@ class Demand(_Section):
         TCP parameters of these flows, over those of `[tcp]`.
     """
 
+    name: str | None = None
     label: str | None = None
     pattern: DemandPattern | None = None
     flows_per_second: float | None = None
@@ -2099,6 +2155,7 @@ class Demand(_Section):
     senders: int | None = None
     receiver: str | None = None
     every: str | None = None
+    spread: str | None = None
     trace: Sequence[tuple[str, str, str, str]] | None = None
     file: str | None = None
     size: Size | Mapping[str, Any] | None = None
@@ -2191,6 +2248,10 @@ class Traffic(_Section):
 
     Parameters
     ----------
+    name : str, optional
+        Name of the entry, by which its draws are keyed: an entry that is put before it moves none
+        of them. No two entries of a list have the same. Absent: its draws are keyed by its place
+        among entries without a name.
     side : Side, default "sender"
         On a `path`: which access link they load. Absent: the senders'.
     from_ : str, optional
@@ -2224,15 +2285,22 @@ class Traffic(_Section):
         `pareto`. Absent: "200 ms". Above 0 s, at most 100000 s.
     period : str (time), default "10 s"
         `periodic`: time from the beginning of one such time to that of the next; where in its
-        period a source begins is random. Absent: "10 s". Above 0 s, at most 100000 s.
+        period a source begins is random, unless `phase` says it. Absent: "10 s". Above 0 s, at most
+        100000 s.
     period_jitter : float, default 0.0
         `periodic`: by how much each period differs from `period`, as a share of it: its length is
         uniform between 1 - `period_jitter` and 1 + `period_jitter` times that, never less than
         `on`. Absent: 0, all are alike. From 0 to 1.
+    phase : str (time), optional
+        `cbr`: time from `start` to the first packet of each source. Absent: drawn for each source,
+        uniform below the time from one packet to the next, so that sources are not in step.
+        `periodic`: time from `start` to the first period. Absent: drawn, uniform below `period`. "0
+        s" repeats a recorded trace in which the first packet leaves at `start`. At most 100000 s.
     start : str (time), default "0 s"
         When the sources start. At most 2000000 s.
     """
 
+    name: str | None = None
     side: Side | None = None
     from_: str | None = None
     to: str | None = None
@@ -2248,6 +2316,7 @@ class Traffic(_Section):
     on: str | None = None
     period: str | None = None
     period_jitter: float | None = None
+    phase: str | None = None
     start: str | None = None
 
 
@@ -2260,6 +2329,10 @@ class Bursts(_Section):
 
     Parameters
     ----------
+    name : str, optional
+        Name of the entry, by which its draws are keyed: an entry that is put before it moves none
+        of them. No two entries of a list have the same. Absent: its draws are keyed by its place
+        among entries without a name.
     erlangs : float, default 0.1
         Offered load in Erlang: mean number of wavelengths that the bursts would keep busy if none
         were lost. Of what, says `per`. From 0 to 1e9.
@@ -2279,6 +2352,7 @@ class Bursts(_Section):
         When arrivals end. Absent: with the run.
     """
 
+    name: str | None = None
     erlangs: float | None = None
     per: Per | None = None
     from_: str | None = None
@@ -2299,6 +2373,10 @@ class Batches(_Section):
 
     Parameters
     ----------
+    name : str, optional
+        Name of the entry, by which its draws are keyed: an entry that is put before it moves none
+        of them. No two entries of a list have the same. Absent: its draws are keyed by its place
+        among entries without a name.
     from_ : str, optional
         Name of the edge node where they enter. Absent: every edge node.
     to : str, optional
@@ -2324,6 +2402,7 @@ class Batches(_Section):
         When they end. Absent: with the run.
     """
 
+    name: str | None = None
     from_: str | None = None
     to: str | None = None
     batches_per_second: float | None = None
