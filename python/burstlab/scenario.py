@@ -71,7 +71,8 @@ RouteChoice: TypeAlias = Literal["first", "round-robin", "random", "ecmp"]
 """Which of several routes a burst takes.
 
 - `first`: The first.
-- `round-robin`: Each in turn.
+- `round-robin`: Each in turn, from one on that each pair of nodes draws, so that pairs which begin
+  together are not in step.
 - `random`: Any, all equally likely.
 - `ecmp`: Each flow has one for all that it sends, and one for its ACKs, all equally likely
   (equal-cost multi-path, RFC 2992). Only routes as short as the shortest are found, beside those
@@ -481,7 +482,7 @@ DemandPattern: TypeAlias = Literal["poisson", "incast", "permutation", "trace"]
 """When connections come, and between which nodes.
 
 - `poisson`: As a Poisson process at each edge node.
-- `incast`: In rounds: `senders` connections begin at once, all to one edge node.
+- `incast`: In rounds: `senders` connections begin together, all to one edge node.
 - `permutation`: In rounds: at each edge node a connection begins, and at each one ends, no two at
   the same and none where it began. The edge nodes in a circle, in an order that each round draws
   (Sattolo 1986): every cycle through all of them is equally likely.
@@ -491,8 +492,10 @@ DemandPattern: TypeAlias = Literal["poisson", "incast", "permutation", "trace"]
 Per: TypeAlias = Literal["node", "pair", "network"]
 """What a rate or a load is counted for.
 
-- `node`: Each edge node as a source; with `matrix`, a source whose weights sum to 1.
-- `pair`: Each ordered pair of edge nodes; with `matrix`, a pair of weight 1.
+- `node`: Each edge node as a source; with `gravity`, the mean of all of them; with `matrix`, a
+  source whose weights sum to 1.
+- `pair`: Each ordered pair of edge nodes; with `gravity`, the mean of all pairs; with `matrix`, a
+  pair of weight 1.
 - `network`: The whole network.
 """
 
@@ -1893,9 +1896,13 @@ class Flow(_Section):
 
     Parameters
     ----------
+    name : str, optional
+        Name of the entry, by which its draws are keyed: an entry that is put before it moves none
+        of them. It is the label too, where none is given. No two entries of a list have the same.
+        Absent: its draws are keyed by its place among entries without a name.
     label : str, optional
-        Name in tables and figures; absent: the variant of TCP, or the stack and its congestion
-        control.
+        Name in tables and figures; absent: `name`, or the variant of TCP, or the stack and its
+        congestion control.
     count : int, default 1
         How many flows are like this one. At least 1.
     from_ : str, optional
@@ -1910,6 +1917,9 @@ class Flow(_Section):
         When the first of them starts. At most 2000000 s.
     stagger : str (time), default "0 s"
         Time from the start of one of them to the start of the next. At most 100000 s.
+    spread : str (time), optional
+        Each flow starts later by a time of its own, drawn, uniform below this. It takes flows that
+        start together out of step. At most 100000 s.
     bytes : str (size), optional
         A finite transfer of this many bytes of application data. From 1 B to 1000000 GB.
     script : sequence of Write, optional
@@ -1928,6 +1938,7 @@ class Flow(_Section):
         TCP parameters of this flow, over those of `[tcp]`.
     """
 
+    name: str | None = None
     label: str | None = None
     count: int | None = None
     from_: str | None = None
@@ -1935,6 +1946,7 @@ class Flow(_Section):
     class_: int | None = None
     start: str | None = None
     stagger: str | None = None
+    spread: str | None = None
     bytes: str | None = None
     script: Sequence[Write | Mapping[str, Any]] | None = None
     reverse: Reverse | Mapping[str, Any] | None = None
@@ -2045,8 +2057,12 @@ class Demand(_Section):
 
     Parameters
     ----------
+    name : str, optional
+        Name of the entry, by which its draws are keyed: an entry that is put before it moves none
+        of them. It is the label too, where none is given. No two entries of a list have the same.
+        Absent: its draws are keyed by its place among entries without a name.
     label : str, optional
-        Name in tables and figures; absent: the variant of TCP.
+        Name in tables and figures; absent: `name`, or the variant of TCP.
     pattern : DemandPattern, optional
         When connections come, and between which nodes.
     flows_per_second : float, default 1.0
@@ -2068,6 +2084,12 @@ class Demand(_Section):
     every : str (time), optional
         `incast`, `permutation`: time from one round to the next, the first being at `start`.
         Absent: there is one round. Above 0 s, at most 100000 s.
+    spread : str (time), optional
+        `incast`, `permutation`, `trace`: each connection begins later than its round or row says,
+        by a time of its own, drawn, uniform below this. A larger value takes a round further out of
+        step; "0 s" begins all its connections at one instant, and `run.tie_break` says which is
+        first. Absent: of a round the time that a full segment takes at `access.rate`, which keeps
+        it together and lets no node win by its number; of a trace "0 s". At most 100000 s.
     trace : sequence of tuple[str, str, str, str], optional
         `trace`: the connections, in any order: when each begins, counted from `start`; the names of
         the edge nodes of its sender and its receiver; and how much application data it carries.
@@ -2088,6 +2110,7 @@ class Demand(_Section):
         TCP parameters of these flows, over those of `[tcp]`.
     """
 
+    name: str | None = None
     label: str | None = None
     pattern: DemandPattern | None = None
     flows_per_second: float | None = None
@@ -2098,6 +2121,7 @@ class Demand(_Section):
     senders: int | None = None
     receiver: str | None = None
     every: str | None = None
+    spread: str | None = None
     trace: Sequence[tuple[str, str, str, str]] | None = None
     file: str | None = None
     size: Size | Mapping[str, Any] | None = None
@@ -2190,6 +2214,10 @@ class Traffic(_Section):
 
     Parameters
     ----------
+    name : str, optional
+        Name of the entry, by which its draws are keyed: an entry that is put before it moves none
+        of them. No two entries of a list have the same. Absent: its draws are keyed by its place
+        among entries without a name.
     side : Side, optional
         On a `path`: which access link they load. Absent: the senders'.
     from_ : str, optional
@@ -2223,15 +2251,22 @@ class Traffic(_Section):
         `pareto`. Absent: "200 ms". Above 0 s, at most 100000 s.
     period : str (time), optional
         `periodic`: time from the beginning of one such time to that of the next; where in its
-        period a source begins is random. Absent: "10 s". Above 0 s, at most 100000 s.
+        period a source begins is random, unless `phase` says it. Absent: "10 s". Above 0 s, at most
+        100000 s.
     period_jitter : float, optional
         `periodic`: by how much each period differs from `period`, as a share of it: its length is
         uniform between 1 - `period_jitter` and 1 + `period_jitter` times that, never less than
         `on`. Absent: 0, all are alike. From 0 to 1.
+    phase : str (time), optional
+        `cbr`: time from `start` to the first packet of each source. Absent: drawn for each source,
+        uniform below the time from one packet to the next, so that sources are not in step.
+        `periodic`: time from `start` to the first period. Absent: drawn, uniform below `period`. "0
+        s" repeats a recorded trace in which the first packet leaves at `start`. At most 100000 s.
     start : str (time), default "0 s"
         When the sources start. At most 2000000 s.
     """
 
+    name: str | None = None
     side: Side | None = None
     from_: str | None = None
     to: str | None = None
@@ -2247,6 +2282,7 @@ class Traffic(_Section):
     on: str | None = None
     period: str | None = None
     period_jitter: float | None = None
+    phase: str | None = None
     start: str | None = None
 
 
@@ -2259,6 +2295,10 @@ class Bursts(_Section):
 
     Parameters
     ----------
+    name : str, optional
+        Name of the entry, by which its draws are keyed: an entry that is put before it moves none
+        of them. No two entries of a list have the same. Absent: its draws are keyed by its place
+        among entries without a name.
     erlangs : float, default 0.1
         Offered load in Erlang: mean number of wavelengths that the bursts would keep busy if none
         were lost. Of what, says `per`. From 0 to 1e9.
@@ -2278,6 +2318,7 @@ class Bursts(_Section):
         When arrivals end. Absent: with the run.
     """
 
+    name: str | None = None
     erlangs: float | None = None
     per: Per | None = None
     from_: str | None = None
@@ -2298,6 +2339,10 @@ class Batches(_Section):
 
     Parameters
     ----------
+    name : str, optional
+        Name of the entry, by which its draws are keyed: an entry that is put before it moves none
+        of them. No two entries of a list have the same. Absent: its draws are keyed by its place
+        among entries without a name.
     from_ : str, optional
         Name of the edge node where they enter. Absent: every edge node.
     to : str, optional
@@ -2323,6 +2368,7 @@ class Batches(_Section):
         When they end. Absent: with the run.
     """
 
+    name: str | None = None
     from_: str | None = None
     to: str | None = None
     batches_per_second: float | None = None

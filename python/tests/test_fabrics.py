@@ -104,8 +104,8 @@ def test_permutations_have_each_node_once_at_both_ends():
     connections = rows(bl.run(scenario))
     rounds: dict[int, list[dict[str, Any]]] = {}
     for row in connections:
-        rounds.setdefault(row["started_ps"], []).append(row)
-    assert sorted(rounds) == [n * 10**9 for n in range(11)]
+        rounds.setdefault(row["started_ps"] // 10**9, []).append(row)
+    assert sorted(rounds) == list(range(11))
     for one in rounds.values():
         assert len({row["from"] for row in one}) == len({row["to"] for row in one}) == 8
         assert all(row["from"] != row["to"] for row in one)
@@ -119,8 +119,8 @@ def test_an_incast_ends_at_one_node_and_begins_at_others():
     drawn = rows(bl.run(fabric(network, **base)))
     rounds: dict[int, list[dict[str, Any]]] = {}
     for row in drawn:
-        rounds.setdefault(row["started_ps"], []).append(row)
-    assert sorted(rounds) == [n * 2 * 10**9 for n in range(5)]
+        rounds.setdefault(row["started_ps"] // (2 * 10**9), []).append(row)
+    assert sorted(rounds) == list(range(5))
     for found in rounds.values():
         assert len(found) == len({row["from"] for row in found}) == 5
         assert len({row["to"] for row in found}) == 1
@@ -131,7 +131,9 @@ def test_an_incast_ends_at_one_node_and_begins_at_others():
     alone = rows(bl.run(fabric(network, **{**base, "demand": [given]})))
     assert {row["to"] for row in alone} == {"leaf3"}
     assert sorted(Counter(row["from"] for row in alone).values()) == [2, 2, 2, 3, 3, 3, 3]
-    assert {row["started_ps"] for row in alone} == {0}
+    # Each begins at a time of its own, within that of a segment of 1000 B at 100 Mb/s or more.
+    starts = [row["started_ps"] for row in alone]
+    assert len(set(starts)) == len(starts) and max(starts) < 80 * 10**6
 
 
 def test_patterns_are_the_same_cut_or_whole(tmp_path):

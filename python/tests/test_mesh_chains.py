@@ -144,7 +144,7 @@ def comb(sources: tuple[int, ...], reach: int, load: float) -> dict[str, Any]:
     """
     names = [(f"i{w}-{n}", w) for w, many in enumerate(sources) for n in range(many)]
     fibre = {"delay": "10 us"}
-    block = {"to": "sink", "packet_size": "1250 B", "rate": "1 Kb/s"}
+    block = {"to": "sink", "packet_size": "1250 B", "rate": "1 Kb/s", "phase": "0 s"}
     return {
         "network": {
             "topology": "custom",

@@ -213,7 +213,7 @@ def test_several_flows_become_a_scenario(tmp_path):
     }
     (case,) = read_index(index(tmp_path, [entry]))
     assert case.scenario()["traffic"] == [
-        {"rate": "200000 b/s", "packet_size": "500 B", "start": "0.3 s"}
+        {"rate": "200000 b/s", "packet_size": "500 B", "start": "0.3 s", "phase": "0 s"}
     ]
     entry = {**entry, "kind": "assembly", "assembly_tb": 0.039, "drop_bursts": [4]}
     (case,) = read_index(index(tmp_path, [entry]))

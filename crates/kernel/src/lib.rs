@@ -7,4 +7,4 @@ mod random;
 
 pub use lane::Lane;
 pub use queue::{EventQueue, Rank, Ticket};
-pub use random::{RandomSource, Stream, philox_4x32_10};
+pub use random::{RandomSource, Stream, named, philox_4x32_10};

@@ -46,13 +46,22 @@ impl RandomSource {
     /// The stream of the entity called `name`, such as `"loss/data"`.
     #[must_use]
     pub fn stream(&self, name: &str) -> Stream {
-        // FNV-1a, 64 bits (Fowler, Noll, Vo), over the name and the replication.
         let bytes = name.bytes().chain(self.replication.to_le_bytes());
-        let entity = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
-        Stream { seed: self.seed, entity }
+        Stream { seed: self.seed, entity: hash(bytes) }
     }
+}
+
+/// A number for `name`, from which ordinals of what has that name may be counted on.
+#[must_use]
+pub fn named(name: &str) -> u64 {
+    hash(name.bytes())
+}
+
+/// FNV-1a, 64 bits (Fowler, Noll, Vo).
+fn hash(bytes: impl Iterator<Item = u8>) -> u64 {
+    bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }
 
 /// The random numbers of one entity, by ordinal.
@@ -63,6 +72,12 @@ pub struct Stream {
 }
 
 impl Stream {
+    /// The stream of one of several alike, by its number.
+    #[must_use]
+    pub fn of(self, number: u64) -> Self {
+        Self { entity: self.entity ^ number, ..self }
+    }
+
     /// Two independent uniform numbers in [0, 1), 53 bits each, of decision `ordinal`.
     #[must_use]
     pub fn uniforms(&self, ordinal: u64) -> [f64; 2] {

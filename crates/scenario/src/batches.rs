@@ -17,6 +17,11 @@ use crate::topology::Graph;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Batches {
+    /// Name of the entry, by which its draws are keyed: an entry that is put before it moves none
+    /// of them. No two entries of a list have the same. Absent: its draws are keyed by its place
+    /// among entries without a name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// Name of the edge node where they enter. Absent: every edge node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
@@ -55,6 +60,7 @@ pub struct Batches {
 impl Default for Batches {
     fn default() -> Self {
         Self {
+            name: None,
             from: None,
             to: None,
             batches_per_second: 10_000.0,

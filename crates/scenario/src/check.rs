@@ -14,6 +14,8 @@ use super::{
 /// Most flows of a scenario, and sources of other traffic.
 const FLOWS_MAX: u64 = 1_000_000;
 const SOURCES_MAX: u64 = 10_000_000;
+/// The patterns of sources that send at a fixed distance.
+const IN_STEP: &str = "pattern = \"cbr\" or \"periodic\"";
 /// No more samples in a run: they are kept until its end.
 const SAMPLES_MAX: u64 = 10_000_000;
 
@@ -133,21 +135,23 @@ fn loss(scenario: &Scenario, table: &str, rule: &LossRule, flows: u64) -> Check 
 /// Refuses periods that are none, or of a source that has none.
 fn periods(index: usize, traffic: &Traffic) -> Check {
     let at = |field: &str| format!("traffic[{index}].{field}");
-    let periodic = [("on", traffic.on), ("period", traffic.period)];
-    for (field, span) in periodic.into_iter().filter_map(|(field, span)| Some((field, span?))) {
-        let refuse = |problem: &str, fix: &str| {
-            Err(ScenarioError::new(at(field), span.to_string(), problem, fix))
-        };
-        if traffic.pattern != Pattern::Periodic {
-            return refuse("it belongs to pattern = \"periodic\"", "remove it, or change pattern");
-        }
-    }
-    if let Some(jitter) = traffic.period_jitter {
-        let refuse = |problem: &str, fix: &str| {
-            Err(ScenarioError::new(at("period_jitter"), jitter.to_string(), problem, fix))
-        };
-        if traffic.pattern != Pattern::Periodic {
-            return refuse("it belongs to pattern = \"periodic\"", "remove it, or change pattern");
+    let periodic = traffic.pattern == Pattern::Periodic;
+    let in_step = periodic || traffic.pattern == Pattern::Cbr;
+    let given = [
+        ("on", traffic.on.map(|on| on.to_string()), periodic, "pattern = \"periodic\""),
+        ("period", traffic.period.map(|on| on.to_string()), periodic, "pattern = \"periodic\""),
+        (
+            "period_jitter",
+            traffic.period_jitter.map(|jitter| jitter.to_string()),
+            periodic,
+            "pattern = \"periodic\"",
+        ),
+        ("phase", traffic.phase.map(|phase| phase.to_string()), in_step, IN_STEP),
+    ];
+    for (field, value, used, owner) in given {
+        if let Some(value) = value.filter(|_| !used) {
+            let (problem, fix) = (format!("it belongs to {owner}"), "remove it, or change pattern");
+            return Err(ScenarioError::new(at(field), value, problem, fix));
         }
     }
     if traffic.on() > traffic.period() {

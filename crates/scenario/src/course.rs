@@ -23,7 +23,7 @@ const TRACE_MAX: usize = 5_000_000;
 pub enum Course {
     /// As Poisson processes, between nodes as the weights say.
     Poisson,
-    /// So many at once, to one node.
+    /// So many together, to one node.
     Incast {
         /// Connections of a round.
         senders: u32,
@@ -32,7 +32,7 @@ pub enum Course {
         /// Time from round to round.
         every: Option<Span>,
     },
-    /// One from each node and one to each at once.
+    /// One from each node and one to each.
     Permutation {
         /// Time from round to round.
         every: Option<Span>,
@@ -73,12 +73,15 @@ pub(super) fn read(
             let name = given.may("receiver", demand.receiver.as_deref());
             let receiver = name.map(|name| host(graph, &format!("{at}.receiver"), name));
             let every = given.may("every", demand.every);
+            given.may("spread", demand.spread);
             Ok(Course::Incast { senders, receiver: receiver.transpose()?, every })
         }
         DemandPattern::Permutation => {
+            given.may("spread", demand.spread);
             Ok(Course::Permutation { every: given.may("every", demand.every) })
         }
         DemandPattern::Trace => {
+            given.may("spread", demand.spread);
             let trace = ("trace", listed(&demand.trace));
             match given.either(trace, ("file", demand.file.as_deref()))? {
                 Either::First(rows) => traced(rows, at, graph),

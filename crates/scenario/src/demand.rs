@@ -23,7 +23,12 @@ const SENDERS_MAX: u32 = 100_000;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Demand {
-    /// Name in tables and figures; absent: the variant of TCP.
+    /// Name of the entry, by which its draws are keyed: an entry that is put before it moves none
+    /// of them. It is the label too, where none is given. No two entries of a list have the same.
+    /// Absent: its draws are keyed by its place among entries without a name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Name in tables and figures; absent: `name`, or the variant of TCP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// When connections come, and between which nodes.
@@ -56,6 +61,14 @@ pub struct Demand {
     #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = SPAN_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub every: Option<Span>,
+    /// `incast`, `permutation`, `trace`: each connection begins later than its round or row says, by
+    /// a time of its own, drawn, uniform below this. A larger value takes a round further out of
+    /// step; "0 s" begins all its connections at one instant, and `run.tie_break` says which is
+    /// first. Absent: of a round the time that a full segment takes at `access.rate`, which keeps
+    /// it together and lets no node win by its number; of a trace "0 s".
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spread: Option<Span>,
     /// `trace`: the connections, in any order: when each begins, counted from `start`; the names
     /// of the edge nodes of its sender and its receiver; and how much application data it carries.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -89,7 +102,7 @@ pub enum DemandPattern {
     /// As a Poisson process at each edge node.
     #[default]
     Poisson,
-    /// In rounds: `senders` connections begin at once, all to one edge node.
+    /// In rounds: `senders` connections begin together, all to one edge node.
     Incast,
     /// In rounds: at each edge node a connection begins, and at each one ends, no two at the same
     /// and none where it began. The edge nodes in a circle, in an order that each round draws
@@ -103,10 +116,12 @@ pub enum DemandPattern {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Per {
-    /// Each edge node as a source; with `matrix`, a source whose weights sum to 1.
+    /// Each edge node as a source; with `gravity`, the mean of all of them; with `matrix`, a source
+    /// whose weights sum to 1.
     #[default]
     Node,
-    /// Each ordered pair of edge nodes; with `matrix`, a pair of weight 1.
+    /// Each ordered pair of edge nodes; with `gravity`, the mean of all pairs; with `matrix`, a
+    /// pair of weight 1.
     Pair,
     /// The whole network.
     Network,
@@ -141,6 +156,7 @@ impl DemandPattern {
         ("senders", "8"),
         ("receiver", "\"1\""),
         ("every", "\"10 ms\""),
+        ("spread", "\"10 us\""),
         ("trace", "[[\"0 s\", \"1\", \"2\", \"10 KB\"]]"),
         ("file", "\"flows.csv\""),
     ];
@@ -260,6 +276,7 @@ pub struct PairWeight {
 impl Default for Demand {
     fn default() -> Self {
         Self {
+            name: None,
             label: None,
             pattern: DemandPattern::Poisson,
             flows_per_second: 1.0,
@@ -270,6 +287,7 @@ impl Default for Demand {
             senders: None,
             receiver: None,
             every: None,
+            spread: None,
             trace: Vec::new(),
             file: None,
             size: Size::default(),
@@ -286,6 +304,11 @@ impl Default for Demand {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bursts {
+    /// Name of the entry, by which its draws are keyed: an entry that is put before it moves none
+    /// of them. No two entries of a list have the same. Absent: its draws are keyed by its place
+    /// among entries without a name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// Offered load in Erlang: mean number of wavelengths that the bursts would keep busy if none
     /// were lost. Of what, says `per`.
     #[schemars(range(min = 0.0, max = 1e9))]
@@ -315,6 +338,7 @@ pub struct Bursts {
 impl Default for Bursts {
     fn default() -> Self {
         Self {
+            name: None,
             erlangs: 0.1,
             per: Per::Pair,
             from: None,

@@ -16,8 +16,13 @@ pub(super) const WRITES_MAX: u32 = 9000;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Flow {
-    /// Name in tables and figures; absent: the variant of TCP, or the stack and its congestion
-    /// control.
+    /// Name of the entry, by which its draws are keyed: an entry that is put before it moves none
+    /// of them. It is the label too, where none is given. No two entries of a list have the same.
+    /// Absent: its draws are keyed by its place among entries without a name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Name in tables and figures; absent: `name`, or the variant of TCP, or the stack and its
+    /// congestion control.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// How many flows are like this one.
@@ -41,6 +46,11 @@ pub struct Flow {
     /// Time from the start of one of them to the start of the next.
     #[schemars(extend("x-maximum" = SPAN_MAX))]
     pub stagger: Span,
+    /// Each flow starts later by a time of its own, drawn, uniform below this. It takes flows that
+    /// start together out of step.
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
+    #[serde(skip_serializing_if = "super::core_network::is_default")]
+    pub spread: Span,
     /// A finite transfer of this many bytes of application data.
     #[schemars(extend(
         "x-minimum" = "1 B",
@@ -85,6 +95,7 @@ pub struct Write {
 impl Default for Flow {
     fn default() -> Self {
         Self {
+            name: None,
             label: None,
             count: 1,
             from: None,
@@ -92,6 +103,7 @@ impl Default for Flow {
             class: 0,
             start: Span::ZERO,
             stagger: Span::ZERO,
+            spread: Span::ZERO,
             bytes: None,
             script: None,
             reverse: None,

@@ -22,6 +22,7 @@ mod limits;
 mod live;
 mod loss;
 mod marking;
+mod names;
 mod network;
 mod ops;
 mod ranges;
@@ -35,6 +36,7 @@ mod stack;
 mod surgery;
 pub mod topology;
 mod traffic;
+mod unused;
 mod wlan;
 
 use std::sync::LazyLock;
@@ -66,6 +68,7 @@ pub use interrupt::Interrupt;
 pub use live::{LIVE, Live, LivePair};
 pub use loss::{Losing, Loss, LossKind, LossRule, LossScript, Losses};
 pub use marking::{MarkRule, Marks};
+pub use names::{keys, named};
 pub use network::{
     FileLengths, Network, NetworkLink, NetworkNode, NetworkRoute, RouteChoice, Topology,
 };

@@ -174,7 +174,8 @@ pub enum RouteChoice {
     /// The first.
     #[default]
     First,
-    /// Each in turn.
+    /// Each in turn, from one on that each pair of nodes draws, so that pairs which begin together
+    /// are not in step.
     RoundRobin,
     /// Any, all equally likely.
     Random,

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use burstlab_link::Marking;
 use burstlab_tcp::{Classes, Config, Listens, Overrides};
 use burstlab_traffic::{BatchLaw, Sampler};
+use burstlab_units::Serializer;
 
 use super::check_mesh::{self, Through};
 use super::topology::{Graph, Metric, Routes};
 use super::{
-    DemandLaw, EdgeAssembly, Flow, Interrupt, Losses, Outage, SCHEMA, Scenario, ScenarioError,
-    Stacks, WlanLaw, check, control, failure, live, network, ranges, wlan,
+    DemandLaw, DemandPattern, EdgeAssembly, Flow, Interrupt, Losses, Outage, SCHEMA, Scenario,
+    ScenarioError, Stacks, WlanLaw, check, control, failure, live, names, network, ranges, unused,
+    wlan,
 };
 
 /// A scenario that was read whole: with every default filled in, and beside it what follows from
@@ -70,6 +72,7 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
     scenario.flows.get_or_insert(usual);
     let mesh = network::check(&scenario.network, watch)?;
     live::expand(&mut scenario, mesh.as_ref().map(|(graph, _)| graph))?;
+    names::check(&scenario)?;
     let mut warnings = check::check(&scenario)?;
     let (assembly, loss) = (scenario.edge.assembly()?, scenario.loss.losses()?);
     let marks = scenario.access.marks()?;
@@ -84,6 +87,8 @@ pub(super) fn resolve(written: &Scenario, watch: &Interrupt) -> Result<Resolved,
     scenario.network.fill();
     let (tcp, demand_tcp) = endpoints(written, &mut scenario)?;
     let heeded = heeds_marks(&scenario, tcp.iter().chain(&demand_tcp));
+    warnings.extend(unused::warnings(&scenario, &demand, heeded));
+    warnings.extend(unused::unheeded_tcp(written, &tcp, &demand_tcp));
     Ok(Resolved {
         scenario,
         assembly,
@@ -134,6 +139,10 @@ fn endpoints(
     }
     for (index, demand) in scenario.demand.iter_mut().enumerate() {
         let config = endpoint(written, &format!("demand[{index}]"), &demand.tcp)?;
+        if matches!(demand.pattern, DemandPattern::Incast | DemandPattern::Permutation) {
+            let segment = Serializer::new(scenario.access.rate).next(config.segment_size);
+            demand.spread.get_or_insert(segment);
+        }
         demand.tcp = written_out(&config);
         demand_tcp.push(config);
     }

@@ -13,6 +13,11 @@ use super::limits::{CLASS_MAX, DURATION_MAX, RATE_MIN, SPAN_MAX};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Traffic {
+    /// Name of the entry, by which its draws are keyed: an entry that is put before it moves none
+    /// of them. No two entries of a list have the same. Absent: its draws are keyed by its place
+    /// among entries without a name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// On a `path`: which access link they load. Absent: the senders'.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub side: Option<Side>,
@@ -59,7 +64,7 @@ pub struct Traffic {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on: Option<Span>,
     /// `periodic`: time from the beginning of one such time to that of the next; where in its
-    /// period a source begins is random. Absent: "10 s".
+    /// period a source begins is random, unless `phase` says it. Absent: "10 s".
     #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = SPAN_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period: Option<Span>,
@@ -69,6 +74,13 @@ pub struct Traffic {
     #[schemars(range(min = 0.0, max = 1.0))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_jitter: Option<f64>,
+    /// `cbr`: time from `start` to the first packet of each source. Absent: drawn for each source,
+    /// uniform below the time from one packet to the next, so that sources are not in step.
+    /// `periodic`: time from `start` to the first period. Absent: drawn, uniform below `period`.
+    /// "0 s" repeats a recorded trace in which the first packet leaves at `start`.
+    #[schemars(extend("x-maximum" = SPAN_MAX))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Span>,
     /// When the sources start.
     #[schemars(extend("x-maximum" = DURATION_MAX))]
     pub start: Span,
@@ -121,6 +133,7 @@ pub enum Pattern {
 impl Default for Traffic {
     fn default() -> Self {
         Self {
+            name: None,
             side: None,
             from: None,
             to: None,
@@ -136,6 +149,7 @@ impl Default for Traffic {
             on: None,
             period: None,
             period_jitter: None,
+            phase: None,
             start: Span::ZERO,
         }
     }

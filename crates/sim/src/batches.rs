@@ -4,7 +4,7 @@ use burstlab_kernel::RandomSource;
 use burstlab_traffic::{Batch, BatchSources};
 use burstlab_units::Time;
 
-use crate::scenario::Resolved;
+use crate::scenario::{Resolved, keys};
 
 /// The first `count` batches, or as many as there are, of an entry of a scenario's `batches`
 /// between two nodes with hosts, as a run with this seed and replication has them.
@@ -31,6 +31,7 @@ pub fn sequence(
     let ends = ends.ok_or_else(|| format!("batches[{index}] does not go from {from} to {to}"))?;
     let random = RandomSource::new(seed, replication);
     // As many as are asked for, however long the scenario runs.
-    let sources = BatchSources::new(index, law.clone(), Time::NEVER);
+    let names = keys(resolved.scenario.batches.iter().map(|one| one.name.as_ref()));
+    let sources = BatchSources::new(&names[index], law.clone(), Time::NEVER);
     Ok(sources.between(ends, &random).take(count).collect())
 }

@@ -65,27 +65,27 @@ pub struct BatchLaw {
 /// The sources of one law: what they have in common.
 #[derive(Clone, Debug)]
 pub struct BatchSources {
-    number: usize,
+    key: String,
     law: BatchLaw,
     kinds: [Option<Kind>; 2],
     stop: Time,
 }
 
 impl BatchSources {
-    /// Of the law `number`, by which the draws are keyed, in a run that ends with `end`: what comes
-    /// later is not drawn.
+    /// Of a law whose draws have this key, in a run up to `end`: what would come then or later is
+    /// not drawn.
     ///
     /// # Panics
     /// When an exponent is out of range.
     #[must_use]
-    pub fn new(number: usize, law: BatchLaw, end: Time) -> Self {
+    pub fn new(key: &str, law: BatchLaw, end: Time) -> Self {
         let hursts = [law.hurst_arrivals, law.hurst_sizes];
         let stop = law.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
         Self {
-            number,
+            key: key.to_string(),
             law,
             kinds: hursts.map(|hurst| (hurst > 0.5).then(|| Kind::new(hurst))),
-            stop: stop.min(end + Span::from_ps(1)),
+            stop: stop.min(end),
         }
     }
 
@@ -93,7 +93,7 @@ impl BatchSources {
     #[must_use]
     pub fn between(&self, (from, to): (u32, u32), random: &RandomSource) -> BatchSource {
         let law = &self.law;
-        let name = format!("batches/{}/{from}/{to}", self.number);
+        let name = format!("batches/{}/{from}/{to}", self.key);
         let past = random.stream(&format!("{name}/past"));
         let noise = |which: usize| {
             let normal = |number| normal_of(past.uniforms(number)[which]);
@@ -197,7 +197,7 @@ mod tests {
     }
 
     fn source(law: BatchLaw, seed: u64) -> BatchSource {
-        BatchSources::new(0, law, Time::NEVER).between((0, 1), &RandomSource::new(seed, 0))
+        BatchSources::new("0", law, Time::NEVER).between((0, 1), &RandomSource::new(seed, 0))
     }
 
     /// The marginal laws, by their means and by the share above the mean, whatever the exponents.

@@ -71,7 +71,7 @@ def document_of(case: LinuxCase, until_ps: int, start_ns: int) -> Document:
             "command": [*bulk, "receive", str(PORT), *clamp],
         },
     ]
-    duration_ps = 1000 * (start_ns + _TO_SYN_NS) + until_ps + TOLERANCE_PS
+    duration_ps = 1000 * (start_ns + _TO_SYN_NS) + until_ps + TOLERANCE_PS + 1
     document["run"] = {"duration": f"{duration_ps} ps"}
     return document
 

@@ -98,7 +98,7 @@ def scenario_of(case: LinuxCase, until_ps: int) -> Document:
         "tcp": tcp,
         "flows": [flow],
         "loss": _loss(entry),
-        "run": {"duration": f"{until_ps + TOLERANCE_PS} ps"},
+        "run": {"duration": f"{until_ps + TOLERANCE_PS + 1} ps"},
     }
 
 

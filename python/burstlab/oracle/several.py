@@ -121,6 +121,8 @@ class SeveralCase(Case):
                     "rate": as_rate(source["bps"]),
                     "packet_size": f"{source['bytes']} B",
                     "start": as_seconds(source["t_start"]),
+                    # ns-2 sends the first packet as the source starts.
+                    "phase": "0 s",
                 }
                 for source in entry.get("cbr", [])
             ]

@@ -177,12 +177,12 @@ def of_flow(run: Run, number: int, end: Endpoint) -> dict[str, float | None]:
     for at, seq in zip(arrived[there][order].tolist(), seqs[there][order].tolist(), strict=True):
         if warm is None and at >= run.start:
             warm = receiver.copy()
-        if late_end is None and at > run.close:
+        if late_end is None and at >= run.over:
             late_end = receiver.copy()
         receiver.take(seq)
     then = warm or receiver
     now = late_end or receiver
-    written = None if end.writes is None else sum(b for at, b in end.writes if at <= run.close)
+    written = None if end.writes is None else sum(b for at, b in end.writes if at < run.over)
     useful = Useful(end.payload, written)
     measured = run.measured_s or float("inf")
     late = there & run.since_start(arrived)
@@ -292,7 +292,7 @@ def _samples(run: Run, number: int) -> Any:
         if kind == 0 and seq > highest:
             highest = seq
             if timed is not None and seq >= timed[0]:
-                if run.start <= at <= run.close:
+                if run.start <= at < run.over:
                     samples.append(at - timed[1])
                 timed = None
         elif kind == 1:

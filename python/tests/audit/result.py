@@ -73,6 +73,8 @@ class Run:
         #: The measured time ends here; the rest is the drain.
         self.close = min(self.end, span_ps(scenario["run"]["duration"]))
         self.measured = self.close - self.start
+        #: What happens then, or later, is no more of the measured time.
+        self.over = span_ps(scenario["run"]["duration"])
 
     @property
     def measured_s(self) -> float:
@@ -94,11 +96,11 @@ class Run:
 
     def since_start(self, times: Any) -> Any:
         """Return which times are in the measured time."""
-        return (times != NONE) & (times >= self.start) & (times <= self.close)
+        return (times != NONE) & (times >= self.start) & (times < self.over)
 
     def warm_at(self, times: Any) -> Any:
         """Return which times are after the warm-up, and none where it never ended."""
-        return (times > self.start) & self.warm
+        return (times >= self.start) & self.warm
 
     def began(self, times: Any) -> Any:
         """Return which connections are of the cohort, by when they began."""

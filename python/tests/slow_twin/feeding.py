@@ -27,7 +27,9 @@ def network(scenario: dict[str, Any]) -> Network:
         fibres[start, end] = fibre
         if not link.get("one_way"):
             fibres[end, start] = fibre
-    return Network(switches, fibres, table.get("routing") == "hops")
+    hosts = [place[node["name"]] for node in table["node"] if node.get("role") != "core"]
+    seed = scenario["run"]["seed"]
+    return Network(switches, fibres, table.get("routing") == "hops", hosts=hosts, seed=seed)
 
 
 def arrivals(scenario: dict[str, Any], rows: list[Row]) -> list[Arrival]:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from draws import uniforms
+
 Path = tuple[int, ...]
 
 
@@ -17,7 +19,15 @@ class Network:
     #: Propagation delay in ps and wavelengths of each fibre.
     fibres: dict[tuple[int, int], tuple[int, int]]
     by_hops: bool = False
+    #: Nodes with hosts, in order, and the seed: what the first turn of a pair is drawn by.
+    hosts: list[int] = field(default_factory=list)
+    seed: int = 1
     found: dict[tuple[int, int], list[Path]] = field(default_factory=dict)
+
+    def first_turn(self, start: int, end: int, ways: int) -> int:
+        """Draw with which of its ways a pair begins, where they take turns."""
+        ordinal = len(self.hosts) * self.hosts.index(start) + self.hosts.index(end)
+        return int(uniforms("routes/turns", ordinal, self.seed)[0] * ways)
 
     def delay(self, path: Path) -> int:
         return sum(self.fibres[pair][0] for pair in pairwise(path))

@@ -103,7 +103,9 @@ class Twin(Contention):
         ways = self.network.ways(*pair)[: self.rules.routes]
         if self.rules.route_choice == "first":
             return ways[0]
-        turn = self.turns.get(pair, 0)
+        turn = self.turns.get(pair)
+        if turn is None:
+            turn = self.network.first_turn(*pair, len(ways))
         self.turns[pair] = turn + 1
         return ways[turn % len(ways)]
 

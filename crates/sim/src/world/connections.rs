@@ -11,8 +11,8 @@ impl World {
     pub(super) fn register(&mut self, slot: u32) {
         let flow = &self.hosts.flows[slot as usize];
         let (class, listens) = (flow.kind.class, flow.kind.listens);
-        let (id, from, to, back) = (flow.id, flow.from, flow.to, flow.goes_back());
-        let address = Address { id, from, to, class, listens, back };
+        let (id, key, from, to) = (flow.id, flow.key, flow.from, flow.to);
+        let address = Address { id, key, from, to, class, listens, back: flow.goes_back() };
         self.core.flows().register(slot, address);
     }
 
@@ -70,7 +70,7 @@ impl World {
 
     /// A flow is done; a connection of a demand leaves when nothing of it is on its way.
     pub(super) fn leave(&mut self, slot: u32) {
-        let told = self.now > self.measured_from && self.warm && self.measured.is_none();
+        let told = self.warm && self.measured.is_none();
         if self.hosts.complete(self.now, slot, told) {
             self.retire(slot);
         }
@@ -104,7 +104,7 @@ impl World {
     pub(super) fn cross_sends(&mut self, index: u32) {
         let Some(sent) = self.access.cross.fire(self.now, index, &mut self.context) else { return };
         if self.access.cross.across {
-            let to = (sent.ends, sent.class);
+            let to = (sent.ends, sent.class, sent.key);
             self.core.cross_arrives(self.now, sent.packet, to, &mut self.context);
             self.apply();
             return;

@@ -30,26 +30,41 @@ impl World {
     #[cold]
     pub(super) fn drains(&mut self, later: Option<(Time, Event)>) -> Option<(Time, Event)> {
         self.now = self.end;
-        let drain = self.drain?;
-        if self.measured.is_some() || !self.warm {
+        let drain = self.drain.filter(|_| self.measured.is_none() && self.warm);
+        let Some(drain) = drain else {
+            self.look_at_the_end();
             return None;
-        }
+        };
         self.measure();
         if self.active == 0 {
+            self.look_at_the_end();
             return None;
         }
         self.end += drain;
         // The run may end with any ACK that is the last of its flow. Where others have no last one,
         // nothing of theirs may be done by then that would come later.
         if !self.hosts.live().any(|flow| flow.bytes.is_none()) {
-            self.hurry(self.end);
+            self.hurry(self.end.before());
         }
         match later {
-            Some((at, event)) if at <= self.end => Some((at, event)),
+            Some((at, event)) if at < self.end => Some((at, event)),
             _ => {
                 self.now = self.end;
+                self.look_at_the_end();
                 None
             }
+        }
+    }
+
+    /// The run is over, and with it the last span between two looks, where one ends there.
+    fn look_at_the_end(&mut self) {
+        let ends = |every: Span| !every.is_zero() && self.end.as_ps().is_multiple_of(every.as_ps());
+        let (samples, looks) = (ends(self.sample_every), ends(self.occupancy_every));
+        if samples {
+            self.hosts.demands.sample(self.now, &self.core.graph().edges());
+        }
+        if looks {
+            self.core.look(self.now, &mut self.occupancy);
         }
     }
 
@@ -57,7 +72,7 @@ impl World {
     fn measure(&mut self) {
         let span = self.measured_span();
         let under_way = self.hosts.demands.measured(self.now);
-        let listed = self.hosts.listed().filter(|flow| flow.start <= self.now);
+        let listed = self.hosts.listed().filter(|flow| flow.start < self.now);
         let finite = listed.filter(|flow| flow.bytes.is_some() && flow.completed.is_none());
         self.active = under_way + finite.count();
         self.core.measured(self.now);
@@ -67,6 +82,11 @@ impl World {
             flows: self.hosts.listed().map(|flow| flow.achieved(span)).collect(),
             wlan: self.access.wireless.summaries(),
         }));
+    }
+
+    /// The last instant of the run so far: that of its end is no more part of it.
+    pub(super) fn last_instant(&self) -> Time {
+        if self.now == self.end { self.end.before() } else { self.now }
     }
 
     /// How long was measured so far.

@@ -12,6 +12,7 @@ mod drain;
 mod events;
 mod full_batch;
 mod hosts;
+mod keys;
 mod last_burst;
 mod notices;
 mod occupancy;
@@ -29,7 +30,7 @@ mod two_way;
 
 use std::sync::Arc;
 
-use burstlab_kernel::{EventQueue, RandomSource, Rank};
+use burstlab_kernel::{EventQueue, RandomSource, Rank, Ticket};
 use burstlab_units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
 
@@ -54,8 +55,8 @@ pub(crate) struct World {
     hosts: Hosts,
     access: Access,
     core: Core,
-    /// When the run ends at the latest; with a drain at first when the measured time ends, and with
-    /// it the arrivals.
+    /// When the run is over at the latest, an instant that is no more part of it; with a drain at
+    /// first when the measured time is over, and with it the arrivals.
     end: Time,
     /// How long the run may go on after that.
     drain: Option<Span>,
@@ -148,12 +149,13 @@ impl World {
     /// Puts what is sure to happen into the queue.
     fn begin(&mut self, resolved: &Resolved, warm: Time) {
         let scenario = &resolved.scenario;
-        let hurries = self.hurries.then(|| self.end + self.drain.unwrap_or_default());
+        let last = (self.end + self.drain.unwrap_or_default()).before();
+        let hurries = self.hurries.then_some(last);
         self.core.learn(self.hosts.by_the_clock(), self.hosts.endless(), hurries);
         for index in 0..self.hosts.flows.len() as u32 {
             self.register(index);
             let start = self.hosts.flows[index as usize].start;
-            if start < Time::MAX && (self.drain.is_none() || start <= self.end) {
+            if start < Time::MAX && start < self.end {
                 self.context.queue.push(start, Rank::Timer, Event::Start(index));
             }
         }
@@ -170,7 +172,10 @@ impl World {
         for (index, at) in self.access.cross.starts() {
             self.context.queue.push(at, Rank::Arrival, Event::Cross(index));
         }
-        self.context.queue.push(warm, Rank::Timer, Event::WarmedUp);
+        // Before all else of its instant, as what is measured begins there. It takes a number none
+        // the less, so that ties are drawn as if it stood among the timers.
+        self.context.queue.ticket(Rank::Timer);
+        self.context.queue.push_at(warm, Ticket::first(0), Event::WarmedUp);
     }
 
     /// Processes up to `count` events, fewer where they take long; returns whether the run goes on.
@@ -194,7 +199,7 @@ impl World {
                 return false;
             }
             let (at, event) = match self.context.queue.pop() {
-                Some((at, event)) if at <= self.end => (at, event),
+                Some((at, event)) if at < self.end => (at, event),
                 later => match self.drains(later) {
                     Some(next) => next,
                     None => return false,
@@ -271,7 +276,7 @@ impl World {
             Event::WarmedUp => {
                 self.measured_from = self.now;
                 self.warm = true;
-                self.hurry(self.end);
+                self.hurry(self.end.before());
                 self.hosts.demands.warmed_up(self.now);
                 self.hosts.flows.iter_mut().for_each(Flow::warmed_up);
                 self.core.warmed_up(self.now);

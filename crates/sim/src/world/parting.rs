@@ -75,7 +75,8 @@ impl World {
         }
     }
 
-    /// Ends the run at `at`, if it would go on: what is measured is measured until then.
+    /// Ends the run at `at`, if it would go on: what is measured is measured until then, and what
+    /// would happen then does not.
     pub(crate) fn end_at(&mut self, at: Time) {
         if let Some(kept) = self.kept() {
             kept.end_at(at);
@@ -84,7 +85,7 @@ impl World {
             self.drain = None;
         }
         self.end = self.end.min(at);
-        self.hurry_no_further(at);
+        self.hurry_no_further(at.before());
     }
 
     /// How far each connection has come, by number.

@@ -44,7 +44,7 @@ impl World {
         warnings.extend(first_of_each_list(&self.core.unmet()));
         warnings.extend(first_of_each_list(&self.access.unmet()));
         let measured = self.measured_span();
-        let under_way = self.core.under_way(self.now);
+        let under_way = self.core.under_way(self.last_instant());
         let counters = totals::counters(self, &under_way);
         let over = |many: u64, few: u64| many as f64 / few.max(1) as f64;
         self.gather_digests();

@@ -25,8 +25,8 @@ fn a_queue_that_is_never_done_holds_the_right_packets() {
         json!({
             "access": {"rate": "100 b/s", "delay": "1 s", "shared": true},
             "flows": [{"start": "9000 s"}],
-            "traffic": [{"rate": rate, "packet_size": "1 KB"}],
-            "run": {"duration": "8001 s"},
+            "traffic": [{"rate": rate, "packet_size": "1 KB", "phase": "0 s"}],
+            "run": {"duration": "8002 s"},
         })
     };
     let few = run(&scenario("110 b/s"), Trace::default()).summary.counters;
@@ -34,8 +34,8 @@ fn a_queue_that_is_never_done_holds_the_right_packets() {
     let many = json!({
         "access": {"rate": "100 b/s", "delay": "1 s", "shared": true},
         "flows": [{"start": "9000 s"}],
-        "traffic": [{"rate": "1250 Kb/s", "packet_size": "1 KB"}],
-        "run": {"duration": "8001 s"},
+        "traffic": [{"rate": "1250 Kb/s", "packet_size": "1 KB", "phase": "0 s"}],
+        "run": {"duration": "8002 s"},
     });
     let many = run(&many, Trace::default()).summary.counters;
     assert!(few.other_in_flight < 20 && many.other_in_flight > 1_000_000);

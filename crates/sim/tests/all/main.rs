@@ -10,6 +10,7 @@ mod foreign;
 mod goodput;
 mod hostile;
 mod hosts;
+mod in_step;
 mod injection;
 mod kinds;
 mod ledger;

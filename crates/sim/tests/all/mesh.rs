@@ -535,7 +535,14 @@ fn demands_come_at_their_rate_and_go_where_they_should() {
     let gravity = json!({"per": "network", "destination": "gravity",
         "weights": [{"node": "1", "weight": 3}]});
     let whole: f64 = 6.0 * 6.0 - 12.0;
-    expect(counts(gravity), &|from, to| 3000.0 * weights[from] * weights[to] / whole);
+    expect(counts(gravity.clone()), &|from, to| 3000.0 * weights[from] * weights[to] / whole);
+    // The same for the mean of all nodes, and of all pairs.
+    for (per, times) in [("node", 4.0), ("pair", 12.0)] {
+        let mut gravity = gravity.clone();
+        gravity["per"] = json!(per);
+        let mean = |from: usize, to: usize| times * 3000.0 * weights[from] * weights[to] / whole;
+        expect(counts(gravity), &mean);
+    }
     let matrix = json!({"per": "pair", "destination": "matrix",
         "matrix": [{"from": "2", "to": "4", "weight": 0.5}]});
     expect(counts(matrix), &|from, to| if (from, to) == (1, 3) { 1500.0 } else { 0.0 });

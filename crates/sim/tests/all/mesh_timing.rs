@@ -38,7 +38,7 @@ fn scenario(later: u64, change: &Value) -> Value {
     let source = |from: &str, start: u64| {
         json!({
             "from": from, "to": "d", "start": format!("{start} us"), "packet_size": "12500 B",
-            "rate": "1 Mb/s",
+            "rate": "1 Mb/s", "phase": "0 s",
         })
     };
     let mut scenario = json!({
@@ -267,6 +267,7 @@ fn segments(change: &Value) -> Output {
     let source = |from: &str, start: &str| {
         json!({
             "from": from, "to": "d", "start": start, "packet_size": "1250 B", "rate": "100 Mb/s",
+            "phase": "0 s",
         })
     };
     let mut scenario = json!({
@@ -304,7 +305,7 @@ fn segmentation_cuts_the_tail_of_the_burst_before() {
 fn segmentation_takes_a_wavelength_on_which_a_packet_is_left() {
     let source = |from: &str, start: &str, class: u32| {
         json!({"from": from, "to": "d", "start": start, "packet_size": "12500 B", "rate": "1 Mb/s",
-            "class": class})
+            "class": class, "phase": "0 s"})
     };
     // At `c`: a burst of `b` from 186 us on, whose offset is 50 us longer and which reserves first;
     // one of `a` from 171 us on, and the one in question, 5 us later. Beside the former it would be
@@ -384,7 +385,7 @@ fn a_burst_sets_out_on_a_wavelength_that_is_drawn() {
 #[test]
 fn an_ingress_queue_sends_one_burst_behind_the_other() {
     let source = json!({
-        "from": "a", "to": "d", "packet_size": "12500 B", "rate": "1 Mb/s",
+        "from": "a", "to": "d", "packet_size": "12500 B", "rate": "1 Mb/s", "phase": "0 s",
     });
     let mut scenario = scenario(0, &json!({}));
     scenario["traffic"] = json!([source, source, source]);
@@ -412,7 +413,7 @@ fn a_trailer_gives_back_what_a_cut_burst_no_longer_needs() {
         let core = |name: &str| json!({"name": name, "role": "core"});
         let source = |from: &str, to: &str, start: &str| {
             json!({"from": from, "to": to, "start": start, "packet_size": "1250 B",
-                "rate": "100 Mb/s"})
+                "rate": "100 Mb/s", "phase": "0 s"})
         };
         json!({
             "network": {

@@ -6,7 +6,8 @@ use crate::tree::Tree;
 const WORLD: &str = "crates/sim/src/world/";
 const ROOMS: [&str; 3] = ["hosts", "access", "core"];
 /// What every room may use of the world.
-const SHARED: [&str; 7] = ["context", "events", "notices", "packet", "place", "surgery", "train"];
+const SHARED: [&str; 8] =
+    ["context", "events", "keys", "notices", "packet", "place", "surgery", "train"];
 /// What the core says to senders; all else of TCP is none of its business.
 const MESSAGES: [&str; 3] = ["Listens", "NakDelay", "Notice"];
 /// Crates that rooms must not use.

@@ -269,7 +269,7 @@ def _reduced(one: Replication, pair: Pair, times: tuple[float, float]) -> Seen:
         return np.asarray(columns[name].to_numpy(), dtype=np.float64)
 
     started, completed = number("started_ps") * _PS, number("completed_ps") * _PS
-    done = completed > warmup_s
+    done = completed >= warmup_s
     flows = Flows(
         number("bytes"),
         number("received_ps") * _PS - started,
@@ -293,7 +293,7 @@ def _reduced(one: Replication, pair: Pair, times: tuple[float, float]) -> Seen:
         active[measured] / sites,
         active,
         _ages(started, completed, duration_s) - _ages(started, completed, warmup_s),
-        flows.size[started > warmup_s],
+        flows.size[started >= warmup_s],
         duration_s - warmup_s,
     )
 

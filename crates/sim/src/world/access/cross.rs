@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize};
 use super::source::Source;
 use crate::measure::{PacketCause, Recorder, SentRow};
 use crate::run::LOOK;
-use crate::scenario::{Resolved, Side};
+use crate::scenario::{Resolved, Side, named};
 use crate::world::context::Context;
 use crate::world::events::Event;
+use crate::world::keys::Keys;
 use crate::world::packet::{CROSS, DataPacket};
 use crate::world::train::Train;
 
@@ -36,10 +37,18 @@ pub(in crate::world) struct Cross {
 impl Cross {
     pub(in crate::world) fn new(resolved: &Resolved, random: &RandomSource) -> Self {
         let all = resolved.scenario.traffic.iter().zip(&resolved.traffic_ends);
-        let all = all.flat_map(|one| (0..one.0.count).map(move |_| one));
-        let sources = all.enumerate().map(|(index, (traffic, &ends))| {
-            let stream = random.stream(&format!("traffic/{index}"));
-            Source::new(traffic, ends, stream)
+        let all = all.flat_map(|one| (0..one.0.count).map(move |nth| (nth, one)));
+        // Sources of entries without a name so far.
+        let mut unnamed = 0;
+        let sources = all.map(|(nth, (traffic, &ends))| {
+            let stream = match &traffic.name {
+                None => random.stream(&format!("traffic/{unnamed}")),
+                Some(name) => random.stream(&format!("traffic/{}/{nth}", named(name))),
+            };
+            let keys = Keys::of("traffic", traffic.name.as_ref());
+            let key = keys.key(u64::from(nth), u64::from(CROSS | unnamed));
+            unnamed += u32::from(!keys.are_named());
+            Source::new(traffic, (ends, key), stream)
         });
         let going = |index: usize| !index.is_multiple_of(LOOK) || resolved.watch.goes_on();
         let sources = (0..).take_while(|&index| going(index)).zip(sources);
@@ -84,6 +93,7 @@ pub(in crate::world) struct Sent {
     pub(in crate::world) side: Side,
     pub(in crate::world) ends: (u32, u32),
     pub(in crate::world) class: u32,
+    pub(in crate::world) key: u64,
     pub(in crate::world) packet: DataPacket,
 }
 
@@ -101,13 +111,14 @@ impl Cross {
         if !sends {
             return None;
         }
-        let (side, size, ends, class) = (source.side, source.size, source.ends, source.class);
+        let (side, size, ends) = (source.side, source.size, source.ends);
+        let (class, key) = (source.class, source.key);
         let seq = self.sent;
         self.sent += 1;
         let row = context.recorder.sent(now, index, &SentRow::Other(seq, size));
         let (flow, size) = (CROSS | index, size.get() as u32);
         let packet = DataPacket { flow, nth: 1, cwnd: 0, size, row, seq };
-        Some(Sent { side, ends, class, packet })
+        Some(Sent { side, ends, class, key, packet })
     }
 
     /// A packet is handed to an access link, over which it is at the far end at `at`; `None`: the

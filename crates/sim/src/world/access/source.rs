@@ -23,6 +23,8 @@ pub(in crate::world) struct Source {
     /// In a mesh: the nodes where its packets enter and leave, and their class.
     pub(in crate::world) ends: (u32, u32),
     pub(in crate::world) class: u32,
+    /// What draws for its packets are keyed by.
+    pub(in crate::world) key: u64,
     pattern: Pattern,
     spacing: Serializer,
     on_mean: Span,
@@ -52,12 +54,17 @@ pub(in crate::world) struct Source {
 }
 
 impl Source {
-    pub(in crate::world) fn new(traffic: &Traffic, ends: (u32, u32), stream: Stream) -> Self {
+    pub(in crate::world) fn new(
+        traffic: &Traffic,
+        (ends, key): ((u32, u32), u64),
+        stream: Stream,
+    ) -> Self {
         let mut source = Self {
             side: traffic.side.unwrap_or_default(),
             size: traffic.packet_size,
             ends,
             class: traffic.class,
+            key,
             pattern: traffic.pattern,
             spacing: Serializer::new(traffic.rate),
             on_mean: traffic.on_mean,
@@ -76,18 +83,26 @@ impl Source {
             sessions: BinaryHeap::new(),
         };
         match source.pattern {
-            Pattern::Cbr => {}
+            Pattern::Cbr => source.next += traffic.phase.unwrap_or_else(|| source.gap()),
             Pattern::Pareto => source.begin_spell(source.next, Span::ZERO),
             Pattern::Poisson => source.next = source.after_wait(source.next),
             Pattern::Periodic => {
                 let [phase, _] = source.stream.uniforms(0);
-                let phase = Span::from_secs_f64(phase * traffic.period().as_secs_f64());
-                source.next += phase;
+                let drawn = || Span::from_secs_f64(phase * traffic.period().as_secs_f64());
+                source.next += traffic.phase.unwrap_or_else(drawn);
                 source.until = source.next + source.on;
             }
             Pattern::Sessions => source.begin_sessions(),
         }
         source
+    }
+
+    /// When a source at constant rate sends first: a part of the time between two packets, so that
+    /// sources that start together are not in step.
+    fn gap(&self) -> Span {
+        let [phase, _] = self.stream.uniforms(0);
+        let gap = self.spacing.clone().next(self.size);
+        Span::from_ps((phase * gap.as_ps() as f64) as u64)
     }
 
     /// The sessions that are under way as the source starts, as if it had always been there: their
@@ -286,7 +301,7 @@ mod tests {
     /// When packets go out in the first `span`, with this replication's draws.
     fn sent(traffic: &Traffic, span: Span, replication: u64) -> Vec<Time> {
         let stream = RandomSource::new(1, replication).stream("test");
-        let mut source = Source::new(traffic, (0, 0), stream);
+        let mut source = Source::new(traffic, ((0, 0), 0), stream);
         let mut sent = Vec::new();
         while source.next < Time::ZERO + span {
             let at = source.next;
@@ -452,7 +467,7 @@ mod tests {
         {
             let traffic = Traffic { pattern, sessions_per_second, ..seldom.clone() };
             let stream = RandomSource::new(1, 0).stream("test");
-            let mut source = Source::new(&traffic, (0, 0), stream);
+            let mut source = Source::new(&traffic, ((0, 0), 0), stream);
             let (mut last, mut idle) = (source.next, 0);
             while source.next < Time::ZERO + Span::from_secs(2) {
                 let before = source.spells;

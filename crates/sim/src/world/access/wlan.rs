@@ -65,7 +65,7 @@ impl Air {
             && at < self.alarm
         {
             self.alarm = at;
-            context.queue.push_at(at, Ticket::first(index), Event::Cell(index));
+            context.queue.push_at(at, Ticket::first(index + 1), Event::Cell(index));
         }
     }
 

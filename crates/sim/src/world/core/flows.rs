@@ -12,6 +12,8 @@ use crate::world::train::Train;
 pub(in crate::world) struct Address {
     /// The flow's number: its slot may hold another one by now.
     pub(in crate::world) id: u32,
+    /// What its draws are keyed by.
+    pub(in crate::world) key: u64,
     /// Nodes of the sender and of the receiver.
     pub(in crate::world) from: u32,
     pub(in crate::world) to: u32,

@@ -229,12 +229,12 @@ impl Core {
         &mut self,
         now: Time,
         packet: DataPacket,
-        (ends, class): ((u32, u32), u32),
+        to: ((u32, u32), u32, u64),
         context: &mut Context,
     ) {
         match self {
-            Self::Bursts(mesh) => mesh.cross_arrives(now, packet, (ends, class), context),
-            Self::Slots(ops) => ops.cross_arrives(now, packet, ends, context),
+            Self::Bursts(mesh) => mesh.cross_arrives(now, packet, to, context),
+            Self::Slots(ops) => ops.cross_arrives(now, packet, to.0, context),
         }
     }
 
@@ -448,7 +448,7 @@ impl Core {
                     report.network = Some(network);
                     report.tables.push(Piece::Rows(mesh.table()));
                 }
-                mesh.record_rest(now, recorder);
+                mesh.record_rest(under_way.at, recorder);
             }
             Self::Slots(ops) => report.ops = Some(ops.summary(now)),
         }

@@ -1,5 +1,6 @@
 //! When connections of a demand come, between which nodes, and how large they are.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use burstlab_kernel::{RandomSource, Stream};
@@ -11,7 +12,7 @@ use crate::topology::Graph;
 use crate::traffic::{Sampler, exponential_of, mean_ps};
 
 /// A connection that comes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::world) struct Arriving {
     pub(super) from: u32,
     pub(super) to: u32,
@@ -26,6 +27,13 @@ pub(super) struct Arrivals {
     kind: Kind,
     times: Stream,
     sizes: Stream,
+    /// What draws how much later than its round or its row a connection begins, below `spread`.
+    later: Stream,
+    spread: Span,
+    /// Connections of rounds and rows that have come and are still to begin, by time.
+    waiting: VecDeque<(Time, Arriving)>,
+    /// When the next round or row comes.
+    due: Time,
     /// The draws of the next connection; of a Poisson process the first are for its wait alone.
     arrived: u64,
     pub(super) next: Time,
@@ -62,7 +70,7 @@ enum Kind {
 impl Arrivals {
     /// All of a demand.
     pub(super) fn of(
-        number: u32,
+        (number, key): (u32, &str),
         (demand, law): (&Demand, &DemandLaw),
         graph: &Graph,
         random: &RandomSource,
@@ -73,6 +81,10 @@ impl Arrivals {
             kind,
             times: random.stream(name),
             sizes: random.stream(&format!("{name}/size")),
+            later: random.stream(&format!("{name}/spread")),
+            spread: demand.spread.unwrap_or_default(),
+            waiting: VecDeque::new(),
+            due: next,
             arrived: 0,
             next,
             stop: demand.stop.map_or(Time::MAX, |stop| Time::ZERO + stop),
@@ -82,7 +94,7 @@ impl Arrivals {
             Course::Poisson => {
                 let sources = poisson(demand, &law.weights, graph);
                 let source = |(from, targets, mean)| {
-                    let name = format!("demand/{number}/{from}");
+                    let name = format!("demand/{key}/{from}");
                     let mut source = one(Kind::Poisson { from, targets, mean }, start, &name);
                     let [wait, _] = source.times.uniforms(0);
                     source.next = start.saturating_add(exponential_of(mean, wait));
@@ -104,7 +116,7 @@ impl Arrivals {
             Course::Trace(rows) => rows.first().map_or(Time::MAX, |row| start + row.start),
             _ => start,
         };
-        vec![one(kind, first, &format!("demand/{number}"))]
+        vec![one(kind, first, &format!("demand/{key}"))]
     }
 
     /// Takes what is not stored from the same arrivals of another world.
@@ -119,17 +131,58 @@ impl Arrivals {
     /// Moves to the next instant at which connections come; returns those of the present one.
     pub(super) fn draw(&mut self, sampler: &Sampler, coming: &mut Vec<Arriving>) {
         let now = self.next;
+        if let Kind::Poisson { .. } = &self.kind {
+            return self.draw_one(now, sampler, coming);
+        }
+        if now == self.due {
+            self.arrive(now, sampler, coming);
+            self.wait_for(now, coming);
+        }
+        while let Some(&(at, one)) = self.waiting.front()
+            && at == now
+        {
+            self.waiting.pop_front();
+            coming.push(one);
+        }
+        self.next = self.waiting.front().map_or(self.due, |&(at, _)| at.min(self.due));
+    }
+
+    /// The next connection of a Poisson process.
+    fn draw_one(&mut self, now: Time, sampler: &Sampler, coming: &mut Vec<Arriving>) {
+        let Kind::Poisson { from, ref targets, mean } = self.kind else { return };
+        let [wait, place] = self.times.uniforms(self.arrived);
+        let [size, _] = self.sizes.uniforms(self.arrived);
+        let last = targets.len() - 1;
+        let target = targets.partition_point(|&(share, _)| share <= place).min(last);
+        let (to, bytes) = (targets[target].1, sampler.draw(size).get());
+        coming.push(Arriving { from, to, bytes });
+        self.arrived += 1;
+        self.next = now.saturating_add(exponential_of(mean, wait));
+    }
+
+    /// Those that came begin each at a time of its own.
+    fn wait_for(&mut self, now: Time, coming: &mut Vec<Arriving>) {
+        let first = self.arrived - coming.len() as u64;
+        let latest = self.waiting.back().map(|&(at, _)| at);
+        let mut added = Vec::with_capacity(coming.len());
+        for (ordinal, one) in (first..).zip(coming.drain(..)) {
+            let [share, _] = self.later.uniforms(ordinal);
+            let later = Span::from_ps((share * self.spread.as_ps() as f64) as u64);
+            added.push((now.saturating_add(later), one));
+        }
+        // Those of one instant stay in order.
+        added.sort_by_key(|&(at, _)| at);
+        let in_order = latest.is_none_or(|latest| added.first().is_none_or(|one| one.0 >= latest));
+        self.waiting.extend(added);
+        if !in_order {
+            self.waiting.make_contiguous().sort_by_key(|&(at, _)| at);
+        }
+    }
+
+    /// A round comes, or rows of a trace do, and it is `now`.
+    fn arrive(&mut self, now: Time, sampler: &Sampler, coming: &mut Vec<Arriving>) {
         match &mut self.kind {
-            &mut Kind::Poisson { from, ref targets, mean } => {
-                let [wait, place] = self.times.uniforms(self.arrived);
-                let [size, _] = self.sizes.uniforms(self.arrived);
-                let last = targets.len() - 1;
-                let target = targets.partition_point(|&(share, _)| share <= place).min(last);
-                let (to, bytes) = (targets[target].1, sampler.draw(size).get());
-                coming.push(Arriving { from, to, bytes });
-                self.arrived += 1;
-                self.next = now.saturating_add(exponential_of(mean, wait));
-            }
+            Kind::Poisson { .. } => {}
             Kind::Rounds { incast, every, round, nodes } => {
                 let place = coming.len();
                 let count = nodes.len() as u64;
@@ -152,7 +205,7 @@ impl Arrivals {
                     self.arrived += 1;
                 }
                 *round += 1;
-                self.next = every.map_or(Time::MAX, |every| now.saturating_add(every));
+                self.due = every.map_or(Time::MAX, |every| now.saturating_add(every));
             }
             Kind::Trace { start, row, rows } => {
                 let here = |one: &&Traced| *start + one.start == now;
@@ -161,7 +214,8 @@ impl Arrivals {
                 let before = coming.len();
                 coming.extend(due.map(one));
                 *row += coming.len() - before;
-                self.next = rows.get(*row).map_or(Time::MAX, |row| *start + row.start);
+                self.arrived += (coming.len() - before) as u64;
+                self.due = rows.get(*row).map_or(Time::MAX, |row| *start + row.start);
             }
         }
     }
@@ -210,6 +264,7 @@ fn poisson(demand: &Demand, weights: &Weights, graph: &Graph) -> Vec<Origin> {
     let row = |from: u32| edges.iter().map(move |&to| (weight(from, to), to));
     let sum = |from: u32| row(from).map(|(weight, _)| weight).sum::<f64>();
     let whole: f64 = edges.iter().map(|&from| sum(from)).sum();
+    let all_pairs = (edges.len() * (edges.len() - 1)) as f64;
     let mut all = Vec::new();
     for &from in &edges {
         let own = sum(from);
@@ -218,8 +273,10 @@ fn poisson(demand: &Demand, weights: &Weights, graph: &Graph) -> Vec<Origin> {
             * match (demand.per, weights) {
                 (Per::Network, _) => own / whole,
                 (Per::Node | Per::Pair, Weights::Matrix(_)) => own,
-                (Per::Node, _) => 1.0,
-                (Per::Pair, _) => pairs,
+                (Per::Node, Weights::Gravity(_)) => edges.len() as f64 * own / whole,
+                (Per::Pair, Weights::Gravity(_)) => all_pairs * own / whole,
+                (Per::Node, Weights::Uniform) => 1.0,
+                (Per::Pair, Weights::Uniform) => pairs,
             };
         if own <= 0.0 || rate <= 0.0 {
             continue;

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub(in crate::world) use self::achieved::Achieved;
 use self::achieved::Before;
-pub(in crate::world) use self::kind::FlowKind;
+pub(in crate::world) use self::kind::{Called, FlowKind};
 use super::options::CarriedOptions;
 use super::other_way::OtherWay;
 use super::resent::Resent;
@@ -25,6 +25,7 @@ use crate::measure::loss::{Causes, Loss, ReductionCause, Truth};
 use crate::measure::{Digest, SenderBefore, SenderState};
 use crate::world::context::Context;
 use crate::world::events::Event;
+use crate::world::keys::is_named;
 use crate::world::packet::{AckPacket, DataPacket};
 use crate::world::place::Place;
 
@@ -107,6 +108,8 @@ impl Alarm {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::world) struct Flow {
     pub(in crate::world) id: u32,
+    /// What its draws are keyed by.
+    pub(in crate::world) key: u64,
     /// Not stored: a flow that is read has one [of no use](FlowKind::unknown).
     #[serde(skip, default = "FlowKind::unknown")]
     pub(in crate::world) kind: Arc<FlowKind>,
@@ -159,7 +162,7 @@ pub(in crate::world) struct Flow {
 
 impl Flow {
     pub(in crate::world) fn new(
-        id: u32,
+        (id, key): (u32, u64),
         kind: &Arc<FlowKind>,
         (from, to): (u32, u32),
         start: Time,
@@ -169,6 +172,7 @@ impl Flow {
         let bytes = writes.as_ref().map(|writes| writes.iter().fold(0, sum));
         Self {
             id,
+            key,
             from,
             to,
             demand: None,
@@ -509,7 +513,11 @@ impl Flow {
 
     /// Holds back what it sends, for a time below `below` that `jitter` draws; answers until when.
     pub(in crate::world) fn hold(&mut self, now: Time, below: Span, jitter: &Stream) -> Time {
-        let [share, _] = jitter.uniforms(u64::from(self.id) << 32 | u64::from(self.delays));
+        let delays = u64::from(self.delays);
+        let [share, _] = match is_named(self.key) {
+            false => jitter.uniforms(self.key << 32 | delays),
+            true => jitter.of(self.key).uniforms(delays),
+        };
         self.delays = self.delays.wrapping_add(1);
         let until = now + Span::from_ps((share * below.as_ps() as f64) as u64);
         self.sender.hold_until(until);

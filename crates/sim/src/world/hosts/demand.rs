@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use super::Hosts;
 use super::arrivals::{Arrivals, Arriving};
-use super::connection::{Flow, FlowKind, Tally};
+use super::connection::{Called, Flow, FlowKind, Tally};
 use super::ideal::Ideal;
 use crate::measure::{ConnectionRow, Connections, DemandSummary, DepartedSummary, Digest, Piece};
 use crate::measure::{Reached, Samples, Spread, Took, Transfer, slowdowns};
-use crate::scenario::Resolved;
+use crate::scenario::{Resolved, keys};
 use crate::topology::Graph;
 use crate::traffic::Sampler;
 use crate::world::context::Context;
@@ -133,6 +133,8 @@ pub(in crate::world) struct Demands {
     /// Connections under way, by the node where they started.
     active: Vec<u32>,
     ids: u32,
+    /// Connections and flows so far of entries without a name.
+    unnamed: u64,
 }
 
 impl Demands {
@@ -141,18 +143,21 @@ impl Demands {
         let mut arrivals = Vec::new();
         let nodes = resolved.mesh.as_ref().map_or(0, |(graph, _)| graph.nodes.len());
         if let Some((graph, _)) = &resolved.mesh {
-            // The run goes on after the last of them.
-            let run = &resolved.scenario.run;
-            let stop = Time::ZERO + run.duration + Span::from_ps(1);
+            let end = Time::ZERO + resolved.scenario.run.duration;
+            let keys = keys(demands.iter().map(|demand| demand.name.as_ref()));
             for (index, (demand, law)) in (0..).zip(demands.iter().zip(&resolved.demand)) {
-                arrivals.extend(Arrivals::of(index, (demand, law), graph, random));
+                let key = &keys[index as usize];
+                arrivals.extend(Arrivals::of((index, key), (demand, law), graph, random));
             }
-            for arrivals in arrivals.iter_mut().filter(|_| run.drain.is_some()) {
-                arrivals.stop = arrivals.stop.min(stop);
+            // None comes as the measured time ends, or later: the run may go on.
+            for arrivals in &mut arrivals {
+                arrivals.stop = arrivals.stop.min(end);
             }
         }
         let kinds = demands.iter().zip(&resolved.demand_tcp).map(|(demand, config)| {
-            Arc::new(FlowKind::new(resolved, demand.label.as_ref(), demand.class, config))
+            let (name, label) = (demand.name.as_ref(), demand.label.as_ref());
+            let called = Called { table: "demand", name, label };
+            Arc::new(FlowKind::new(resolved, &called, demand.class, config))
         });
         Self {
             kinds: kinds.collect(),
@@ -169,6 +174,10 @@ impl Demands {
             samples: Samples::default(),
             active: vec![0; nodes],
             ids: resolved.scenario.flows().iter().map(|flow| flow.flows()).sum(),
+            unnamed: {
+                let flows = resolved.scenario.flows().iter();
+                flows.filter(|flow| flow.name.is_none()).map(|flow| u64::from(flow.flows())).sum()
+            },
         }
     }
 
@@ -274,11 +283,14 @@ impl Hosts {
         let demands = &mut self.demands;
         let writes = Some(vec![(now, coming.bytes)]);
         let kind = &demands.kinds[demand as usize];
-        let mut flow = Flow::new(demands.ids, kind, (coming.from, coming.to), now, writes);
+        let outcome = &mut demands.outcomes[demand as usize];
+        let key = kind.keys.key(outcome.started, demands.unnamed);
+        demands.unnamed += u64::from(!kind.keys.are_named());
+        let ends = (coming.from, coming.to);
+        let mut flow = Flow::new((demands.ids, key), kind, ends, now, writes);
         flow.demand = Some(demand);
         demands.ids += 1;
         demands.active[coming.from as usize] += 1;
-        let outcome = &mut demands.outcomes[demand as usize];
         outcome.count_to(now);
         outcome.started += 1;
         outcome.active += 1;

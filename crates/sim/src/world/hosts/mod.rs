@@ -55,7 +55,7 @@ pub(super) struct Hosts {
 
 impl Hosts {
     pub(super) fn new(resolved: &Resolved, random: &RandomSource) -> Self {
-        let mut flows = Flow::all(resolved);
+        let mut flows = Flow::all(resolved, random);
         stack::seat(&mut flows, resolved, random);
         Self {
             flows,

@@ -177,7 +177,7 @@ pub(super) fn seat(flows: &mut [Flow], resolved: &Resolved, random: &RandomSourc
     let each = entries.flat_map(|entry| (0..entry.count).map(move |_| entry));
     for (flow, entry) in flows.iter_mut().zip(each) {
         let Some(stack) = &entry.stack else { continue };
-        let [share, _] = draws.uniforms(u64::from(flow.id));
+        let [share, _] = draws.uniforms(flow.key);
         let connection = Connection {
             flow: flow.id,
             stack: stack.clone(),

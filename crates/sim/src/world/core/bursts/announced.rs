@@ -35,7 +35,7 @@ pub(in crate::world) enum DataQueue {
     /// To this queue.
     One(usize),
     /// Between these nodes, in this class, to the queue for the window that they carry.
-    ByWindow((u32, u32), u32, u32),
+    ByWindow((u32, u32), u32, u64),
 }
 
 impl DataQueue {
@@ -50,9 +50,9 @@ impl DataQueue {
     pub(in crate::world::core) fn of(self, mesh: &mut Mesh, packet: &DataPacket) -> usize {
         match self {
             Self::One(queue) => queue,
-            Self::ByWindow(ends, class, id) => {
+            Self::ByWindow(ends, class, key) => {
                 let class = mesh.rules.class_of(packet, class);
-                mesh.queue_of(ends, class, (packet.flow, id), false)
+                mesh.queue_of(ends, class, (packet.flow, key), false)
             }
         }
     }
@@ -377,9 +377,9 @@ impl Mesh {
         if let Some(known) = self.flows.queue(flow, true) {
             return known;
         }
-        let &Address { id, from, to, class, .. } = self.flows.address(flow);
+        let &Address { key, from, to, class, .. } = self.flows.address(flow);
         let class = self.rules.class_of_ack(class);
-        self.find_queue((to, from), class, (flow, id), true)
+        self.find_queue((to, from), class, (flow, key), true)
     }
 
     /// The queues of the data of a flow.
@@ -388,11 +388,11 @@ impl Mesh {
         if let Some(known) = self.flows.queue(flow, false) {
             return DataQueue::One(known);
         }
-        let &Address { id, from, to, class, .. } = self.flows.address(flow);
+        let &Address { key, from, to, class, .. } = self.flows.address(flow);
         let ends = (from, to);
         match self.rules.assembly.data.thresholds() {
-            None => DataQueue::One(self.find_queue(ends, class, (flow, id), false)),
-            Some(_) => DataQueue::ByWindow(ends, class, id),
+            None => DataQueue::One(self.find_queue(ends, class, (flow, key), false)),
+            Some(_) => DataQueue::ByWindow(ends, class, key),
         }
     }
 
@@ -402,10 +402,10 @@ impl Mesh {
         &mut self,
         ends: (u32, u32),
         class: u32,
-        (flow, id): (u32, u32),
+        (flow, key): (u32, u64),
         ack: bool,
     ) -> usize {
-        let queue = self.queue_of(ends, class, (flow, id), ack);
+        let queue = self.queue_of(ends, class, (flow, key), ack);
         if self.rules.queues != Queues::Flow && self.rules.lanes == 1 {
             self.flows.found(flow, ack, queue);
         }

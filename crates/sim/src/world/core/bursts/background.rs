@@ -8,7 +8,7 @@ use super::Mesh;
 use super::burst::BurstKind;
 use super::rules::Rules;
 use crate::run::LOOK;
-use crate::scenario::{Per, Resolved};
+use crate::scenario::{Per, Resolved, keys};
 use crate::topology::Graph;
 use crate::traffic::{Sampler, exponential_of, mean_ps};
 use crate::world::context::Context;
@@ -45,7 +45,8 @@ pub(super) fn sources(
 ) -> Vec<Background> {
     let mut sources = Vec::new();
     let loads = resolved.scenario.bursts.iter().zip(&resolved.lengths);
-    for (index, (load, length)) in loads.enumerate() {
+    let names = keys(resolved.scenario.bursts.iter().map(|one| one.name.as_ref()));
+    for ((load, length), key) in loads.zip(names) {
         let froms = graph.edges_called(load.from.as_ref());
         let tos = graph.edges_called(load.to.as_ref());
         let pairs = froms.iter().flat_map(|&from| tos.iter().map(move |&to| (from, to)));
@@ -63,7 +64,7 @@ pub(super) fn sources(
             if load.erlangs == 0.0 {
                 continue;
             }
-            let name = format!("bursts/{index}/{from}/{to}");
+            let name = format!("bursts/{key}/{from}/{to}");
             let mut source = Background {
                 from,
                 to,

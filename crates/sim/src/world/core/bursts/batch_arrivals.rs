@@ -13,9 +13,10 @@ use super::edge::Queue;
 use super::pending::INSTANT;
 use crate::measure::NO_ROW;
 use crate::run::LOOK;
-use crate::scenario::{Interrupt, Resolved};
+use crate::scenario::{Interrupt, Resolved, keys};
 use crate::traffic::{Batch, BatchSource, BatchSources};
 use crate::world::context::Context;
+use crate::world::keys::Keys;
 use crate::world::packet::{BATCH, CROSS, DataPacket};
 use crate::world::train::Train;
 
@@ -263,24 +264,32 @@ impl Queue {
 impl Mesh {
     /// Gives each queue that batches enter its sources.
     pub(super) fn attach_batches(&mut self, resolved: &Resolved, random: &RandomSource) {
-        let entries = resolved.scenario.batches.iter().zip(&resolved.batches).enumerate();
+        let scenario = &resolved.scenario;
+        let names = keys(scenario.batches.iter().map(|one| one.name.as_ref()));
+        let entries = scenario.batches.iter().zip(&resolved.batches).enumerate();
         let pairs = entries.flat_map(|(index, (batches, law))| {
             let pairs = resolved.pairs(batches.from.as_ref(), batches.to.as_ref());
-            pairs.into_iter().map(move |ends| (index, batches.class, law, ends))
+            let own = Keys::of("batches", batches.name.as_ref());
+            (0..).zip(pairs).map(move |(nth, ends)| (index, batches.class, law, ends, (own, nth)))
         });
-        let traffic: u32 = resolved.scenario.traffic.iter().map(|traffic| traffic.count).sum();
+        let traffic: u32 = scenario.traffic.iter().map(|traffic| traffic.count).sum();
+        // Sources of entries without a name so far, of other traffic too.
+        let without = scenario.traffic.iter().filter(|one| one.name.is_none());
+        let mut unnamed: u64 = without.map(|one| u64::from(one.count)).sum();
         let run = &resolved.scenario.run;
         let end = Time::ZERO + run.duration + run.drain.unwrap_or_default();
         let mut sources: Option<(usize, BatchSources)> = None;
-        for (number, (index, class, law, ends)) in (traffic..).zip(pairs) {
+        for (number, (index, class, law, ends, (own, nth))) in (traffic..).zip(pairs) {
             if self.fed.len().is_multiple_of(LOOK) && !resolved.watch.goes_on() {
                 return;
             }
             if sources.as_ref().is_none_or(|(of, _)| *of != index) {
-                sources = Some((index, BatchSources::new(index, law.clone(), end)));
+                sources = Some((index, BatchSources::new(&names[index], law.clone(), end)));
             }
             let Some((_, sources)) = &sources else { return };
-            let queue = self.queue_of(ends, class, (CROSS | number, CROSS | number), false);
+            let key = own.key(nth, u64::from(CROSS) | unnamed);
+            unnamed += u64::from(!own.are_named());
+            let queue = self.queue_of(ends, class, (CROSS | number, key), false);
             if self.queues[queue].arrivals.is_none() {
                 self.fed.push(queue as u32);
             }

@@ -17,6 +17,7 @@ use crate::scenario::{
     CoreForwarding, Edge, EdgeAssembly, Protocol, Queues, RouteChoice, Scenario, TieBreak,
 };
 use crate::world::context::Context;
+use crate::world::keys::is_named;
 use crate::world::packet::{AckPacket, CROSS, DataPacket, Packet, Parcel};
 use crate::world::train::Train;
 
@@ -197,9 +198,9 @@ impl Mesh {
         packet: DataPacket,
         context: &mut Context,
     ) {
-        let &Address { id, from, to, class, .. } = self.flows.address(packet.flow);
+        let &Address { key, from, to, class, .. } = self.flows.address(packet.flow);
         let (ends, class) = ((from, to), self.rules.class_of(&packet, class));
-        let queue = self.queue_of(ends, class, (packet.flow, id), false);
+        let queue = self.queue_of(ends, class, (packet.flow, key), false);
         let killed = self.data_loss.script.kills(&packet);
         if !killed {
             self.make_room(now, queue, packet.bytes(), context);
@@ -228,11 +229,11 @@ impl Mesh {
         &mut self,
         now: Time,
         packet: DataPacket,
-        (ends, class): ((u32, u32), u32),
+        (ends, class, key): ((u32, u32), u32, u64),
         context: &mut Context,
     ) {
         // It has no window; by congestion windows, its class is taken as one of theirs.
-        let queue = self.queue_of(ends, class, (packet.flow, packet.flow), false);
+        let queue = self.queue_of(ends, class, (packet.flow, key), false);
         if self.expects_data() {
             self.expect_in(queue, now, packet, context);
             return;
@@ -259,13 +260,13 @@ impl Mesh {
     }
 
     /// The queue for packets of a flow, or of another source, from one node to another. A flow is
-    /// told by its slot and its number; of another source both are the same.
+    /// told by its slot and the key of its draws, as another source is by its number and that.
     #[inline]
     pub(super) fn queue_of(
         &mut self,
         ends: (u32, u32),
         class: u32,
-        (flow, id): (u32, u32),
+        (flow, key): (u32, u64),
         ack: bool,
     ) -> usize {
         if let Some(only) = self.only[usize::from(ack)] {
@@ -274,7 +275,7 @@ impl Mesh {
         let rules = &self.rules;
         let (other, flow) = (flow & CROSS != 0, flow & !CROSS);
         let own = ack && !rules.acks_with_data;
-        let lane = if rules.lanes > 1 { self.lane(ends, id, ack) } else { 0 };
+        let lane = if rules.lanes > 1 { self.lane(ends, key, ack) } else { 0 };
         let classes = rules.classes_of(own);
         let class = class.min(classes - 1);
         let place = if rules.queues == Queues::Flow {
@@ -287,8 +288,10 @@ impl Mesh {
             let pair = site(ends.0) * self.site_count + site(ends.1);
             let pairs = self.site_count * self.site_count;
             let base = if own { pairs * rules.classes * rules.burstifiers } else { 0 };
-            let place =
-                base + (pair * classes + class) * rules.burstifiers + flow % rules.burstifiers;
+            // Those of an entry with a name do not depend on the entries before it.
+            let turn = if is_named(key) { key } else { u64::from(flow) };
+            let burstifier = (turn % u64::from(rules.burstifiers)) as u32;
+            let place = base + (pair * classes + class) * rules.burstifiers + burstifier;
             (place * rules.lanes + lane) as usize
         };
         if self.places.len() <= place {
@@ -330,8 +333,8 @@ impl Mesh {
     }
 
     /// Which of the routes between two nodes a flow has, or its ACKs.
-    fn lane(&self, ends: (u32, u32), id: u32, ack: bool) -> u32 {
-        let [there, back] = self.choices.uniforms(u64::from(id));
+    fn lane(&self, ends: (u32, u32), key: u64, ack: bool) -> u32 {
+        let [there, back] = self.choices.uniforms(key);
         let share = if ack { back } else { there };
         (share * self.routes.of(ends.0, ends.1).len() as f64) as u32
     }

@@ -294,7 +294,7 @@ impl Mesh {
             data_loss,
             ack_loss: LossSchedule::new(&resolved.loss.ack, random.stream("loss/ack")),
             choices: random.stream("routes"),
-            turns: rules.turns(site_count),
+            turns: rules.turns(&graph, &routes, &random.stream("routes/turns")),
             wavelengths: random.stream("wavelengths"),
             injection: Injection::new(scenario, random),
             markers: Markers::of(resolved, graph.links.len(), random),

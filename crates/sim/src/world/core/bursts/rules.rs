@@ -1,5 +1,6 @@
 //! What a scenario says of a mesh, ready for use.
 
+use burstlab_kernel::Stream;
 use burstlab_optical::scheduling::Conversion;
 use burstlab_optical::signalling::offset_needed;
 use burstlab_units::{Bytes, Rate, Serializer, Span};
@@ -8,6 +9,7 @@ use crate::scenario::{
     ConversionKind, CoreForwarding, EdgeAssembly, FirstWavelength, IngressPort, Protocol, Queues,
     Resolution, RouteChoice, Scenario, Topology,
 };
+use crate::topology::{Graph, Routes};
 
 /// Longer than any run.
 const BEYOND: Span = Span::from_secs(9_000_000);
@@ -133,10 +135,19 @@ impl Rules {
         }
     }
 
-    /// By pair of so many nodes with hosts, where routes take turns: which is next.
-    pub(super) fn turns(&self, sites: u32) -> Vec<u32> {
+    /// By pair of nodes with hosts, where routes take turns: which is first. Each pair draws it, so
+    /// that pairs that begin together are not in step.
+    pub(super) fn turns(&self, graph: &Graph, routes: &Routes, draws: &Stream) -> Vec<u32> {
         match self.choice {
-            RouteChoice::RoundRobin => vec![0; (sites * sites) as usize],
+            RouteChoice::RoundRobin => {
+                let edges = graph.edges();
+                let pairs = edges.iter().flat_map(|&from| edges.iter().map(move |&to| (from, to)));
+                let turn = |(ordinal, (from, to)): (u64, (u32, u32))| {
+                    let [share, _] = draws.uniforms(ordinal);
+                    (share * routes.of(from, to).len() as f64) as u32
+                };
+                (0..).zip(pairs).map(turn).collect()
+            }
             RouteChoice::First | RouteChoice::Random | RouteChoice::Ecmp => Vec::new(),
         }
     }

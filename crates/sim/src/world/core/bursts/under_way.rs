@@ -11,6 +11,8 @@ use super::ways::Way;
 /// What is under way.
 #[derive(Clone, Debug, Default)]
 pub(in crate::world) struct UnderWay {
+    /// At this instant.
+    pub(in crate::world) at: Time,
     /// Bursts by kind, and what they carry in bytes.
     pub(in crate::world) bursts: [u64; 3],
     pub(in crate::world) carried: [u64; 3],
@@ -45,7 +47,7 @@ impl UnderWay {
 impl Mesh {
     /// What is under way at `now`.
     pub(in crate::world) fn under_way(&self, now: Time) -> UnderWay {
-        let mut found = UnderWay::default();
+        let mut found = UnderWay { at: now, ..UnderWay::default() };
         for queue in &self.queues {
             if let Some(arrivals) = &queue.arrivals {
                 let waiting = arrivals.waiting(now);

@@ -6,12 +6,22 @@ use burstlab_tcp::{Classes, Config, Detector, Listens, Overrides, Variant};
 use burstlab_units::Span;
 
 use crate::scenario::{Flow as Entry, Resolved};
+use crate::world::keys::Keys;
 use crate::world::notices::lookahead;
+
+/// What an entry of the scenario is called, and in which table it stands.
+pub(in crate::world) struct Called<'a> {
+    pub(in crate::world) table: &'a str,
+    pub(in crate::world) name: Option<&'a String>,
+    pub(in crate::world) label: Option<&'a String>,
+}
 
 /// What flows of one entry of the scenario have in common.
 #[derive(Clone, Debug)]
 pub(in crate::world) struct FlowKind {
     pub(in crate::world) label: String,
+    /// What draws of its flows are keyed by.
+    pub(in crate::world) keys: Keys,
     pub(in crate::world) variant: String,
     pub(super) config: Config,
     /// Who makes its classes of Python, if it has any.
@@ -38,11 +48,12 @@ pub(in crate::world) struct FlowKind {
 impl FlowKind {
     pub(in crate::world) fn new(
         resolved: &Resolved,
-        label: Option<&String>,
+        called: &Called<'_>,
         class: u32,
         config: &Config,
     ) -> Self {
-        let mut kind = Self::plain(label, class, config);
+        let mut kind = Self::plain(called.label.or(called.name), class, config);
+        kind.keys = Keys::of(called.table, called.name);
         kind.classes.clone_from(&resolved.classes);
         if kind.listens.at_all() {
             let ahead = lookahead(resolved, kind.listens);
@@ -59,6 +70,7 @@ impl FlowKind {
         Self {
             label: label.cloned().unwrap_or_else(|| variant.clone()),
             variant,
+            keys: Keys::default(),
             config: config.clone(),
             classes: None,
             listens: Listens::of(config),
@@ -89,7 +101,8 @@ impl FlowKind {
         let Some(stack) = &entry.stack else { return self };
         let control = entry.congestion_control.as_ref();
         self.variant = control.map_or(stack.clone(), |control| format!("{stack} {control}"));
-        self.label = entry.label.clone().unwrap_or_else(|| self.variant.clone());
+        let called = entry.label.as_ref().or(entry.name.as_ref());
+        self.label = called.unwrap_or(&self.variant).clone();
         self.by_the_clock = true;
         self
     }

@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
+use burstlab_kernel::RandomSource;
 use burstlab_units::{Bytes, Span, Time};
 
-use super::{Flow, FlowKind, OtherWay};
+use super::{Called, Flow, FlowKind, OtherWay};
 use crate::run::LOOK;
 use crate::scenario::{Resolved, Reverse, Write};
 
@@ -23,13 +24,18 @@ impl FlowKind {
 
 impl Flow {
     /// The flows of a scenario that are there from the beginning, numbered in order.
-    pub(in crate::world) fn all(resolved: &Resolved) -> Vec<Self> {
+    pub(in crate::world) fn all(resolved: &Resolved, random: &RandomSource) -> Vec<Self> {
         let mut flows = Vec::new();
+        // Flows of entries without a name so far.
+        let mut unnamed = 0;
+        let starts = random.stream("flows/spread");
         let entries = resolved.scenario.flows().iter().zip(&resolved.tcp);
         for ((one, config), &ends) in entries.zip(&resolved.flow_ends) {
             let cells = resolved.scenario.wlan.iter().map(|wlan| wlan.seats(one));
             let on_air = cells.fold([false; 2], |all, one| [all[0] || one[0], all[1] || one[1]]);
-            let kind = FlowKind::new(resolved, one.label.as_ref(), one.class, config);
+            let (name, label) = (one.name.as_ref(), one.label.as_ref());
+            let called = Called { table: "flows", name, label };
+            let kind = FlowKind::new(resolved, &called, one.class, config);
             let kind = kind.with_stations(on_air).with_stack(one);
             let back =
                 one.reverse.as_ref().map(|back| Arc::new(kind.clone().of_both_ways(Some(back))));
@@ -39,12 +45,17 @@ impl Flow {
                 if flows.len().is_multiple_of(LOOK) && !resolved.watch.goes_on() {
                     return flows;
                 }
-                let start = Time::ZERO + one.start + one.stagger.saturating_mul(u64::from(copy));
-                let writes = writes(start, one.bytes, one.script.as_ref());
                 let id = flows.len() as u32;
-                flows.push(Self::new(id, &kind, ends, start, writes));
+                let ways = 1 + u64::from(back.is_some());
+                let key = kind.keys.key(u64::from(copy) * ways, unnamed);
+                unnamed += if kind.keys.are_named() { 0 } else { ways };
+                let start = Time::ZERO + one.start + one.stagger.saturating_mul(u64::from(copy));
+                let [later, _] = starts.uniforms(key);
+                let start = start + Span::from_ps((later * one.spread.as_ps() as f64) as u64);
+                let writes = writes(start, one.bytes, one.script.as_ref());
+                flows.push(Self::new((id, key), &kind, ends, start, writes));
                 if let (Some(kind), Some(reverse)) = (&back, &one.reverse) {
-                    flows.push(Self::back(kind, (start, reverse), (id, ends)));
+                    flows.push(Self::back(kind, (start, reverse), (id, key, ends)));
                     flows[id as usize].goes_with(OtherWay::new(id + 1, false, None));
                 }
             }
@@ -62,14 +73,14 @@ impl Flow {
     fn back(
         kind: &Arc<FlowKind>,
         (start, reverse): (Time, &Reverse),
-        (id, (from, to)): (u32, (u32, u32)),
+        (id, key, (from, to)): (u32, u64, (u32, u32)),
     ) -> Self {
         let replies = reverse.reply.then_some(reverse.start);
         // When it begins to reply nobody knows; its writes are counted from there.
         let start = if reverse.reply { Time::MAX } else { start + reverse.start };
         let since = if reverse.reply { Time::ZERO } else { start };
         let writes = writes(since, reverse.bytes, reverse.script.as_ref());
-        let mut flow = Self::new(id + 1, kind, (to, from), start, writes);
+        let mut flow = Self::new((id + 1, key.wrapping_add(1)), kind, (to, from), start, writes);
         flow.goes_with(OtherWay::new(id, true, replies));
         flow
     }

@@ -1,0 +1,227 @@
+//! What a scenario says and a run never comes to: what begins after the end, a drain with nothing
+//! to wait for, marks that no sender heeds, looks that always fall at the same place.
+
+use std::collections::BTreeSet;
+
+use burstlab_tcp::Config;
+use burstlab_units::{Serializer, Span, Time};
+use serde::Serialize;
+
+use super::{Course, Demand, DemandLaw, Flow, Pattern, Scenario};
+
+/// A run is the time from 0 up to `run.duration`, which is no more part of it: what would begin
+/// then never does.
+pub(super) fn warnings(scenario: &Scenario, demand: &[DemandLaw], heeded: bool) -> Vec<String> {
+    let end = scenario.run.duration;
+    let mut found = late_flows(scenario.flows(), end);
+    found.extend(late_entries(scenario));
+    for (index, one) in scenario.demand.iter().zip(demand).enumerate() {
+        found.extend(late_rows(&format!("demand[{index}]"), one, end));
+    }
+    found.extend(idle_drain(scenario));
+    found.extend(unheeded_marks(scenario, heeded));
+    found.extend(looks_in_step(scenario));
+    found
+}
+
+/// That what stands at `path`, and begins at `at`, comes too late.
+fn late(path: &str, at: Time, end: Span, what: &str) -> Option<String> {
+    (at >= Time::ZERO + end).then(|| {
+        format!(
+            "{path}: {what} would begin at {at}, and the run is over at run.duration = {end}: \
+             write an earlier time, or a longer run.duration",
+            at = at.since(Time::ZERO)
+        )
+    })
+}
+
+/// Flows, and writes of them, that never begin.
+fn late_flows(flows: &[Flow], end: Span) -> Vec<String> {
+    let mut found = Vec::new();
+    for (index, flow) in flows.iter().enumerate() {
+        let at = format!("flows[{index}]");
+        let start = Time::ZERO + flow.start;
+        if let Some(line) = late(&format!("{at}.start"), start, end, "the flow") {
+            found.push(line);
+            continue;
+        }
+        let copies = u64::from(flow.count.max(1));
+        let last = start.saturating_add(flow.stagger.saturating_mul(copies - 1));
+        let begun = (end - flow.start).as_ps().div_ceil(flow.stagger.as_ps().max(1));
+        let what = format!("the last of {copies} flows, of which {begun} begin,");
+        found.extend(late(&format!("{at}.stagger"), last, end, &what));
+        if let Some(back) = flow.reverse.as_ref().filter(|back| !back.reply) {
+            let begins = start.saturating_add(back.start);
+            found.extend(late(&format!("{at}.reverse.start"), begins, end, "the flow back"));
+        }
+        for (n, write) in flow.script.iter().flatten().enumerate() {
+            let path = format!("{at}.script[{n}].at");
+            let line = late(&path, start.saturating_add(write.at), end, "the write");
+            if line.is_some() {
+                found.extend(line);
+                break;
+            }
+        }
+    }
+    found
+}
+
+/// Entries of other tables of which nothing ever begins.
+fn late_entries(scenario: &Scenario) -> Vec<String> {
+    let mut all: Vec<(String, Time, &str)> = Vec::new();
+    let mut note = |path: String, at: Span, what: &'static str| {
+        all.push((path, Time::ZERO + at, what));
+    };
+    for (index, one) in scenario.demand.iter().enumerate() {
+        note(format!("demand[{index}].start"), one.start, "its first connection");
+    }
+    for (index, one) in scenario.traffic.iter().enumerate() {
+        note(format!("traffic[{index}].start"), one.start, "its first packet");
+    }
+    for (index, one) in scenario.bursts.iter().enumerate() {
+        note(format!("bursts[{index}].start"), one.start, "its first burst");
+    }
+    for (index, one) in scenario.batches.iter().enumerate() {
+        note(format!("batches[{index}].start"), one.start, "its first batch");
+    }
+    for (index, one) in scenario.failures.iter().enumerate() {
+        note(format!("failures[{index}].down"), one.down, "the failure");
+    }
+    for (index, one) in scenario.live.iter().enumerate() {
+        note(format!("live[{index}].start"), one.start, "the program");
+    }
+    for (index, one) in scenario.traffic.iter().enumerate().filter(|one| one.1.phase.is_some()) {
+        if one.start < scenario.run.duration {
+            let first = (Time::ZERO + one.start).saturating_add(one.phase.unwrap_or_default());
+            all.push((format!("traffic[{index}].phase"), first, "its first packet"));
+        }
+    }
+    let end = scenario.run.duration;
+    all.into_iter().filter_map(|(path, at, what)| late(&path, at, end, what)).collect()
+}
+
+/// Rows of a trace of which no connection comes.
+fn late_rows(at: &str, (demand, law): (&Demand, &DemandLaw), end: Span) -> Option<String> {
+    let Course::Trace(rows) = &law.course else { return None };
+    let end =
+        demand.stop.filter(|&stop| stop < end).map_or(("run.duration", end), |stop| ("stop", stop));
+    let starts = |row: &super::Traced| (Time::ZERO + demand.start).saturating_add(row.start);
+    let in_time = rows.partition_point(|row| starts(row) < Time::ZERO + end.1);
+    let first = rows.get(in_time)?;
+    let (lost, all) = (rows.len() - in_time, rows.len());
+    Some(format!(
+        "{at}.trace: {lost} of {all} rows never begin: the first of them would at {}, and {} = {} \
+         ends the arrivals; write a later {}, or leave the rows out",
+        starts(first).since(Time::ZERO),
+        end.0,
+        end.1,
+        end.0,
+    ))
+}
+
+/// A drain in which no transfer can end.
+fn idle_drain(scenario: &Scenario) -> Option<String> {
+    let drain = scenario.run.drain?;
+    let finite = |flow: &Flow| {
+        let back = flow.reverse.as_ref();
+        let back = back.is_some_and(|back| back.bytes.is_some() || back.script.is_some());
+        // What a live host sends ends with its program.
+        flow.bytes.is_some() || flow.script.is_some() || back
+    };
+    let any = scenario.flows().iter().any(finite) || !scenario.demand.is_empty();
+    (!any && scenario.live.is_empty()).then(|| {
+        format!(
+            "run.drain = {drain} has no effect: it waits for finite transfers, and there are none; \
+             remove it, or give flows bytes or a script"
+        )
+    })
+}
+
+/// Queues that mark packets of which none may be marked.
+fn unheeded_marks(scenario: &Scenario, heeded: bool) -> Vec<String> {
+    if heeded {
+        return Vec::new();
+    }
+    let access = &scenario.access;
+    let receivers = access.receiver.as_ref().is_some_and(|own| own.marking.is_some());
+    let ops = scenario.ops.as_ref().is_some_and(|ops| ops.marking.is_some());
+    let given = [
+        ("access.marking", access.marking.is_some()),
+        ("access.receiver.marking", receivers),
+        ("edge.marking", scenario.edge.marking.is_some()),
+        ("ops.marking", ops),
+    ];
+    let marking = given.into_iter().filter(|(_, given)| *given).map(|(path, _)| {
+        format!(
+            "{path} marks nothing: no sender lets its packets be marked; write variant = \"linux\" \
+             and ecn = true in [tcp] or of a flow, or remove it"
+        )
+    });
+    marking.collect()
+}
+
+/// TCP parameters that were written for senders that have none of them: what the sender of Linux
+/// alone has is none of the others'.
+pub(super) fn unheeded_tcp(written: &Scenario, tcp: &[Config], demand: &[Config]) -> Vec<String> {
+    let flows = written.flows().iter().zip(tcp).enumerate();
+    let flows = flows.filter(|(_, (flow, _))| flow.stack.is_none());
+    let flows = flows.map(|(index, (flow, own))| (format!("flows[{index}].tcp"), &flow.tcp, own));
+    let demand_entries = written.demand.iter().zip(demand).enumerate();
+    let demand_entries =
+        demand_entries.map(|(index, (one, own))| (format!("demand[{index}].tcp"), &one.tcp, own));
+    let mut found = Vec::new();
+    for (at, given, own) in flows.chain(demand_entries) {
+        let has = fields(own);
+        found.extend(fields(given).difference(&has).map(|field| unheeded(&at, field)));
+    }
+    let has = tcp.iter().chain(demand).flat_map(fields).collect();
+    found.extend(fields(&written.tcp).difference(&has).map(|field| unheeded("tcp", field)));
+    found
+}
+
+fn unheeded(at: &str, field: &str) -> String {
+    format!(
+        "{at}.{field} has no effect: no sender has it; write variant = \"linux\" for senders that \
+         have, or remove it"
+    )
+}
+
+/// The names of the parameters that have a value; not those of classes, which a law may leave
+/// aside.
+fn fields(parameters: &impl Serialize) -> BTreeSet<String> {
+    let table = serde_json::to_value(parameters).unwrap_or_default();
+    let given = table.as_object().into_iter().flatten();
+    let given = given.filter(|(name, value)| !value.is_null() && !name.ends_with("_class"));
+    given.map(|(name, _)| name.clone()).collect()
+}
+
+/// Looks at the network that come with each round, or each period, at the same place of it.
+fn looks_in_step(scenario: &Scenario) -> Vec<String> {
+    let mut steps: Vec<(String, Span)> = Vec::new();
+    for (index, one) in scenario.demand.iter().enumerate() {
+        steps.extend(one.every.map(|every| (format!("demand[{index}].every"), every)));
+    }
+    for (index, one) in scenario.traffic.iter().enumerate() {
+        if one.pattern == Pattern::Cbr {
+            let gap = Serializer::new(one.rate).next(one.packet_size);
+            steps.push((format!("the packets of traffic[{index}], one each"), gap));
+        }
+        let even = one.pattern == Pattern::Periodic && one.period_jitter.unwrap_or(0.0) == 0.0;
+        steps.extend(even.then(|| (format!("traffic[{index}].period"), one.period())));
+    }
+    let run = &scenario.run;
+    let looks = [("run.sample", run.sample), ("run.occupancy", run.occupancy)];
+    let mut found = Vec::new();
+    for (path, look) in looks.into_iter().filter_map(|(path, every)| Some((path, every?))) {
+        let in_step = |step: &&(String, Span)| look.as_ps().is_multiple_of(step.1.as_ps().max(1));
+        if let Some((field, step)) = steps.iter().find(in_step) {
+            found.push(format!(
+                "{path} = {look} is a multiple of {field} = {step}: each look falls at the same \
+                 place of a round and says nothing of the rest; write a time that is no multiple \
+                 of it, such as {}",
+                Span::from_ps((look.as_ps() as f64 * 0.382) as u64),
+            ));
+        }
+    }
+    found
+}
