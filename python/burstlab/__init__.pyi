@@ -68,3 +68,5 @@ from burstlab.surgery import WhatIf as WhatIf
 from burstlab.surgery import blame as blame
 from burstlab.surgery import what_if as what_if
 from burstlab.tables import Table as Table
+from burstlab.ties import TieDifference as TieDifference
+from burstlab.ties import compare_ties as compare_ties

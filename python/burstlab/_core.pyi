@@ -315,6 +315,9 @@ def needs(
 ) -> tuple[float, float, list[str], float]:
     """Return what a run needs: its bytes, those of all numbers, what is to be said, its events."""
 
+def warnings(scenario_json: str) -> list[str]:
+    """Return what a scenario says that is allowed but probably not meant."""
+
 def shape(scenario_json: str) -> str:
     """Return the summary of a run that ends before its first event, as JSON."""
 

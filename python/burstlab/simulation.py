@@ -90,6 +90,21 @@ def announcements(resolved: Document) -> list[str]:
     return heard(lambda _: _needs(resolved, _core.Monitor(memory_allowed(resolved))))[2]
 
 
+def doubts(scenario: ScenarioLike) -> list[str]:
+    """Return what a scenario says that is allowed but probably not meant.
+
+    Each line names the field and the fix. They are among the warnings of a result too.
+
+    Parameters
+    ----------
+    scenario
+        A `Scenario`, a dictionary, or the path of a TOML file; one that `resolve` accepts.
+    """
+    document = to_document(scenario)
+    classes.expand(document)
+    return _core.warnings(json.dumps(document))
+
+
 def estimate(resolved: Document) -> tuple[float, float]:
     """Return what a run is foreseen to take: bytes of memory, and seconds on a machine of today.
 

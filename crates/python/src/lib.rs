@@ -120,6 +120,12 @@ fn needs(
     })
 }
 
+/// What a scenario says that is allowed but probably not meant.
+#[pyfunction]
+fn warnings(py: Python<'_>, scenario_json: &str) -> PyResult<Vec<String>> {
+    py.detach(|| Ok(resolved(scenario_json, None)?.warnings.clone()))
+}
+
 /// The summary of a run that ends before its first event: what there is to measure.
 #[pyfunction]
 fn shape(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
@@ -515,7 +521,9 @@ mod _core {
     #[pymodule_export]
     use super::{BadCheckpoint, Cancelled, InvalidScenario, RunMonitor, RunOutput};
     #[pymodule_export]
-    use super::{batches, check_checkpoint, needs, quantity, resolve, schema, seconds, shape};
+    use super::{
+        batches, check_checkpoint, needs, quantity, resolve, schema, seconds, shape, warnings,
+    };
     #[pymodule_export]
     use super::{simulate, simulate_kept, simulate_several};
 

@@ -2,32 +2,89 @@
 
 from __future__ import annotations
 
+from burstlab import cli
 
-def check(scenario: str, /) -> int:
+
+def check(
+    scenario: str,
+    /,
+    *,
+    ties: cli.flags.Switch = False,
+    jobs: cli.flags.Whole = None,
+    allow_code: cli.flags.Switch = False,
+    json_: cli.flags.Json = False,
+) -> int:
     """Validate a scenario: an error names the field, its value and the fix.
 
-    Says what memory and time a run is foreseen to take, where that is more than a moment.
+    Says what is allowed but probably not meant, and what memory and time a run is foreseen to take,
+    where that is more than a moment.
 
     Parameters
     ----------
     scenario
         The TOML file of the scenario.
+    ties
+        Run it twice, with events of one instant in a fixed order and in a drawn one, and list the
+        numbers that differ; the exit status is 1 if any does.
+    jobs
+        With --ties: replications at a time (default: one per processor); it changes no number.
+    allow_code
+        With --ties: execute Python code that stands in the scenario itself; read it before.
+    json_
+        With --ties: print one JSON document and nothing else.
     """
     from burstlab.cli.printing import say, warn
-    from burstlab.simulation import announcements, estimate, resolve
+    from burstlab.errors import InputError
+    from burstlab.simulation import announcements, doubts, estimate, resolve
 
+    given = {"--jobs": jobs is not None, "--allow-code": allow_code, "--json": json_}
+    for flag in (flag for flag, there in given.items() if there and not ties):
+        raise InputError(f"{flag} belongs to --ties\n  fix: add --ties, or leave it out")
     resolved = resolve(scenario)
-    say(f"{scenario}: no error found")
+    if not json_:
+        say(f"{scenario}: no error found")
     memory, time_s = estimate(resolved)
-    if memory > _MUCH or time_s > _LONG:
+    if (memory > _MUCH or time_s > _LONG) and not json_:
         say(f"a run takes about {_size(memory)} of memory and {_span(time_s)}")
-    for line in announcements(resolved):
+    for line in [*doubts(scenario), *announcements(resolved)]:
         warn(f"warning: {line}")
-    return 0
+    return _ties(scenario, jobs, allow_code, json_) if ties else 0
 
 
 #: Bytes and seconds that are worth a word.
 _MUCH, _LONG = 1e8, 10.0
+#: Numbers that are printed of those that differ.
+_SHOWN = 20
+
+
+def _ties(scenario: str, jobs: int | None, allow_code: bool, as_json: bool) -> int:
+    """List the numbers that depend on ties."""
+    from burstlab.cli.printing import put_document, say
+    from burstlab.ties import compare_ties
+
+    found = compare_ties(scenario, jobs=jobs, allow_code=allow_code)
+    if as_json:
+        put_document({"differ": [one.document() for one in found]})
+        return 1 if found else 0
+    if not found:
+        say("ties: no number depends on the order of events of one instant")
+        return 0
+    say(f"ties: {len(found)} numbers depend on the order of events of one instant")
+    for one in found[:_SHOWN]:
+        share = one.document()["relative"]
+        by = "" if share is None else f" ({share:.1%})"
+        say(f"  {one.path}: {_value(one.fixed)} in fixed order, {_value(one.drawn)} drawn{by}")
+    if len(found) > _SHOWN:
+        say(f"  and {len(found) - _SHOWN} more; --json lists all")
+    say(
+        "  Sources, flows or rounds begin at one instant: give them a phase, a spread or a "
+        'stagger, or keep run.tie_break = "random" and take several replications'
+    )
+    return 1
+
+
+def _value(value: float | None) -> str:
+    return "none" if value is None else f"{value:.6g}"
 
 
 def _size(size: float) -> str:

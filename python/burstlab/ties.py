@@ -1,0 +1,123 @@
+"""Whether the numbers of a scenario depend on the order of events of one instant."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from burstlab.loading import ScenarioLike, to_document
+
+#: What tells runs apart, or counts the work of the engine, and no number of the network.
+_NOT_COMPARED = frozenset(
+    {"core_events", "events", "events_per_packet", "fingerprint", "replication", "seed", "warnings"}
+)
+
+
+@dataclass(frozen=True)
+class TieDifference:
+    """A number that depends on ties.
+
+    Attributes
+    ----------
+    path
+        Where it stands in the summary, such as ``flows[0].goodput_bps``.
+    fixed
+        Its mean over the replications with ties in their fixed order; None if it has no value.
+    drawn
+        The same with ties in a drawn order.
+    """
+
+    path: str
+    fixed: float | None
+    drawn: float | None
+
+    @property
+    def relative(self) -> float:
+        """The difference as a share of the larger of the two; infinite where one has no value."""
+        if self.fixed is None or self.drawn is None:
+            return math.inf
+        return abs(self.fixed - self.drawn) / max(abs(self.fixed), abs(self.drawn))
+
+    def document(self) -> dict[str, Any]:
+        """Return what JSON says of it; a share that is infinite is None there."""
+        share = self.relative
+        return asdict(self) | {"relative": share if math.isfinite(share) else None}
+
+
+def compare_ties(
+    scenario: ScenarioLike,
+    *,
+    seed: int | None = None,
+    replications: int | None = None,
+    jobs: int | None = None,
+    allow_code: bool = False,
+) -> list[TieDifference]:
+    """Run a scenario twice, with ties in a fixed order and in a drawn one, and compare.
+
+    All other draws are the same. Where no number differs, none depends on the order of events of
+    one instant. Frames on the air and slots of ``[ops]`` keep their order in both runs.
+
+    Parameters
+    ----------
+    scenario
+        A `Scenario`, a dictionary, or the path of a TOML file.
+    seed
+        As of `run`.
+    replications
+        As of `run`; the means over them are compared.
+    jobs
+        As of `run`.
+    allow_code
+        As of `run`.
+
+    Returns
+    -------
+    list of TieDifference
+        The numbers that differ, the largest share first.
+    """
+    from burstlab.simulation import run
+
+    found: list[dict[str, float | None]] = []
+    for order in ("fixed", "random"):
+        document = to_document(scenario, [f"run.tie_break={order}"])
+        result = run(
+            document,
+            seed=seed,
+            replications=replications,
+            jobs=jobs,
+            allow_code=allow_code,
+            announce=lambda _: None,
+        )
+        found.append(_means([one.summary for one in result.replications]))
+    fixed, drawn = found
+    paths = list(dict.fromkeys([*fixed, *drawn]))
+    pairs = [TieDifference(path, fixed.get(path), drawn.get(path)) for path in paths]
+    differ = [one for one in pairs if one.fixed != one.drawn]
+    return sorted(differ, key=lambda one: -one.relative)
+
+
+def _means(summaries: list[Mapping[str, Any]]) -> dict[str, float | None]:
+    """Return the mean of each number over all summaries; None where any has none."""
+    of_all = [dict(_numbers("", one)) for one in summaries]
+    paths = dict.fromkeys(path for one in of_all for path in one)
+    means: dict[str, float | None] = {}
+    for path in paths:
+        values = [one.get(path) for one in of_all]
+        known = [value for value in values if value is not None]
+        means[path] = math.fsum(known) / len(known) if len(known) == len(values) else None
+    return means
+
+
+def _numbers(path: str, value: object) -> Iterator[tuple[str, float | None]]:
+    """Go through all numbers of a document, with their paths."""
+    if isinstance(value, Mapping):
+        for key, one in value.items():
+            if key not in _NOT_COMPARED:
+                yield from _numbers(f"{path}.{key}" if path else str(key), one)
+    elif isinstance(value, list | tuple):
+        for index, one in enumerate(value):
+            yield from _numbers(f"{path}[{index}]", one)
+    elif value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
+        yield path, None if value is None else float(value)
