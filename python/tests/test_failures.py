@@ -192,7 +192,8 @@ def test_flows_live_through_it(signalling, port, choice):
     conserved(result)
     assert sum(lost_to(result, "failure")) > 10
     [demand] = result.replications[0].summary.get("demand", [])
-    assert demand["started"] == demand["completed"] == 99
+    # Ten rounds of nine nodes: the one at 50 ms, as the measured time is over, does not begin.
+    assert demand["started"] == demand["completed"] == 90
     assert bl.run(base, trace=("bursts", "packets", "ledger")).fingerprint == result.fingerprint
 
 
