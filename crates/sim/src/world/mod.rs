@@ -14,6 +14,8 @@ mod full_batch;
 mod hosts;
 mod keys;
 mod last_burst;
+#[cfg(test)]
+mod leftovers;
 mod notices;
 mod occupancy;
 mod packet;
