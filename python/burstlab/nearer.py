@@ -12,6 +12,7 @@ from typing import Any
 
 from burstlab.errors import ScenarioError
 from burstlab.loading import Document, steps_of
+from burstlab.parameters import tcp_of
 
 #: Pairs of a general field and what overrides it, as docs/reference/cli.md lists them.
 PAIRS: Mapping[str, Sequence[str]] = {
@@ -157,9 +158,10 @@ def _of_no_profile(at: str, table: Document) -> tuple[str, Any] | None:
 
     law = {name: table[name] for name in ("profile", "variant") if name in table}
     try:
-        usual = resolve({"tcp": law})["flows"][0]["tcp"]
+        found = resolve({"tcp": law})
     except ScenarioError:
         return None  # The whole is refused with a better reason.
+    usual = tcp_of(found, found["flows"][0])
     if any(name not in table for name, value in usual.items() if value is not None):
         return None
     other = next((name for name in usual if name != "profile" and table[name] != usual[name]), None)

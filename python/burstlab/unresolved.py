@@ -13,6 +13,7 @@ from typing import Any
 from burstlab.errors import ScenarioError
 from burstlab.loading import Document
 from burstlab.nearer import ENTRIES
+from burstlab.parameters import tcp_of
 from burstlab.simulation import resolve
 
 #: Fields from which defaults of others follow; they go last.
@@ -51,7 +52,7 @@ def unresolved(document: Document) -> Document:
         if isinstance(entries, list):
             pairs = zip(entries, whole[table], strict=False)
             known: dict[str, _Tcp] = {}
-            written[table] = [_loosened(own, of["tcp"], tcp, known) for own, of in pairs]
+            written[table] = [_loosened(own, tcp_of(whole, of), tcp, known) for own, of in pairs]
     changed = any(written.get(table) != document.get(table) for table in ("tcp", *ENTRIES))
     return written if changed and _same(written, whole) else document
 
@@ -94,9 +95,10 @@ def _is_full(own: Mapping[str, Any], full: _Tcp) -> bool:
 def _resolved(tcp: Mapping[str, Any]) -> _Tcp:
     """Return all parameters of a flow; of those that go with nothing, none."""
     try:
-        return resolve({**_ANY, "tcp": dict(tcp)})["flows"][0]["tcp"]
+        found = resolve({**_ANY, "tcp": dict(tcp)})
     except ScenarioError:
         return {}
+    return tcp_of(found, found["flows"][0])
 
 
 #: Where a flow with any parameters may be: queues that mark, and bursts to hear of.
