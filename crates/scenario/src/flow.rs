@@ -50,7 +50,6 @@ pub struct Flow {
     /// Each flow starts later by a time of its own, drawn, uniform below this. It takes flows that
     /// start together out of step.
     #[schemars(extend("x-maximum" = SPAN_MAX))]
-    #[serde(skip_serializing_if = "super::core_network::is_default")]
     pub spread: Span,
     /// A finite transfer of this many bytes of application data.
     #[schemars(extend(

@@ -187,7 +187,7 @@ mod tests {
         world.end_at(end);
         let kept = world.kept().expect("it is kept");
         assert!(!kept.surgery().is_empty());
-        assert_eq!((kept.end, kept.last_burst.until), (end, end));
+        assert_eq!((kept.end, kept.last_burst.until), (end, end.before()));
     }
 
     #[test]
