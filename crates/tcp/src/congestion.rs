@@ -36,7 +36,8 @@ pub(crate) enum Law {
     Vegas(Vegas),
     /// The delay decides, by how far the window is from where it should be.
     Fast(Fast),
-    /// Somebody else decides. It is told what the others need not know: see `flow/by_class.rs`.
+    /// Somebody else decides. It is told what the others need not know: see `flow/by_class.rs`. Not
+    /// stored: a run with a class of Python is not.
     #[serde(skip)]
     Foreign(Box<dyn ForeignLaw>),
 }

@@ -27,21 +27,16 @@ pub(crate) struct Delays {
     patience: Option<Patience>,
     /// The round that the last ACK ended.
     ended: Option<Round>,
-    /// What the last ACK of new data said. Not stored: only what is written elsewhere asks, and a
-    /// run with that is not stored either.
-    #[serde(skip)]
+    /// What the last ACK of new data said.
     news: News,
-    /// What is counted in the round that is running, and what was in the last one; not stored for
-    /// the same reason.
-    #[serde(skip)]
+    /// What is counted in the round that is running, and what was in the last one.
     counted: (Tallied, Option<Tallied>),
-    /// Bytes of data in a full segment; not stored for the same reason.
-    #[serde(skip)]
+    /// Bytes of data in a full segment.
     payload: u64,
 }
 
 /// What an ACK of new data says.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct News {
     /// Segments that it acknowledges.
     pub(crate) acked: u64,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a sender counted in a round trip, which ends with the ACK of the first segment that was
 /// sent in it, or is cut short where all outstanding goes out again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tallied {
     /// Segments that went out, those sent again included.
     pub sent: u64,

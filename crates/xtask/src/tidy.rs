@@ -11,6 +11,7 @@ mod names;
 mod pages;
 mod ratchet;
 mod rooms;
+mod stored;
 mod types;
 mod words;
 
@@ -18,7 +19,7 @@ use crate::tree::Tree;
 
 /// What is to be fixed, one line each: place and fix.
 pub(crate) fn problems(tree: &Tree) -> Vec<String> {
-    let checks: [fn(&Tree) -> Vec<String>; 11] = [
+    let checks: [fn(&Tree) -> Vec<String>; 12] = [
         arrows::check,
         imports::check,
         lengths::check,
@@ -28,6 +29,7 @@ pub(crate) fn problems(tree: &Tree) -> Vec<String> {
         heads::check,
         pages::check,
         rooms::check,
+        stored::check,
         types::check,
         words::check,
     ];

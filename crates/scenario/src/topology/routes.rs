@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::graph::Graph;
 use super::shortest::{Metric, Search};
 
@@ -34,7 +36,7 @@ impl Wanted {
 ///
 /// Of two routes the one with the smaller metric comes first, then what [`Metric`] says, then the
 /// one that goes to the lower-numbered node where the two part.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Routes {
     /// For each node its place among those with hosts.
     place: Vec<Option<usize>>,

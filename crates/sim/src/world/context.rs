@@ -14,7 +14,7 @@ use crate::measure::{Digest, Recorder};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Context {
     pub(crate) queue: EventQueue<Event>,
-    /// Not stored: a run that is traced is not.
+    /// Not stored: a traced run is not, and any other records nothing.
     #[serde(skip)]
     pub(crate) recorder: Recorder,
     pub(crate) digest: Digest,
@@ -27,7 +27,8 @@ pub(crate) struct Context {
     pub(super) safe: Time,
     /// Alarms that came before their time, or too late.
     pub(super) stale: u64,
-    /// What events have done beyond what one does: batches that were looked at, bursts closed.
+    /// What events have done beyond what one does: batches that were looked at, bursts closed. Not
+    /// stored: each call of `advance` counts from 0.
     #[serde(skip)]
     pub(super) work: u32,
 }

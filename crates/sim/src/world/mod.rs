@@ -76,7 +76,7 @@ pub(crate) struct World {
     sample_every: Span,
     occupancy_every: Span,
     occupancy: Occupancy,
-    /// What goes on beside.
+    /// What goes on beside. Not stored: a run with third-party hosts is not.
     #[serde(skip)]
     outside: Option<Arc<dyn Outside>>,
 }
@@ -175,10 +175,12 @@ impl World {
 
     /// Processes up to `count` events, fewer where they take long; returns whether the run goes on.
     pub(crate) fn advance(&mut self, count: u32) -> bool {
-        match self.outside.clone() {
+        let goes_on = match self.outside.clone() {
             Some(outside) => self.advance_beside(&*outside, count),
             None => self.advance_alone(count),
-        }
+        };
+        self.context.work = 0;
+        goes_on
     }
 
     fn advance_alone(&mut self, count: u32) -> bool {

@@ -49,7 +49,8 @@ impl SurgeryEntry {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Surgery {
     entries: Vec<SurgeryEntry>,
-    /// The bursts that were lost, where somebody wants to know.
+    /// The bursts that were lost, where somebody wants to know. Not stored: only a run whose losses
+    /// are priced notes them, and that writes no checkpoint.
     #[serde(skip)]
     lost: Option<Lost>,
 }

@@ -4,8 +4,8 @@ use burstlab_sim::{Monitor, Simulation, Summary, Trace};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::runs::resolved;
-use crate::runs::stored::whole_and_in_pieces;
+use crate::runs::stored::{goes_on, whole_and_in_pieces};
+use crate::runs::{lost_to, resolved};
 
 fn path() -> Value {
     json!({
@@ -84,6 +84,35 @@ fn other_formats_and_versions_are_named() {
     assert!(refused(&path(), 1, 0, &[0; 99]).contains("no checkpoint"));
 }
 
+/// A ring of four nodes whose links fail.
+fn failing(failures: &Value) -> Value {
+    json!({
+        "network": {"topology": "ring", "nodes": 4, "link_rate": "50 Mb/s", "wavelengths": 2},
+        "signalling": {"guard": "300 us"},
+        "bursts": [{"erlangs": 0.5, "per": "node", "length": {"mean": "20 KB"}}],
+        "flows": [{"from": "1", "to": "2"}, {"from": "3", "to": "1"}],
+        "failures": failures,
+        "run": {"duration": "2 s"},
+    })
+}
+
+#[test]
+fn nodes_that_failures_cut_off_keep_their_detour() {
+    // The first failure sends bursts from 1 to 2 the long way round, and the second cuts 1 off. A
+    // burst on the detour is lost at the second link of it, and a burst on the first route is lost
+    // at its first link.
+    let scenario = failing(&json!([
+        {"link": ["1", "2"], "down": "100 ms", "reroute": "0 s"},
+        {"link": ["1", "4"], "down": "200 ms", "up": "1 s", "reroute": "0 s"},
+    ]));
+    for cut in [300, 1700, 9000] {
+        let (whole, pieces) = whole_and_in_pieces(&scenario, 1, cut);
+        assert_eq!(pieces.summary, whole.summary, "{cut}");
+        let network = whole.summary.network.as_ref().expect("a mesh");
+        assert!(lost_to(&network.all, "failure") > 0, "{:?}", network.all.causes);
+    }
+}
+
 #[test]
 fn a_traced_run_has_none() {
     let trace = Trace { cwnd: true, ..Trace::default() };
@@ -151,7 +180,49 @@ fn detectors_and_other_traffic_go_on() {
     }
 }
 
+/// Failures of links of a ring: some overlap, some cut nodes off, and routes follow some.
+fn failures() -> impl Strategy<Value = Value> {
+    let one = (
+        0u32..4,
+        0u32..1500,
+        1u32..800,
+        any::<bool>(),
+        prop_oneof![Just(None), Just(Some(0)), (1u32..300).prop_map(Some),],
+    );
+    let one = one.prop_map(|(from, down, lasts, comes_back, reroute)| {
+        let mut failure = json!({
+            "link": [(from + 1).to_string(), ((from + 1) % 4 + 1).to_string()],
+            "down": format!("{down} ms"),
+        });
+        if comes_back {
+            failure["up"] = json!(format!("{} ms", down + lasts));
+        }
+        if let Some(reroute) = reroute {
+            failure["reroute"] = json!(format!("{reroute} ms"));
+        }
+        failure
+    });
+    prop::collection::vec(one, 1..6).prop_map(Value::Array)
+}
+
 proptest! {
+    #[test]
+    fn a_run_with_failures_is_the_run_in_one_piece(
+        failures in failures(),
+        contention in prop_oneof![
+            Just(json!([])),
+            Just(json!(["deflection"])),
+            Just(json!(["deflection", "retransmission"])),
+            Just(json!(["segmentation"])),
+        ],
+        seed in 0u64..1000,
+        cut in 1u32..9000,
+    ) {
+        let mut scenario = failing(&failures);
+        scenario["core"] = json!({"contention": contention});
+        goes_on(&scenario, seed, cut)?;
+    }
+
     #[test]
     fn bytes_that_are_cut_or_changed_are_refused(
         in_mesh in any::<bool>(),

@@ -63,8 +63,8 @@ pub(crate) enum LinuxLaw {
     /// It paces, and is told of rates: see `Linux::control_by_rate`.
     Bbr(Box<Bbr>),
     Bbr3(Box<Bbr3>),
-    /// Somebody else decides, who is asked where the connection is at hand: see `by_class.rs`. No
-    /// run with it is stored.
+    /// Somebody else decides, who is asked where the connection is at hand: see `by_class.rs`. Not
+    /// stored: a run with a class of Python is not.
     #[serde(skip)]
     Foreign(Box<Foreign>),
 }

@@ -28,7 +28,7 @@ pub(in crate::world) struct Cross {
     pub(in crate::world) delivered: u64,
     /// Packets handed to access links.
     offered: u64,
-    /// Rows of the trace of what is on the links, in order.
+    /// Rows of the trace of what is on the links, in order. Not stored: a traced run is not.
     #[serde(skip)]
     rows: [VecDeque<u32>; 2],
 }

@@ -44,10 +44,10 @@ pub(in crate::world) struct Wireless {
     cells: Vec<Air>,
     /// By flow: of its sender, of its receiver.
     seats: Vec<[Seat; 2]>,
-    /// Reused buffer of what becomes of packets.
+    /// What becomes of packets. Not stored: a buffer, empty between two events.
     #[serde(skip)]
     outcomes: Vec<Outcome<Packet>>,
-    /// The same, as the world is told.
+    /// The same, as the world is told. Not stored: a buffer, empty between two events.
     #[serde(skip)]
     crossed: Vec<AirEvent>,
 }

@@ -1,16 +1,25 @@
 //! Trains of many flows at one place, each flow's in order.
 
+use std::fmt;
+
 use burstlab_units::Time;
 
 use crate::world::packet::Parcel;
 use crate::world::train::TimedTrain;
 
 /// Trains, put together where a flow goes on evenly.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(in crate::world) struct Runs<P> {
     pub(in crate::world) all: Vec<TimedTrain<P>>,
     /// Where the last train of each flow lies, by its slot; `NONE`: it has none.
     last: Vec<u32>,
+}
+
+/// Shows the trains. Where the last ones lie follows from them.
+impl<P: fmt::Debug> fmt::Debug for Runs<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.all).finish()
+    }
 }
 
 /// Stands for no train.

@@ -53,7 +53,7 @@ enum Kind {
         start: Time,
         /// Rows that have come.
         row: usize,
-        /// Not stored, as the scenario lists them.
+        /// Not stored: the scenario lists them, and no event changes them.
         #[serde(skip)]
         rows: Arc<[Traced]>,
     },

@@ -107,7 +107,8 @@ impl Alarm {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::world) struct Flow {
     pub(in crate::world) id: u32,
-    /// Not stored: a flow that is read has one [of no use](FlowKind::unknown).
+    /// Not stored: the scenario has it, and no event changes it. A flow that is read has one
+    /// [of no use](FlowKind::unknown).
     #[serde(skip, default = "FlowKind::unknown")]
     pub(in crate::world) kind: Arc<FlowKind>,
     /// Nodes of the sender and of the receiver; both 0 on a path.
@@ -120,7 +121,7 @@ pub(in crate::world) struct Flow {
     pub(in crate::world) start: Time,
     pub(in crate::world) sender: Sender,
     pub(in crate::world) receiver: Receiver,
-    /// Hosts of others, which take the place of the two. A run with such is not stored.
+    /// Third-party hosts, which take the place of the two. Not stored: a run with such is not.
     #[serde(skip)]
     pub(super) stack: Option<Box<Stack>>,
     pub(in crate::world) tally: Tally,

@@ -109,15 +109,17 @@ impl DemandOutcome {
 /// All demands, and the slots of their connections.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::world) struct Demands {
-    /// Of each entry; not stored, as the scenario says what they are.
+    /// Of each entry. Not stored: the scenario has them, and no event changes them.
     #[serde(skip)]
     kinds: Vec<Arc<FlowKind>>,
+    /// Of each entry. Not stored: a law of the scenario, which no draw changes.
     #[serde(skip)]
     samplers: Vec<Sampler>,
+    /// Not stored: it follows from the paths before any failure.
     #[serde(skip)]
     ideal: Ideal,
     arrivals: Vec<Arrivals>,
-    /// Reused: connections that come at one instant.
+    /// Connections that come at one instant. Not stored: a buffer, empty between two events.
     #[serde(skip)]
     coming: Vec<Arriving>,
     outcomes: Vec<DemandOutcome>,

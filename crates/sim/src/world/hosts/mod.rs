@@ -34,21 +34,22 @@ pub(super) struct Hosts {
     pub(super) demands: Demands,
     /// Draws the delays of `send_jitter`.
     jitter: Stream,
-    /// What a host of others did that ends the run.
+    /// What a third-party host did that ends the run. Not stored: a run with such hosts is not.
     #[serde(skip)]
     fault: Option<Box<ScenarioError>>,
-    /// Reused buffer of what a sender sends.
+    /// What a sender sends. Not stored: a buffer, empty between two events.
     #[serde(skip)]
     pub(super) sending: Vec<Transmission>,
-    /// The same, on the fast path.
+    /// The same, on the fast path. Not stored: a buffer, empty between two events.
     #[serde(skip)]
     pub(super) released: Vec<DataPacket>,
     /// Draws marks of queues.
     marks: Stream,
-    /// Reused: what the receiver of a connection with options sends, and all of its packets but the
-    /// first.
+    /// What the receiver of a connection with options sends. Not stored: a buffer, empty between two
+    /// events.
     #[serde(skip)]
     pub(super) full_acks: Vec<FullAck>,
+    /// All of its packets but the first. Not stored: a buffer, empty between two events.
     #[serde(skip)]
     pub(super) more_acks: Vec<AckPacket>,
 }

@@ -112,6 +112,12 @@ impl<T: Copy + PartialEq> OptionTable<T> {
         self.drop_first();
     }
 
+    /// Whether nothing is under way.
+    #[cfg(test)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.first.is_empty() && self.others.is_empty()
+    }
+
     /// Changes what a packet carries; returns what `change` does, which is whether it did.
     pub(super) fn change(
         &mut self,
@@ -219,7 +225,7 @@ mod tests {
             (table.take(4, 1), table.take(3, 1), table.take(5, 1)),
             (Some(1), Some(0), Some(1))
         );
-        assert!(table.first.is_empty() && table.others.is_empty());
+        assert!(table.is_empty());
         table.put(9, 1, 9);
         assert_eq!((table.take(8, 1), table.get(9), table.take(9, 1)), (None, Some(9), Some(9)));
     }
@@ -318,7 +324,7 @@ mod tests {
             for (&(number, nth), &value) in &plain {
                 prop_assert_eq!(table.take(number, nth), Some(value));
             }
-            prop_assert!(table.first.is_empty() && table.others.is_empty());
+            prop_assert!(table.is_empty());
         }
     }
 }

@@ -27,14 +27,13 @@ pub(in crate::world) struct OtherWay {
     /// ACKs for the other flow on data packets of this one that are under way.
     aboard: OptionTable<CarriedAck>,
     /// The ACK that the receiver at the host of this flow's sender would send now, with what it
-    /// carries on a connection with options.
+    /// carries on a connection with options. Not stored: the event that writes it reads it.
     #[serde(skip)]
     due: Option<FullAck>,
     /// When the SYN of this flow was acknowledged by an ACK alone, on a connection with options:
     /// its host's receiver is yet to be told that the connection is there.
     opened: Option<Time>,
     /// Bytes of the SACK blocks on the packet that arrives.
-    #[serde(skip)]
     blocks: u32,
 }
 
@@ -277,4 +276,37 @@ impl Hosts {
 /// Bytes of the SACK blocks of an ACK, with what they need besides, if one alone has `size`.
 fn blocks_of(ack: &Ack, size: Bytes) -> Bytes {
     Bytes::new(ack.size.get().saturating_sub(size.get()))
+}
+
+#[cfg(test)]
+mod tests {
+    use burstlab_kernel::RandomSource;
+
+    use crate::measure::Trace;
+    use crate::scenario::Scenario;
+    use crate::world::World;
+
+    #[test]
+    fn an_ack_that_is_lost_with_its_segment_is_not_kept() {
+        for (tcp, queue) in [("reno", 100), ("linux", 100), ("reno", 3), ("linux", 3)] {
+            let text = format!(
+                r#"{{"access": {{"rate": "2 Mb/s", "queue": {queue}}},
+                "edge": {{"assembly": "timer", "timer": "3 ms"}},
+                "loss": {{"data": {{"process": "bernoulli", "probability": 0.1}}}},
+                "tcp": {{"variant": "{tcp}"}},
+                "flows": [{{"bytes": "300 KB", "reverse": {{"bytes": "300 KB"}}}}],
+                "run": {{"duration": "900 s", "drain": "900 s"}}}}"#
+            );
+            let resolved = Scenario::from_json(&text).and_then(|scenario| scenario.resolve());
+            let resolved = resolved.expect("it is valid");
+            let mut world = World::new(&resolved, &RandomSource::new(1, 0), Trace::default());
+            while world.advance(1000) {}
+            for flow in world.hosts.live() {
+                let tally = flow.tally();
+                assert!(tally.lost > 5 && flow.settled(), "{tcp}: {tally:?}");
+                let aboard = flow.other.as_ref().map(|other| other.aboard.is_empty());
+                assert_eq!(aboard, Some(true), "{tcp}: all packets are delivered or lost");
+            }
+        }
+    }
 }

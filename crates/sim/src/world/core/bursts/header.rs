@@ -298,6 +298,8 @@ impl Mesh {
         }
         let landed = &mut self.effects.landed;
         std::mem::swap(landed, &mut self.bursts.get_mut(slot).payload);
+        // Nobody follows packets that are but counted.
+        landed.load = Default::default();
         self.landed(slot, context);
         self.bursts.close(slot);
     }

@@ -21,6 +21,7 @@ mod outages;
 mod pending;
 mod periods;
 mod report;
+mod routing;
 mod rules;
 mod steps;
 mod surgery;
@@ -49,6 +50,7 @@ use self::header::Signal;
 use self::injection::Injection;
 use self::occupied::Looked;
 use self::outages::Outages;
+use self::routing::CurrentRoutes;
 use self::rules::Rules;
 pub(in crate::world) use self::under_way::UnderWay;
 use self::ways::Way;
@@ -59,7 +61,7 @@ use super::script::Script;
 use crate::measure::NetworkTally;
 use crate::measure::loss::LossCause;
 use crate::scenario::{Core, Interrupt, Losing, Resolution, Resolved, Scenario};
-use crate::topology::{Graph, Routes};
+use crate::topology::Graph;
 use crate::world::context::Context;
 use crate::world::events::{CoreEvent, Event};
 use crate::world::packet::DataPacket;
@@ -156,13 +158,14 @@ fn sites(graph: &Graph) -> Vec<Option<u32>> {
 /// The mesh.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::world) struct Mesh {
-    /// What does not change is not stored: the scenario says it.
+    /// Not stored: no event changes it.
     #[serde(skip)]
     scenario: Scenario,
+    /// Not stored: the scenario has its nodes and fibres, which no event changes.
     #[serde(skip)]
     graph: Graph,
-    #[serde(skip)]
-    routes: Routes,
+    routes: CurrentRoutes,
+    /// Not stored: the scenario has them, and no event changes them.
     #[serde(skip)]
     rules: Rules,
     /// What it knows of the flows.
@@ -170,28 +173,33 @@ pub(in crate::world) struct Mesh {
     /// Ways that pairs of nodes have for themselves: those of a path.
     ways: Vec<Way>,
     /// How long before a packet reaches an edge node that is known at least, of data and of ACKs:
-    /// the delay of its access link.
+    /// the delay of its access link. Not stored: the scenario has it.
     #[serde(skip)]
     lookahead: [Span; 2],
-    /// Whether hosts are there that are never ahead of the clock.
+    /// Whether hosts are there that are never ahead of the clock. Not stored: the flows that the
+    /// scenario lists decide it.
     #[serde(skip)]
     by_the_clock: bool,
-    /// Whether there are flows that never end, and with them the run.
+    /// Whether there are flows that never end, and with them the run. Not stored: the flows that
+    /// the scenario lists decide it.
     #[serde(skip)]
     endless: bool,
-    /// Whether a burst that carries nothing that is followed ends with its last reservation.
+    /// Whether a burst that carries nothing that is followed ends with its last reservation. Not
+    /// stored: the scenario decides it.
     #[serde(skip)]
     unseen: bool,
-    /// Reused: what a queue takes in at once.
+    /// What a queue takes in at once. Not stored: a buffer, empty between two events.
     #[serde(skip)]
     due: Due,
-    /// What the hosts and links are yet to deal with.
+    /// What the hosts and links are yet to deal with. Not stored: empty between two events.
     #[serde(skip)]
     pub(super) effects: Effects,
-    /// Whether the burst that sets out is lost, where that was asked already.
+    /// Whether the burst that sets out is lost, where that was asked already. Not stored: the event
+    /// that asks closes the burst.
     #[serde(skip)]
     asked: Option<ScheduledLoss>,
-    /// Packets that entered before each of the burst that sets out, where these are spaced.
+    /// Packets that entered before each of the burst that sets out, where these are spaced. Not
+    /// stored: the event that closes a burst writes and reads it.
     #[serde(skip)]
     positions: Vec<u64>,
     /// By fibre.
@@ -312,7 +320,7 @@ impl Mesh {
             measured_from: Time::ZERO,
             scenario: scenario.clone(),
             graph,
-            routes,
+            routes: CurrentRoutes::new(routes),
             rules,
         };
         mesh.attach_batches(resolved, random);
@@ -321,14 +329,11 @@ impl Mesh {
 
     /// Takes what is not stored from a mesh of the same scenario.
     pub(in crate::world) fn adopt(&mut self, fresh: Self) {
-        (self.scenario, self.rules) = (fresh.scenario, fresh.rules);
-        (self.graph, self.routes) = (fresh.graph, fresh.routes);
+        (self.scenario, self.graph, self.rules) = (fresh.scenario, fresh.graph, fresh.rules);
         (self.lookahead, self.by_the_clock) = (fresh.lookahead, fresh.by_the_clock);
         (self.endless, self.unseen) = (fresh.endless, fresh.unseen);
+        self.routes.adopt(fresh.routes);
         self.outages.adopt(fresh.outages);
-        if self.outages.avoids() {
-            self.reroute();
-        }
     }
 
     pub(super) fn background_sources(&self) -> usize {

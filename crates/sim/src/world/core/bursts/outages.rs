@@ -13,7 +13,7 @@ use crate::world::events::{CoreEvent, Event};
 /// The outages of a scenario, and what they make of each fibre.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Outages {
-    /// Not stored: the scenario says them.
+    /// Not stored: the scenario has them, and no event changes them.
     #[serde(skip)]
     all: Vec<Outage>,
     /// By fibre, how many outages it is down by; empty where there are none.
@@ -60,11 +60,6 @@ impl Outages {
     /// By fibre, whether routes keep away from it; empty where there are no outages at all.
     pub(super) fn avoided(&self) -> Vec<bool> {
         self.known.iter().map(|&outages| outages > 0).collect()
-    }
-
-    /// Whether routes keep away from any fibre.
-    pub(super) fn avoids(&self) -> bool {
-        self.known.iter().any(|&outages| outages > 0)
     }
 
     /// How much of the time from `start` to `end` a fibre was up, from 0 to 1; of no time, 1.
@@ -125,9 +120,10 @@ impl Mesh {
     }
 
     /// Finds the routes anew, around the fibres that they are to keep away from.
-    pub(super) fn reroute(&mut self) {
+    fn reroute(&mut self) {
         let avoided = self.outages.avoided();
-        self.routes = self.scenario.network.routes_around(&self.graph, &avoided, &self.routes);
+        let network = &self.scenario.network;
+        self.routes.follow(network.routes_around(&self.graph, &avoided, &self.routes));
     }
 
     /// Fibres go down: bursts on them are lost, and bursts whose turn comes while they are down.

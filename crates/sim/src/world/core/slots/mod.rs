@@ -155,11 +155,12 @@ struct Known {
 /// A slotted network.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::world) struct Ops {
+    /// Not stored: the scenario has it, and no event changes it.
     #[serde(skip)]
     fixed: Fixed,
     /// What it knows of the flows.
     pub(super) flows: Flows,
-    /// What the hosts and links are yet to deal with.
+    /// What the hosts and links are yet to deal with. Not stored: empty between two events.
     #[serde(skip)]
     pub(super) effects: Effects,
     clock: SlotClock,
@@ -181,10 +182,11 @@ pub(in crate::world) struct Ops {
     pairs: Vec<Pair>,
     numbers: BTreeMap<(u32, u32), u32>,
     admission: Admission,
-    /// Whether packets on their access links are no events, and whether what has crossed its last
-    /// fibre may be with its hosts ahead of the clock.
+    /// Whether packets on their access links are no events. Not stored: the scenario decides it.
     #[serde(skip)]
     foresees: bool,
+    /// Whether what has crossed its last fibre may be with its hosts ahead of the clock. Not stored:
+    /// the scenario decides it.
     #[serde(skip)]
     lands_ahead: bool,
     ingress: Ingress,
@@ -203,11 +205,13 @@ pub(in crate::world) struct Ops {
     pub(super) tally: OpsTally,
     /// The numbers at the end of the measured time, where the run goes on.
     measured: Option<Box<OpsSummary>>,
-    /// Reused buffers: what arrives at a node, what leaves its buffer, what lands there.
+    /// What arrives at a node. Not stored: a buffer, empty between two events.
     #[serde(skip)]
     arrived: Vec<u32>,
+    /// What leaves its buffer. Not stored: a buffer, empty between two events.
     #[serde(skip)]
     left: Vec<(usize, u32)>,
+    /// What lands there. Not stored: a buffer, empty between two events.
     #[serde(skip)]
     landed: Vec<u32>,
 }
