@@ -151,3 +151,56 @@ fn packets_come_to_their_hosts_in_runs_and_in_order() {
     assert_eq!(outside.wait(at(5), at(9)), Call::Due);
     assert_eq!(outside.wait(at(9), at(30)), Call::End { at: at(12) });
 }
+
+/// A connection as its kernel tells of it: stage, time-outs, window and threshold.
+fn stands(state: u32, timeouts: u32, cwnd: u32, ssthresh: u32) -> Option<Sample> {
+    Some(Sample { state, timeouts, cwnd, ssthresh, segment: 100, ..Sample::default() })
+}
+
+/// A host whose kernel has sent ten segments of a window of ten.
+struct Kernel {
+    host: LiveHost,
+    line: Arc<Mutex<Line>>,
+}
+
+impl Kernel {
+    fn new() -> Self {
+        let line = Arc::default();
+        let devices = Arc::new(Listed(Mutex::default()));
+        let mut kernel = Self { host: LiveHost::new(devices, (0, false), Arc::clone(&line)), line };
+        for n in 0..10 {
+            assert_eq!(kernel.sends(n, stands(0, 0, 10, 20)), []);
+        }
+        kernel
+    }
+
+    /// Sends segment `n` as its connection stands; returns the repairs that begin.
+    fn sends(&mut self, n: u32, sample: Option<Sample>) -> Vec<HostEvent> {
+        let bytes = packet((9, 80), 100 * n, 1, 16, 100);
+        locked(&self.line).come(Sent { pair: 0, far: false, bytes, sample });
+        self.host.handle_timeout(Time::ZERO);
+        let told = std::iter::from_fn(|| self.host.poll_event());
+        told.filter(|event| matches!(event, HostEvent::Repairs { .. })).collect()
+    }
+}
+
+#[test]
+fn a_time_out_costs_all_of_the_window_but_a_segment() {
+    let repair = |timed_out, cost| vec![HostEvent::Repairs { timed_out, cost: Some(cost) }];
+    let mut kernel = Kernel::new();
+    assert_eq!(kernel.sends(2, stands(3, 0, 10, 7)), repair(false, 3), "down to the threshold");
+    assert_eq!(kernel.sends(1, stands(4, 1, 1, 5)), repair(true, 9), "down to a segment");
+    let mut kernel = Kernel::new();
+    assert_eq!(kernel.sends(0, stands(4, 1, 1, 5)), repair(true, 9), "and not to the threshold");
+}
+
+#[test]
+fn a_connection_that_is_repaired_begins_another_repair() {
+    let repair = |cost| vec![HostEvent::Repairs { timed_out: false, cost: Some(cost) }];
+    let mut kernel = Kernel::new();
+    assert_eq!(kernel.sends(2, stands(3, 0, 10, 7)), repair(3));
+    assert_eq!(kernel.sends(3, stands(3, 0, 9, 7)), [], "it is of the same repair");
+    // The kernel took the reduction back before all that was sent is acknowledged.
+    assert_eq!(kernel.sends(10, stands(1, 0, 10, 20)), []);
+    assert_eq!(kernel.sends(4, stands(3, 0, 10, 6)), repair(4));
+}

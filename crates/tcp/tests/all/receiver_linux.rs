@@ -1,5 +1,7 @@
 //! The receiver of variant `"linux"`, packet by packet.
 
+use std::collections::BTreeMap;
+
 use burstlab_tcp::{
     AckOptions, Config, FullAck, Overrides, Receiver, SegmentFlags, SegmentOptions,
 };
@@ -295,4 +297,67 @@ fn with_dctcp_a_mark_makes_two_acks_where_one_waits() {
     let acks = script.take(next + 20, next, &markable(next + 20, true));
     let told: Vec<_> = acks.iter().map(|(ack, told)| (ack.next, told.marked)).collect();
     assert_eq!(told, [(next, false), (next + 1, true)]);
+}
+
+#[test]
+fn a_time_stamp_may_be_a_tick_behind() {
+    // RFC 7323 section 5.3, with the tick of grace of Linux (`TCP_PAWS_WINDOW`).
+    let mut script = Script::new("");
+    assert_eq!(script.acks(30, 1), [2]);
+    let acks = script.take(31, 2, &stamped(29));
+    assert_eq!(acks.last().map(|(ack, _)| ack.next), Some(3), "a tick behind it is taken");
+    let acks = script.take(32, 3, &stamped(28));
+    assert_eq!(acks.len(), 1, "it is answered at once");
+    assert_eq!(acks[0].0.next, 3, "two ticks behind it is old");
+}
+
+#[test]
+fn a_segment_beyond_the_window_takes_no_room() {
+    let fields = format!("{SMALL}, \"window\": 20");
+    let (mut script, mut twin) = (Script::new(&fields), Script::new(&fields));
+    for seq in 1..10 {
+        for script in [&mut script, &mut twin] {
+            assert_eq!(script.acks(20 + seq, seq), [seq + 1]);
+        }
+    }
+    for seq in 100..140 {
+        let acks = script.take(30, seq, &stamped(30));
+        assert_eq!(acks.len(), 1);
+        assert_eq!((acks[0].0.next, acks[0].0.sack.as_slice()), (10, &[][..]));
+    }
+    // As many windows as segments are acknowledged alike.
+    let [windows, expected] = [&mut script, &mut twin].map(|script| {
+        let acks = (10..60).flat_map(|seq| script.take(31 + seq, seq, &stamped(31 + seq)));
+        acks.map(|(ack, told)| (ack.next, told.window)).collect::<BTreeMap<_, _>>()
+    });
+    let shared = windows.keys().filter(|next| expected.contains_key(next)).count();
+    assert!(shared > 20, "{shared}");
+    for (next, window) in windows.iter().filter(|(next, _)| expected.contains_key(next)) {
+        assert_eq!(window, &expected[next], "{next}");
+    }
+}
+
+#[test]
+fn a_third_run_of_early_segments_ends_the_wait_of_an_ack_for_several() {
+    let (mut script, next) = settled();
+    script.acks(next + 20, next);
+    let at = Time::ZERO + Span::from_ms(next + 30);
+    let mut number = 0;
+    let mut take = |script: &mut Script, seq: u64| {
+        number += 1;
+        let options = SegmentOptions { echo: (next + 10) as u32, ..stamped(next + 30) };
+        let now = at + Span::from_us(10 * number);
+        script.receiver.on_packet(now, (seq, Bytes::new(PAYLOAD)), &options, &mut script.out);
+        std::mem::take(&mut script.out)
+    };
+    // Above a hole four ACKs go at once, then one for several waits.
+    let first = next + 2;
+    let counts: Vec<_> = (0..6).map(|i| take(&mut script, first + i).len()).collect();
+    assert_eq!(counts, [1, 1, 1, 1, 0, 0]);
+    // A second run waits with it. The third is more than two blocks tell: what waits goes first.
+    assert_eq!(take(&mut script, first + 10).len(), 0);
+    let acks = take(&mut script, first + 20);
+    assert_eq!(acks.len(), 1);
+    let blocks = [(first + 10, first + 11), (first, first + 6)];
+    assert_eq!(acks[0].0.sack.as_slice(), blocks, "the third run is told of later");
 }
