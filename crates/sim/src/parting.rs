@@ -324,3 +324,41 @@ impl World {
         self.operate(surgery);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_that_one_run_alone_has_have_no_price() {
+        let reached = |id: u32, bytes: u64, until_ps: u64| Reached {
+            id,
+            started_ps: 0,
+            bytes,
+            until_ps: Some(until_ps),
+            whole: true,
+        };
+        let lost = [reached(1, 10, 100), reached(3, 20, 200), reached(4, 30, 300)];
+        let spared = [
+            reached(0, 5, 50),
+            reached(1, 11, 90),
+            reached(2, 50, 500),
+            reached(4, 37, 250),
+            reached(5, 70, 700),
+        ];
+        let found = price(7, &[4], (&lost, &spared), Time::from_ps(9));
+        let expected = Price {
+            index: 7,
+            bytes: 8,
+            bytes_indirect: 1,
+            ps: 60,
+            ps_indirect: 10,
+            connections: 2,
+            connections_indirect: 1,
+            until_ps: 9,
+        };
+        assert_eq!(found, expected);
+        let back = price(7, &[4], (&spared, &lost), Time::from_ps(9));
+        assert_eq!((back.bytes, back.ps, back.connections), (-8, -60, 2));
+    }
+}

@@ -6,6 +6,7 @@ mod batches;
 mod checkpoint;
 mod cut_whole;
 mod drain;
+mod failures;
 mod foreign;
 mod goodput;
 mod hostile;

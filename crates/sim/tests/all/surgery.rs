@@ -285,6 +285,80 @@ fn a_run_that_ends_with_a_burst_is_stored_and_parts() {
 }
 
 #[test]
+fn a_burst_that_is_killed_on_its_last_fibre_is_in_nobodys_way_there() {
+    // Node 2 is the only one with another way to the last fibre.
+    let plain = json!({
+        "network": {"topology": "line", "nodes": 3, "link_rate": "50 Mb/s", "wavelengths": 1},
+        "signalling": {"guard": "300 us"},
+        "bursts": [{"from": "1", "to": "3", "erlangs": 0.5, "length": {"mean": "20 KB"}}],
+        "run": {"duration": "2 s"},
+    });
+    let last = |scenario: &Value| {
+        let network = summary(scenario, 3).network.expect("a mesh");
+        let link = network.links.iter().find(|link| (&*link.from, &*link.to) == ("2", "3"));
+        link.expect("it is there").utilisation
+    };
+    assert!(last(&plain) > 0.2);
+    assert_eq!(last(&operated(&plain, &json!([{"operation": "kill"}]))), 0.0);
+}
+
+/// A run that ends with a burst, in which hosts are ahead of the clock.
+fn ends_with_a_burst() -> (Value, Simulation) {
+    let plain = json!({
+        "edge": {"assembly": "timer", "timer": "5 ms"},
+        "loss": {"data": {"process": "bernoulli", "probability": 0.01}},
+        "tcp": {"variant": "sack", "window": 40},
+        "run": {"duration": "1000 s", "bursts": 900},
+    });
+    let simulation = runs::simulation(&plain, 3, Trace::default());
+    (plain, simulation)
+}
+
+#[test]
+fn where_a_run_that_ends_with_a_burst_parts_no_host_is_ahead() {
+    let (plain, first) = ends_with_a_burst();
+    let killed = operated(&plain, &json!([{"operation": "kill", "burst": 860}]));
+    let parted = Branches::part(first, &resolved(&killed), &Monitor::default());
+    let Branches { first, other, parted_ps } = parted.expect("it is there");
+    for (mut branch, scenario) in [(first, &plain), (other, &killed)] {
+        branch.trace_from_here(runs::ALL);
+        let found = branch.run(&Monitor::default());
+        let rows = integers(table(&found, "cwnd"), "t_ps");
+        let whole = integers(table(&run(scenario, 3, runs::ALL), "cwnd"), "t_ps");
+        let behind = whole.partition_point(|&at| at <= parted_ps);
+        assert!(whole[behind - 1] <= rows[0] && rows[0] > parted_ps - 1_000_000_000, "{parted_ps}");
+        assert_eq!(rows[..], whole[whole.len() - rows.len()..]);
+        assert!(rows.len() >= whole.len() - behind && behind > 100);
+    }
+}
+
+#[test]
+fn the_price_of_a_burst_up_to_a_horizon_is_that_of_two_runs_up_to_there() {
+    let (plain, first) = ends_with_a_burst();
+    let mut prices = Prices::of(first.clone(), &Monitor::default());
+    assert!(prices.lost().len() > 5);
+    let horizon = 2_000_000_000_000;
+    prices.pick((1..6).collect(), Some(horizon));
+    let bytes = |mut run: Simulation, until: u64| {
+        run.end_at(until);
+        run.advance_to_end(&Monitor::default());
+        run.reached().iter().map(|one| one.bytes as i64).sum::<i64>()
+    };
+    let mut dear = 0;
+    for index in 1..6 {
+        let lost = prices.lost()[index].clone();
+        let spared = prices.next(&Monitor::default()).expect("it was picked");
+        let price = spared.price(&[], &Monitor::default());
+        let until = lost.decided_ps + horizon;
+        let entry = json!([{"burst": lost.burst}]);
+        let other = runs::simulation(&operated(&plain, &entry), 3, Trace::default());
+        assert_eq!(price.bytes, bytes(other, until) - bytes(first.clone(), until), "{lost:?}");
+        dear += u32::from(price.bytes > 0);
+    }
+    assert!(dear > 2, "{dear}");
+}
+
+#[test]
 fn mistakes_are_answered_with_their_mend() {
     let path = path(&assemblies()[1], "cut-through", &[], 1);
     for (scenario, entry, at) in [
