@@ -67,14 +67,17 @@ test-stacks: ## formatting, lints and tests of the stacks of others, which the d
 	cd stacks && $(LINTED) cargo test $(HOSTS) --doc
 
 FUZZ_CASES ?= 100000
+# Runs that `make fuzz` cuts and resumes.
+CUT_CASES  ?= 20000
 
-fuzz: setup ## random tests with other cases than those of `make test`: ROUNDS times, or FUZZ_SEED again; and FUZZ_CASES scenarios
+fuzz: setup ## random tests with other cases than those of `make test`: ROUNDS times, or FUZZ_SEED again; FUZZ_CASES scenarios; and CUT_CASES runs cut and resumed
 	@for round in $$(seq $(ROUNDS)); do \
 	  seed=$${FUZZ_SEED:-$$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}; \
 	  echo "round $$round: make fuzz FUZZ_SEED=$$seed ROUNDS=1 repeats it"; \
 	  BURSTLAB_FUZZ=1 PROPTEST_RNG_SEED=$$seed cargo test $(TESTED) --no-fail-fast || exit 1; \
 	  BURSTLAB_FUZZ=1 $(BIN)/python -m pytest $(PYTEST) --hypothesis-seed=$$seed -k "$(RANDOM)" || exit 1; \
 	  $(BIN)/python python/tests/fuzz_scenarios.py --cases $(FUZZ_CASES) --seed $$seed --out out/fuzz || exit 1; \
+	  $(BIN)/python python/tests/fuzz_resumed.py --cases $(CUT_CASES) --seed $$seed --out out/fuzz || exit 1; \
 	done
 
 audit: setup ## compute the numbers of N random scenarios again from their traces (N=3000, SEED=1)

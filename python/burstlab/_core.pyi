@@ -199,9 +199,16 @@ class Monitor:
 
     A run that is bound to need more than ``max_memory`` bytes is refused. At the look number
     ``fails_at`` the engine fails, as by a fault of its own: a means to see what becomes of it.
+    With ``looked_at_each`` the engine looks at the monitor after so many events: a means to cut a
+    run at any of them.
     """
 
-    def __new__(cls, max_memory: int | None = None, fails_at: int | None = None) -> Monitor: ...
+    def __new__(
+        cls,
+        max_memory: int | None = None,
+        fails_at: int | None = None,
+        looked_at_each: int | None = None,
+    ) -> Monitor: ...
     def progress(self) -> float:
         """Return the share done, 0 to 1."""
     def cancel(self) -> None:

@@ -26,6 +26,8 @@ pub(crate) const LOOK: usize = 256;
 pub struct Monitor {
     interrupt: Interrupt,
     shared: Arc<Shared>,
+    /// Events between two looks at it, if not [`SLICE`].
+    slice: Option<u32>,
 }
 
 #[derive(Debug, Default)]
@@ -47,6 +49,14 @@ impl Monitor {
         let monitor = Self::default();
         monitor.shared.fails.store(look, Ordering::Relaxed);
         monitor
+    }
+
+    /// The same, at which its run looks after each `events` events, at least one: to cut the run
+    /// there. It changes no number.
+    #[must_use]
+    pub fn looked_at_each(mut self, events: u32) -> Self {
+        self.slice = Some(events.max(1));
+        self
     }
 
     /// Why the run could not go on, if it could not.
@@ -306,7 +316,8 @@ impl Simulation {
     /// Processes some events, unless `monitor` was told to cancel; returns whether the run goes on.
     fn goes_on(&mut self, monitor: &Monitor) -> bool {
         monitor.look();
-        let goes_on = monitor.goes_on() && self.advance(SLICE);
+        let events = monitor.slice.unwrap_or(SLICE);
+        let goes_on = monitor.goes_on() && self.advance(events);
         monitor.report(self.world.progress());
         let asked = goes_on || self.world.has_failed();
         if let Some(stuck) = self.world.is_stuck().filter(|_| asked) {
