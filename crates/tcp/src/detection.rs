@@ -140,7 +140,8 @@ enum Method {
     Back(Back),
     Bnak(Bnak),
     Oracle(Oracle),
-    /// It is told more: see [`Detection::foreign`]. Not stored: a run with a class of Python is not.
+    /// It is told more: see [`Detection::foreign`]. Not stored: a run with a class of Python is
+    /// not.
     #[serde(skip)]
     Foreign(Box<dyn ForeignDetector>),
 }

@@ -13,6 +13,8 @@ mod events;
 mod full_batch;
 mod hosts;
 mod last_burst;
+#[cfg(test)]
+mod leftovers;
 mod notices;
 mod occupancy;
 mod packet;

@@ -26,7 +26,7 @@ fn struck(down: u64, up: u64) -> u64 {
     lost_to(&found.network.expect("a mesh").all, "failure")
 }
 
-/// When the bursts of the line begin to leave node 2, and when their last bits are at node 3, in ps.
+/// When bursts of the line begin to leave node 2, and when their last bits are at node 3, in ps.
 fn crossings() -> Vec<(u64, u64)> {
     let output = run(&line(), 1, BURSTS);
     let hops = table(&output, "bursts_hops");

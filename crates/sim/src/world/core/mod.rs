@@ -96,6 +96,15 @@ impl Core {
         Some(())
     }
 
+    /// Bytes of copies that edge nodes keep.
+    #[cfg(test)]
+    pub(super) fn copied(&self) -> u64 {
+        match self {
+            Self::Bursts(mesh) => mesh.copied(),
+            Self::Slots(_) => 0,
+        }
+    }
+
     /// What it knows of the flows.
     #[inline]
     pub(super) fn flows(&mut self) -> &mut Flows {

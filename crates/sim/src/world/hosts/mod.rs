@@ -45,8 +45,8 @@ pub(super) struct Hosts {
     pub(super) released: Vec<DataPacket>,
     /// Draws marks of queues.
     marks: Stream,
-    /// What the receiver of a connection with options sends. Not stored: a buffer, empty between two
-    /// events.
+    /// What the receiver of a connection with options sends. Not stored: a buffer, empty between
+    /// two events.
     #[serde(skip)]
     pub(super) full_acks: Vec<FullAck>,
     /// All of its packets but the first. Not stored: a buffer, empty between two events.

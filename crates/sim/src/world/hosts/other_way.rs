@@ -59,6 +59,12 @@ impl OtherWay {
 }
 
 impl Flow {
+    /// Whether no ACK is under way with data of this direction, if the connection has data in both.
+    #[cfg(test)]
+    pub(in crate::world) fn carries_no_ack(&self) -> Option<bool> {
+        self.other.as_ref().map(|other| other.aboard.is_empty())
+    }
+
     /// The slot of the flow of the other direction, if the connection has data in both.
     #[inline]
     pub(in crate::world) fn other_way(&self) -> Option<u32> {
@@ -276,37 +282,4 @@ impl Hosts {
 /// Bytes of the SACK blocks of an ACK, with what they need besides, if one alone has `size`.
 fn blocks_of(ack: &Ack, size: Bytes) -> Bytes {
     Bytes::new(ack.size.get().saturating_sub(size.get()))
-}
-
-#[cfg(test)]
-mod tests {
-    use burstlab_kernel::RandomSource;
-
-    use crate::measure::Trace;
-    use crate::scenario::Scenario;
-    use crate::world::World;
-
-    #[test]
-    fn an_ack_that_is_lost_with_its_segment_is_not_kept() {
-        for (tcp, queue) in [("reno", 100), ("linux", 100), ("reno", 3), ("linux", 3)] {
-            let text = format!(
-                r#"{{"access": {{"rate": "2 Mb/s", "queue": {queue}}},
-                "edge": {{"assembly": "timer", "timer": "3 ms"}},
-                "loss": {{"data": {{"process": "bernoulli", "probability": 0.1}}}},
-                "tcp": {{"variant": "{tcp}"}},
-                "flows": [{{"bytes": "300 KB", "reverse": {{"bytes": "300 KB"}}}}],
-                "run": {{"duration": "900 s", "drain": "900 s"}}}}"#
-            );
-            let resolved = Scenario::from_json(&text).and_then(|scenario| scenario.resolve());
-            let resolved = resolved.expect("it is valid");
-            let mut world = World::new(&resolved, &RandomSource::new(1, 0), Trace::default());
-            while world.advance(1000) {}
-            for flow in world.hosts.live() {
-                let tally = flow.tally();
-                assert!(tally.lost > 5 && flow.settled(), "{tcp}: {tally:?}");
-                let aboard = flow.other.as_ref().map(|other| other.aboard.is_empty());
-                assert_eq!(aboard, Some(true), "{tcp}: all packets are delivered or lost");
-            }
-        }
-    }
 }

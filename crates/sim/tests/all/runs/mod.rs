@@ -5,6 +5,8 @@ pub(crate) mod columns;
 pub(crate) mod detectors;
 pub(crate) mod stored;
 
+use std::collections::BTreeMap;
+
 use burstlab_sim::scenario::{Resolved, Scenario, ScenarioError};
 use burstlab_sim::{BurstSummary, Monitor, Output, Simulation, Summary, Trace};
 use proptest::prelude::*;
@@ -76,6 +78,30 @@ pub(crate) fn a_clone_goes_on(
     first.advance(cut);
     drop(first);
     are_same(&copy.run(&Monitor::default()), whole)
+}
+
+/// Data packets that were lost while an earlier transmission of their segment was between its
+/// egress and the receiver: where a receiver that is ahead of the clock might have it too soon.
+pub(crate) fn lost_before_an_earlier_one_comes(output: &Output) -> usize {
+    let packets = columns::table(output, "packets");
+    let whole = |name: &str| columns::integers(packets, name);
+    let fates = columns::labels(packets, "fate");
+    let (flows, segments, times) = (whole("flow"), whole("seq"), whole("transmission"));
+    let (departed, left, came) = (whole("departed_ps"), whole("egress_ps"), whole("delivered_ps"));
+    let data =
+        columns::labels(packets, "kind").iter().map(|&kind| kind == "data").collect::<Vec<_>>();
+    let mut rows: BTreeMap<(u64, u64), Vec<usize>> = BTreeMap::new();
+    for row in (0..fates.len()).filter(|&row| data[row]) {
+        rows.entry((flows[row], segments[row])).or_default().push(row);
+    }
+    let meets = |&late: &usize, all: &[usize]| {
+        let comes = |&row: &usize| {
+            let flies = left[row] < departed[late] && departed[late] < came[row];
+            fates[row] == "delivered" && times[row] < times[late] && flies
+        };
+        fates[late] == "lost" && all.iter().any(comes)
+    };
+    rows.values().map(|all| all.iter().filter(|&late| meets(late, all)).count()).sum()
 }
 
 /// Lays `change` over a scenario, field by field.

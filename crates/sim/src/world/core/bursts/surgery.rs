@@ -30,6 +30,12 @@ impl Mesh {
         number > self.numbered[way] || self.queues.iter().any(is_open)
     }
 
+    /// Bytes of copies that edge nodes keep.
+    #[cfg(test)]
+    pub(in crate::world) fn copied(&self) -> u64 {
+        self.copies.iter().sum()
+    }
+
     /// What a burst is called.
     fn named(&self, slot: u32) -> Named {
         let burst = self.bursts.get(slot);
@@ -263,40 +269,5 @@ impl Mesh {
         let slots = data.chain(payload.acks.iter().map(|train| train.first.flow));
         let connections = slots.map(|slot| self.flows.address(slot).id).collect();
         Happened { burst: self.named(slot), acks, at, cause, node, connections }.in_order()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use burstlab_kernel::RandomSource;
-
-    use crate::measure::Trace;
-    use crate::scenario::Scenario;
-    use crate::world::World;
-    use crate::world::core::Core;
-
-    #[test]
-    fn a_burst_that_is_spared_leaves_no_copy_at_its_edge() {
-        // Bursts meet at node 2, are sent again, and end long before the run does.
-        let text = r#"{"network": {"topology": "line", "nodes": 3, "link_rate": "50 Mb/s",
-                "wavelengths": 1},
-            "signalling": {"guard": "300 us"},
-            "core": {"contention": ["retransmission"],
-                "retransmission": {"attempts": 2, "buffer": "1 MB", "wait": "1 ms"}},
-            "bursts": [{"from": "1", "to": "3", "erlangs": 0.8, "stop": "500 ms",
-                "length": {"mean": "20 KB"}}, {"from": "2", "to": "3", "erlangs": 0.8,
-                "stop": "500 ms", "length": {"mean": "20 KB"}}],
-            "surgery": [{"operation": "spare"}],
-            "run": {"duration": "20 s"}}"#;
-        let resolved = Scenario::from_json(text).and_then(|scenario| scenario.resolve());
-        let resolved = resolved.expect("it is valid");
-        let mut world = World::new(&resolved, &RandomSource::new(1, 0), Trace::default());
-        while world.advance(1000) {}
-        let Core::Bursts(mesh) = &world.core else { panic!("it is a mesh") };
-        let [.., background] = mesh.counts;
-        assert_eq!((background.sent, background.lost), (background.delivered, 0));
-        let spared = world.context.surgery.summary([0, 0], false);
-        assert!(spared[0].bursts > 3, "{spared:?}");
-        assert!(mesh.copies.iter().all(|&bytes| bytes == 0), "{:?}", mesh.copies);
     }
 }

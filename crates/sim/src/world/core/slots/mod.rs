@@ -185,8 +185,8 @@ pub(in crate::world) struct Ops {
     /// Whether packets on their access links are no events. Not stored: the scenario decides it.
     #[serde(skip)]
     foresees: bool,
-    /// Whether what has crossed its last fibre may be with its hosts ahead of the clock. Not stored:
-    /// the scenario decides it.
+    /// Whether what has crossed its last fibre may be with its hosts ahead of the clock. Not
+    /// stored: the scenario decides it.
     #[serde(skip)]
     lands_ahead: bool,
     ingress: Ingress,
