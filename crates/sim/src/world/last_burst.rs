@@ -99,7 +99,9 @@ impl World {
         if !self.hurries {
             return;
         }
-        self.last_burst.kept = Some(Box::new(self.clone()));
+        let mut kept = Box::new(self.clone());
+        kept.context.work = 0;
+        self.last_burst.kept = Some(kept);
         self.last_burst.held = self.last_burst.next(self.now, self.core.closed());
         self.hurry(self.last_burst.until);
         self.keep_at(self.last_burst.held);

@@ -17,9 +17,7 @@ use crate::world::packet::{AckPacket, DataPacket};
 pub(in crate::world) struct CarriedOptions {
     pub(super) data: OptionTable<SegmentOptions>,
     acks: OptionTable<AckOptions>,
-    /// What the ACK carries that is heard now with data of the other direction. Not stored: the
-    /// event that writes it reads it.
-    #[serde(skip)]
+    /// What the ACK carries that was heard last with data of the other direction.
     aboard: AckOptions,
     /// What the last ACK asked for, and how many have.
     asked: (u64, u16),
