@@ -1951,7 +1951,7 @@ class Flow(_Section):
         When the first of them starts. At most 2000000 s.
     stagger : str (time), default "0 s"
         Time from the start of one of them to the start of the next. At most 100000 s.
-    spread : str (time), optional
+    spread : str (time), default "0 s"
         Each flow starts later by a time of its own, drawn, uniform below this. It takes flows that
         start together out of step. At most 100000 s.
     bytes : str (size), optional

@@ -60,8 +60,8 @@ pub struct Demand {
     #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = SPAN_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub every: Option<Span>,
-    /// `incast`, `permutation`, `trace`: each connection begins later than its round or row says, by
-    /// a time of its own, drawn, uniform below this. A larger value takes a round further out of
+    /// `incast`, `permutation`, `trace`: each connection begins later than its round or row says,
+    /// by a time of its own, drawn, uniform below this. A larger value takes a round further out of
     /// step; "0 s" begins all its connections at one instant, and `run.tie_break` says which is
     /// first. Absent: of a round the time that a full segment takes at `access.rate`, which keeps
     /// it together and lets no node win by its number; of a trace "0 s".
