@@ -71,8 +71,8 @@ RouteChoice: TypeAlias = Literal["first", "round-robin", "random", "ecmp"]
 """Which of several routes a burst takes.
 
 - `first`: The first.
-- `round-robin`: Each in turn, from one on that each pair of nodes draws, so that pairs which begin
-  together are not in step.
+- `round-robin`: Each in turn. Each pair of nodes draws the route with which it begins, so that
+  pairs that begin together are not in step.
 - `random`: Any, all equally likely.
 - `ecmp`: Each flow has one for all that it sends, and one for its ACKs, all equally likely
   (equal-cost multi-path, RFC 2992). Only routes as short as the shortest are found, beside those
@@ -261,8 +261,8 @@ Order: TypeAlias = Literal["random", "rotating", "fixed"]
 """In which order slots that arrive at once are served.
 
 - `random`: Round the fibres, from a random one and in a random sense.
-- `rotating`: Round the fibres, from the one that has not gone first for the longest time; slots of
-  which none has to wait or is dropped do not count.
+- `rotating`: Round the fibres, from the one that has not gone first for the longest time. Slots
+  that arrive at once count only if one of them has to wait or is dropped.
 - `fixed`: Always in the same order.
 """
 
@@ -276,10 +276,12 @@ AckWay: TypeAlias = Literal["slotted", "free"]
 Phase: TypeAlias = Literal["drawn", "common"]
 """When the buffers of edge nodes negotiate, within an interval.
 
-- `drawn`: Each in a unit of its own, drawn by its two edge nodes; the draw of each time decides who
-  asks first of those that ask in one unit. The first interval is shorter by as much.
-- `common`: A whole interval after its first packet. Buffers that begin together ask together for
-  ever, in the order in which they came to be, from one on that the number of the unit names.
+- `drawn`: Each in a unit of its own, which its two edge nodes draw. If several ask in one unit, a
+  draw of that time decides who asks first. The first interval is shorter by the units that were
+  drawn.
+- `common`: Each a whole interval after its first packet. Buffers that begin together always ask
+  together, in the order in which they were created. The number of the unit says which of them
+  begins.
 """
 
 Refusal: TypeAlias = Literal["keep", "partial"]
@@ -641,10 +643,10 @@ class Scenario(_Section):
         A slotted network of optical packets, instead of bursts.
     tcp : Tcp, optional
         TCP parameters of all flows and of `demand`; those not given follow the profile. A flow or a
-        demand has its own `tcp` for what differs.
+        demand has its own `tcp` for the parameters that differ.
     flows : sequence of Flow, optional
-        The flows that are there from the beginning. Absent: one where nothing else sends, and none
-        where there is `live`, `demand`, `traffic`, `bursts` or `batches`.
+        The flows that are there from the beginning. Absent: one flow if nothing else sends, and
+        none if there is `live`, `demand`, `traffic`, `bursts` or `batches`.
     live : sequence of Live, optional
         Hosts that run programs of the machine over a Linux kernel.
     demand : sequence of Demand, optional
@@ -955,9 +957,9 @@ class Wlan(_Section):
         Rate of data frames. One of 1 Mb/s, 2 Mb/s, 5.5 Mb/s, 11 Mb/s.
     station_rates : sequence of str (rate), optional
         In place of `rate`: rate of data frames to and from each station, in the order of the flows.
-        A station at a low rate keeps the medium for longer, and all others get about as little as
-        it (Heusse, Rousseau, Berger-Sabbatel and Duda, 2003). Absent: `rate` for all. Each one of 1
-        Mb/s, 2 Mb/s, 5.5 Mb/s, 11 Mb/s.
+        A station at a low rate keeps the medium for longer. All others then get about as little
+        throughput as this station (Heusse, Rousseau, Berger-Sabbatel and Duda, 2003). Absent:
+        `rate` for all. Each one of 1 Mb/s, 2 Mb/s, 5.5 Mb/s, 11 Mb/s.
     basic_rate : str (rate), default "1 Mb/s"
         Rate of RTS, CTS and ACK frames. One of 1 Mb/s, 2 Mb/s, 5.5 Mb/s, 11 Mb/s.
     preamble : WlanPreamble, default "long"
@@ -1418,10 +1420,10 @@ class Smoothing(_Section):
         Units from one negotiation to the next. From 1 to 10000.
     min_rate : float, optional
         The least rate of a buffer: a share of the slots of a wavelength. A buffer has it before its
-        first negotiation, and whatever is left of a link; it gives it back where it was idle for an
-        interval. Absent: 0.01, or less where more than ten buffers may share a wavelength: a tenth
-        of any fibre is for the least rates of all pairs of edge nodes whose routes lead over it.
-        From 1e-6 to 1.
+        first negotiation, and regardless of what is left of a link. A buffer that was idle for an
+        interval gives back the rate that it negotiated. Absent: 0.01, or less where more than ten
+        buffers may share a wavelength. The least rates of all pairs of edge nodes whose routes use
+        a fibre then take at most a tenth of it. From 1e-6 to 1.
     phase : Phase, default "drawn"
         When buffers negotiate, within an interval.
     refusal : Refusal, default "keep"
@@ -1454,9 +1456,9 @@ class Congestion(_Section):
         most 128 slots are counted slot by slot, longer ones rounded up to a multiple of 32 slots.
         At most 100000 s.
     sustained : str (time), default "0 s"
-        For more than this time the arrivals must have been as many, without a break, before a loss
-        is congestion; they are looked at with each arrival. 0 s: as soon as they are. The second
-        test of Lu and Hunter 2009, section III, has two round trips. At most 100000 s.
+        A loss is congestion only if arrivals have been at `threshold` or above for more than this
+        time, without a break. Each arrival is tested. 0 s: as soon as they are. The second test of
+        Lu and Hunter 2009, section III, has two round trips. At most 100000 s.
     loss_window : str (time), default "20 ms"
         Time over which the loss rate is counted that notifications carry, at least a slot; rounded
         as `rtt_max` is. Lu and Hunter name no number. At most 100000 s.
@@ -1931,9 +1933,9 @@ class Flow(_Section):
     Parameters
     ----------
     name : str, optional
-        Name of the entry, by which its draws are keyed: an entry that is put before it moves none
-        of them. It is the label too, where none is given. No two entries of a list have the same.
-        Absent: its draws are keyed by its place among entries without a name.
+        Name of the entry. It keys the draws of the entry: an entry that is put before it changes
+        none of them. It is also the label, where no label is given. No two entries of a list have
+        the same name. Absent: the place among entries without a name keys the draws.
     label : str, optional
         Name in tables and figures; absent: `name`, or the variant of TCP, or the stack and its
         congestion control.
@@ -1952,8 +1954,8 @@ class Flow(_Section):
     stagger : str (time), default "0 s"
         Time from the start of one of them to the start of the next. At most 100000 s.
     spread : str (time), default "0 s"
-        Each flow starts later by a time of its own, drawn, uniform below this. It takes flows that
-        start together out of step. At most 100000 s.
+        Each flow starts later by a time of its own. This time is drawn, uniform below `spread`. So
+        flows that would start together are not in step. At most 100000 s.
     bytes : str (size), optional
         A finite transfer of this many bytes of application data. From 1 B to 1000000 GB.
     script : sequence of Write, optional
@@ -2092,9 +2094,9 @@ class Demand(_Section):
     Parameters
     ----------
     name : str, optional
-        Name of the entry, by which its draws are keyed: an entry that is put before it moves none
-        of them. It is the label too, where none is given. No two entries of a list have the same.
-        Absent: its draws are keyed by its place among entries without a name.
+        Name of the entry. It keys the draws of the entry: an entry that is put before it changes
+        none of them. It is also the label, where no label is given. No two entries of a list have
+        the same name. Absent: the place among entries without a name keys the draws.
     label : str, optional
         Name in tables and figures; absent: `name`, or the variant of TCP.
     pattern : DemandPattern, default "poisson"
@@ -2120,10 +2122,11 @@ class Demand(_Section):
         Absent: there is one round. Above 0 s, at most 100000 s.
     spread : str (time), optional
         `incast`, `permutation`, `trace`: each connection begins later than its round or row says,
-        by a time of its own, drawn, uniform below this. A larger value takes a round further out of
-        step; "0 s" begins all its connections at one instant, and `run.tie_break` says which is
-        first. Absent: of a round the time that a full segment takes at `access.rate`, which keeps
-        it together and lets no node win by its number; of a trace "0 s". At most 100000 s.
+        by a time of its own. This time is drawn, uniform below `spread`. With a larger value the
+        connections of a round are further out of step. With "0 s" they all begin at one instant,
+        and `run.tie_break` says which is first. Absent: for a round, the time that a full segment
+        takes at `access.rate`. The round then stays together, and no node wins by its number. For a
+        trace, absent means "0 s". At most 100000 s.
     trace : sequence of tuple[str, str, str, str], optional
         `trace`: the connections, in any order: when each begins, counted from `start`; the names of
         the edge nodes of its sender and its receiver; and how much application data it carries.
@@ -2249,9 +2252,9 @@ class Traffic(_Section):
     Parameters
     ----------
     name : str, optional
-        Name of the entry, by which its draws are keyed: an entry that is put before it moves none
-        of them. No two entries of a list have the same. Absent: its draws are keyed by its place
-        among entries without a name.
+        Name of the entry. It keys the draws of the entry: an entry that is put before it changes
+        none of them. No two entries of a list have the same name. Absent: the place among entries
+        without a name keys the draws.
     side : Side, default "sender"
         On a `path`: which access link they load. Absent: the senders'.
     from_ : str, optional
@@ -2285,8 +2288,8 @@ class Traffic(_Section):
         `pareto`. Absent: "200 ms". Above 0 s, at most 100000 s.
     period : str (time), default "10 s"
         `periodic`: time from the beginning of one such time to that of the next; where in its
-        period a source begins is random, unless `phase` says it. Absent: "10 s". Above 0 s, at most
-        100000 s.
+        period a source begins is random, unless `phase` fixes it. Absent: "10 s". Above 0 s, at
+        most 100000 s.
     period_jitter : float, default 0.0
         `periodic`: by how much each period differs from `period`, as a share of it: its length is
         uniform between 1 - `period_jitter` and 1 + `period_jitter` times that, never less than
@@ -2294,8 +2297,9 @@ class Traffic(_Section):
     phase : str (time), optional
         `cbr`: time from `start` to the first packet of each source. Absent: drawn for each source,
         uniform below the time from one packet to the next, so that sources are not in step.
-        `periodic`: time from `start` to the first period. Absent: drawn, uniform below `period`. "0
-        s" repeats a recorded trace in which the first packet leaves at `start`. At most 100000 s.
+        `periodic`: time from `start` to the first period. Absent: drawn, uniform below `period`.
+        Use "0 s" to repeat a recorded trace in which the first packet leaves at `start`. At most
+        100000 s.
     start : str (time), default "0 s"
         When the sources start. At most 2000000 s.
     """
@@ -2330,9 +2334,9 @@ class Bursts(_Section):
     Parameters
     ----------
     name : str, optional
-        Name of the entry, by which its draws are keyed: an entry that is put before it moves none
-        of them. No two entries of a list have the same. Absent: its draws are keyed by its place
-        among entries without a name.
+        Name of the entry. It keys the draws of the entry: an entry that is put before it changes
+        none of them. No two entries of a list have the same name. Absent: the place among entries
+        without a name keys the draws.
     erlangs : float, default 0.1
         Offered load in Erlang: mean number of wavelengths that the bursts would keep busy if none
         were lost. Of what, says `per`. From 0 to 1e9.
@@ -2374,9 +2378,9 @@ class Batches(_Section):
     Parameters
     ----------
     name : str, optional
-        Name of the entry, by which its draws are keyed: an entry that is put before it moves none
-        of them. No two entries of a list have the same. Absent: its draws are keyed by its place
-        among entries without a name.
+        Name of the entry. It keys the draws of the entry: an entry that is put before it changes
+        none of them. No two entries of a list have the same name. Absent: the place among entries
+        without a name keys the draws.
     from_ : str, optional
         Name of the edge node where they enter. Absent: every edge node.
     to : str, optional

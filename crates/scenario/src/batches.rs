@@ -17,9 +17,9 @@ use crate::topology::Graph;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Batches {
-    /// Name of the entry, by which its draws are keyed: an entry that is put before it moves none
-    /// of them. No two entries of a list have the same. Absent: its draws are keyed by its place
-    /// among entries without a name.
+    /// Name of the entry. It keys the draws of the entry: an entry that is put before it changes
+    /// none of them. No two entries of a list have the same name. Absent: the place among entries
+    /// without a name keys the draws.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Name of the edge node where they enter. Absent: every edge node.

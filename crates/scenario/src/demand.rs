@@ -23,9 +23,9 @@ const SENDERS_MAX: u32 = 100_000;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Demand {
-    /// Name of the entry, by which its draws are keyed: an entry that is put before it moves none
-    /// of them. It is the label too, where none is given. No two entries of a list have the same.
-    /// Absent: its draws are keyed by its place among entries without a name.
+    /// Name of the entry. It keys the draws of the entry: an entry that is put before it changes
+    /// none of them. It is also the label, where no label is given. No two entries of a list have
+    /// the same name. Absent: the place among entries without a name keys the draws.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Name in tables and figures; absent: `name`, or the variant of TCP.
@@ -61,10 +61,11 @@ pub struct Demand {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub every: Option<Span>,
     /// `incast`, `permutation`, `trace`: each connection begins later than its round or row says,
-    /// by a time of its own, drawn, uniform below this. A larger value takes a round further out of
-    /// step; "0 s" begins all its connections at one instant, and `run.tie_break` says which is
-    /// first. Absent: of a round the time that a full segment takes at `access.rate`, which keeps
-    /// it together and lets no node win by its number; of a trace "0 s".
+    /// by a time of its own. This time is drawn, uniform below `spread`. With a larger value the
+    /// connections of a round are further out of step. With "0 s" they all begin at one instant,
+    /// and `run.tie_break` says which is first. Absent: for a round, the time that a full segment
+    /// takes at `access.rate`. The round then stays together, and no node wins by its number. For a
+    /// trace, absent means "0 s".
     #[schemars(extend("x-maximum" = SPAN_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spread: Option<Span>,
@@ -303,9 +304,9 @@ impl Default for Demand {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bursts {
-    /// Name of the entry, by which its draws are keyed: an entry that is put before it moves none
-    /// of them. No two entries of a list have the same. Absent: its draws are keyed by its place
-    /// among entries without a name.
+    /// Name of the entry. It keys the draws of the entry: an entry that is put before it changes
+    /// none of them. No two entries of a list have the same name. Absent: the place among entries
+    /// without a name keys the draws.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Offered load in Erlang: mean number of wavelengths that the bursts would keep busy if none

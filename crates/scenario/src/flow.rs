@@ -16,9 +16,9 @@ pub(super) const WRITES_MAX: u32 = 9000;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Flow {
-    /// Name of the entry, by which its draws are keyed: an entry that is put before it moves none
-    /// of them. It is the label too, where none is given. No two entries of a list have the same.
-    /// Absent: its draws are keyed by its place among entries without a name.
+    /// Name of the entry. It keys the draws of the entry: an entry that is put before it changes
+    /// none of them. It is also the label, where no label is given. No two entries of a list have
+    /// the same name. Absent: the place among entries without a name keys the draws.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Name in tables and figures; absent: `name`, or the variant of TCP, or the stack and its
@@ -47,8 +47,8 @@ pub struct Flow {
     /// Time from the start of one of them to the start of the next.
     #[schemars(extend("x-maximum" = SPAN_MAX))]
     pub stagger: Span,
-    /// Each flow starts later by a time of its own, drawn, uniform below this. It takes flows that
-    /// start together out of step.
+    /// Each flow starts later by a time of its own. This time is drawn, uniform below `spread`. So
+    /// flows that would start together are not in step.
     #[schemars(extend("x-maximum" = SPAN_MAX))]
     pub spread: Span,
     /// A finite transfer of this many bytes of application data.

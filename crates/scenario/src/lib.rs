@@ -108,11 +108,11 @@ pub struct Scenario {
     /// A slotted network of optical packets, instead of bursts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ops: Option<Ops>,
-    /// TCP parameters of all flows and of `demand`; those not given follow the profile. A flow or
-    /// a demand has its own `tcp` for what differs.
+    /// TCP parameters of all flows and of `demand`; those not given follow the profile. A flow or a
+    /// demand has its own `tcp` for the parameters that differ.
     pub tcp: Overrides,
-    /// The flows that are there from the beginning. Absent: one where nothing else sends, and none
-    /// where there is `live`, `demand`, `traffic`, `bursts` or `batches`.
+    /// The flows that are there from the beginning. Absent: one flow if nothing else sends, and
+    /// none if there is `live`, `demand`, `traffic`, `bursts` or `batches`.
     #[schemars(extend("x-default" = "one, where nothing else sends"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flows: Option<Vec<Flow>>,

@@ -176,8 +176,8 @@ pub enum RouteChoice {
     /// The first.
     #[default]
     First,
-    /// Each in turn, from one on that each pair of nodes draws, so that pairs which begin together
-    /// are not in step.
+    /// Each in turn. Each pair of nodes draws the route with which it begins, so that pairs that
+    /// begin together are not in step.
     RoundRobin,
     /// Any, all equally likely.
     Random,

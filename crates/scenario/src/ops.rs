@@ -54,8 +54,8 @@ pub enum Order {
     /// Round the fibres, from a random one and in a random sense.
     #[default]
     Random,
-    /// Round the fibres, from the one that has not gone first for the longest time; slots of which
-    /// none has to wait or is dropped do not count.
+    /// Round the fibres, from the one that has not gone first for the longest time. Slots that
+    /// arrive at once count only if one of them has to wait or is dropped.
     Rotating,
     /// Always in the same order.
     Fixed,
@@ -88,11 +88,11 @@ pub struct Smoothing {
     /// Units from one negotiation to the next.
     #[schemars(range(min = 1, max = 10_000))]
     pub units: u32,
-    /// The least rate of a buffer: a share of the slots of a wavelength. A
-    /// buffer has it before its first negotiation, and whatever is left of a link; it gives it back
-    /// where it was idle for an interval. Absent: 0.01, or less where more than ten buffers may
-    /// share a wavelength: a tenth of any fibre is for the least rates of all pairs of edge nodes
-    /// whose routes lead over it.
+    /// The least rate of a buffer: a share of the slots of a wavelength. A buffer has it before its
+    /// first negotiation, and regardless of what is left of a link. A buffer that was idle for an
+    /// interval gives back the rate that it negotiated. Absent: 0.01, or less where more than ten
+    /// buffers may share a wavelength. The least rates of all pairs of edge nodes whose routes use
+    /// a fibre then take at most a tenth of it.
     #[schemars(range(min = 1e-6, max = 1.0))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_rate: Option<f64>,
@@ -106,12 +106,14 @@ pub struct Smoothing {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
-    /// Each in a unit of its own, drawn by its two edge nodes; the draw of each time decides who
-    /// asks first of those that ask in one unit. The first interval is shorter by as much.
+    /// Each in a unit of its own, which its two edge nodes draw. If several ask in one unit, a draw
+    /// of that time decides who asks first. The first interval is shorter by the units that were
+    /// drawn.
     #[default]
     Drawn,
-    /// A whole interval after its first packet. Buffers that begin together ask together for ever,
-    /// in the order in which they came to be, from one on that the number of the unit names.
+    /// Each a whole interval after its first packet. Buffers that begin together always ask
+    /// together, in the order in which they were created. The number of the unit says which of them
+    /// begins.
     Common,
 }
 
@@ -128,9 +130,9 @@ pub struct Congestion {
     /// most 128 slots are counted slot by slot, longer ones rounded up to a multiple of 32 slots.
     #[schemars(extend("x-maximum" = SPAN_MAX))]
     pub rtt_max: Span,
-    /// For more than this time the arrivals must have been as many, without a break, before a loss
-    /// is congestion; they are looked at with each arrival. 0 s: as soon as they are. The second
-    /// test of Lu and Hunter 2009, section III, has two round trips.
+    /// A loss is congestion only if arrivals have been at `threshold` or above for more than this
+    /// time, without a break. Each arrival is tested. 0 s: as soon as they are. The second test of
+    /// Lu and Hunter 2009, section III, has two round trips.
     #[schemars(extend("x-maximum" = SPAN_MAX))]
     pub sustained: Span,
     /// Time over which the loss rate is counted that notifications carry, at least a slot; rounded

@@ -13,9 +13,9 @@ use super::limits::{CLASS_MAX, DURATION_MAX, RATE_MIN, SPAN_MAX};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Traffic {
-    /// Name of the entry, by which its draws are keyed: an entry that is put before it moves none
-    /// of them. No two entries of a list have the same. Absent: its draws are keyed by its place
-    /// among entries without a name.
+    /// Name of the entry. It keys the draws of the entry: an entry that is put before it changes
+    /// none of them. No two entries of a list have the same name. Absent: the place among entries
+    /// without a name keys the draws.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// On a `path`: which access link they load. Absent: the senders'.
@@ -65,7 +65,7 @@ pub struct Traffic {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on: Option<Span>,
     /// `periodic`: time from the beginning of one such time to that of the next; where in its
-    /// period a source begins is random, unless `phase` says it. Absent: "10 s".
+    /// period a source begins is random, unless `phase` fixes it. Absent: "10 s".
     #[schemars(extend("x-exclusiveMinimum" = "0 s", "x-maximum" = SPAN_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period: Option<Span>,
@@ -78,7 +78,7 @@ pub struct Traffic {
     /// `cbr`: time from `start` to the first packet of each source. Absent: drawn for each source,
     /// uniform below the time from one packet to the next, so that sources are not in step.
     /// `periodic`: time from `start` to the first period. Absent: drawn, uniform below `period`.
-    /// "0 s" repeats a recorded trace in which the first packet leaves at `start`.
+    /// Use "0 s" to repeat a recorded trace in which the first packet leaves at `start`.
     #[schemars(extend("x-maximum" = SPAN_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<Span>,

@@ -45,8 +45,9 @@ pub struct Wlan {
     #[schemars(extend("x-enum" = RATES))]
     pub rate: Rate,
     /// In place of `rate`: rate of data frames to and from each station, in the order of the flows.
-    /// A station at a low rate keeps the medium for longer, and all others get about as little as
-    /// it (Heusse, Rousseau, Berger-Sabbatel and Duda, 2003). Absent: `rate` for all.
+    /// A station at a low rate keeps the medium for longer. All others then get about as little
+    /// throughput as this station (Heusse, Rousseau, Berger-Sabbatel and Duda, 2003). Absent:
+    /// `rate` for all.
     #[schemars(extend("x-enum" = RATES))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub station_rates: Option<Vec<Rate>>,

@@ -15,10 +15,10 @@ A scenario is one TOML file. Every field that has a default may be left out. Qua
 unit in text (`\"5 ms\"`, `\"10 Gb/s\"`, `\"1 KB\"`): 1 KB = 1000 B, 1 KiB = 1024 B, `b` is a bit
 and `B` a byte. A field that is not listed here is an error, and so is a number without its unit.
 
-The default is what the resolver fills in where the scenario uses the field. Where it hangs on a
-case, the column has the first value and behind it those of other cases: `ns2`, `ns2-2003` and
-`linux` are profiles of `[tcp]`, and the first value is that of `rfc`. `none` means that nothing
-holds: no bound, no end, no such part, or a field that its choice needs.
+The default is what the resolver fills in where the scenario uses the field. Where it depends on a
+case, the column has the first value, and then those of other cases: `ns2`, `ns2-2003` and `linux`
+are profiles of `[tcp]`, and the first value is that of `rfc`. `none` means that nothing holds: no
+bound, no end, no such part, or a field that its choice needs.
 
 ## The stored scenario
 
@@ -26,20 +26,20 @@ holds: no bound, no end, no such part, or a field that its choice needs.
 that the scenario uses, with the value that held. What is stored resolves to itself, and a run of it
 gives the same numbers. Three kinds of fields are left out:
 
-- A field without effect: of another topology (`[core]` but `forwarding` of a path), of another
+- A field without effect: of another topology (`[core]` of a path, except `forwarding`), of another
   choice (`traffic.shape` with `cbr`), or of a mechanism that is not there (`core.deflection` where
   `core.contention` does not list it). With `[ops]`, all of `[edge]`, `[core]`, `[signalling]` and
   `[loss]`.
 - A field whose default is `none`, where nothing holds.
-- A field that follows another one which is there, such as those of `access.receiver`. A change of
-  the one it follows still counts.
+- A field that follows another field of the scenario, such as those of `access.receiver`. A change
+  of the field that it follows still has an effect.
 
 `[tcp]` has the general parameters; `flows.tcp` and `demand.tcp` have what differs from them, and
 override them. A file of an earlier version has all parameters there, and means the same.
 
-A scenario without `[[flows]]` has one flow if nothing else sends, and none beside `[[live]]`,
+A scenario without `[[flows]]` has one flow if nothing else sends. It has none with `[[live]]`,
 `[[demand]]`, `[[traffic]]`, `[[bursts]]` or `[[batches]]`. A cell of `[[wlan]]` sends nothing, so a
-scenario of cells alone has the one flow. The stored scenario has `flows = []` where there is none.
+scenario with only cells has the one flow. The stored scenario has `flows = []` where there is none.
 ";
 
 /// The page `docs/reference/scenario.md`.
