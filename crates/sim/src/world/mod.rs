@@ -89,8 +89,10 @@ impl World {
         let scenario = &resolved.scenario;
         let hosts = Hosts::new(resolved, random);
         let core = Core::new(resolved, random);
-        // Demands, background bursts and traffic through a mesh never end.
-        let through = usize::from(resolved.mesh.is_some()) * scenario.traffic.len();
+        // Demands, background bursts and traffic through a mesh never end. Traffic on the access
+        // links of a path goes on as long as the flows that it meets, or alone.
+        let alone = resolved.mesh.is_some() || hosts.flows.is_empty();
+        let through = usize::from(alone) * scenario.traffic.len();
         let endless = core.endless() + scenario.demand.len() + through;
         let mut access =
             Access::new(resolved, random, (hosts.flows.len(), core.graph().nodes.len()));

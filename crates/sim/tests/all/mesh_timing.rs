@@ -288,7 +288,7 @@ fn segmentation_cuts_the_tail_of_the_burst_before() {
     // Closed at 900 us; cut where the other begins at `c`, 50 us after its own beginning.
     assert_eq!(bursts(&output, 1)[0], delivered(921 * US, 2971 * US));
     assert_eq!(output.summary.counters.other_delivered, 5);
-    let whole = segments(&json!({"run": {"duration": "3071 us"}}));
+    let whole = segments(&json!({"run": {"duration": "3072 us"}}));
     assert_eq!(bursts(&whole, 2)[0], delivered(971 * US, 3071 * US));
     let network = whole.summary.network.expect("a mesh");
     assert_eq!(network.all.bursts_lost, 0);

@@ -145,7 +145,7 @@ fn the_default_is_the_fixed_order_and_no_jitter() {
     scenario["tcp"].as_object_mut().expect("a table").remove("send_jitter");
     assert_eq!(summary(&scenario, 1), written);
     let resolved = serde_json::to_value(&resolved(&scenario).scenario).expect("is written");
-    assert_eq!(resolved["run"].get("tie_break"), None, "as it was before there was a choice");
+    assert_eq!(resolved["run"]["tie_break"], "fixed", "it is stored, as every value that held");
 }
 
 #[test]
