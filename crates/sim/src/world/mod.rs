@@ -91,8 +91,8 @@ impl World {
         let core = Core::new(resolved, random);
         // Demands, background bursts and traffic through a mesh never end. Traffic on the access
         // links of a path goes on as long as the flows that it meets, or alone.
-        let alone = resolved.mesh.is_some() || hosts.flows.is_empty();
-        let through = usize::from(alone) * scenario.traffic.len();
+        let lasts = resolved.mesh.is_some() || hosts.flows.is_empty();
+        let through = usize::from(lasts) * scenario.traffic.len();
         let endless = core.endless() + scenario.demand.len() + through;
         let mut access =
             Access::new(resolved, random, (hosts.flows.len(), core.graph().nodes.len()));
