@@ -28,6 +28,7 @@ from burstlab.errors import (
 )
 from burstlab.interrupts import deferred
 from burstlab.loading import Document, ScenarioLike, admitted, read_toml, to_document
+from burstlab.parameters import tcp_of
 from burstlab.parquet import Part, Store, assemble
 from burstlab.results import Replication, Result, marks_of, without_none
 from burstlab.summary_text import read_summary
@@ -105,6 +106,18 @@ def doubts(scenario: ScenarioLike) -> list[str]:
     document = to_document(scenario)
     classes.expand(document)
     return _core.warnings(json.dumps(document))
+
+
+def _dropped(written: Document, resolved: Document) -> list[str]:
+    """Return the doubts about TCP parameters that no sender has: what is resolved lacks them."""
+    entries = [one for table in ("flows", "demand") for one in written.get(table) or ()]
+    tables = [one.get("tcp") for one in (written, *entries) if isinstance(one, Mapping)]
+    given = {name for table in tables if isinstance(table, Mapping) for name in table}
+    held = [one for table in ("flows", "demand") for one in resolved.get(table) or ()]
+    if given <= {name for one in held for name in tcp_of(resolved, one)}:
+        return []
+    known = set(_core.warnings(json.dumps(resolved)))
+    return [line for line in doubts(written) if line not in known]
 
 
 def estimate(resolved: Document) -> tuple[float, float]:
@@ -208,7 +221,7 @@ def run(
     document = admitted(scenario, allow_code=allow_code)
     override(document, seed=seed, replications=replications)
     resolved = resolve(document)
-    for line in announcements(resolved):
+    for line in [*announcements(resolved), *_dropped(document, resolved)]:
         if announce is None:
             warnings.warn(line, stacklevel=2)
         else:

@@ -158,9 +158,9 @@ class Network:
         }
 
     def run(self, packets: list[Packet], end: int) -> None:
-        """Bring ``packets``, which come in order, to their ends, until ``end``."""
+        """Bring ``packets``, which come in order, to their ends, before ``end``."""
         coming, slot, unit = deque(packets), 0, self.ops["unit"]
-        while (now := slot * self.slot_ps) <= end:
+        while (now := slot * self.slot_ps) < end:
             while unit * (self.units + 1) < now:
                 at = unit * (self.units + 1)
                 while coming and coming[0].at < at:

@@ -55,11 +55,13 @@ def outcome(document: dict[str, Any]) -> str | None:
     timer.start()
     try:
         found = _core.simulate_several(json.dumps(document), 7, 0, 1, monitor)
-    except (_core.Cancelled, _core.InvalidScenario):
+    except (_core.Cancelled, _core.InvalidScenario, _core.ClassError):
         return None
     finally:
         timer.cancel()
     summary = json.loads(found[0])
+    # A field without effect is not stored, and with it goes the warning that it has none.
+    summary["warnings"] = [one for one in summary["warnings"] if "has no effect" not in one]
     # Times of this machine are none of the numbers.
     return json.dumps(summary, sort_keys=True)
 

@@ -94,6 +94,7 @@ pub struct Smoothing {
     /// buffers may share a wavelength. The least rates of all pairs of edge nodes whose routes use
     /// a fibre then take at most a tenth of it.
     #[schemars(range(min = 1e-6, max = 1.0))]
+    #[schemars(extend("x-default" = "`0.01`, or less where more than ten buffers share a fibre"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_rate: Option<f64>,
     /// When buffers negotiate, within an interval.
