@@ -270,7 +270,8 @@ def _piece(text: str, where: Path, events: int | None, looks: int) -> tuple[Any,
     """Run on from the checkpoint in a directory; return what it leaves, and how far it is."""
     monitor = _core.Monitor(None, None, events)
     monitor.keep()
-    found, _ = replicate(text, 1, 0, monitor, [], None, _Cuts(where, monitor, looks))
+    with _Cuts(where, monitor, looks) as kept:
+        found, _ = replicate(text, 1, 0, monitor, [], None, kept)
     return found, monitor.progress()
 
 
@@ -366,7 +367,8 @@ def compare(found: Case, resolved: dict[str, Any], draw: Draw, where: Path) -> N
         if cut > before:
             _piece(text, where, cut - before, 1)
     monitor = _core.Monitor(None)
-    last, _ = replicate(text, 1, 0, monitor, [], None, Checkpoints(where, resume=True))
+    with Checkpoints(where, resume=True) as kept:
+        last, _ = replicate(text, 1, 0, monitor, [], None, kept)
     one, other = _bytes(whole), _bytes(last)
     differ = sorted(name for name in {*one, *other} if one.get(name) != other.get(name))
     found.kind = f"differs: {', '.join(differ)}" if differ else "same"

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 
 import burstlab as bl
 from burstlab._core import Monitor
-from burstlab.checkpoints import Keeper
+from burstlab.checkpoints import Checkpoints, Keeper
 
 #: Events between two looks at the monitor.
 SLICE = 1 << 14
@@ -214,6 +215,23 @@ def test_more_replications_are_added_to_those_that_are_there(
     bl.run(mesh, checkpoint=kept)
     more = bl.run(mesh, replications=3, checkpoint=kept, resume=True)
     assert numbers(more.summary) == numbers(bl.run(mesh, replications=3).summary)
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, ValueError, bl.InputError, None])
+def test_a_run_lets_go_of_its_checkpoints_however_it_ends(
+    raised: type[BaseException] | None, tmp_path: Path
+) -> None:
+    def ends(_: float) -> None:
+        if raised is not None:
+            raise raised
+
+    kept, trace = tmp_path / "kept", ("cwnd",) if raised is bl.InputError else ()
+    lasts = {"run": {"duration": "1 s" if raised is None else "20000 s"}}
+    with pytest.raises(raised) if raised else nullcontext():
+        bl.run(lasts, checkpoint=kept, trace=trace, progress=ends)
+    # Refused while anyone holds the directory.
+    Checkpoints(kept, resume=True).close()
+    assert not list(kept.glob(".*"))
 
 
 @pytest.mark.parametrize(
