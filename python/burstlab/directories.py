@@ -406,6 +406,9 @@ def ready_file(path: Path, flag: str = "--out") -> None:
         raise InputError(f"{path}: is there already, and is a directory\n  fix: {fix}")
     if path.exists() and not path.is_file():
         return  # a device, such as /dev/stdout
+    place = next(one for one in path.absolute().parents if one.exists())
+    if not place.is_dir():
+        raise InputError(f"{path}: cannot be written ({place} is no directory)\n  fix: {fix}")
     for directory in path.absolute().parents[:2]:
         inside = path.absolute().relative_to(directory)
         for kind in KINDS:
