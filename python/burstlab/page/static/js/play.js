@@ -139,7 +139,7 @@ export class Play {
     this.drawNumbers(found.about);
     this.drawFlows();
     element("toml").textContent = found.about.toml;
-    const run = found.about.flag ? `burstlab run play.toml ${found.about.flag}` : "burstlab run play.toml";
+    const run = ["burstlab run play.toml", found.about.flag].filter(Boolean).join(" ");
     element("command").textContent =
       `${run} --trace bursts,packets,cwnd,ledger --out played\n`
       + `${run} --set tcp.detector=none\n`
