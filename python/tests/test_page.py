@@ -19,6 +19,7 @@ import pytest
 from pages import MESH, PATH, about, ask, data, recorded, serving, unpack
 
 import burstlab as bl
+from burstlab import sums
 from burstlab.page import Server, player, viewer
 from burstlab.page.columns import pack
 from burstlab.page.controls import CONTROLS, applied, controls
@@ -642,7 +643,7 @@ def test_a_result_without_bursts_of_its_own_is_an_error(burstlab, tmp_path):
     summary = tmp_path / "r" / "summary.json"
     found = json.loads(summary.read_text())
     found["scenario_sha256"] = hashlib.sha256(scenario.read_bytes()).hexdigest()
-    summary.write_text(json.dumps(found))
+    summary.write_text(json.dumps(sums.sealed(found)))
     answer = burstlab("view", tmp_path / "r", "--no-open")
     assert answer.status == 2
     assert "neither bursts nor slots" in answer.err

@@ -10,6 +10,7 @@ import pytest
 from pages import PATH, SLOTS, about, ask, data, recorded, serving
 
 import burstlab as bl
+from burstlab import sums
 from burstlab.page import viewer
 
 # Slots.
@@ -154,6 +155,7 @@ def test_a_study_of_another_build_is_refused(study, tmp_path, burstlab):
     prints = pa.array(["0" * 16] * table.num_rows)
     changed = table.set_column(place, "fingerprint", prints)
     pq.write_table(changed, other / "runs.parquet", compression="zstd")
+    sums.note_sums(other, {"runs.parquet": sums.sum_of(other / "runs.parquet")})
     answer = burstlab("view", other, "--no-open")
     assert answer.status == 2
     assert "a run again is another than the stored one" in answer.err

@@ -123,7 +123,7 @@ def test_runs_that_a_file_keeps_are_not_made_again(made, tmp_path):
 def test_a_file_of_another_kind_is_left_alone(tmp_path):
     other = tmp_path / "runs.sqlite"
     other.write_text("that of somebody else " * 100)
-    with pytest.raises(InputError, match="cannot be kept there: file is not a database"):
+    with pytest.raises(InputError, match=r"is no file of runs \(file is not a database\)"):
         RunFile(other)
     assert other.read_text().startswith("that of somebody else")
 
