@@ -395,7 +395,6 @@ GRAPHML = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
 FILES = [
     ("net.graphml", GRAPHML, "not valid GraphML"),
     ("net.graphml", "", "not valid GraphML"),
-    ("net.graphml", GRAPHML + "</graph></graphml>", "edge a to b"),
     ("net.gml", "graph [ node [ id 1 ", "not valid GML"),
     ("net.json", '{"nodes": [', "line 1"),
     ("net.json", '{"nodes": 3}', "nodes"),
@@ -403,14 +402,37 @@ FILES = [
     ("net.txt", "?SNDlib native format\nNODES ( a ( 1 2 )", "line 2"),
     ("net.toml", "[[node]]\nname = 3", "node[0].name"),
     ("net.toml", "[[node", "not valid TOML"),
-    ("net.csv", "a,b", ".graphml"),
+    ("net.csv", "a,b\nc", "line 2"),
+    ("net.csv", "a,b,far", "line 1, km"),
+    ("net.yaml", "a,b", ".graphml"),
+]
+
+#: Files that give no length, and the place of the link.
+WITHOUT_LENGTHS = [
+    ("net.graphml", GRAPHML + "</graph></graphml>", "edge a to b"),
+    ("net.csv", "a,b", "net.csv, line 1"),
 ]
 
 
 @pytest.mark.parametrize(("name", "content", "says"), FILES)
 def test_a_malformed_topology(burstlab, tmp_path, name, content, says):
+    refused(burstlab, tmp_path, name, content, says)
+
+
+@pytest.mark.parametrize(("name", "content", "place"), WITHOUT_LENGTHS)
+def test_a_topology_without_the_lengths_that_are_asked_of_it(
+    burstlab, tmp_path, name, content, place
+):
+    refused(burstlab, tmp_path, name, content, place, lengths="given")
+
+
+def refused(
+    burstlab: Any, tmp_path: Any, name: str, content: str, says: str, **fields: str
+) -> None:
+    """See to it that `run` and `check` refuse a file of a topology, and say what is wrong."""
     (tmp_path / name).write_text(content)
-    scenario = wrote(tmp_path / "x.toml", {"network": {"topology": "custom", "file": name}})
+    network = {"topology": "custom", "file": name, **fields}
+    scenario = wrote(tmp_path / "x.toml", {"network": network})
     for command in ("run", "check"):
         answer = burstlab(command, scenario)
         assert answer.status == 2, answer
